@@ -1,5 +1,5 @@
-// An actor kind for trying the engine: a lamp that is switched on and off, made and removed, and that uses every part a
-// decision can carry.
+// An actor kind for tests of the engine: a lamp that is created, switched on and off, and removed. It uses every part
+// of a decision.
 import { conflict, fault } from "../../src/contract/fault.ts";
 import {
   allocate,
@@ -37,7 +37,7 @@ export type LampMessage =
   | { readonly type: "switch_off" }
   /** Both lamps change in one commit. */
   | { readonly type: "swap"; readonly other: string }
-  /** Takes from the budget `current`, else stays as it is and says so. */
+  /** Takes from the budget `current`, or refuses, or with `fall_back` replies that it drew nothing. */
   | { readonly type: "draw"; readonly amount: number; readonly fall_back?: boolean }
   | { readonly type: "refund"; readonly amount: number }
   | { readonly type: "plug"; readonly token: string }

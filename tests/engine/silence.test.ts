@@ -1,4 +1,4 @@
-// A database that says nothing. How long a caller waits is the driver's limit, once, and not that limit for every try.
+// A database that does not answer. A caller waits for the driver's time limit once, not once per attempt.
 import { expect, test } from "vitest";
 import { createEngine } from "../../actors/engine/engine.ts";
 import { createMemoryStore } from "../support/memory-store.ts";
@@ -9,7 +9,7 @@ import { lamp } from "./probe.ts";
 
 const silent = () => Promise.reject(new CommitError("unknown", null, { silent: true }));
 
-/** An engine whose store fails in one call, and how often that was tried. */
+/** Creates an engine whose store fails in one call, and counts the attempts. */
 function engineWith(call: "load" | "commit", fails: () => Promise<never>) {
   const kinds = [{ kind: "lamp", table: "lamp", key: "id" }];
   const store: Store = createMemoryStore({ now: () => new Date(0), kinds, unique: [], guards: {} });
@@ -23,7 +23,7 @@ function engineWith(call: "load" | "commit", fails: () => Promise<never>) {
     store: { ...store, [call]: failing },
     behaviors: [lamp],
     ports,
-    // The way of a message that lost its races has calls of its own.
+    // A message that lost its races uses other calls of the store.
     limits: { races_max: Number.MAX_SAFE_INTEGER },
   });
   const make = () => engine.send({ kind: "lamp", id: "one" }, { type: "make", id: "one" });
@@ -31,7 +31,7 @@ function engineWith(call: "load" | "commit", fails: () => Promise<never>) {
 }
 
 test.each(["load", "commit"] as const)(
-  "a %s that met silence is not tried again: its caller hears at once",
+  "a %s without an answer is not repeated: its caller gets the error at once",
   async (call) => {
     const { make, tries, idle } = engineWith(call, silent);
     await expect(make()).rejects.toMatchObject({ reason: "unknown", silent: true });
@@ -40,7 +40,7 @@ test.each(["load", "commit"] as const)(
   },
 );
 
-test("one whose connection broke is tried again", async () => {
+test("a call whose connection broke is repeated", async () => {
   const { make, tries } = engineWith("load", () => Promise.reject(new CommitError("unknown", null)));
   await expect(make()).rejects.toMatchObject({ reason: "unknown", silent: false });
   expect(tries()).toBeGreaterThan(1);

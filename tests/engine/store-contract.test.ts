@@ -1,4 +1,4 @@
-// One suite for both stores: what the engine relies on holds in PostgreSQL and in memory alike.
+// One suite for the stores in PostgreSQL and in memory: both keep what the engine relies on.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createEngine } from "../../actors/engine/engine.ts";
@@ -12,7 +12,7 @@ import { lamp, LAMP_SQL, type LampMessage } from "./probe.ts";
 
 type Log = { readonly seq: number; readonly event: string; readonly from_state: string; readonly to_state: string };
 
-/** One store under test, and how the suite looks into it. */
+/** A store under test, and functions that read its rows. */
 type Subject = {
   readonly store: Store;
   history(id: string): Promise<readonly Log[]>;
@@ -91,7 +91,7 @@ describe.each([["memory", memorySubject], ["PostgreSQL", postgresSubject]] as co
       return id;
     }
 
-    test("the reply is the view of what was written, and the history says how it came about", async () => {
+    test("the reply is the view of what was written, and the history has its transitions", async () => {
       const id = await newLamp("first");
       const outcome = await send(id, { type: "switch_on" });
       expect(outcome).toEqual({ ok: true, reply: { id, state: "on", label: "first", address: null } });
@@ -111,7 +111,7 @@ describe.each([["memory", memorySubject], ["PostgreSQL", postgresSubject]] as co
       expect(await subject.history(id)).toHaveLength(2);
     });
 
-    test("a refusal is remembered like a success, though the state has changed since", async () => {
+    test("a refusal is stored like a success, even when the state changes later", async () => {
       const id = await newLamp();
       await send(id, { type: "switch_on" });
       const messageId = productionPorts().newId();
@@ -139,7 +139,7 @@ describe.each([["memory", memorySubject], ["PostgreSQL", postgresSubject]] as co
       ]]);
     });
 
-    test("of two engines that write at once, the loser loads again and both are heard", async () => {
+    test("of engines that write at once, the loser loads again and all messages are answered", async () => {
       const id = await newLamp();
       const engines = [engineOn(subject.store), engineOn(subject.store), engineOn(subject.store)];
       const outcomes = await Promise.all(
@@ -167,7 +167,7 @@ describe.each([["memory", memorySubject], ["PostgreSQL", postgresSubject]] as co
       expect((await subject.history(dark)).at(-1)).toMatchObject({ to_state: "on" });
     });
 
-    test("a budget is never overspent, by however many at once", async () => {
+    test("concurrent takes never exceed a budget", async () => {
       const before = await subject.current();
       const lamps = await Promise.all(Array.from({ length: 8 }, () => newLamp()));
       const outcomes = await Promise.all(lamps.map((id) => send(id, { type: "draw", amount: 1 })));
@@ -179,7 +179,7 @@ describe.each([["memory", memorySubject], ["PostgreSQL", postgresSubject]] as co
       expect(await subject.current()).toBe(before);
     });
 
-    test("a refusal by a condition is remembered", async () => {
+    test("a refusal by a condition is stored", async () => {
       const id = await newLamp();
       const messageId = productionPorts().newId();
       const first = await send(id, { type: "draw", amount: 100 }, messageId);
@@ -187,7 +187,7 @@ describe.each([["memory", memorySubject], ["PostgreSQL", postgresSubject]] as co
       expect(await send(id, { type: "draw", amount: 0 }, messageId)).toEqual(first);
     });
 
-    test("an allocation is the lowest free value, once; a released one is given out again", async () => {
+    test("an allocation takes the lowest free value; a released value is allocated again", async () => {
       const lamps = [await newLamp(), await newLamp(), await newLamp(), await newLamp()];
       const plug = (id: string) => send(id, { type: "plug", token: `token:${randomUUID()}` });
       const outcomes = [];
@@ -210,7 +210,7 @@ describe.each([["memory", memorySubject], ["PostgreSQL", postgresSubject]] as co
       });
     });
 
-    test("a broken constraint refuses the message that broke it and spares the others of the call", async () => {
+    test("a constraint refuses only the message that violates it, not the others of the call", async () => {
       await newLamp("taken");
       const engine = engineOn(subject.store);
       const ids = Array.from({ length: 5 }, () => randomUUID());
@@ -233,7 +233,7 @@ describe.each([["memory", memorySubject], ["PostgreSQL", postgresSubject]] as co
       expect(await subject.parts(id)).toMatchObject([{ key: "b", value: 3 }]);
     });
 
-    test("a removed actor is made anew as another incarnation", async () => {
+    test("an actor that is created again after its removal is another incarnation", async () => {
       const id = await newLamp();
       expect((await send(id, { type: "smash" })).ok).toBe(true);
       expect(await send(id, { type: "switch_on" })).toMatchObject({ ok: false, fault: { kind: "not_found" } });
@@ -266,7 +266,7 @@ describe.each([["memory", memorySubject], ["PostgreSQL", postgresSubject]] as co
       expect(result).toEqual({ status: "conflict" });
     });
 
-    test("a message id stored twice breaks the whole call", async () => {
+    test("a message id that is already stored fails the whole call", async () => {
       const id = await newLamp();
       const messageId = productionPorts().newId();
       await send(id, { type: "switch_on" }, messageId);

@@ -1,5 +1,5 @@
-// The way forward of a saga, step by step on PostgreSQL: each step happens once, however often it is run and wherever
-// the process dies. Document 4, 3.2 and 3.3; reliability.md T4.
+// The steps of a saga on PostgreSQL: each step happens once, no matter how often it runs and where the process dies
+// (docs/reliability.md).
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { FAULT_POINTS } from "../../actors/engine/ports.ts";
 import { openProbe, type ProbePlane, type Started, STEPS } from "./probe-saga.ts";
@@ -13,7 +13,7 @@ afterEach(() => p.open());
 
 const UNITS = STEPS.filter((step) => step !== "work");
 
-/** All that a saga leaves behind when it succeeds, each thing once. */
+/** Expects everything that a successful saga leaves, each once. */
 async function expectDone(started: Started): Promise<void> {
   const { id, first, second } = started;
   expect(await p.row(id)).toMatchObject({ state: "succeeded", step: null, error: null });
@@ -54,7 +54,7 @@ test("a saga runs its steps in order and hands each one's output to the later on
 });
 
 describe.each(STEPS)("step %s", (step) => {
-  test("run twice, by two processes at once, happens once", async () => {
+  test("a step that two processes run at once happens once", async () => {
     const started = await p.start();
     await p.reach(started.id, step);
     const [one, two] = [p.newProcess(), p.newProcess()];
@@ -63,7 +63,7 @@ describe.each(STEPS)("step %s", (step) => {
     await expectDone(started);
   });
 
-  test("sent twice under one message id happens once", async () => {
+  test("a tick that is sent twice under one message id happens once", async () => {
     const started = await p.start();
     await p.reach(started.id, step);
     const id = "0198f0e0-0000-7000-8000-" + started.id.slice(-12);
@@ -118,7 +118,7 @@ test("a tick before its time changes nothing", async () => {
   await expectDone(started);
 });
 
-test("a full queue turns no saga round: the step is tried again", async () => {
+test("a full queue does not unwind a saga: the step is retried", async () => {
   const started = await p.start();
   const busy = p.newProcess({ refuses: 1 });
   await busy.pass();

@@ -1,5 +1,5 @@
-// What is asked of instances and floating IPs so that each of their sagas runs, and how the database must look when it has, or when it was
-// undone. A step of a saga that no scenario goes through fails the suite (instance-steps.test.ts).
+// Scenarios in which each saga of instances and floating IPs runs, and the expected database after it succeeded or was
+// undone. A step of a saga without a scenario fails the suite (instance-steps.test.ts).
 import { NO_QUOTA_DEFAULTS } from "../../src/contract/tenancy.ts";
 import { randomUUID } from "node:crypto";
 import { expect } from "vitest";
@@ -9,9 +9,9 @@ import { type Bindable, GIB, type InstanceSagas, LIMIT_MS } from "./instance-sag
 
 export type Begun = {
   readonly saga_id: string;
-  /** Who is asked. */
+  /** The receiver of the message. */
   readonly to: ActorRef;
-  /** The database as it was before anything was asked. */
+  /** The database before the message. */
   readonly before: Dump;
 };
 
@@ -20,16 +20,16 @@ export type Asked = Begun & { readonly message: Message };
 export type Scenario = {
   readonly name: string;
   readonly saga: string;
-  /** Those that commit together with the instance's own message. */
+  /** The steps that commit with the instance's own message. */
   readonly first: readonly string[];
   readonly later: readonly string[];
-  /** Of the steps, those that are undone when a later one fails; and those that are jobs. */
+  /** The steps that are undone when a later one fails, and the steps that are jobs. */
   readonly undone: readonly string[];
   readonly jobs: readonly string[];
   readonly ask: (p: InstanceSagas) => Promise<Asked>;
-  /** What is there when it has succeeded. */
+  /** Checks the database after success. */
   readonly expectDone: (p: InstanceSagas, begun: Begun) => Promise<void>;
-  /** What is there when its node has failed a job; of what nobody had begun, everything is as before. */
+  /** Checks the database after the node failed a job. Without a claimed job, everything is as before. */
   readonly expectFailed: (p: InstanceSagas, begun: Begun, reason: string) => Promise<void>;
 };
 
@@ -82,7 +82,7 @@ function lifecycle(action: string, ends: string, prepare: (p: InstanceSagas) => 
   };
 }
 
-/** Puts the one disk of the instance into the message that resizes it. */
+/** Creates an instance and the message that resizes its only disk. */
 async function resizing(p: InstanceSagas): Promise<Asked> {
   const asked = await onInstance((plane) => plane.running(), () => ({}), "resize_disk")(p);
   const { rows } = await p.db.query("select id from disk where instance_id = $1", [asked.to.id]);
@@ -99,7 +99,7 @@ async function diskOf(p: InstanceSagas, { to }: Begun) {
 
 type Of = (pair: readonly [Bindable, Bindable]) => Bindable | null;
 
-/** Asks a floating IP that is bound to one of two instances, or to nothing. */
+/** Attaches or detaches a floating IP that is attached to one of two instances, or detached. */
 function binding(type: "attach" | "detach", { from, onto }: { readonly from: Of; readonly onto: Of }) {
   return async (p: InstanceSagas): Promise<Asked> => {
     const pair = await p.bindable();
@@ -137,7 +137,7 @@ export const SCENARIOS: readonly Scenario[] = [
         expect(added.filter((each) => each.startsWith(`+ ${table}:`))).toHaveLength(1);
       }
     },
-    // Everything is taken back.
+    // Everything is undone.
     expectFailed: isBefore,
   },
   lifecycle("stop", "stopped", (p) => p.running()),

@@ -1,5 +1,5 @@
-// The sagas of instances and of their floating IPs as production defines them, on PostgreSQL, with every fault that can be put between two of their
-// commits: gates that refuse a step, processes that die, connections that break, owners that wake up late.
+// The production sagas of instances and their floating IPs on PostgreSQL, with faults between any two of their commits:
+// gates that refuse a step, processes that die, connections that break, paused processes that continue late.
 import { NO_QUOTA_DEFAULTS } from "../../src/contract/tenancy.ts";
 import { randomUUID } from "node:crypto";
 import { expect } from "vitest";
@@ -24,12 +24,14 @@ import { changedRows, type Dump, dumpTables } from "../support/dump.ts";
 export const GIB = 2 ** 30;
 export const LIMIT_MS = 600_000;
 
-/** Every saga of instances, disks and bindings, so that a new one fails the suite until it has its cases. */
+/**
+ * Matches every saga of instances, disks and floating IPs, so that a new one fails the suite until it has scenarios.
+ */
 const IN_SUITE = /^(?:instance-|disk-|floating-ip-(?!allocate$))/;
 export const SAGAS = (all as readonly SagaDefinition<never>[]).filter(({ name }) => IN_SUITE.test(name));
 const OTHERS = (all as readonly SagaDefinition<never>[]).filter(({ name }) => !IN_SUITE.test(name));
 
-/** A gate before each step and each undo: `instance-create:finish:do`. */
+/** Adds a gate before each step and each undo, for example `instance-create:finish:do`. */
 function gated(definition: SagaDefinition<never>): SagaDefinition<never> {
   const before = (name: string, plan: Plan<unknown>): Plan<unknown> => ({
     ...plan,
@@ -54,12 +56,12 @@ create function guard_saga_gate(args jsonb) returns boolean language sql as
 grant select on saga_gate to berth_app;
 `;
 
-/** What goes wrong, once, in the process that has it. */
+/** A fault that occurs once in a process. */
 export type Trouble =
   | { readonly dies: FaultPoint }
-  /** The connection breaks during the commit call, before or after the server has carried it out. */
+  /** The connection breaks during the commit call, before or after the database applied it. */
   | { readonly cut: "before" | "after" }
-  /** It stops after it has loaded, and goes on when it is told. */
+  /** The process stops after the load and continues on demand. */
   | { readonly pauses: true };
 
 export type Process = Awaited<ReturnType<typeof openInstanceSagas>>["main"];
@@ -80,50 +82,50 @@ type JobRow = {
   readonly tombstone: boolean | null;
 };
 
-/** What a floating IP can be bound to. */
+/** A NIC to which a floating IP can be attached. */
 export type Bindable = { readonly nic_id: string; readonly instance_id: string; readonly host_cn_uuid: string };
 
 export type InstanceSagas = Awaited<ReturnType<typeof openInstanceSagas>>;
 
 type Bare = Awaited<ReturnType<typeof makeBareFixture>>;
-/** What cases take from, before they make more. */
+/** Prepared objects that the cases use before they create more. */
 type Prepared = {
-  readonly standing: readonly [Bindable, Bindable] | undefined;
+  readonly shared: readonly [Bindable, Bindable] | undefined;
   readonly running: readonly string[];
   readonly stopped: readonly string[];
-  /** Floating IPs on the first of those that stand. */
+  /** Floating IPs on the first of these NICs. */
   readonly bound: readonly string[];
 };
 export type InstanceFixture = Bare & Prepared;
 
 /**
- * A tenancy with a network, an image and a node, and what so many cases begin with, to be copied: what cases leave makes
- * the next ones slower, and so would making everything for each.
+ * Creates a database with a tenancy, a network, an image, a node and the initial objects of so many cases. Tests copy
+ * it, because the remains of cases slow down later ones, and creating everything for each case is slower.
  */
 export async function makeFixture(cases: number): Promise<InstanceFixture> {
   const bare = await makeBareFixture();
-  const p = await openInstanceSagas({ ...bare, standing: undefined, running: [], stopped: [], bound: [] });
-  const standing = await p.bindable();
+  const p = await openInstanceSagas({ ...bare, shared: undefined, running: [], stopped: [], bound: [] });
+  const shared = await p.bindable();
   const running: string[] = [];
   const stopped: string[] = [];
   const bound: string[] = [];
   for (let made = 0; made < cases; made++) {
     running.push(await p.running());
     stopped.push(await p.stopped());
-    bound.push(await p.floatingIp(standing[0]));
+    bound.push(await p.floatingIp(shared[0]));
   }
   await p.leave();
   await bare.database.drop();
-  return { ...bare, database: p.database, standing, running, stopped, bound };
+  return { ...bare, database: p.database, shared, running, stopped, bound };
 }
 
 async function makeBareFixture() {
   const database = await freshDatabase();
-  // The surroundings are made through the API, whose own background work must then be over.
+  // The API creates these objects; its own background work must end first.
   const t = await openTestPlane({ databaseUrl: database.url });
   const fixture = await openComputeFixture({ t });
   const { tenant: { silo_id, tenant_id, project_id }, image, node: { server_uuid: node } } = fixture;
-  // Room for all the instances that any number of cases leave standing.
+  // Room for all instances that the cases leave.
   await fixture.node.alive({ cpu_threads_logical: 100_000, ram_total_mb: 100_000_000 });
   const wide = { name: "wide", ipv4_block: WIDE.block, ipv6_block: "fd00:10:0:2::/64" };
   const subnet = await fixture.make(`/v1/subnets?vpc=${fixture.vpc.id}`, wide);
@@ -135,7 +137,7 @@ async function makeBareFixture() {
   return { database, silo_id, tenant_id, project_id, image, node, subnet };
 }
 
-/** A copy of the ground. */
+/** Opens a copy of the fixture. */
 export async function openInstanceSagas(fixture: InstanceFixture) {
   const { silo_id, tenant_id, project_id, image, node, subnet } = fixture;
   const ready = { running: [...fixture.running], stopped: [...fixture.stopped], bound: [...fixture.bound] };
@@ -184,7 +186,7 @@ export async function openInstanceSagas(fixture: InstanceFixture) {
     return {
       engine,
       deliver: () => worker.pass(),
-      /** One tick of a saga, and what the background work does about its refusal. */
+      /** Sends one tick to a saga and handles its refusal like the background worker. */
       turn: async (id: string) => {
         const { step } = await row(id);
         const outcome = await engine.send({ kind: "saga", id }, { type: "tick" });
@@ -200,7 +202,7 @@ export async function openInstanceSagas(fixture: InstanceFixture) {
 
   async function row(id: string): Promise<SagaRow> {
     const { rows } = await db.query<SagaRow>("select * from saga where id = $1", [id]);
-    if (rows[0] === undefined) throw new Error(`there is no saga ${id}`);
+    if (rows[0] === undefined) throw new Error(`no saga ${id}`);
     return rows[0];
   }
 
@@ -209,7 +211,7 @@ export async function openInstanceSagas(fixture: InstanceFixture) {
   const toJob = async (id: string, message: Message) =>
     okOf(await main.engine.send({ kind: "job", id }, { by: node, ...message }));
 
-  /** The create of an instance with one NIC of both families. */
+  /** Returns the message that creates an instance with one NIC of both families. */
   function creation(fields: object = {}): Message & { readonly id: string; readonly operation_id: string } {
     const id = randomUUID();
     return {
@@ -256,7 +258,7 @@ export async function openInstanceSagas(fixture: InstanceFixture) {
     await main.deliver();
   }
 
-  /** Does what the saga waits for: its job as its node would, or the delivery of what it is to be told. */
+  /** Serves the saga's wait: does its job like the node, or delivers tells. */
   async function serve(saga: SagaRow): Promise<void> {
     const job = await jobOf(saga);
     if (job === undefined || job.state === "completed" || job.state === "failed") return await main.deliver();
@@ -264,9 +266,9 @@ export async function openInstanceSagas(fixture: InstanceFixture) {
     await endJob(job.id);
   }
 
-  /** Goes on until the saga is about to do, or undo, this step. */
+  /** Runs the saga until its next step is to do, or to undo, this step. */
   async function reach(id: string, step: string, state: "running" | "unwinding" = "running"): Promise<void> {
-    for (let turns = 0; turns < 30; turns++) {
+    for (let ticks = 0; ticks < 30; ticks++) {
       const now = await row(id);
       if (now.state === state && now.step === step && now.job_id === null) return;
       await (now.job_id === null ? main.turn(id) : serve(now));
@@ -274,14 +276,14 @@ export async function openInstanceSagas(fixture: InstanceFixture) {
     throw new Error(`the saga never came to ${state} ${step}: ${JSON.stringify(await row(id))}`);
   }
 
-  /** Goes on until the saga rests. */
+  /** Runs the saga until it ends. */
   async function finish(id: string, by = main): Promise<SagaRow> {
-    for (let turns = 0; turns < 40; turns++) {
+    for (let ticks = 0; ticks < 40; ticks++) {
       const now = await row(id);
       if (now.state !== "running" && now.state !== "unwinding") return now;
       await (now.job_id === null ? by.turn(id) : serve(now));
     }
-    throw new Error(`the saga never rested: ${JSON.stringify(await row(id))}`);
+    throw new Error(`the saga did not end: ${JSON.stringify(await row(id))}`);
   }
 
   async function instanceOf(id: string) {
@@ -289,7 +291,7 @@ export async function openInstanceSagas(fixture: InstanceFixture) {
     return rows[0];
   }
 
-  /** An instance that runs, with nothing at work on it. */
+  /** Creates a running instance without an operation in flight. */
   async function running(): Promise<string> {
     const taken = ready.running.shift();
     if (taken !== undefined) return taken;
@@ -316,17 +318,17 @@ export async function openInstanceSagas(fixture: InstanceFixture) {
     return id;
   }
 
-  let { standing } = fixture;
-  /** Two instances for all cases that bind addresses, which leave them as they are. */
-  const bindable = async () => standing ??= [await nicOf(await running()), await nicOf(await running())];
+  let { shared } = fixture;
+  /** Two instances that all cases with addresses share, because these cases do not change them. */
+  const bindable = async () => shared ??= [await nicOf(await running()), await nicOf(await running())];
   async function nicOf(instance_id: string): Promise<Bindable> {
     const { rows } = await db.query<{ id: string }>("select id from nic where instance_id = $1", [instance_id]);
     return { nic_id: rows[0]!.id, instance_id, host_cn_uuid: node };
   }
 
-  /** A floating IP that is bound to this, or to nothing. */
+  /** Creates a floating IP that is attached to this NIC, or detached. */
   async function floatingIp(to: Bindable | null): Promise<string> {
-    const taken = to !== null && to === fixture.standing?.[0] ? ready.bound.shift() : undefined;
+    const taken = to !== null && to === fixture.shared?.[0] ? ready.bound.shift() : undefined;
     if (taken !== undefined) return taken;
     const id = randomUUID();
     const operation_id = randomUUID();
@@ -355,7 +357,7 @@ export async function openInstanceSagas(fixture: InstanceFixture) {
     return id;
   }
 
-  /** Where it is bound, and what is at work on it. */
+  /** Finds where a floating IP is attached, and its operation. */
   async function floatingIpOf(id: string) {
     const { rows } = await db.query(
       "select attached_to, attached_instance_id, hosted_cn, operation_id, prior_nic_id from floating_ip where id = $1",
@@ -364,7 +366,7 @@ export async function openInstanceSagas(fixture: InstanceFixture) {
     return rows[0];
   }
 
-  /** Counters that do not agree with what they count, and operations that left their mark: nothing, at any time at rest. */
+  /** Lists wrong counters and references to ended operations. When no operation is in flight, there must not be any. */
   async function contradictions(): Promise<readonly unknown[]> {
     const { rows } = await db.query(CONTRADICTIONS);
     return rows;
@@ -417,13 +419,13 @@ function okOf(outcome: Outcome): void {
   expect(outcome).toMatchObject({ ok: true });
 }
 
-/** Records of sagas and jobs, logs and the clock. */
+/** Tables of sagas, jobs, logs and the clock. */
 const RECORDS = ["saga_gate", "saga", "job", "transition", "seen", "outbox", "audit_event", "audit_head", "lab_clock"];
 
-/** A block, and how many addresses it has for hosts. */
+/** A block and the number of its host addresses. */
 const WIDE = { block: "10.0.64.0/18", addresses: 2 ** 14 - 3 } as const;
 
-/** When something was last touched, and how many orders about it were sent, is no difference. */
+/** Lists the differences, except in times of updates and in generations. */
 function differences(before: Dump, after: Dump): string[] {
   const settled = (dump: Dump) =>
     new Map(
@@ -438,18 +440,18 @@ function differences(before: Dump, after: Dump): string[] {
 }
 
 const CONTRADICTIONS = `
-  with stands as (
+  with placed as (
     select i.host_cn_uuid, i.project_id, i.id, i.cpu, i.memory_bytes,
            (select coalesce(sum(size_bytes), 0) from disk where instance_id = i.id) as disk_bytes from instance i)
   select 'room' as what, u.server_uuid::text as of from cn_usage u
    where (u.cpu_units, u.ram_mb, u.disk_bytes, u.instances) is distinct from (
      select (coalesce(sum(cpu), 0)::bigint * 100, coalesce(sum(memory_bytes / 1048576), 0)::bigint,
-             coalesce(sum(disk_bytes), 0)::bigint, count(*)) from stands where host_cn_uuid = u.server_uuid)
+             coalesce(sum(disk_bytes), 0)::bigint, count(*)) from placed where host_cn_uuid = u.server_uuid)
   union all
   select 'quota', p.project_id::text from project_usage p
    where (p.cpu, p.memory_bytes, p.disk_bytes, p.instances) is distinct from (
      select (coalesce(sum(cpu), 0)::bigint, coalesce(sum(memory_bytes), 0)::bigint,
-             coalesce(sum(disk_bytes), 0)::bigint, count(*)) from stands where project_id = p.project_id)
+             coalesce(sum(disk_bytes), 0)::bigint, count(*)) from placed where project_id = p.project_id)
   union all
   select 'address taken twice or free', n.id::text from nic n join pool p on p.id = 'subnet:' || n.subnet_id || ':v4'
    where exists (select from pool_range r where r.pool_id = p.id and n.primary_ipv4 - p.base between r.low and r.high)

@@ -1,5 +1,6 @@
-// The sagas of instances and of their floating IPs, step by step: whatever fails and wherever a process dies, each step happens once, and in the end
-// the operation is done, or all of it is undone, or it is stuck and says where. Document 4, 3.2 and 3.3; reliability.md T4.
+// The sagas of instances and their floating IPs, step by step: no matter what fails and where a process dies, each step
+// happens once, and in the end the operation succeeded, or is undone completely, or is stuck with the step's name
+// (docs/reliability.md).
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { FAULT_POINTS } from "../../actors/engine/ports.ts";
 import { waitId } from "../../actors/engine/saga.ts";
@@ -15,7 +16,7 @@ import {
   SAGAS,
 } from "./instance-sagas.ts";
 
-/** A database grows with its cases, and the comparison of before and after with it. */
+/** More cases would make the comparison of the whole database slow. */
 const CASES_PER_DATABASE = 20;
 
 let fixture: InstanceFixture;
@@ -60,14 +61,14 @@ async function expectSucceeded(scenario: Scenario, begun: Begun): Promise<void> 
   await expectEachJobOnce(scenario, begun);
 }
 
-/** Sent once, and claimed once. */
+/** Expects that each job was sent once and claimed once. */
 async function expectEachJobOnce({ jobs, saga }: Scenario, { saga_id }: Begun): Promise<void> {
   const { rows } = await p.db.query("select kind from job where saga_id = $1", [saga_id]);
   const forced = saga === "instance-delete" && jobs.length === 0 ? 1 : 0;
   expect(rows).toHaveLength(jobs.length + forced);
 }
 
-test("every step of every saga of instances, disks and bindings is in a scenario, and every undo among the undone", () => {
+test("every step of every saga of instances, disks and floating IPs is in a scenario, and every undo is among the undone", () => {
   const defined = SAGAS.flatMap(({ name, steps }) =>
     steps.flatMap((step) => [`${name}:${step.name}`, ...(step.undo === null ? [] : [`${name}:${step.name}:undo`])])
   );
@@ -78,8 +79,8 @@ test("every step of every saga of instances, disks and bindings is in a scenario
   expect([...new Set(covered)].sort()).toEqual(defined.sort());
 });
 
-describe.each(SCENARIOS)("the message that begins: $name", (scenario) => {
-  test("sent by two processes at once under one id begins one operation", async () => {
+describe.each(SCENARIOS)("the first message: $name", (scenario) => {
+  test("starts one operation when two processes send it at once under one id", async () => {
     const asked = await scenario.ask(p);
     const id = messageId(asked);
     const answers = await Promise.all([1, 2].map(() => send(asked, p.newProcess(), id)));
@@ -89,7 +90,7 @@ describe.each(SCENARIOS)("the message that begins: $name", (scenario) => {
     await expectSucceeded(scenario, asked);
   });
 
-  test.each(FAULT_POINTS)("is sent again when the process dies %s", async (dies) => {
+  test.each(FAULT_POINTS)("is repeated when the process dies %s", async (dies) => {
     const asked = await scenario.ask(p);
     const id = messageId(asked);
     const dying = p.newProcess({ dies });
@@ -142,7 +143,7 @@ describe.each(STEPS)("step $step of $of", ({ scenario, step }) => {
     await expectSucceeded(scenario, begun);
   });
 
-  test("is not done by an owner that was paused while another one did it", async () => {
+  test("is not done by a process that was paused while another one did it", async () => {
     const begun = await begin(scenario);
     await p.reach(begun.saga_id, step);
     const late = p.newProcess({ pauses: true });
@@ -150,14 +151,14 @@ describe.each(STEPS)("step $step of $of", ({ scenario, step }) => {
     await late.paused;
     await p.main.turn(begun.saga_id);
     late.resume();
-    // Its commit is refused; what it does then is what is due by then.
+    // Its commit is refused; it then runs the step that is due.
     await turn;
     expect(late.struck()).toBe(1);
     await p.finish(begun.saga_id);
     await expectSucceeded(scenario, begun);
   });
 
-  test("that is refused stops the operation exactly there", async () => {
+  test("stops the operation exactly there when it is refused", async () => {
     const begun = await begin(scenario);
     await p.close(gate(scenario, step, "do"));
     const { state, error, steps } = await p.finish(begun.saga_id);
@@ -180,7 +181,7 @@ describe.each(JOBS)("the job $step of $of", ({ scenario, step }) => {
     return { ...begun, job: job! };
   }
 
-  test("that its node fails ends the operation with the node's reason", async () => {
+  test("ends the operation with the node's reason when the node fails it", async () => {
     const begun = await atJob();
     await p.claim(begun.job.id);
     await p.endJob(begun.job.id, { type: "fail", reason: "out of luck" });
@@ -188,7 +189,7 @@ describe.each(JOBS)("the job $step of $of", ({ scenario, step }) => {
     await scenario.expectFailed(p, begun, "out of luck");
   });
 
-  test("that nobody claims in time is taken back, and nothing has changed", async () => {
+  test("is cancelled without effect when no node claims it in time", async () => {
     const begun = await atJob();
     await p.advance(LIMIT_MS);
     await p.main.turn(begun.saga_id);
@@ -198,7 +199,7 @@ describe.each(JOBS)("the job $step of $of", ({ scenario, step }) => {
     if (scenario.saga !== "disk-resize") expect(await p.left(begun.before)).toEqual([]);
   });
 
-  test("that was claimed and is not reported in time leaves a tombstone", async () => {
+  test("leaves a tombstone when it was claimed but not reported in time", async () => {
     const begun = await atJob();
     await p.claim(begun.job.id);
     await p.advance(LIMIT_MS);
@@ -218,7 +219,7 @@ describe.each(JOBS)("the job $step of $of", ({ scenario, step }) => {
     if (scenario.saga !== "instance-create") await p.toJob(begun.job.id, { type: "bury" });
   });
 
-  test("whose lease runs out ends the operation; it is never done again", async () => {
+  test("ends the operation when its lease expires, and is never repeated", async () => {
     const begun = await atJob();
     await p.toJob(begun.job.id, { type: "claim", lease_s: 1 });
     await p.advance(1_000);
@@ -239,7 +240,7 @@ describe.each(JOBS)("the job $step of $of", ({ scenario, step }) => {
     const { rows } = await p.db.query(ofNodes, [begun.saga_id, sent]);
     const states = rows.filter(({ forward }) => forward).map(({ state }) => state);
     expect(states).toEqual([...sent.slice(1).map(() => "completed"), "failed"]);
-    // What was let go of before is claimed again.
+    // The address that was detached before is attached again.
     expect(rows.filter(({ forward }) => !forward)).toHaveLength(sent.length - 1);
     if (scenario.saga !== "instance-create") await p.toJob(begun.job.id, { type: "bury" });
   });
@@ -250,7 +251,7 @@ const UNDOS = SCENARIOS.flatMap((scenario) => scenario.undone.map((step) => ({ s
 describe.each(UNDOS)("the undo of $step of $of", ({ scenario, step }) => {
   const steps = [...scenario.first, ...scenario.later];
 
-  /** About to undo this step, since the one behind the last that is undone was refused. */
+  /** Starts an operation and refuses a later step, so that its next action is to undo this step. */
   async function unwinding(): Promise<Begun> {
     const begun = await begin(scenario);
     const refused = steps[steps.indexOf(scenario.undone.at(-1)!) + 1]!;
@@ -260,7 +261,7 @@ describe.each(UNDOS)("the undo of $step of $of", ({ scenario, step }) => {
     return begun;
   }
 
-  /** Nothing of the node's had begun, or the job's own undo took it back. */
+  /** Expects the database as before: no job had begun, or the job's own undo reverted it. */
   async function expectUndone(begun: Begun): Promise<void> {
     expect((await p.row(begun.saga_id)).state).toBe("unwound");
     expect(await p.left(begun.before)).toEqual([]);
@@ -303,7 +304,7 @@ describe.each(UNDOS)("the undo of $step of $of", ({ scenario, step }) => {
     await expectUndone(begun);
   });
 
-  test("that fails for good is stuck with the step's name, until an operator sends it back", async () => {
+  test("becomes stuck with the step's name when it keeps failing, until an operator retries it", async () => {
     const begun = await unwinding();
     await p.close(gate(scenario, step, "undo"));
     for (let tries = 1; tries <= UNDO_TRIES_MAX; tries++) {
@@ -323,7 +324,7 @@ describe.each(UNDOS)("the undo of $step of $of", ({ scenario, step }) => {
   });
 });
 
-test("a delete job that fails while a making is taken back leaves it stuck; sent back, another job does it", async () => {
+test("a failed delete job during the undo of a create leaves the saga stuck; a retry sends another job", async () => {
   const create = SCENARIOS.find(({ name }) => name === "create")!;
   const begun = await begin(create);
   await p.close(gate(create, "finish", "do"));

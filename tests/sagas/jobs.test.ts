@@ -1,5 +1,5 @@
-// Sagas that wait for a node: the job fails, its limit passes, the node vanishes, reports come late or twice, and the
-// saga is given up while the node works. Document 4, 1.8 and 3.3; reliability.md T13.
+// Sagas that wait for a node: the job fails, its limit passes, the node stops, reports arrive late or twice, and an
+// operator abandons the saga while the node works (docs/instances.md, "Jobs").
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { JOB_LIMIT_MS, openProbe, type ProbePlane } from "./probe-saga.ts";
 
@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => p.end());
 afterEach(() => p.open());
 
-/** A saga that waits for its job, and the job. */
+/** Starts a saga and runs it until it waits for its job. */
 async function waiting() {
   const started = await p.start();
   await p.reach(started.id, "work");
@@ -23,7 +23,7 @@ const jobRow = async (id: string) =>
   (await p.db.query("select state, tombstone, reason from job where id = $1", [id])).rows[0];
 const complete = (id: string) => p.toJob(id, { type: "complete", result: { made: "by the node" } });
 
-test("a job that its node reports as failed turns the saga round at that step, with the node's reason", async () => {
+test("a failed job unwinds the saga at that step, with the node's reason", async () => {
   const s = await waiting();
   await p.doJob(s.id, { type: "fail", reason: "no such image" });
   const { state, error, steps } = await p.finish(s.id);
@@ -32,7 +32,7 @@ test("a job that its node reports as failed turns the saga round at that step, w
   expect(await p.left(s)).toEqual([]);
 });
 
-test("a job that nobody claims within its limit is cancelled without a tombstone", async () => {
+test("a job that is not claimed within its limit is cancelled without a tombstone", async () => {
   const s = await waiting();
   await p.advance(JOB_LIMIT_MS - 1_000);
   await p.main.pass();
@@ -62,7 +62,7 @@ describe("a job that is claimed when its limit passes", () => {
   });
 
   test.each([{ type: "complete", result: { made: "too late" } }, { type: "fail", reason: "too late" }])(
-    "and whose report comes late: $type is refused and changes nothing",
+    "and whose report is late: $type is refused and changes nothing",
     async (report) => {
       const s = await waiting();
       await p.claim(s.job);
@@ -81,8 +81,8 @@ describe("a job that is claimed when its limit passes", () => {
   );
 });
 
-describe("a report that is stored but not yet told", () => {
-  test("counts although the limit has passed: the work is done and the saga goes on", async () => {
+describe("a report that is stored but not yet delivered to the saga", () => {
+  test("counts although the limit has passed: the work is done and the saga continues", async () => {
     const s = await waiting();
     await p.claim(s.job);
     await complete(s.job);
@@ -93,7 +93,7 @@ describe("a report that is stored but not yet told", () => {
     expect((await p.finish(s.id)).state).toBe("succeeded");
   });
 
-  test("keeps the saga from being abandoned past it: the work would be left behind", async () => {
+  test("prevents abandoning the saga, because the work would remain", async () => {
     const s = await waiting();
     await p.claim(s.job);
     await complete(s.job);
@@ -105,7 +105,7 @@ describe("a report that is stored but not yet told", () => {
   });
 });
 
-test("a report that is told twice, and one of another job, move the saga once", async () => {
+test("a report that is delivered twice, and another job's report, move the saga once", async () => {
   const s = await waiting();
   await p.doJob(s.id);
   const after = await p.row(s.id);
@@ -183,7 +183,7 @@ describe("an undo that is a job", () => {
       },
       "no report within the limit of the undo",
     ],
-  ])("and %s is not sent again by itself, but by an operator, as another job", async (_how, fail, reason) => {
+  ])("and %s is not repeated until an operator retries it as another job", async (_how, fail, reason) => {
     const s = await undoing();
     await fail(s);
     expect(await p.row(s.id)).toMatchObject({ state: "stuck", stuck_reason: `undo of step work: ${reason}` });
@@ -196,7 +196,7 @@ describe("an undo that is a job", () => {
     expect(await p.left(s)).toEqual([]);
   });
 
-  test("and was reported but not yet told when its limit passed counts as done", async () => {
+  test("and was reported but not delivered when its limit passed counts as done", async () => {
     const s = await undoing();
     await p.claim(s.job);
     await complete(s.job);
@@ -210,7 +210,7 @@ describe("an undo that is a job", () => {
 });
 
 describe("a build that does not know the saga", () => {
-  test("leaves it where it is, keeps the report for a build that does, and lets nobody abandon it", async () => {
+  test("does not move it, keeps the report for a build that does, and refuses to abandon it", async () => {
     const s = await waiting();
     const old = p.newProcess({ knows: false });
     await p.claim(s.job);

@@ -1,5 +1,5 @@
-// A saga that uses every kind of step, over the lamps of tests/engine/probe.ts: two writes, a job, an allocation, and a
-// last write that has no undo. Each step and each undo passes a gate that a test can close, so that it fails there.
+// A saga with every kind of step, over the lamps of tests/engine/probe.ts: two writes, a job, an allocation, and a last
+// write without an undo. Each step and each undo has a gate that a test can close, so that it fails there.
 import { randomUUID } from "node:crypto";
 import { expect } from "vitest";
 import { give, insert, take, withActor } from "../../actors/engine/effects.ts";
@@ -70,22 +70,22 @@ update pool_range set high = 1000 where pool_id = 'sockets';
 
 export type Process = {
   readonly engine: Engine;
-  /** A whole pass of the background work. */
+  /** Runs one pass of the background worker. */
   pass(): Promise<void>;
-  /** Only the delivery of tells. */
+  /** Only delivers the outbox. */
   deliver(): Promise<void>;
-  /** One tick of a saga, and what a pass does about its refusal. */
+  /** Sends one tick to a saga and handles its refusal like the background worker. */
   turn(id: string): Promise<void>;
-  /** How often the fault it was made with has struck. */
+  /** Returns how often its fault occurred. */
   struck(): number;
 };
 
 type ProcessOptions = {
-  /** Dies once, at this point of its next commit. */
+  /** The process dies once, at this point of its next commit. */
   readonly dies?: FaultPoint;
-  /** Whether its build has the saga. Default true. */
+  /** Whether its build knows the saga. Default: true. */
   readonly knows?: boolean;
-  /** Its queue is full for so many ticks. */
+  /** The number of ticks for which its queue is full. */
   readonly refuses?: number;
 };
 
@@ -110,7 +110,7 @@ export async function openProbe() {
   const db: Db = openPool({ url: database.url });
   const app: Db = openPool({ url: database.url, role: "berth_app" });
 
-  /** A process with its own engine. */
+  /** Creates a process with its own engine. */
   function newProcess(given: ProcessOptions = {}): Process {
     let struck = 0;
     let refusals = given.refuses ?? 0;
@@ -154,11 +154,11 @@ export async function openProbe() {
 
   async function row(id: string): Promise<SagaRow> {
     const { rows } = await db.query<SagaRow>("select * from saga where id = $1", [id]);
-    if (rows[0] === undefined) throw new Error(`there is no saga ${id}`);
+    if (rows[0] === undefined) throw new Error(`no saga ${id}`);
     return rows[0];
   }
 
-  /** Two lamps of its own and a saga at its first step. */
+  /** Creates two lamps and a saga at its first step. */
   async function start(): Promise<Started> {
     const [id, first, second] = [randomUUID(), randomUUID(), randomUUID()];
     for (const each of [first, second]) await main.engine.send(lampRef(each), { type: "make", id: each });
@@ -179,7 +179,7 @@ export async function openProbe() {
     main.engine.send({ kind: "job", id }, { by: NODE, ...message });
   const claim = (id: string, lease_s = 3_600) => toJob(id, { type: "claim", lease_s });
 
-  /** Does the job that the saga waits for, as its node would, and delivers the report. */
+  /** Does the job that the saga waits for, like its node, and delivers the report. */
   async function doJob(
     id: string,
     ending: object = { type: "complete", result: { made: "by the node" } },
@@ -190,9 +190,9 @@ export async function openProbe() {
     await main.deliver();
   }
 
-  /** Goes on until the saga is about to do, or undo, this step. */
+  /** Runs the saga until its next action is to do, or to undo, this step. */
   async function reach(id: string, step: Step, state: "running" | "unwinding" = "running"): Promise<void> {
-    for (let turns = 0; turns < 20; turns++) {
+    for (let ticks = 0; ticks < 20; ticks++) {
       const now = await row(id);
       if (now.state === state && now.step === step && now.job_id === null) return;
       await (now.job_id === null ? main.turn(id) : doJob(id));
@@ -200,14 +200,14 @@ export async function openProbe() {
     throw new Error(`the saga never came to ${state} ${step}: ${JSON.stringify(await row(id))}`);
   }
 
-  /** Goes on until the saga rests. */
+  /** Runs the saga until it ends. */
   async function finish(id: string, by: Process = main): Promise<SagaRow> {
-    for (let turns = 0; turns < 30; turns++) {
+    for (let ticks = 0; ticks < 30; ticks++) {
       const now = await row(id);
       if (now.state !== "running" && now.state !== "unwinding") return now;
       await (now.job_id === null ? by.turn(id) : doJob(id));
     }
-    throw new Error(`the saga never rested: ${JSON.stringify(await row(id))}`);
+    throw new Error(`the saga did not end: ${JSON.stringify(await row(id))}`);
   }
 
   async function close(name: string): Promise<void> {
@@ -229,12 +229,12 @@ export async function openProbe() {
     doJob,
     reach,
     finish,
-    /** From now on this step or undo is refused: `light:do`. */
+    /** Refuses this step or undo from now on, for example `light:do`. */
     close,
     open,
     advance: (ms: number) =>
       db.query("update lab_clock set ahead = ahead + $1 * interval '1 millisecond'", [ms]).then(() => {}),
-    /** What the saga has left behind, beside its own records. */
+    /** Lists what the saga left, except its own records. */
     left: async (started: Started) => differences(started.before, await dumpTables(db)),
     end: async () => {
       await app.close();
@@ -246,7 +246,7 @@ export async function openProbe() {
 
 export type Started = { readonly id: string; readonly first: string; readonly second: string; readonly before: Dump };
 
-/** The saga's own records, logs and the clock; versions count what happened and never go back. */
+/** Tables of the saga's own records, logs and the clock. Versions never decrease, so they are not compared. */
 const RECORDS = ["probe_gate", "saga", "job", "transition", "seen", "outbox", "audit_event", "audit_head", "lab_clock"];
 
 function differences(before: Dump, after: Dump): string[] {

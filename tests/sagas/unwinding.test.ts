@@ -1,5 +1,5 @@
-// The way back of a saga: whatever fails and wherever a process dies, in the end the database is as it was before the
-// saga, or the saga is stuck and says why. Document 4, 3.3; reliability.md T4.
+// The undo of a saga: no matter what fails and where a process dies, in the end the database is as before the saga, or
+// the saga is stuck with the reason (docs/reliability.md).
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { FAULT_POINTS } from "../../actors/engine/ports.ts";
 import { UNDO_TRIES_MAX } from "../../actors/saga/transition.ts";
@@ -17,7 +17,7 @@ const UNDONE = STEPS.slice(0, -1);
 const WRITES = UNDONE.filter((step) => step !== "work");
 const BACKOFF_MS = [1_000, 2_000, 4_000, 8_000];
 
-/** A saga whose last step was refused and which is about to undo this step. */
+/** Starts a saga and refuses its last step, so that its next action is to undo this step. */
 async function unwindingAt(step: (typeof UNDONE)[number]) {
   const started = await p.start();
   await p.close("finish:do");
@@ -26,7 +26,7 @@ async function unwindingAt(step: (typeof UNDONE)[number]) {
 }
 
 describe.each(UNDONE)("the undo of %s", (step) => {
-  test("run twice, by two processes at once, happens once", async () => {
+  test("happens once when two processes run it at once", async () => {
     const started = await unwindingAt(step);
     const [one, two] = [p.newProcess(), p.newProcess()];
     await Promise.all([one.turn(started.id), two.turn(started.id), one.turn(started.id)]);
@@ -43,7 +43,7 @@ describe.each(UNDONE)("the undo of %s", (step) => {
     expect(await p.left(started)).toEqual([]);
   });
 
-  test("that fails for good leaves the saga stuck with the step's name, and what is below it untouched", async () => {
+  test("leaves the saga stuck with the step's name when it keeps failing, and the earlier steps as they are", async () => {
     const started = await unwindingAt(step);
     await p.close(`${step}:undo`);
     for (let tries = 1; tries <= UNDO_TRIES_MAX; tries++) {
@@ -76,7 +76,7 @@ describe.each([1, 2, 3, 4])("an undo that fails %d times and then succeeds", (fa
       const waiting = await p.row(started.id);
       expect(waiting.steps[step]?.["status"]).toBe("undo_failed");
       await p.advance((BACKOFF_MS[tries - 1] ?? 0) - 500);
-      // Too early: nothing is tried.
+      // Too early: nothing happens.
       await p.main.turn(started.id);
       expect(await p.row(started.id)).toEqual(waiting);
       await p.advance(500);
@@ -98,7 +98,7 @@ describe("abandon", () => {
     expect(await p.left(started)).toEqual([]);
   });
 
-  test("of a saga that unwinds already is refused, and of one that ended too", async () => {
+  test("is refused for a saga that unwinds or has ended", async () => {
     const started = await unwindingAt("plug");
     expect(await abandon(started.id)).toMatchObject({ ok: false, fault: { kind: "conflict" } });
     await p.finish(started.id);
@@ -109,7 +109,7 @@ describe("abandon", () => {
   });
 });
 
-test("a refusal that comes late, for a step that is past, turns nothing round", async () => {
+test("a late refusal of an earlier step does not unwind the saga", async () => {
   const started = await p.start();
   await p.reach(started.id, "plug");
   const late = { type: "step_refused", step: "light", reason: "long ago" };

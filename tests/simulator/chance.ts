@@ -1,7 +1,7 @@
-// Chance from a seed. A draw depends only on the seed and on what it is for, never on the draws before it, so that a
-// plan with a command less goes on as it did before.
+// Random draws from a seed. A draw depends only on the seed and its purpose, not on earlier draws, so removing a
+// command from a plan does not change the others.
 
-/** 32 bits that depend on every character of the text. */
+/** Returns a 32-bit hash of the text. */
 export function hash32(text: string, from = 0x811c9dc5): number {
   let hash = from;
   for (let index = 0; index < text.length; index += 1) {
@@ -14,17 +14,17 @@ export function hash32(text: string, from = 0x811c9dc5): number {
   return (hash ^ (hash >>> 16)) >>> 0;
 }
 
-/** Uniform in [0, 1) for this seed and purpose. */
+/** Returns a number in [0, 1) for this seed and purpose. */
 export function chance(seed: number, purpose: string): number {
   return hash32(purpose, seed ^ 0x811c9dc5) / 2 ** 32;
 }
 
-/** A whole number in [0, below) for this seed and purpose. */
+/** Returns a whole number in [0, below) for this seed and purpose. */
 export function pick(seed: number, purpose: string, below: number): number {
   return Math.floor(chance(seed, purpose) * below);
 }
 
-/** A stream of draws in [0, 1), for making a plan. */
+/** Returns a stream of draws in [0, 1), for creating a plan. */
 export function stream(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -35,7 +35,7 @@ export function stream(seed: number): () => number {
   };
 }
 
-/** A UUIDv7 from a moment (whole milliseconds) and 64 bits of chance, in two halves. */
+/** Returns a UUIDv7 from a time (whole milliseconds) and 64 random bits, in two halves. */
 export function seededId(ms: number, high: number, low: number): string {
   const time = hex(ms, 12);
   const chance = hex(high, 8);

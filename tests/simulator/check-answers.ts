@@ -1,6 +1,6 @@
-// INV-1, INV-3, INV-4 and INV-17: what clients heard against what is written. An acknowledged operation is there once,
-// and was there before its answer; a refused one is not there and never will be; one that nobody heard of is there at
-// most once; nothing is there that nobody sent. What is audited has its note, in the same row.
+// INV-1, INV-3, INV-4 and INV-17: compares the answers that clients got with the log. An acknowledged operation is in
+// the log once, since before its answer. A refused operation is never in the log. An unanswered operation is in the log
+// at most once. Every transition in the log was sent. Every audited transition has its audit entry in the same row.
 import { actorKey, effectsOf, type Evidence } from "./evidence.ts";
 import type { Operation, StampedTransition } from "./journal.ts";
 import { AUDITED, UNSENT } from "./published.ts";
@@ -21,7 +21,7 @@ export function checkAnswers(evidence: Evidence): readonly Violation[] {
       found.push({
         invariant: "4 unknown means at most once",
         about,
-        text: `${event} was written, but nobody sent it`,
+        text: `${event} was written, but no client sent it`,
       });
     }
     const note = auditProblem(step, AUDITED[event] ?? AUDITED[`${event} to ${step.to_state}`] ?? null, operation);
@@ -51,7 +51,7 @@ function problemOf(evidence: Evidence, operation: Operation, effects: readonly S
   return null;
 }
 
-/** Idempotent by specification, so that success without a change may be right; check-refusals.ts asks whether it is. */
+/** Idempotent by specification: they may succeed without a change. check-refusals.ts checks whether this was right. */
 const MAY_CHANGE_NOTHING: ReadonlySet<string> = new Set(["remove", "close_window", "key_used"]);
 
 type Note = { readonly action: string; readonly request_id: string | null } | null;

@@ -1,5 +1,4 @@
-// INV-12: a job is never in other hands than those of its node, and one that is taken from its node while it may be at
-// work leaves word that something is to be undone.
+// INV-12: only its own node ever claims a job, and a claimed job that its node loses leaves a tombstone.
 import type { Counters } from "./counters.ts";
 import type { Evidence } from "./evidence.ts";
 import type { Violation } from "./violation.ts";
@@ -12,10 +11,10 @@ export function checkJobs(evidence: Evidence, counters: Counters): readonly Viol
     let before: unknown;
     for (const { row } of versions) {
       const { state, claimed_by = null, target_cn, tombstone } = row?.state ?? {};
-      if (claimed_by !== null && claimed_by !== target_cn) say(`in the hands of ${claimed_by}, not of ${target_cn}`);
+      if (claimed_by !== null && claimed_by !== target_cn) say(`claimed by ${claimed_by}, but it is for ${target_cn}`);
       if (state === "cancelled" && before === "in_progress") {
         counters.job_cancelled_in_hand += 1;
-        if (tombstone !== true) say("was taken from its node, which does not hear of it");
+        if (tombstone !== true) say("was taken from its node without a tombstone");
       }
       before = state;
     }
@@ -27,7 +26,7 @@ export function checkJobs(evidence: Evidence, counters: Counters): readonly Viol
       found.push({
         invariant: "12 jobs",
         about: `job:${to.id}`,
-        text: `${message.type} of ${message["by"]} was heard`,
+        text: `${message.type} of ${message["by"]} was accepted`,
       });
     }
   }

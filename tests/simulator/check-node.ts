@@ -1,11 +1,11 @@
-// INV-2, contents: a node's row is the fold of its log, worked out here from the messages alone, and what the sender
-// heard is that row. An approval needed the code that the claim showed, before it expired.
+// INV-2, contents: a node's row is the fold of its log, computed here from the messages alone, and the answers show
+// that row. An approval had the claim's code, before the code expired.
 import { refKey } from "../../actors/engine/types.ts";
 import type { Evidence } from "./evidence.ts";
 import type { Operation, RowVersion, StampedTransition } from "./journal.ts";
 import type { Violation } from "./violation.ts";
 
-/** What is known of a node from its messages. */
+/** The state of a node, computed from its messages. */
 type Node = {
   state: string;
   role: string;
@@ -31,7 +31,7 @@ export function checkNodes(evidence: Evidence): readonly Violation[] {
       fold(evidence, node, step, say);
       if (operation !== undefined && refKey(operation.to) === about) compareReply(node, operation, say);
       if (step.event === "disable") { for (const text of claimsLeft(evidence, step)) say(text); }
-      // A unit may hold several steps and writes one row, after the last.
+      // A unit may have several steps. It writes one row, after the last.
       if (steps[index + 1]?.applied.stamp === step.applied.stamp) continue;
       while (versions[next] !== undefined && versions[next]!.since.stamp < step.applied.stamp) next += 1;
       if (versions[next]?.since.stamp === step.applied.stamp) compareRow(node, versions[next]!, step, say);
@@ -64,7 +64,7 @@ function fold(evidence: Evidence, node: Node, step: StampedTransition, say: Say)
       bind(node, message["key"] as Key);
       return;
     case "claimed":
-      // Nothing of a node that exists changes but its state.
+      // A claim changes nothing but the state of an existing node.
       if (step.from_state !== "absent") return;
       Object.assign(node, blank(), { state: step.to_state, hostname: String(message["hostname"]) });
       return;
@@ -97,7 +97,7 @@ function fold(evidence: Evidence, node: Node, step: StampedTransition, say: Say)
   }
 }
 
-/** The code that the claim showed last, and until when. */
+/** Compares the approval's code with the claim's last code and its expiry. */
 function codeProblems(
   evidence: Evidence,
   step: StampedTransition,
@@ -114,7 +114,7 @@ function codeProblems(
   return step.at.getTime() >= expires_ms ? ["approved with an expired code"] : [];
 }
 
-/** Claims of a node that were live when it had just been disabled. */
+/** Returns the claims of a node that were live just after it was disabled. */
 function claimsLeft({ journal }: Evidence, { actor_id, applied }: StampedTransition): readonly string[] {
   return [...journal.rows].flatMap(([key, versions]) => {
     if (!key.startsWith("enrolment-claim:")) return [];
@@ -140,12 +140,12 @@ function compareRow(node: Node, version: RowVersion, step: StampedTransition, sa
   }
 }
 
-/** The answer is the view of what was written by this very message. */
+/** Checks that the answer is the view of what this message wrote. */
 function compareReply(node: Node, { message, out, reply, command }: Operation, say: Say): void {
   if (out !== "ok" || message.type === "remove") return;
-  const heard = reply as Reply | null;
-  const same = heard?.["state"] === node.state &&
-    (heard["role"] === undefined || heard["role"] === node.role) &&
-    (heard["bound_api_key_id"] === undefined || heard["bound_api_key_id"] === node.bound_api_key_id);
-  if (!same) say(`${message.type} (command ${command}) was answered with ${JSON.stringify(heard)}`);
+  const answer = reply as Reply | null;
+  const same = answer?.["state"] === node.state &&
+    (answer["role"] === undefined || answer["role"] === node.role) &&
+    (answer["bound_api_key_id"] === undefined || answer["bound_api_key_id"] === node.bound_api_key_id);
+  if (!same) say(`${message.type} (command ${command}) was answered with ${JSON.stringify(answer)}`);
 }

@@ -1,5 +1,5 @@
-// INV-5: of two operations on one actor, the one that was answered before the other was sent comes first in the log;
-// and one process keeps the order of the messages that it answered, when it was given each of them once.
+// INV-5: when one operation on an actor was answered before another was sent, it comes first in the log. A process
+// keeps the order of messages that it got exactly once and answered.
 import { refKey } from "../../actors/engine/types.ts";
 import { actorKey, type Evidence } from "./evidence.ts";
 import type { Operation } from "./journal.ts";
@@ -18,7 +18,7 @@ export function checkOrder(evidence: Evidence): readonly Violation[] {
   return found;
 }
 
-/** Operations that took effect, each with its place among all steps of its actor. */
+/** Returns the operations that took effect, each with its position among all steps of its actor. */
 function placesOf(evidence: Evidence): readonly Placed[] {
   const placed: Placed[] = [];
   for (const [key, steps] of evidence.byActor) {
@@ -32,7 +32,7 @@ function placesOf(evidence: Evidence): readonly Placed[] {
   return placed;
 }
 
-/** A sweep in the order of time that keeps the highest place answered so far. */
+/** Goes through the operations in the order of time and keeps the highest position answered so far. */
 function timeProblems(members: readonly Placed[]): readonly string[] {
   const events = members.flatMap((each) => [
     { stamp: each.operation.sent.stamp, each, sent: true },

@@ -1,5 +1,5 @@
-// INV-2 and INV-6: each actor walks along published edges, one step per seq, without gap or twin; its row is where its
-// last step led. A new incarnation begins at 1, and only after the one before it has ended.
+// INV-2 and INV-6: each actor follows published edges, one step per seq, without gaps or duplicates, and its row is the
+// result of its last step. A new incarnation starts at 1, after the earlier one has ended.
 import type { Evidence } from "./evidence.ts";
 import { EDGES } from "./published.ts";
 import type { Violation } from "./violation.ts";
@@ -27,7 +27,7 @@ export function checkPath(evidence: Evidence): readonly Violation[] {
       seq = step.seq;
     }
     const row = evidence.tables.actors.get(key);
-    // The node's decision ends its claims without a step of theirs.
+    // A decision about a node ends its claims, which have no step of their own.
     if (row === undefined && key.startsWith("enrolment-claim:")) continue;
     if ((row?.state?.["state"] ?? "absent") !== state || (row !== undefined && row.version !== seq)) {
       const text = `the row is ${String(row?.state?.["state"] ?? "absent")} at ${

@@ -1,4 +1,4 @@
-// INV-16: no node goes while something stands on it. What stands where is known at every moment.
+// INV-16: no node is removed while something is placed on it. The journal knows all placements at every moment.
 import { actorKey, type Evidence } from "./evidence.ts";
 import type { Violation } from "./violation.ts";
 

@@ -1,5 +1,5 @@
-// INV-3b: a refusal, and a success that changed nothing, must be right for some state that the actor had between
-// sending and answer. One that came from an old row is not.
+// INV-3b: a refusal, and a success without a change, must be right for a state that the actor had between the request
+// and the answer. An answer from an older row is not.
 import { CLAIM_CODE_TAKEN } from "../../actors/enrolment-claim/transition.ts";
 import { refKey } from "../../actors/engine/types.ts";
 import { CLAIMS_PER_NODE_MAX } from "../../src/contract/limits.ts";
@@ -36,7 +36,7 @@ function mayRefuse(evidence: Evidence, operation: Operation, rows: ReturnType<ty
   const some = (forbids: (row: Row, until_ms: number) => boolean) =>
     rows.some(({ row, until_ms }) => forbids(row?.state ?? null, until_ms));
   switch (`${to.kind} ${message.type}`) {
-    // check-window.ts asks whether it was right.
+    // check-window.ts checks it.
     case "cn join":
       return true;
     case "cn refresh":
@@ -78,7 +78,7 @@ function mayRefuse(evidence: Evidence, operation: Operation, rows: ReturnType<ty
   }
 }
 
-/** A unit may hold several steps and writes one row: whether a step in between closed the window. */
+/** Returns whether a step in between closed the window. A unit with several steps writes only one row. */
 function closedMeanwhile(evidence: Evidence, { to, message, sent, answered }: Operation): boolean {
   return message.type === "close_window" &&
     (evidence.byActor.get(refKey(to)) ?? []).some(({ applied, to_state }) =>
@@ -109,7 +109,7 @@ function codeWasTaken(evidence: Evidence, operation: Operation): boolean {
   );
 }
 
-/** Whether there were so many claims of the node that the next is refused. */
+/** Returns whether the node had the maximum number of claims. */
 function nodeWasFull(evidence: Evidence, operation: Operation): boolean {
   const of_node = claimsDuring(evidence, operation).filter(([, state]) =>
     state["server_uuid"] === operation.message["server_uuid"]
@@ -117,7 +117,7 @@ function nodeWasFull(evidence: Evidence, operation: Operation): boolean {
   return new Set(of_node.map(([key]) => key)).size >= CLAIMS_PER_NODE_MAX;
 }
 
-/** Every state that every claim had meanwhile. */
+/** Returns every state that a claim had during the operation. */
 function claimsDuring(evidence: Evidence, operation: Operation) {
   return [...evidence.journal.rows.keys()].filter((key) => key.startsWith("enrolment-claim:")).flatMap((key) =>
     rowsDuring(evidence, key, operation).flatMap(({ row }) => row?.state == null ? [] : [[key, row.state] as const])
@@ -129,7 +129,7 @@ function keyWasLive(evidence: Evidence, operation: Operation): boolean {
   return rowsDuring(evidence, `api-key:${id}`, operation).some(({ row }) => row !== null);
 }
 
-/** Whoever gives up an operation whose job is done comes too late. */
+/** Returns whether the operation's job was completed, so that it could no longer be abandoned. */
 function jobWasDone(evidence: Evidence, operation: Operation, job_id: unknown): boolean {
   return rowsDuring(evidence, `job:${job_id}`, operation).some(({ row }) => row?.state?.["state"] === "completed");
 }

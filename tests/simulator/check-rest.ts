@@ -1,5 +1,5 @@
-// INV-10 and INV-11: when faults have stopped, every operation has ended, every job that was reported done counts as
-// done for the operation that waits for it, and no tell is left over.
+// INV-10 and INV-11: after the faults stop, every operation has ended, every completed job counts as completed for the
+// operation that waits for it, and no tell is undelivered.
 import type { Evidence } from "./evidence.ts";
 import type { Violation } from "./violation.ts";
 
@@ -19,7 +19,7 @@ export function checkRest(evidence: Evidence): readonly Violation[] {
     if (state?.["saga"] === "errand") { for (const text of errandProblems(evidence, about, state)) say(text); }
   }
   if (evidence.tables.outbox.size > 0) {
-    const text = `${evidence.tables.outbox.size} tells were not delivered`;
+    const text = `${evidence.tables.outbox.size} outbox messages were not delivered`;
     found.push({ invariant: "10 operations come to rest", about: "outbox", text });
   }
   return found;
@@ -27,13 +27,13 @@ export function checkRest(evidence: Evidence): readonly Violation[] {
 
 type Steps = Readonly<Record<string, { readonly status: string; readonly job_id: string | null }>>;
 
-/** Whether the operation took note that this job is done. It may have been given up afterwards. */
+/** Returns whether the operation counted this job as completed. It may have been abandoned afterwards. */
 function counts(saga: Row, job_id: unknown): boolean {
   const step = Object.values((saga?.["steps"] ?? {}) as Steps).find((each) => each.job_id === job_id);
   return saga?.["state"] === "succeeded" || step?.status === "succeeded" || step?.status === "undone";
 }
 
-/** One that succeeded has had each of its steps, its job done; one that was taken back has undone what it wrote. */
+/** Checks that a successful errand ran all of its steps, and that an unwound one undid its writes. */
 function errandProblems(evidence: Evidence, about: string, state: Row): readonly string[] {
   const outputs = state?.["outputs"] as Readonly<Record<string, unknown>>;
   const steps = state?.["steps"] as Steps;

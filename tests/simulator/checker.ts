@@ -1,9 +1,9 @@
-// The history checker. The log gives the order, so that nothing has to be searched for: each check is one pass that
-// confirms that the order is legal and agrees with what clients sent and heard.
+// The history checker. The log gives the order of events, so no search is needed: each check is one pass that confirms
+// that the order is legal and agrees with the requests and answers of the clients.
 import type { MemoryTables } from "../support/memory-rows.ts";
 import { checkAnswers } from "./check-answers.ts";
 import { checkCredentials } from "./check-credentials.ts";
-import { checkHeard } from "./check-heard.ts";
+import { checkContents } from "./check-contents.ts";
 import { checkJobs } from "./check-jobs.ts";
 import { checkNodes } from "./check-node.ts";
 import { checkOrder } from "./check-order.ts";
@@ -17,7 +17,7 @@ import { gather } from "./evidence.ts";
 import type { Journal } from "./journal.ts";
 import type { Violation } from "./violation.ts";
 
-/** Everything that the run did and must not do; nothing when all is well. */
+/** Returns the violations of the run. */
 export function check(journal: Journal, tables: MemoryTables, counters: Counters): readonly Violation[] {
   const evidence = gather(journal, tables);
   return [
@@ -27,7 +27,7 @@ export function check(journal: Journal, tables: MemoryTables, counters: Counters
     ...checkRefusals(evidence),
     ...checkOrder(evidence),
     ...checkNodes(evidence),
-    ...checkHeard(evidence),
+    ...checkContents(evidence),
     ...checkCredentials(evidence),
     ...checkJobs(evidence, counters),
     ...checkPlaced(evidence),

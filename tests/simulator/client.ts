@@ -1,5 +1,5 @@
-// A client sends one message and writes down what it hears. When it hears nothing it sends the same message id again,
-// perhaps through another process; one that named no id cannot, and does not know what became of it.
+// A client sends one message and records the answer. Without an answer it repeats the same message id, perhaps through
+// another process. A client that gave no id cannot repeat, and its outcome stays unknown.
 import { OVERLOADED } from "../../actors/engine/engine.ts";
 import { CommitError } from "../../actors/engine/store.ts";
 import type { ActorRef, Message, Outcome } from "../../actors/engine/types.ts";
@@ -12,7 +12,7 @@ import { choose, type Environment, later } from "./environment.ts";
 export type Request = {
   readonly to: ActorRef;
   readonly message: Message;
-  /** The command it belongs to, and which of its requests it is. */
+  /** The command of the request; `part` numbers the requests of a command. */
   readonly command: number;
   readonly part: number;
 };
@@ -41,9 +41,9 @@ export async function operate(environment: Environment, cluster: Cluster, reques
   let process = first;
   for (;;) {
     operation.attempts += 1;
-    const heard = await attempt(environment, process, operation, own_id);
-    if (heard !== null && !(heard.ok === false && heard.fault === OVERLOADED)) {
-      return settle(environment, operation, heard);
+    const answer = await attempt(environment, process, operation, own_id);
+    if (answer !== null && !(answer.ok === false && answer.fault === OVERLOADED)) {
+      return settle(environment, operation, answer);
     }
     if (own_id === null || operation.attempts >= ATTEMPTS_MAX) return settle(environment, operation, null);
     environment.counters.client_retried_id += 1;
@@ -52,7 +52,7 @@ export async function operate(environment: Environment, cluster: Cluster, reques
   }
 }
 
-/** One attempt: the outcome, or null when there is none to hear. */
+/** Makes one attempt. Returns the outcome, or null without an answer. */
 function attempt(
   environment: Environment,
   process: Process,
@@ -81,7 +81,9 @@ function attempt(
       },
       (error) => {
         if (!process.alive) return;
-        if (!(error instanceof CommitError)) environment.journal.bugs.push(`a client was told: ${String(error)}`);
+        if (!(error instanceof CommitError)) {
+          environment.journal.bugs.push(`a client got an unexpected error: ${String(error)}`);
+        }
         over(null);
       },
     );
@@ -89,11 +91,11 @@ function attempt(
   });
 }
 
-function settle(environment: Environment, operation: Operation, heard: Outcome | null): Operation {
+function settle(environment: Environment, operation: Operation, answer: Outcome | null): Operation {
   operation.answered = environment.journal.moment();
-  operation.out = heard === null ? "unknown" : heard.ok ? "ok" : "refused";
-  if (heard?.ok === true) operation.reply = heard.reply;
-  if (heard?.ok === false) operation.fault = heard.fault;
+  operation.out = answer === null ? "unknown" : answer.ok ? "ok" : "refused";
+  if (answer?.ok === true) operation.reply = answer.reply;
+  if (answer?.ok === false) operation.fault = answer.fault;
   environment.journal.note(`${operation.answered.ms} ${operation.msg_id} ${operation.out}`);
   return operation;
 }

@@ -1,4 +1,4 @@
-// The processes of a run, and their deaths: a place stays empty for a while, then another process takes it.
+// The processes of a run. When one dies, its slot stays empty for a while; then another process takes it.
 import { createProcess, type Process } from "./process.ts";
 import type { Environment } from "./environment.ts";
 
@@ -24,7 +24,7 @@ export function createCluster(environment: Environment) {
     });
   }
 
-  /** The process at this place or, when it is empty, the next one; null when all are down. */
+  /** Returns the process in this slot or, when it is empty, the next one; null when all are down. */
   function at(index: number): Process | null {
     for (let step = 0; step < places.length; step += 1) {
       const process = places[(index + step) % places.length];

@@ -1,9 +1,9 @@
-// Plans that once broke something. They run first, for ever.
+// Plans that once found a bug. They run first in every test.
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import type { Plan } from "./plan.ts";
 
 export type Case = {
-  /** What was wrong. */
+  /** The bug that the plan found. */
   readonly found: string;
   readonly plan: Plan;
 };
@@ -17,11 +17,11 @@ export async function readCorpus(): Promise<readonly (readonly [string, Case])[]
 
 export async function readCase(path: string | URL): Promise<Case> {
   const read = JSON.parse(await readFile(path, "utf8"));
-  if (!Array.isArray(read.plan?.commands)) throw new Error(`${path} holds no plan`);
+  if (!Array.isArray(read.plan?.commands)) throw new Error(`${path} contains no plan`);
   return read;
 }
 
-/** Keeps a plan that failed; somebody writes later what was wrong. */
+/** Saves a plan that failed. Its developer replaces `found` by the cause later. */
 export async function keepCase(plan: Plan, found: string): Promise<string> {
   const path = new URL(`seed-${plan.seed}.json`, FOLDER);
   await writeFile(path, `${JSON.stringify({ found, plan }, null, 2)}\n`);

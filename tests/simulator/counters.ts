@@ -1,4 +1,4 @@
-// What must have happened sometimes. A run in which one of these never fired proves nothing about it.
+// Counters of events that a test run must have. A run without one of these events proves nothing about it.
 import { FAULT_POINTS } from "../../actors/engine/ports.ts";
 
 export const COUNTER_NAMES = [
@@ -45,7 +45,7 @@ export function newCounters(): Counters {
   return Object.fromEntries(COUNTER_NAMES.map((name) => [name, 0])) as Counters;
 }
 
-/** Those that never fired. */
+/** Returns the names of the counters that are still zero. */
 export function silent(counters: Counters): readonly CounterName[] {
   return COUNTER_NAMES.filter((name) => counters[name] === 0);
 }

@@ -3,7 +3,7 @@ import { type Plan, planFor } from "./plan.ts";
 import { run } from "./run.ts";
 import { shrink } from "./shrink.ts";
 
-test("a run is determined by its plan: 200 seeds, twice, leave the same trace", async () => {
+test("a run depends only on its plan: each of 200 seeds leaves the same trace twice", async () => {
   for (let seed = 1; seed <= 200; seed += 1) {
     const first = await run(planFor(seed));
     const second = await run(JSON.parse(JSON.stringify(planFor(seed))));
@@ -17,7 +17,7 @@ test("different seeds leave different traces", async () => {
   expect(traces.size).toBe(50);
 });
 
-/** Takes the place of a violation: a node was removed. */
+/** Replaces a violation in this test: whether the run removes a node. */
 async function removesNode(plan: Plan): Promise<boolean> {
   const { journal } = await run(plan);
   return journal.transitions.some(({ actor_kind, to_state }) => actor_kind === "cn" && to_state === "absent");

@@ -1,4 +1,4 @@
-// What all processes of a run share: virtual time, one database, the journal, and the plan with its chances.
+// The environment that all processes of a run share: virtual time, one database, the journal and the plan.
 import type { MemoryTables } from "../support/memory-rows.ts";
 import { createMemoryStore, type MemoryStore } from "../support/memory-store.ts";
 import type { AnyBehavior } from "../../actors/engine/types.ts";
@@ -19,18 +19,18 @@ export type Environment = {
   readonly counters: Counters;
   /** Nodes on which something is placed. */
   readonly placed: Set<string>;
-  /** How often each call, tell or command has been tried: makes repeated draws differ. */
+  /** The number of attempts of each call, tell or command, so that repeated draws differ. */
   readonly tries: Map<string, number>;
-  /** Faults stop, so that everything can come to rest. */
+  /** True when faults have stopped, so that everything can end. */
   quiet: boolean;
 };
 
-/** 2026-01-01T00:00:00Z; any moment would do. */
+/** 2026-01-01T00:00:00Z, an arbitrary moment. */
 export const START_MS = 1_767_225_600_000;
 
 const known = [...sagas, errand];
 
-/** The production behaviors, with the simulator's saga among the known ones. */
+/** The production behaviors, and the simulator's own saga. */
 export const behaviors: readonly AnyBehavior[] = [
   ...production.filter((behavior) => behavior.kind !== "saga"),
   sagaBehavior(known),
@@ -44,7 +44,7 @@ export function createEnvironment(plan: Plan, counters: Counters): Environment {
   const scheduler = createScheduler(START_MS);
   const journal = createJournal(scheduler.now_ms);
   const placed = new Set<string>();
-  /** Claims that an effect of the call under way ended. */
+  /** The claims that an effect of the current call ended. */
   const ended = new Set<string>();
   const database: MemoryStore = createMemoryStore({
     now: scheduler.now,
@@ -76,11 +76,11 @@ export function createEnvironment(plan: Plan, counters: Counters): Environment {
         const { server_uuid, id } = args;
         return claimsOf(tables, server_uuid).every((claim) => claim.id === id);
       },
-      // Nodes of the simulator work on whatever becomes of them.
+      // The simulator's nodes work in every state.
       cn_is_approved: () => true,
     },
     effects: {
-      // What is counted is unlimited here.
+      // The budgets are unlimited here.
       claim_ended: () => () => {},
       unproven_ended: () => () => {},
       end_claims: (args, tables) => {
@@ -109,7 +109,7 @@ export function createEnvironment(plan: Plan, counters: Counters): Environment {
 
 const UNLIMITED = { remaining: null, expires_at: null };
 
-/** The claims of a node, expired ones too. */
+/** Returns the claims of a node, including expired ones. */
 function claimsOf(tables: MemoryTables, server_uuid: unknown) {
   return [...tables.actors].flatMap(([key, row]) =>
     key.startsWith("enrolment-claim:") && row.state?.["server_uuid"] === server_uuid
@@ -124,7 +124,7 @@ function liveClaimsOf(tables: MemoryTables, server_uuid: unknown, now: Date) {
     .sort((a, b) => (a["expires_at"] as Date).getTime() - (b["expires_at"] as Date).getTime());
 }
 
-/** View cn_loaded. */
+/** The joined columns of the view cn_loaded. */
 const joinedOf = (now: () => Date) => ({
   columns: ["last_seen", "last_status", "reservoir_enabled", "reservoir_percent", "claims"],
   from: (row: Readonly<Record<string, unknown>>, tables: MemoryTables) => {
@@ -141,7 +141,7 @@ const joinedOf = (now: () => Date) => ({
   },
 });
 
-/** View site_loaded. */
+/** The joined columns of the view site_loaded. */
 const SITE_JOINED = {
   columns: ["window_remaining"],
   from: (_row: unknown, tables: MemoryTables) => ({
@@ -149,14 +149,14 @@ const SITE_JOINED = {
   }),
 };
 
-/** Uniform in [0, 1), the same for the same purpose and the same number of earlier draws for it. */
+/** Draws a number in [0, 1), which depends only on the purpose and the number of its earlier draws. */
 export function draw(environment: Environment, purpose: string): number {
   const count = (environment.tries.get(purpose) ?? 0) + 1;
   environment.tries.set(purpose, count);
   return chance(environment.plan.seed, `${purpose}#${count}`);
 }
 
-/** A whole number in [0, below) for this purpose, always the same. */
+/** Returns a whole number in [0, below) that depends only on the purpose. */
 export function choose(environment: Environment, purpose: string, below: number): number {
   return pick(environment.plan.seed, purpose, below);
 }

@@ -1,9 +1,9 @@
-// An operation of the simulator alone: it waits for a node's agent, so that jobs, tells and the outbox are exercised.
+// An operation of the simulator that waits for a node's agent, so that runs use jobs, tells and the outbox.
 import { job, saga, write } from "../../actors/engine/saga.ts";
 
 export type ErrandParams = { readonly server_uuid: string };
 
-/** Longer than any run: what waits for a lost tell waits visibly. */
+/** Longer than any run, so that a saga that waits for a lost tell shows. */
 const LIMIT_MS = 24 * 60 * 60 * 1_000;
 
 export const errand = saga<ErrandParams>("errand")

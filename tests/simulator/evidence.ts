@@ -1,4 +1,4 @@
-// The journal in the forms that the checks look things up in, each built in one pass.
+// The journal indexed for the checks, each index built in one pass.
 import type { MemoryTables } from "../support/memory-rows.ts";
 import { refKey } from "../../actors/engine/types.ts";
 import type { Journal, Operation, RowVersion, StampedTransition } from "./journal.ts";
@@ -6,7 +6,7 @@ import type { Journal, Operation, RowVersion, StampedTransition } from "./journa
 export type Evidence = {
   readonly journal: Journal;
   readonly tables: MemoryTables;
-  /** An actor's transitions in the order in which they took effect. */
+  /** The transitions of each actor, in the order in which they took effect. */
   readonly byActor: ReadonlyMap<string, readonly StampedTransition[]>;
   readonly byMessage: ReadonlyMap<string, readonly StampedTransition[]>;
   readonly operations: ReadonlyMap<string, Operation>;
@@ -23,13 +23,13 @@ export function actorKey(of: { readonly actor_kind: string; readonly actor_id: s
   return `${of.actor_kind}:${of.actor_id}`;
 }
 
-/** The transitions of an operation on the actor it was sent to. */
+/** Returns the transitions of an operation on the actor to which it was sent. */
 export function effectsOf(evidence: Evidence, operation: Operation): readonly StampedTransition[] {
   const key = refKey(operation.to);
   return (evidence.byMessage.get(operation.msg_id) ?? []).filter((each) => actorKey(each) === key);
 }
 
-/** The rows that an actor had while an operation was on its way, each with the last moment (ms) of its overlap. */
+/** Returns the rows that an actor had during an operation, each with the last moment (ms) of the overlap. */
 export function rowsDuring(
   evidence: Evidence,
   key: string,

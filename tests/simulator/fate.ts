@@ -1,11 +1,11 @@
-// How the database treats the calls of one process: late, old, refused, lost before or after it took effect, or taking
-// effect long after it seemed lost.
+// The faults of the database for the calls of one process: slow, stale, refused, lost before or after they took effect,
+// or taking effect long after they seemed lost.
 import type { Fate } from "../support/memory-store.ts";
 import type { Unit } from "../../actors/engine/store.ts";
 import { type ActorRef, refKey } from "../../actors/engine/types.ts";
 import { draw, type Environment, later } from "./environment.ts";
 
-/** A call that the client lost may still take effect this much later. */
+/** A lost call may still take effect up to this much later. */
 const LATE_MS_MAX = 3_000;
 
 export function fateIn(environment: Environment): Fate {
@@ -15,7 +15,7 @@ export function fateIn(environment: Environment): Fate {
   };
 }
 
-/** How long a message to or from the database takes; now and then much longer. */
+/** Returns the delay of a message to or from the database, which is sometimes much longer. */
 export function latencyMs(environment: Environment, purpose: string): number {
   const drawn = draw(environment, `latency ${purpose}`);
   return drawn > 0.97 ? 500 * drawn : drawn * environment.plan.latency_ms;

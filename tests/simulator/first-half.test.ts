@@ -1,16 +1,16 @@
-// The other half, with other seeds, is for `deno task test:long`.
+// The second half, with other seeds, is in `deno task test:long`.
 import { expect, test } from "vitest";
 import { readCorpus } from "./corpus.ts";
 import { silent } from "./counters.ts";
 import { run } from "./run.ts";
 import { explain, trial, trialText } from "./trial.ts";
 
-test.each(await readCorpus())("what once broke stays mended: %s", async (_name, { plan }) => {
+test.each(await readCorpus())("a bug that was found stays fixed: %s", async (_name, { plan }) => {
   const { violations } = await run(plan);
   expect(violations.length === 0 ? "" : (await explain(plan)).text).toBe("");
 });
 
-test("3,000 histories break no invariant, and every kind of fault was among them", async () => {
+test("3,000 histories break no invariant, and every kind of fault occurred", async () => {
   const result = await trial(1, 3_000);
   console.log(trialText(result));
   expect(result.failures.map(({ text }) => text.split("\n")[0])).toEqual([]);

@@ -1,5 +1,5 @@
-// What really happened, as no process can know it: every row each actor ever had and every transition, stamped in the
-// order in which they took effect; and beside it what each client sent and heard, written down by the clients.
+// The true history of a run: every row of every actor and every transition, stamped in the order in which they took
+// effect, and the requests and answers that the clients recorded.
 import type { LoadedActor, TransitionRow } from "../../actors/engine/store.ts";
 import type { MemoryTables } from "../support/memory-rows.ts";
 import { type ActorRef, type Fault, type Json, type Message, refKey } from "../../actors/engine/types.ts";
@@ -8,14 +8,14 @@ import { hash32 } from "./chance.ts";
 /** A moment: `stamp` orders everything, `ms` is the database's clock. */
 export type Moment = { readonly stamp: number; readonly ms: number };
 
-/** What one client wanted once. `out` is null until it knows or gives up. */
+/** A request of a client. `out` is null until the client gets the answer or gives up. */
 export type Operation = {
   readonly msg_id: string;
   readonly command: number;
   readonly to: ActorRef;
   readonly message: Message;
   readonly request_id: string;
-  /** Which run of which process took the first attempt, and its place in that process's order of sending. */
+  /** The process run that took the first attempt, and the position in its order of sending. */
   readonly engine: number;
   readonly sent: Moment;
   attempts: number;
@@ -25,7 +25,7 @@ export type Operation = {
   fault: Fault | null;
 };
 
-/** A row that an actor had from this moment on; null means that it had none. */
+/** The row of an actor since this moment; null when it had none. */
 export type RowVersion = { readonly since: Moment; readonly row: LoadedActor | null };
 
 export type StampedTransition = TransitionRow & { readonly applied: Moment };
@@ -36,9 +36,9 @@ export function createJournal(now_ms: () => number) {
   const operations: Operation[] = [];
   const rows = new Map<string, RowVersion[]>();
   const transitions: StampedTransition[] = [];
-  /** After each call that took effect: which actors it wrote. */
+  /** The actors that each effective call wrote. */
   const calls: { readonly at: Moment; readonly keys: readonly string[] }[] = [];
-  /** When something was placed on a node or left it. */
+  /** The times at which something was placed on a node or removed from it. */
   const placements: { readonly at: Moment; readonly node: string; readonly placed: boolean }[] = [];
   const bugs: string[] = [];
   let stamp = 0;
@@ -48,12 +48,12 @@ export function createJournal(now_ms: () => number) {
     return { stamp: ++stamp, ms: now_ms() };
   }
 
-  /** Mixes a fact into the fingerprint of the run. */
+  /** Adds a fact to the fingerprint of the run. */
   function note(fact: string): void {
     trace = hash32(fact, trace);
   }
 
-  /** Reads from the tables what a call has just written. */
+  /** Records the rows that a call has just written. */
   function applied(tables: MemoryTables, written: readonly ActorRef[]): void {
     const at = moment();
     for (const row of tables.transitions.slice(transitions.length)) {

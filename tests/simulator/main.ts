@@ -1,4 +1,5 @@
-// Simulates many histories, or replays one: deno run -A tests/simulator/main.ts --histories 100000 [--seed N] [--replay FILE]
+// Simulates many histories, or replays one: deno run -A tests/simulator/main.ts --histories 100000 [--seed N] [--replay
+// FILE]
 import process from "node:process";
 import { parseArgs } from "node:util";
 import { keepCase, readCase, readCorpus } from "./corpus.ts";
@@ -24,7 +25,7 @@ async function replay(path: string): Promise<boolean> {
 async function longTrial(histories: number, first_seed: number): Promise<boolean> {
   for (const [name, { plan }] of await readCorpus()) {
     if ((await run(plan)).violations.length === 0) continue;
-    console.log(`corpus ${name} fails again\n${(await explain(plan)).text}`);
+    console.log(`the plan ${name} of the corpus fails\n${(await explain(plan)).text}`);
     return false;
   }
   const started = performance.now();
@@ -34,7 +35,7 @@ async function longTrial(histories: number, first_seed: number): Promise<boolean
   });
   console.log(trialText(result));
   for (const { shrunk, text } of result.failures) {
-    console.log(`kept as ${await keepCase(shrunk, text.split("\n")[0] ?? "")}`);
+    console.log(`saved as ${await keepCase(shrunk, text.split("\n")[0] ?? "")}`);
   }
   return result.failures.length === 0 && silent(result.counters).length === 0;
 }

@@ -1,10 +1,10 @@
-// A plan is everything that happens to a run, as data: who does what when, how often the database fails and how, which
-// process dies where. A run is a function of its plan, so shrinking is the removal of array members.
+// A plan is the input of a run: the commands and their times, the rates of the database's faults, the crashes of
+// processes. A run is a function of its plan, so a plan is shrunk by removing commands.
 import type { EngineLimits } from "../../actors/engine/engine.ts";
 import { FAULT_POINTS, type FaultPoint } from "../../actors/engine/ports.ts";
 import { stream } from "./chance.ts";
 
-/** One thing that somebody does. `id` keeps its draws in place while others are removed. */
+/** One command. Its `id` keeps its draws the same when other commands are removed. */
 export type Command = { readonly id: number; readonly at_ms: number } & Action;
 
 export type Action =
@@ -13,20 +13,20 @@ export type Action =
     readonly do: "approve";
     readonly node: number;
     readonly code: "right" | "wrong" | "old";
-    /** A key that exists already must refuse the whole approval. */
+    /** A borrowed key exists already, so the whole approval must be refused. */
     readonly key: "new" | "borrowed";
   }
   | { readonly do: "disable" | "remove" | "key_used" | "set_role"; readonly node: number }
   | { readonly do: "start_errand"; readonly node: number }
   | { readonly do: "open_window"; readonly duration_secs: number; readonly count: number | null }
   | { readonly do: "close_window" }
-  /** Something is placed on the node, or leaves it: what the guards of removal look at. */
+  /** Something is placed on the node, or removed from it. The guards of removal check this. */
   | { readonly do: "place" | "unplace"; readonly node: number }
   /** The node's agent takes a step with one of its jobs. */
   | { readonly do: "work"; readonly node: number }
-  /** Another node tries itself on its jobs. */
+  /** Another node tries to claim or end its jobs. */
   | { readonly do: "trespass"; readonly node: number }
-  /** An operator gives up an operation that waits for the node. */
+  /** An operator abandons an operation that waits for the node. */
   | { readonly do: "abandon"; readonly node: number }
   | { readonly do: "worker"; readonly process: number }
   | {
@@ -36,7 +36,7 @@ export type Action =
     readonly down_ms: number;
   };
 
-/** How often a call to the database meets each failure, from 0 to 1. */
+/** The rate of each database fault, from 0 to 1. */
 export type Rates = {
   readonly stale_load: number;
   readonly failed_load: number;
@@ -50,7 +50,7 @@ export type Plan = {
   readonly seed: number;
   readonly processes: number;
   readonly nodes: number;
-  /** So few claim codes that they collide. */
+  /** The number of possible claim codes, so small that they collide. */
   readonly codes: number;
   readonly latency_ms: number;
   readonly limits: Partial<EngineLimits>;
@@ -58,7 +58,7 @@ export type Plan = {
   readonly commands: readonly Command[];
 };
 
-/** Which actions a plan is made of, by weight. */
+/** The weights of the actions in a plan. */
 type Mix = Readonly<Record<Action["do"], number>>;
 
 const EVERYTHING: Mix = {
@@ -82,11 +82,11 @@ const EVERYTHING: Mix = {
 
 const MIXES: readonly Mix[] = [
   EVERYTHING,
-  // Windows of few places, many newcomers.
+  // Windows with little room and many new nodes.
   { ...EVERYTHING, register: 16, remove: 5, disable: 5, open_window: 3, approve: 2, worker: 3 },
-  // One node lives and dies over and over.
+  // Nodes that are added and removed repeatedly.
   { ...EVERYTHING, register: 10, approve: 2, remove: 12, disable: 4, place: 0.3, unplace: 1, set_role: 2, crash: 1 },
-  // One hot node.
+  // One busy node.
   { ...EVERYTHING, register: 4, approve: 4, set_role: 20, disable: 2, remove: 1 },
   // Operations that wait for nodes.
   {
@@ -102,7 +102,7 @@ const MIXES: readonly Mix[] = [
   },
 ];
 
-/** The plan of this seed. */
+/** Returns the plan of this seed. */
 export function planFor(seed: number): Plan {
   const draw = stream(seed * 2_654_435_761);
   const below = (limit: number) => Math.floor(draw() * limit);
@@ -113,13 +113,13 @@ export function planFor(seed: number): Plan {
   const length = 16 + below(24);
   const span_ms = 2_000 + below(8_000);
   const latency_ms = 1 + below(60);
-  // Few moments, so that many things happen at once.
+  // Few moments, so that many commands coincide.
   const moments = Array.from({ length: 3 + below(12) }, () => below(span_ms));
   const commands = Array.from({ length }, (_, id): Command => {
     const first = id < nodes;
     const at_ms = first ? below(50) : moments[below(moments.length)] ?? 0;
     const action: Action = first ? { do: "register", node: id, code_ttl_s: 1 + below(20) } : actionOf(mix);
-    // A process dies in the middle of what the moment has begun.
+    // A process crashes while it works on the commands of the moment.
     return { id, at_ms: action.do === "crash" ? at_ms + below(8 * latency_ms) : at_ms, ...action };
   });
 

@@ -1,5 +1,5 @@
-// One process of the control plane: the production engine and pump over the simulated database. When it dies, nothing
-// of it goes on: no answer reaches it and none leaves it, but what it sent to the database is on its way.
+// One process of the control plane: the production engine and background worker on the simulated database. A dead
+// process gets and sends no answers, but its earlier calls may still reach the database.
 import { type Committed, createEngine, type Engine } from "../../actors/engine/engine.ts";
 import type { FaultPoint, Ports } from "../../actors/engine/ports.ts";
 import { CommitError, type Store, type StoreSession, type Unit, type UnitResult } from "../../actors/engine/store.ts";
@@ -10,16 +10,16 @@ import { behaviors, draw, type Environment, knowsSaga, later } from "./environme
 
 export type Process = {
   readonly index: number;
-  /** Which start of a process this is, over the whole run. */
+  /** The number of this process start in the whole run. */
   readonly run: number;
   readonly engine: Engine;
   readonly worker: BackgroundWorker;
   alive: boolean;
-  /** The point at which it is going to die, and for how long the place stays empty. */
+  /** The point at which it will die, and how long its slot stays empty. */
   doom: { readonly point: FaultPoint; readonly down_ms: number } | null;
-  /** The id that the engine minted last. */
+  /** The last id that the engine created. */
   minted: string;
-  /** Told when it dies: the connections of its clients break. */
+  /** Called when it dies, which breaks the connections of its clients. */
   readonly clients: Set<() => void>;
   readonly die: () => void;
 };
@@ -56,14 +56,14 @@ export function createProcess(
     },
   };
 
-  /** Settles like `work`, but never in a dead process. */
+  /** Settles like `work`, but not in a dead process. */
   function whileAlive<T>(work: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       work.then((value) => process.alive && resolve(value), (error) => process.alive && reject(error));
     });
   }
 
-  /** The same after the way back from the database. */
+  /** The same, after the delay of the database's answer. */
   async function answer<T>(purpose: string, work: Promise<T>): Promise<T> {
     try {
       const value = await work;
@@ -87,7 +87,7 @@ export function createProcess(
     }
   }
 
-  /** A call that is neither a load nor a commit: it takes time and may fail without effect. */
+  /** Makes a call that is neither a load nor a commit. It takes time and may fail without effect. */
   async function plain<T>(purpose: string, work: () => Promise<T>): Promise<T> {
     await whileAlive(later(environment, latencyMs(environment, purpose), undefined));
     if (!environment.quiet && draw(environment, purpose) < environment.plan.rates.failed_load) {
@@ -126,7 +126,7 @@ export function createProcess(
   }
 
   let nudged = false;
-  /** A commit that told somebody something wakes the pump, as in production. */
+  /** Wakes the background worker after a commit with tells, as in production. */
   const onCommit = ({ told }: Committed) => {
     if (!told || nudged) return;
     nudged = true;

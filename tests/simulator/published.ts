@@ -1,23 +1,22 @@
-// The published state tables as literal lists, written from document 2 (CN state, Auto-approve window, Authentication,
-// Remove) and "Fixed here" of document 4; never computed from the code under test.
+// The published state tables (docs/nodes.md, docs/tenancy.md) as literal lists, not computed from the code under test.
 
 type Edges = Readonly<Record<string, readonly string[]>>;
 
-/** Per kind and event: "from>to". An event that changes nothing has no edge. */
+/** The edges "from>to" of each kind and event. An event that changes nothing has none. */
 export const EDGES: Readonly<Record<string, Edges>> = {
   cn: {
-    // None to approved in a window, or to pending by a claim, which makes a disabled node pending too.
+    // A new node is approved in a window, or pending with a claim. A claim also makes a disabled node pending.
     join: ["absent>approved"],
     claimed: ["absent>pending", "disabled>pending"],
-    // A record that only claims made goes with the last of them; one that was disabled is disabled again.
+    // A record that only claims created is removed with the last one; a node that was disabled is disabled again.
     last_claim_ended: ["pending>absent", "pending>disabled"],
     refresh: ["approved>approved"],
-    // Of an approved node, which was installed again, it replaces the key.
+    // The approval of a reinstalled node replaces its key.
     approve: ["pending>approved", "approved>approved"],
     disable: ["pending>disabled", "approved>disabled", "disabled>disabled"],
     remove: ["pending>absent", "disabled>absent"],
     set_role: ["pending>pending", "approved>approved", "disabled>disabled"],
-    // Disabling has erased the credential already, so only an approved node has one to erase.
+    // Disabling erases the credential, so only an approved node has one.
     key_used: ["approved>approved"],
   },
   "enrolment-claim": {
@@ -48,7 +47,7 @@ export const EDGES: Readonly<Record<string, Edges>> = {
   },
 };
 
-/** The audit action of each event that is audited. Document 2, Audit; document 4, section 6. */
+/** The audit action of each audited event. */
 export const AUDITED: Readonly<Record<string, string>> = {
   "cn join": "agent_register",
   "cn refresh": "agent_register",
@@ -72,7 +71,7 @@ export const AUDITED: Readonly<Record<string, string>> = {
   "job tick to failed": "job_expire",
 };
 
-/** What happens without a client: time passes, tells arrive, and what such a message brings along. */
+/** Events without a client's request: timers, tells, and the messages that they cause. */
 export const UNSENT: ReadonlySet<string> = new Set([
   "site tick",
   "enrolment-claim tick",

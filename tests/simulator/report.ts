@@ -1,15 +1,15 @@
-// What a person needs to see of a failure: how to run it again, what broke, and what happened to the actor it broke on.
+// The report of a failure: its seed, the violation, and the history of the actor concerned.
 import { refKey } from "../../actors/engine/types.ts";
 import { actorKey } from "./evidence.ts";
 import type { Plan } from "./plan.ts";
 import type { Verdict } from "./run.ts";
 import { START_MS } from "./environment.ts";
 
-/** A failing plan as text. `shrunk` is the smaller plan with its own verdict. */
+/** Describes a failing plan. `shrunk` is the smaller plan with its own result. */
 export function failureText(plan: Plan, shrunk: { readonly plan: Plan; readonly verdict: Verdict }): string {
   const [first] = shrunk.verdict.violations;
   return [
-    `seed ${plan.seed}: ${first === undefined ? "nothing broke" : `${first.invariant}: ${first.about}: ${first.text}`}`,
+    `seed ${plan.seed}: ${first === undefined ? "no violation" : `${first.invariant}: ${first.about}: ${first.text}`}`,
     ...shrunk.verdict.violations.slice(1).map((each) => `  also ${each.invariant}: ${each.about}: ${each.text}`),
     `plan (${plan.commands.length} commands): ${JSON.stringify(plan)}`,
     `shrunk (${shrunk.plan.commands.length} commands): ${JSON.stringify(shrunk.plan)}`,
@@ -17,7 +17,7 @@ export function failureText(plan: Plan, shrunk: { readonly plan: Plan; readonly 
   ].join("\n");
 }
 
-/** Everything that was sent to one actor and everything that it did, in order. Times are milliseconds into the run. */
+/** Lists the messages to one actor and its transitions, in order. Times are milliseconds since the start of the run. */
 function historyOf(about: string, { journal }: Verdict): readonly string[] {
   const lines: { readonly stamp: number; readonly text: string }[] = [];
   const note = (at: { readonly stamp: number; readonly ms: number }, text: string) =>

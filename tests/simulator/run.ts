@@ -1,4 +1,4 @@
-// One run: a function of its plan. Faults first, then quiet, so that what cannot come to rest shows.
+// One run, a function of its plan: first with faults, then without, so that operations that never end show.
 import { check } from "./checker.ts";
 import type { Violation } from "./violation.ts";
 import { operate } from "./client.ts";
@@ -17,11 +17,11 @@ export type Verdict = {
 };
 
 const STEPS_MAX = 200_000;
-/** Rounds of background work after which everything must be at rest. */
+/** Rounds of background work after which everything must have ended. */
 const QUIET_ROUNDS = 6;
 
 export async function run(plan: Plan, counters: Counters = newCounters()): Promise<Verdict> {
-  // Failures are values here: writing down where each was made costs more than the run.
+  // Failures are frequent here, and their stack traces would cost more than the run.
   Error.stackTraceLimit = 0;
   const environment = createEnvironment(plan, counters);
   const cluster = createCluster(environment);

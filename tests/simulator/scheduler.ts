@@ -1,11 +1,11 @@
-// Virtual time. Things happen in the order of their moments, and in the order in which they were arranged when moments
-// are equal; between two of them every promise that can go on goes on.
+// Virtual time. Entries run in the order of their times, and in the order of scheduling when times are equal. Between
+// two entries all settled promises continue.
 
 export type Scheduler = ReturnType<typeof createScheduler>;
 
 type Entry = { readonly at_ms: number; readonly order: number; readonly run: () => void };
 
-/** Turns of the microtask queue after each entry: more than the longest chain of awaits between two waits. */
+/** Runs of the microtask queue after each entry, more than the longest chain of awaits between two waits. */
 const TURNS = 24;
 
 /** @param start_ms the first moment, in milliseconds since 1970 */
@@ -51,7 +51,7 @@ export function createScheduler(start_ms: number) {
     }
   }
 
-  /** Runs until nothing is left to happen. Throws after `entries_max`, which means that something never rests. */
+  /** Runs until no entry is left. Throws after `entries_max`, because something then repeats forever. */
   async function run(entries_max: number): Promise<void> {
     for (let done = 0; done < entries_max; done += 1) {
       const entry = next();

@@ -1,4 +1,4 @@
-// What each command of a plan makes its people and nodes do.
+// The actions of operators and nodes for each command of a plan.
 import { CLAIM_CODE_TAKEN, CLAIM_ENDED } from "../../actors/enrolment-claim/transition.ts";
 import { SITE } from "../../actors/site/transition.ts";
 import type { LoadedActor } from "../../actors/engine/store.ts";
@@ -15,7 +15,7 @@ type As<D extends Command["do"]> = Extract<Command, { do: D }>;
 type Row = Readonly<Record<string, Json>>;
 
 const REGISTRATIONS_MAX = 6;
-/** Requests of one round of a registration: with its proof or the window, and as a claim. */
+/** The requests of one round of a registration: with proof or window, and as a claim. */
 const PARTS_OF_ROUND = 2;
 const ERRAND_ROUNDS = 4;
 const JOBS_AT_ONCE_MAX = 10;
@@ -65,7 +65,10 @@ export async function perform(environment: Environment, cluster: Cluster, comman
 
 type Send = (to: ActorRef, message: Message, part?: number) => Promise<Operation>;
 
-/** As the route does: a code that is in use is drawn again. As agents do: one that heard nothing registers afresh. */
+/**
+ * Registers like the route, which replaces a code that is in use, and like agents, which register again without an
+ * answer.
+ */
 async function register(environment: Environment, command: As<"register">, send: Send): Promise<void> {
   for (let round = 0; round < REGISTRATIONS_MAX; round += 1) {
     const name = `${command.id}.${round}`;
@@ -94,7 +97,7 @@ async function register(environment: Environment, command: As<"register">, send:
 
 type Fresh = { readonly fresh: Readonly<Record<string, Json>>; readonly name: string; readonly part: number };
 
-/** Makes a claim, or renews one that the node has. */
+/** Creates a claim, or renews a claim of the node. */
 function claim(
   environment: Environment,
   command: As<"register">,
@@ -124,7 +127,7 @@ function saidBy(command: As<"register">, name: string) {
   };
 }
 
-/** Those of a node, in the order in which they were made. */
+/** Returns the claims of a node, in the order of their creation. */
 function claimsOf(environment: Environment, node: number): readonly Row[] {
   return rowsOf(environment, "enrolment-claim").map(({ row }) => row).filter((row) =>
     row["server_uuid"] === nodeName(node)
@@ -149,7 +152,7 @@ async function approve(environment: Environment, command: As<"approve">, send: S
   if (refused && command.code === "right" && late) environment.counters.code_expired_at_approve += 1;
 }
 
-/** What an approval takes over, as the route reads it. */
+/** Returns the columns that an approval takes from a claim, as the route reads them. */
 function takenFrom(row: Row): Row {
   const { state: _state, claim_code: _code, expires_at: _expires, created_at: _created, ...taken } = row;
   const { source: _source, source_bucket: _bucket, ...rest } = taken;
@@ -164,7 +167,7 @@ function codeToApprove(environment: Environment, command: As<"approve">, row: Ro
   return typeof code === "string" ? code : "NONE00";
 }
 
-/** An operation that waits for its node, whose agent looks for work now and then. */
+/** Starts an operation that waits for its node, whose agent polls for work from time to time. */
 async function startErrand(
   environment: Environment,
   cluster: Cluster,
@@ -188,32 +191,32 @@ async function work(environment: Environment, command: { readonly node: number }
   await Promise.all(jobs.map((job, index) => send(job.ref, workOn(environment, job.row, by), part + index)));
 }
 
-/** A node that has the key of none of them reaches for the jobs of another. */
+/** A node tries to work on the jobs of another node. */
 async function trespass(environment: Environment, command: As<"trespass">, send: Send): Promise<void> {
   const stranger = nodeName(command.node + 1);
   const jobs = openJobs(environment, nodeName(command.node)).slice(0, JOBS_AT_ONCE_MAX);
-  const heard = await Promise.all(
+  const answers = await Promise.all(
     jobs.map((job, index) => send(job.ref, workOn(environment, job.row, stranger), index)),
   );
-  environment.counters.trespass_refused += heard.filter(({ fault }) => fault?.kind === "forbidden").length;
+  environment.counters.trespass_refused += answers.filter(({ fault }) => fault?.kind === "forbidden").length;
 }
 
-/** An operator gives up everything that still waits for the node. */
+/** An operator abandons every operation that still waits for the node. */
 async function abandon(environment: Environment, command: As<"abandon">, send: Send): Promise<void> {
   const waiting = openJobs(environment, nodeName(command.node)).slice(0, JOBS_AT_ONCE_MAX);
   const refs = waiting.map(({ row }) => ({ kind: "saga", id: String(row["saga_id"]) }));
-  const heard = await Promise.all(refs.map((ref, index) => send(ref, { type: "abandon" }, index)));
-  environment.counters.operation_abandoned += heard.filter(({ out }) => out === "ok").length;
+  const answers = await Promise.all(refs.map((ref, index) => send(ref, { type: "abandon" }, index)));
+  environment.counters.operation_abandoned += answers.filter(({ out }) => out === "ok").length;
 }
 
-/** Claims a pending job; ends a claimed one, now and then badly. */
+/** Returns the message that claims a pending job or ends a claimed one, sometimes as failed. */
 export function workOn(environment: Environment, row: Row, by: string): Message {
   if (row["state"] === "pending") return { type: "claim", by, lease_s: 30 };
   const bad = choose(environment, `job ${String(row["id"])}`, 5) === 0;
   return bad ? { type: "fail", by, reason: "it broke" } : { type: "complete", by, result: { walked: true } };
 }
 
-/** The jobs of a node, or of all nodes, that are not over. */
+/** Returns the jobs of a node, or of all nodes, that have not ended. */
 export function openJobs(
   environment: Environment,
   by: string | null,

@@ -1,4 +1,4 @@
-// Many histories, one seed each.
+// Simulates many histories, one seed each.
 import { type Counters, newCounters, silent } from "./counters.ts";
 import { type Plan, planFor } from "./plan.ts";
 import { failureText } from "./report.ts";
@@ -13,10 +13,10 @@ export type Trial = {
 
 export type Failure = { readonly shrunk: Plan; readonly text: string };
 
-/** A trial that goes wrong stops here: the rest would say the same. */
+/** A trial stops after this many failures, because more would show the same. */
 const FAILURES_MAX = 3;
 
-/** Runs the seeds from `first_seed` on. `onProgress` hears how many are done. */
+/** Runs the seeds from `first_seed` on. Calls `onProgress` with the number of finished histories. */
 export async function trial(
   first_seed: number,
   histories: number,
@@ -35,12 +35,12 @@ export async function trial(
   return { histories: done, counters, failures };
 }
 
-/** The failure of a plan that fails: shrunk, and told. */
+/** Shrinks a failing plan and describes its failure. */
 export async function explain(plan: Plan): Promise<Failure> {
   const { violations } = await run(plan);
   const [first] = violations;
   if (first === undefined) {
-    throw new Error(`the plan of seed ${plan.seed} does not fail again: the run is not determined by it`);
+    throw new Error(`the plan of seed ${plan.seed} does not fail again: the run depends on more than the plan`);
   }
   const breaksAgain = async (candidate: Plan) =>
     (await run(candidate)).violations.some((each) => each.invariant === first.invariant);
@@ -48,16 +48,16 @@ export async function explain(plan: Plan): Promise<Failure> {
   return { shrunk, text: failureText(plan, { plan: shrunk, verdict: await run(shrunk) }) };
 }
 
-/** The report of a trial: cases, faults that fired, violations, and what none in so many cases means. */
+/** Returns the report of a trial: histories, faults, violations, and the confidence bound. */
 export function trialText(result: Trial): string {
   const { histories, counters, failures } = result;
   const bound = failures.length === 0
     ? `with 95 % confidence fewer than ${(3 / histories).toExponential(1)} of such histories fail (3/n)`
-    : "the bound is void";
+    : "no bound";
   return [
     ...failures.map(({ text }) => text),
     `histories ${histories}, violations ${failures.length}; ${bound}`,
-    "faults that fired:",
+    "faults:",
     ...Object.entries(counters).map(([name, times]) => `  ${name.padEnd(28)} ${String(times).padStart(9)}`),
     ...silent(counters).map((name) => `never happened: ${name}`),
   ].join("\n");

@@ -1,6 +1,6 @@
-// What a history did that it must not do.
+// Violations of invariants by a history.
 
-/** The invariants that the checker knows; the numbers are those of the project's list of promises. */
+/** The invariants of the checker, with their numbers in docs/reliability.md. */
 export type Invariant =
   | "1 acknowledged means durable"
   | "2 legal path"

@@ -1,4 +1,4 @@
-// A node agent as users run it, a process with a machine of its own, whose wall clock can be set while it runs.
+// A real node agent process on a simulated machine. Its wall clock can be set while it runs.
 import { randomUUID } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -13,15 +13,15 @@ export type ClockedAgent = {
   /** kill -9. */
   kill(): Promise<void>;
   set(ahead_s: number): Promise<void>;
-  /** Milliseconds that each step of its jobs takes longer from now on. */
+  /** Delays each step of its jobs by this many milliseconds from now on. */
   slow(slow_ms: number): Promise<void>;
-  /** As if somebody had halted the VM on the machine itself. To be called while the agent does not run. */
+  /** Halts the VM on the machine itself. Call it while the agent does not run. */
   haltVm(id: string): Promise<void>;
   vm(id: string): Promise<SimulatedVm & { readonly last_modified: string }>;
 };
 
 export type ClockedAgentOptions = {
-  /** What compileClockedAgent wrote. */
+  /** The executable of compileClockedAgent. */
   readonly file: string;
   readonly folder: string;
   readonly endpoint: string;
@@ -32,7 +32,7 @@ const PROGRAM = "tests/support/programs/clocked-nodeagent.ts";
 const PACE = ["--heartbeat-ms", "200", "--status-check-ms", "100", "--error-retry-ms", "50", "--job-poll-ms", "50"];
 const MACHINE = "simulated-machine.json";
 
-/** Compiles the agent with a wall clock that can be set; the path of the executable. */
+/** Compiles the agent with a settable wall clock. Returns the path of the executable. */
 export async function compileClockedAgent(folder: string): Promise<string> {
   const file = join(folder, "clocked-nodeagent");
   await compile(PROGRAM, file);

@@ -1,5 +1,6 @@
-// Node agents whose own clocks are wrong, and are set while they work. They are enrolled, are live by the database's time,
-// do their jobs, keep their leases and are believed, as one whose clock is right. reliability.md, R-10.
+// Node agents whose clocks are wrong and change while they work. They enrol, count as live by the database's time, do
+// their jobs, keep their leases, and their reports count, as with a right clock
+// (docs/reliability.md, R-10).
 import { randomBytes } from "node:crypto";
 import type { Instance } from "../../src/contract/instance.ts";
 import type { Job } from "../../src/contract/job.ts";
@@ -14,7 +15,7 @@ import type { ClocksSite } from "./clocks-site.ts";
 import { until } from "./waiting.ts";
 
 const DAY_S = 86_400;
-/** How far ahead its clock is: from the start on, and from the middle of its first, second and third job on. */
+/** The offset of each agent's clock: from the start, and from the middle of its first, second and third job. */
 const CLOCKS: Readonly<Record<string, readonly [number, number, number, number]>> = {
   "whose clock is right": [0, 0, 0, 0],
   "a day ahead": [DAY_S, DAY_S, DAY_S, DAY_S],
@@ -22,21 +23,21 @@ const CLOCKS: Readonly<Record<string, readonly [number, number, number, number]>
   "whose clock jumps": [0, DAY_S, 0, -DAY_S],
 };
 const JOBS = ["stop", "start", "restart"] as const;
-/** Of the servers. */
+/** The offsets of the servers' clocks. */
 const SERVERS_AHEAD_S = [3_600, -3_600] as const;
-/** So long that a job stands still in the middle. */
+/** So long that a job stops in the middle. */
 const SLOW_MS = 300_000;
 const WAIT = { limit_ms: 60_000, look_ms: 20 };
 const TOLERANCE_S = 300;
 const LIVE_S = 60;
-/** Several of these are within what an operation waits for its node. */
+/** Several leases fit in the time that an operation waits for its node. */
 const LEASE_S = 120;
 const LEASE_PARTS = [LEASE_S / 2, LEASE_S / 2, LEASE_S / 2] as const;
 const IMAGE_BYTES = 10_000;
 
 type Subject = { readonly site: ClocksSite; readonly db: Db; readonly g: InstanceFixture };
 
-/** One line for each agent; whether all was as it should be. */
+/** Prints one line per agent. Returns whether all were correct. */
 export async function agentsByWrongClocks(site: ClocksSite, db: Db): Promise<boolean> {
   await site.set(SERVERS_AHEAD_S);
   const folder = await temporaryFolder("clocked-agents");
@@ -63,17 +64,17 @@ export async function agentsByWrongClocks(site: ClocksSite, db: Db): Promise<boo
   }
 }
 
-/** What is wrong with its life. */
+/** Runs an agent through its jobs. Returns what is wrong. */
 async function liveThrough(subject: Subject, agent: ClockedAgent, clock: readonly number[]): Promise<string[]> {
   const { site, db, g } = subject;
   const running = agent.start();
   const [, code] = await running.says(/Claim code: ([0-9A-Z]{3}-[0-9A-Z]{3})\b/);
   await site.ask({ method: "POST", path: "/v1/cn-approvals", body: { code } });
   await running.says(/reports to/);
-  const wrong = await isLive(db, agent) ? [] : ["it is not live"];
+  const wrong = await isLive(db, agent) ? [] : ["it does not count as live"];
   const instance: Instance = okOf(await makeInstance(g));
-  if (instance.host_cn_uuid !== agent.server_uuid) throw new Error("the instance stands on another node");
-  // The next one is placed on the next agent's node.
+  if (instance.host_cn_uuid !== agent.server_uuid) throw new Error("the instance is on another node");
+  // The next instance is placed on the next agent's node.
   await site.ask({
     method: "PATCH",
     path: `/v1/cns/${agent.server_uuid}/placement`,
@@ -82,10 +83,14 @@ async function liveThrough(subject: Subject, agent: ClockedAgent, clock: readonl
   for (const [index, verb] of JOBS.entries()) {
     wrong.push(...await jobUnderJump(subject, { agent, instance, verb, ahead_s: clock[index + 1]! }));
   }
-  // Its last word on the VM is by the clock that it has now: so it really went by that one.
+  // The VM's time of modification shows the agent's clock, so the clock was really set.
   const goes_s = (Date.parse((await agent.vm(instance.id)).last_modified) - Date.now()) / 1_000;
   if (Math.abs(goes_s - clock[3]!) > TOLERANCE_S) wrong.push(`its clock is ${Math.round(goes_s)} s ahead: never set`);
-  return [...wrong, ...await isBelieved(subject, agent, instance), ...await isLive(db, agent) ? [] : ["it is silent"]];
+  return [
+    ...wrong,
+    ...await isBelieved(subject, agent, instance),
+    ...await isLive(db, agent) ? [] : ["it sends no heartbeats"],
+  ];
 }
 
 type Act = {
@@ -96,8 +101,8 @@ type Act = {
 };
 
 /**
- * Its clock is set in the middle, the lease would be over but for its heartbeats, and it is killed and goes on where it
- * was.
+ * Runs one job. In the middle the agent's clock changes, its heartbeats renew the lease beyond the original end, and it
+ * is killed and continues the job after its restart.
  */
 async function jobUnderJump({ site, db, g }: Subject, { agent, instance, verb, ahead_s }: Act): Promise<string[]> {
   await agent.slow(SLOW_MS);
@@ -124,16 +129,16 @@ async function jobUnderJump({ site, db, g }: Subject, { agent, instance, verb, a
   return status === 200 ? [] : [`${verb}: answered ${status} ${text}`];
 }
 
-/** Started again by its last clock, it tells of a VM that somebody halted, and the record says so. */
+/** Restarts the agent with its last clock and checks that its report of a halted VM changes the record. */
 async function isBelieved({ g }: Subject, agent: ClockedAgent, { id }: Instance): Promise<string[]> {
   await agent.kill();
   await agent.haltVm(id);
   await agent.start().says(/reports to/);
   const isStopped = async () => okOf(await g.call("GET", `/v1/instances/${id}`)).lifecycle.state === "stopped";
-  return await until(isStopped, WAIT) ? [] : ["what it says of its VMs counts for nothing"];
+  return await until(isStopped, WAIT) ? [] : ["its report of a halted VM has no effect"];
 }
 
-/** Seen lately and never in the future, by the database's time. */
+/** Returns whether its last heartbeat is recent and not in the future, by the database's time. */
 async function isLive(db: Db, { server_uuid }: ClockedAgent): Promise<boolean> {
   return await until(async () => {
     const { rows } = await db.query(
@@ -147,7 +152,7 @@ async function isLive(db: Db, { server_uuid }: ClockedAgent): Promise<boolean> {
   }, WAIT);
 }
 
-/** As many servers as there are take turns; nobody gives up on an answer, since a create takes as long as its job. */
+/** Calls the servers in turn, without a time limit, because a create takes as long as its job. */
 function callsOf(site: ClocksSite) {
   let turn = 0;
   return async (method: string, path: string, { key = ROOT_KEY, body }: CallOptions = {}): Promise<Answer> => {

@@ -1,4 +1,4 @@
-// Everything that ends by itself after a while: how one is begun, and whether it is still there.
+// Everything with a time limit: how to start one, and whether it is still valid.
 import { randomUUID } from "node:crypto";
 import type { RegistrationView } from "../../src/contract/agent.ts";
 import {
@@ -18,7 +18,7 @@ import { until } from "./waiting.ts";
 
 export type Limit = {
   readonly after_s: number;
-  /** Whether a look uses it up. */
+  /** Whether checking it uses it up. */
   readonly once?: boolean;
   begin(site: ClocksSite): Promise<{ lives(): Promise<boolean> }>;
 };
@@ -97,25 +97,25 @@ async function login(site: ClocksSite) {
   return await site.ask({ method: "POST", path: "/v1/auth/login", body, key: "" });
 }
 
-/** A machine that was approved for setup, and has taken what it needs for it. */
+/** Creates a machine that is approved for setup and has taken its bundle. */
 async function machineInSetup(site: ClocksSite): Promise<string> {
   const call = (method: string, path: string, { body }: CallOptions = {}) => site.answer({ method, path, body });
-  // What makes machines only calls.
+  // The functions that create machines use only `call`.
   const t = { call } as TestPlane;
   okOf(await putPolicy(t));
   return (await settingUp(t)).server_uuid;
 }
 
-/** A job that a node has claimed and never speaks of again. */
+/** Creates a job that a node claims and never reports. */
 async function claimedJob(site: ClocksSite): Promise<string> {
   const [url = ""] = site.urls();
   const { nodes: [node], projects: [project] } = await openCreatesSite(url, { nodes: 1, projects: 1 });
-  if (node === undefined || project === undefined) throw new Error("no node or no project was made");
+  if (node === undefined || project === undefined) throw new Error("no node or no project was created");
   const { server_uuid, api_key: key } = node;
   const tell = (path: string, body: object) => site.ask({ method: "POST", path: `/v1/agent/${path}`, body, key });
   await tell("capacity", capacityFor(1));
   await tell("heartbeat", {});
-  // Answered when the job has come to nothing.
+  // The answer comes when the job has failed.
   void request(url, createCall(project));
   let id = "";
   const isClaimed = async () => {
@@ -123,6 +123,6 @@ async function claimedJob(site: ClocksSite): Promise<string> {
     id = job?.id ?? "";
     return job !== null;
   };
-  if (!await until(isClaimed, BEGINNING)) throw new Error("no job came to the node");
+  if (!await until(isClaimed, BEGINNING)) throw new Error("the node got no job");
   return id;
 }

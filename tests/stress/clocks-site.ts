@@ -1,5 +1,5 @@
-// Two servers on one database, each with a wall clock of its own that can be set while it runs. The laboratory's clock,
-// which is the database's, is moved beside them.
+// Two servers on one database, each with its own wall clock, which can be set while it runs. The database's clock can
+// be moved independently.
 import { randomUUID } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -13,16 +13,16 @@ import { until } from "./waiting.ts";
 export type ClocksSite = {
   readonly servers: readonly ServerProcess[];
   urls(): readonly string[];
-  /** Sets how far the wall clock of each server is ahead, and waits until each goes by it. */
+  /** Sets the offset of each server's wall clock, and waits until the servers use it. */
   set(ahead_s: readonly [number, number]): Promise<void>;
-  /** Sets it, and waits for nobody. */
+  /** Sets the offset of one server's clock without waiting. */
   jump(index: 0 | 1, ahead_s: number): Promise<void>;
-  /** Moves the database's clock forward; the time it is then. */
+  /** Moves the database's clock forward. Returns its new time. */
   advance(seconds: number): Promise<Date>;
-  /** Asks one server after the other, so that each has its part in everything. */
-  // deno-lint-ignore no-explicit-any -- whoever asks knows what is answered
+  /** Calls the servers in turn, so that each handles a part of everything. */
+  // deno-lint-ignore no-explicit-any -- the caller knows the type of the answer
   ask(call: Call): Promise<any>;
-  /** The same, whatever the answer is. */
+  /** The same, and returns answers of every status. */
   answer(call: Call): Promise<Answer>;
   statusOf(call: Call): Promise<number | null>;
   close(): Promise<void>;
@@ -30,7 +30,7 @@ export type ClocksSite = {
 
 const PRELOADED = fileURLToPath(new URL("../support/programs/wrong-clock.ts", import.meta.url));
 const SETTING = { limit_ms: 60_000, look_ms: 10 };
-/** Between what we see of a server's clock and what it is. */
+/** The error in measuring a server's clock. */
 const TOLERANCE_S = 300;
 
 export async function openClocksSite(database_url: string): Promise<ClocksSite> {
@@ -62,7 +62,7 @@ export async function openClocksSite(database_url: string): Promise<ClocksSite> 
       for (const index of [0, 1] as const) {
         await jump(index, ahead_s[index]);
         const goes = async () => Math.abs(await aheadOf(servers[index]!.url) - ahead_s[index]) < TOLERANCE_S;
-        if (!await until(goes, SETTING)) throw new Error("a server does not go by the clock that was set");
+        if (!await until(goes, SETTING)) throw new Error("a server does not use the clock that was set");
       }
     },
     advance: async (seconds) => {
@@ -82,7 +82,7 @@ export async function openClocksSite(database_url: string): Promise<ClocksSite> 
   };
 }
 
-/** By the ids that it mints: the first 48 bits of a UUIDv7 are milliseconds. */
+/** Returns a server's clock offset, from the ids that it creates: the first 48 bits of a UUIDv7 are milliseconds. */
 export async function aheadOf(url: string): Promise<number> {
   const { id } = await must<{ id: string }>(url, {
     method: "POST",

@@ -1,8 +1,7 @@
-// Servers and node agents whose wall clocks are wrong and jump: by an hour, by a day, forward and back, one this way and one
-// that way. All that ends by itself ends by the database's clock, not a moment earlier and no later; what is written bears
-// its time; agents work as by a right clock; and under jumps of the servers' clocks in the middle of a load no word that was
-// given is broken. reliability.md, R-10.
-// deno run -A tests/stress/clocks.ts [--seconds N]   (of the load)
+// Servers and node agents whose wall clocks are wrong and jump by an hour or a day, forward and back. Every time limit
+// ends by the database's clock, neither earlier nor later. Transitions carry the database's time. Agents work as with a
+// right clock. Jumps of the servers' clocks under load lose no acknowledged operation (docs/reliability.md, R-10). deno
+// run -A tests/stress/clocks.ts [--seconds N]   (of the load)
 import process from "node:process";
 import { parseArgs } from "node:util";
 import { type Db, openPool } from "../../src/db/pool.ts";
@@ -17,11 +16,11 @@ import { sleep, until, untilEmpty } from "./waiting.ts";
 const HOUR_S = 3_600;
 const DAY_S = 86_400;
 const JUMPS_S = [-DAY_S, -HOUR_S, 0, HOUR_S, DAY_S] as const;
-/** Looked at this long before the end: more than a slow machine takes for what lies between. */
+/** The check before the end happens this long before it, more than a slow machine needs for the steps between. */
 const BEFORE_S = 300;
-/** In which background work would end what it takes for over. */
+/** In this time, background work would end what it considers expired. */
 const PASSES_MS = 2_500;
-/** And in which it does end what is over. */
+/** The time limit for background work to end what is expired. */
 const WAIT = { limit_ms: 60_000, look_ms: 100 };
 const JUMP_EVERY_MS_MAX = 400;
 const CHECK_LIMIT_MS = 60_000;
@@ -55,7 +54,7 @@ async function runClocks(load_s: number): Promise<boolean> {
   }
 }
 
-/** What is wrong with the end of it. */
+/** Checks when one time limit ends. Returns what is wrong. */
 async function endsInTime(site: ClocksSite, name: string): Promise<string[]> {
   const { begin, after_s, once = false } = LIMITS[name]!;
   await site.set([0, 0]);
@@ -90,11 +89,11 @@ async function jumpUnderLoad(site: ClocksSite, { db, load_s }: Jumping) {
   return { jumps, operations: load.operations.length, violations };
 }
 
-/** Every transition has a time between the beginning and now, as the database tells them. */
+/** Lists transitions with a time before the start or after now, by the database's clock. */
 async function writtenAtOtherTimes(db: Db, start: Date): Promise<string[]> {
   const { rows } = await db.query<{ event: string; at: Date }>(
     "select event, at from transition where at < $1 or at > berth_now() limit 20",
     [start],
   );
-  return rows.map(({ event, at }) => `${event} was written at ${at.toISOString()}, which it never was`);
+  return rows.map(({ event, at }) => `${event} has the impossible time ${at.toISOString()}`);
 }

@@ -1,5 +1,5 @@
-// Three servers on one database, each of which reaches it by a wire of its own, on which the commits pass that it is
-// killed at. A server that was killed is started again at once.
+// Three servers on one database. Each connects through its own proxy, which sees its commits and kills it during one. A
+// killed server is restarted at once.
 import { type NetworkProxy, openProxy } from "../support/network-proxy.ts";
 import { type ServerProcess, startServer } from "../support/server-process.ts";
 import type { Killed } from "../processes/pair.ts";
@@ -8,9 +8,9 @@ import type { Servers } from "./rounds.ts";
 
 export type KillSite = Servers & {
   readonly killer: CommitKiller;
-  /** By commits, so far. */
+  /** The servers that were killed during commits so far. */
   readonly killed: readonly Killed[];
-  /** Settles when every server runs. */
+  /** Waits until every server runs. */
   whole(): Promise<void>;
 };
 
@@ -41,7 +41,7 @@ export async function openKillSite(database_url: string): Promise<KillSite> {
     }
   }
 
-  // One after the other: the first one migrates.
+  // One after the other, because the first one migrates.
   for (let count = 0; count < SERVERS; count += 1) await openSlot();
   const running = () => slots.map(({ server }) => server).filter((server) => server.isRunning() && !dead.has(server));
   const whole = () => Promise.all(slots.map(({ restarting }) => restarting)).then(() => {});
@@ -52,7 +52,7 @@ export async function openKillSite(database_url: string): Promise<KillSite> {
     urls: () => running().map(({ url }) => url),
     ended: () =>
       slots.filter(({ server }) => !server.isRunning() && !dead.has(server))
-        .map(({ server }) => `a server ended that nobody killed: ${server.log()}`),
+        .map(({ server }) => `a server ended without being killed: ${server.log()}`),
     async end() {
       await whole();
       await Promise.all(slots.map(({ server }) => server.kill()));

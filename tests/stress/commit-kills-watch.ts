@@ -1,6 +1,6 @@
-// Looks for the commit of a certain command in the connections of several servers, and kills the server at a certain place
-// of it: as the commit is sent, with half of it sent, carried out and not answered, half answered, and just answered. The
-// kill comes before anything else can: the server hears nothing of the cut.
+// Finds the commit of a given command in the connections of several servers, and kills the server at a given place of
+// it: as the commit is sent, half sent, applied and not answered, half answered, and just answered. The kill comes
+// first, so the server never notices the cut connection.
 import { Buffer } from "node:buffer";
 import { type Cut, CUTS, firstHalf, frameReader, isCommit, LENGTH_BYTES, TYPE } from "../support/commit-cutter.ts";
 import type { Passage, Watch } from "../support/network-link.ts";
@@ -8,43 +8,43 @@ import type { Passage, Watch } from "../support/network-link.ts";
 export type Place = Cut | "after_answer";
 export const PLACES: readonly Place[] = [...CUTS, "after_answer"];
 
-/** A command by its actor's kind and its event, as in the log of transitions. */
+/** A command, named by its actor's kind and its event, and a place of its commit. */
 export type Wanted = { readonly command: string; readonly place: Place };
-/** All commands of the commit at which a server was killed. */
+/** The commands of a commit during which a server was killed, and the place. */
 export type Strike = { readonly commands: ReadonlySet<string>; readonly place: Place };
 
 export type CommitKiller = {
-  /** For each connection of a server; `kill` ends it before it returns. */
+  /** Creates the watch of a server's connections. `kill` ends the server before it returns. */
   readonly watch: (kill: () => void) => () => Watch;
   /** Kills the first server that commits the command. */
   strike(wanted: Wanted): Promise<Strike>;
-  /** Wants nothing any more. */
+  /** Stops looking for commits. */
   rest(): void;
 };
 
-/** Half answered or just answered, the server has this long at most for what comes next. */
+/** The maximum time between the answer, half or whole, and the kill. */
 const NEXT_MS_MAX = 5;
-/** Where the call has the actors' kinds and the events of its transitions, from 0 on: src/db/commit-call.ts. */
+/** The positions, from 0, of the actors' kinds and the transitions' events in the call: src/db/commit-call.ts. */
 const PARAMETERS = { kinds: 8, events: 12 } as const;
-/** In the answer: units that were not written. */
+/** Matches an answer with units that were not written. */
 const CONFLICTS = /"conflicts": ?\[\d/;
 
 type Order = { readonly wanted: Wanted; readonly settle: (strike: Strike) => void };
 
 export function createCommitKiller(): CommitKiller {
-  /** What is wanted now, and whether a commit of it is under way. */
+  /** The current order, and whether a commit of its command is in flight. */
   let order: Order | null = null;
   let under_way = false;
 
   function watchConnection(kill: () => void): Watch {
     const sent = frameReader(false);
     const heard = frameReader(true);
-    /** The call was named: its parameters follow. */
+    /** The call was parsed and its parameters follow. */
     let named = false;
-    /** Within a transaction a call is no commit. */
+    /** A call inside a transaction is not a commit. */
     let in_transaction = false;
     let taken: { readonly order: Order; readonly strike: Strike } | null = null;
-    /** What is kept back of the answer until it is whole. */
+    /** The part of the answer that is held until the answer is complete. */
     let answer: Uint8Array[] = [];
 
     function toServer(frames: readonly Uint8Array[]): Passage {
@@ -83,7 +83,7 @@ export function createCommitKiller(): CommitKiller {
       taken = null;
     }
 
-    /** The commit is there, and its answer is all that the server lacks. Nobody may want it any more. */
+    /** Handles a complete answer to a commit. The order may have been dropped by now. */
     function answered(all: Buffer): Passage {
       if (taken?.order !== order) return passed(all);
       if (taken?.strike.place === "before_answer") {
@@ -95,7 +95,7 @@ export function createCommitKiller(): CommitKiller {
       return { pass };
     }
 
-    /** It was no commit, and the next one may be. */
+    /** Handles a call that was not a commit; the next one may be. */
     function passed(all: Buffer): Passage {
       if (taken?.order === order) under_way = false;
       taken = null;
@@ -116,21 +116,21 @@ export function createCommitKiller(): CommitKiller {
   };
 }
 
-/** Of a ready frame: no transaction is open. */
+/** The status in a ready frame without an open transaction. */
 const IDLE = "I".charCodeAt(0);
 
 function isRefusal(frame: Uint8Array): boolean {
   return frame[0] === TYPE.error || (frame[0] === TYPE.row && CONFLICTS.test(Buffer.from(frame).toString("latin1")));
 }
 
-/** The kinds and events of its transitions, each pair once. */
+/** Returns the commands of a call: the kind and event of each transition, once. */
 function commandsOf(bind: Uint8Array): ReadonlySet<string> {
   const parameters = parametersOf(Buffer.from(bind));
   const [kinds, events] = [elementsOf(parameters[PARAMETERS.kinds]), elementsOf(parameters[PARAMETERS.events])];
   return new Set(kinds.map((kind, index) => `${kind} ${events[index]}`));
 }
 
-/** After type and length: two names, the formats, and each parameter behind its length. */
+/** Returns the parameters of a bind frame: after type and length, two names, the formats, then length and parameter. */
 function parametersOf(bind: Buffer): Buffer[] {
   let at = 1 + LENGTH_BYTES;
   for (let names = 0; names < 2; names += 1) at = bind.indexOf(0, at) + 1;
@@ -147,7 +147,7 @@ function parametersOf(bind: Buffer): Buffer[] {
   return parameters;
 }
 
-/** Of an array literal whose elements are words. */
+/** Returns the elements of an array literal of plain words. */
 function elementsOf(literal: Buffer | undefined): string[] {
   return literal?.toString("latin1").slice(1, -1).split(",").filter((word) => word !== "") ?? [];
 }

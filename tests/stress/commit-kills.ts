@@ -1,7 +1,6 @@
-// Servers killed at the boundaries of commits: three on one database, under load, each commit of a command reached by a
-// kill -9 at each of its places. The clients turn to another server with the same key, and what they hear there is the one
-// answer. reliability.md, T6 and R-01.
-// deno run -A tests/stress/commit-kills.ts [--kills N]
+// Servers killed at the boundaries of commits: three servers on one database under load. A kill -9 hits the commit of
+// each command at each of its places. The clients repeat their requests at another server with the same key and get the
+// same answer (docs/reliability.md, R-01). deno run -A tests/stress/commit-kills.ts [--kills N]
 import process from "node:process";
 import { parseArgs } from "node:util";
 import { callOf, type Operation, request } from "../processes/client.ts";
@@ -13,7 +12,7 @@ import { sleep, until } from "./waiting.ts";
 
 const KILLS = "60";
 const ROUND_KILLS = 60;
-/** Of those that the load asks for. */
+/** The commands of the load during whose commits servers are killed. */
 const COMMANDS = [
   "enrolment-claim register",
   "cn approve",
@@ -27,15 +26,15 @@ const COMMANDS = [
   "vpc create",
   "vpc delete",
 ] as const;
-/** A command that nobody sends meanwhile is left for later. */
+/** A command that no client sends within this time is tried later. */
 const COMMIT_LIMIT_MS = 10_000;
-/** Another server must be there for the clients of the one that is killed. */
+/** Another server must run for the clients of the killed one. */
 const RUNNING_MIN = 2;
 const START_LIMIT_MS = 60_000;
 const LOOK_MS = 10;
 const PAUSE_MS_MAX = 100;
 
-/** By command, how often a server was killed at each place of its commit. */
+/** The number of kills by command and place of its commit. */
 type Hits = Map<string, Record<Place, number>>;
 
 const { values } = parseArgs({ options: { kills: { type: "string", default: KILLS } } });
@@ -68,7 +67,9 @@ function runCommitKills(report: Report): Promise<Report> {
   });
 }
 
-/** At the least often hit place of the least often hit command. Null when that was not seen. */
+/**
+ * Kills a server at the least often hit place of the least often hit command. Returns null when no such commit came.
+ */
 function strikeOnce({ killer }: KillSite): Promise<Strike | null> {
   const late = Promise.withResolvers<null>();
   const limit = setTimeout(() => {
@@ -97,7 +98,7 @@ function note(report: Report, strike: Strike | null): void {
   }
 }
 
-/** What was cut off is asked once more, under its key, of a server that did not answer it. */
+/** Repeats each operation that was cut off, with its key, at another server, and compares the answers. */
 async function otherAnswers({ servers, load }: Round<KillSite>): Promise<string[]> {
   const cut_off = load.operations.filter(({ idempotency_key, attempts }) =>
     idempotency_key !== null && attempts.some(({ status }) => status === null)
@@ -114,10 +115,10 @@ async function otherAnswer(operation: Operation, urls: readonly string[]): Promi
   const { status, body } = await request(url, callOf(operation));
   const [told, tells] = [said(operation.answer), said(body)];
   if (status === last?.status && told === tells) return [];
-  return [`told ${last?.status} ${told}, then ${status} ${tells}: ${operation.event} ${operation.path}`];
+  return [`answered ${last?.status} ${told}, then ${status} ${tells}: ${operation.event} ${operation.path}`];
 }
 
-/** Without the request's id, which is another one each time. */
+/** Returns the body without the request's id, which differs each time. */
 function said(body: unknown): string {
   return JSON.stringify(body, (name, value) => name === "request_id" ? undefined : value);
 }

@@ -1,4 +1,4 @@
-// What the clients were told about their creates, and what the nodes run, against the instances that are there.
+// Compares the instances with the answers that clients got and with the VMs that nodes run.
 import type { FleetReport } from "../bench/agents-process.ts";
 import type { Created } from "../bench/creates-client.ts";
 import type { DbClient } from "../../src/db/pool.ts";
@@ -13,23 +13,21 @@ export async function findInstances(db: DbClient): Promise<Found[]> {
   return (await db.query<Found>("select id, name, host_cn_uuid from instance")).rows;
 }
 
-/** What was acknowledged is there once, under the id that was told; what was refused is not, and nothing is nobody's. */
+/** Lists violations: an acknowledged instance exists once, with its id; a refused one does not; no other exists. */
 export function clientViolations(all: readonly Created[], instances: readonly Found[]): string[] {
   const by_name = Map.groupBy(instances, ({ name }) => name);
   const names = new Set(all.map(({ name }) => name));
-  const nobodys = instances.filter(({ name }) => !names.has(name)).map(({ name }) => `nobody asked for ${name}`);
+  const nobodys = instances.filter(({ name }) => !names.has(name)).map(({ name }) => `no client requested ${name}`);
   return [
     ...nobodys,
     ...all.flatMap(({ name, outcome, id, said }) => {
       const found = by_name.get(name) ?? [];
-      if (found.length > 1) return [`${name} is there ${found.length} times`];
+      if (found.length > 1) return [`${name} exists ${found.length} times`];
       switch (outcome) {
         case "acknowledged":
-          return found[0]?.id === id
-            ? []
-            : [`${name} was acknowledged as ${id}, and ${found[0]?.id ?? "none"} is there`];
+          return found[0]?.id === id ? [] : [`${name} was acknowledged as ${id}, but ${found[0]?.id ?? "none"} exists`];
         case "no_room":
-          return found.length === 0 ? [] : [`${name} was refused and is there as ${found[0]?.id}`];
+          return found.length === 0 ? [] : [`${name} was refused but exists as ${found[0]?.id}`];
         case "failed":
         case "unknown":
           return [`${name}: ${outcome}: ${said ?? "never answered"}`];
@@ -38,7 +36,7 @@ export function clientViolations(all: readonly Created[], instances: readonly Fo
   ];
 }
 
-/** Each node runs what stands on it by our records, and nothing else. */
+/** Lists violations: each node runs exactly the instances that the records place on it. */
 export function nodeViolations({ vms, refused }: FleetReport, instances: readonly Found[]): string[] {
   const on = Map.groupBy(instances, ({ host_cn_uuid }) => host_cn_uuid);
   return [
@@ -46,7 +44,7 @@ export function nodeViolations({ vms, refused }: FleetReport, instances: readonl
       const expected = (on.get(node) ?? []).map(({ id }) => id);
       const missing = expected.filter((id) => !ids.includes(id)).map((id) => `${node} does not run ${id}`);
       const extra = ids.filter((id) => !expected.includes(id)).map((id) =>
-        `${node} runs ${id}, which stands elsewhere`
+        `${node} runs ${id}, which is placed elsewhere`
       );
       return [...missing, ...extra];
     }),

@@ -1,21 +1,21 @@
-// What agents reach the servers over: a network that loses either side of their connections, cuts their messages and falls
-// silent, while they work.
+// The network between agents and servers. It drops either side of their connections, cuts their messages and stops
+// passing anything, while the agents work.
 import { type NetworkProxy, openProxy } from "../support/network-proxy.ts";
 import { sleep } from "./waiting.ts";
 
 export type AgentNetworks = {
-  /** In place of the servers' own. */
+  /** The ports for agents, instead of the servers' own. */
   readonly ports: readonly number[];
-  /** Strikes in turns, with everything, at one network after the other. */
+  /** Causes all troubles in turn, on one network after the other. */
   strike(): Promise<void>;
   happened(): Readonly<Record<string, number>>;
   close(): Promise<void>;
 };
 
-/** Between two blows, and as long as a silence lasts. */
+/** The time between two troubles, and the length of a silence. */
 const PAUSE_MS = 1_000;
 const SILENCE_MS = 3_000;
-/** In the middle of an answer with a job. */
+/** A position in the middle of an answer with a job. */
 const CUT_AFTER_BYTES = 300;
 
 const BLOWS: readonly ((network: NetworkProxy) => Promise<void> | void)[] = [
@@ -27,7 +27,7 @@ const BLOWS: readonly ((network: NetworkProxy) => Promise<void> | void)[] = [
     await sleep(SILENCE_MS);
     network.heal();
   },
-  // Last, since an agent waits long for an answer that will not come.
+  // Last, because an agent waits long for a missing answer.
   (network) => network.loseSide("server"),
 ];
 

@@ -1,7 +1,6 @@
-// Many creates at once, for more instances than there is room for, on 100 light node agents over two servers of which one
-// is killed in the middle. Its clients go over to the other with the same Idempotency-Key. All the while the network
-// between agents and servers fails in every way it has.
-// Alone: `deno run -A tests/stress/creates.ts`, with --creates=N.
+// Many creates at once, for more instances than there is room for, on 100 light node agents and two servers, of which
+// one is killed in the middle. Its clients continue at the other with the same Idempotency-Key. Meanwhile the network
+// between agents and servers fails in every way. Alone: `deno run -A tests/stress/creates.ts`, with --creates=N.
 import process from "node:process";
 import { parseArgs } from "node:util";
 import { openClient, openPool } from "../../src/db/pool.ts";
@@ -25,7 +24,7 @@ export type CreatesReport = {
   readonly took_s: number;
   readonly p50_ms: number;
   readonly p99_ms: number;
-  /** What shows that there was something to survive: each that is zero makes the run red. */
+  /** The faults that occurred. A fault that never occurred fails the run. */
   readonly faults: Readonly<Record<string, number>>;
   readonly told: Readonly<Record<string, number>>;
   readonly violations: readonly string[];
@@ -34,19 +33,19 @@ export type CreatesReport = {
 export const CREATES = 1_000;
 const NODES = 100;
 const PROJECTS = 4;
-/** Nine slots for ten creates: the last ones find no room. */
+/** Nine slots for ten creates, so that the last ones find no room. */
 const ROOM_SHARE = 0.9;
-/** The server is killed when this share of the room was acknowledged. */
+/** The server is killed when the acknowledged instances use this share of the room. */
 const KILLED_AT_SHARE = 0.3;
 const PACE: Pace = {
   heartbeat_ms: 5_000,
-  // An agent notices that nobody is there this long and a request later.
+  // An agent notices a lost connection after this long and one more request.
   claim_wait_s: 10,
   error_retry_ms: 500,
   capacity_ms: 30_000,
   status: { check_ms: 500, full_ms: 60_000 },
 };
-/** For a slow machine. */
+/** Long enough for a slow machine. */
 const START_LIMIT_MS = 60_000;
 const CREATE_LIMIT_MS = 1_800_000;
 const REST_LIMIT_MS = 60_000;
@@ -99,7 +98,7 @@ async function strike(creates: number, pair: Pair, url: string): Promise<Creates
     await pair.kill(0);
     const { made, took_s } = await load.all;
     await striking;
-    // What is at work without a client comes to its end; whatever does not is found by the rules.
+    // Waits for operations without a client. The checks find those that do not end.
     await until(() => isAtRest(db), { limit_ms: REST_LIMIT_MS, look_ms: LOOK_MS });
     const agents = await fleet.report();
     const instances = await findInstances(db);
@@ -133,7 +132,7 @@ async function strike(creates: number, pair: Pair, url: string): Promise<Creates
   }
 }
 
-/** All at once. */
+/** Starts all creates at once. */
 function createAll(creates: number, create: (index: number) => Promise<Created>) {
   const start_ms = performance.now();
   let acknowledged = 0;
@@ -160,8 +159,8 @@ function summary(made: readonly Created[]) {
     p50_ms: times_ms[Math.floor(times_ms.length * 0.5)] ?? NaN,
     p99_ms: times_ms[Math.floor(times_ms.length * 0.99)] ?? NaN,
     told: {
-      "told that it still runs": sum(made, ({ still_running }) => still_running),
-      "told to try again": sum(made, ({ busy }) => busy),
+      "answered that it still runs": sum(made, ({ still_running }) => still_running),
+      "answered with a retry": sum(made, ({ busy }) => busy),
     },
   };
 }
@@ -179,7 +178,7 @@ async function makeDatabase(server_url: string, name: string): Promise<string> {
 
 const VIOLATIONS_SHOWN = 20;
 
-/** Prints the figures. Answers whether every rule held and every fault happened. */
+/** Prints the figures. Returns whether every check passed and every fault occurred. */
 export function printCreates(report: CreatesReport): boolean {
   const { creates, room, outcomes, took_s, p50_ms, p99_ms, faults, told, violations } = report;
   const lines: readonly (readonly [string, string | number])[] = [

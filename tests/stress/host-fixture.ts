@@ -1,6 +1,6 @@
-// What operations on instances meet at: two nodes, on one of which an instance runs and another one is being restarted, on
-// the other one stands still; an address that is bound to the first, and one that is free. And the nodes themselves, which
-// do their jobs.
+// The fixture for pairs of operations on instances: two nodes; on one of them an instance runs and another is being
+// restarted; on the other an instance is stopped. One address is attached to the first instance and one is detached.
+// The nodes do their jobs.
 import { createdFloatingIp, createdImage, createdInstance, createdSubnet, createdVpc } from "./parent-messages.ts";
 import { addNode, type Site } from "./parent-fixture.ts";
 import type { TwoEngines } from "./two-engines.ts";
@@ -18,7 +18,7 @@ export type HostFixture = Site & {
   readonly instances: Readonly<Record<InstanceName, Made>>;
   readonly bound_ip: string;
   readonly free_ip: string;
-  /** The operation that restarts the busy one, and its job, which its node has begun. */
+  /** The operation that restarts the busy instance, and its job, which its node has claimed. */
   readonly restart: string;
   readonly restart_job: string;
 };
@@ -30,7 +30,7 @@ export type Made = {
   readonly disk: string;
 };
 
-/** More than all instances take: room is the subject of the pairs on shared parents. */
+/** More than all instances need, because pairs on shared parents test the room. */
 const ROOM_MB = 65_536;
 const LEASE_S = 3_600;
 const ROUNDS_MAX = 20;
@@ -100,7 +100,7 @@ async function addInstance(two: TwoEngines, given: NewInstance): Promise<Made> {
 
 type Pending = { readonly id: string; readonly target_cn: string; readonly state: string };
 
-/** What nodes have to do, in the order of its numbers: jobs, and what is left to undo of those that were taken from them. */
+/** Lists the open jobs and the tombstones of nodes, in the order of their numbers. */
 async function jobsOf({ db }: TwoEngines, nodes: readonly string[]): Promise<readonly Pending[]> {
   const { rows } = await db.query<Pending>(
     `select j.id, target_cn, j.state from job j join cn on cn.server_uuid = target_cn and cn.state = 'approved'
@@ -110,22 +110,22 @@ async function jobsOf({ db }: TwoEngines, nodes: readonly string[]): Promise<rea
   return rows;
 }
 
-/** The nodes do all that there is to do, and whoever waits for it goes on. Throws when there is no end of it. */
+/** Does all jobs of the nodes and continues the operations that wait for them. Throws when this does not end. */
 export async function workOff(two: TwoEngines, nodes: readonly string[]): Promise<void> {
-  let heard: readonly string[] = [];
+  let refusals: readonly string[] = [];
   for (let round = 0; round < ROUNDS_MAX; round += 1) {
     await two.rest();
     const jobs = await jobsOf(two, nodes);
     if (jobs.length === 0) return;
-    heard = [];
+    refusals = [];
     for (const { id, target_cn: by, state } of jobs) {
       const to = { kind: "job", id };
-      // What one job ends may take the next one away: whatever is refused is looked at again.
+      // The end of one job may cancel the next, so refused jobs are read again.
       const over = state !== "pending" && state !== "in_progress";
       const claimed = state === "pending" ? await two.send(to, { type: "claim", by, lease_s: LEASE_S }) : null;
       const ended = await two.send(to, over ? { type: "bury", by } : { type: "complete", by, result: null });
-      heard = [...heard, ...[claimed, ended].flatMap((each) => each?.ok === false ? [each.fault.message] : [])];
+      refusals = [...refusals, ...[claimed, ended].flatMap((each) => each?.ok === false ? [each.fault.message] : [])];
     }
   }
-  throw new Error(`nodes that do not come to an end: ${heard.join(", ")}`);
+  throw new Error(`the nodes' jobs do not end: ${refusals.join(", ")}`);
 }

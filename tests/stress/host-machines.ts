@@ -1,5 +1,5 @@
-// What nodes are left with by the jobs that they did and undid, in the order in which they told of them; and whether the
-// records say the same.
+// Computes the state of the nodes from the jobs that they did and undid, in the order of their reports, and compares it
+// with the records.
 import type { HostFixture } from "./host-fixture.ts";
 import type { TwoEngines } from "./two-engines.ts";
 
@@ -17,14 +17,14 @@ type Told = {
 
 type Machine = {
   readonly vms: Map<string, "running" | "stopped">;
-  /** Addresses that it answers for, by the floating IP. */
+  /** The addresses for which it answers, by floating IP. */
   readonly addresses: Map<
     string,
     { readonly nic_id: string; readonly generation: number; readonly instance_id: string }
   >;
 };
 
-/** Where records and nodes disagree; nothing is said of nodes that take no jobs. */
+/** Lists the differences between records and nodes. Ignores nodes that take no jobs. */
 export async function disagreements(two: TwoEngines, g: HostFixture): Promise<readonly string[]> {
   const { rows: approved } = await two.db.query(
     "select server_uuid from cn where server_uuid = any($1) and state = 'approved'",
@@ -99,7 +99,7 @@ async function aboutInstances(two: TwoEngines, { g, machines }: Compared): Promi
   });
   const known = new Set(rows.map(({ id }) => id));
   const left = [...machines.values()].flatMap(({ vms }) => [...vms.keys()].filter((id) => !known.has(id)));
-  return left.length === 0 ? wrong : [...wrong, `${left.length} machines are left of instances that are gone`];
+  return left.length === 0 ? wrong : [...wrong, `${left.length} machines of removed instances are left`];
 }
 
 async function aboutAddresses(two: TwoEngines, { g, machines }: Compared): Promise<readonly string[]> {
@@ -112,8 +112,10 @@ async function aboutAddresses(two: TwoEngines, { g, machines }: Compared): Promi
   return [
     ...rows.flatMap(({ id, name, attached_to }) => {
       const nics = held.filter(([each]) => each === id).map(([, { nic_id }]) => nic_id);
-      return nics.join() === (attached_to ?? "") ? [] : [`${name} is bound to ${attached_to}, and on nodes to ${nics}`];
+      return nics.join() === (attached_to ?? "")
+        ? []
+        : [`${name} is attached to ${attached_to}, and on nodes to ${nics}`];
     }),
-    ...held.filter(([id]) => !known.has(id)).map(() => "a node answers for an address that is gone"),
+    ...held.filter(([id]) => !known.has(id)).map(() => "a node answers for a removed address"),
   ];
 }

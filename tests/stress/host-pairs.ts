@@ -1,6 +1,6 @@
-// Every pair of operations on instances, their disks and their addresses, and of the reports of their nodes, in every order
-// of their statements with up to two changes of turn. Whatever the order, the nodes can then do all that is left to do, and
-// end with what the records say. reliability.md, R-23 and R-24.
+// Every pair of operations on instances, disks and addresses, and of reports of nodes, in every order of their
+// statements with up to two switches. In every order, the nodes can then finish their jobs and match the records
+// (docs/reliability.md, R-23 and R-24).
 import { NO_QUOTA_DEFAULTS } from "../../src/contract/tenancy.ts";
 import type { ActorRef, Message } from "../../actors/engine/types.ts";
 import { disagreements } from "./host-machines.ts";
@@ -12,12 +12,12 @@ import type { TwoEngines } from "./two-engines.ts";
 
 type Order = { readonly to: ActorRef; readonly message: Message };
 type Operation = {
-  /** What it needs to stay as it is, or changes. */
+  /** The objects that it changes or depends on. */
   readonly at: readonly string[];
   order(fixture: HostFixture, newId: () => string): Order;
 };
 
-/** One check of the whole database for so many pairs. */
+/** The number of pairs per check of the whole database. */
 const CHECK_EVERY = 10;
 
 const OPERATIONS: Readonly<Record<string, Operation>> = {
@@ -65,7 +65,7 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   subnet_delete: { at: ["runs", "rests", "busy"], order: (g) => gone("subnet", g.subnet) },
 };
 
-/** What may end the restart that is under way. */
+/** The operations that may end the restart in flight. */
 const ENDS: ReadonlySet<string> = new Set([
   "force_delete_busy",
   "restart_done",
@@ -73,7 +73,7 @@ const ENDS: ReadonlySet<string> = new Set([
   "restart_abandoned",
 ]);
 
-/** `every`: only each nth of the pairs, for a look. */
+/** Runs the pairs, or only every nth of them. */
 export async function runHostPairs(two: TwoEngines, every = 1): Promise<PairReport> {
   const site = await openSite(two);
   const report = newReport();
@@ -99,7 +99,7 @@ export async function runHostPairs(two: TwoEngines, every = 1): Promise<PairRepo
         return await leftOf(two, fixture);
       },
       wrong: (fixture) => disagreements(two, fixture),
-      // An end that is told later leaves time for another one, and both are taken.
+      // The end arrives as a tell, so another one may be accepted before it.
       compared: pair.every((each) => ENDS.has(each)) ? "left" : "each",
     });
     if (report.pairs % CHECK_EVERY === 0) await checkAll(two, report);
@@ -142,7 +142,7 @@ function gone(kind: string, id: string): Order {
   return { to: { kind, id }, message: { type: "delete" } };
 }
 
-/** What the records say in the end, by names. */
+/** Returns the final records, by name. */
 async function leftOf(two: TwoEngines, { tenant_id, project_id, nodes }: HostFixture): Promise<unknown> {
   const { rows: [row] } = await two.db.query(
     `select (select json_agg(json_build_array(i.name, i.state, i.operation_kind, d.size_bytes, d.applied_bytes)

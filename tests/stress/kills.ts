@@ -1,5 +1,5 @@
-// Two servers and a PostgreSQL, for some minutes: either server killed, connections terminated, the database killed, in
-// whatever order chance has it.
+// Two servers and a PostgreSQL, for some minutes, with random kills of servers, terminated connections and kills of the
+// database.
 // deno run -A tests/stress/kills.ts [--minutes N]
 import process from "node:process";
 import { parseArgs } from "node:util";
@@ -47,7 +47,7 @@ async function strikeOnce(round: Round<Pair>): Promise<void> {
     struck(report, "connection_terminated", await terminateBackends(url, Math.random() * TERMINATING_MS));
   } else {
     await killDatabase(round, OUTAGE_MS_MAX);
-    // Now and then again before anybody was served.
+    // Sometimes again before any request was served.
     if (Math.random() < 0.25) await killDatabase(round, OUTAGE_MS_MAX);
     await databaseServes(round);
   }

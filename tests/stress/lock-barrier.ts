@@ -1,15 +1,15 @@
-// Two processes on one real database, whose statements are let through one at a time: which process goes next is
-// decided by a schedule, so that every interleaving of a pair of commands can be tried. A statement that waits for a
-// lock lets the other process go on, as it would in the world.
+// Two parties on one real database, whose statements run one at a time. A schedule decides which party runs next, so
+// that every interleaving of a pair of commands can be tested. While a statement waits for a lock, the other party
+// continues, as in production.
 import type { Db, DbClient } from "../../src/db/pool.ts";
 
 export type Party = 0 | 1;
 
-/** Whose statement goes next, step by step; after its end the one that went last goes on as long as it can. */
+/** The party of each step. After the end of the schedule, the last party continues as long as it can. */
 export type Schedule = readonly Party[];
 
 type State = {
-  /** Statements that want to run, in their order. */
+  /** The statements that wait to run, in order. */
   readonly queue: (() => void)[];
   running: number;
   /** Called when a statement ends. */
@@ -17,23 +17,23 @@ type State = {
   over: boolean;
 };
 
-export type Authorize = {
-  /** The same database, as this party may use it. */
+export type LockBarrier = {
+  /** Returns the database behind the barrier, for this party. */
   through(party: Party, db: Db): Db;
-  /** Runs both to their ends along the schedule. Returns how many statements each let through. */
+  /** Runs both tasks to their ends by the schedule. Returns the order of the statements. */
   run(schedule: Schedule, tasks: readonly [() => Promise<void>, () => Promise<void>]): Promise<Steps>;
 };
 
-/** `waited`: steps at which one of the two waited for a lock that the other held. */
+/** The parties in the order of their statements. `waited` counts the steps at which one waited for the other's lock. */
 export type Steps = { readonly order: readonly Party[]; readonly waited: number };
 
-/** More than any pair of commands needs: what goes on longer never ends. */
+/** More steps than any pair of commands needs. */
 const STEPS_MAX = 2_000;
-/** Most statements end sooner: only what goes on longer is asked whether it waits for a lock. */
+/** Most statements end sooner. Only longer ones are checked for waiting on a lock. */
 const STATEMENT_MS = 3;
 
-/** `names`: the application names of the parties' connections. `watch` looks on, outside the gate. */
-export function createAuthorize(watch: Db, names: readonly [string, string]): Authorize {
+/** `names` are the application names of the parties' connections. `watch` is a connection outside the barrier. */
+export function createLockBarrier(watch: Db, names: readonly [string, string]): LockBarrier {
   const states: [State, State] = [newState(), newState()];
 
   async function pass<T>(party: Party, statement: () => Promise<T>): Promise<T> {
@@ -49,13 +49,13 @@ export function createAuthorize(watch: Db, names: readonly [string, string]): Au
   }
 
   function through(party: Party, db: Db): Db {
-    const gated = (client: DbClient): DbClient => ({
+    const behindBarrier = (client: DbClient): DbClient => ({
       query: (sql, params) => pass(party, () => client.query(sql, params)),
     });
-    return { ...db, ...gated(db), withClient: (use) => db.withClient((client) => use(gated(client))) };
+    return { ...db, ...behindBarrier(db), withClient: (use) => db.withClient((client) => use(behindBarrier(client))) };
   }
 
-  /** True when every statement of the party that runs waits for a lock. */
+  /** Returns whether all running statements of the party wait for a lock. */
   async function isBlocked(party: Party): Promise<boolean> {
     const { rows: [row] } = await watch.query<{ blocked: boolean }>(
       `select bool_and(wait_event_type = 'Lock') as blocked from pg_stat_activity
@@ -65,7 +65,7 @@ export function createAuthorize(watch: Db, names: readonly [string, string]): Au
     return row?.blocked === true;
   }
 
-  /** Until the party wants to run a statement, is over, or waits for a lock: the first of these. */
+  /** Waits until the party has a statement to run, has ended, or waits for a lock. */
   async function settle(party: Party): Promise<"ready" | "over" | "blocked"> {
     const state = states[party];
     for (;;) {
@@ -111,7 +111,7 @@ function newState(): State {
   return { queue: [], running: 0, ended: () => {}, over: false };
 }
 
-/** Of any of its statements; after a while of none. */
+/** Waits until a statement of the party ends, or for a short time. */
 async function statementEnd(state: State): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   state.ended = resolve;
@@ -120,17 +120,17 @@ async function statementEnd(state: State): Promise<void> {
   clearTimeout(timer);
 }
 
-/** Every order with at most two changes of turn after one or two statements each, and the two without any. */
+/** Every order with at most two switches, after one or two statements each, and the two orders without a switch. */
 export const SCHEDULES: readonly Schedule[] = ([0, 1] as const).flatMap((first): Schedule[] => {
   const other: Party = first === 0 ? 1 : 0;
-  const turns = (party: Party, times: number) => Array.from({ length: times }, () => party);
+  const steps = (party: Party, times: number) => Array.from({ length: times }, () => party);
   return [
-    turns(first, STEPS_MAX),
+    steps(first, STEPS_MAX),
     ...[1, 2].flatMap((before) =>
       [1, 2, STEPS_MAX].map((between) => [
-        ...turns(first, before),
-        ...turns(other, between),
-        ...turns(first, STEPS_MAX),
+        ...steps(first, before),
+        ...steps(other, between),
+        ...steps(first, STEPS_MAX),
       ])
     ),
   ];

@@ -1,5 +1,5 @@
-// The long trial, two parts at a time: deno run -A tests/stress/main.ts [--seed 1] [--only PART,PART] and a number for each
-// part, with the sizes of parts.ts unless said otherwise: --histories 100000 --pairs 1 and so on.
+// The stress tests, two parts at a time: deno run -A tests/stress/main.ts [--seed 1] [--only PART,PART], and a size for
+// each part: --histories 100000 --pairs 1 and so on. The default sizes are in parts.ts.
 import { spawn } from "node:child_process";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
@@ -23,7 +23,7 @@ const sizes = Object.fromEntries(OPTIONS.map((option) => [option, number(option)
 const only = new Set(values.only.split(",").map((name) => FORMER_NAMES[name] ?? name));
 for (const name of only) {
   if (!OPTIONS.some((option) => option === name)) {
-    throw new Error(`--only: no part ${name}; there are ${OPTIONS.join(", ")}`);
+    throw new Error(`--only: there is no part ${name}; the parts are ${OPTIONS.join(", ")}`);
   }
 }
 const seed = number("seed");
@@ -65,7 +65,7 @@ async function runPart(part: Part): Promise<End> {
   return end;
 }
 
-/** Collects what it says, since parts that run side by side would speak over each other. */
+/** Collects the output, because the output of concurrent parts would mix. */
 function runProgram(words: readonly string[], said: string[]): Promise<boolean> {
   const child = spawn(process.execPath, ["run", "-A", ...words], { cwd: ROOT, stdio: ["ignore", "pipe", "pipe"] });
   for (const stream of [child.stdout, child.stderr]) {

@@ -1,11 +1,11 @@
-// The network that fails fails as it says.
+// The faults of the network proxy.
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { type NetworkProxy, openProxy } from "../support/network-proxy.ts";
 
 const WAIT = { timeout: 20_000, interval: 5 };
 let echo: Server;
-/** All that the server got of each connection. */
+/** The data that the server got on each connection. */
 let got: string[];
 let network: NetworkProxy;
 
@@ -44,7 +44,7 @@ async function client(): Promise<Client> {
   return { socket, heard: () => heard, isOver: () => over };
 }
 
-test("what is not troubled passes, and the end of it too", async () => {
+test("data and the end of a connection pass without a fault", async () => {
   const one = await client();
   one.socket.write("abc");
   await expect.poll(one.heard, WAIT).toBe("abc");
@@ -53,7 +53,7 @@ test("what is not troubled passes, and the end of it too", async () => {
   await expect.poll(network.open, WAIT).toBe(0);
 });
 
-test("in a silence nothing passes; when it heals all of it does, also what was sent by a client that has gone", async () => {
+test("nothing passes during a silence; all of it passes afterwards, also the data of a client that has left", async () => {
   const [one, gone] = [await client(), await client()];
   await expect.poll(() => got.length, WAIT).toBe(2);
   network.silence();
@@ -70,7 +70,7 @@ test("in a silence nothing passes; when it heals all of it does, also what was s
   expect(network.counters.late).toBe(1);
 });
 
-test("a connection is cut after so many bytes, and those arrive", async () => {
+test("a connection is cut after a number of bytes, which arrive", async () => {
   const one = await client();
   await expect.poll(network.open, WAIT).toBe(1);
   network.cutAfter("to_server", 3);
@@ -80,7 +80,7 @@ test("a connection is cut after so many bytes, and those arrive", async () => {
   expect(network.counters.cut).toBe(1);
 });
 
-test("a client whose server is gone is not told, and nobody hears what it says", async () => {
+test("a client is not notified when its server is gone, and its data is lost", async () => {
   const one = await client();
   await expect.poll(() => got.length, WAIT).toBe(1);
   network.loseSide("server");
@@ -91,7 +91,7 @@ test("a client whose server is gone is not told, and nobody hears what it says",
   await expect.poll(network.open, WAIT).toBe(0);
 });
 
-test("a server whose client is gone is not told", async () => {
+test("a server is not notified when its client is gone", async () => {
   const one = await client();
   one.socket.write("abc");
   await expect.poll(one.heard, WAIT).toBe("abc");
@@ -100,7 +100,7 @@ test("a server whose client is gone is not told", async () => {
   expect([got, network.open()]).toEqual([["abc"], 1]);
 });
 
-test("a piece that is delayed comes no earlier than that", async () => {
+test("a delayed piece does not arrive earlier", async () => {
   const one = await client();
   network.delay(50);
   const start_ms = performance.now();

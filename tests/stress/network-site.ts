@@ -1,4 +1,4 @@
-// Two servers on one PostgreSQL, each of which reaches it over a network of its own that fails on demand.
+// Two servers on one PostgreSQL. Each connects over its own network, which fails on demand.
 import { type CommitCutter, createCommitCutter } from "../support/commit-cutter.ts";
 import { type NetworkProxy, openProxy } from "../support/network-proxy.ts";
 import { type ServerProcess, startServer } from "../support/server-process.ts";
@@ -12,7 +12,7 @@ export type NetworkSite = {
 };
 
 export async function openNetworkSite(database_url: string): Promise<NetworkSite> {
-  // One after the other: the first one migrates.
+  // One after the other, because the first one migrates.
   const places = [await openPlace(database_url), await openPlace(database_url)] as const;
   return {
     places,

@@ -1,4 +1,4 @@
-// What can happen between a server and its database. Each goes on until there was enough of it, and counts what happened.
+// Network troubles between a server and its database. Each continues until it happened often enough, and counts events.
 import { CUTS } from "../support/commit-cutter.ts";
 import type { Direction, Side } from "../support/network-link.ts";
 import { request } from "../processes/client.ts";
@@ -7,7 +7,7 @@ import type { NetworkSite, Place } from "./network-site.ts";
 import { sleep, until } from "./waiting.ts";
 
 export type Scene = { readonly site: NetworkSite; readonly load: Load };
-/** What happened, by its name. Each that is zero in the end makes the run red. */
+/** The events, by name. An event that never happened fails the run. */
 export type Happened = Readonly<Record<string, number>>;
 type Trouble = (scene: Scene) => Promise<Happened>;
 
@@ -19,7 +19,7 @@ const CUT_AFTER_BYTES_MAX = 3_000;
 const PAUSE_MS_MAX = 100;
 const SLOW_MS = 100;
 const ACKNOWLEDGED_MIN = 50;
-/** For a slow machine: nothing of this takes a tenth of it. */
+/** Long enough for a slow machine; usually a tenth of it is enough. */
 const ENOUGH = { limit_ms: 180_000, look_ms: 20 };
 
 export const TROUBLES: Readonly<Record<string, Trouble>> = {
@@ -55,7 +55,7 @@ async function cutMessages({ site: { places } }: Scene): Promise<Happened> {
   return { "messages cut": cut() - before };
 }
 
-/** One server's database is slow, the other's is not; both go on. */
+/** Slows down the database of one server; both servers must continue. */
 async function slowDown({ site: { places }, load }: Scene): Promise<Happened> {
   const [{ network }] = places;
   const [delayed, acknowledged] = [network.counters.delayed, load.acknowledged()];
@@ -70,9 +70,9 @@ async function slowDown({ site: { places }, load }: Scene): Promise<Happened> {
 }
 
 /**
- * Each server in turn reaches the database no more, from the moment at which it sends a commit and until it says so
- * itself; the other one goes on alone. What the first had sent arrives when its network heals: after it gave up, and after
- * its clients turned to the other.
+ * Cuts off each server in turn from the database as it sends a commit, until it reports this itself; the other one
+ * continues alone. The cut-off data arrives when the network heals: after the server gave up, and after its clients
+ * switched to the other.
  */
 async function cutOff({ site, load }: Scene): Promise<Happened> {
   const happened = { silences: 0, "pieces that came late": 0, "acknowledged alone": 0 };
@@ -99,7 +99,7 @@ async function cutOff({ site, load }: Scene): Promise<Happened> {
   return happened;
 }
 
-/** Each server in turn: this side of all its connections is gone, and the other one goes on as if it were not. */
+/** Drops this side of all connections of each server in turn. The other side does not notice. */
 async function loseSide({ site: { places } }: Scene, side: Side): Promise<Happened> {
   const happened: Record<string, number> = {};
   const add = (name: string, count: number) => happened[name] = (happened[name] ?? 0) + count;
@@ -108,12 +108,12 @@ async function loseSide({ site: { places } }: Scene, side: Side): Promise<Happen
     network.loseSide(side);
     await serves(server.url);
     add(`connections without their ${side}`, network.counters.half_open - half_open);
-    if (side === "server") add("pieces that nobody heard", network.counters.unheard - unheard);
+    if (side === "server") add("pieces that were lost", network.counters.unheard - unheard);
   }
   return happened;
 }
 
-/** Until the server takes what it is asked for. */
+/** Waits until the server accepts requests. */
 async function serves(url: string): Promise<void> {
   await until(async () => {
     const { path, body } = registration(crypto.randomUUID());

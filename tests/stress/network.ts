@@ -1,8 +1,7 @@
-// Real servers on a network that fails: commits cut at every place, messages cut in the middle, a slow database, a server
-// that reaches it no more and is back later with what it had sent, connections of which one side is gone. Under each of
-// them clients write down what they hear; after each both servers serve again, and every rule holds. reliability.md, R-01,
-//
-// deno run -A tests/stress/network.ts [--rounds N] [--only TROUBLE]
+// Real servers on a failing network: commits cut at every place, messages cut in the middle, a slow database, a server
+// that is cut off and returns later with delayed data, connections with one side gone. Clients record their answers
+// during each trouble; after each, both servers serve again and every invariant holds (docs/reliability.md, R-01, R-03,
+// deno run -A tests/stress/network.ts [--rounds N] [--only TROUBLE]
 import process from "node:process";
 import { parseArgs } from "node:util";
 import { type Db, openPool } from "../../src/db/pool.ts";
@@ -15,9 +14,9 @@ import { type Happened, TROUBLES } from "./network-troubles.ts";
 import { sleep, until, untilEmpty } from "./waiting.ts";
 
 const ROUNDS = "2";
-/** reliability.md 4.5: the liveness phase. */
+/** After the faults, the servers must serve within this time. */
 const LIVE = { limit_ms: 30_000 };
-/** In which clients learn what became of the requests that they repeat. */
+/** The time in which clients repeat their requests and learn the outcomes. */
 const CALM_MS = 3_000;
 const CHECK_LIMIT_MS = 60_000;
 
@@ -72,12 +71,12 @@ async function tryTrouble(name: string, { site, db }: { site: NetworkSite; db: D
   return violations.length === 0 && silent.length === 0;
 }
 
-/** What never happened proves nothing. */
+/** Lists the events that never happened, because such a run proves nothing about them. */
 function silentOf(happened: Happened): string[] {
   return Object.entries(happened).filter(([, count]) => count === 0).map(([what]) => what);
 }
 
-/** Both servers, asked for the audit chain, which looks at all that was written. */
+/** Verifies the audit chain, which covers everything written, on both servers. */
 async function notServing({ urls }: NetworkSite): Promise<string[]> {
   const wrong: string[] = [];
   for (const url of urls()) {

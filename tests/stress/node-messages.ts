@@ -1,11 +1,11 @@
-// The messages by which nodes come to be, as trials send them.
+// The messages that create nodes in stress tests.
 import { randomBytes } from "node:crypto";
 import type { CnMessage, NewNodeKey } from "../../actors/cn/messages.ts";
 import type { Msg } from "../../actors/enrolment-claim/messages.ts";
 
 type Registered = { readonly server_uuid: string; readonly hostname: string; readonly claim_code: string };
 
-/** What a node says of itself, with a ticket of its own. */
+/** Returns a node's description of itself, with a new ticket. */
 export function said({ server_uuid, hostname }: Omit<Registered, "claim_code">, newId: () => string) {
   return {
     server_uuid,
@@ -19,7 +19,7 @@ export function said({ server_uuid, hostname }: Omit<Registered, "claim_code">, 
   };
 }
 
-/** An anonymous registration: the message that makes a claim. */
+/** Returns an anonymous registration: the message that creates a claim. */
 export function registration(of: Registered & { readonly id: string }, newId: () => string): Msg<"register"> {
   const { id, claim_code } = of;
   // An address of its own for each node: a source has a limited number of claims.
@@ -30,13 +30,13 @@ export function registration(of: Registered & { readonly id: string }, newId: ()
   return { type: "register", id, ...said(of, newId), claim_code, claim_code_ttl_s: 3_600, ...from };
 }
 
-/** The approval of a claim as it was registered. */
+/** Returns the approval of a claim. */
 export function approvalOf(claim: Msg<"register">, key: NewNodeKey, operation_id: string): CnMessage {
   const { type: _type, claim_code, claim_code_ttl_s: _ttl, source: _source, source_bucket: _bucket, ...taken } = claim;
   return { type: "approve", claim_code, claim: { ...taken, macs: [], serial: null }, key, operation_id };
 }
 
-/** A key that opens nothing. `by`: a word for whoever it is made by. */
+/** Returns a key without a valid secret. `by` names its creator. */
 export function nodeKey({ id, user_id, by }: { id: string; user_id: string; by: string }): NewNodeKey {
   const lookup = randomBytes(6).toString("hex");
   const secret_sha256 = randomBytes(32).toString("hex");

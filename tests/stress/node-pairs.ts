@@ -1,6 +1,5 @@
-// Every pair of commands on one node, in every state it can be in, in every order of their statements with up to two
-// changes of turn: what both hear and what is left is what one of them after the other would have made. reliability.md,
-// R-02 and section 4, L2.
+// Every pair of commands on one node, in every state, in every order of their statements with up to two switches. The
+// answers and the final state are the same as when one command runs after the other (docs/reliability.md, R-02).
 import type { CnMessage, NewNodeKey } from "../../actors/cn/messages.ts";
 import type { Msg } from "../../actors/enrolment-claim/messages.ts";
 import { approvalOf, nodeKey, registration, said } from "./node-messages.ts";
@@ -10,13 +9,13 @@ import { stageImage } from "./staged-image.ts";
 
 const STATES = ["absent", "pending", "approved", "disabled", "awaiting_setup", "setting_up"] as const;
 type State = (typeof STATES)[number];
-/** One check of the whole database for so many pairs. */
+/** The number of pairs per check of the whole database. */
 const CHECK_EVERY = 50;
 
-/** A node in a state, and the words for whatever is its own. */
+/** A node in a state, and names for its ids. */
 type ParentFixture = {
   readonly id: string;
-  /** The claim that it registered with, or would have. */
+  /** The claim with which it registered, or would register. */
   readonly claim: Msg<"register">;
   readonly epoch: number;
   readonly words: Map<string, string>;
@@ -41,10 +40,10 @@ const COMMANDS: Readonly<Record<string, Make>> = {
   disable: () => ({ type: "disable" }),
   remove: () => ({ type: "remove" }),
   factory_reset: () => ({ type: "factory_reset" }),
-  set_role: (_ground, by) => ({ type: "set_role", role: by === "first" ? "edge" : "both" }),
-  set_traits: (_ground, by) => ({ type: "set_traits", traits: { by } }),
-  set_placement: (_ground, by) => ({ type: "set_placement", patch: { cordoned: by === "first" } }),
-  set_root_password: (_ground, by) => ({ type: "set_root_password", root_password_hash: `$6$${by}$hash` }),
+  set_role: (_fixture, by) => ({ type: "set_role", role: by === "first" ? "edge" : "both" }),
+  set_traits: (_fixture, by) => ({ type: "set_traits", traits: { by } }),
+  set_placement: (_fixture, by) => ({ type: "set_placement", patch: { cordoned: by === "first" } }),
+  set_root_password: (_fixture, by) => ({ type: "set_root_password", root_password_hash: `$6$${by}$hash` }),
   announce: ({ id }, by) => ({
     type: "announce",
     server_uuid: id,
@@ -63,12 +62,12 @@ const COMMANDS: Readonly<Record<string, Make>> = {
   revert_setup: ({ epoch }, by) => ({ type: "revert_setup", epoch, reason: by }),
 };
 
-/** Disks that a layout fits on. */
+/** An inventory with enough disks for a layout. */
 const INVENTORY = { Disks: { c0t0d0: { "Size in GB": 600 }, c0t1d0: { "Size in GB": 600 } } };
 
 let user_id = "";
 
-/** What all nodes need: a user whom their keys act for, and an image to enrol with. */
+/** Creates a user for the nodes' keys and an enrolment image. */
 async function prepare(two: TwoEngines): Promise<void> {
   user_id = two.newId();
   await two.make({ kind: "user", id: user_id }, { type: "create_root", id: user_id, username: "root" });
@@ -82,7 +81,7 @@ async function prepare(two: TwoEngines): Promise<void> {
   await stageImage(two, { stamp: "pi", user_id });
 }
 
-/** `every`: only each nth of the pairs, for a look. */
+/** Runs the pairs, or only every nth of them. */
 export async function runNodePairs(two: TwoEngines, every = 1): Promise<PairReport> {
   await prepare(two);
   const report = newReport();
@@ -123,7 +122,7 @@ async function removeWaiting(two: TwoEngines): Promise<void> {
   }
 }
 
-/** The node and its keys, in words that are the same for every node. */
+/** Returns the node and its keys, with names instead of ids, so that results are comparable. */
 async function leftOf(two: TwoEngines, { id, words }: ParentFixture): Promise<unknown> {
   const { rows: [row] } = await two.db.query(
     `select state, hostname, role, unproven, bound_api_key_id,

@@ -1,5 +1,5 @@
-// One pair of commands in every order of their statements: what both hear and what is left must be what one of them
-// after the other would have made.
+// Runs one pair of commands in every order of their statements. The answers and the final state must be
+// the same as when one command runs after the other.
 import type { Outcome } from "../../actors/engine/types.ts";
 import { brokenInvariants } from "../doctor/broken.ts";
 import { type Party, type Schedule, SCHEDULES } from "./lock-barrier.ts";
@@ -8,7 +8,7 @@ import type { TwoEngines } from "./two-engines.ts";
 export type PairReport = {
   pairs: number;
   histories: number;
-  /** Histories in which one of the two was refused, and in which one waited for the other's lock. */
+  /** The number of histories in which one was refused, and in which one waited for the other's lock. */
   refused: number;
   waited: number;
   readonly violations: string[];
@@ -16,59 +16,59 @@ export type PairReport = {
 
 export const newReport = (): PairReport => ({ pairs: 0, histories: 0, refused: 0, waited: 0, violations: [] });
 
-/** A report stops here: the rest would say the same. */
+/** A run stops after this many violations, because more would show the same. */
 export const VIOLATIONS_MAX = 20;
 
 export type Pair<G> = {
   readonly name: string;
-  /** What the two meet at, made anew for every history. */
+  /** Creates the objects of the pair, again for every history. */
   fixture(): Promise<G>;
   act(fixture: G, party: Party): Promise<Outcome>;
-  /** What is left, in words that are the same for every ground. */
+  /** Returns the final state, in a form that is the same for every fixture. */
   left(fixture: G): Promise<unknown>;
-  /** What must not be, whatever the order was. */
+  /** Lists violations that are independent of the order. */
   wrong?(fixture: G): Promise<readonly string[]>;
-  /** Default: what both hear and what is left, together; or each for itself; or only what is left. */
+  /** Compares answers and final state together (default), each separately, or only the final state. */
   readonly compared?: "together" | "each" | "left";
 };
 
-/** What both heard, and what is left; or all of it in one. */
+/** The answers and the final state, as one text or as two. */
 type End = readonly string[];
 
 export async function tryPair<G>(two: TwoEngines, report: PairReport, pair: Pair<G>): Promise<void> {
   report.pairs += 1;
   const ends: End[] = [];
-  // Made at once, which is faster: they have nothing to do with each other.
-  const grounds = await Promise.all(SCHEDULES.map(() => pair.fixture()));
+  // Created at once, which is faster; they are independent.
+  const fixtures = await Promise.all(SCHEDULES.map(() => pair.fixture()));
   for (const [index, schedule] of SCHEDULES.entries()) {
-    const fixture = grounds[index]!;
+    const fixture = fixtures[index]!;
     const heard: (Outcome | undefined)[] = [];
     const task = (party: Party) => async () => void (heard[party] = await pair.act(fixture, party));
-    const { waited } = await two.gate.run(schedule, [task(0), task(1)]);
+    const { waited } = await two.barrier.run(schedule, [task(0), task(1)]);
     report.histories += 1;
     if (waited > 0) report.waited += 1;
     if (heard.some((outcome) => outcome?.ok === false)) report.refused += 1;
     const [both, left] = [heard.map(wordsOf), await pair.left(fixture)];
     ends.push(endOf(pair.compared ?? "together", { both, left }));
     for (const what of await pair.wrong?.(fixture) ?? []) {
-      report.violations.push(`${pair.name}, turns ${turnsOf(schedule)}: ${what}`);
+      report.violations.push(`${pair.name}, order ${orderOf(schedule)}: ${what}`);
     }
   }
-  // The first orders of either half have no change of turn: they say what may be.
+  // The first order of each half has no switch: these two are the allowed results.
   const [one, other] = [ends[0]!, ends[SCHEDULES.length / 2]!];
   for (const [index, end] of ends.entries()) {
     for (const [part, text] of end.entries()) {
       if (text === one[part] || text === other[part]) continue;
       const serial = one[part] === other[part] ? one[part] : `${one[part]} or ${other[part]}`;
-      const turns = turnsOf(SCHEDULES[index]!);
-      report.violations.push(`${pair.name}, turns ${turns}: ${text}, but one after the other makes ${serial}`);
+      const order = orderOf(SCHEDULES[index]!);
+      report.violations.push(`${pair.name}, order ${order}: ${text}, but the serial result is ${serial}`);
     }
   }
 }
 
-/** The rules that hold at any moment, of the whole database. */
+/** Checks the invariants of the whole database. */
 export async function checkAll(two: TwoEngines, report: PairReport): Promise<void> {
-  // It grows faster than PostgreSQL looks at it by itself, and is read by plans for what it was.
+  // The tables grow faster than autovacuum analyzes them, and old statistics give slow plans.
   await two.db.query("analyze");
   report.violations.push(...await brokenInvariants(two.db));
 }
@@ -87,7 +87,7 @@ function endOf(
   }
 }
 
-function turnsOf(schedule: Schedule): string {
+function orderOf(schedule: Schedule): string {
   return schedule.slice(0, 5).join("");
 }
 

@@ -1,5 +1,5 @@
-// Pairs of commands and of operations on a real PostgreSQL, in every order of their statements with up to two changes
-// of turn: deno run -A tests/stress/pairs.ts [--every N] [--only PART]   (each nth pair, for a look)
+// Pairs of commands and of operations on a real PostgreSQL, in every order of their statements with up to two switches:
+// deno run -A tests/stress/pairs.ts [--every N] [--only PART]   (--every N runs only every nth pair)
 import process from "node:process";
 import { parseArgs } from "node:util";
 import { ownCluster } from "../support/cluster.ts";
@@ -20,7 +20,7 @@ const { values } = parseArgs({
 });
 process.exit(await runPairs(Number(values.every), values.only) ? 0 : 1);
 
-/** All parts at once, each on a database of its own: one alone mostly waits for PostgreSQL. */
+/** Runs all parts at once, each on its own database, because one alone mostly waits for PostgreSQL. */
 async function runPairs(every: number, only: string): Promise<boolean> {
   const cluster = await ownCluster({ fsync: "off", max_connections: "60" });
   try {
@@ -53,7 +53,7 @@ function print(name: string, report: PairReport): void {
   }
 }
 
-/** What never happened proves nothing. */
+/** Lists the counters that are zero, because such a run proves nothing about them. */
 function silent({ histories, refused }: PairReport): string[] {
   return Object.entries({ histories, refused }).filter(([, count]) => count === 0).map(([what]) => what);
 }

@@ -1,12 +1,12 @@
-// What operations meet at: a project with a VPC and all that can be in one, an empty VPC, an empty project, an empty
-// tenant, and a node with room for one instance. Made anew for every history.
+// The fixture for pairs of operations on shared parents: a project with a complete VPC, an empty VPC, an empty project,
+// an empty tenant, and a node with room for one instance. It is created again for every history.
 import { randomBytes } from "node:crypto";
 import { approvalOf, nodeKey, registration } from "./node-messages.ts";
 import { createdFloatingIp, createdImage, createdSubnet, createdVpc, GIB } from "./parent-messages.ts";
 import type { TwoEngines } from "./two-engines.ts";
 import { stageImage } from "./staged-image.ts";
 
-/** What a whole run shares. */
+/** The objects that a whole run shares. */
 export type Site = { readonly silo_id: string; readonly user_id: string };
 
 export type ParentFixture = Site & {
@@ -115,12 +115,12 @@ export async function newParentFixture(two: TwoEngines, site: Site): Promise<Par
   return g;
 }
 
-/** Memory for one instance of a GiB. */
+/** Memory for one instance of 1 GiB. */
 const ROOM_MB = 1_536;
 
 type NewNode = { readonly node: string; readonly user_id: string; readonly ram_mb: number };
 
-/** An approved node that was just seen. */
+/** Creates an approved node with a recent heartbeat. */
 export async function addNode(two: TwoEngines, { node, user_id, ram_mb }: NewNode): Promise<void> {
   const to = { kind: "cn", id: node };
   const key = nodeKey({ id: two.newId(), user_id, by: "its" });
@@ -137,7 +137,7 @@ export async function addNode(two: TwoEngines, { node, user_id, ram_mb }: NewNod
   await two.db.query("insert into cn_capacity values ($1, $2, berth_now())", [node, JSON.stringify(report)]);
 }
 
-/** How many of each kind are left, and what has become of the rest, in words. */
+/** Returns the number of objects of each kind and the states of the others. */
 export async function leftOf(two: TwoEngines, g: ParentFixture): Promise<unknown> {
   const counts = EVERY_TABLE.map((table) =>
     `(select coalesce(json_agg(name || ' ' || state order by name), '[]') from ${table} where tenant_id = $1) as ${table}`

@@ -1,5 +1,5 @@
-// Every pair of operations that share a parent, in every order of their statements with up to two changes of turn, the
-// steps of their sagas included. reliability.md, R-23.
+// Every pair of operations that share a parent, in every order of their statements with up to two switches, including
+// the steps of their sagas (docs/reliability.md, R-23).
 import type { ActorRef, Message } from "../../actors/engine/types.ts";
 import { checkAll, newReport, type PairReport, tryPair, VIOLATIONS_MAX } from "./pair.ts";
 import { leftOf, newParentFixture, openSite, type ParentFixture, type Site } from "./parent-fixture.ts";
@@ -8,12 +8,12 @@ import type { TwoEngines } from "./two-engines.ts";
 
 type Order = { readonly to: ActorRef; readonly message: Message };
 type Operation = {
-  /** What it needs to stay as it is, or changes. */
+  /** The objects that it changes or depends on. */
   readonly at: readonly string[];
   order(fixture: ParentFixture, newId: () => string, by: string): Order;
 };
 
-/** One check of the whole database for so many pairs. */
+/** The number of pairs per check of the whole database. */
 const CHECK_EVERY = 10;
 
 const OPERATIONS: Readonly<Record<string, Operation>> = {
@@ -100,7 +100,7 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   node_disable: { at: ["node"], order: ({ node }) => ({ to: { kind: "cn", id: node }, message: { type: "disable" } }) },
 };
 
-/** `every`: only each nth of the pairs, for a look. */
+/** Runs the pairs, or only every nth of them. */
 export async function runParentPairs(two: TwoEngines, every = 1): Promise<PairReport> {
   const site = await openSite(two);
   const report = newReport();
@@ -120,7 +120,7 @@ export async function runParentPairs(two: TwoEngines, every = 1): Promise<PairRe
 
 export type Operations = { readonly site: Site; readonly names: readonly [string, string] };
 
-/** One pair of operations, by their names. */
+/** Runs one pair of operations, given by name. */
 export async function tryOperations(two: TwoEngines, report: PairReport, { site, names }: Operations): Promise<void> {
   await tryPair(two, report, {
     name: names.join(" and "),

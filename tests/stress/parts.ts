@@ -1,37 +1,37 @@
-// What the trial consists of: programs that end with 0 when all was well, and print what they tried, what struck and what
-// broke.
+// The parts of the stress tests: programs that end with 0 on success, and print what they tried, which faults occurred
+// and what failed.
 
 export type Part = {
   readonly name: string;
-  /** Says how much of it; with 0 it is left out. */
+  /** The option with its size. Size 0 leaves it out. */
   readonly option: Option;
-  /** Arguments of `deno run -A`, of one program after the other. */
+  /** The arguments of `deno run -A`, for one program after the other. */
   readonly programs: (size: number, seed: number) => readonly (readonly string[])[];
-  /** It begins when the others are over, because a busy machine hides what it looks for. */
+  /** True for a part that starts after all others, because a busy machine hides the differences that it measures. */
   readonly last?: boolean;
 };
 
-/** The sizes of a whole trial. */
+/** The sizes of a complete run. */
 export const SIZES = {
   /** Simulated histories. */
   histories: 100_000,
   /** 1: the booter's packets, boots, kills and failing network. */
   booter: 1,
-  /** Each nth pair of commands and of operations. */
+  /** Runs every nth pair of commands and of operations. */
   pairs: 1,
-  /** Minutes of kills in whatever order chance has it. */
+  /** Minutes of kills in random order. */
   minutes: 1,
-  /** Terminated connections; a fiftieth as many kills of the database. The soak makes 10,000 of them each round. */
+  /** Terminated connections, and a fiftieth as many kills of the database. The soak does 10,000 of them per round. */
   terminations: 2_000,
-  /** Kills of a server within a commit: each of 11 commands at each of 5 places needs one. */
+  /** Kills of a server during a commit. Each of 11 commands at each of 5 places needs one. */
   commits: 60,
   /** Replayed reports of nodes. */
   reports: 100_000,
-  /** Rounds on a network that fails. */
+  /** Rounds on a failing network. */
   network: 1,
-  /** 1: kills within a publication of the image index. */
+  /** 1: kills during a publication of the image index. */
   index: 1,
-  /** Seconds of load by clocks that jump. */
+  /** Seconds of load with jumping clocks. */
   clocks: 30,
   /** Instances that are created at once. */
   creates: 1_000,
@@ -39,7 +39,7 @@ export const SIZES = {
   mutants: 1,
   /** 1: the guides that restore and fail over. */
   guides: 1,
-  /** Pairs of requests of which each kind must take the same time. */
+  /** Pairs of requests that must take the same time. */
   timing: 10_000,
 } as const;
 
@@ -50,10 +50,10 @@ export const FORMER_NAMES: Readonly<Record<string, Option>> = { planted: "mutant
 
 const VITEST = ["npm:vitest", "run", "--config"];
 
-/** Emulated machines: the longest of the booter's files. */
+/** Emulated machines: the booter's longest test file. */
 const BOOTS = "qemu-stress";
 
-/** The longest first, so that none of them is left over in the end; what waits much beside what computes much. */
+/** The longest first, so that none is left at the end. Parts that wait alternate with parts that compute. */
 export const PARTS: readonly Part[] = [
   { name: "pairs on hosts", option: "pairs", programs: (nth) => [pairs(nth, "operations on instances")] },
   {

@@ -1,31 +1,31 @@
-// What a trial says for itself: how much was tried, what struck, what broke, and how much a clean run proves.
+// The report of a stress test: operations, faults, violations, and how much a clean run proves.
 
 export type Report = {
   rounds: number;
   readonly operations: Record<"acknowledged" | "refused" | "unknown", number>;
-  /** What struck, by name, from zero on. */
+  /** The number of faults, by name. */
   readonly faults: Record<string, number>;
-  /** How long it took, by name, each time in milliseconds. */
+  /** The times of recoveries in milliseconds, by name. */
   readonly recoveries_ms: Record<Recovery, number[]>;
-  /** The same of operations that were answered at the first attempt, to compare with: a busy machine is slow in everything. */
+  /** The times of operations that were answered at the first attempt, for comparison on a busy machine. */
   readonly undisturbed_ms: number[];
   /** Requests whose connection ended without an answer. */
   attempts_unanswered: number;
   /** Operations that needed more than one attempt. */
   repeated: number;
-  /** Of all attempts. What takes as long as a client waits is a violation; our aim (reliability.md, T1) is less. */
+  /** The slowest attempt. An attempt up to the client's time limit is a violation; the goal is less. */
   slowest_ms: number;
   readonly violations: string[];
-  /** Counters that stayed at zero: such a run is red. */
+  /** Counters that are zero, which fail the run. */
   readonly silent: string[];
 };
 
-/** From the kill of a server, and from the database's being ready again, to an operation that is acknowledged. */
+/** From the kill of a server, or from the restart of the database, to an acknowledged operation. */
 export type Recovery = "server_killed" | "database_ready";
 
 const VIOLATIONS_SHOWN = 20;
 const NAME_CHARACTERS = 28;
-/** reliability.md 2.1, of both. */
+/** The limits for both recoveries (docs/reliability.md). */
 const PROMISE = "(promised p99 2000, max 5000)";
 
 export function newReport(faults: readonly string[]): Report {
@@ -43,12 +43,12 @@ export function newReport(faults: readonly string[]): Report {
   };
 }
 
-/** Counts what struck. */
+/** Counts a fault. */
 export function struck({ faults }: Report, name: string, count = 1): void {
   faults[name] = (faults[name] ?? 0) + count;
 }
 
-/** Whether nothing broke and everything happened. */
+/** Returns whether there is no violation and every fault occurred. */
 export function isGood({ violations, silent }: Report): boolean {
   return violations.length === 0 && silent.length === 0;
 }

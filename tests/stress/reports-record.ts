@@ -1,5 +1,5 @@
-// Every report that was sent, as the exact request, to be sent again later. Two control planes share one database, and
-// each request goes to the other one than the one before.
+// Records every report as the exact request, so that it can be replayed. Two control planes share one database, and
+// requests alternate between them.
 import { ADDRESS, type CallOptions, ROOT_KEY, type TestPlane } from "../support/control-plane.ts";
 
 export const REPORT_KINDS = [
@@ -27,15 +27,15 @@ export type Sent = {
 };
 
 export type Wire = {
-  /** What is sent through it is written down. */
+  /** A control plane that records the requests to it. */
   readonly t: TestPlane;
   readonly sent: Readonly<Record<ReportKind, readonly Sent[]>>;
-  /** The status of the answer, when this is sent as it is. */
+  /** Sends a recorded request unchanged. Returns the status of the answer. */
   send(sent: Sent): Promise<number>;
   close(): Promise<void>;
 };
 
-/** Of paths behind the version. */
+/** The kinds of reports, by path after the version. */
 const KINDS: readonly (readonly [path: RegExp, kind: ReportKind])[] = [
   [/^\/agent\/heartbeat$/, "heartbeat"],
   [/^\/agent\/status$/, "status"],
@@ -55,13 +55,13 @@ function kindOf(path: string, text: string): ReportKind | null {
   return kind === "job completed" && JSON.parse(text).outcome.kind === "failed" ? "job failed" : kind;
 }
 
-/** Takes over the planes: they close with it. */
+/** Opens a recorder on two control planes, which close with it. */
 export function openWire(planes: readonly [TestPlane, TestPlane]): Wire {
   const sent = Object.fromEntries(REPORT_KINDS.map((kind) => [kind, [] as Sent[]])) as Record<ReportKind, Sent[]>;
   let turn = 0;
   const next = () => planes[turn++ % planes.length]!;
 
-  /** When it was answered, so that a replay is always the later one. */
+  /** Records a request after its answer, so that a replay is always later. */
   function note({ method, path, headers, text }: Omit<Sent, "kind">): void {
     const kind = kindOf(path, text);
     if (kind !== null) sent[kind].push({ kind, method, path, headers, text });

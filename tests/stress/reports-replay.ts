@@ -1,35 +1,35 @@
-// Earlier reports sent again: any of them, at random, out of order, many at once, some of them by another node's key.
+// Replays recorded reports: at random, out of order, many at once, some with another node's key.
 import { REPORT_KINDS, type ReportKind, type Sent, type Wire } from "./reports-record.ts";
 import type { Taken } from "./reports-state.ts";
 
 export type Tally = Taken & {
-  /** By kind and status. */
+  /** The number of answers by kind and status. */
   readonly answers: ReadonlyMap<string, number>;
   readonly ways: Readonly<Record<Way, number>>;
   total(): number;
 };
-/** By the key that the request bears. */
+/** The key of a replay. */
 export type Way = "as it was" | "by another node's key" | "by a key that is gone";
 
 export type Replaying = {
   readonly wire: Wire;
   readonly random: () => number;
-  /** Of all nodes, as they are now. */
+  /** The current keys of all nodes. */
   readonly keys: () => readonly string[];
   readonly tallies: readonly ReturnType<typeof newTally>[];
   readonly at_once: number;
   readonly except?: readonly ReportKind[];
 };
 
-/** Under another key of a node these are that node's own reports, and no replay. */
+/** With another node's key, these are reports of that node and not replays. */
 const OWN_OF_EACH: readonly ReportKind[] = ["heartbeat", "status", "capacity", "announce", "registration"];
 const OTHER_KEY_SHARE = 0.2;
-/** What was sent last is about what is in hand. */
+/** The share of recent reports, which are about jobs in progress. */
 const RECENT_SHARE = 0.5;
 const RECENT = 4;
-/** What an answer to a replay may be. */
+/** The allowed answers to a replay. */
 const STATUSES: readonly number[] = [200, 401, 403, 404, 409, 422];
-/** And of a registration without proof, when its node has as many claims as it may have. */
+/** Also allowed, for a registration without proof when its node has the maximum number of claims. */
 const TOO_MANY_CLAIMS = "registration 429";
 
 export function newTally() {
@@ -49,14 +49,14 @@ export function newTally() {
       ways[way] += 1;
       total += 1;
     },
-    /** Answers that no replay may have. */
+    /** Lists answers that a replay must not get. */
     odd: (): string[] =>
       [...answers].filter(([what]) => what !== TOO_MANY_CLAIMS && !STATUSES.includes(Number(what.split(" ").at(-1))))
-        .map(([what, count]) => `answered as no replay may be: ${what}, ${count} times`),
+        .map(([what, count]) => `unexpected answer to a replay: ${what}, ${count} times`),
   };
 }
 
-/** Sends so many of them, as soon as any was sent; each kind that was ever sent has an equal part. */
+/** Replays `count` reports once there are any. Every recorded kind has an equal share. */
 export async function replay(count: number, replaying: Replaying): Promise<void> {
   let left = count;
   const work = async () => {

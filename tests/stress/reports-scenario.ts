@@ -1,5 +1,5 @@
-// What the nodes live through while their reports are written down. After each stage everything stands still, with
-// whatever is in hand then: that is where all that was ever sent is sent again.
+// The scenario in which the reports of nodes are recorded. Each stage ends with some jobs in progress and everything
+// stopped; then all recorded reports are replayed.
 import { randomUUID } from "node:crypto";
 import type { Job } from "../../src/contract/job.ts";
 import { makeInstance } from "../compute/instance-fixture.ts";
@@ -20,13 +20,13 @@ import { until } from "./waiting.ts";
 
 export type Stage = { readonly name: string; readonly run: () => Promise<void> };
 
-/** So long that a job stands still in the middle. */
+/** So long that a job stops in the middle. */
 const SLOW = { slow_ms: 300_000 };
 const FAILING = { fail_at: ["provision:boot"] };
 const PATIENCE = { limit_ms: 60_000, look_ms: 20 };
 const GROWN_BYTES = 2 ** 31;
 
-/** To be run in order. */
+/** Returns the stages, in order. */
 export function storyOf(site: ReportsSite): readonly Stage[] {
   const { t, g } = site;
   const bare = newMachine();
@@ -35,7 +35,7 @@ export function storyOf(site: ReportsSite): readonly Stage[] {
   let epoch = 0;
   let api_key = "";
 
-  /** One more setup of the bare machine, in the middle of which it is. */
+  /** Runs another setup of the bare machine up to the middle. */
   async function setUpHalf(): Promise<void> {
     okOf(await approveSetup(t, bare));
     ({ epoch, api_key } = okOf(await takeBundle(t, bare)));
@@ -50,7 +50,7 @@ export function storyOf(site: ReportsSite): readonly Stage[] {
   };
   const onAll = (trouble: object | null) => Promise.all(Object.values(machines).map((each) => each.trouble(trouble)));
 
-  /** Everything that an instance goes through. */
+  /** Takes an instance through all its operations. */
   async function liveAndDie(): Promise<void> {
     const instance = await site.running();
     await site.act(instance, "stop");
@@ -67,10 +67,10 @@ export function storyOf(site: ReportsSite): readonly Stage[] {
       found = items.find((job) => job.kind.kind === kind && job.progress !== null);
       return found !== undefined;
     };
-    if (!await until(isThere, PATIENCE)) throw new Error(`no job ${kind} came into a node's hands`);
+    if (!await until(isThere, PATIENCE)) throw new Error(`no node claimed a job ${kind}`);
     return found!;
   }
-  /** A create whose job stands still in the middle. */
+  /** Starts a create whose job stops in the middle. */
   async function stuckCreate() {
     await onAll(SLOW);
     const answer = create();
@@ -111,7 +111,7 @@ export function storyOf(site: ReportsSite): readonly Stage[] {
       },
     },
     {
-      name: "it is approved anew, and other nodes work with it",
+      name: "it is approved again, and other nodes work with it",
       run: async () => {
         await setUpWhole();
         for (const node of [first, second]) machines[node] = await site.join(node);
@@ -121,7 +121,7 @@ export function storyOf(site: ReportsSite): readonly Stage[] {
       },
     },
     {
-      name: "creates have failed, and one was taken from its node and undone",
+      name: "creates have failed, and one was cancelled on its node and undone",
       run: async () => {
         await begin(bare.server_uuid, first, second);
         await onAll(FAILING);
@@ -133,14 +133,14 @@ export function storyOf(site: ReportsSite): readonly Stage[] {
       },
     },
     {
-      name: "a job is in the hands of a node that is away",
+      name: "a job is claimed by a node that is away",
       run: async () => {
         await begin(bare.server_uuid, first, second);
         late = await stuckCreate();
       },
     },
     {
-      name: "it was carried out, and a node has another key",
+      name: "the job was done, and a node has another key",
       run: async () => {
         await onAll(null);
         await begin(bare.server_uuid, first, second);

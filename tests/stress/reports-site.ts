@@ -1,5 +1,4 @@
-// Nodes that work while their reports are written down: real agents of simulated machines, and a machine that is set up
-// by netboot.
+// The nodes whose reports are recorded: real agents on simulated machines, and a machine that is set up by netboot.
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import type { Instance } from "../../src/contract/instance.ts";
@@ -16,13 +15,13 @@ import { until } from "./waiting.ts";
 export type ReportsSite = {
   readonly t: TestPlane;
   readonly g: InstanceFixture;
-  /** Of all nodes that have used theirs, as they are now. */
+  /** Returns the current keys of all nodes that have used theirs. */
   keys(): readonly string[];
-  /** Puts an agent with this key on the node, to be started; whatever is on its machine stays there. */
+  /** Installs an agent with this key on the node, without starting it. The machine keeps its state. */
   give(node: Pick<JobNode, "server_uuid" | "api_key">): Promise<Machine>;
   /** Registers and approves a node by its claim code. */
   join(server_uuid: string): Promise<Machine>;
-  /** Starts the agent and waits until the control plane has heard of the node. */
+  /** Starts the agent and waits for the node's first heartbeat. */
   start(machine: Machine): Promise<RunningAgent>;
   /** Stops all agents. */
   stop(): Promise<void>;
@@ -30,7 +29,7 @@ export type ReportsSite = {
   act(instance: Instance, verb: string): Promise<void>;
   remove(instance: Instance): Promise<void>;
   resize(instance: Instance, size_bytes: number): Promise<void>;
-  /** Makes a floating IP, binds it to one after the other, lets it go and deletes it. */
+  /** Creates a floating IP, attaches it to each instance in turn, detaches it and deletes it. */
   moveAddress(instances: readonly Instance[]): Promise<void>;
   close(): Promise<void>;
 };
@@ -82,7 +81,7 @@ export async function openReportsSite(t: TestPlane): Promise<ReportsSite> {
         return rows.length > 0;
       };
       if (!await until(heard, { limit_ms: HEARD_LIMIT_MS, look_ms: LOOK_MS })) {
-        throw new Error(`an agent was not heard:\n${agent.said()}`);
+        throw new Error(`an agent sent no heartbeat:\n${agent.said()}`);
       }
       return agent;
     },

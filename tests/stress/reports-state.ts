@@ -1,4 +1,4 @@
-// What a replayed report may move, and what it may not: every row of every table as it was, but for what is named here.
+// The changes that a replayed report may cause. Every other row of every table must stay the same.
 import type { Db } from "../../src/db/pool.ts";
 import { changedRows, type Dump, dumpTables } from "../support/dump.ts";
 import type { ReportKind } from "./reports-record.ts";
@@ -7,8 +7,8 @@ export type SiteState = { readonly rows: Dump; readonly transitions: ReadonlyMap
 type Row = Record<string, unknown>;
 
 /**
- * What happened, was denied and was answered, as opposed to what is; what is computed from when capacities were told; and
- * the claims of registrations without proof with their budgets: a replay may make one, which changes no node.
+ * Tables that are not compared: logs and stored replies, values computed from the times of reports, and the claims of
+ * registrations without proof, because a replay may create a claim, which changes no node.
  */
 const LEFT_OUT = [
   "enrolment_claim",
@@ -27,8 +27,8 @@ const LEFT_OUT = [
 ];
 
 /**
- * Columns that say when or how far, by table: when a node was last heard, when a lease began anew, how far a job or a setup
- * in hand is; and the number of its versions that a node's record has, since it is noted that it announced itself again.
+ * Columns that may change, by table: the times of heartbeats and lease renewals, the progress of jobs and setups, and
+ * the version of a node's record, because each announce is logged.
  */
 const MAY_MOVE: Readonly<Record<string, (row: Row, at: { readonly in_hand: boolean }) => readonly string[]>> = {
   cn: ({ state }) => ["version", ...(state === "setting_up" ? ["setup_progress"] : [])],
@@ -37,17 +37,17 @@ const MAY_MOVE: Readonly<Record<string, (row: Row, at: { readonly in_hand: boole
   job_signal: (_row, { in_hand }) => in_hand ? ["renewed_at", "step", "percent", "progress_at"] : [],
 };
 
-/** Messages that are noted each time, and leave the node in the state that it was in: one for each that was taken. */
+/** Messages that are logged once per accepted report and do not change the node's state. */
 const NOTED: readonly (readonly [event: string, kind: ReportKind])[] = [
   ["announce", "announce"],
   ["setup_progressed", "setup progress"],
 ];
-/** Budgets of claims. That of the auto-approve window must not move. */
+/** Matches the budgets of claims. The auto-approve window's budget must not change. */
 const COUNTS_CLAIMS = /^claims|^unproven-nodes$/;
-/** What a registration that was taken is noted as: without proof a claim, by the node's key a refresh. */
+/** The log entries of an accepted registration: without proof a claim, with the node's key a refresh. */
 const REGISTRATIONS = ["enrolment-claim register absent>live", "enrolment-claim renew live>live"];
 const isRefresh = (what: string) => /^cn refresh (\w+)>\1$/.test(what);
-/** A known caller that may not do what it asked for is noted, by the gate. */
+/** The audit entry of a denied request of a known caller. */
 const DENIAL = "request deny none>denied";
 
 export async function readState(db: Db): Promise<SiteState> {
@@ -77,13 +77,13 @@ const rowOf = (text: string): Row => JSON.parse(text);
 const idOf = ({ id }: Row): unknown => id;
 
 export type Taken = {
-  /** How many replays of a kind were answered with this status. */
+  /** Counts the replays of a kind with this status. */
   answered(kind: ReportKind, status: number): number;
-  /** And of all kinds. */
+  /** Counts the replays of all kinds with this status. */
   withStatus(status: number): number;
 };
 
-/** What was moved between the two that replays must not move. */
+/** Lists the changes between two states that replays must not cause. */
 export function effects(before: SiteState, after: SiteState, taken: Taken): string[] {
   const grown = [...after.transitions].map(([what, count]) =>
     [what, count - (before.transitions.get(what) ?? 0)] as const
@@ -91,7 +91,7 @@ export function effects(before: SiteState, after: SiteState, taken: Taken): stri
   const noted = new Map<string, number>();
   let registrations = 0;
   const wrong = grown.flatMap(([what, count]) => {
-    if (what === DENIAL) return count <= taken.withStatus(403) ? [] : [`${count} denials were noted`];
+    if (what === DENIAL) return count <= taken.withStatus(403) ? [] : [`${count} denials were logged`];
     if (REGISTRATIONS.includes(what) || isRefresh(what)) {
       registrations += count;
       return [];
@@ -104,9 +104,9 @@ export function effects(before: SiteState, after: SiteState, taken: Taken): stri
   });
   const miscounted = NOTED.flatMap(([event, kind]) => {
     const [found, due] = [noted.get(event) ?? 0, taken.answered(kind, 200)];
-    return found === due ? [] : [`${found} transitions ${event} of ${due} that were taken`];
+    return found === due ? [] : [`${found} transitions ${event} for ${due} accepted reports`];
   });
   const registered = taken.answered("registration", 200);
-  if (registrations !== registered) miscounted.push(`${registrations} of ${registered} registrations were noted`);
+  if (registrations !== registered) miscounted.push(`${registrations} of ${registered} registrations were logged`);
   return [...wrong, ...miscounted, ...changedRows(before.rows, after.rows)];
 }

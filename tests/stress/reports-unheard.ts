@@ -1,5 +1,5 @@
-// Work that nobody is told of: jobs appear in the database without a notification, as when every one of them is lost, while
-// their nodes' questions for work are held. Each is found by looking. reliability.md, R-09 and T13.
+// Jobs without a notification: they appear in the database while their nodes' long polls wait, as if every notification
+// were lost. The periodic sweep finds each of them (docs/reliability.md, R-09).
 import { randomUUID } from "node:crypto";
 import { enqueue, type JobNode, nodeCalls } from "../compute/jobs.ts";
 import { okOf, type TestPlane } from "../support/control-plane.ts";
@@ -15,15 +15,15 @@ export type Unheard = {
 const NODES = 20;
 const ROUNDS = 25;
 const HOLD_S = 20;
-/** Until the questions are held, and then any moment between two looks. */
+/** The time until the long polls wait, plus a random time between two sweeps. */
 const PAUSE_MS = 250;
 const SPREAD_MS = 250;
-/** What is held looks this often (src/db/long-polls.ts), and may then take half a second. */
+/** The interval of sweeps (src/db/long-polls.ts), plus half a second for the answer. */
 export const GOAL_MS = 250 + 500;
 
 /**
- * `t` listens to nothing. The jobs of a round come at one moment, since a process tells itself of what it commits. They
- * are of operations that do not exist: the database is good for nothing else afterwards.
+ * `t` gets no notifications. The jobs of a round are inserted at once, because a process notices its own commits. Their
+ * operations do not exist, so the database cannot be used for anything else afterwards.
  */
 export async function takeUnheard(t: TestPlane, random: () => number): Promise<Unheard> {
   const nodes: JobNode[] = [];
@@ -41,7 +41,7 @@ export async function takeUnheard(t: TestPlane, random: () => number): Promise<U
     const ids = await Promise.all(nodes.map((node) => enqueue(t, node)));
     for (const [index, { id, at_ms }] of (await Promise.all(asked)).entries()) {
       times_ms.push(at_ms - start_ms);
-      if (id !== ids[index]) violations.push(`a held question was answered with ${id ?? "nothing"}, not its job`);
+      if (id !== ids[index]) violations.push(`a long poll was answered with ${id ?? "nothing"}, not its job`);
       else okOf(await nodeCalls(t, nodes[index]!).complete(id!));
     }
   }

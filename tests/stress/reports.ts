@@ -1,8 +1,8 @@
-// Reports of nodes, sent again: every report that real agents and a machine in setup ever sent is kept as the exact request
-// and replayed later at random, out of order, by its own key, by another node's and by one that is gone; while jobs and
-// setups are in hand, when they are over, and in the next run. While nothing else runs, nothing may change but what
-// reports-state.ts names. At last, jobs that no notification tells of. reliability.md, R-09, R-30 and T13.
-// deno run -A tests/stress/reports.ts [--replays N] [--seed N]
+// Replayed reports of nodes. Every report of real agents and of a machine in setup is recorded as the exact request and
+// replayed at random, out of order, with its own key, another node's key or a revoked key: while jobs and setups are in
+// progress, after they ended, and in the next run. While nothing else runs, only the changes of reports-state.ts may
+// happen. At the end, jobs without a notification (docs/reliability.md, R-09 and R-30). deno run -A
+// tests/stress/reports.ts [--replays N] [--seed N]
 import process from "node:process";
 import { parseArgs } from "node:util";
 import { type Db, openPool } from "../../src/db/pool.ts";
@@ -30,7 +30,7 @@ type Run = {
 const REPLAYS = 100_000;
 const STATEMENT_LIMIT_MS = 60_000;
 const SHOWN = 20;
-/** Of the replays: while nodes work. */
+/** The share of replays that happen while nodes work. */
 const WORKING_SHARE = 0.1;
 const AT_ONCE_WORKING = 4;
 const AT_ONCE = 256;
@@ -71,11 +71,11 @@ async function runReports(replays: number, seed: number): Promise<boolean> {
   }
 }
 
-/** While nodes work, which must come to the same end as without. */
+/** Replays reports while nodes work, whose jobs must still end the same. */
 async function disturb({ wire, site, random, all }: Run, count: number): Promise<void> {
   const any = () => REPORT_KINDS.some((kind) => wire.sent[kind].length > 0);
   if (!any()) return;
-  // To register is to ask anew: a disabled node that does has another claim code than before.
+  // Registrations are left out: a disabled node that registers gets another claim code.
   await replay(count, {
     wire,
     random,
@@ -86,7 +86,7 @@ async function disturb({ wire, site, random, all }: Run, count: number): Promise
   });
 }
 
-/** All that was sent so far, again and again, while nothing else runs. */
+/** Replays all recorded reports while nothing else runs. */
 async function strike({ wire, site, db, random, all, violations }: Run, name: string, count: number): Promise<void> {
   const tally = newTally();
   const before = await readState(db);
@@ -112,7 +112,7 @@ function print({ wire, all, violations }: Run): boolean {
   const silent = [
     ...REPORT_KINDS.filter((kind) => wire.sent[kind].length === 0),
     ...Object.entries(all.ways).filter(([, count]) => count === 0).map(([way]) => way),
-    ...(all.answered("job progress", 200) === 0 ? ["progress of a job in hand, sent again"] : []),
+    ...(all.answered("job progress", 200) === 0 ? ["replayed progress of a claimed job"] : []),
     ...[200, 401, 403, 409].filter((status) => all.withStatus(status) === 0).map((status) => `the answer ${status}`),
   ];
   for (const what of silent) console.log(`never happened: ${what}`);

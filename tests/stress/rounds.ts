@@ -1,5 +1,5 @@
-// Rounds of load on several servers and one PostgreSQL that flushes to the disk, each round on a database of its own. In a
-// round something strikes; after it every rule is checked against what the clients were told.
+// Rounds of load on several servers and one PostgreSQL that flushes to disk, each round on its own database. Faults
+// occur during a round; after it, every invariant is checked against the answers that clients got.
 import { openClient, openPool } from "../../src/db/pool.ts";
 import { type OwnCluster, ownCluster } from "../support/cluster.ts";
 import { databaseUrl } from "../support/database-url.ts";
@@ -10,20 +10,20 @@ import type { Killed } from "../processes/pair.ts";
 import { type Report, struck } from "./report.ts";
 import { sleep, until, untilEmpty } from "./waiting.ts";
 
-/** After the last fault the clients get this long to hear what became of their requests. */
+/** The time after the last fault in which clients learn the outcomes of their requests. */
 const CALM_MS = 3_000;
-/** And those that have not heard by then, this long. */
+/** The additional time for clients without an outcome. */
 const RESOLVE_LIMIT_MS = 30_000;
 const CHECK_LIMIT_MS = 60_000;
 const CHAIN_LIMIT_MS = 10_000;
-/** reliability.md 4.5: the liveness phase. */
+/** After the faults, the servers must serve within this time. */
 const LIVE_LIMIT_MS = 30_000;
 const LOOK_MS = 5;
 
 export type Servers = {
-  /** Of those that run now. */
+  /** Returns the URLs of the running servers. */
   urls(): readonly string[];
-  /** How those ended that nobody killed. */
+  /** Returns the logs of servers that ended without being killed. */
   ended(): readonly string[];
   end(): Promise<void>;
 };
@@ -34,17 +34,17 @@ export type Round<S> = {
   readonly servers: S;
   readonly load: Load;
   readonly report: Report;
-  /** The servers that were killed, for whoever strikes to add to. */
+  /** The killed servers; faults add to the list. */
   readonly killed: Killed[];
 };
 
 export type Plan<S> = {
   readonly open: (url: string) => Promise<S>;
   readonly strike: (round: Round<S>) => Promise<void>;
-  /** Whether another round begins. */
+  /** Returns whether another round starts. */
   readonly goesOn: () => boolean;
   readonly tenancy?: boolean;
-  /** What else must hold after a round, in words if it does not. */
+  /** Returns additional violations after a round. */
   readonly check?: (round: Round<S>) => Promise<string[]>;
 };
 
@@ -80,7 +80,10 @@ async function runRound<S extends Servers>(cluster: OwnCluster, report: Report, 
   await administer(cluster.url, `drop database if exists ${name} with (force)`);
 }
 
-/** Every outcome that is unknown is learned by its key. A registration has none: it is sent anew. */
+/**
+ * Learns every unknown outcome by repeating the request with its key. A registration has no key and is sent as a new
+ * one.
+ */
 async function resolve<S extends Servers>({ load, servers }: Round<S>): Promise<void> {
   const end = performance.now() + RESOLVE_LIMIT_MS;
   const unknown = load.operations.filter(({ outcome }) => outcome === "unknown");
@@ -104,7 +107,7 @@ async function violationsOf<S extends Servers>({ url, servers, load }: Round<S>)
   try {
     return [
       ...servers.ended(),
-      ...unresolved.map(({ event, path }) => `nobody ever said what became of ${event} ${path}`),
+      ...unresolved.map(({ event, path }) => `the outcome of ${event} ${path} stays unknown`),
       ...await historyViolations(db, load.operations),
       ...await invariantViolations(db),
       ...await unverified(servers),
@@ -120,7 +123,7 @@ async function unverified(servers: Servers): Promise<string[]> {
   return "Ok" in outcome ? [] : [`INV-17: the audit chain does not verify: ${JSON.stringify(outcome)}`];
 }
 
-/** How long each operation that the killed server held waited until another one acknowledged it. */
+/** Returns how long each operation at the killed server waited until another one acknowledged it. */
 function servedAfter({ url, at_ms }: Killed, operations: readonly Operation[]): number[] {
   const held = operations.filter(({ attempts, outcome }) =>
     outcome === "acknowledged" &&
@@ -132,7 +135,7 @@ function servedAfter({ url, at_ms }: Killed, operations: readonly Operation[]): 
   });
 }
 
-/** And starts it again, after an outage of chance. */
+/** Kills the database and starts it again after a random outage. */
 export async function killDatabase<S>({ cluster, report }: Round<S>, outage_ms_max: number): Promise<void> {
   await cluster.kill(Math.random() < 0.7 ? "SIGKILL" : "SIGQUIT");
   await sleep(Math.random() * outage_ms_max);
@@ -140,7 +143,7 @@ export async function killDatabase<S>({ cluster, report }: Round<S>, outage_ms_m
   struck(report, "database_killed");
 }
 
-/** For whoever restarted the database: waits until an operation is acknowledged, and notes how long that took. */
+/** Waits, after a restart of the database, until an operation is acknowledged, and records the time. */
 export async function databaseServes<S>({ load, report }: Round<S>): Promise<void> {
   const [ready_ms, before] = [performance.now(), load.acknowledged()];
   const served = await until(() => load.acknowledged() > before, { limit_ms: LIVE_LIMIT_MS, look_ms: LOOK_MS });
@@ -148,12 +151,12 @@ export async function databaseServes<S>({ load, report }: Round<S>): Promise<voi
   else report.violations.push(`round ${report.rounds}: nothing is acknowledged ${LIVE_LIMIT_MS} ms after a restart`);
 }
 
-/** What never happened proves nothing. */
+/** Lists the counters that are zero, because such a run proves nothing about them. */
 function silentCounters({ faults, operations, attempts_unanswered, repeated }: Report): string[] {
-  // Only a server that is killed leaves without a word.
+  // Only a killed server leaves requests without an answer.
   const unanswered = "server_killed" in faults ? { attempts_unanswered } : {};
   const counters = { ...faults, ...operations, ...unanswered, repeated };
-  // Every outcome is learned in the end: no unknown one is the best case, not a silent counter.
+  // An unknown outcome is not required: the best case has none.
   return Object.entries(counters).filter(([name, count]) => count === 0 && name !== "unknown").map(([name]) => name);
 }
 

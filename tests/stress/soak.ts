@@ -1,5 +1,5 @@
-// The soak: the parts of the trial that chance decides, over and over with other seeds, until the hours are over or
-// something breaks: deno run -A tests/stress/soak.ts --hours N [--seed N]   (the first seed; by default the time)
+// The soak: repeats the random parts of the stress tests with new seeds, until the hours are over or a part fails:
+// deno run -A tests/stress/soak.ts --hours N [--seed N]   (the first seed; default: the time)
 import { spawn } from "node:child_process";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
@@ -8,7 +8,7 @@ import type { Option } from "./parts.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const HOUR_MS = 3_600_000;
-/** Of one round: about twenty-five minutes on two cores. A night makes the counts of reliability.md, 3.1 and 6. */
+/** The sizes of one round, which takes about 25 minutes on two cores. */
 const ROUND: Readonly<Partial<Record<Option, number>>> = {
   histories: 60_000,
   minutes: 5,

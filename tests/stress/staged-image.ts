@@ -1,4 +1,4 @@
-// What a factory reset needs beside a policy that names an image: a booter that has it, by a key that is still there.
+// The staged image that a factory reset needs beside a policy with an image: a booter that has it and has a valid key.
 import { randomBytes } from "node:crypto";
 import type { TwoEngines } from "./two-engines.ts";
 

@@ -1,7 +1,7 @@
-// What a server must survive, by count: its connections to the database terminated, two at a time, and the database itself
-// killed, under load. No server ends, no request hangs, nothing that was acknowledged is lost, and every outcome that a
-// client did not hear is learned by its key. reliability.md, T1, R-04 and R-05.
-// deno run -A tests/stress/terminations.ts [--terminations N] [--database-kills N]
+// Servers under load whose database connections are terminated, two at a time, and whose database is killed. No server
+// ends, no request hangs, no acknowledged operation is lost, and clients learn every unknown outcome by its key
+// (docs/reliability.md, R-04 and R-05). deno run -A tests/stress/terminations.ts [--terminations N] [--database-kills
+// N]
 import process from "node:process";
 import { parseArgs } from "node:util";
 import { terminate } from "../processes/abuse.ts";
@@ -9,13 +9,13 @@ import { type Pair, startPair } from "../processes/pair.ts";
 import { isGood, newReport, printReport, type Report, struck } from "./report.ts";
 import { databaseServes, killDatabase, type Round, runRounds } from "./rounds.ts";
 
-/** reliability.md, T1. */
+/** The default number of terminations. */
 const TERMINATIONS = "10000";
 const DATABASE_KILLS = "200";
-/** Each blow of a database is preceded by its share of terminations; so many of those blows are a round. */
-const ROUND_BLOWS = 50;
-/** Without kills, so many terminations stand for one blow. */
-const BLOW_TERMINATIONS = 50;
+/** Database kills per round. An equal share of terminations precedes each. */
+const ROUND_KILLS = 50;
+/** Terminations per database kill, also in a run without kills. */
+const KILL_TERMINATIONS = 50;
 const PAUSE_MS_MAX = 30;
 const OUTAGE_MS_MAX = 400;
 
@@ -40,13 +40,13 @@ function runTerminations(goal: Goal): Promise<Report> {
     ...terminations > 0 ? ["connection_terminated", "acknowledged_meanwhile"] : [],
     ...database_kills > 0 ? ["database_killed"] : [],
   ]);
-  const blows = Math.max(database_kills, Math.ceil(terminations / BLOW_TERMINATIONS));
+  const blows = Math.max(database_kills, Math.ceil(terminations / KILL_TERMINATIONS));
   let blow = 0;
   return runRounds(report, {
     open: (url) => startPair({ DATABASE_URL: url }),
     goesOn: () => blow < blows,
     async strike(round) {
-      for (const end = Math.min(blows, blow + ROUND_BLOWS); blow < end;) {
+      for (const end = Math.min(blows, blow + ROUND_KILLS); blow < end;) {
         blow += 1;
         await terminateUpTo(Math.ceil(terminations * blow / blows), round);
         if (database_kills * blow / blows <= (report.faults["database_killed"] ?? 0)) continue;

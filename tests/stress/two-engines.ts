@@ -1,4 +1,4 @@
-// Two engines on a database of their own, behind a gate, and a third that makes what the two meet at.
+// Two engines on their own database behind a barrier, and a third engine that creates the objects of a test.
 import { createEngine, type Engine } from "../../actors/engine/engine.ts";
 import type { Ports } from "../../actors/engine/ports.ts";
 import type { ActorRef, Message, Outcome } from "../../actors/engine/types.ts";
@@ -9,19 +9,19 @@ import { createStore } from "../../src/db/store.ts";
 import { productionPorts } from "../../src/workers/ports.ts";
 import { type BackgroundWorker, createBackgroundWorker } from "../../src/workers/background-worker.ts";
 import { databaseUrl } from "../support/database-url.ts";
-import { type Authorize, createAuthorize } from "./lock-barrier.ts";
+import { createLockBarrier, type LockBarrier } from "./lock-barrier.ts";
 
 export type Side = { readonly engine: Engine; readonly worker: BackgroundWorker };
 
 export type TwoEngines = {
   readonly db: Db;
-  readonly gate: Authorize;
+  readonly barrier: LockBarrier;
   readonly sides: readonly [Side, Side];
   readonly newId: () => string;
-  /** Sends past the gate. Throws when it is refused. */
+  /** Sends a message outside the barrier. Throws when it is refused. */
   make(to: ActorRef, message: Message): Promise<unknown>;
   send(to: ActorRef, message: Message): Promise<Outcome>;
-  /** Passes of the background work past the gate, until all is at rest. */
+  /** Runs the background worker outside the barrier until nothing is left to do. */
   rest(): Promise<void>;
   close(): Promise<void>;
 };
@@ -30,19 +30,19 @@ const NAMES = ["first of two", "second of two"] as const;
 const LIMIT_MS = 60_000;
 const PASSES_MAX = 50;
 
-/** On a new database of that name. */
+/** Opens two engines on a new database with this name. */
 export async function openTwoEngines(server_url: string, name: string): Promise<TwoEngines> {
   const client = await openClient({ url: server_url, statementLimit_ms: LIMIT_MS });
   await client.query(`create database ${name}`);
   await client.end();
   const url = databaseUrl(server_url, name);
   await migrate(url);
-  const db = openPool({ url, connectionsMax: 3, applicationName: "looking on", statementLimit_ms: LIMIT_MS });
-  const gate = createAuthorize(db, NAMES);
+  const db = openPool({ url, connectionsMax: 3, applicationName: "watch", statementLimit_ms: LIMIT_MS });
+  const barrier = createLockBarrier(db, NAMES);
   const pools = NAMES.map((each) => openPool({ url, role: "berth_app", connectionsMax: 4, applicationName: each }));
-  const free = openPool({ url, role: "berth_app", connectionsMax: 4, applicationName: "past the gate" });
+  const free = openPool({ url, role: "berth_app", connectionsMax: 4, applicationName: "outside the barrier" });
 
-  /** Bugs are thrown where they are waited for; nothing waits for the clock. */
+  /** Errors are thrown to the caller, and sleeping takes no time. */
   const ports: Ports = { ...productionPorts(), sleep: () => new Promise((wake) => setImmediate(wake)) };
 
   function side(pool: Db): Side {
@@ -72,7 +72,7 @@ export async function openTwoEngines(server_url: string, name: string): Promise<
   let resting: Promise<void> = Promise.resolve();
   let next: Promise<void> | null = null;
 
-  /** All who ask while it works share the next one. */
+  /** Callers during a run share the next run. */
   function rest(): Promise<void> {
     return next ??= resting.then(() => {
       next = null;
@@ -88,13 +88,13 @@ export async function openTwoEngines(server_url: string, name: string): Promise<
       );
       if (row?.rests === true) return;
     }
-    throw new Error("no rest");
+    throw new Error("the background work does not end");
   }
 
   return {
     db,
-    gate,
-    sides: [side(gate.through(0, pools[0]!)), side(gate.through(1, pools[1]!))],
+    barrier,
+    sides: [side(barrier.through(0, pools[0]!)), side(barrier.through(1, pools[1]!))],
     newId: ports.newId,
     make,
     send: maker.engine.send,

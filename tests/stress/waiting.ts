@@ -1,6 +1,6 @@
-// How a trial waits: for a while, for something to be so, for a check that finds nothing any more.
+// Waiting in stress tests: for a time, for a condition, for a check without violations.
 
-/** `limit_ms`: how long at most. `look_ms`: how long from one look to the next. */
+/** `limit_ms` is the maximum time, `look_ms` the time between two checks. */
 export type Wait = { readonly limit_ms: number; readonly look_ms?: number };
 
 const LOOK_MS = 250;
@@ -9,7 +9,7 @@ export function sleep(duration_ms: number): Promise<void> {
   return new Promise((wake) => setTimeout(wake, duration_ms));
 }
 
-/** Whether it became so within the limit. */
+/** Waits for a condition. Returns whether it became true within the limit. */
 export async function until(
   check: () => boolean | Promise<boolean>,
   { limit_ms, look_ms = LOOK_MS }: Wait,
@@ -21,7 +21,10 @@ export async function until(
   }
 }
 
-/** What the check still finds after the limit: what commits beside a running transaction is chained a moment later. */
+/**
+ * Repeats a check until it finds nothing, or returns its findings at the limit. Some audit entries are chained a bit
+ * later.
+ */
 export async function untilEmpty(
   check: () => Promise<string[]>,
   { limit_ms, look_ms = LOOK_MS }: Wait,

@@ -1,26 +1,26 @@
-// The conditions of a choice, in memory: all of them are checked before the first takes, gives or does anything.
+// The conditions of a choice in memory. Every condition is checked before any takes effect.
 import type { CallCondition, EffectArgs, EffectName, GuardArgs, GuardName } from "../../actors/engine/conditions.ts";
 import type { MemoryTables } from "./memory-rows.ts";
 import { CommitError } from "../../actors/engine/store.ts";
 import type { Fault, Json } from "../../actors/engine/types.ts";
 
-/** The rules of the database's functions, and its clock. */
+/** The guards and effects, which are SQL functions in the database, and the clock. */
 export type MemoryRules = {
   readonly now: () => Date;
   readonly guards?: { readonly [N in GuardName]?: (args: GuardArgs<N>, tables: MemoryTables) => boolean | string };
   /** Guards that only tests define. */
   readonly testGuards?: Readonly<Record<string, (args: Json) => boolean>>;
-  /** An effect returns how to take it back. */
+  /** An effect returns its undo. */
   readonly effects?: { readonly [N in EffectName]?: (args: EffectArgs<N>, tables: MemoryTables) => () => void };
 };
 
-type Verdict = { readonly fault: Fault } | { readonly values: ReadonlyMap<string, string> };
+type Checked = { readonly fault: Fault } | { readonly values: ReadonlyMap<string, string> };
 
-/** Checks conditions over these tables: the fault of the first that does not hold, or the values that were allocated. */
+/** Creates the check of conditions. It returns the fault of the first that does not hold, or the allocated values. */
 export function createConditions(
   rules: MemoryRules,
   tables: MemoryTables,
-): (conditions: readonly CallCondition[], undo: (() => void)[]) => Verdict {
+): (conditions: readonly CallCondition[], undo: (() => void)[]) => Checked {
   function spend(name: string, by: number, undo: (() => void)[]): void {
     const budget = tables.budgets.get(name);
     if (budget === undefined || budget.remaining === null) return;
@@ -41,7 +41,7 @@ export function createConditions(
 
   function releaseValue(pool: string, value: number, undo: (() => void)[]): void {
     const free = tables.pools.get(pool);
-    if (free === undefined) throw new Error(`no pool ${pool}`);
+    if (free === undefined) throw new Error(`unknown pool ${pool}`);
     if (free.includes(value)) throw new CommitError("constraint", "pool_value_free_already");
     const before = [...free];
     free.push(value);
@@ -58,7 +58,7 @@ export function createConditions(
     for (const each of conditions) {
       if (each.do === "guard") {
         const guard = guards[each.name];
-        if (guard === undefined) throw new Error(`no guard ${each.name}`);
+        if (guard === undefined) throw new Error(`unknown guard ${each.name}`);
         const verdict = guard(each.args, tables);
         if (typeof verdict === "string" && verdict !== "true") {
           return { fault: { ...each.fault, message: each.fault.message.replaceAll("<WHAT>", verdict) } };
@@ -81,7 +81,7 @@ export function createConditions(
       if (each.do === "allocate") values.set(each.token, allocate(each, undo));
       if (each.do === "effect") {
         const run = effects[each.name];
-        if (run === undefined) throw new Error(`no effect ${each.name}`);
+        if (run === undefined) throw new Error(`unknown effect ${each.name}`);
         undo.push(run(each.args, tables));
       }
       if (each.do === "release") releaseValue(each.pool, Number(each.value), undo);

@@ -1,4 +1,4 @@
-// Rows in memory: what a commit writes, under the unique rules of a schema. Every write says how to take it back.
+// The rows that commits write in memory, with the unique constraints of a schema. Every write adds its undo.
 import {
   type ChildRow,
   type Choice,
@@ -13,7 +13,7 @@ import { type ActorRef, type Json, refKey } from "../../actors/engine/types.ts";
 
 type Row = Record<string, Json>;
 
-/** The rows themselves, for tests to look at. */
+/** The rows, readable by tests. */
 export type MemoryTables = {
   /** Actor rows by refKey, child rows by table. */
   readonly actors: Map<string, LoadedActor>;
@@ -26,24 +26,24 @@ export type MemoryTables = {
   readonly pools: Map<string, number[]>;
 };
 
-/** A UNIQUE rule: rows whose named columns are all set must differ in them. */
+/** A UNIQUE constraint: rows in which all of these columns are set must differ in them. */
 export type UniqueRule = { readonly name: string; readonly table: string; readonly columns: readonly string[] };
 
 /** The joined columns of one kind, and their values for one row. */
 export type Joined = { readonly columns: readonly string[]; readonly from: (row: Row, tables: MemoryTables) => Row };
 
-/** The rules of the database's tables: kinds, unique rules, joined columns. */
+/** The schema: kinds, unique constraints, joined columns. */
 export type MemorySchema = {
   readonly kinds: readonly { readonly kind: string; readonly table: string; readonly key: string }[];
   readonly unique?: readonly UniqueRule[];
-  /** Columns that a kind's loads join from elsewhere; writes to them have no effect. See Behavior.from. */
+  /** Columns that the loads of a kind join. Writes to them have no effect. See Behavior.from. */
   readonly joined?: Readonly<Record<string, Joined>>;
 };
 
-/** The result of loading an absent row. */
+/** A loaded actor without a row. */
 export const ABSENT: LoadedActor = { state: null, incarnation: "", version: 0 };
 
-/** Empty tables. `previous` is what each actor was before its last write, `wakes` when each wants its tick. */
+/** Creates empty tables. `previous` has each actor before its last write, `wakes` the time of its next tick. */
 export function createRows(schema: MemorySchema) {
   const tables: MemoryTables = {
     actors: new Map(),

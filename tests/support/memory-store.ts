@@ -1,7 +1,7 @@
-// The store on plain maps, with the failures of a real database: stale loads, calls that fail before or after they took
-// effect, and calls that take effect after they failed. The simulator runs the engine on it; the contract suite that
-// PostgreSQL's store passes keeps it honest. A call is applied at one instant, so it is serial by construction; what
-// runs under an actor's lock is applied at the end, as a transaction is, and may be lost there.
+// The store in memory, with the failures of a real database: stale loads, calls that fail before or after they took
+// effect, and calls that take effect after they failed. The simulator runs the engine on it. It passes the same
+// contract suite as the PostgreSQL store. A call is applied at one instant, so calls are serial. Calls under an actor's
+// lock are applied at the end, like a transaction, and may be lost there.
 import { createConditions, type MemoryRules } from "./memory-conditions.ts";
 import { ABSENT, createRows, type MemorySchema, type MemoryTables } from "./memory-rows.ts";
 import {
@@ -17,15 +17,15 @@ import {
 } from "../../actors/engine/store.ts";
 import { type ActorRef, type Fault, type Json, refKey } from "../../actors/engine/types.ts";
 
-/** The rules of the database, and the fate of each call. */
+/** The schema, the conditions and the faults of a store. */
 export type MemoryStoreOptions = MemorySchema & MemoryRules & {
-  /** Called around every call; the simulator delays, fails and crashes here. */
+  /** Called for every call. The simulator delays, fails and crashes here. */
   readonly fate?: Fate;
-  /** Told after every call that took effect which actors' rows it wrote. */
+  /** Called after every call that took effect, with the actors whose rows it wrote. */
   readonly onApplied?: (written: readonly ActorRef[]) => void;
 };
 
-/** The result of one call. The simulator applies `late` at a later time, although the caller saw a failure. */
+/** Decides about each call. The simulator applies a `late` one after its caller got a failure. */
 export type Fate = {
   readonly load: (refs: readonly ActorRef[]) => Promise<"now" | "stale" | "fail">;
   readonly commit: (
@@ -34,10 +34,10 @@ export type Fate = {
   ) => Promise<"ok" | "busy" | "lost" | "answer_lost" | "late">;
 };
 
-/** A store whose rows can be looked at. */
+/** A store with readable rows. */
 export type MemoryStore = Store & {
   readonly tables: MemoryTables;
-  /** The same rows as another process sees them, with a fate of its own. */
+  /** Returns a store on the same rows for another process, with its own faults. */
   readonly seenBy: (fate: Fate) => Store;
 };
 
@@ -48,7 +48,7 @@ export function createMemoryStore(options: MemoryStoreOptions): MemoryStore {
   const { tables, previous, wakes, write, remember } = createRows(options);
   const check = createConditions(options, tables);
   const locks = new Map<string, Promise<unknown>>();
-  /** Rows that a transaction under a lock holds: for everybody else they are a lost race. */
+  /** Rows that a transaction under a lock has locked. Other calls on them lose the race. */
   const held = new Set<string>();
   let writes: ActorRef[] = [];
 
@@ -62,7 +62,7 @@ export function createMemoryStore(options: MemoryStoreOptions): MemoryStore {
       if (under !== undefined) held.add(key);
       under?.mine.add(key);
       const current = tables.actors.get(key) ?? ABSENT;
-      // A row that is read for update is never old.
+      // A row that is read for update is never stale.
       const row = way === "stale" && under === undefined ? previous.get(key) ?? current : current;
       actors.set(key, withJoined(ref, row));
     }
@@ -92,14 +92,16 @@ export function createMemoryStore(options: MemoryStoreOptions): MemoryStore {
     }
   }
 
-  /** All units or, when a constraint is broken, none. A trial run answers as the call would and writes nothing. */
-  function applyCall(units: readonly Unit[], mine: ReadonlySet<string>, trial = false): UnitResult[] {
+  /**
+   * Applies all units or, when a constraint refuses one, none. A dry run returns the same results and writes nothing.
+   */
+  function applyCall(units: readonly Unit[], mine: ReadonlySet<string>, dry_run = false): UnitResult[] {
     const undo: (() => void)[] = [];
     let kept = false;
     writes = [];
     try {
       const results = units.map((unit) => applyUnit(unit, mine, undo));
-      kept = !trial;
+      kept = !dry_run;
       return results;
     } finally {
       if (!kept) undo.reverse().forEach((step) => step());
@@ -140,7 +142,7 @@ export function createMemoryStore(options: MemoryStoreOptions): MemoryStore {
     return { status: "done", choice: -1, replies };
   }
 
-  /** One after another per actor. The rows it loads are held; what it commits is tried now and applied at its end. */
+  /** Runs one transaction at a time per actor. It locks the rows that it loads; its commits are applied at its end. */
   async function exclusive<T>(fate: Fate, ref: ActorRef, run: (session: StoreSession) => Promise<T>): Promise<T> {
     const key = refKey(ref);
     const before = locks.get(key) ?? Promise.resolve();
@@ -165,7 +167,7 @@ export function createMemoryStore(options: MemoryStoreOptions): MemoryStore {
       const way = await fate.commit(() => applyLate(units, NOBODY), units);
       if (way === "busy") throw new CommitError("busy", null);
       if (way === "lost" || way === "late") throw new CommitError("unknown", null);
-      // Somebody took from a budget in between, which the row lock of a real database forbids: nothing is written.
+      // Another call took from a budget in between, which a real database's row lock prevents. Nothing is written.
       const foreseen = work.flatMap((each) => each.results);
       if (!sameChoices(applyCall(units, mine, true), foreseen)) throw new CommitError("busy", null);
       applyCall(units, mine);
@@ -218,7 +220,7 @@ function sameChoices(now: readonly UnitResult[], foreseen: readonly UnitResult[]
   });
 }
 
-/** Puts allocated values where their tokens stand. */
+/** Replaces the tokens by the allocated values. */
 function fill(choice: Choice, values: ReadonlyMap<string, string>): Choice {
   if (values.size === 0) return choice;
   const put = (value: Json): Json => {

@@ -1,5 +1,5 @@
-// INV-2, contents: whoever was told that a message succeeded was shown what that message asked for, and not the answer of
-// another message of the same unit. This looks at what was heard alone, so it needs no step in the log.
+// INV-2, contents: the answer to a successful message shows what that message requested, and not the result of another
+// message of the same unit. This checks the answers alone, without the log.
 import { refKey } from "../../actors/engine/types.ts";
 import type { Evidence } from "./evidence.ts";
 import type { Operation } from "./journal.ts";
@@ -7,19 +7,19 @@ import type { Violation } from "./violation.ts";
 
 type Shown = Readonly<Record<string, unknown>>;
 
-export function checkHeard({ journal }: Evidence): readonly Violation[] {
+export function checkContents({ journal }: Evidence): readonly Violation[] {
   return journal.operations.flatMap((operation): readonly Violation[] => {
     const { to, message, command, reply } = operation;
-    const asked = operation.out === "ok" ? askedFor(operation) : null;
-    const heard = reply as Shown | null;
-    if (asked === null || Object.entries(asked).every(([field, value]) => heard?.[field] === value)) return [];
+    const asked = operation.out === "ok" ? requested(operation) : null;
+    const answer = reply as Shown | null;
+    if (asked === null || Object.entries(asked).every(([field, value]) => answer?.[field] === value)) return [];
     const text = `${message.type} (command ${command}) was answered with ${JSON.stringify(reply)}`;
     return [{ invariant: "2 legal path", about: refKey(to), text }];
   });
 }
 
-/** The fields of its answer that a message decides by itself; null when it decides none. */
-function askedFor({ to, message }: Operation): Shown | null {
+/** Returns the fields of the answer that the message alone decides, or null. */
+function requested({ to, message }: Operation): Shown | null {
   switch (`${to.kind} ${message.type}`) {
     case "cn disable":
       return { server_uuid: to.id, state: "disabled" };
