@@ -31,9 +31,9 @@ export function setPlacement(s: CnState, { patch }: Msg<"set_placement">): Out<C
 /** Applies a patch; omitted rules stay. A reason is removed together with its rule. */
 function patched(held: CnPlacementRules, patch: CnPlacementPatch): CnPlacementRules {
   const { clear, ...given } = patch;
-  const said = Object.entries(given).filter(([, value]) => value !== null && value !== undefined);
+  const kept = Object.entries(given).filter(([, value]) => value !== null && value !== undefined);
   const cleared = (clear ?? []).map((field) => [field, null]);
-  const next: CnPlacementRules = { ...held, ...Object.fromEntries(said), ...Object.fromEntries(cleared) };
+  const next: CnPlacementRules = { ...held, ...Object.fromEntries(kept), ...Object.fromEntries(cleared) };
   return {
     ...next,
     reserved_reason: next.reserved ? next.reserved_reason : null,

@@ -53,10 +53,10 @@ export function join(_s: null, m: Msg<"join">, now: Date): Out<CnState> {
 
 /** The first claim of an unknown server_uuid creates its record. */
 export function appearByClaim(_s: null, m: Msg<"claimed">, now: Date): Out<CnState> {
-  const { type: _type, ...said } = m;
+  const { type: _type, ...description } = m;
   const next: On<"pending"> = {
     ...BLANK,
-    ...said,
+    ...description,
     state: "pending",
     unproven: true,
     registered_at: now,
@@ -146,9 +146,9 @@ function tokenOf(s: CnState, m: Msg<"refresh">) {
  * node has is replaced, because the machine was reinstalled and the old key may be in other hands.
  */
 export function approve(s: On<"pending"> | On<"approved">, m: Msg<"approve">, now: Date): Out<CnState> {
-  const { id, ...said } = m.claim;
+  const { id, ...description } = m.claim;
   const { server_uuid, bound_api_key_id: replaced } = s;
-  const accepted = { ...s, ...said, unproven: false, claims: [], last_seen: null, last_status: null };
+  const accepted = { ...s, ...description, unproven: false, claims: [], last_seen: null, last_status: null };
   const next = approvedWith(accepted, m.key, now);
   return go(
     next,

@@ -44,10 +44,10 @@ export const enrolmentClaimTable: Table<EnrolmentClaimState, EnrolmentClaimMessa
 
 function register(_s: null, m: Msg<"register">, now: Date): Out<Live> {
   const { type: _type, claim_code_ttl_s, ...rest } = m;
-  const said = identified(m);
+  const description = identified(m);
   const next: Live = {
     ...rest,
-    ...said,
+    ...description,
     state: "live",
     expires_at: addMs(now, claim_code_ttl_s * 1_000),
     created_at: now,
@@ -60,7 +60,7 @@ function register(_s: null, m: Msg<"register">, now: Date): Out<Live> {
     guard("claims_are_counted", { source_bucket, ...CLAIM_QUOTAS }, CLAIMS_FULL.site),
     take("claims", 1, CLAIMS_FULL.site),
     take(`claims-from:${source_bucket}`, 1, CLAIMS_FULL.source),
-    withActor({ kind: "cn", id: server_uuid }, { type: "claimed", ...said }),
+    withActor({ kind: "cn", id: server_uuid }, { type: "claimed", ...description }),
     registered(next),
     reply(claimReply(next)),
   );

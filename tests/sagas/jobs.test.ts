@@ -109,9 +109,9 @@ test("a report that is delivered twice, and another job's report, move the saga 
   const s = await waiting();
   await p.doJob(s.id);
   const after = await p.row(s.id);
-  const told = { type: "job_ended", outcome: "failed", reason: "an echo" };
+  const report = { type: "job_ended", outcome: "failed", reason: "an echo" };
   for (const job_id of [s.job, "00000000-0000-8000-8000-000000000001"]) {
-    await p.main.engine.send({ kind: "saga", id: s.id }, { ...told, job_id });
+    await p.main.engine.send({ kind: "saga", id: s.id }, { ...report, job_id });
   }
   expect(await p.row(s.id)).toEqual(after);
   expect((await p.finish(s.id)).state).toBe("succeeded");

@@ -38,7 +38,7 @@ export function createCommitKiller(): CommitKiller {
 
   function watchConnection(kill: () => void): Watch {
     const sent = frameReader(false);
-    const heard = frameReader(true);
+    const received = frameReader(true);
     /** The call was parsed and its parameters follow. */
     let named = false;
     /** A call inside a transaction is not a commit. */
@@ -102,7 +102,7 @@ export function createCommitKiller(): CommitKiller {
       return { pass: all };
     }
 
-    return (direction, bytes) => direction === "to_server" ? toServer(sent(bytes)) : toClient(heard(bytes));
+    return (direction, bytes) => direction === "to_server" ? toServer(sent(bytes)) : toClient(received(bytes));
   }
 
   return {

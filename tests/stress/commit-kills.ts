@@ -113,13 +113,13 @@ async function otherAnswer(operation: Operation, urls: readonly string[]): Promi
   const last = operation.attempts.at(-1);
   const url = urls.find((each) => each !== last?.url) ?? "";
   const { status, body } = await request(url, callOf(operation));
-  const [told, tells] = [said(operation.answer), said(body)];
-  if (status === last?.status && told === tells) return [];
-  return [`answered ${last?.status} ${told}, then ${status} ${tells}: ${operation.event} ${operation.path}`];
+  const [first, second] = [textOf(operation.answer), textOf(body)];
+  if (status === last?.status && first === second) return [];
+  return [`answered ${last?.status} ${first}, then ${status} ${second}: ${operation.event} ${operation.path}`];
 }
 
 /** Returns the body without the request's id, which differs each time. */
-function said(body: unknown): string {
+function textOf(body: unknown): string {
   return JSON.stringify(body, (name, value) => name === "request_id" ? undefined : value);
 }
 

@@ -17,9 +17,9 @@ export async function findInstances(db: DbClient): Promise<Found[]> {
 export function clientViolations(all: readonly Created[], instances: readonly Found[]): string[] {
   const by_name = Map.groupBy(instances, ({ name }) => name);
   const names = new Set(all.map(({ name }) => name));
-  const nobodys = instances.filter(({ name }) => !names.has(name)).map(({ name }) => `no client requested ${name}`);
+  const unrequested = instances.filter(({ name }) => !names.has(name)).map(({ name }) => `no client requested ${name}`);
   return [
-    ...nobodys,
+    ...unrequested,
     ...all.flatMap(({ name, outcome, id, said }) => {
       const found = by_name.get(name) ?? [];
       if (found.length > 1) return [`${name} exists ${found.length} times`];

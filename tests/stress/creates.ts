@@ -26,7 +26,7 @@ export type CreatesReport = {
   readonly p99_ms: number;
   /** The faults that occurred. A fault that never occurred fails the run. */
   readonly faults: Readonly<Record<string, number>>;
-  readonly told: Readonly<Record<string, number>>;
+  readonly answers: Readonly<Record<string, number>>;
   readonly violations: readonly string[];
 };
 
@@ -158,7 +158,7 @@ function summary(made: readonly Created[]) {
     },
     p50_ms: times_ms[Math.floor(times_ms.length * 0.5)] ?? NaN,
     p99_ms: times_ms[Math.floor(times_ms.length * 0.99)] ?? NaN,
-    told: {
+    answers: {
       "answered that it still runs": sum(made, ({ still_running }) => still_running),
       "answered with a retry": sum(made, ({ busy }) => busy),
     },
@@ -180,7 +180,7 @@ const VIOLATIONS_SHOWN = 20;
 
 /** Prints the figures. Returns whether every check passed and every fault occurred. */
 export function printCreates(report: CreatesReport): boolean {
-  const { creates, room, outcomes, took_s, p50_ms, p99_ms, faults, told, violations } = report;
+  const { creates, room, outcomes, took_s, p50_ms, p99_ms, faults, answers, violations } = report;
   const lines: readonly (readonly [string, string | number])[] = [
     ["creates at once", creates],
     ["room on all nodes", room],
@@ -188,7 +188,7 @@ export function printCreates(report: CreatesReport): boolean {
     ["seconds until all were known", took_s.toFixed(1)],
     ["p50 and p99 of those made, s", `${(p50_ms / 1_000).toFixed(1)} ${(p99_ms / 1_000).toFixed(1)}`],
     ...Object.entries(faults),
-    ...Object.entries(told),
+    ...Object.entries(answers),
     ["violations", violations.length],
   ];
   for (const [name, value] of lines) console.log(`${name.padEnd(34)} ${value}`);

@@ -42,9 +42,9 @@ async function machinesOf(two: TwoEngines, g: HostFixture): Promise<ReadonlyMap<
       where t.actor_kind = 'job' and t.event in ('complete', 'bury') and j.target_cn = any($1) order by t.id`,
     [g.nodes],
   );
-  for (const told of rows) {
-    const machine = machines.get(told.node);
-    if (machine !== undefined) change(machine, told);
+  for (const report of rows) {
+    const machine = machines.get(report.node);
+    if (machine !== undefined) change(machine, report);
   }
   return machines;
 }

@@ -44,11 +44,11 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   bound_ip_delete: { at: ["bound_ip", "project"], order: (g) => gone("floating-ip", g.bound_ip) },
   restart_done: {
     at: ["busy"],
-    order: (g) => told(g, { type: "complete", by: g.nodes[0], result: null }),
+    order: (g) => reported(g, { type: "complete", by: g.nodes[0], result: null }),
   },
   restart_failed: {
     at: ["busy"],
-    order: (g) => told(g, { type: "fail", by: g.nodes[0], reason: "it does not come up" }),
+    order: (g) => reported(g, { type: "fail", by: g.nodes[0], reason: "it does not come up" }),
   },
   restart_abandoned: {
     at: ["busy"],
@@ -134,7 +134,7 @@ function attach(id: string, instance: HostFixture["instances"][InstanceName], ne
   return { to: { kind: "floating-ip", id }, message: attachment(instance, newId()) };
 }
 
-function told({ restart_job: id }: HostFixture, message: Message): Order {
+function reported({ restart_job: id }: HostFixture, message: Message): Order {
   return { to: { kind: "job", id }, message };
 }
 

@@ -57,19 +57,19 @@ async function runAll(parts: readonly Part[]): Promise<readonly End[]> {
 
 async function runPart(part: Part): Promise<End> {
   const part_start_ms = performance.now();
-  const said: string[] = [];
+  const output: string[] = [];
   let good = true;
-  for (const words of part.programs(sizes[part.option], seed)) good = good && await runProgram(words, said);
+  for (const argv of part.programs(sizes[part.option], seed)) good = good && await runProgram(argv, output);
   const end = { part, good, took_s: since_s(part_start_ms) };
-  console.log(`\n== ${endLine(end)}\n${said.join("").trimEnd()}`);
+  console.log(`\n== ${endLine(end)}\n${output.join("").trimEnd()}`);
   return end;
 }
 
 /** Collects the output, because the output of concurrent parts would mix. */
-function runProgram(words: readonly string[], said: string[]): Promise<boolean> {
-  const child = spawn(process.execPath, ["run", "-A", ...words], { cwd: ROOT, stdio: ["ignore", "pipe", "pipe"] });
+function runProgram(argv: readonly string[], output: string[]): Promise<boolean> {
+  const child = spawn(process.execPath, ["run", "-A", ...argv], { cwd: ROOT, stdio: ["ignore", "pipe", "pipe"] });
   for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding("utf8").on("data", (text: string) => said.push(text));
+    stream.setEncoding("utf8").on("data", (text: string) => output.push(text));
   }
   return new Promise((done, fail) => {
     child.once("error", fail);

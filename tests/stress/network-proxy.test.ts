@@ -31,23 +31,23 @@ beforeEach(async () => {
   return () => network.close();
 });
 
-type Client = { readonly socket: Socket; heard(): string; isOver(): boolean };
+type Client = { readonly socket: Socket; received(): string; isOver(): boolean };
 
 async function client(): Promise<Client> {
   const socket = connect({ host: "127.0.0.1", port: network.port });
-  let heard = "";
+  let received = "";
   let over = false;
-  socket.on("data", (bytes) => heard += String(bytes));
+  socket.on("data", (bytes) => received += String(bytes));
   socket.on("error", () => {});
   socket.on("close", () => over = true);
   await new Promise<void>((connected) => socket.once("connect", () => connected()));
-  return { socket, heard: () => heard, isOver: () => over };
+  return { socket, received: () => received, isOver: () => over };
 }
 
 test("data and the end of a connection pass without a fault", async () => {
   const one = await client();
   one.socket.write("abc");
-  await expect.poll(one.heard, WAIT).toBe("abc");
+  await expect.poll(one.received, WAIT).toBe("abc");
   one.socket.end();
   await expect.poll(() => got, WAIT).toEqual(["abc."]);
   await expect.poll(network.open, WAIT).toBe(0);
@@ -63,10 +63,10 @@ test("nothing passes during a silence; all of it passes afterwards, also the dat
   await expect.poll(() => network.counters.swallowed, WAIT).toBe(2);
   gone.socket.destroy();
   await expect.poll(network.abandoned, WAIT).toBe(1);
-  expect([got, one.heard()]).toEqual([["", ""], ""]);
+  expect([got, one.received()]).toEqual([["", ""], ""]);
   network.heal();
   await expect.poll(() => [...got].sort(), WAIT).toEqual(["gone.", "one"]);
-  await expect.poll(one.heard, WAIT).toBe("one");
+  await expect.poll(one.received, WAIT).toBe("one");
   expect(network.counters.late).toBe(1);
 });
 
@@ -94,7 +94,7 @@ test("a client is not notified when its server is gone, and its data is lost", a
 test("a server is not notified when its client is gone", async () => {
   const one = await client();
   one.socket.write("abc");
-  await expect.poll(one.heard, WAIT).toBe("abc");
+  await expect.poll(one.received, WAIT).toBe("abc");
   network.loseSide("client");
   await expect.poll(one.isOver, WAIT).toBe(true);
   expect([got, network.open()]).toEqual([["abc"], 1]);
@@ -105,7 +105,7 @@ test("a delayed piece does not arrive earlier", async () => {
   network.delay(50);
   const start_ms = performance.now();
   one.socket.write("abc");
-  await expect.poll(one.heard, WAIT).toBe("abc");
+  await expect.poll(one.received, WAIT).toBe("abc");
   expect(performance.now() - start_ms).toBeGreaterThanOrEqual(100);
   expect(network.counters.delayed).toBeGreaterThanOrEqual(2);
 });

@@ -60,11 +60,11 @@ async function tryTrouble(name: string, { site, db }: { site: NetworkSite; db: D
     ...site.places.filter(({ server }) => !server.isRunning()).map(({ server }) => `a server ended: ${server.log()}`),
   ];
   const attempts = load.operations.flatMap((operation) => operation.attempts);
-  const unheard = attempts.filter(({ status }) => status === null || status >= 500).length;
+  const unanswered = attempts.filter(({ status }) => status === null || status >= 500).length;
   const took_s = Math.round((performance.now() - started_ms) / 1_000);
-  const said = Object.entries({ "attempts without a good answer": unheard, ...happened });
+  const counts = Object.entries({ "attempts without a good answer": unanswered, ...happened });
   console.log(`${name}: ${load.operations.length} operations, ${violations.length} violations, ${took_s} s`);
-  console.log(`  ${said.map(([what, count]) => `${what} ${count}`).join(", ")}`);
+  console.log(`  ${counts.map(([what, count]) => `${what} ${count}`).join(", ")}`);
   for (const text of violations) console.log(`  ${text}`);
   const silent = silentOf({ ...happened, operations: load.operations.length });
   for (const what of silent) console.log(`  never happened: ${what}`);

@@ -6,7 +6,7 @@ import type { Msg } from "../../actors/enrolment-claim/messages.ts";
 type Registered = { readonly server_uuid: string; readonly hostname: string; readonly claim_code: string };
 
 /** Returns a node's description of itself, with a new ticket. */
-export function said({ server_uuid, hostname }: Omit<Registered, "claim_code">, newId: () => string) {
+export function description({ server_uuid, hostname }: Omit<Registered, "claim_code">, newId: () => string) {
   return {
     server_uuid,
     hostname,
@@ -27,7 +27,7 @@ export function registration(of: Registered & { readonly id: string }, newId: ()
     of.server_uuid.replaceAll("-", "").slice(-6).match(/../g)!.map((byte) => parseInt(byte, 16)).join(".")
   }`;
   const from = { source, source_bucket: source };
-  return { type: "register", id, ...said(of, newId), claim_code, claim_code_ttl_s: 3_600, ...from };
+  return { type: "register", id, ...description(of, newId), claim_code, claim_code_ttl_s: 3_600, ...from };
 }
 
 /** Returns the approval of a claim. */

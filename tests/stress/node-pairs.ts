@@ -2,7 +2,7 @@
 // answers and the final state are the same as when one command runs after the other (docs/reliability.md, R-02).
 import type { CnMessage, NewNodeKey } from "../../actors/cn/messages.ts";
 import type { Msg } from "../../actors/enrolment-claim/messages.ts";
-import { approvalOf, nodeKey, registration, said } from "./node-messages.ts";
+import { approvalOf, description, nodeKey, registration } from "./node-messages.ts";
 import { checkAll, newReport, type PairReport, tryPair, VIOLATIONS_MAX } from "./pair.ts";
 import type { TwoEngines } from "./two-engines.ts";
 import { stageImage } from "./staged-image.ts";
@@ -18,25 +18,25 @@ type ParentFixture = {
   /** The claim with which it registered, or would register. */
   readonly claim: Msg<"register">;
   readonly epoch: number;
-  readonly words: Map<string, string>;
+  readonly names: Map<string, string>;
 };
 
 type Make = (fixture: ParentFixture, by: string, two: TwoEngines) => CnMessage | Msg<"register">;
 
 const COMMANDS: Readonly<Record<string, Make>> = {
-  register: ({ id, words }, by, two) => registered(id, words, by, two),
-  join: ({ id, words }, by, two) => ({
+  register: ({ id, names }, by, two) => registered(id, names, by, two),
+  join: ({ id, names }, by, two) => ({
     type: "join",
-    ...said({ server_uuid: id, hostname: `joined-${by}` }, two.newId),
-    key: newKey(words, by, two),
+    ...description({ server_uuid: id, hostname: `joined-${by}` }, two.newId),
+    key: newKey(names, by, two),
     operation_id: two.newId(),
   }),
   refresh: ({ id, claim: { poll_token_sha256 } }, by, two) => ({
     type: "refresh",
-    ...said({ server_uuid: id, hostname: `refreshed-${by}` }, two.newId),
+    ...description({ server_uuid: id, hostname: `refreshed-${by}` }, two.newId),
     proof: { poll_token_sha256 },
   }),
-  approve: ({ claim, words }, by, two) => approvalOf(claim, newKey(words, by, two), two.newId()),
+  approve: ({ claim, names }, by, two) => approvalOf(claim, newKey(names, by, two), two.newId()),
   disable: () => ({ type: "disable" }),
   remove: () => ({ type: "remove" }),
   factory_reset: () => ({ type: "factory_reset" }),
@@ -54,8 +54,8 @@ const COMMANDS: Readonly<Record<string, Make>> = {
     mac: null,
     admitted: [],
   }),
-  approve_setup: ({ words }, by, two) => approval(newEpoch(words, by), two),
-  take_bundle: ({ words }, by, two) => ({ type: "take_bundle", key: newKey(words, by, two) }),
+  approve_setup: ({ names }, by, two) => approval(newEpoch(names, by), two),
+  take_bundle: ({ names }, by, two) => ({ type: "take_bundle", key: newKey(names, by, two) }),
   setup_progressed: ({ epoch }, by) => ({ type: "setup_progressed", epoch, step: by, message: null, percent: 1 }),
   setup_completed: ({ epoch }) => ({ type: "setup_completed", epoch, enrollment_pi: "pi", admin_ip: null }),
   setup_failed: ({ epoch }, by) => ({ type: "setup_failed", epoch, reason: by }),
@@ -123,7 +123,7 @@ async function removeWaiting(two: TwoEngines): Promise<void> {
 }
 
 /** Returns the node and its keys, with names instead of ids, so that results are comparable. */
-async function leftOf(two: TwoEngines, { id, words }: ParentFixture): Promise<unknown> {
+async function leftOf(two: TwoEngines, { id, names }: ParentFixture): Promise<unknown> {
   const { rows: [row] } = await two.db.query(
     `select state, hostname, role, unproven, bound_api_key_id,
             (select array_agg(k.claim_code order by k.claim_code) from enrolment_claim k
@@ -137,17 +137,17 @@ async function leftOf(two: TwoEngines, { id, words }: ParentFixture): Promise<un
     [id],
   );
   if (row === undefined) return "absent";
-  return JSON.parse(JSON.stringify(row), (_key, value) => words.get(String(value)) ?? value);
+  return JSON.parse(JSON.stringify(row), (_key, value) => names.get(String(value)) ?? value);
 }
 
 async function groundIn(state: State, two: TwoEngines): Promise<ParentFixture> {
   const id = two.newId();
-  const words = new Map<string, string>([[id, "the node"]]);
-  const claim = registered(id, words, "its", two);
-  const epoch = newEpoch(words, "its");
-  const fixture = { id, claim, epoch, words };
+  const names = new Map<string, string>([[id, "the node"]]);
+  const claim = registered(id, names, "its", two);
+  const epoch = newEpoch(names, "its");
+  const fixture = { id, claim, epoch, names };
   const tell = (message: CnMessage) => two.make({ kind: "cn", id }, message);
-  const key = newKey(words, "its", two);
+  const key = newKey(names, "its", two);
   switch (state) {
     case "absent":
       return fixture;
@@ -168,10 +168,10 @@ async function groundIn(state: State, two: TwoEngines): Promise<ParentFixture> {
   }
 }
 
-function registered(server_uuid: string, words: Map<string, string>, by: string, { newId }: TwoEngines) {
+function registered(server_uuid: string, names: Map<string, string>, by: string, { newId }: TwoEngines) {
   const id = newId();
-  words.set(id, `the claim of ${by}`);
-  return registration({ id, server_uuid, hostname: `registered-${by}`, claim_code: newCode(words, by) }, newId);
+  names.set(id, `the claim of ${by}`);
+  return registration({ id, server_uuid, hostname: `registered-${by}`, claim_code: newCode(names, by) }, newId);
 }
 
 function approval(epoch: number, two: TwoEngines): CnMessage {
@@ -182,20 +182,20 @@ function approval(epoch: number, two: TwoEngines): CnMessage {
 
 let made = 0;
 
-function newCode(words: Map<string, string>, by: string): string {
+function newCode(names: Map<string, string>, by: string): string {
   const code = (made += 1).toString(36).toUpperCase().padStart(6, "0");
-  words.set(code, `the code of ${by}`);
+  names.set(code, `the code of ${by}`);
   return code;
 }
 
-function newEpoch(words: Map<string, string>, by: string): number {
+function newEpoch(names: Map<string, string>, by: string): number {
   made += 1;
-  words.set(String(made), `the epoch of ${by}`);
+  names.set(String(made), `the epoch of ${by}`);
   return made;
 }
 
-function newKey(words: Map<string, string>, by: string, two: TwoEngines): NewNodeKey {
+function newKey(names: Map<string, string>, by: string, two: TwoEngines): NewNodeKey {
   const id = two.newId();
-  words.set(id, `the key of ${by}`);
+  names.set(id, `the key of ${by}`);
   return nodeKey({ id, user_id, by });
 }

@@ -42,13 +42,13 @@ export async function tryPair<G>(two: TwoEngines, report: PairReport, pair: Pair
   const fixtures = await Promise.all(SCHEDULES.map(() => pair.fixture()));
   for (const [index, schedule] of SCHEDULES.entries()) {
     const fixture = fixtures[index]!;
-    const heard: (Outcome | undefined)[] = [];
-    const task = (party: Party) => async () => void (heard[party] = await pair.act(fixture, party));
+    const outcomes: (Outcome | undefined)[] = [];
+    const task = (party: Party) => async () => void (outcomes[party] = await pair.act(fixture, party));
     const { waited } = await two.barrier.run(schedule, [task(0), task(1)]);
     report.histories += 1;
     if (waited > 0) report.waited += 1;
-    if (heard.some((outcome) => outcome?.ok === false)) report.refused += 1;
-    const [both, left] = [heard.map(wordsOf), await pair.left(fixture)];
+    if (outcomes.some((outcome) => outcome?.ok === false)) report.refused += 1;
+    const [both, left] = [outcomes.map(textOf), await pair.left(fixture)];
     ends.push(endOf(pair.compared ?? "together", { both, left }));
     for (const what of await pair.wrong?.(fixture) ?? []) {
       report.violations.push(`${pair.name}, order ${orderOf(schedule)}: ${what}`);
@@ -91,7 +91,7 @@ function orderOf(schedule: Schedule): string {
   return schedule.slice(0, 5).join("");
 }
 
-function wordsOf(outcome: Outcome | undefined): string {
+function textOf(outcome: Outcome | undefined): string {
   if (outcome === undefined) return "nothing";
   return outcome.ok ? "ok" : outcome.fault.message.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, "ID");
 }

@@ -27,7 +27,7 @@ const PATIENCE = { limit_ms: 60_000, look_ms: 20 };
 const GROWN_BYTES = 2 ** 31;
 
 /** Returns the stages, in order. */
-export function storyOf(site: ReportsSite): readonly Stage[] {
+export function stagesOf(site: ReportsSite): readonly Stage[] {
   const { t, g } = site;
   const bare = newMachine();
   const [first, second] = [randomUUID(), randomUUID()];
@@ -51,7 +51,7 @@ export function storyOf(site: ReportsSite): readonly Stage[] {
   const onAll = (trouble: object | null) => Promise.all(Object.values(machines).map((each) => each.trouble(trouble)));
 
   /** Takes an instance through all its operations. */
-  async function liveAndDie(): Promise<void> {
+  async function runAllOperations(): Promise<void> {
     const instance = await site.running();
     await site.act(instance, "stop");
     await site.resize(instance, GROWN_BYTES);
@@ -98,7 +98,7 @@ export function storyOf(site: ReportsSite): readonly Stage[] {
         await setUpHalf();
         await setUpWhole();
         await begin(bare.server_uuid);
-        await liveAndDie();
+        await runAllOperations();
       },
     },
     {
@@ -117,7 +117,7 @@ export function storyOf(site: ReportsSite): readonly Stage[] {
         for (const node of [first, second]) machines[node] = await site.join(node);
         await begin(bare.server_uuid, first, second);
         const instances = await Promise.all([1, 2, 3].map(() => site.running()));
-        await Promise.all([site.moveAddress(instances), site.act(instances[2]!, "stop"), liveAndDie()]);
+        await Promise.all([site.moveAddress(instances), site.act(instances[2]!, "stop"), runAllOperations()]);
       },
     },
     {
@@ -149,7 +149,7 @@ export function storyOf(site: ReportsSite): readonly Stage[] {
         okOf(await t.call("POST", `/v1/cns/${first}/disable`));
         machines[first] = await site.join(first);
         await begin(bare.server_uuid, first, second);
-        await liveAndDie();
+        await runAllOperations();
       },
     },
   ];

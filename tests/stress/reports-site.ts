@@ -34,7 +34,7 @@ export type ReportsSite = {
   close(): Promise<void>;
 };
 
-const HEARD_LIMIT_MS = 60_000;
+const SEEN_LIMIT_MS = 60_000;
 const LOOK_MS = 20;
 const IMAGE_BYTES = 10_000;
 
@@ -72,7 +72,7 @@ export async function openReportsSite(t: TestPlane): Promise<ReportsSite> {
       const { rows: [now] } = await t.db.query<{ now: Date }>("select berth_now() as now");
       const agent = machine.start();
       agents.push(agent);
-      const heard = async () => {
+      const isSeen = async () => {
         const { rows } = await t.db.query(
           `select from cn_capacity c join cn_signal s using (server_uuid)
             where server_uuid::text = $1 and reported_at >= $2 and status_at >= $2`,
@@ -80,7 +80,7 @@ export async function openReportsSite(t: TestPlane): Promise<ReportsSite> {
         );
         return rows.length > 0;
       };
-      if (!await until(heard, { limit_ms: HEARD_LIMIT_MS, look_ms: LOOK_MS })) {
+      if (!await until(isSeen, { limit_ms: SEEN_LIMIT_MS, look_ms: LOOK_MS })) {
         throw new Error(`an agent sent no heartbeat:\n${agent.said()}`);
       }
       return agent;

@@ -15,8 +15,8 @@ import { openWire, REPORT_KINDS, type Wire } from "./reports-record.ts";
 import { newTally, replay, type Tally } from "./reports-replay.ts";
 import { openReportsSite, type ReportsSite } from "./reports-site.ts";
 import { effects, readState } from "./reports-state.ts";
-import { storyOf } from "./reports-scenario.ts";
-import { GOAL_MS, takeUnheard } from "./reports-unheard.ts";
+import { stagesOf } from "./reports-scenario.ts";
+import { GOAL_MS, takeUnnotified } from "./reports-unnotified.ts";
 
 type Run = {
   readonly wire: Wire;
@@ -48,7 +48,7 @@ async function runReports(replays: number, seed: number): Promise<boolean> {
   const site = await openReportsSite(wire.t);
   const run: Run = { wire, site, db, random: stream(seed), all: newTally(), violations: [] };
   try {
-    const stages = storyOf(site);
+    const stages = stagesOf(site);
     for (const [index, stage] of stages.entries()) {
       const count = Math.ceil((replays - run.all.total()) / (stages.length - index));
       await Promise.all([stage.run(), disturb(run, Math.floor(count * WORKING_SHARE))]);
@@ -58,7 +58,7 @@ async function runReports(replays: number, seed: number): Promise<boolean> {
     }
     run.violations.push(...run.all.odd());
     const deaf = await openTestPlane({ databaseUrl: cluster.url, resident: false });
-    const { jobs, p50_ms, p99_ms, violations } = await takeUnheard(deaf, run.random).finally(() => deaf.close());
+    const { jobs, p50_ms, p99_ms, violations } = await takeUnnotified(deaf, run.random).finally(() => deaf.close());
     run.violations.push(...violations);
     console.log(`${jobs} jobs without a notification: p50 ${Math.round(p50_ms)} ms, p99 ${Math.round(p99_ms)} ms`);
     if (p99_ms > GOAL_MS) console.log(`  slower than ${GOAL_MS} ms, as it is on a busy machine`);

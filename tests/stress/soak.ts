@@ -41,8 +41,8 @@ process.exit(code);
 
 function round(seed: number): Promise<number> {
   const sizes = Object.entries({ seed, ...ROUND }).flatMap(([name, size]) => [`--${name}`, String(size)]);
-  const words = ["tests/stress/main.ts", "--only", Object.keys(ROUND).join(","), ...sizes];
-  const child = spawn(process.execPath, ["run", "-A", ...words], { cwd: ROOT, stdio: "inherit" });
+  const argv = ["tests/stress/main.ts", "--only", Object.keys(ROUND).join(","), ...sizes];
+  const child = spawn(process.execPath, ["run", "-A", ...argv], { cwd: ROOT, stdio: "inherit" });
   return new Promise((done, fail) => {
     child.once("error", fail);
     child.once("close", (exit) => done(exit ?? 1));
