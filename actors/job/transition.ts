@@ -53,7 +53,7 @@ export const jobTable: Table<JobState, JobMessage> = {
     absent: "ignore",
     pending: cancelPending,
     in_progress: cancelClaimed,
-    // The saga is getting `job_ended`, and must handle it before a burial.
+    // `job_ended` is on its way to the saga, which must handle it before it can give up the job.
     completed: ENDED,
     failed: "ignore",
     cancelled: "ignore",
@@ -175,7 +175,7 @@ function buried({ saga_id, told_as }: { readonly saga_id: string; readonly told_
   return tell({ kind: "saga", id: saga_id }, { type: "job_ended", job_id: told_as, outcome: "completed" });
 }
 
-/** Expires the lease. Heartbeats renew it in another table, so the deadline moves on first when there was one. */
+/** Fails the job when its lease has expired. Heartbeats are in another table, so the tick first applies the last one. */
 function expireLease(s: On<"in_progress">, _m: Msg<"tick">, now: Date): Out<JobState> {
   if (now < s.lease_until) return { out: "ignore" };
   const renewed_until = s.renewed_at ? addMs(s.renewed_at, s.lease_s * 1_000) : s.lease_until;

@@ -40,16 +40,16 @@ function runTerminations(goal: Goal): Promise<Report> {
     ...terminations > 0 ? ["connection_terminated", "acknowledged_meanwhile"] : [],
     ...database_kills > 0 ? ["database_killed"] : [],
   ]);
-  const blows = Math.max(database_kills, Math.ceil(terminations / KILL_TERMINATIONS));
-  let blow = 0;
+  const steps = Math.max(database_kills, Math.ceil(terminations / KILL_TERMINATIONS));
+  let step = 0;
   return runRounds(report, {
     open: (url) => startPair({ DATABASE_URL: url }),
-    goesOn: () => blow < blows,
+    goesOn: () => step < steps,
     async strike(round) {
-      for (const end = Math.min(blows, blow + ROUND_KILLS); blow < end;) {
-        blow += 1;
-        await terminateUpTo(Math.ceil(terminations * blow / blows), round);
-        if (database_kills * blow / blows <= (report.faults["database_killed"] ?? 0)) continue;
+      for (const end = Math.min(steps, step + ROUND_KILLS); step < end;) {
+        step += 1;
+        await terminateUpTo(Math.ceil(terminations * step / steps), round);
+        if (database_kills * step / steps <= (report.faults["database_killed"] ?? 0)) continue;
         await killDatabase(round, OUTAGE_MS_MAX);
         await databaseServes(round);
       }
