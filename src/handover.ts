@@ -9,14 +9,14 @@ export type Handover = {
   readonly fetcher: FetcherAddress;
   /** Override the variables of the same names. */
   readonly env: Readonly<Record<string, string>>;
-  /** Whether DATABASE_URL is that of the embedded PostgreSQL. */
+  /** Whether DATABASE_URL names the embedded PostgreSQL. */
   readonly embedded: boolean;
 };
 
 /** The second line: drain and exit. Deno does not report the exit status of a child that was signalled. */
 export const STOP_LINE = "stop";
 
-/** The argument that tells the server to read a handover. */
+/** The argument that makes the server read a handover. */
 export const HANDOVER_FLAG = "--handover";
 
 export type Handed = Handover & {

@@ -1,4 +1,4 @@
-// The share of the server that a request counts against. More keys, sessions or users give nobody a larger share
+// The share of the server that a request counts against. More keys, sessions or users do not enlarge it
 // (docs/reliability.md, S-48): the keys and users of a tenant have one share together, each node has its own.
 import type { KnownPrincipal } from "./principal.ts";
 

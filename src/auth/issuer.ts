@@ -73,7 +73,9 @@ export function createIssuerKeys(web: IssuerWeb, clock_ms: () => number = () => 
     entries.set(name, entry);
     if (entry.keys !== null && age_s(entry.keys.read_at_ms) < age_max_s) return entry.keys;
     if (entry.failed_at_ms !== null && age_s(entry.failed_at_ms) < ISSUER_PAUSE_S) {
-      throw new IssuerUnavailable(`${issuer.issuer} failed moments ago; it is not asked again yet`);
+      throw new IssuerUnavailable(
+        `${issuer.issuer} failed moments ago; the next request comes after ${ISSUER_PAUSE_S} s`,
+      );
     }
     forgetOld();
     entry.reading ??= readKeys(web, issuer).then(

@@ -1,4 +1,4 @@
-// Who may see and who may change images and SSH keys. The two differ in two scopes. Public: everybody sees, only root
+// Decides whether a caller may see or change an image or an SSH key. The two permissions differ in two scopes. Public: everybody sees, only root
 // changes. Silo: every member and key of the silo's tenants sees, only a member with the capability silo-admin changes.
 // Callers check for root themselves.
 import type { ScopeKind } from "../contract/enums.ts";

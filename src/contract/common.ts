@@ -10,7 +10,7 @@ export const Uuid = z.guid().transform((value) => value.toLowerCase()).pipe(z.st
 
 /** The body of every 4xx and 5xx answer. */
 export const ErrorBody = z.object({
-  message: z.string().describe("What went wrong, for a person"),
+  message: z.string().describe("The failure, described for a person"),
   request_id: z.uuid().describe("Also sent as x-request-id; quote it when you ask for help"),
   // Not an enum, so that clients accept codes of later versions; generators know the extension.
   error_code: z.string().optional().meta({

@@ -30,7 +30,7 @@ export const Compatibility = z.strictObject({
 /** The stored form: without a minimum the key is absent. */
 export type Compatibility = { readonly brand: InstanceBrand; readonly arch: string; readonly min_platform?: string };
 
-/** An image. `sha256` is that of its content, in lower-case hex. */
+/** An image. `sha256` is the digest of its content in lower-case hex. */
 export const Image = z.object({
   id: z.string(),
   scope: ImageScope,

@@ -20,7 +20,7 @@ export const Silo = z.object({
 });
 export type Silo = z.infer<typeof Silo>;
 
-/** A tenant. Its users, keys and projects are separate from those of other tenants. */
+/** A tenant. Its users, keys and projects are separate from other tenants. */
 export const Tenant = z.object({
   id: z.string(),
   silo_id: z.string(),
@@ -92,7 +92,7 @@ export type TenantQuota = z.infer<typeof TenantQuota>;
 
 const limit = z.number().int().nullable();
 
-/** The usage and the limits in force: those of the quota, or else the cluster's defaults. */
+/** The usage and the limits in force: the quota's, or else the cluster's defaults. */
 export const UsageView = Usage.extend({
   limits: z.object({ cpu_limit: limit, memory_bytes: limit, disk_bytes: limit, instance_limit: limit })
     .describe("Null: unlimited"),

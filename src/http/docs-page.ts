@@ -112,7 +112,7 @@ function parameterRow({ name, in: place, required, description, schema }: Parame
   return row(name, markup`${schemaType(schema)} in ${place}`, required, schemaRules({ ...schema, description }));
 }
 
-/** One row for each success, and one for all refusals: what each means stands once on the page. */
+/** One row per success and one for all errors, whose meanings are listed once on the page. */
 function responseRows(responses: Operation["responses"]): Markup[] {
   const all = Object.entries(responses);
   const refused = all.filter(([, answer]) => "$ref" in answer).map(([status]) => status);

@@ -20,7 +20,7 @@ export function rowsToFetch(limit: number | undefined): number {
  * @param rows in list order, fetched with `rowsToFetch(limit)`
  * @param limit the caller's, or undefined for the whole list
  * @param cursorOf the cursor of a page that ends at this row
- * @param narrow a filter for the error text, such as "state="; null when there is none
+ * @param narrow a filter for the error text, such as "state="; null if there are no filters
  */
 export function resultsPage<R, T>(list: {
   rows: readonly R[];

@@ -59,9 +59,9 @@ export function agentJobRoutes(app: App, deps: Deps): void {
   });
 
   async function claim(c: Ctx, { server_uuid, running }: Asked): Promise<ClaimView | Fault> {
-    const standing = await deps.workOf(server_uuid);
-    if (standing?.state !== "approved") return NODE_NOT_APPROVED;
-    if (!standing.busy) return NOTHING_TO_DO;
+    const node = await deps.workOf(server_uuid);
+    if (node?.state !== "approved") return NODE_NOT_APPROVED;
+    if (!node.busy) return NOTHING_TO_DO;
     const work = await findWork(deps.kysely, { server_uuid, running, tombstones_max: TOMBSTONES_PER_CLAIM });
     const tombstones = work.tombstones.slice(0, TOMBSTONES_PER_CLAIM);
     if (work.tombstones.length > tombstones.length) return { job: null, tombstones };

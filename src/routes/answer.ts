@@ -43,7 +43,7 @@ export function rights(deps: Access, action: Action, locate?: Locate) {
   return { middleware: [authorize] as [typeof authorize], "x-rights": rightsOf(action), "x-refusals": refusals };
 }
 
-/** Adds error statuses to those of the route's method, path and permissions. */
+/** Error statuses in addition to the ones that method, path and permissions imply. */
 export function refuses(...statuses: RefusalStatus[]) {
   return { "x-also": statuses } satisfies RefusalHints;
 }

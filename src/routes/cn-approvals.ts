@@ -26,7 +26,7 @@ const NO_CLAIM: Fault = {
     "an hour",
 };
 
-/** Stands in for a claim that no longer exists, in a repeated approval, which gets its stored reply. */
+/** A placeholder for the deleted claim of a repeated approval, which gets its stored reply. */
 function noClaim(server_uuid: string, id: string): FoundClaim {
   const nothing = { admin_ip: null, sysinfo: {}, macs: [], serial: null, console_listen_port: null };
   const no_token = { registration_id: id, poll_token_sha256: "" };

@@ -25,11 +25,11 @@ export function cnSetupRoutes(app: App, deps: Deps): void {
     summary: "Propose a disk layout",
     description:
       "Always 200 for a known node, also without a usable disk. Uses the inventory that an authenticated booter " +
-      "announced, never that of a registration. Advisory: it knows only the name and the size in GB of each disk, and " +
+      "announced, never a registration's. Advisory: it knows only the name and the size in GB of each disk, and " +
       "assumes spinning, fixed and unmounted disks. The tool on the node decides.",
     ...rights(deps, "CnSetupPropose"),
     request: { params: CnParam },
-    responses: answers(LayoutProposal, "The inventory, and a layout or the reason why there is none"),
+    responses: answers(LayoutProposal, "The inventory, and a layout or the reason for its absence"),
   });
   app.openapi(proposalRoute, async (c) => {
     const announced = await findAnnounced(deps.kysely, c.req.valid("param").server_uuid);

@@ -91,13 +91,13 @@ export function registrationRoutes(app: App, deps: Deps): void {
   /** With proof, updates the record of the node; otherwise creates or renews a claim. */
   async function register(c: Ctx, said: Said, { key_id, token_sha256 }: Proof): Promise<Registering> {
     const { server_uuid } = said;
-    const ground = await findGround(deps.kysely, server_uuid);
+    const record = await findGround(deps.kysely, server_uuid);
     const proof: NodeProof | null = key_id !== null
       ? { key_id }
-      : token_sha256 !== null && token_sha256 === ground?.poll_token_sha256
+      : token_sha256 !== null && token_sha256 === record?.poll_token_sha256
       ? { poll_token_sha256: token_sha256 }
       : null;
-    if (proof !== null && ground !== null && REFRESHED.has(ground.state)) {
+    if (proof !== null && record !== null && REFRESHED.has(record.state)) {
       const outcome = await deps.send(c, { kind: "cn", id: server_uuid }, {
         ...{ type: "refresh", ...said, ...ticket(), proof },
       });
@@ -105,7 +105,7 @@ export function registrationRoutes(app: App, deps: Deps): void {
       if (!isConflict(outcome)) return outcome;
     }
     if (jsonBytes(said.sysinfo) > CLAIM_SYSINFO_BYTES_MAX) return { ok: false, fault: SYSINFO_TOO_LARGE };
-    if (ground === null && await findWindow(deps.kysely) !== null) {
+    if (record === null && await findWindow(deps.kysely) !== null) {
       const key = deps.mint.nodeKey(server_uuid, { id: deps.newId(), user_id: deps.root_user_id });
       const joined = await deps.send(c, { kind: "cn", id: server_uuid }, {
         ...{ type: "join", ...said, ...ticket(), key, operation_id: deps.newId() },

@@ -1,4 +1,4 @@
-// What boot routes read before they send a message: the policy's decision about a machine, and its roster entry.
+// Reads for boot routes: the policy's decision about a machine, and its roster entry.
 import { randomUUID } from "node:crypto";
 import type { Kysely } from "kysely";
 import { findPolicy } from "../../actors/boot-policy/reads.ts";

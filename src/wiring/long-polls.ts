@@ -1,4 +1,4 @@
-// The long polls of the server. The hint of a commit makes those of its kind look at once.
+// The long polls of the server. The hint of a commit makes the polls of its kind look at once.
 import { findRegistered, type Registered } from "../../actors/cn/reads.ts";
 import { findNodesWithWork, findNodesWork, type NodeWork } from "../../actors/job/reads.ts";
 import { findDecided, findEnded } from "../../actors/saga/reads.ts";
