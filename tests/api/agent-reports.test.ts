@@ -1,4 +1,4 @@
-// What a node's agent reports: document 4, 1.6, 1.7 and 9.1.
+// The reports of node agents (docs/nodes.md).
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openTestPlane, type TestPlane } from "../support/control-plane.ts";
 import { capacity } from "./bodies.ts";
@@ -29,14 +29,14 @@ test.each([
   expect(Date.parse(after) - Date.parse(before ?? "1970-01-01")).toBeGreaterThanOrEqual(10_000);
 });
 
-test("the last status is exactly the last payload, replaced as a whole, whatever JSON it is", async () => {
+test("the last status is exactly the last payload, any JSON, replaced as a whole", async () => {
   for (const payload of [{ a: 1, deep: { b: [1, null, "x"] } }, { c: 2 }, [], "text", 0, false, null]) {
     expect((await report("status", { payload })).status).toBe(200);
     expect((await show()).last_status).toEqual(payload);
   }
 });
 
-test("a capacity report replaces the one before, with defaults for what an old agent does not say", async () => {
+test("a capacity report replaces the previous one, with defaults for the fields that an old agent omits", async () => {
   await report("capacity", { ...capacity(), tsc_offset_ns: -5 });
   await report("capacity", capacity());
   const { rows } = await t.db.query("select report from cn_capacity where server_uuid = $1", [node.server_uuid]);
@@ -79,13 +79,13 @@ describe("a capacity report is refused", () => {
   });
 });
 
-test("fields that this version does not know are ignored on every report", async () => {
+test("unknown fields are ignored in every report", async () => {
   expect((await report("heartbeat", { new_field: 1 })).status).toBe(200);
   expect((await report("status", { payload: 1, new_field: 1 })).status).toBe(200);
   expect((await report("capacity", { ...capacity(), new_field: 1 })).status).toBe(200);
 });
 
-test("S-13: a report says nothing about another node, whatever it names", async () => {
+test("S-13: a report changes no other node, whatever it names", async () => {
   const other = await t.approvedNode();
   const before = await show(other.server_uuid);
   await report("status", { payload: { mine: 1 }, server_uuid: other.server_uuid });
@@ -93,18 +93,18 @@ test("S-13: a report says nothing about another node, whatever it names", async 
   expect(await show(other.server_uuid)).toEqual(before);
 });
 
-test("reports of many nodes at once are all there when they are answered", async () => {
+test("concurrent reports of many nodes are all stored when they are answered", async () => {
   const nodes = await Promise.all(Array.from({ length: 20 }, () => t.approvedNode()));
   await Promise.all(nodes.map((each, index) => report("status", { payload: { index } }, each.api_key)));
   for (const [index, each] of nodes.entries()) expect((await show(each.server_uuid)).last_status).toEqual({ index });
 });
 
-test("the answer to many reports of one node at once holds the last one", async () => {
+test("of many concurrent reports of one node the last one is stored", async () => {
   await Promise.all(Array.from({ length: 50 }, (_, index) => report("status", { payload: { index } })));
   expect((await show()).last_status).toEqual({ index: 49 });
 });
 
-test("reports leave no audit entry", async () => {
+test("reports are not audited", async () => {
   const head = async () => (await t.call("GET", "/v1/audit/events?limit=1")).body.head.seq;
   await report("heartbeat");
   const before = await head();
@@ -115,7 +115,7 @@ test("reports leave no audit entry", async () => {
   expect(await head()).toBe(before);
 });
 
-test("a removed node's agent hears 401, and no row of it comes back", async () => {
+test("the agent of a removed node gets 401, and its rows are not created again", async () => {
   const gone = await t.approvedNode();
   await t.call("POST", `/v1/cns/${gone.server_uuid}/disable`);
   const [removed] = await Promise.all([

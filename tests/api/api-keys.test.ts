@@ -1,4 +1,4 @@
-// API keys and Idempotency-Key: document 4, 2.4, 2.5, 3.5, and Fixed here (Credentials at rest, Idempotency-Key).
+// API keys and Idempotency-Key (docs/tenancy.md, "Credentials"; docs/wire.md, "Repeating a request").
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { KEY_SCOPES } from "../../src/contract/enums.ts";
@@ -16,11 +16,11 @@ const PATH = "/v1/auth/api-keys";
 const make = (body: unknown, headers = {}) => t.call("POST", PATH, { body, headers });
 const whoami = (key: string) => t.call("GET", "/v1/auth/whoami", { key });
 
-test("the six scopes are those of the specification", () => {
+test("there are six scopes", () => {
   expect([...KEY_SCOPES].sort()).toEqual(["agent", "audit_only", "booter", "full", "read_only", "ur_enroll"]);
 });
 
-test.each([...KEY_SCOPES])("a key of scope %s is made, shows its secret once, and works", async (scope) => {
+test.each([...KEY_SCOPES])("a key of scope %s is created, shows its secret once, and works", async (scope) => {
   const { status, body } = await make({ description: "d", scope });
   expect(status).toBe(201);
   const { secret, ...view } = body;
@@ -43,7 +43,7 @@ test.each([...KEY_SCOPES])("a key of scope %s is made, shows its secret once, an
   expect(tablesWith(await dumpTables(t.db), secret.slice(-32))).toEqual([]);
 });
 
-test("without a scope a key is full, and null is the same as none", async () => {
+test("without a scope, or with null, a key has the scope full", async () => {
   expect((await make({ description: "d" })).body.scope).toBe("full");
   expect((await make({ description: "d", scope: null, expires_at: null })).body).toMatchObject({
     scope: "full",
@@ -51,7 +51,7 @@ test("without a scope a key is full, and null is the same as none", async () => 
   });
 });
 
-test("a deleted key is refused from the next request on, by other processes too", async () => {
+test("a deleted key is refused from the next request on, in every process", async () => {
   const other = await openTestPlane({ databaseUrl: t.databaseUrl });
   const { id, secret } = await t.mintKey("full");
   expect((await other.call("GET", "/v1/config", { key: secret })).status).toBe(200);
@@ -62,7 +62,7 @@ test("a deleted key is refused from the next request on, by other processes too"
   await other.close();
 });
 
-test("a key is refused at the moment at which it expires", async () => {
+test("a key is refused from the moment of its expiry", async () => {
   const { rows } = await t.db.query<{ now: Date }>("select berth_now() as now");
   const expires_at = new Date((rows[0]?.now.getTime() ?? 0) + 60_000).toISOString();
   const { secret } = await t.mintKey("full", { expires_at });
@@ -79,7 +79,7 @@ test("a key cannot delete itself", async () => {
   expect((await whoami(secret)).status).toBe(200);
 });
 
-test("another user's key is not listed and cannot be deleted: it reads like an absent one", async () => {
+test("another user's key is not listed, and deleting it gets the same answer as a missing key", async () => {
   const user = await addUser(t.db, "key-owner");
   const roots = await t.mintKey("full");
   const headers = { "x-request-id": randomUUID() };
@@ -91,14 +91,14 @@ test("another user's key is not listed and cannot be deleted: it reads like an a
   expect((await t.call("GET", PATH, { key: user.key })).body).toHaveLength(1);
 });
 
-test("the use of a key is noted", async () => {
+test("the use of a key is recorded", async () => {
   const { id, secret } = await t.mintKey("read_only");
   await whoami(secret);
   const used = async () => (await t.call("GET", PATH)).body.find((key: { id: string }) => key.id === id).last_used_at;
   await expect.poll(used).toEqual(expect.any(String));
 });
 
-describe("a key is not made", () => {
+describe("a key is not created", () => {
   test.each([
     [{}, "description"],
     [{ description: "" }, "description"],
@@ -118,7 +118,7 @@ describe("a key is not made", () => {
 });
 
 describe("Idempotency-Key", () => {
-  test("the same key and body answer the same secret, and one key exists", async () => {
+  test("a repeated request with the same body returns the same secret, and creates one key", async () => {
     const headers = { "idempotency-key": "make-1" };
     const first = await make({ description: "once" }, headers);
     const second = await make({ description: "once" }, headers);
@@ -130,7 +130,7 @@ describe("Idempotency-Key", () => {
     expect(tablesWith(await dumpTables(t.db), first.body.secret.slice(-32))).toEqual([]);
   });
 
-  test("requests that arrive at the same moment, in two processes, have one effect and one answer", async () => {
+  test("concurrent requests in two processes take effect once and get the same answer", async () => {
     const other = await openTestPlane({ databaseUrl: t.databaseUrl });
     const given = { body: { description: "at once" }, headers: { "idempotency-key": "make-at-once" } };
     const answers = await Promise.all([t, other, t, other, t, other].map((each) => each.call("POST", PATH, given)));
@@ -141,7 +141,7 @@ describe("Idempotency-Key", () => {
     await other.close();
   });
 
-  test("another body is 422 and makes nothing", async () => {
+  test("another body gets 422 and creates nothing", async () => {
     const headers = { "idempotency-key": "make-2" };
     await make({ description: "first body" }, headers);
     expect((await make({ description: "second body" }, headers)).status).toBe(422);
@@ -149,7 +149,7 @@ describe("Idempotency-Key", () => {
     expect(keys.filter((key: { description: string }) => key.description === "second body")).toHaveLength(0);
   });
 
-  test("the same words of another user, method or path are another key", async () => {
+  test("the same key of another user, method or path is a different key", async () => {
     const headers = { "idempotency-key": "shared-words" };
     const user = await addUser(t.db, "idempotent");
     const mine = await make({ description: "same" }, headers);
@@ -160,7 +160,7 @@ describe("Idempotency-Key", () => {
     expect((await t.call("POST", `/v1/cns/${server_uuid}/disable`, { headers })).status).toBe(200);
   });
 
-  test("a refusal is answered again as well, though it would succeed by now", async () => {
+  test("a refusal is repeated, too, even if the request would succeed by now", async () => {
     const server_uuid = randomUUID();
     const headers = { "idempotency-key": "refused" };
     const act = () => t.call("POST", `/v1/cns/${server_uuid}/disable`, { headers });
@@ -170,7 +170,7 @@ describe("Idempotency-Key", () => {
     expect((await t.call("POST", `/v1/cns/${server_uuid}/disable`)).status).toBe(200);
   });
 
-  test("a repeated change answers what it answered, and does not happen again", async () => {
+  test("a repeated change gets the same answer and does not happen again", async () => {
     const { server_uuid } = await t.register();
     const role = (value: string, headers = {}) =>
       t.call("POST", `/v1/cns/${server_uuid}/role`, { body: { role: value }, headers });
@@ -181,7 +181,7 @@ describe("Idempotency-Key", () => {
     expect((await t.call("GET", `/v1/system/cns/${server_uuid}`)).body.role).toBe("both");
   });
 
-  test.each(["", " ", "a".repeat(256), "tab\tinside", "ümlaut"])("%j is 400 and makes nothing", async (key) => {
+  test.each(["", " ", "a".repeat(256), "tab\tinside", "ümlaut"])("%j gets 400 and creates nothing", async (key) => {
     const answer = await make({ description: "bad idempotency key" }, { "idempotency-key": key });
     expect(answer.status).toBe(400);
     expect(answer.body.message).toContain("Idempotency-Key");
@@ -193,7 +193,7 @@ describe("Idempotency-Key", () => {
     expect((await make({ description: "d" }, { "idempotency-key": "a".repeat(255) })).status).toBe(201);
   });
 
-  test("after a day the same words are a new key", async () => {
+  test("after a day the same key is a new one", async () => {
     const headers = { "idempotency-key": "yesterday" };
     const first = await make({ description: "day" }, headers);
     await t.advance(24 * 3_600);
@@ -203,6 +203,6 @@ describe("Idempotency-Key", () => {
   });
 });
 
-test("the root key of the environment is the root operator's, whole and unexpiring", async () => {
+test("BERTH_ROOT_KEY belongs to the root operator, has the scope full and does not expire", async () => {
   expect((await whoami(ROOT_KEY)).body).toMatchObject({ is_root: true, scope: "full", expires_at: null });
 });

@@ -1,12 +1,11 @@
-// The rate limit of approvals comes before everything that a guesser could learn from. Document 2, Errors (429);
-// document 4, section 8 and section 11, row 3; reliability rule S-07.
+// The rate limit of approvals is checked before anything that could help guessing (docs/reliability.md, S-07).
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { openTestPlane, type TestPlane } from "../support/control-plane.ts";
 
 let t: TestPlane;
 beforeAll(async () => {
   t = await openTestPlane({ env: { BERTH_APPROVE_PER_MINUTE: "" } });
-  // Time stands still but for the laboratory's clock: a bucket fills by what a test says, however slow the machine is.
+  // Time is fixed except for the dev clock, so that buckets fill independently of the machine's speed.
   await t.db.query(
     `create or replace function berth_now() returns timestamptz language sql volatile parallel safe as
        $$ select timestamptz '${new Date().toISOString()}' + ahead from lab_clock $$`,
@@ -31,14 +30,14 @@ test("the eleventh attempt within a minute is 429 with Retry-After in whole seco
   expect(answer.headers.get("retry-after")).toMatch(/^[1-6]$/);
 });
 
-test("S-07: the right code with the right key is 429 as well, and the code is still good afterwards", async () => {
+test("S-07: a valid code with a valid key gets 429, too, and the code stays valid", async () => {
   const { claim_code } = await t.register();
   await drain("198.51.100.2");
   expect((await t.approve(claim_code, from("198.51.100.2"))).status).toBe(429);
   expect((await t.approve(claim_code, from("198.51.100.3"))).status).toBe(200);
 });
 
-test("S-07: with an empty bucket nobody learns whether credential, rights or code were good", async () => {
+test("S-07: with an empty bucket the answer reveals nothing about credential, permissions or code", async () => {
   const readOnly = (await t.mintKey("read_only")).secret;
   await drain("198.51.100.4");
   const at = from("198.51.100.4");
@@ -48,7 +47,7 @@ test("S-07: with an empty bucket nobody learns whether credential, rights or cod
   expect((await t.approve("OOO", at)).status).toBe(429);
 });
 
-test("S-07: attempts without a credential and malformed codes use the bucket up too", async () => {
+test("S-07: attempts without a credential and malformed codes take tokens, too", async () => {
   const at = from("198.51.100.5");
   for (let attempt = 1; attempt <= 5; attempt++) {
     expect((await t.approve("000000", { ...at, key: null })).status).toBe(401);
@@ -57,7 +56,7 @@ test("S-07: attempts without a credential and malformed codes use the bucket up 
   expect((await t.approve("000000", at)).status).toBe(429);
 });
 
-test("with tokens left the order is credential, rights, form, look-up", async () => {
+test("with tokens left the order is credential, permissions, form, lookup", async () => {
   const at = from("198.51.100.6");
   const readOnly = (await t.mintKey("read_only")).secret;
   expect((await t.approve("O", { ...at, key: null })).status).toBe(401);
@@ -66,7 +65,7 @@ test("with tokens left the order is credential, rights, form, look-up", async ()
   expect((await t.approve("000000", at)).status).toBe(404);
 });
 
-test("a broken envelope is refused before the limit and costs no token", async () => {
+test("a malformed request is refused before the limit and takes no token", async () => {
   const at = from("198.51.100.7");
   for (let attempt = 1; attempt <= 20; attempt++) {
     expect((await t.call("POST", "/v1/cn-approvals", { ...at, text: "{" })).status).toBe(400);
@@ -74,7 +73,7 @@ test("a broken envelope is refused before the limit and costs no token", async (
   expect((await t.approve("000000", at)).status).toBe(404);
 });
 
-test("one token comes back every six seconds", async () => {
+test("one token returns every six seconds", async () => {
   await drain("198.51.100.8");
   await t.advance(5.999);
   expect((await t.approve("000000", from("198.51.100.8"))).status).toBe(429);
@@ -83,13 +82,13 @@ test("one token comes back every six seconds", async () => {
   expect((await t.approve("000000", from("198.51.100.8"))).status).toBe(429);
 });
 
-test("addresses do not share a bucket, but those of one IPv6 /64 do", async () => {
+test("addresses have separate buckets, except within an IPv6 /64", async () => {
   await drain("2001:db8:0:1::1");
   expect((await t.approve("000000", from("2001:db8:0:1::ffff"))).status).toBe(429);
   expect((await t.approve("000000", from("2001:db8:0:2::1"))).status).toBe(404);
 });
 
-test("X-Forwarded-For of a caller who is no trusted proxy buys nothing", async () => {
+test("X-Forwarded-For is ignored from callers that are not trusted proxies", async () => {
   await drain("198.51.100.9");
   const spoofed = { address: "198.51.100.9", headers: { "x-forwarded-for": "203.0.113.77" } };
   expect((await t.approve("000000", spoofed)).status).toBe(429);
@@ -102,7 +101,7 @@ test("S-07: two control planes on one database share the bucket", async () => {
   await other.close();
 });
 
-test("S-07: after 300 failed approvals in an hour, from however many addresses, known callers wait too", async () => {
+test("S-07: after 300 failed approvals in an hour, from any addresses, authenticated callers wait, too", async () => {
   await t.db.query(
     `insert into failure_count values ('cn-approval', date_trunc('minute', berth_now()), 300)
      on conflict (subject, minute) do update set failures = 300`,

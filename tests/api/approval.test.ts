@@ -1,4 +1,4 @@
-// Approval by claim code: document 2, Claim code and Errors; document 4, 1.2, 1.4 and section 11, rows 3 and 4.
+// Approval by claim code (docs/nodes.md, "The claim-code path").
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Answer, openTestPlane, type TestPlane } from "../support/control-plane.ts";
 
@@ -10,10 +10,10 @@ afterAll(() => t.close());
 
 const REQUEST_ID = "7f1c2a34-5b6d-4e8f-9a0b-1c2d3e4f5a6b";
 const sameId = { headers: { "x-request-id": REQUEST_ID } };
-/** All that a caller could tell two answers apart by. */
+/** Everything in which two answers could differ. */
 const seen = ({ status, headers, text }: Answer) => ({ status, text, headers: [...headers].sort() });
 
-test("approval answers the node with its key's id, without the key, and stamps it", async () => {
+test("approval returns the node with the id of its key, without the key, and sets approved_at", async () => {
   const { server_uuid, claim_code } = await t.register();
   const answer = await t.approve(claim_code);
   expect(answer.status).toBe(200);
@@ -50,7 +50,7 @@ describe("a code is accepted", () => {
   });
 });
 
-describe("a code that cannot be one is 400 with the text of the specification", () => {
+describe("a malformed code gets 400 with the specified text", () => {
   test.each(["ABCDE", "ABCDEFG", "", "ABC-DEO", "ABC-DEI", "ABC-DEL", "ABC-DEU", "ABC_DEF", "ÀBCDEF", "ABCDE１"])(
     "%j",
     async (code) => {
@@ -61,7 +61,7 @@ describe("a code that cannot be one is 400 with the text of the specification", 
   );
 });
 
-test("S-08: unknown, used, expired and disabled codes read the same 404, to the last header", async () => {
+test("S-08: unknown, used, expired and disabled codes get the same 404, including headers", async () => {
   const used = await t.register();
   await t.approve(used.claim_code);
   const disabled = await t.register();
@@ -82,7 +82,7 @@ test("S-08: unknown, used, expired and disabled codes read the same 404, to the 
   }
 });
 
-test("a record whose only code expired goes, and comes back with another by registering", async () => {
+test("a record whose only code expired is deleted, and registering creates it again with a new code", async () => {
   const node = await t.register();
   await t.advance(3_600);
   const shown = () => t.call("GET", `/v1/system/cns/${node.server_uuid}`);
@@ -91,7 +91,7 @@ test("a record whose only code expired goes, and comes back with another by regi
   expect((await t.approve(again.claim_code)).status).toBe(200);
 });
 
-test("of many operators who approve one code at once, one succeeds and one key exists", async () => {
+test("of many concurrent approvals of one code one succeeds, and one key exists", async () => {
   const { server_uuid, claim_code } = await t.register();
   const answers = await Promise.all(Array.from({ length: 10 }, () => t.approve(claim_code)));
   expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(9).fill(404)]);
@@ -99,7 +99,7 @@ test("of many operators who approve one code at once, one succeeds and one key e
   expect(rows).toHaveLength(1);
 });
 
-test("an approval that is repeated with its Idempotency-Key answers the same again", async () => {
+test("an approval that is repeated with its Idempotency-Key gets the same answer", async () => {
   const { claim_code } = await t.register();
   const headers = { "idempotency-key": "approve-1" };
   const first = await t.approve(claim_code, { headers });
@@ -108,7 +108,7 @@ test("an approval that is repeated with its Idempotency-Key answers the same aga
   expect(second.body).toEqual(first.body);
 });
 
-test("approval leaves one node-join operation that refers to the node", async () => {
+test("approval creates one node-join operation that refers to the node", async () => {
   const { server_uuid, claim_code } = await t.register();
   await t.approve(claim_code);
   const { body } = await t.call("GET", `/v1/operations?resource_scope=cn&resource_id=${server_uuid}`);
@@ -116,7 +116,7 @@ test("approval leaves one node-join operation that refers to the node", async ()
   expect(body[0]).toMatchObject({ kind: "node-join", references: [{ scope: "cn", id: server_uuid }] });
 });
 
-test("a refused code leaves its first three characters in the audit chain and no more", async () => {
+test("the audit chain has only the first three characters of a refused code", async () => {
   await t.approve("9Z8Y7X");
   const { body } = await t.call("GET", "/v1/audit/events?limit=1000");
   const events = body.events.filter((event: { payload: { code_prefix?: string } }) =>

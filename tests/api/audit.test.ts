@@ -1,4 +1,4 @@
-// The audit chain through the API: document 4, section 6 and section 11, row 23; reliability rules S-39 and S-40.
+// The audit chain through the API (docs/reliability.md, S-39 and S-40).
 import { createHash, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { okOf, openTestPlane, ROOT_KEY, type TestPlane } from "../support/control-plane.ts";
@@ -17,8 +17,8 @@ const list = async (query = "limit=1000") => (await t.call("GET", `/v1/audit/eve
 const verify = async (query = "") => (await t.call("GET", `/v1/audit/verify${query}`)).body;
 const headSeq = async (): Promise<number> => (await list("limit=1")).head?.seq ?? -1;
 /**
- * The events that `act` adds: those between two of our own, for which it waits, since a long transaction anywhere in the
- * cluster delays the chain.
+ * Returns the events that `act` adds: all between two events of the test. It waits for both, since a long transaction
+ * anywhere in the cluster delays the chain.
  */
 async function added(act: () => Promise<unknown>): Promise<Event[]> {
   const from = await mark();
@@ -41,7 +41,7 @@ async function mark(): Promise<{ readonly request_id: string; readonly seq: numb
   return { request_id, seq };
 }
 
-test("an event has the keys of the specification and its hash is that of its canonical text", async () => {
+test("an event has the specified keys, and its hash is the hash of its canonical text", async () => {
   const { server_uuid, claim_code } = await t.register();
   let answer = await t.call("GET", "/v1/auth/whoami");
   const events = await added(async () => answer = await t.approve(claim_code));
@@ -64,7 +64,7 @@ test("an event has the keys of the specification and its hash is that of its can
   expect(createHash("sha256").update(sorted(hashed)).digest("hex")).toBe(hash);
 });
 
-/** Compact JSON with the keys sorted at every level: how document 4 defines the hashed text. */
+/** The hashed text: compact JSON with sorted keys at every level. */
 function sorted(value: unknown): string {
   return JSON.stringify(
     value,
@@ -75,7 +75,7 @@ function sorted(value: unknown): string {
   );
 }
 
-test("events are numbered from 0 without a gap and each names the hash before it", async () => {
+test("events are numbered from 0 without gaps, and each has the hash of the previous one", async () => {
   const { events, head } = await list();
   expect(events[0]).toMatchObject({ seq: 0, prev_hash: "0".repeat(64) });
   for (const [index, event] of events.entries()) {
@@ -93,7 +93,7 @@ test("after_seq is exclusive, limit is at most 1,000, one event is read by its n
   expect((await t.call("GET", `/v1/audit/events/${events.length + 100}`)).status).toBe(404);
 });
 
-describe("S-40: every mutation of an operator leaves exactly one event that names it", () => {
+describe("S-40: every change by an operator adds exactly one event", () => {
   const node = async () => (await t.register()).server_uuid;
   test.each<[string, () => Promise<() => Promise<{ status: number }>>]>([
     ["cn_approve", async () => {
@@ -144,13 +144,13 @@ describe("S-40: every mutation of an operator leaves exactly one event that name
     let status = 0;
     const events = await added(async () => status = (await act()).status);
     expect(status).toBeLessThan(300);
-    // Approval also makes the node's key, which is an event of its own.
+    // Approval also creates the node's key, which has its own event.
     expect(events.filter((event) => event.action === action)).toHaveLength(1);
     expect(events.every((event) => event.decision === "allow")).toBe(true);
   });
 });
 
-test("reads, refusals of what is asked, and repeated requests leave no event", async () => {
+test("reads, invalid requests and repeated requests add no event", async () => {
   const { server_uuid } = await t.register();
   const headers = { "idempotency-key": "audited-once" };
   await t.call("POST", `/v1/cns/${server_uuid}/disable`, { headers });
@@ -163,7 +163,7 @@ test("reads, refusals of what is asked, and repeated requests leave no event", a
   expect(events).toEqual([]);
 });
 
-test("a denial of a known caller is recorded with its key and the action, a stranger's is not", async () => {
+test("a denial of an authenticated caller is recorded with its key and the action; an anonymous one is not", async () => {
   const reader = await t.mintKey("read_only");
   const user = await addUser(t.db, "denied");
   const { server_uuid } = await t.register();
@@ -184,7 +184,7 @@ test("a denial of a known caller is recorded with its key and the action, a stra
   expect(events[1]?.actor).toMatchObject({ kind: "api_key", user_id: user.id });
 });
 
-test("no event holds a key, a claim code or a poll token", async () => {
+test("no event contains a key, a claim code or a poll token", async () => {
   const node = await t.approvedNode();
   const { secret } = await t.mintKey("full");
   const pending = await t.register();
@@ -217,7 +217,7 @@ describe("verify over 1,000 events and more", () => {
     return outcome.Mismatch;
   }
 
-  test("an untouched chain is Ok up to its head, and so is a part of it", async () => {
+  test("an unchanged chain, and every part of it, is Ok", async () => {
     const { outcome, head } = await verify();
     expect(head.seq).toBeGreaterThan(1_000);
     expect(outcome).toEqual({ Ok: { verified_to: head.seq } });
@@ -235,19 +235,19 @@ describe("verify over 1,000 events and more", () => {
     ["the first event changed", "update audit_event set canonical = canonical || ' ' where seq = 0", 0],
     ["a deleted event", "delete from audit_event where seq = 700", 700],
     [
-      "two events exchanged",
+      "two swapped events",
       `update audit_event e set canonical = o.canonical, hash = o.hash, prev_hash = o.prev_hash
          from audit_copy o where e.seq in (300, 301) and o.seq = 601 - e.seq`,
       300,
     ],
     [
-      "an event rewritten with a hash of its own",
+      "a rewritten event with a matching hash",
       `update audit_event set canonical = replace(canonical, 'cn_set_role', 'cn_approve'),
          hash = encode(sha256(convert_to(replace(canonical, 'cn_set_role', 'cn_approve'), 'UTF8')), 'hex') where seq = 800`,
       801,
     ],
     [
-      "an event inserted behind the head",
+      "an inserted event after the head",
       `insert into audit_event select seq + 1, -1, canonical, hash, repeat('b', 64) from audit_event
         order by seq desc limit 1`,
       -1,
@@ -257,12 +257,12 @@ describe("verify over 1,000 events and more", () => {
     expect((await tampered(change))?.seq).toBe(seq === -1 ? head.seq + 1 : seq);
   });
 
-  test("a tail that was cut off is a Mismatch at the first event that is missing", async () => {
+  test("a missing tail is a Mismatch at the first missing event", async () => {
     const { head } = await verify();
     expect((await tampered(`delete from audit_event where seq > ${head.seq - 5}`))?.seq).toBe(head.seq - 4);
   });
 
-  test("50 single bytes, changed anywhere, are each found at their event", async () => {
+  test("each of 50 changed bytes is found at its event", async () => {
     for (let seq = 0; seq < 1_000; seq += 20) {
       await t.db.query(
         "update audit_event set canonical = overlay(canonical placing '~' from (seq * 7 % length(canonical) + 1)::int) where seq = $1",

@@ -1,4 +1,4 @@
-// The auto-approve window: document 2, Auto-approve window; document 4, 1.5 and section 11, row 5.
+// The auto-approve window (docs/nodes.md, "The claim-code path").
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { openTestPlane, ROOT_KEY, type TestPlane } from "../support/control-plane.ts";
@@ -14,14 +14,14 @@ const PATH = "/v1/cn-auto-approve";
 const open = (body: unknown) => t.call("POST", PATH, { body });
 const current = async () => (await t.call("GET", PATH)).body;
 
-test("no window is JSON null, and closing none is 204", async () => {
+test("without a window the answer is JSON null, and closing gets 204", async () => {
   const answer = await t.call("GET", PATH);
   expect([answer.status, answer.text]).toEqual([200, "null"]);
   expect((await t.call("DELETE", PATH)).status).toBe(204);
   expect(await t.call("DELETE", PATH)).toMatchObject({ status: 204, text: "" });
 });
 
-test("a window says when it was opened, until when it lasts, how many are left, and by whom", async () => {
+test("a window shows its opening time, its expiry, the remaining count and its opener", async () => {
   const { user_id } = (await t.call("GET", "/v1/auth/whoami")).body;
   const { status, body } = await open({ duration_secs: 600, count: 3 });
   expect(status).toBe(200);
@@ -53,7 +53,7 @@ test("without a count any number is approved", async () => {
   expect((await current()).remaining_count).toBeNull();
 });
 
-test("nodes that were here before never draw on the window", async () => {
+test("nodes that were known before do not use up the window", async () => {
   const pending = await t.register();
   const disabled = await t.register();
   await t.call("POST", `/v1/cns/${disabled.server_uuid}/disable`);
@@ -63,7 +63,7 @@ test("nodes that were here before never draw on the window", async () => {
   expect((await current()).remaining_count).toBe(1);
 });
 
-test("a window is gone at the second at which it expires", async () => {
+test("a window ends at the second of its expiry", async () => {
   await open({ duration_secs: 3_600, count: 5 });
   await t.advance(3_590);
   expect((await t.register()).state).toBe("approved");
@@ -72,7 +72,7 @@ test("a window is gone at the second at which it expires", async () => {
   expect((await t.register()).state).toBe("pending");
 });
 
-test("a new window replaces the one before it, its count included", async () => {
+test("a new window replaces the previous one with its count", async () => {
   await open({ duration_secs: 600, count: 100 });
   await open({ duration_secs: 60, count: 1 });
   expect((await current()).remaining_count).toBe(1);
@@ -80,13 +80,13 @@ test("a new window replaces the one before it, its count included", async () => 
   expect((await t.register()).state).toBe("pending");
 });
 
-test("a closed window approves nobody", async () => {
+test("a closed window approves no node", async () => {
   await open({ duration_secs: 600 });
   await t.call("DELETE", PATH);
   expect((await t.register()).state).toBe("pending");
 });
 
-test("a duration above a day is clamped, and the audit entry holds what was asked and what holds", async () => {
+test("a duration above a day is clamped, and the audit event has the requested and the effective duration", async () => {
   const { body } = await open({ duration_secs: 1_000_000, count: 1 });
   expect(Date.parse(body.expires_at) - Date.parse(body.opened_at)).toBe(86_400_000);
   const { events } = (await t.call("GET", "/v1/audit/events?limit=1000")).body;
@@ -96,7 +96,7 @@ test("a duration above a day is clamped, and the audit entry holds what was aske
   });
 });
 
-describe("a window that would approve nobody is refused", () => {
+describe("a window that would approve no node is refused", () => {
   test.each([
     { duration_secs: 0 },
     { duration_secs: -1 },
@@ -112,14 +112,14 @@ describe("a window that would approve nobody is refused", () => {
   });
 });
 
-test("a count that is null is the same as none", async () => {
+test("a null count is the same as a missing one", async () => {
   expect(await open({ duration_secs: 60, count: null })).toMatchObject({
     status: 200,
     body: { remaining_count: null },
   });
 });
 
-test("of 100 nodes that register at the same moment exactly 10 are approved", async () => {
+test("of 100 nodes that register concurrently exactly 10 are approved", async () => {
   await open({ duration_secs: 600, count: 10 });
   const other = await openTestPlane({ databaseUrl: t.databaseUrl });
   const nodes = await Promise.all(Array.from({ length: 100 }, (_, index) => (index % 2 === 0 ? t : other).register()));
@@ -128,11 +128,11 @@ test("of 100 nodes that register at the same moment exactly 10 are approved", as
   await other.close();
 });
 
-test("one node that registers twice at the same moment takes one place", async () => {
+test("one node that registers twice concurrently counts once", async () => {
   await open({ duration_secs: 600, count: 2 });
   const server_uuid = randomUUID();
   const twice = await Promise.all([t.register({ server_uuid }), t.register({ server_uuid })]);
-  // The other is of a known node by then, so it is a claim.
+  // The node is known by then, so the second registration is a claim.
   expect(twice.map(({ state }) => state).sort()).toEqual(["approved", "pending"]);
   expect((await current()).remaining_count).toBe(1);
   const { rows } = await t.db.query("select from api_key where bound_to_cn = $1", [server_uuid]);

@@ -1,4 +1,4 @@
-// Requests that must be refused, made from what a route says it takes.
+// Generates requests that must be refused, from the description of a route.
 import { BODY_BYTES_MAX, JSON_DEPTH_MAX, JSON_ELEMENTS_MAX } from "../../src/contract/limits.ts";
 import type { CallOptions } from "../support/control-plane.ts";
 import type { Parameter, RouteDescription, Schema } from "./description.ts";
@@ -10,7 +10,7 @@ export type BadCase = {
   readonly at?: Readonly<Record<string, string>>;
   /** Appended to the path. */
   readonly query?: string;
-  /** The statuses that will do, and a word that the message must hold. */
+  /** The acceptable statuses, and a word that the message must contain. */
   readonly expected: { readonly statuses: readonly number[]; readonly names?: string };
 };
 
@@ -18,7 +18,7 @@ type Body = Readonly<Record<string, unknown>>;
 
 const BAD: BadCase["expected"] = { statuses: [400] };
 
-/** `accepted` is a body that the route takes or, where it takes an array, one item of it. */
+/** `accepted` is a valid body, or one item of a valid array. */
 export function badBodies(route: RouteDescription & { readonly accepted: Body }): BadCase[] {
   const { body, accepted } = route;
   if (body === null) return [];
@@ -35,7 +35,7 @@ export function badBodies(route: RouteDescription & { readonly accepted: Body })
   return [...(isList ? cases.map(asItem) : cases), ...wrongForms(route, object)];
 }
 
-/** The same fault in the one item of a list. */
+/** The same fault in an item of a list. */
 function asItem(each: BadCase): BadCase {
   const { text, body } = each.options;
   const options = text === undefined ? { body: [body] } : { text: `[${text}]` };
@@ -71,10 +71,10 @@ function hostileTexts(accepted: Body): BadCase[] {
   ];
 }
 
-/** Bodies that are not what the route takes as a whole. */
+/** Bodies that are invalid as a whole. */
 function wrongForms({ body, bodyOptional }: RouteDescription, object: string): BadCase[] {
   const isList = body?.type === "array";
-  // What is not JSON is no body, and that will do.
+  // A body that is not JSON counts as missing, which this route accepts.
   const otherTypes = bodyOptional ? [] : ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data"];
   const sound = isList ? `[${object}]` : object;
   const forms = ["null", "true", "1", '"text"', "[null]", "[1]", "[[]]", ...(isList ? ["{}", object] : ["[]", "[{}]"])];
@@ -103,7 +103,7 @@ function wrongField(field: string, schema: Schema, accepted: Body): BadCase[] {
   }));
 }
 
-/** Values that a schema excludes; none for a schema that takes anything. */
+/** Values that a schema excludes; empty for a schema that accepts anything. */
 function wrongValues(schema: Schema): unknown[] {
   const types = typesOf(schema);
   if (types.size === 0) return [];
@@ -128,7 +128,7 @@ function typesOf(schema: Schema): Set<string> {
   return new Set([...(schema.type === undefined ? [] : [schema.type]), ...parts.flatMap((part) => [...typesOf(part)])]);
 }
 
-/** Agent and booter reports ignore unknown fields, so that mixed versions work (document 4, Fixed here). */
+/** Agent and booter reports ignore unknown fields, so that mixed versions work. */
 function unknownFields(route: RouteDescription, accepted: Body): BadCase[] {
   if (/^\/v\d\/(?:agent|booter)\//.test(route.path)) return [];
   const fields = ["disk_laoyut", "state", "id", "tenant_id", "is_root", "constructor", "toString"];
@@ -147,7 +147,7 @@ export function badParameters(route: RouteDescription): BadCase[] {
 
 function badPath({ name, schema }: Parameter): BadCase[] {
   const numeric = schema.type === "integer" || schema.type === "number";
-  // A name that is none is simply not found.
+  // An invalid name gets 404.
   const statuses = numeric || schema.format === "uuid" ? [400] : [400, 404];
   const values = [
     "x",

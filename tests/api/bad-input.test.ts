@@ -1,6 +1,5 @@
-// What no route may accept, made from the API's own description: every body, field, path and query parameter of every
-// route. Whatever is refused is refused with an Error body, tells nothing of the inside, and writes nothing.
-// Document 4, 0.1; reliability rules S-05, S-18 and S-28.
+// Sends invalid bodies, fields, path and query parameters to every route, generated from the API description. Each must
+// be refused with an error body, reveal no internals, and write nothing (docs/reliability.md, S-05, S-18 and S-28).
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Answer, type CallOptions, okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
@@ -37,7 +36,7 @@ beforeAll(async () => {
 });
 afterAll(() => t.close());
 
-/** Counted before any rule is looked at, or noted of every request; and the chain, which follows the log by itself. */
+/** Tables that every request may change, and the audit chain, which follows the log in the background. */
 const SIGNALS = ["rate_bucket", "api_key_use", "audit_event", "audit_head"];
 
 const keyOf = (route: RouteDescription) => (route.path.startsWith("/v1/agent/") ? nodeKey : undefined);
@@ -46,7 +45,7 @@ const pathOf = (route: RouteDescription, given: Readonly<Record<string, string>>
 const targetOf = (route: RouteDescription, given?: Readonly<Record<string, string>>, query?: string) =>
   pathOf(route, given) + selectorsOf(route, existing, query);
 
-/** What is wrong with a refusal, or null. */
+/** Returns the problem of a refusal, or null. */
 function flaw(answer: Answer, expected: BadCase["expected"]): string | null {
   const { status, headers, text, body } = answer;
   if (!expected.statuses.includes(status)) return `status ${status}: ${text.slice(0, 200)}`;
@@ -73,7 +72,7 @@ async function flaws(cases: readonly BadCase[], send: (each: BadCase) => Promise
   return found.flat();
 }
 
-/** `METHOD /path status` of every answer to `ask`. */
+/** `METHOD /path status` of every answer. */
 const answered = new Set<string>();
 
 async function ask(route: RouteDescription, target: string, options: CallOptions): Promise<Answer> {
@@ -82,7 +81,7 @@ async function ask(route: RouteDescription, target: string, options: CallOptions
   return answer;
 }
 
-/** Which of the answers so far have a status that the description does not name for their route. */
+/** Returns the answers whose status the description does not name for their route. */
 function undescribed(): string[] {
   return [...answered].filter((each) => {
     const [method = "", path = "", status = ""] = each.split(" ");
@@ -94,7 +93,7 @@ async function unchanged(before: Dump): Promise<void> {
   expect(changedRows(before, await dumpTables(t.db), SIGNALS)).toEqual([]);
 }
 
-test("S-05, S-28: no body that is wrong in any way is accepted by any route that takes one", async () => {
+test("S-05, S-28: no route accepts an invalid body", async () => {
   const before = await dumpTables(t.db);
   let tried = 0;
   for (const route of routes.filter(({ body }) => body !== null)) {
@@ -111,7 +110,7 @@ test("S-05, S-28: no body that is wrong in any way is accepted by any route that
   await unchanged(before);
 });
 
-test("no path or query parameter that is wrong is accepted by any route", async () => {
+test("no route accepts an invalid path or query parameter", async () => {
   const before = await dumpTables(t.db);
   let tried = 0;
   for (const route of routes) {
@@ -128,7 +127,7 @@ test("no path or query parameter that is wrong is accepted by any route", async 
   await unchanged(before);
 });
 
-test("null is the same as absent in every optional field: the description says so of each", () => {
+test("every optional field accepts null, as the description says", () => {
   const optional = routes.flatMap(({ name, body }) =>
     Object.entries(body?.properties ?? {}).filter(([field]) => !(body?.required ?? []).includes(field))
       .map(([field, schema]) => ({ field: `${name} ${field}`, nullable: schema.nullable ?? schema.type === undefined }))
@@ -137,7 +136,7 @@ test("null is the same as absent in every optional field: the description says s
   expect(optional.filter(({ nullable }) => !nullable)).toEqual([]);
 });
 
-test("a body to a route that takes none is not looked at for fields, but must be JSON within bounds", async () => {
+test("a body for a route without one may have any fields, but must be JSON within the limits", async () => {
   const before = await dumpTables(t.db);
   for (const route of routes.filter(({ body, method }) => body === null && method !== "GET")) {
     const answer = await t.call(route.method, targetOf(route), { key: keyOf(route), text: "{" });
@@ -149,7 +148,7 @@ test("a body to a route that takes none is not looked at for fields, but must be
 describe("methods and paths", () => {
   const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 
-  test("a method that a path does not have is 405 and Allow names those it has", async () => {
+  test("an unsupported method gets 405, and Allow lists the supported ones", async () => {
     const before = await dumpTables(t.db);
     const byPath = Map.groupBy(routes, ({ path }) => path);
     for (const [path, of] of byPath) {
@@ -176,14 +175,14 @@ describe("methods and paths", () => {
     "/v1/cns/..%2f..%2fetc%2fpasswd/disable/none",
     "/.env",
     "/v1/system/cns/%",
-  ])("%s is an Error body, 404 or 400", async (path) => {
+  ])("%s gets an error body with 404 or 400", async (path) => {
     for (const method of METHODS) {
       const answer = await t.call(method, path);
       expect([method, flaw(answer, { statuses: [400, 404, 405] })]).toEqual([method, null]);
     }
   });
 
-  test("a URI of more than 8 KiB is 414", async () => {
+  test("a URI of more than 8 KiB gets 414", async () => {
     const answer = await t.call("GET", `/v1/system/cns?page_token=${"a".repeat(9_000)}`);
     expect(flaw(answer, { statuses: [414] })).toBeNull();
   });

@@ -1,8 +1,8 @@
-// Nodes that came over the boot bus, for tests of what does not depend on how they came.
+// Creates nodes that were announced on the boot bus, for tests that need such nodes.
 import { randomUUID } from "node:crypto";
 import { okOf, type TestPlane } from "../support/control-plane.ts";
 
-/** A node that waits for its setup, or one whose setup was approved. */
+/** Creates a node that awaits setup, or one whose setup was approved. */
 export async function bareMachine(t: TestPlane, state: "awaiting_setup" | "setting_up"): Promise<string> {
   const server_uuid = randomUUID();
   const sysinfo = { Disks: { c0t0d0: { "Size in GB": 600 } } };

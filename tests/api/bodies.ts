@@ -1,12 +1,12 @@
-// Bodies that are accepted, for tests that change one thing about them: the examples of the API's description, with what
-// must be another one each time, and with fields that an example leaves out.
+// Valid bodies for tests that change one thing in them: the examples of the API description, with unique values where
+// they are required, and with optional fields.
 import { randomBytes } from "node:crypto";
 import { BODY_EXAMPLES } from "../../src/contract/body-examples.ts";
 import { newPublicKey } from "../compute/public-key.ts";
 
 type Fields = Record<string, unknown>;
 
-/** Document 4, 1.7: every required field of a capacity report. */
+/** A capacity report with every required field. */
 export function capacity(): Fields {
   return {
     cpu_cores_physical: 8,
@@ -21,7 +21,7 @@ export function capacity(): Fields {
   };
 }
 
-/** A record that people name. The name is another one each time, since most must be unique. */
+/** The body of a named record, with a new name each time. */
 function named(): Fields {
   return { name: crypto.randomUUID(), description: "made by a test" };
 }
@@ -29,11 +29,11 @@ function named(): Fields {
 const freshImage = () => ({ id: crypto.randomUUID(), sha256: randomBytes(32).toString("hex") });
 const freshKey = () => ({ public_key: newPublicKey() });
 
-/** The NIC tag that external subnets of tests stand on, for whoever makes it. */
+/** The NIC tag of the tests' external subnets. */
 export const NIC_TAG = "external";
 let blocks = 0;
 
-/** A block that no other call gives, out of 198.18.0.0/15. */
+/** Returns a new block in 198.18.0.0/15 each time. */
 function freshBlock(): string {
   blocks += 1;
   return `198.${18 + (blocks >> 13)}.${(blocks >> 5) & 255}.${(blocks & 31) << 3}/29`;
@@ -41,7 +41,7 @@ function freshBlock(): string {
 
 let networks = 0;
 
-/** A network in 10.0.0.0/8 that no other call gives. */
+/** Returns a new network in 10.0.0.0/8 each time. */
 function freshNetwork(): string {
   networks += 1;
   return `10.${networks >> 8}.${networks & 255}.0/24`;
@@ -49,18 +49,18 @@ function freshNetwork(): string {
 
 type Objects = Readonly<Record<string, string>>;
 
-/** What takes the place of an example's fields, or stands beside them. */
+/** Fields that override or complete an example. */
 const CHANGES: Readonly<Record<string, (of?: Objects) => Fields>> = {
-  // So that nothing runs out meanwhile, and nobody is let in by chance.
+  // Long enough for the test, and without effect on registrations.
   "POST /lab/clock": () => ({ seconds: 1 }),
   "POST /v1/cn-auto-approve": () => ({ duration_secs: 60, count: 1 }),
   "POST /v1/agent/capacity": capacity,
-  // Any machine enrols.
+  // Any machine enrolls.
   "PUT /v2/cn-boot-policy": () => ({ allowlist: [] }),
-  // Another machine than the one that registers.
+  // A machine other than the registering one.
   "POST /v2/booter/announce": () => ({ server_uuid: "3d4c0e2a-7b1f-4c55-9e0a-6b2f8d1c4e78" }),
   "PATCH /v1/cns/{server_uuid}/placement": () => ({ overprovision_cpu: 2.5, fault_domain: "rack-7" }),
-  // Of an image, a subnet and keys that the caller has made.
+  // The caller creates the image, the subnet and the keys.
   "POST /v1/instances": () => ({
     cpu: 1,
     memory_bytes: 2 ** 30,
@@ -91,8 +91,8 @@ const CHANGES: Readonly<Record<string, (of?: Objects) => Fields>> = {
   "POST /v1/tenants/{tenant_id}/projects/{project_id}/ssh-keys": freshKey,
 };
 
-/** Route to a body that it accepts; where it takes an array, to one item. What these would change is never changed: each
- * test breaks them first. A body that names an object takes it from `of`. */
+/** Valid bodies by route; for an array, one item. Tests break them before sending, so they change nothing. Ids come from
+ * `of`. */
 export const acceptedBodies: Readonly<Record<string, (of?: Objects) => Fields>> = Object.fromEntries(
   Object.entries(BODY_EXAMPLES).map(([route, example]) => {
     const body = (Array.isArray(example) ? example[0] : example) as Fields;

@@ -1,5 +1,4 @@
-// How often a known caller may ask: 429 with Retry-After, for each caller apart, and no caller gets more by making keys.
-// Document 4, section 8 and 0.1; reliability rule S-48.
+// The request rate of an authenticated caller: further keys give no higher rate (docs/reliability.md, S-48).
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
@@ -10,9 +9,9 @@ const REQUESTS = 100;
 const WRITES = 60;
 const NODES = 60;
 
-/** Arranges without a limit. */
+/** A control plane without limits, for preparation. */
 let t: TestPlane;
-/** The same database, limited. */
+/** A control plane with limits on the same database. */
 let limited: TestPlane;
 beforeAll(async () => {
   t = await openTestPlane();
@@ -36,7 +35,7 @@ async function statuses(times: number, ask: () => Promise<{ status: number }>): 
   return all.reduce<Record<number, number>>((sum, { status }) => ({ ...sum, [status]: (sum[status] ?? 0) + 1 }), {});
 }
 
-test("a caller who asks more often than its rate gets 429 and when to come again; others are not slowed", async () => {
+test("a caller above its rate gets 429 with Retry-After; others are not slowed", async () => {
   const [greedy, other] = [await addUser(t.db, "greedy"), await addUser(t.db, "other")];
   const answers = await statuses(3 * REQUESTS, () => whoami(greedy.key));
   expect(answers[200]).toBeGreaterThanOrEqual(REQUESTS);
@@ -46,12 +45,12 @@ test("a caller who asks more often than its rate gets 429 and when to come again
   expect(Number(refused.headers.get("retry-after"))).toBeGreaterThanOrEqual(1);
   expect((await whoami(other.key)).status).toBe(200);
   expect((await limited.call("GET", "/v1/health", { key: null })).status).toBe(200);
-  // It waits as long as it was told.
+  // Waits for Retry-After.
   await new Promise((passed) => setTimeout(passed, 1_000 * Number(refused.headers.get("retry-after")) + 100));
   expect((await whoami(greedy.key)).status).toBe(200);
 });
 
-test("writes have a smaller rate than reads, and a write that is refused does nothing", async () => {
+test("writes have a lower rate than reads, and a refused write has no effect", async () => {
   const tenant = await openTenant(t);
   const path = `/v1/tenants/${tenant.tenant_id}/projects`;
   const create = () => limited.call("POST", path, { key: tenant.key, body: { name: randomUUID() } });
@@ -76,7 +75,7 @@ test("keys of one tenant and of one user share a rate", async () => {
   for (const key of keys) expect((await whoami(key)).status).toBe(429);
 });
 
-test("nodes behind one address have a rate each", async () => {
+test("nodes behind one address have separate rates", async () => {
   const nodes = await Promise.all(Array.from({ length: NODES }, () => t.approvedNode()));
   const answers = await Promise.all(nodes.flatMap(({ api_key: key, server_uuid }) => [
     limited.call("POST", "/v1/agent/heartbeat", { key }),

@@ -1,11 +1,11 @@
-// Cluster settings: document 4, section 7.
+// Cluster settings.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { readConfig } from "../../src/config.ts";
 import { openTestPlane, ROOT_KEY, type TestPlane } from "../support/control-plane.ts";
 
 let t: TestPlane;
 beforeAll(async () => {
-  // Nothing of the harness shadows a setting here.
+  // No variable of the fixture overrides a setting here.
   t = await openTestPlane({
     env: {
       BERTH_LIMITS_CALLER_REQUESTS_PER_MINUTE: undefined,
@@ -23,7 +23,7 @@ const PROFILES = {
   profiles: [{ name: "mine", description: "d", builtin: false, weights: { "score-ram-headroom": 10 } }],
 };
 
-/** Document 4, 7.2: key, default, restart required, values that are taken, values that are refused. */
+/** Key, default, restart required, accepted values, refused values. */
 const KEYS: readonly [string, unknown, boolean, readonly unknown[], readonly unknown[]][] = [
   ["provisioner.inprocess_disabled", false, true, [true], [0, "true", null]],
   ["sweeper.interval_secs", 60, true, [1, 3_600], [0, -1, 3_601, 1.5, "60"]],
@@ -57,7 +57,7 @@ const KEYS: readonly [string, unknown, boolean, readonly unknown[], readonly unk
   ["cn.root_authorized_keys", [], false, [[], [ED25519]], [["not a key"], [`${ED25519}\nssh-rsa AAAA`], ED25519]],
 ];
 
-test("the settings are those of the specification, as a bare array of entries", async () => {
+test("the settings are a bare array with all specified entries", async () => {
   const { status, body } = await t.call("GET", "/v1/config");
   expect(status).toBe(200);
   const keys = body.map((entry: { key: string }) => entry.key);
@@ -86,7 +86,7 @@ describe.each(KEYS)("%s", (key, standard, restart_required, good, bad) => {
     });
   });
 
-  test("takes what is in range, shows it, and is reset to its default", async () => {
+  test("accepts valid values, shows them, and can be reset to its default", async () => {
     for (const value of good) {
       expect(await set(key, value)).toMatchObject({ status: 200, body: { key, value, default: standard } });
       expect((await t.call("GET", at(key))).body.value).toEqual(value);
@@ -96,7 +96,7 @@ describe.each(KEYS)("%s", (key, standard, restart_required, good, bad) => {
     expect(await t.call("DELETE", at(key))).toMatchObject({ status: 200, body: { value: standard } });
   });
 
-  test("refuses what is not, and keeps its value", async () => {
+  test("refuses invalid values and keeps its value", async () => {
     for (const value of bad) {
       const answer = await set(key, value);
       expect([value, answer.status]).toEqual([value, 400]);
@@ -106,14 +106,14 @@ describe.each(KEYS)("%s", (key, standard, restart_required, good, bad) => {
   });
 });
 
-test.each(["GET", "PUT", "DELETE"])("%s of a key that is none is 404", async (method) => {
+test.each(["GET", "PUT", "DELETE"])("%s of an unknown key gets 404", async (method) => {
   const body = method === "PUT" ? { value: 1 } : undefined;
   for (const key of ["no.such_key", "toString", "constructor", "__proto__"]) {
     expect((await t.call(method, at(key), { body })).status).toBe(404);
   }
 });
 
-test("a body without value is 400, one with further fields too", async () => {
+test("a body without value, or with unknown fields, gets 400", async () => {
   expect((await t.call("PUT", at("imds.enabled_default"), { body: {} })).status).toBe(400);
   const answer = await t.call("PUT", at("imds.enabled_default"), { body: { value: false, default: false } });
   expect(answer).toMatchObject({ status: 400, body: { message: expect.stringContaining("default") } });
@@ -130,7 +130,7 @@ test("set and reset are audited, refusals are not", async () => {
   expect(events[0].payload).toEqual({ key: "imds.hop_limit_default", value: 3 });
 });
 
-test("the environment shadows what is stored, says by which variable, and the stored value is still kept", async () => {
+test("the environment overrides the stored value, which is kept, and the setting shows the variable", async () => {
   await set("reservoir.percent_default", 0.4);
   const env = { BERTH_RESERVOIR_PERCENT_DEFAULT: "0.1", BERTH_METRICS_BACKEND: "clickhouse" };
   const other = await openTestPlane({ databaseUrl: t.databaseUrl, env });
@@ -147,7 +147,7 @@ test("the environment shadows what is stored, says by which variable, and the st
   await t.call("DELETE", at("reservoir.percent_default"));
 });
 
-test("a variable with a value that its setting does not take stops the start and is named", async () => {
+test("a variable with an invalid value stops the start, and the error names it", async () => {
   const start = openTestPlane({ databaseUrl: t.databaseUrl, env: { BERTH_SWEEPER_INTERVAL_SECS: "0" } });
   await expect(start).rejects.toThrow("BERTH_SWEEPER_INTERVAL_SECS");
 });

@@ -1,5 +1,4 @@
-// When the database does not answer, the server says so (503), never that it broke (500), and recovers by itself.
-// Document 4, Fixed here (Health) and 0.1; reliability rules S-18 and R-01.
+// While the database does not answer, the server answers 503, never 500, and it recovers (docs/reliability.md, S-18).
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openTestPlane, type TestPlane } from "../support/control-plane.ts";
 import { type OwnCluster, ownCluster } from "../support/cluster.ts";
@@ -15,7 +14,7 @@ afterAll(async () => {
   await cluster.remove();
 });
 
-test("S-18: while it is gone every route that needs it is 503 with Retry-After, health is 200, and then all is as before", async () => {
+test("S-18: without the database every route that needs it gets 503 with Retry-After, health 200; later all routes recover", async () => {
   const node = await t.approvedNode();
   const requests: [string, string, unknown?][] = [
     ["GET", "/readyz"],
@@ -48,7 +47,7 @@ test("S-18: while it is gone every route that needs it is 503 with Retry-After, 
   expect((await t.call("POST", "/v1/agent/heartbeat", { key: node.api_key })).status).toBe(200);
 });
 
-test("requests that are under way when every connection is cut are answered, once each", async () => {
+test("requests in progress when all connections are cut are answered exactly once", async () => {
   const nodes = await Promise.all(Array.from({ length: 20 }, () => t.register()));
   const changes = nodes.map(({ server_uuid }) =>
     t.call("POST", `/v1/cns/${server_uuid}/role`, { body: { role: "edge" } })

@@ -1,4 +1,4 @@
-// The API's description as the tests need it: one entry per route, references resolved.
+// Reads the API description for tests: one entry per route, with resolved references.
 
 export type Schema = {
   readonly type?: string;
@@ -23,9 +23,9 @@ export type RouteDescription = {
   readonly path: string;
   readonly parameters: readonly Parameter[];
   readonly body: Schema | null;
-  /** Of its answers: "200", "404". */
+  /** The statuses of its answers: "200", "404". */
   readonly statuses: readonly string[];
-  /** Whether the body can be left out. */
+  /** Whether the body is optional. */
   readonly bodyOptional: boolean;
 };
 

@@ -1,5 +1,5 @@
-// Every example of the API's description is run: each body is sent to a control plane, which accepts it, and each record
-// fits its schema and has the fields that a control plane answers with.
+// Runs every example of the API description: a control plane accepts each body, and each record fits its schema and has
+// the fields of real answers.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { z } from "zod";
@@ -13,10 +13,10 @@ import { fill, makeObjects, type Objects, selectorsOf } from "./objects.ts";
 import { readRoutes, type RouteDescription } from "./description.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
-/** Where an example is sent, beside what its route says: objects for the path, and fields that name what exists. */
+/** The target of an example: objects for the path, and fields with the ids of existing objects. */
 type Stage = { readonly objects?: Objects; readonly fields?: Fields; readonly key?: string | null };
 
-/** Fields of bodies that name an object or hold a secret: no others are exchanged. */
+/** Fields with ids or secrets; only these are replaced. */
 const NAMING = new Set([
   "claimed_by",
   "code",
@@ -30,20 +30,20 @@ const NAMING = new Set([
   "route_table_id",
   "ssh_key_ids",
 ]);
-/** What only the host reports, so that no other node is given an instance. */
+/** The platform version that only the host reports, so that no other node gets an instance. */
 const PLATFORM = "29990101T000000Z";
 
 let t: TestPlane;
-/** The node that the instances are on, and the one that the examples are about. */
+/** The host of the instances, and the node of the examples. */
 let host: Node;
 let agent: Node;
 let ids: Objects;
 let routes: readonly RouteDescription[];
 // deno-lint-ignore no-explicit-any -- the document is looked into by path
 let document: any;
-/** Name of a schema to a record that a route answered with it. */
+/** An answered record by schema name. */
 const answered = new Map<string, Fields>();
-/** Route to the id of what its example made. */
+/** The id of the created object by route. */
 const made = new Map<string, string>();
 
 const exampleOf = (route: string) => BODY_EXAMPLES[route] as Fields;
@@ -57,7 +57,7 @@ beforeAll(async () => {
   routes = readRoutes(document);
   agent = await addNode(t);
   const objects = await makeObjects(t);
-  // After those, so that their instance is on a node of its own.
+  // Later, so that their instance is on a node of its own.
   host = await addNode(t, { platform_version: PLATFORM, hvm_supported: true });
   const mac = "02:be:57:00:00:02";
   await make("/v2/booter/seen", { mac });
@@ -104,7 +104,7 @@ beforeAll(async () => {
 });
 afterAll(() => t.close());
 
-/** What some routes need beside the ground that all stand on. */
+/** Additional preparation for some routes. */
 const STAGES: Readonly<Record<string, () => Stage | Promise<Stage>>> = {
   "POST /v1/agent/register": () => ({ key: null }),
   "POST /v1/agent/claim": () => ({ fields: { claimed_by: agent.server_uuid } }),
@@ -134,21 +134,21 @@ const STAGES: Readonly<Record<string, () => Stage | Promise<Stage>>> = {
   }),
 };
 
-/** Routes that answer when the node has done a job of this kind. */
+/** Routes that wait for a job of this kind. */
 const JOBS: Readonly<Record<string, string>> = {
   "POST /v1/floating-ips/{floating_ip_id}/attach": "fip_claim",
   "POST /v1/tenants/{tenant_id}/projects/{project_id}/floating-ips/{floating_ip_id}/attach": "fip_claim",
   "POST /v1/instances": "provision",
 };
 
-/** A setup that runs, and the number that its reports carry. */
+/** A running setup and its epoch. */
 async function settingUp(): Promise<Stage> {
   const server_uuid = await bareMachine(t, "setting_up");
   const { epoch } = await make(`/v2/booter/cns/${server_uuid}/bundle`, {});
   return { objects: { server_uuid }, fields: { epoch } };
 }
 
-/** A job that the agent has taken. */
+/** A job that the agent has claimed. */
 async function jobInHand(): Promise<Stage> {
   const job_id = randomUUID();
   await t.db.query(
@@ -175,7 +175,7 @@ async function send(route: RouteDescription): Promise<Answer> {
   return await asked;
 }
 
-test("every route that takes a body has an example, and every example its route", () => {
+test("every route with a body has an example, and every example a route", () => {
   const takers = routes.filter(({ body }) => body !== null).map(({ name }) => name);
   expect(Object.keys(BODY_EXAMPLES).sort()).toEqual(takers.sort());
   for (const name of takers) {

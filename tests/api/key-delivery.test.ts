@@ -1,4 +1,4 @@
-// How a node's key reaches its agent, and nobody else: document 4, 1.3 (register/status) and Fixed here, Lost key answer.
+// The delivery of a node's key to its agent only (docs/nodes.md, "The claim-code path").
 import { Buffer } from "node:buffer";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { REGISTER_STATUS_HOLD_MS } from "../../src/contract/limits.ts";
@@ -26,12 +26,12 @@ const HEX_32 = expect.stringMatching(/^[0-9a-f]{64}$/);
 
 const holds = () => watchHold(REGISTER_STATUS_HOLD_MS);
 
-test("an unknown token is 404, a missing one 400", async () => {
+test("an unknown token gets 404, a missing one 400", async () => {
   expect(await status("0".repeat(32))).toMatchObject({ status: 404, body: { error_code: "NotFound" } });
   expect((await t.call("GET", "/v1/agent/register/status", { key: null })).status).toBe(400);
 });
 
-test("once approved, the answer holds the key and three ticket keys, also with the token in a header", async () => {
+test("after approval the answer has the key and three ticket keys, also with the token in a header", async () => {
   const { claim_code, poll_token } = await t.register();
   await t.approve(claim_code);
   const { body } = await status(poll_token);
@@ -48,7 +48,7 @@ test("once approved, the answer holds the key and three ticket keys, also with t
   expect((await t.call("GET", "/v1/agent/register/status", { key: null, headers })).body).toEqual(body);
 });
 
-test("S-14: a lost answer can be asked for again until the key is first used, and not after", async () => {
+test("S-14: a lost answer can be requested again until the key is first used", async () => {
   const node = await t.approvedNode();
   const { body } = await status(node.poll_token);
   expect(body.api_key).toBe(node.api_key);
@@ -57,7 +57,7 @@ test("S-14: a lost answer can be asked for again until the key is first used, an
   expect((await use(node.api_key)).status).toBe(200);
 });
 
-test("a disabled node is told so at once and gets no key, though it had not fetched it", async () => {
+test("a disabled node gets its state at once, and no key that it had not fetched", async () => {
   const node = await t.register();
   await t.approve(node.claim_code);
   await t.call("POST", `/v1/cns/${node.server_uuid}/disable`);
@@ -72,7 +72,7 @@ test("a waiting agent is answered as soon as its node is approved", async () => 
   await begun();
   expect(answered).toBe(false);
   await t.approve(claim_code);
-  // Its time never runs out here: nothing but the approval can have answered it.
+  // The poll never times out here, so only the approval can have answered it.
   const { body } = await waiting;
   expect(body).toMatchObject({ state: "approved", api_key: expect.any(String) });
 });
@@ -86,7 +86,7 @@ test("a waiting agent is answered when its node is disabled", async () => {
   expect((await waiting).body).toEqual({ state: "disabled", ...NOTHING });
 });
 
-test("a token whose claim ended never delivers the key, though its agent still waits", async () => {
+test("a token whose claim ended does not deliver the key, even if its agent still waits", async () => {
   const other = await openTestPlane({ databaseUrl: t.databaseUrl });
   const { server_uuid, poll_token } = await other.register();
   const begun = holds();
@@ -95,13 +95,13 @@ test("a token whose claim ended never delivers the key, though its agent still w
   const fresh = await other.register({ server_uuid });
   await other.approve(fresh.claim_code);
   expect((await status(fresh.poll_token)).body.api_key).toEqual(expect.any(String));
-  // Its claim ended with the approval of the other.
+  // The approval of the other claim ended this one.
   expect((await waiting).status).toBe(404);
   expect((await status(poll_token)).status).toBe(404);
   await other.close();
 });
 
-test("an agent that goes away frees its place", async () => {
+test("an agent that disconnects frees its slot", async () => {
   const other = await openTestPlane({ databaseUrl: t.databaseUrl });
   const { poll_token } = await other.register();
   const abort = new AbortController();
@@ -116,7 +116,7 @@ test("an agent that goes away frees its place", async () => {
   await other.close();
 });
 
-test("a hold lasts exactly 30 s when nothing happens", async () => {
+test("a long poll lasts exactly 30 s without an event", async () => {
   const other = await openTestPlane({ databaseUrl: t.databaseUrl });
   const { poll_token } = await other.register();
   const begun = holds();
@@ -131,7 +131,7 @@ test("a hold lasts exactly 30 s when nothing happens", async () => {
   await other.close();
 });
 
-test("S-09, S-14: keys, ticket keys and poll tokens are nowhere in the database, neither before nor after the first use", async () => {
+test("S-09, S-14: the database never contains keys, ticket keys or poll tokens in clear text", async () => {
   const { claim_code, poll_token } = await t.register();
   await t.approve(claim_code);
   const { body } = await status(poll_token);
@@ -146,7 +146,7 @@ test("S-09, S-14: keys, ticket keys and poll tokens are nowhere in the database,
     return [
       secret,
       Buffer.from(secret).toString("hex"),
-      // Without the last characters, which depend on what follows.
+      // Without the last characters, which depend on the following text.
       Buffer.from(secret).toString("base64").slice(0, 40),
       bytes.toString("hex"),
       bytes.toString("base64").replace(/=+$/, "").slice(0, -1),

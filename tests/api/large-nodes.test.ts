@@ -1,5 +1,5 @@
-// Lists do not read what is large: a list of nodes with 1 MiB of sysinfo each is that of small ones, and a flood of
-// registrations ends at its caps and leaves the list as it is.
+// Lists do not read large values: nodes with 1 MiB of sysinfo cost as much as small ones, and floods of registrations end at
+// their limits without breaking the list.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
@@ -19,7 +19,7 @@ afterAll(() => t.close());
 const NODES = 1_000;
 const MIB = 2 ** 20;
 
-/** Approved nodes whose sysinfo is so large. */
+/** Creates approved nodes with sysinfo of this size. */
 async function nodes(bytes: number): Promise<void> {
   await t.db.withClient(async (client) => {
     await client.query("delete from cn_signal");
@@ -30,7 +30,7 @@ async function nodes(bytes: number): Promise<void> {
                jsonb_build_object('pad', repeat('x', $1::int)), berth_now()) returning server_uuid`,
       [bytes],
     );
-    // A value that is copied is not compressed again.
+    // A copied value is not compressed again.
     await client.query(
       `insert into cn (server_uuid, incarnation, version, state, hostname, role, sysinfo, registered_at)
        select gen_random_uuid(), gen_random_uuid(), 1, 'disabled', 'node', 'tenant', one.sysinfo, berth_now()
@@ -40,7 +40,7 @@ async function nodes(bytes: number): Promise<void> {
     await client.query(
       "insert into cn_signal (server_uuid, last_seen, last_status) select server_uuid, berth_now(), sysinfo from cn",
     );
-    // Otherwise this session may add what it has read and written to the sum as late as after the list.
+    // Otherwise this session may add its reads and writes to the statistics only after the list.
     await client.query("select pg_stat_force_next_flush()");
   });
 }
@@ -52,19 +52,19 @@ const SESSIONS = "select pid from pg_stat_activity where datname = current_datab
 const largeBlocks = async () => (await t.db.query<{ blocks: number }>(TOAST)).rows[0]!.blocks;
 const sessions = async () => (await t.db.query<{ pid: number }>(SESSIONS)).rows.map(({ pid }) => pid);
 
-/** An answer, and how many blocks of large values were read for it: all that a control plane of its own has read. */
+/** Returns an answer and the blocks of large values that were read for it, with a separate control plane. */
 async function measured(path: string): Promise<{ readonly answer: Answer; readonly blocks: number }> {
   const others = new Set(await sessions());
   const own = await openTestPlane({ databaseUrl: t.databaseUrl, resident: false });
   const before = await largeBlocks();
   const answer = await own.call("GET", path).finally(() => own.close());
-  // A session adds what it has read to the sum a while later, at the latest when it ends.
+  // A session adds its reads to the statistics later, at the latest when it ends.
   await expect.poll(async () => (await sessions()).filter((pid) => !others.has(pid)), { timeout: 10_000 }).toEqual([]);
   return { answer, blocks: await largeBlocks() - before };
 }
 
 test(
-  `a list of ${NODES} nodes of 1 MiB answers as many bytes as one of small ones, and reads no large value`,
+  `a list of ${NODES} nodes of 1 MiB has as many bytes as one of small nodes, and reads no large value`,
   async () => {
     await nodes(1);
     const small = await t.call("GET", "/v1/system/cns");
@@ -75,7 +75,7 @@ test(
       `${NODES} nodes of 1 MiB: ${Math.round(performance.now() - started_ms)} ms, ${large.text.length} bytes`,
     );
     expect(large.status).toBe(200);
-    // Hostnames and times are of one length but for a few digits.
+    // Hostnames and times differ in length by a few digits.
     expect(Math.abs(large.text.length - small.text.length)).toBeLessThan(NODES * 8);
     expect(large.body.items).toHaveLength(NODES);
     expect(large.body.items[0]).toMatchObject({ sysinfo: null, last_status: null });
@@ -85,8 +85,8 @@ test(
   60_000,
 );
 
-describe("what is large is in a list", () => {
-  test("when it is asked for, in small pages", async () => {
+describe("large columns are in a list", () => {
+  test("when requested, in small pages", async () => {
     const { items, next_page } = okOf(await t.call("GET", "/v1/system/cns?include=sysinfo&limit=2"));
     expect(items.map((node: { sysinfo: { pad: string } }) => node.sysinfo.pad.length)).toEqual([MIB, MIB]);
     expect(next_page).toEqual(expect.any(String));
@@ -129,7 +129,7 @@ describe("a flood of registrations", () => {
     expect(wait_s).toBeLessThanOrEqual(3_600);
   };
 
-  test("of a rack: 200 nodes behind one address at the same moment are all taken", async () => {
+  test("of a rack: 200 concurrent nodes behind one address are all accepted", async () => {
     const answers = await Promise.all(Array.from({ length: 200 }, () => register()));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
     const { rows } = await t.db.query("select name, remaining from budget order by name");
@@ -140,26 +140,26 @@ describe("a flood of registrations", () => {
     ]);
   });
 
-  test(`of one source ends at ${CLAIMS_PER_SOURCE_MAX} claims; another source is not hindered`, async () => {
+  test(`of one source ends at ${CLAIMS_PER_SOURCE_MAX} claims; other sources are not affected`, async () => {
     await claims(CLAIMS_PER_SOURCE_MAX - 1, "198.51.100.1");
     expect((await register({}, "198.51.100.1")).status).toBe(200);
     expectFull(await register({}, "198.51.100.1"), "this source address has");
     expect((await register({}, "198.51.100.2")).status).toBe(200);
   });
 
-  test("of one IPv6 network counts as of one source", async () => {
+  test("of one IPv6 network counts as one source", async () => {
     await claims(CLAIMS_PER_SOURCE_MAX, "2001:db8:1:2::/64");
     expectFull(await register({}, "2001:db8:1:2::77"), "this source address has");
   });
 
-  test(`of many sources ends at ${UNPROVEN_NODES_MAX} unproven nodes, and the list goes on`, async () => {
+  test(`of many sources ends at ${UNPROVEN_NODES_MAX} unproven nodes, and the list still works`, async () => {
     await t.db.query("update budget set remaining = 1 where name = 'unproven-nodes'");
     expect((await register()).status).toBe(200);
     expectFull(await register(), `${UNPROVEN_NODES_MAX} nodes that registered and were never approved`);
     expect((await t.call("GET", "/v1/system/cns")).status).toBe(200);
   });
 
-  test(`of many sources ends at ${CLAIMS_PER_SITE_MAX} claims, also of nodes that are known`, async () => {
+  test(`of many sources ends at ${CLAIMS_PER_SITE_MAX} claims, also of known nodes`, async () => {
     const known = (await t.db.query("select server_uuid from cn where state = 'pending' limit 1")).rows[0];
     await t.db.query("update budget set remaining = 0 where name = 'claims'");
     expectFull(await register({ server_uuid: known!.server_uuid }), "the site has");

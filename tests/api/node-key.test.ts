@@ -1,5 +1,5 @@
-// The key of a node and the node's record refer to each other (INV-9): deleting the key through the API must not leave the
-// record with a key that is gone.
+// The key of a node and the node's record refer to each other (INV-9): deleting the key through the API must not leave
+// a reference to the deleted key.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { brokenInvariants } from "../doctor/broken.ts";
 import { okOf, openTestPlane, ROOT_KEY, type TestPlane } from "../support/control-plane.ts";
@@ -14,7 +14,7 @@ const show = async (server_uuid: string) => okOf(await t.call("GET", `/v1/system
 const remove = (key_id: string) => t.call("DELETE", `/v1/auth/api-keys/${key_id}`);
 const heartbeat = (key: string) => t.call("POST", "/v1/agent/heartbeat", { key });
 
-test("the key of an approved node is kept, and the refusal says what to do", async () => {
+test("the key of an approved node cannot be deleted, and the error says what to do", async () => {
   const { server_uuid, api_key } = await t.approvedNode();
   const { bound_api_key_id } = await show(server_uuid);
   const refused = await remove(bound_api_key_id);
@@ -31,7 +31,7 @@ test("the key of an approved node is kept, and the refusal says what to do", asy
   expect(await brokenInvariants(t.db)).toEqual([]);
 });
 
-test("the key of a disabled node goes together with the node's reference to it", async () => {
+test("the key of a disabled node is deleted together with the node's reference", async () => {
   const { server_uuid, api_key } = await t.approvedNode();
   const { bound_api_key_id } = await show(server_uuid);
   okOf(await t.call("POST", `/v1/cns/${server_uuid}/disable`));
@@ -43,14 +43,14 @@ test("the key of a disabled node goes together with the node's reference to it",
   okOf(await t.call("DELETE", `/v1/cns/${server_uuid}`));
 });
 
-test("a node that is pending has no key that could be deleted", async () => {
+test("a pending node has no key", async () => {
   const { server_uuid } = await t.register();
   expect(await show(server_uuid)).toMatchObject({ state: "pending", bound_api_key_id: null });
   const keys = okOf(await t.call("GET", "/v1/auth/api-keys", { key: ROOT_KEY }));
   expect(keys.filter((key: { bound_to_cn: string | null }) => key.bound_to_cn === server_uuid)).toEqual([]);
 });
 
-test("a key that is deleted while its node is disabled leaves no dangling reference, whichever comes first", async () => {
+test("a key that is deleted while its node is disabled leaves no dangling reference, in either order", async () => {
   for (let round = 0; round < 10; round++) {
     const { server_uuid } = await t.approvedNode();
     const { bound_api_key_id } = await show(server_uuid);

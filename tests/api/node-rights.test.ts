@@ -1,6 +1,5 @@
-// What the key of one node may do with the objects of another one, on every route that can name a node or something of
-// one. Document 2, Authentication; document 4, 1.6, 1.8 and 2.4. Beside rights-matrix.test.ts, whose nodes ask for what
-// is their own.
+// The permissions of a node's key on the objects of another node, on every route that can name a node or one of its
+// objects. rights-matrix.test.ts tests nodes with their own objects.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { enqueue } from "../compute/jobs.ts";
@@ -63,16 +62,16 @@ const EXPECTED = new Map(
   }),
 );
 
-/** It is for anybody, with or without a key; what it may change has a test of its own below. */
+/** A public route; a test below checks its changes. */
 const ANONYMOUS = ["POST /v1/agent/register", "GET /v1/agent/register/status"];
 /** Fields and parameters that name a node, a job, or a network card. */
 const NAMES = ["server_uuid", "cn_id", "cn", "node", "job_id", "mac", "claimed_by", "running_jobs", "target_cn"];
-/** Lists of everything, which a node could ask for its part. */
+/** Lists that could include a node's objects. */
 const FILTERED = ["GET /v1/system/instances", "GET /v1/system/jobs", "GET /v1/instances"];
 const OBJECTS = ["own", "other", "absent"] as const;
 type Objects = typeof OBJECTS[number];
 
-/** What a node has: of jobs one in every state. */
+/** The objects of a node: one job in every state. */
 type Owner = {
   readonly server_uuid: string;
   readonly poll_token: string;
@@ -129,7 +128,7 @@ async function jobOf(server_uuid: string, named: string): Promise<string> {
   return id;
 }
 
-/** Whether a request of this route can name a node or something of one. */
+/** Returns whether a route can name a node or one of its objects. */
 function namesNode({ path, parameters, body, name }: RouteDescription): boolean {
   const fields = [...Object.keys(body?.properties ?? {}), ...Object.keys(body?.items?.properties ?? {})];
   const named = [...parameters.filter((each) => each.in !== "header").map((each) => each.name), ...fields];
@@ -182,27 +181,27 @@ function bodyOf(route: string, of: Omit<Owner, "key">): unknown {
   }
 }
 
-/** Notes of requests that were made, whatever they did. */
+/** Tables with a row per request, whatever it did. */
 const LOGS = ["audit_event", "audit_head", "seen", "idempotency", "failure_count", "transition", "api_key_use"];
 
-/** Every row that names the other node or something of it. */
+/** Returns all rows that name the other node or its objects. */
 async function rowsOfOther(): Promise<Dump> {
   const ids = [other.server_uuid, other.mac, ...Object.values(other.jobs)];
   const dump = await dumpTables(t.db, LOGS);
   return new Map([...dump].map(([table, rows]) => [table, rows.filter((row) => ids.some((id) => row.includes(id)))]));
 }
 
-/** What an answer shows of the other node. */
+/** Returns the parts of an answer that show the other node. */
 function leaked({ text }: Answer): boolean {
   return [other.server_uuid, other.mac, ...Object.values(other.jobs)].some((id) => text.includes(id));
 }
 
-test("S-01: every route that can name a node or something of one has a row, and every row is such a route", () => {
+test("S-01: every route that can name a node or one of its objects has a row, and every row such a route", () => {
   expect([...EXPECTED.keys()].sort()).toEqual(routes.filter(namesNode).map(({ name }) => name).sort());
   for (const [route, cells] of EXPECTED) expect([route, cells.length]).toEqual([route, 2 * OBJECTS.length]);
 });
 
-describe("S-01, S-13: a node is answered as the table says, and changes and reads nothing of another node", () => {
+describe("S-01, S-13: a node is answered as in the table, and changes and reads nothing of another node", () => {
   test.each([...EXPECTED])("%s", async (route, cells) => {
     const [method = ""] = route.split(" ");
     const found: string[] = [];
@@ -223,7 +222,7 @@ describe("S-01, S-13: a node is answered as the table says, and changes and read
   });
 });
 
-describe("S-13: a key acts only as its node, whatever else the request says", () => {
+describe("S-13: a key acts only for its node, whatever the request names", () => {
   const AGENT = [...EXPECTED.keys()].filter((route) => route.includes(" /v1/agent/"));
 
   test.each(AGENT)("%s", async (route) => {
@@ -249,7 +248,7 @@ describe("S-13: a key acts only as its node, whatever else the request says", ()
     expect(changedRows(before, await rowsOfOther())).toEqual([]);
   });
 
-  test("what it says of itself is written to its own record", async () => {
+  test("its reports change its own record", async () => {
     const { key, server_uuid } = callers.get("node")!;
     const payload = { note: randomUUID() };
     const body = { payload, server_uuid: other.server_uuid };
@@ -258,7 +257,7 @@ describe("S-13: a key acts only as its node, whatever else the request says", ()
     expect([await shown(server_uuid), await shown(other.server_uuid)]).toEqual([payload, { of: other.server_uuid }]);
   });
 
-  test("a heartbeat renews the leases of its own jobs and of no other node's", async () => {
+  test("a heartbeat renews the leases of only its own jobs", async () => {
     const { key, server_uuid } = callers.get("node")!;
     const own = await jobOf(server_uuid, "in_progress");
     const lease = async (id: string) => {
@@ -275,7 +274,7 @@ describe("S-13: a key acts only as its node, whatever else the request says", ()
     expect([after[0] === before[0], after[1] === before[1]]).toEqual([false, true]);
   });
 
-  test("a claim gives a node no job and no tombstone of another one", async () => {
+  test("a claim returns no job and no tombstone of another node", async () => {
     const { key, server_uuid, jobs } = callers.get("node")!;
     for (let job = true; job;) {
       const answer = await t.call("POST", "/v1/agent/claim", { key, body: { claimed_by: server_uuid } });
@@ -286,7 +285,7 @@ describe("S-13: a key acts only as its node, whatever else the request says", ()
     expect(rows.map(({ state }) => state).sort()).toEqual(["in_progress", "pending"]);
   });
 
-  test("a registration with the key of one node changes no row of another one", async () => {
+  test("a registration with the key of one node changes no row of another", async () => {
     const { key } = callers.get("node")!;
     const before = await rowsOfOther();
     const body = {

@@ -1,4 +1,4 @@
-// Reading and administering compute nodes: document 2, Endpoints; document 4, 1.1 and Fixed here (disable, Lists).
+// Reading and administering compute nodes (docs/nodes.md).
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CN_STATES } from "../../src/contract/enums.ts";
@@ -17,7 +17,7 @@ const act = (server_uuid: string, verb: string, body?: unknown) =>
   t.call("POST", `/v1/cns/${server_uuid}/${verb}`, { body });
 const remove = (server_uuid: string) => t.call("DELETE", `/v1/cns/${server_uuid}`);
 describe("lists", () => {
-  test("without limit the list is whole, in the order of registration, all five states included", async () => {
+  test("without limit the list is complete, in the order of registration, with all five states", async () => {
     const nodes = [await t.register(), await t.register(), await t.register()];
     await t.approve(nodes[1]?.claim_code ?? "");
     await act(nodes[2]?.server_uuid ?? "", "disable");
@@ -30,7 +30,7 @@ describe("lists", () => {
     expect(body.items.map((cn: { server_uuid: string }) => cn.server_uuid)).toEqual(ids);
   });
 
-  test.each(CN_STATES)("state=%s shows those and no others", async (state) => {
+  test.each(CN_STATES)("state=%s lists only such nodes", async (state) => {
     const { items } = (await t.call("GET", `/v1/system/cns?state=${state}`)).body;
     expect(items.length).toBeGreaterThan(0);
     expect(new Set(items.map((cn: { state: string }) => cn.state))).toEqual(new Set([state]));
@@ -43,7 +43,7 @@ describe("lists", () => {
     },
   );
 
-  test("pages together are the list, each row once, and the last has no next_page", async () => {
+  test("the pages contain each row once, and the last has no next_page", async () => {
     for (let index = 0; index < 3; index++) await t.register();
     const whole = (await t.call("GET", "/v1/system/cns")).body.items;
     const seen = [];
@@ -72,7 +72,7 @@ describe("lists", () => {
 });
 
 describe("disable", () => {
-  test("an approved node is disabled, keeps its key's id, and its agent is still credentialed", async () => {
+  test("a disabled node keeps the id of its key, and the key stays valid", async () => {
     const node = await t.approvedNode();
     const before = await show(node.server_uuid);
     const answer = await act(node.server_uuid, "disable");
@@ -83,7 +83,7 @@ describe("disable", () => {
     expect((await t.call("POST", "/v1/agent/heartbeat", { key: node.api_key })).status).toBe(200);
   });
 
-  test("a disabled node is disabled again without complaint", async () => {
+  test("disabling a disabled node succeeds", async () => {
     const { server_uuid } = await t.register();
     const first = await act(server_uuid, "disable");
     expect(await act(server_uuid, "disable")).toMatchObject({ status: 200, body: first.body });
@@ -96,7 +96,7 @@ describe("disable", () => {
   });
 
   test.each(["awaiting_setup", "setting_up"] as const)(
-    "a node that is %s is 409 with its state named",
+    "a node in %s gets 409 with its state",
     async (state) => {
       const server_uuid = await bareMachine(t, state);
       expect(await act(server_uuid, "disable")).toMatchObject({
@@ -114,7 +114,7 @@ test.each(["tenant", "edge", "both"])("the role %s is set and shown", async (rol
 });
 
 describe("reservoir", () => {
-  test("what is null or absent is inherited, and the body replaces the whole override", async () => {
+  test("null and absent fields are inherited, and the body replaces the whole override", async () => {
     const { server_uuid } = await t.register();
     const set = (body: unknown) => act(server_uuid, "reservoir", body);
     expect((await set({ reservoir_enabled: false, reservoir_percent: 0.25 })).body).toEqual({
@@ -137,13 +137,13 @@ describe("reservoir", () => {
     });
   });
 
-  test.each([-1, 0, 1, 7.5])("the percent %d is taken as it is", async (reservoir_percent) => {
+  test.each([-1, 0, 1, 7.5])("the percent %d is stored unchanged", async (reservoir_percent) => {
     const { server_uuid } = await t.register();
     const answer = await act(server_uuid, "reservoir", { reservoir_enabled: true, reservoir_percent });
     expect(answer).toMatchObject({ status: 200, body: { reservoir_percent, effective_percent: reservoir_percent } });
   });
 
-  test("cluster defaults reach nodes without an override, their agents included", async () => {
+  test("cluster defaults apply to nodes without an override, and to their agents", async () => {
     const node = await t.approvedNode();
     await t.call("PUT", "/v1/config/reservoir.percent_default", { body: { value: 0.33 } });
     await t.call("PUT", "/v1/config/reservoir.enabled_default", { body: { value: false } });
@@ -157,7 +157,7 @@ describe("reservoir", () => {
 });
 
 describe("remove", () => {
-  test("the record, its key and its satellites go; removing again succeeds too", async () => {
+  test("the record, its key and its child rows are deleted; removing again succeeds", async () => {
     const node = await t.approvedNode();
     await t.call("POST", "/v1/agent/status", { key: node.api_key, body: { payload: 1 } });
     await act(node.server_uuid, "reservoir", { reservoir_percent: 0.5 });
@@ -178,7 +178,7 @@ describe("remove", () => {
   test.each([
     ["approved", "cn is approved; disable it before removing"],
     ["setting_up", "cn is setting_up; wait for setup to finish or fail before removing"],
-  ])("a node that is %s is 409 with the text of the specification", async (state, message) => {
+  ])("a node in %s gets 409 with the specified text", async (state, message) => {
     const server_uuid = state === "approved"
       ? (await t.approvedNode()).server_uuid
       : await bareMachine(t, "setting_up");
@@ -201,7 +201,7 @@ describe("remove", () => {
       "update migration set state = 'completed'",
       "a migration involving this node is in flight; wait for it to finish or abort it",
     ],
-  ])("while something stands on the node it is 409: %s", async (put, take, message) => {
+  ])("a node in use gets 409: %s", async (put, take, message) => {
     const { server_uuid } = await t.register();
     await t.db.query(put, [server_uuid, randomUUID()]);
     expect(await remove(server_uuid)).toMatchObject({ status: 409, body: { message } });
@@ -209,7 +209,7 @@ describe("remove", () => {
     expect((await remove(server_uuid)).status).toBe(204);
   });
 
-  test("a node that was removed can register anew and starts over", async () => {
+  test("a removed node can register again and starts over", async () => {
     const { server_uuid } = await t.register();
     await act(server_uuid, "role", { role: "both" });
     await remove(server_uuid);
@@ -218,7 +218,7 @@ describe("remove", () => {
   });
 });
 
-test("the instances on a node are those that have it as their host, in pages that together are the list", async () => {
+test("the instances on a node are those with this host, and the pages contain each once", async () => {
   const { server_uuid } = await t.register();
   const other = await t.register();
   const insert = (host: string) => t.db.query(insertInstance({ state: "'running'", host_cn_uuid: "$1::uuid" }), [host]);
