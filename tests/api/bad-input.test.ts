@@ -56,7 +56,7 @@ function flaw(answer: Answer, expected: BadCase["expected"]): string | null {
   if (keys !== "message,request_id") return `body keys ${keys}`;
   if (body.request_id !== headers.get("x-request-id")) return "another request id in the header";
   if (/\.ts\b|\bat \w+ \(|node_modules|select |insert |zod|postgres|<(?!uuid>)\w+>/i.test(text)) {
-    return `tells too much: ${text}`;
+    return `reveals too much: ${text}`;
   }
   if (expected.names !== undefined && !body.message.includes(expected.names)) {
     return `does not name ${expected.names}: ${text}`;

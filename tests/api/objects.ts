@@ -1,13 +1,13 @@
-// One object of every kind that a path or a selector can name, made through the API, for tests that walk all routes.
+// Creates one object of every kind that a path or a selector can name, through the API, for tests of all routes.
 import { addNode } from "../compute/compute-fixture.ts";
 import { okOf, type TestPlane } from "../support/control-plane.ts";
 import { acceptedBodies } from "./bodies.ts";
 import type { RouteDescription } from "./description.ts";
 
-/** By the name of the path parameter, and by the name of the selector: `vpc_id` and `vpc` are the same one. */
+/** Ids by path parameter and by selector: `vpc_id` and `vpc` are the same object. */
 export type Objects = Readonly<Record<string, string>>;
 
-/** How each is made, parents before children. The path may name what was made before. */
+/** How each is created, parents first. A path may name earlier objects. */
 const MADE: readonly (readonly [name: string, path: string, body: string])[] = [
   ["silo", "/v1/silos", "POST /v1/silos"],
   ["tenant", "/v1/silos/{silo_id}/tenants", "POST /v1/silos/{silo_id}/tenants"],
@@ -25,7 +25,7 @@ const MADE: readonly (readonly [name: string, path: string, body: string])[] = [
 
 const EVERY = [...MADE.map(([name]) => name), "instance"];
 
-/** Those of `within` are taken as they are; the others are made below them: all, or these and what they stand below. */
+/** Uses the objects of `within` and creates the others below them: all, or the named ones with their parents. */
 export async function makeObjects(t: TestPlane, within: Objects = {}, only = EVERY): Promise<Objects> {
   const made: Record<string, string> = { ...within };
   const wanted = withParents(only);
@@ -39,7 +39,7 @@ export async function makeObjects(t: TestPlane, within: Objects = {}, only = EVE
   return made;
 }
 
-/** With what their paths name, up to the silo. An instance brings its disk and its NIC. */
+/** The parents of an object, up to the silo. An instance includes its disk and its NIC. */
 function withParents(names: readonly string[]): ReadonlySet<string> {
   const wanted = new Set(names.map((name) => ["disk", "nic"].includes(name) ? "instance" : name));
   if (wanted.has("instance")) wanted.add("vpc");
@@ -53,11 +53,11 @@ function withParents(names: readonly string[]): ReadonlySet<string> {
 let platforms = 0;
 
 /**
- * An instance of an image, a subnet and a node of its own, with its disk and its NIC. It is stopping for good, since the
- * operation that deletes it never ends: so nothing that is asked of it waits for a node, and all that is refused is refused at once.
+ * Creates an instance with its own image, subnet, node, disk and NIC. It stays in stopping, since the operation that
+ * deletes it never ends: so no request waits for a node.
  */
 async function makeInstance(t: TestPlane, made: Objects): Promise<Objects> {
-  // No node but this one is new enough for the image.
+  // Only this node is new enough for the image.
   const platform = `${2900 + ++platforms}0101T000000Z`;
   const node = await addNode(t, { platform_version: platform, hvm_supported: true });
   const own = async (path: string, fields: object = {}) => {
@@ -93,7 +93,7 @@ type Operation = {
   readonly references: readonly { readonly id: string }[];
 };
 
-/** Until no operation of these objects is under way, so that nothing changes by itself any more. */
+/** Waits until no operation on these objects is running. */
 async function operationsEnded(t: TestPlane, ids: ReadonlySet<string>): Promise<void> {
   for (;;) {
     const operations: readonly Operation[] = okOf(await t.call("GET", "/v1/operations"));
@@ -105,14 +105,14 @@ async function operationsEnded(t: TestPlane, ids: ReadonlySet<string>): Promise<
   }
 }
 
-/** Puts objects where a path names them; a name that is not among them stays. */
+/** Replaces the parameters of a path by ids; unknown parameters stay. */
 export function fill(path: string, objects: Objects): string {
   return path.replace(/\{(\w+)\}/g, (whole, name) => objects[name] ?? whole);
 }
 
 const SELECTORS = ["tenant", "project", "vpc", "route_table", "instance"];
 
-/** The selectors that a route needs, as query text with its question mark. What `given` says already is left out. */
+/** Returns the selectors of a route that are missing in `given`, as a query with its question mark. */
 export function selectorsOf(route: RouteDescription, objects: Objects, given = ""): string {
   const needed = route.parameters.filter(({ name, in: place }) => place === "query" && SELECTORS.includes(name));
   const missing = needed.filter(({ name }) => !new RegExp(`[?&]${name}=`).test(given));

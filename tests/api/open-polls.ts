@@ -1,10 +1,10 @@
-// Requests that the server holds, steered by their timer: it is noted and never fires by itself, so that what ends a
-// hold is what the test does, on a machine of any speed.
+// Controls the timers of long polls: they are recorded and never fire, so that only the test ends a poll, on a machine of
+// any speed.
 import { vi } from "vitest";
 
 const PATIENT = { timeout: 20_000 };
 
-/** Watches for the timer of the next request that is held this long. The answer waits for it, and lets the time pass. */
+/** Waits for the timer of the next long poll with this duration. The returned function fires it. */
 export function watchHold(hold_ms: number): () => Promise<() => void> {
   const start = globalThis.setTimeout;
   const found: (() => void)[] = [];
@@ -13,7 +13,7 @@ export function watchHold(hold_ms: number): () => Promise<() => void> {
       if (ms !== hold_ms) return Reflect.apply(start, globalThis, [act, ms, ...given]);
       found.push(act);
       return start(() => {}, 0);
-    }) as typeof setTimeout, // What Node's type has beside the call, nobody uses.
+    }) as typeof setTimeout, // The other members of Node's type are not used.
   );
   return () => vi.waitUntil(() => found[0], PATIENT);
 }

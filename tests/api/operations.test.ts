@@ -1,4 +1,4 @@
-// Operations: document 4, 3.1 and 3.4. Operations of other builds are put into the table, as a deploy would leave them.
+// Operations. Tests insert the operations of other builds into the table, as a deployment would leave them.
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { openTestPlane, type TestPlane } from "../support/control-plane.ts";
@@ -21,7 +21,7 @@ async function joined(): Promise<{ readonly id: string; readonly server_uuid: st
   return { id, server_uuid };
 }
 
-/** Rows like that of an operation which succeeded, but for these columns. */
+/** Inserts succeeded operations with these columns. */
 async function put(like: string, count: number, columns: string): Promise<string[]> {
   const { rows } = await t.db.query<{ id: string }>(
     `insert into saga select p.* from saga s cross join generate_series(1, $2::int) n
@@ -32,7 +32,7 @@ async function put(like: string, count: number, columns: string): Promise<string
   return rows.map(({ id }) => id);
 }
 
-/** An operation of a build that this one does not know, in the middle of its second step. */
+/** Inserts an operation of an unknown build, in its second step. */
 async function foreign(state: "running" | "stuck"): Promise<string> {
   const like = await joined();
   await show(like.id, "?wait=10");
@@ -50,7 +50,7 @@ async function foreign(state: "running" | "stuck"): Promise<string> {
   return id;
 }
 
-test("an approval's operation succeeds by itself and shows its step", async () => {
+test("the operation of an approval succeeds and shows its step", async () => {
   const { id, server_uuid } = await joined();
   const { status, body } = await show(id, "?wait=10");
   expect(status).toBe(200);
@@ -99,12 +99,12 @@ test("the list is a bare array, newest first, at most 50 without limit", async (
   expect(await list("?limit=200")).toHaveLength(200);
 });
 
-test("after_id goes on behind an operation, so that pages together are the list", async () => {
+test("after_id continues after an operation, so that the pages contain each one", async () => {
   const whole = await list("?limit=200");
   const seen = await list("?limit=77");
   seen.push(...await list(`?limit=77&after_id=${seen.at(-1).id}`));
   seen.push(...await list(`?limit=46&after_id=${seen.at(-1).id}`));
-  // The newest may still have been running when the whole list was read.
+  // The newest may have been running when the whole list was read.
   const ids = (operations: readonly { id: string }[]) => operations.map(({ id }) => id);
   expect(ids(seen)).toEqual(ids(whole));
 });
@@ -117,7 +117,7 @@ test.each(["limit=0", "limit=201", "limit=x", "after_id=x", "resource_scope=plan
 );
 
 test.each(["resource_scope=cn", `resource_id=${randomUUID()}`])(
-  "half a filter (%s) is 400 InvalidRequest",
+  "half a filter (%s) gets 400 InvalidRequest",
   async (query) => {
     expect(await t.call("GET", `/v1/operations?${query}`)).toMatchObject({
       status: 400,
@@ -137,25 +137,25 @@ test.each([2, 20])("wait=%i is answered after that many seconds, not before", as
   expect((await waiting).body.state).toBe("running");
 });
 
-test("wait is answered when the operation rests, and takes at most 20 seconds", async () => {
+test("a wait ends with the operation, and lasts at most 20 seconds", async () => {
   const id = await foreign("running");
   const begun = watchHold(20_000);
   const waiting = show(id, "?wait=20");
   await begun();
   await t.db.query("update saga set state = 'unwound', done_at = berth_now() where id = $1", [id]);
-  // Its time never runs out here: nothing but the end of the operation can have answered it.
+  // The wait never times out here, so only the end of the operation can have answered it.
   expect((await waiting).body.state).toBe("unwound");
   expect((await show(id, "?wait=21")).status).toBe(400);
 });
 
-test("an operation that rests already answers a wait at once", async () => {
+test("a finished operation answers a wait at once", async () => {
   const id = await foreign("stuck");
   const timers = vi.spyOn(globalThis, "setTimeout");
   expect((await show(id, "?wait=20")).body).toMatchObject({ state: "stuck", stuck_reason: "undo of step second: no" });
   expect(timers.mock.calls.filter(([, ms]) => ms === 20_000)).toEqual([]);
 });
 
-test("an operation of another build is left alone by this one, and shows the steps it recorded", async () => {
+test("an operation of another build is not changed, and shows its recorded steps", async () => {
   const id = await foreign("running");
   await t.plane.pass();
   const { body } = await show(id);
@@ -165,14 +165,14 @@ test("an operation of another build is left alone by this one, and shows the ste
   });
 });
 
-test("an operation of another build cannot be abandoned here: nobody here knows how to undo it", async () => {
+test("an operation of another build cannot be abandoned, since this build cannot undo it", async () => {
   const id = await foreign("running");
   const answer = await t.call("POST", `/v1/operations/${id}/abandon`);
   expect(answer).toMatchObject({ status: 409, body: { error_code: "Conflict" } });
   expect((await show(id)).body.state).toBe("running");
 });
 
-test("an operation that ended cannot be abandoned, and one that is none is 404", async () => {
+test("a finished operation cannot be abandoned, and an unknown one gets 404", async () => {
   const { id } = await joined();
   await show(id, "?wait=10");
   expect(await t.call("POST", `/v1/operations/${id}/abandon`)).toMatchObject({

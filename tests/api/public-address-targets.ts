@@ -1,5 +1,5 @@
-// What the rights matrix asks of the routes of public addresses: an object of its own for each cell, all of one VPC and of
-// IPv6, whose pool does not end.
+// The targets of the rights matrix on routes of public addresses: a new object for each cell, in one VPC and with IPv6,
+// whose pool is large enough.
 import { randomUUID } from "node:crypto";
 import { okOf, type TestPlane } from "../support/control-plane.ts";
 import { acceptedBodies, NIC_TAG } from "./bodies.ts";
@@ -7,7 +7,7 @@ import { makeObjects } from "./objects.ts";
 
 type Objects = "existing" | "absent";
 type Target = { readonly path: string; readonly body?: unknown };
-/** Ids of what the routes ask for. */
+/** Ids that the routes need. */
 type InstanceFixture = Readonly<Record<"tenant" | "project" | "vpc" | "network" | "nic", string>>;
 
 const NOWHERE: InstanceFixture = {
@@ -23,7 +23,7 @@ type Family = {
   readonly param: string;
   readonly change?: "PATCH" | "PUT";
   readonly selectors?: (fixture: InstanceFixture) => string;
-  /** What an accepted body has to name. */
+  /** The ids that a valid body names. */
   readonly fields?: (fixture: InstanceFixture) => object;
 };
 
@@ -80,7 +80,7 @@ export function publicAddressTargets(plane: () => TestPlane): Record<string, (ob
 
 const FLOATING_IP = "/v1/floating-ips/{floating_ip_id}";
 
-/** To the NIC of an instance that takes none, and from nothing. */
+/** Attaches to the NIC of an instance that refuses it, and detaches an unattached one. */
 function bindingTargets(fixture: () => Promise<InstanceFixture>, one: (objects: Objects) => Promise<Target>) {
   const places = [FLOATING_IP, `/v1/tenants/{tenant_id}/projects/{project_id}${FLOATING_IP.slice(3)}`];
   return Object.fromEntries(

@@ -1,4 +1,4 @@
-// A node registers: document 4, 1.3, one test per row of "Existing record".
+// The registration of a node, one test per state of its record (docs/nodes.md, "The claim-code path").
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openTestPlane, type TestPlane } from "../support/control-plane.ts";
@@ -58,7 +58,7 @@ const again = (token: string, fields: { server_uuid: string } & Record<string, u
     body: { hostname: "node-1", sysinfo: {}, ...fields },
   });
 
-test("with its token a pending node gets a new code and token in place of its own, keeps role and first registration", async () => {
+test("with its token a pending node gets a new code and token, and keeps its role and registration time", async () => {
   const first = await t.register();
   await t.call("POST", `/v1/cns/${first.server_uuid}/role`, { body: { role: "both" } });
   const before = await show(first.server_uuid);
@@ -68,7 +68,7 @@ test("with its token a pending node gets a new code and token in place of its ow
   expect(await show(first.server_uuid)).toMatchObject({
     state: "pending",
     role: "both",
-    // The record keeps what made it; the claim has the new name.
+    // The record keeps its first name; the claim has the new one.
     hostname: before.hostname,
     claims: [{ hostname: "renamed", claim_code: second.claim_code }],
     registered_at: before.registered_at,
@@ -77,7 +77,7 @@ test("with its token a pending node gets a new code and token in place of its ow
   expect((await t.approve(first.claim_code)).status).toBe(404);
 });
 
-test("an approved node that shows its token refreshes what it says, keeps its token, and gets neither code nor key", async () => {
+test("an approved node with its token updates its record, keeps its token, and gets neither code nor key", async () => {
   const node = await t.approvedNode();
   expect((await t.call("POST", "/v1/agent/heartbeat", { key: node.api_key })).status).toBe(200);
   const before = await show(node.server_uuid);
@@ -110,7 +110,7 @@ test("a disabled node becomes pending and keeps its key; its approval replaces t
 });
 
 test.each(["awaiting_setup", "setting_up"] as const)(
-  "a node that is %s gets a claim and keeps its sysinfo",
+  "a node in %s gets a claim and keeps its sysinfo",
   async (state) => {
     const server_uuid = await bareMachine(t, state);
     const before = await show(server_uuid);
@@ -119,7 +119,7 @@ test.each(["awaiting_setup", "setting_up"] as const)(
   },
 );
 
-test("one UUID in two spellings is one node", async () => {
+test("a UUID in two notations is one node", async () => {
   const server_uuid = randomUUID();
   await t.register({ server_uuid });
   await t.register({ server_uuid: server_uuid.toUpperCase() });
@@ -127,7 +127,7 @@ test("one UUID in two spellings is one node", async () => {
   expect(rows).toHaveLength(1);
 });
 
-test("fields that this version does not know are ignored", async () => {
+test("unknown fields are ignored", async () => {
   const { server_uuid } = await t.register({ state: "approved", role: "both", bound_api_key_id: randomUUID(), new: 1 });
   expect(await show(server_uuid)).toMatchObject({ state: "pending", role: "tenant", bound_api_key_id: null });
 });
@@ -152,7 +152,7 @@ describe("a registration is refused with 400", () => {
   });
 });
 
-test("a console with both fields and a hostname of 63 characters are taken", async () => {
+test("a console with both fields and a hostname of 63 characters are accepted", async () => {
   const fields = { hostname: "a".repeat(63), console_listen_port: 9_101, console_tls_spki_sha256_hex: "AB".repeat(32) };
   const { server_uuid } = await t.register(fields);
   const { rows } = await t.db.query(
@@ -162,7 +162,7 @@ test("a console with both fields and a hostname of 63 characters are taken", asy
   expect(rows).toEqual([{ console_listen_port: 9_101, console_tls_spki_sha256_hex: "ab".repeat(32) }]);
 });
 
-test("registrations of one node at the same moment are claims of their own, of which one is approved", async () => {
+test("concurrent registrations of one node are separate claims, of which one is approved", async () => {
   const server_uuid = randomUUID();
   const answers = await Promise.all(Array.from({ length: 4 }, () => t.register({ server_uuid })));
   const { claim_code, claims } = await show(server_uuid);
@@ -171,6 +171,6 @@ test("registrations of one node at the same moment are claims of their own, of w
   );
   expect(answers.filter((answer) => answer.claim_code === claim_code)).toHaveLength(1);
   const approvals = await Promise.all(answers.map((answer) => t.approve(answer.claim_code)));
-  // The approval of one ends the others, unless they were read before: then they replace its key.
+  // The approval of one ends the others, unless they were read before; then they replace its key.
   expect(approvals.filter(({ status }) => status === 200)).toHaveLength(1);
 });

@@ -1,5 +1,5 @@
-// Every route that deletes, as the API's description lists them: a request that comes again under its Idempotency-Key hears
-// what it heard, though its object is gone; and nobody else hears it. Document 4, Fixed here, Idempotency-Key.
+// Every DELETE route of the API description: a request that is repeated with its Idempotency-Key gets the same answer
+// after its object was deleted, and no other caller gets it (docs/wire.md, "Repeating a request").
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { scopedTargets } from "../compute/scoped-targets.ts";
@@ -12,9 +12,9 @@ import { readRoutes } from "./description.ts";
 import { publicAddressTargets } from "./public-address-targets.ts";
 import { addUser } from "./user.ts";
 
-/** The same for all requests, so that two answers can be compared to the byte. */
+/** The same for all requests, so that answers can be compared byte by byte. */
 const REQUEST_ID = randomUUID();
-/** Its node has a part in it: repeated-standing.test.ts. */
+/** Needs a node: see replayed-scope.test.ts. */
 const OF_A_NODE = "/v1/instances/{instance_id}";
 
 let t: TestPlane;
@@ -31,7 +31,7 @@ afterAll(() => t.close());
 const make = async (path: string, body: unknown = { name: randomUUID() }): Promise<string> =>
   okOf(await t.call("POST", path, { body })).id;
 
-/** What `METHOD /path` names: an object of its own, made for it. */
+/** Creates an object for `METHOD /path`. */
 const OBJECTS: Readonly<Record<string, () => Promise<string>>> = {
   "/v1/cns/{server_uuid}": async () => `/v1/cns/${(await t.register()).server_uuid}`,
   "/v1/cn-auto-approve": () => Promise.resolve("/v1/cn-auto-approve"),
@@ -83,27 +83,29 @@ function ask({ method, path, key }: Request, given: CallOptions = {}): Promise<A
 
 const said = ({ status, text }: Answer) => `${status} ${text}`;
 
-/** The same path with another id in its last place, which nothing has. */
+/** The same path with an unknown id at its end. */
 const elsewhere = (path: string) => path.replace(/[0-9a-f-]{36}(?!.*[0-9a-f-]{36})/, randomUUID());
 
-test("every DELETE that is answered is answered alike when it comes again, and to nobody else", async () => {
+test("every repeated DELETE gets the same answer, for its caller only", async () => {
   const routes = readRoutes(okOf(await t.call("GET", "/openapi.json"))).filter(({ method }) => method === "DELETE");
   const wrong: string[] = [];
   for (const { path: template } of routes.filter(({ path }) => path !== OF_A_NODE)) {
     const request = { method: "DELETE", path: await objectOf(template), key: randomUUID() };
     const first = await ask(request);
-    if (first.status >= 300) wrong.push(`${template}: first ${said(first)}`);
+    if (first.status >= 300) wrong.push(`${template}: first ${shown(first)}`);
     const again = await ask(request);
-    if (said(again) !== said(first)) wrong.push(`${template}: ${said(first)}, then ${said(again)}`);
+    if (shown(again) !== shown(first)) wrong.push(`${template}: ${shown(first)}, then ${shown(again)}`);
     const of_nothing = { ...request, path: elsewhere(request.path) };
-    const [heard, usual] = [await ask(request, { key: stranger }), await ask(of_nothing, { key: stranger })];
-    if (said(heard) !== said(usual)) wrong.push(`${template}: a stranger hears ${said(heard)}, not ${said(usual)}`);
+    const [received, usual] = [await ask(request, { key: stranger }), await ask(of_nothing, { key: stranger })];
+    if (shown(received) !== shown(usual)) {
+      wrong.push(`${template}: another caller gets ${shown(received)}, not ${shown(usual)}`);
+    }
     const other = await ask(request, { body: { other: true } });
-    if (![404, 422].includes(other.status)) wrong.push(`${template}: another body hears ${said(other)}`);
+    if (![404, 422].includes(other.status)) wrong.push(`${template}: another body gets ${shown(other)}`);
     const new_key = await ask({ ...request, key: randomUUID() });
     const absent = await ask({ ...of_nothing, key: randomUUID() });
     const gone = first.status === 204;
-    if (gone && new_key.status !== absent.status) wrong.push(`${template}: another key hears ${said(new_key)}`);
+    if (gone && new_key.status !== absent.status) wrong.push(`${template}: another key gets ${shown(new_key)}`);
   }
   expect(routes.length).toBeGreaterThan(20);
   expect(wrong).toEqual([]);

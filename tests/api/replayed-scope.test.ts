@@ -1,5 +1,5 @@
-// A request that comes again under its Idempotency-Key when its object is gone hears what it heard, if whoever asks might
-// still ask it; otherwise what is heard of what was never there. Document 4, Fixed here, Idempotency-Key.
+// A request that is repeated with its Idempotency-Key after its object was deleted gets the same answer if the caller
+// still has permission; otherwise it is answered as for a missing object (docs/wire.md, "Repeating a request").
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type ComputeFixture, openComputeFixture } from "../compute/compute-fixture.ts";
@@ -7,7 +7,7 @@ import { type Answer, type CallOptions, okOf, type TestPlane } from "../support/
 import { acceptedBodies } from "./bodies.ts";
 import { addUser } from "./user.ts";
 
-/** The same for all requests, so that two answers can be compared to the byte. */
+/** The same for all requests, so that answers can be compared byte by byte. */
 const REQUEST_ID = randomUUID();
 
 let a: ComputeFixture;
@@ -29,7 +29,7 @@ function ask({ method, path, key }: Request, given: CallOptions = {}): Promise<A
 
 const said = ({ status, text }: Answer) => `${status} ${text}`;
 
-test("the DELETE of an instance is answered alike when it comes again, after its node has deleted it", async () => {
+test("a repeated DELETE of an instance gets the same answer after its node has deleted it", async () => {
   const { id } = await a.running();
   await a.act(id, "stop", "stop");
   const request = { method: "DELETE", path: `/v1/instances/${id}`, key: randomUUID() };
@@ -39,7 +39,7 @@ test("the DELETE of an instance is answered alike when it comes again, after its
   expect((await ask({ ...request, key: randomUUID() }, { key: a.tenant.key })).status).toBe(404);
 });
 
-test("a create is answered alike when what it made, and what that stood in, is gone since", async () => {
+test("a repeated create gets the same answer after its object and the parents were deleted", async () => {
   const projects = `/v1/tenants/${a.tenant.tenant_id}/projects`;
   const project = `${projects}/${await make(projects, { name: randomUUID() })}`;
   const path = `/v1/vpcs?tenant=${a.tenant.tenant_id}&project=${project.split("/").at(-1)}`;
@@ -52,7 +52,7 @@ test("a create is answered alike when what it made, and what that stood in, is g
   expect((await ask({ ...request, key: randomUUID() }, { body })).status).toBe(404);
 });
 
-describe("whoever asked once and may not any more", () => {
+describe("a caller that has lost the permission", () => {
   async function deletedVpc(key: string): Promise<Request> {
     const path = `/v1/vpcs/${await make(`/v1/vpcs${a.tenant.selectors}`, acceptedBodies["POST /v1/vpcs"]?.())}`;
     const request = { method: "DELETE", path, key: randomUUID() };
@@ -65,14 +65,14 @@ describe("whoever asked once and may not any more", () => {
     return okOf(await t.call("POST", path, { body: { description: "of a test", ...fields } }));
   }
 
-  test("by a key that is revoked hears 401", async () => {
+  test("with a revoked key gets 401", async () => {
     const { id, secret } = await mint({});
     const request = await deletedVpc(secret);
     okOf(await t.call("DELETE", `/v1/tenants/${a.tenant.tenant_id}/api-keys/${id}`));
     expect((await ask(request, { key: secret })).status).toBe(401);
   });
 
-  test("by a key of the same owner that may only read hears what it hears of every VPC", async () => {
+  test("with a read-only key of the same owner gets the answer of any VPC", async () => {
     const request = await deletedVpc((await mint({})).secret);
     const { secret } = await mint({ scope: "read_only" });
     const there = await make(`/v1/vpcs${a.tenant.selectors}`, acceptedBodies["POST /v1/vpcs"]?.());
@@ -81,7 +81,7 @@ describe("whoever asked once and may not any more", () => {
     expect(said(await ask(request, { key: secret }))).toBe(said(usual));
   });
 
-  test("and has gone to another tenant hears 404, and 204 when it is back", async () => {
+  test("in another tenant gets 404, and 204 when it is back", async () => {
     const member = await addUser(t.db, `member-${randomUUID()}`);
     const moveTo = (tenant_id: string) =>
       t.db.query("update user_account set tenant_id = $2 where id = $1", [member.id, tenant_id]);

@@ -1,5 +1,5 @@
-// Who may do what: every route against every kind of caller, on an object that exists and on one that does not.
-// Document 2, Authentication; document 4, 2.4 to 2.8, and Fixed here, Missing or bad credential.
+// The permissions: every route with every kind of caller, on an existing and on a missing object (docs/tenancy.md, "Who
+// may do what").
 import { randomBytes, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { okOf, openTestPlane, ROOT_KEY, type TestPlane } from "../support/control-plane.ts";
@@ -290,16 +290,16 @@ const EXPECTED = new Map(ROWS.map((row) => {
 type Target = { readonly path: string; readonly body?: unknown };
 type Objects = "existing" | "absent";
 
-/** Same for all requests, so that two answers can be compared to the byte. */
+/** The same for all requests, so that answers can be compared byte by byte. */
 const REQUEST_ID = randomUUID();
 
 let t: TestPlane;
 let nodeToken: string;
 let operation: string;
-/** Column to the headers that its callers send; several where each must hear the same. */
+/** The headers of each column's callers; several if each must get the same answer. */
 const callers = new Map<string, Headers[]>();
 const userKeys = new Map<string, string>();
-/** Column to the node whose key its callers have. */
+/** The node of each column's key. */
 const nodes = new Map<string, string>();
 
 function bearer(key: string): Headers {
@@ -359,7 +359,7 @@ afterAll(() => t.close());
 
 const node = async (objects: Objects) => objects === "existing" ? (await t.register()).server_uuid : randomUUID();
 
-/** What is asked of each route: a request that fails for no other reason than rights or absence. */
+/** The request for each route: it can fail only for permissions or a missing object. */
 const TARGETS: Record<string, (objects: Objects, column: string) => Promise<Target> | Target> = {
   "POST /v1/agent/register": async (objects) => ({
     path: "/v1/agent/register",
@@ -401,7 +401,7 @@ const TARGETS: Record<string, (objects: Objects, column: string) => Promise<Targ
   "POST /v1/operations/{id}/abandon": (objects) => ({ path: `/v1/operations/${ofOperation(objects)}/abandon` }),
 };
 
-/** Where nothing else is said: the path with a node and a MAC in it, and the body that the route accepts. */
+/** The default: a path with a node and a MAC, and a valid body. */
 async function usual(route: string, objects: Objects): Promise<Target> {
   const [, pattern = ""] = route.split(" ");
   const withNode = pattern.includes("{server_uuid}") ? pattern.replace("{server_uuid}", await node(objects)) : pattern;
@@ -410,7 +410,7 @@ async function usual(route: string, objects: Objects): Promise<Target> {
   return { path, body: acceptedBodies[route]?.() };
 }
 
-/** A path below a silo or tenant of its own for each cell, with quotas. */
+/** A path below a new silo or tenant for each cell, with quotas. */
 async function tenancyPath(pattern: string, objects: Objects): Promise<string> {
   const ids: Record<string, string> = { silo_id: randomUUID(), tenant_id: randomUUID(), project_id: randomUUID() };
   if (objects === "existing") {
@@ -428,7 +428,7 @@ async function tenancyPath(pattern: string, objects: Objects): Promise<string> {
   return pattern.replace(/\{(\w+)\}/g, (whole, name) => ids[name] ?? whole);
 }
 
-/** A boot record that is enrolling and bound to nobody. */
+/** An enrolling boot record without a node. */
 async function mac(objects: Objects): Promise<string> {
   const address = `02${randomBytes(5).toString("hex")}`.replace(/..(?=.)/g, "$&:");
   if (objects === "existing") okOf(await t.call("POST", "/v2/booter/seen", { body: { mac: address } }));
@@ -448,7 +448,7 @@ async function ownKey(column: string): Promise<string> {
   return (await t.call("POST", "/v1/auth/api-keys", { key, body: { description: "to be deleted" } })).body.id;
 }
 
-/** Credentials are judged before what is named: each is tried on what exists, so many on what does not. */
+/** The credential is checked first: each bad one is tried on the existing object, a few on the missing one. */
 const ABSENT_MAX = 3;
 
 async function cell(route: string, column: string): Promise<string> {
@@ -466,14 +466,14 @@ async function cell(route: string, column: string): Promise<string> {
   return existing === absent ? existing : `${existing}/${absent}`;
 }
 
-/** One body for missing, malformed, expired, revoked and unknown credentials. */
+/** The same for missing, malformed, expired, revoked and unknown credentials. */
 const UNAUTHENTICATED = JSON.stringify({
   message: "the API key or token is missing, not recognized, expired or revoked",
   request_id: REQUEST_ID,
   error_code: "Unauthenticated",
 });
 
-/** Whether this caller may change the object, by the table, or sees only what is its own node's. */
+/** Returns whether the caller may change the object, by the table, or is a node with its own objects. */
 function needsItsOwn(route: string, column: string): boolean {
   if (route.includes(" /v1/agent/")) return true;
   const expected = EXPECTED.get(route)?.[COLUMNS.indexOf(column)] ?? "";
@@ -488,7 +488,7 @@ async function targetOf(route: string, objects: Objects, column: string): Promis
 const answered = new Set<string>();
 const shared = new Map<string, Promise<Target>>();
 
-/** One object for all who only look at it or are refused. */
+/** One object for all callers that only read it or are refused. */
 function sharedTarget(route: string, objects: Objects): Promise<Target> {
   const key = `${route} ${objects}`;
   const target = shared.get(key) ?? targetOf(route, objects, "root");
@@ -517,7 +517,7 @@ test("S-01: every route of the description has a row, and every row a route", as
   expect([...EXPECTED.keys()].sort()).toEqual(routes.sort());
 });
 
-describe("each kind of caller is answered as the table says", () => {
+describe("each kind of caller is answered as in the table", () => {
   test.each([...EXPECTED.keys()])("%s", async (route) => {
     const found = await Promise.all(COLUMNS.map(async (column) => [column, await cell(route, column)]));
     const expected = COLUMNS.map((column, index) => [column, EXPECTED.get(route)?.[index]]);
@@ -535,7 +535,7 @@ test("no cell was answered with a status that the description does not name for 
   expect(undescribed).toEqual([]);
 });
 
-test("refusals of one action are the same text for an object that exists and one that does not", async () => {
+test("refusals of an action are the same for existing and missing objects", async () => {
   const key = (await t.mintKey("read_only")).secret;
   const texts = await Promise.all(["existing", "absent"].map(async (objects) => {
     const path = `/v1/cns/${await node(objects as Objects)}/disable`;

@@ -1,5 +1,4 @@
-// root_shadow and rabbitmq never leave in sysinfo: at any depth, in any spelling, at any place. Document 2, CN record;
-// document 4, section 11, row 22; reliability rule S-16.
+// No answer contains root_shadow or rabbitmq in sysinfo, at any depth and in any spelling (docs/reliability.md, S-16).
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openTestPlane, ROOT_KEY, type TestPlane } from "../support/control-plane.ts";
 
@@ -7,7 +6,7 @@ const CANARY = "canary-7Qm2xZ";
 const KEPT = "kept-4Tn8wP";
 const NAMES = ["root_shadow", "ROOT_SHADOW", "root-shadow", " rabbitmq ", "rabbitmq", "RabbitMQ", "boot.root_shadow"];
 
-/** The canary under every name, on its own, in objects, in arrays, and 40 levels down. */
+/** The canary under every name, in objects and arrays, and 40 levels deep. */
 function hidden(): unknown {
   const secrets = Object.fromEntries(NAMES.map((name, index) => [name, `${CANARY}-${index}`]));
   let deep: unknown = { ...secrets, plain: KEPT };
@@ -24,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => t.close());
 
-test("S-16: no GET route shows one to any credential, and what is no secret is still there", async () => {
+test("S-16: no GET route shows a secret to any credential, and other values stay", async () => {
   const { paths } = (await t.call("GET", "/openapi.json")).body;
   const [operation] = (await t.call("GET", "/v1/operations")).body;
   const ids: Record<string, string> = {
@@ -47,7 +46,7 @@ test("S-16: no GET route shows one to any credential, and what is no secret is s
   expect(all).toContain(KEPT);
 });
 
-test("no answer to a change shows one", async () => {
+test("no answer to a change shows a secret", async () => {
   const { server_uuid, claim_code } = await t.register({ sysinfo: hidden() });
   const answers = [
     await t.call("POST", `/v1/cns/${server_uuid}/role`, { body: { role: "both" } }),
@@ -62,7 +61,7 @@ test("no answer to a change shows one", async () => {
   for (const { text } of answers) expect(text).not.toContain(CANARY);
 });
 
-test("no refusal repeats one", async () => {
+test("no error repeats a secret", async () => {
   const bodies = [
     { server_uuid: "no uuid", hostname: "n", sysinfo: hidden() },
     { server_uuid: node.server_uuid, hostname: { root_shadow: CANARY }, sysinfo: hidden() },
@@ -75,7 +74,7 @@ test("no refusal repeats one", async () => {
   }
 });
 
-test("no audit event, stored reply or operation holds one", async () => {
+test("no audit event, stored reply or operation contains a secret", async () => {
   await t.call("GET", "/v1/audit/events");
   for (const table of ["audit_event", "transition", "seen", "saga", "outbox", "idempotency"]) {
     const { rows } = await t.db.query(`select from ${table} t where t::text like $1`, [`%${CANARY}%`]);

@@ -1,4 +1,4 @@
-// Health, readiness, metrics, the API's own description, and the laboratory's clock. Document 4, Fixed here.
+// Health, readiness, metrics, the API description, and the dev clock.
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { VERSION } from "../../src/version.ts";
@@ -29,7 +29,7 @@ afterAll(() => t.close());
 
 const anonymous = (path: string, options = {}) => t.call("GET", path, { key: null, ...options });
 
-test("health tells the version to anyone", async () => {
+test("health shows the version to everybody", async () => {
   expect(await anonymous("/v1/health")).toMatchObject({ status: 200, body: { status: "ok", version: VERSION } });
 });
 
@@ -45,7 +45,7 @@ describe("S-45: /metrics", () => {
     expect(answer.text).toMatch(/^http_requests_total\{method="GET",route="\/v1\/health",status="200"\} \d+$/m);
   });
 
-  test("judges a key that is sent, also from the loopback interface", async () => {
+  test("checks a key that is sent, also from the loopback interface", async () => {
     const headers = { authorization: "Bearer garbage" };
     expect((await anonymous("/metrics", { address: "127.0.0.1", headers })).status).toBe(401);
   });
@@ -54,14 +54,14 @@ describe("S-45: /metrics", () => {
     expect((await anonymous("/metrics", { headers: { "x-forwarded-for": "127.0.0.1" } })).status).toBe(401);
   });
 
-  test("is not opened by a proxy on this machine that nobody named, since it speaks for others", async () => {
+  test("is not opened by a local proxy that is not trusted, since it forwards other clients", async () => {
     for (const name of ["x-forwarded-for", "forwarded", "x-real-ip", "via"]) {
       const answer = await anonymous("/metrics", { address: "127.0.0.1", headers: { [name]: "203.0.113.9" } });
       expect([name, answer.status]).toEqual([name, 401]);
     }
   });
 
-  test("names routes by their pattern and never what was asked for", async () => {
+  test("names routes by pattern, never by the requested path", async () => {
     const { server_uuid } = await t.register();
     await t.call("GET", `/v1/system/cns/${server_uuid}`);
     await t.call("GET", "/no/such/path-with-a-secret");
@@ -81,7 +81,7 @@ describe("the description", () => {
     expect(await new Validator().validate(body)).toEqual({ valid: true });
   });
 
-  test("gives every route its summary, its rights, its success and its refusals", () => {
+  test("gives every route a summary, its permissions, its successes and its errors", () => {
     const flaws = operations.flatMap(([route, { summary, responses, tags, "x-rights": rights }]) => {
       const statuses = Object.keys(responses);
       return [
@@ -101,7 +101,7 @@ describe("the description", () => {
     ["Prefer", "202", "begins an operation"],
     ["If-Match", "412", "compares versions"],
     ["Idempotency-Key", "422", "writes one message"],
-  ])("shows the header %s, which may be left out, exactly where the route answers %s: it %s", (name, status) => {
+  ])("shows the optional header %s exactly where the route answers %s: it %s", (name, status) => {
     const where = (is: (operation: Operation) => boolean) =>
       operations.filter(([, each]) => is(each)).map(([at]) => at);
     const honoured = where(({ responses }) => status in responses);
@@ -113,7 +113,7 @@ describe("the description", () => {
     }
   });
 
-  test("marks exactly the routes that take no credential", async () => {
+  test("marks exactly the routes without a credential", async () => {
     const open = operations.filter(([, { security }]) => security.length === 0).map(([route]) => route);
     for (const [route] of operations) {
       const [method = "", path = ""] = route.split(" ");
@@ -124,7 +124,7 @@ describe("the description", () => {
     }
   });
 
-  test("as a page needs nothing from elsewhere and shows every route", async () => {
+  test("as a page loads nothing and shows every route", async () => {
     const answer = await anonymous("/docs");
     expect(answer.headers.get("content-type")).toMatch(/^text\/html/);
     expect(answer.headers.get("content-security-policy")).toContain("default-src 'none'");
@@ -134,10 +134,10 @@ describe("the description", () => {
   });
 });
 
-describe("the laboratory's clock", () => {
+describe("the dev clock", () => {
   const advance = (seconds: unknown) => t.call("POST", "/lab/clock", { key: null, body: { seconds } });
 
-  test("moves forward by what it is told, for every process alike", async () => {
+  test("moves forward by the given seconds in every process", async () => {
     const other = await openTestPlane({ databaseUrl: t.databaseUrl });
     const first = (await advance(0)).body.now;
     const second = (await other.call("POST", "/lab/clock", { key: null, body: { seconds: 7_200 } })).body.now;
@@ -147,11 +147,11 @@ describe("the laboratory's clock", () => {
     await other.close();
   });
 
-  test.each([-1, "1", null, 1e300, 315_360_001])("does not take %j", async (seconds) => {
+  test.each([-1, "1", null, 1e300, 315_360_001])("refuses %j", async (seconds) => {
     expect((await advance(seconds)).status).toBe(400);
   });
 
-  test("is not there without BERTH_LAB: the path reads like any other that does not exist", async () => {
+  test("does not exist without BERTH_LAB", async () => {
     const other = await openTestPlane({ databaseUrl: t.databaseUrl, env: { BERTH_LAB: "0" } });
     const headers = { "x-request-id": "7f1c2a34-5b6d-4e8f-9a0b-1c2d3e4f5a6b" };
     const given = { key: null, body: { seconds: 1 }, headers };
@@ -165,7 +165,7 @@ describe("the laboratory's clock", () => {
 
 describe("every answer", () => {
   test.each(["/v1/health", "/v1/system/cns", "/docs", "/no/such/path", "/v1/config/none"])(
-    "of %s has its request id, may not be sniffed, framed or stored, and opens no other origin",
+    "of %s has a request id and the security headers, and allows no other origin",
     async (path) => {
       const { headers } = await t.call("GET", path, { headers: { origin: "https://example.org" } });
       expect(headers.get("x-request-id")).toMatch(/^[0-9a-f-]{36}$/);

@@ -1,4 +1,4 @@
-// A user who is not root, with a key and no password: put into the database, since the API makes users with a password.
+// Inserts a non-root user with a key and without a password into the database, since the API requires a password.
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import type { Db } from "../../src/db/pool.ts";
 import { formatApiKey } from "../../src/lib/ids/api-key.ts";

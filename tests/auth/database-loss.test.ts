@@ -1,4 +1,4 @@
-// A credential that cannot be looked up is an error and never an anonymous caller. Document 4, 2.3.
+// A credential that cannot be looked up is an error; the caller never becomes anonymous.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type OwnCluster, ownCluster } from "../support/cluster.ts";
 import { okOf, openTestPlane, ROOT_KEY, type TestPlane } from "../support/control-plane.ts";
@@ -19,7 +19,7 @@ afterAll(async () => {
   await cluster.remove();
 });
 
-test("while the database is gone every kind of credential is 503, also where none is needed", async () => {
+test("without the database every kind of credential gets 503, also on anonymous routes", async () => {
   const body = { username: "user", password: "a long enough password" };
   okOf(await t.call("POST", "/v1/system/users", { body }));
   const session = okOf(await t.call("POST", "/v1/auth/login", { key: null, body }));

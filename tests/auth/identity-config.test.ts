@@ -1,15 +1,15 @@
-// What the environment may say about the identity service, and what stops the start.
+// The configuration of the identity service, and the errors that stop the start.
 import { expect, test } from "vitest";
 import { readConfig } from "../../src/config.ts";
 
 const ISSUER = "https://id.example";
 
-test("without a word there is none", () => {
+test("without variables there is no identity service", () => {
   expect(readConfig({}).identity).toBeNull();
   expect(readConfig({ BERTH_IDENTITY_ISSUER: "", BERTH_IDENTITY_AUDIENCE: "" }).identity).toBeNull();
 });
 
-test("an issuer and an audience make one, with its keys found by discovery or at the address that is given", () => {
+test("an issuer and an audience configure one; its keys are found by discovery or at a given address", () => {
   const env = { BERTH_IDENTITY_ISSUER: ISSUER, BERTH_IDENTITY_AUDIENCE: "site" };
   expect(readConfig(env).identity).toEqual({ issuer: ISSUER, audience: "site", jwks_url: null });
   const jwks_url = "https://keys.example/jwks";

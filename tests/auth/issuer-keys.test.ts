@@ -1,4 +1,4 @@
-// How the keys of an issuer are found, kept and read again: document 4, 2.3 (cached 300 s; a failure is an error).
+// How the keys of an issuer are found, cached and read again.
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createIssuerKeys, IssuerUnavailable } from "../../src/auth/issuer.ts";
 import { fetchDocumentHere } from "../../src/outbound/document.ts";
@@ -19,7 +19,7 @@ afterEach(() => issuer.close());
 
 const verify = (token: string) => keys.verify(token, { issuer: issuer.issuer, jwks_url: null }, ["RS256"]);
 
-test("keys are read once for many tokens, also for those that arrive together, and again when they are old", async () => {
+test("keys are read once for many tokens, also for concurrent ones, and again when they are old", async () => {
   const token = await issuer.sign({ sub: "s" });
   expect(await Promise.all([verify(token), verify(token), verify(token)])).toEqual(
     Array(3).fill(expect.objectContaining({ sub: "s" })),
@@ -32,7 +32,7 @@ test("keys are read once for many tokens, also for those that arrive together, a
   expect(issuer.keyReads()).toBe(2);
 });
 
-test("a token of a new key makes the keys be read again, but not more often than allowed", async () => {
+test("a token with an unknown key makes the keys be read again, at most as often as allowed", async () => {
   await verify(await issuer.sign({ sub: "s" }));
   await issuer.rotate();
   const token = await issuer.sign({ sub: "s" });
@@ -45,7 +45,7 @@ test("a token of a new key makes the keys be read again, but not more often than
   expect(issuer.keyReads()).toBe(2);
 });
 
-test("keys may be named outright, and discovery is then not asked", async () => {
+test("with a configured address of the keys discovery is skipped", async () => {
   issuer.behave({ discovery: "nothing" });
   const token = await issuer.sign({ sub: "s" });
   const named = { issuer: issuer.issuer, jwks_url: issuer.jwks_url };
@@ -53,16 +53,16 @@ test("keys may be named outright, and discovery is then not asked", async () => 
 });
 
 test.each([
-  ["a status that is no success", () => ({ status: 500 })],
+  ["an error status", () => ({ status: 500 })],
   ["a redirect", () => ({ status: 302 })],
   ["a document of another issuer", () => ({ discovery: { issuer: "https://a.invalid", jwks_uri: issuer.jwks_url } })],
   ["no address of keys", () => ({ discovery: { issuer: issuer.issuer } })],
-  ["an address of keys in clear text", () => ({
+  ["an http address of keys", () => ({
     discovery: { issuer: issuer.issuer, jwks_uri: "http://192.0.2.1/keys" },
   })],
-  ["something else than keys", () => ({ keys: { keys: "none" } })],
-  ["more than anybody has keys for", () => ({ keys: { keys: [], filler: "x".repeat(ISSUER_BYTES_MAX) } })],
-])("an issuer that answers %s is unavailable, and is left alone for a while", async (_name, how) => {
+  ["no list of keys", () => ({ keys: { keys: "none" } })],
+  ["more bytes than allowed", () => ({ keys: { keys: [], filler: "x".repeat(ISSUER_BYTES_MAX) } })],
+])("an issuer that answers %s is unavailable, and is not asked for a while", async (_name, how) => {
   const token = await issuer.sign({ sub: "s" });
   issuer.behave(how());
   await expect(verify(token)).rejects.toThrow(IssuerUnavailable);
@@ -72,14 +72,14 @@ test.each([
   expect(await verify(token)).toMatchObject({ sub: "s" });
 });
 
-test("an issuer that nobody answers for is unavailable", async () => {
+test("an issuer that does not answer is unavailable", async () => {
   const token = await issuer.sign({ sub: "s" });
   await issuer.close();
   await expect(verify(token)).rejects.toThrow(IssuerUnavailable);
   issuer = await openLocalIssuer(() => Promise.resolve(0));
 });
 
-test("a key that is too short to be one is the issuer's failure", async () => {
+test("a key that is too short is a failure of the issuer", async () => {
   issuer.behave({ keys: { keys: [{ ...issuer.jwk("RS256"), n: "AQAB" }] } });
   const token = await issuer.sign({ sub: "s" });
   await expect(verify(token)).rejects.toThrow(IssuerUnavailable);

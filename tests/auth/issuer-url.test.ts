@@ -1,4 +1,4 @@
-// At which addresses an issuer and its keys may be: reliability rule S-25, and OpenID Connect Discovery, 3.
+// The allowed URLs of issuers and their keys (docs/reliability.md, S-25; OpenID Connect Discovery, 3).
 import { expect, test } from "vitest";
 import { isIssuerUrl, mayFollow } from "../../src/auth/issuer-url.ts";
 

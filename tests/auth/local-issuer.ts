@@ -1,5 +1,4 @@
-// An OpenID issuer on a loopback address: discovery, keys of every algorithm that is accepted, and whatever tokens a test
-// wants signed.
+// An OpenID issuer on a loopback address: discovery, keys of every accepted algorithm, and signed tokens.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type CryptoKey, exportJWK, generateKeyPair, type JWK, type JWTPayload, SignJWT } from "jose";
@@ -10,14 +9,14 @@ export type Algorithm = (typeof ALGORITHMS)[number];
 export type LocalIssuer = {
   readonly issuer: string;
   readonly jwks_url: string;
-  /** How often the keys were asked for. */
+  /** How often the keys were requested. */
   readonly keyReads: () => number;
-  /** What the next answers are, in place of the right ones: a status, or the bodies. */
+  /** Overrides the next answers: a status, or the bodies. */
   readonly behave: (how: { status?: number; discovery?: unknown; keys?: unknown }) => void;
   readonly jwk: (algorithm: Algorithm) => JWK;
-  /** New keys under new names; tokens of the old ones are no longer good. */
+  /** Replaces the keys; tokens of the old ones become invalid. */
   readonly rotate: () => Promise<void>;
-  /** Signs the claims; `iss` and an hour of life unless they say otherwise. */
+  /** Signs the claims, by default with `iss` and an expiry in one hour. */
   readonly sign: (claims: JWTPayload, how?: { algorithm?: Algorithm; kid?: string }) => Promise<string>;
   readonly close: () => Promise<void>;
 };

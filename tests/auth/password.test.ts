@@ -1,4 +1,4 @@
-// Passwords at rest: document 4, Fixed here, Credentials at rest.
+// The hashing of passwords.
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createPasswords, type Passwords, PASSWORDS_BUSY } from "../../src/auth/password.ts";
 
@@ -8,7 +8,7 @@ afterEach(() => passwords.close());
 
 const LONG = "ä".repeat(1_024);
 
-test("a password is known by its hash and by no other; equal ones have different hashes", async () => {
+test("a password matches only its own hash, and equal passwords have different hashes", async () => {
   const [first, again] = [await passwords.hash(LONG), await passwords.hash(LONG)] as [string, string];
   expect(first).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
   expect(again).not.toBe(first);
@@ -18,11 +18,11 @@ test("a password is known by its hash and by no other; equal ones have different
   }
 });
 
-test("whoever has no password is not let in with any, the empty one and a blank included", async () => {
+test("a user without a password cannot log in with any, also not an empty or blank one", async () => {
   for (const password of ["", " ", "anything"]) expect(await passwords.verify(password, null)).toBe(false);
 });
 
-test("what waits is bounded: one more is refused at once, and closing ends the rest", async () => {
+test("the queue is bounded: one more task is refused at once, and closing fails the queued ones", async () => {
   const waiting = Array.from({ length: 64 }, () => passwords.verify("p", null));
   const settled = Promise.allSettled(waiting);
   expect(await passwords.verify("p", null)).toBe(PASSWORDS_BUSY);

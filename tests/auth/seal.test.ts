@@ -5,7 +5,7 @@ import { derive, open, seal } from "../../src/auth/seal.ts";
 const secret = randomBytes(32);
 const context = { purpose: "pending-key", id: "cn-1" };
 
-test("what was sealed opens again, and two seals of one text differ", () => {
+test("a sealed text can be opened, and two seals of one text differ", () => {
   for (const text of ["", "opsk_secret", "é\u2028💡".repeat(1_000)]) {
     const sealed = seal(secret, text, context);
     expect(open(secret, sealed, context)).toBe(text);
@@ -13,7 +13,7 @@ test("what was sealed opens again, and two seals of one text differ", () => {
   }
 });
 
-test("a sealed text shows nothing of what it holds", () => {
+test("a sealed text reveals nothing of its content", () => {
   const canary = "canary-canary-canary-canary";
   const sealed = seal(secret, canary, context);
   const bytes = Buffer.from(sealed.slice(3), "base64url");
@@ -29,7 +29,7 @@ test("another secret, purpose or record does not open it", () => {
   expect(() => open(secret, sealed, { ...context, id: "cn-2" })).toThrow("pending-key of cn-2");
 });
 
-test("a change of any bit, a cut and a wrong format are found", () => {
+test("a changed bit, a truncation and a wrong format are detected", () => {
   const sealed = seal(secret, "text", context);
   const bytes = Buffer.from(sealed.slice(3), "base64url");
   for (let bit = 0; bit < bytes.length * 8; bit++) {
@@ -42,13 +42,13 @@ test("a change of any bit, a cut and a wrong format are found", () => {
   }
 });
 
-test("parts of a context cannot be shifted into each other", () => {
+test("contexts with shifted parts differ", () => {
   const sealed = seal(secret, "text", { purpose: 'a","b', id: "c" });
   expect(() => open(secret, sealed, { purpose: "a", id: 'b","c' })).toThrow("cannot open");
   expect(derive(secret, { purpose: "ab", id: "c" }, 16)).not.toEqual(derive(secret, { purpose: "a", id: "bc" }, 16));
 });
 
-test("a derived value is the same each time and another for each secret, purpose, id and use", () => {
+test("a derived value depends only on secret, purpose, id and use", () => {
   const value = derive(secret, context, 24);
   expect(value).toHaveLength(24);
   expect(derive(secret, context, 24)).toEqual(value);

@@ -27,7 +27,7 @@ afterAll(async () => {
 const from = (env: { BERTH_SECRET_KEY?: string; DATABASE_URL?: string }, dataDir = folder.path) =>
   serverSecret({ env, dataDir, db });
 
-test("the environment's secret is taken as hex, base64url or base64 and wins", async () => {
+test("the secret in the environment may be hex, base64url or base64, and has precedence", async () => {
   const bytes = randomBytes(33);
   for (const text of [bytes.toString("hex"), bytes.toString("base64url"), ` ${bytes.toString("base64")}\n`]) {
     const { secret, ...rest } = await from({ BERTH_SECRET_KEY: text, DATABASE_URL: database.url });
@@ -37,7 +37,7 @@ test("the environment's secret is taken as hex, base64url or base64 and wins", a
   expect(await readdir(folder.path)).toEqual([]);
 });
 
-test("a short or odd secret stops the start and spells the form out without repeating it", async () => {
+test("a malformed secret stops the start, and the error names the form but not the value", async () => {
   for (const text of ["hunter2", "a".repeat(62), "correct horse battery staple correct horse battery"]) {
     const error = await from({ BERTH_SECRET_KEY: text }).catch((error: Error) => error);
     expect(String(error)).toContain("BERTH_SECRET_KEY must be at least 32 random bytes as hex or base64url");
@@ -45,7 +45,7 @@ test("a short or odd secret stops the start and spells the form out without repe
   }
 });
 
-test("with the embedded database it is a file that only its owner reads, the same at each start", async () => {
+test("with the embedded database it is a file that only its owner can read, the same at each start", async () => {
   const dataDir = join(folder.path, "new");
   const starts = await Promise.all([1, 2, 3].map(() => from({}, dataDir)));
   expect(starts[0]).toMatchObject({ from: "file", warning: null });
@@ -55,7 +55,7 @@ test("with the embedded database it is a file that only its owner reads, the sam
   expect(await readdir(dataDir)).toEqual(["secret-key"]);
 });
 
-test("a file that others may read or that holds no secret stops the start", async () => {
+test("a file that others may read, or without a secret, stops the start", async () => {
   const path = join(folder.path, "secret-key");
   await writeFile(path, randomBytes(32).toString("hex"));
   await chmod(path, 0o640);
@@ -65,7 +65,7 @@ test("a file that others may read or that holds no secret stops the start", asyn
   await expect(from({})).rejects.toThrow("Restore it from a backup");
 });
 
-test("with a database of the operator's it is minted there once, for all servers, with a warning", async () => {
+test("with an external database it is created there once for all servers, with a warning", async () => {
   const starts = await Promise.all([1, 2, 3].map(() => from({ DATABASE_URL: database.url })));
   const hex = (await db.query("select encode(secret, 'hex') as hex from server_secret")).rows[0].hex;
   for (const { secret, ...rest } of starts) {
@@ -75,7 +75,7 @@ test("with a database of the operator's it is minted there once, for all servers
   }
 });
 
-test("neither the server nor a reader of reports can change or read that row beyond its use", async () => {
+test("neither the server's role nor the report role can change that row, and reports cannot read it", async () => {
   for (const sql of ["update server_secret set secret = secret", "delete from server_secret"]) {
     expect(sqlState(await db.query(sql).catch((error) => error)), sql).toBe("42501");
   }

@@ -1,4 +1,4 @@
-// What is no credential: reliability rule S-10. Every token here is refused with the one 401, whoever it claims to be of.
+// Invalid credentials (docs/reliability.md, S-10). Every token here gets the same 401, whatever its claims.
 import { Buffer } from "node:buffer";
 import { createHmac, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -54,10 +54,10 @@ const ask = (authorization: string) =>
 const encode = (value: unknown) =>
   Buffer.from(typeof value === "string" ? value : JSON.stringify(value)).toString("base64url");
 const claimsOf = (token: string) => JSON.parse(Buffer.from(token.split(".")[1]!, "base64url").toString());
-/** The key that signs our own tokens, as the server derives it. */
+/** The key of the server's own tokens, derived as the server does. */
 const ownKey = () => derive(Buffer.from(SECRET_KEY, "hex"), { purpose: "session-token", id: "" }, 32);
 
-/** Signed with HMAC; what is no text becomes JSON. */
+/** Signs with HMAC; objects become JSON. */
 function hmac(key: Uint8Array | string, claims: unknown, header: unknown = { alg: "HS256", typ: "JWT" }): string {
   const signed = `${encode(header)}.${encode(claims)}`;
   return `${signed}.${createHmac("sha256", key).update(signed).digest("base64url")}`;
@@ -71,7 +71,7 @@ async function expectRefused(tokens: Readonly<Record<string, string>>): Promise<
   }
 }
 
-test("the good ones are good, so that what follows is refused for what is wrong with it", async () => {
+test("valid tokens are accepted, so that the others are refused for their defects", async () => {
   const own = claimsOf(session.access_token);
   const good = [session.access_token, hmac(ownKey(), own), await identity.sign({ sub: "s", aud: AUDIENCE })];
   for (const algorithm of ["RS256", "ES256", "EdDSA"] as const) {
@@ -104,8 +104,8 @@ test("S-10: only `Bearer`, one space and the token is a credential", async () =>
   expect((await t.call("GET", `/v1/auth/whoami?access_token=${token}`, { key: null })).status).toBe(401);
 });
 
-describe("S-10: our own tokens", () => {
-  test("are refused when a byte of them is another, a part is missing or one is too many", async () => {
+describe("S-10: tokens of sessions", () => {
+  test("are refused with a changed byte, a missing part or an additional one", async () => {
     const [head = "", body = "", sign = ""] = session.access_token.split(".");
     const other = sign.startsWith("A") ? "B" : "A";
     await expectRefused({
@@ -121,7 +121,7 @@ describe("S-10: our own tokens", () => {
     });
   });
 
-  test("are refused with another algorithm than HS256 or with another key", async () => {
+  test("are refused with an algorithm other than HS256 or with another key", async () => {
     const claims = claimsOf(session.access_token);
     const none = `${encode({ alg: "none" })}.${encode(claims)}`;
     await expectRefused({
@@ -138,7 +138,7 @@ describe("S-10: our own tokens", () => {
     });
   });
 
-  test("are refused with claims that are not what we write, though signed with our key", async () => {
+  test("are refused with other claims than the server's, although the signature is valid", async () => {
     const claims = claimsOf(session.access_token);
     const signed = (change: object) => hmac(ownKey(), { ...claims, ...change });
     const { exp: _exp, ...endless } = claims;
@@ -168,7 +168,7 @@ describe.each(["the identity service", "the issuer of a tenant"])("S-10: tokens 
   const issuer = () => (which === "the identity service" ? identity : ofTenant);
   const sign = (claims: object, how = {}) => issuer().sign({ sub: "s", aud: AUDIENCE, ...claims }, how);
 
-  test("are refused when they are for another audience, of nobody, or of another issuer", async () => {
+  test("are refused with another audience, without a subject, or with another issuer", async () => {
     const other = issuer() === identity ? ofTenant : identity;
     await expectRefused({
       "another audience": await sign({ aud: "another" }),
@@ -185,7 +185,7 @@ describe.each(["the identity service", "the issuer of a tenant"])("S-10: tokens 
     });
   });
 
-  test("are refused out of their time, and with times that are no numbers", async () => {
+  test("are refused when expired or not valid yet, and with times that are not numbers", async () => {
     const now_s = Math.floor(await now_ms() / 1_000);
     await expectRefused({
       expired: await sign({ exp: now_s }),
@@ -197,7 +197,7 @@ describe.each(["the identity service", "the issuer of a tenant"])("S-10: tokens 
     expect((await ask(`Bearer ${await sign({ nbf: now_s + 5 })}`)).status).toBe(200);
   });
 
-  test("are refused without a signature, with that of another, and with their public key as a secret", async () => {
+  test("are refused without a signature, with another key, and with the public key as a secret", async () => {
     const token = await sign({});
     const [head = "", body = "", signature = ""] = token.split(".");
     const claims = claimsOf(token);
@@ -218,14 +218,14 @@ describe.each(["the identity service", "the issuer of a tenant"])("S-10: tokens 
   });
 });
 
-test("the identity service signs with RS256 and nothing else", async () => {
+test("only RS256 is accepted from the identity service", async () => {
   for (const algorithm of ["ES256", "EdDSA"] as const) {
     const token = await identity.sign({ sub: "s", aud: AUDIENCE }, { algorithm });
     expect((await ask(`Bearer ${token}`)).text).toBe(REFUSED);
   }
 });
 
-test("a token that its issuer bound to a key or certificate is not accepted from a bearer", async () => {
+test("a token that is bound to a key or certificate is not accepted as a bearer token", async () => {
   await expectRefused({
     tenant: await ofTenant.sign({ sub: "s", aud: AUDIENCE, cnf: { jkt: "x" } }),
     identity: await identity.sign({ sub: "s", aud: AUDIENCE, cnf: { jkt: "x" } }),
@@ -234,7 +234,7 @@ test("a token that its issuer bound to a key or certificate is not accepted from
   });
 });
 
-test("a bad token is refused on routes that need none as well", async () => {
+test("a bad token is refused on anonymous routes, too", async () => {
   const answer = await t.call("GET", "/v1/health", { key: "a.b.c", headers: { "x-request-id": REQUEST_ID } });
   expect(answer.text).toBe(REFUSED);
 });

@@ -34,7 +34,7 @@ function render() {
   return docsPage(openApiDocument(app, { version: "1.2.3", schemas: { CnView, SetupProgress, CnApproval } }));
 }
 
-test("an operation shows its method, path, rights, parameters, body, answers and codes", () => {
+test("an operation shows its method, path, permission, parameters, body, answers and codes", () => {
   const { html } = render();
   for (
     const piece of [
@@ -54,7 +54,7 @@ test("an operation shows its method, path, rights, parameters, body, answers and
   ) expect(html).toContain(piece);
 });
 
-test("every link leads to something on the page or to the document", () => {
+test("every link leads to an anchor on the page or to the document", () => {
   const { html } = render();
   const ids = new Set([...html.matchAll(/ id="([^"]+)"/g)].map((match) => `#${match[1]}`));
   const links = [...html.matchAll(/href="([^"]+)"/g)].map((match) => match[1]!);
@@ -62,13 +62,13 @@ test("every link leads to something on the page or to the document", () => {
   expect(links.filter((link) => !ids.has(link) && link !== "/openapi.json")).toEqual([]);
 });
 
-test("text from the document is text on the page", () => {
+test("text from the document is escaped on the page", () => {
   const { html } = render();
   expect(html).not.toContain("<script");
   expect(html).toContain("&quot;&gt;&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;&amp;");
 });
 
-test("S-34: its policy allows exactly the style that is on it, and nothing is fetched from anywhere", () => {
+test("S-34: its policy allows exactly its own style, and it loads nothing", () => {
   const { html, headers } = render();
   const styles = [...html.matchAll(/<style>([\s\S]*?)<\/style>/g)].map((match) => match[1]!);
   expect(styles.length).toBe(1);
@@ -77,7 +77,7 @@ test("S-34: its policy allows exactly the style that is on it, and nothing is fe
   expect(html).not.toMatch(/ style=| on\w+=|<link|<img|<iframe|@import|url\(/);
 });
 
-test("the shell leaves the page's own headers alone", async () => {
+test("the shell keeps the page's own headers", async () => {
   const app = newApp();
   const { html, headers } = render();
   app.get("/docs", () => new Response(html, { headers }));

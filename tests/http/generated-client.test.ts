@@ -1,5 +1,5 @@
-// A client that a public generator makes of the description is of the right types and works: openapi-typescript makes the
-// types, openapi-fetch sends by them. What no type may allow is marked as an error that must be there.
+// A generated client works and has the right types: openapi-typescript generates the types, openapi-fetch uses them. Each
+// use that the types must refuse is marked with an expected error.
 import { execFile } from "node:child_process";
 import { symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -27,7 +27,7 @@ const client = createClient<paths>({
 });
 const silo = await client.POST("/v1/silos", {
   params: { header: { "Idempotency-Key": "made-once" } },
-  body: { name: "acme", description: "made by a generated client" },
+  body: { name: "acme", description: "created by a generated client" },
 });
 const again = await client.POST("/v1/silos", {
   params: { header: { "Idempotency-Key": "made-once" } },
@@ -37,16 +37,16 @@ const nodes = await client.GET("/v1/system/cns", { params: { query: { limit: 10 
 const absent = await client.GET("/v1/silos/{silo_id}", {
   params: { path: { silo_id: "7f1c2a34-5b6d-4e8f-9a0b-1c2d3e4f5a6b" } },
 });
-// @ts-expect-error: a path that there is not
+// @ts-expect-error: an unknown path
 await client.GET("/v1/silo");
-// @ts-expect-error: a field of another type
+// @ts-expect-error: a field with a wrong type
 const wrong = await client.POST("/v1/silos", { body: { name: 7 } });
 
 const silo_name: string | undefined = silo.data?.name;
 const hostnames: string[] | undefined = nodes.data?.items.map(({ hostname }) => hostname);
 const said: string | undefined = absent.error?.message;
 const error_code: string | undefined = absent.error?.error_code;
-// @ts-expect-error: a field that no node has
+// @ts-expect-error: an unknown field
 nodes.data?.items[0]?.colour;
 
 const statuses = [silo, again, nodes, absent, wrong].map(({ response }) => response.status);
@@ -64,7 +64,7 @@ beforeAll(async () => {
   const { text } = await t.call("GET", "/openapi.json", { key: null });
   await writeFile(join(folder.path, "berth.ts"), astToString(await openapiTS(text)));
   await writeFile(join(folder.path, "program.ts"), PROGRAM);
-  // A project like a user's own, with the package where it is here already, so that nothing is fetched.
+  // A project as a user has it, with the installed package linked, so that nothing is downloaded.
   await writeFile(join(folder.path, "package.json"), JSON.stringify({ dependencies: { "openapi-fetch": "*" } }));
   await writeFile(join(folder.path, "deno.json"), JSON.stringify({ nodeModulesDir: "manual", lock: false }));
   await symlink(join(ROOT, "node_modules"), join(folder.path, "node_modules"));
@@ -81,14 +81,14 @@ function deno(verb: string, ...flags: string[]) {
 }
 
 test(
-  "the types that are generated of the description check a program that uses them",
+  "the generated types check a program that uses them",
   { timeout: CHECK_LIMIT_MS },
   async () => {
     await expect(deno("check")).resolves.toBeDefined();
   },
 );
 
-test("the program makes a silo, lists the nodes, and reads refusals by their fields", async () => {
+test("the program creates a silo, lists the nodes, and reads the fields of errors", async () => {
   await t.register({ hostname: "rack-7" });
   const { stdout } = await deno("run", "--no-check", "--allow-env", "--allow-net=127.0.0.1");
   expect(JSON.parse(stdout)).toEqual({

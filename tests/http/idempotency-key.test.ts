@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { IDEMPOTENCY_KEY_CHARS_MAX } from "../../src/contract/limits.ts";
 import { parseIdempotencyKey } from "../../src/http/idempotency-key.ts";
 
-test.each(["a", "~!x y", "x".repeat(IDEMPOTENCY_KEY_CHARS_MAX)])("the key %j is taken as it is", (value) => {
+test.each(["a", "~!x y", "x".repeat(IDEMPOTENCY_KEY_CHARS_MAX)])("the key %j is accepted unchanged", (value) => {
   expect(parseIdempotencyKey(value)).toEqual({ ok: true, value });
 });
 

@@ -1,4 +1,4 @@
-// A published tree beside the API: what any static host would do, and the API's own refusals.
+// Serving a published tree beside the API: as a static host does, with the API's errors.
 import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -23,17 +23,17 @@ beforeAll(async () => {
   await writeFile(join(root, "site/v1/distros/debian/aliases/latest.json"), "{}");
   await writeFile(join(root, "secret.json"), `"outside"`);
   await symlink(join(root, "secret.json"), join(root, "site/v1/images.json"));
-  // The gate is tried elsewhere; here everybody may read.
+  // Other tests cover the authorization; here everybody may read.
   indexSiteRoutes(
     app,
-    // All that these routes use of what routes are given.
+    // The only dependency of these routes.
     { allow: () => (_c: unknown, next: () => Promise<void>) => next() } as unknown as RouteDeps,
     join(root, "site"),
   );
 });
 afterAll(() => rm(root, { recursive: true, force: true }));
 
-test("a file comes with its ETag and the time it was written", async () => {
+test("a file has its ETag and its modification time", async () => {
   const answer = await get("/v1/index.json");
   expect(answer.status).toBe(200);
   expect(await answer.text()).toBe(LIST);
@@ -42,7 +42,7 @@ test("a file comes with its ETag and the time it was written", async () => {
   expect(Date.parse(answer.headers.get("last-modified") ?? "")).toBeGreaterThan(0);
 });
 
-test("whoever has the current bytes gets 304 and no body", async () => {
+test("a client with the current version gets 304 without a body", async () => {
   const first = await get("/v1/index.json");
   const etag = first.headers.get("etag") ?? "";
   const same = await get("/v1/index.json", { "if-none-match": etag });
@@ -52,7 +52,7 @@ test("whoever has the current bytes gets 304 and no body", async () => {
   expect((await get("/v1/index.json", { "if-none-match": `"other"` })).status).toBe(200);
 });
 
-test("gzip is another representation with an ETag of its own", async () => {
+test("the gzip representation has its own ETag", async () => {
   const plain = await get("/v1/index.json");
   const zipped = await get("/v1/index.json", { "accept-encoding": "gzip" });
   expect(zipped.headers.get("content-encoding")).toBe("gzip");
@@ -61,7 +61,7 @@ test("gzip is another representation with an ETag of its own", async () => {
   expect((await get("/v1/index.json", { "accept-encoding": "gzip;q=0" })).headers.get("content-encoding")).toBeNull();
 });
 
-test("HEAD tells the same without the body", async () => {
+test("HEAD gets the same headers without the body", async () => {
   const answer = await app.request("/v1/index.json", { method: "HEAD" });
   expect([answer.status, await answer.text()]).toEqual([200, ""]);
   expect(answer.headers.get("etag")).not.toBeNull();
@@ -73,7 +73,7 @@ test("a change of the file changes its ETag", async () => {
   expect((await get("/v1/distros/debian/aliases/latest.json")).headers.get("etag")).not.toBe(before);
 });
 
-test("an alias that the specification does not name is served like the others", async () => {
+test("an additional alias is served like the others", async () => {
   await writeFile(join(root, "site/v1/distros/debian/aliases/newest.json"), `{"distro":"debian"}`);
   const answer = await get("/v1/distros/debian/aliases/newest.json");
   expect([answer.status, await answer.json()]).toEqual([200, { distro: "debian" }]);
@@ -90,7 +90,7 @@ test.each([
   "/v1/distros/..%2f..%2f/index.json",
   "/v1/distros/.hidden/index.json",
   "/v1/images.json",
-])("S-24: %s is not there, and the answer is the API's error body", async (path) => {
+])("S-24: %s gets 404 with the API's error body", async (path) => {
   const answer = await get(path);
   expect(answer.status).toBe(404);
   expect(await answer.json()).toMatchObject({ message: "Not Found", request_id: expect.any(String) });

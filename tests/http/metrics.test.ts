@@ -17,7 +17,7 @@ test("requests are counted by method, pattern and status", async () => {
   expect(body).toContain('http_request_duration_seconds_count{method="GET",route="/v1/cns/:id"} 2');
 });
 
-test("a thousand made-up paths add no series", async () => {
+test("a thousand unknown paths add no series", async () => {
   const metrics = newMetrics();
   const app = newApp({ observe: metrics.observe });
   await app.request("/x");
@@ -26,7 +26,7 @@ test("a thousand made-up paths add no series", async () => {
   expect((await metrics.text()).body.split("\n").length).toBe(before);
 });
 
-test("the process shows its memory, time and start, and two registries do not mix", async () => {
+test("the process shows its memory, CPU time and start, and registries are separate", async () => {
   const uptime_s = process.uptime;
   const now_s = () => Date.now() / 1_000;
   const before = { now_s: now_s(), uptime_s: uptime_s() };
@@ -39,7 +39,7 @@ test("the process shows its memory, time and start, and two registries do not mi
     expect(Number(new RegExp(`^${name} (.+)$`, "m").exec(body)?.[1])).toBeGreaterThan(0);
   }
   const start = Number(/^process_start_time_seconds (.+)$/m.exec(body)?.[1]);
-  // Both clocks were read between the two moments, however long that took.
+  // Both clocks were read between the two instants, however long that took.
   expect(start).toBeGreaterThanOrEqual(before.now_s - after.uptime_s);
   expect(start).toBeLessThanOrEqual(after.now_s - before.uptime_s);
   expect((await other.text()).body).not.toContain('route="/"');

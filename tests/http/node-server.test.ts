@@ -4,12 +4,12 @@ import { type EdgeLimits, type FetchHandler, type NodeServer, serveNode } from "
 import { newApp } from "../../src/http/shell.ts";
 import { rawClient } from "./raw-client.ts";
 
-/** For what is about time; everything else has all the time that a slow machine needs. */
+/** For tests of time limits; the others have enough time on a slow machine. */
 const SHORT = { headers_ms: 400, body_ms: 600, idle_ms: 700 };
 const LONG: Partial<EdgeLimits> = { headers_ms: 20_000, body_ms: 20_000, idle_ms: 20_000 };
 const HOST = "Host: test\r\n";
 
-/** Long enough to answer what can be answered, on a slow machine too. */
+/** Long enough for an answer on a slow machine. */
 const CLOSE_GRACE_MS = 2_000;
 const PATIENT = { timeout: 20_000 };
 
@@ -34,7 +34,7 @@ const echo: FetchHandler = (request, { remoteAddress, body }) =>
     remoteAddress,
   });
 
-/** The answer to one whole request on a connection of its own; the server may keep it open. */
+/** Returns the answer to one request on a new connection, which the server may keep open. */
 async function ask(port: number, bytes: string): Promise<string> {
   const client = await rawClient(port);
   client.send(bytes);
@@ -45,7 +45,7 @@ async function ask(port: number, bytes: string): Promise<string> {
 
 const statusOf = (answer: string) => Number(/^HTTP\/1\.1 (\d{3})/.exec(answer)?.[1] ?? 0);
 
-test("a request reaches the handler whole, with the caller's address", async () => {
+test("a request reaches the handler with its body and the client's address", async () => {
   const { port } = await serve(echo);
   const answer = await fetch(`http://127.0.0.1:${port}/a/b?c=d`, {
     method: "POST",
@@ -61,7 +61,7 @@ test("a request reaches the handler whole, with the caller's address", async () 
   });
 });
 
-test("S-36: a half-sent header is answered 408 in the one error body, and the connection is cut", async () => {
+test("S-36: an incomplete header gets 408 with an error body, and the connection is closed", async () => {
   const { port } = await serve(echo, SHORT);
   const client = await rawClient(port);
   client.send(`GET / HTTP/1.1\r\n${HOST}`);
@@ -73,19 +73,19 @@ test("S-36: a half-sent header is answered 408 in the one error body, and the co
   expect(after_ms).toBeGreaterThanOrEqual(SHORT.headers_ms * 0.9);
 });
 
-test("dripping header lines does not stretch the time, nor does sending nothing", async () => {
+test("slow header lines do not extend the time limit, nor does sending nothing", async () => {
   const { port } = await serve(echo, SHORT);
   const drip = await rawClient(port);
   const silent = await rawClient(port);
   drip.send("GET / HTTP/1.1\r\n");
-  // A server that counts from the last byte, or not at all, would never cut this one.
+  // A server that counts from the last byte, or not at all, would never close this one.
   const timer = setInterval(() => drip.send("X: y\r\n"), 50);
   const [dripped, silence] = await Promise.all([drip.closed(), silent.closed()]);
   clearInterval(timer);
   expect([statusOf(dripped.text), statusOf(silence.text)]).toEqual([408, 408]);
 });
 
-test("S-36: a slow body is cut, and its handler never ran", async () => {
+test("S-36: a slow body is refused, and its handler never runs", async () => {
   let ran = false;
   const { port } = await serve(() => {
     ran = true;
@@ -100,7 +100,7 @@ test("S-36: a slow body is cut, and its handler never ran", async () => {
   expect(ran).toBe(false);
 });
 
-test("a long answer is not a slow request: the handler may take longer than the request", async () => {
+test("a handler may take longer than the time limit of a request", async () => {
   const limits = { headers_ms: 1_000, body_ms: 1_000, idle_ms: 1_000 };
   const { port } = await serve(async () => {
     await new Promise((resolve) => setTimeout(resolve, limits.headers_ms + limits.body_ms + limits.idle_ms + 500));
@@ -123,7 +123,7 @@ test("pipelined requests are answered in order on one connection, which is close
   await client.closed();
 });
 
-test("the handler's signal is aborted when the caller leaves, and not when it stays", async () => {
+test("the handler's signal is aborted when the client disconnects, and only then", async () => {
   const begun = Promise.withResolvers<void>();
   const left = Promise.withResolvers<boolean>();
   const { port } = await serve(async (request, { gone }) => {
@@ -141,7 +141,7 @@ test("the handler's signal is aborted when the caller leaves, and not when it st
   expect(await (await fetch(`http://127.0.0.1:${port}/stay`)).text()).toBe("false");
 });
 
-test("an answer that was read whole does not abort its signal", async () => {
+test("a completely read answer does not abort its signal", async () => {
   let signal: AbortSignal | undefined;
   const { port } = await serve((_request, { gone }) => {
     signal = gone;
@@ -154,7 +154,7 @@ test("an answer that was read whole does not abort its signal", async () => {
   expect(signal?.aborted).toBe(false);
 });
 
-test("S-36: a body of the cap is read, one byte more is 413 that its sender can read, declared or chunked", async () => {
+test("S-36: a body of the maximum size is read; with one byte more the client gets 413, declared or chunked", async () => {
   const { port } = await serve(echo);
   const url = `http://127.0.0.1:${port}/`;
   const fits = await fetch(url, { method: "POST", body: new Uint8Array(BODY_BYTES_MAX) });
@@ -169,7 +169,7 @@ test("S-36: a body of the cap is read, one byte more is 413 that its sender can 
   }
 });
 
-test("unfinished bodies of all connections have one cap, and room returns when one ends", async () => {
+test("unfinished bodies of all connections have one limit, and a finished one frees its part", async () => {
   const server = await serveNode({
     fetch: echo,
     hostname: "127.0.0.1",
@@ -180,7 +180,7 @@ test("unfinished bodies of all connections have one cap, and room returns when o
   const post = (length: number) => `POST / HTTP/1.1\r\n${HOST}Content-Length: ${length}\r\n\r\n`;
   const slow = await rawClient(server.port);
   slow.send(post(901) + "x".repeat(900));
-  // Until the server has read what the slow one sent.
+  // Waits until the server has read the slow body.
   await expect.poll(async () => statusOf(await ask(server.port, post(101) + "y".repeat(101))), PATIENT).toBe(503);
   expect(statusOf(await ask(server.port, post(100) + "y".repeat(100)))).toBe(200);
   slow.send("x");
@@ -189,7 +189,7 @@ test("unfinished bodies of all connections have one cap, and room returns when o
   expect(statusOf(await ask(server.port, post(1_000) + "y".repeat(1_000)))).toBe(200);
 });
 
-test("connections beyond the cap are closed at once, and there is room again when one ends", async () => {
+test("connections beyond the limit are closed at once, and a closed one makes room", async () => {
   const { port } = await serve(echo, { ...LONG, connections_max: 3 });
   const request = `GET / HTTP/1.1\r\n${HOST}\r\n`;
   const kept = [];
@@ -207,7 +207,7 @@ test("connections beyond the cap are closed at once, and there is room again whe
   for (const client of kept) client.drop();
 });
 
-test("the shell behind the server answers as it does without it", async () => {
+test("the shell answers the same with and without the server", async () => {
   const app = newApp();
   app.post("/v1/echo", async (c) => c.json({ body: await c.req.json(), address: c.get("clientAddress") }));
   const { port } = await serve(app.fetch);
@@ -220,7 +220,7 @@ test("the shell behind the server answers as it does without it", async () => {
   await read.body?.cancel();
 });
 
-test("a sender that asks before it sends is told: go on, or 413 before a byte", async () => {
+test("a client with Expect: 100-continue gets 100, or 413 before it sends the body", async () => {
   const { port } = await serve(echo);
   const head = (bytes: number) => `POST / HTTP/1.1\r\n${HOST}Expect: 100-continue\r\nContent-Length: ${bytes}\r\n\r\n`;
   const welcome = await rawClient(port);
@@ -248,12 +248,12 @@ test.each([
   ["another server's target", `GET http://other/ HTTP/1.1\r\n${HOST}\r\n`],
   ["the target *", `OPTIONS * HTTP/1.1\r\n${HOST}\r\n`],
   ["a TLS greeting", "\x16\x03\x01\x02\x00\x01\x00\r\n\r\n"],
-])("S-36: a request with %s is 400, since two readers could read it differently", async (_case, bytes) => {
+])("S-36: a request with %s gets 400, since parsers could disagree about it", async (_case, bytes) => {
   const { port } = await serve(echo);
   expect(statusOf(await ask(port, bytes))).toBe(400);
 });
 
-test("S-36: too many and too large header lines are 431, too long a target 414, an odd method 501", async () => {
+test("S-36: too many or too large header lines get 431, too long a target 414, an unknown method 501", async () => {
   const { port } = await serve(echo);
   const lines = (count: number) => `GET / HTTP/1.1\r\n${HOST}${"X: y\r\n".repeat(count - 1)}\r\n`;
   expect(statusOf(await ask(port, lines(HEADER_LINES_MAX)))).toBe(200);
@@ -263,7 +263,7 @@ test("S-36: too many and too large header lines are 431, too long a target 414, 
   expect(statusOf(await ask(port, `TRACE / HTTP/1.1\r\n${HOST}\r\n`))).toBe(501);
 });
 
-test("broken bytes behind a running request end the connection without an answer in its place", async () => {
+test("malformed bytes after a running request close the connection without an answer in its place", async () => {
   const begun = Promise.withResolvers<void>();
   const release = Promise.withResolvers<void>();
   const { port } = await serve(async () => {
@@ -280,7 +280,7 @@ test("broken bytes behind a running request end the connection without an answer
   expect(text).not.toContain("400");
 });
 
-test("answers keep their status, headers and emptiness", async () => {
+test("answers keep their status, headers and empty bodies", async () => {
   const { port } = await serve((request) => {
     switch (new URL(request.url).pathname) {
       case "/none":
@@ -302,7 +302,7 @@ test("answers keep their status, headers and emptiness", async () => {
   expect([head.status, await head.text()]).toEqual([200, ""]);
 });
 
-test("a handler that throws is a 500 that says nothing", async () => {
+test("a handler that throws gets a 500 without details", async () => {
   const { port } = await serve(() => {
     throw new Error("canary");
   });
@@ -311,7 +311,7 @@ test("a handler that throws is a 500 that says nothing", async () => {
   expect(JSON.stringify(await answer.json())).not.toContain("canary");
 });
 
-test("a reader that stops reading is cut", async () => {
+test("a client that stops reading is disconnected", async () => {
   const bytes = 64 * 2 ** 20;
   const begun = Promise.withResolvers<void>();
   const { port } = await serve(() => {
@@ -327,11 +327,11 @@ test("a reader that stops reading is cut", async () => {
   expect((await client.closed()).text.length).toBeLessThan(bytes);
 });
 
-test("closing lets running requests finish, takes no new ones, and cuts what is left after the grace", async () => {
+test("closing lets running requests finish, accepts no new ones, and closes the rest after the grace period", async () => {
   const begun = { "/": Promise.withResolvers<void>(), "/never": Promise.withResolvers<void>() };
   const release = Promise.withResolvers<void>();
   const server = await serve(async (request) => {
-    const path = new URL(request.url).pathname as keyof typeof begun; // Nothing else is asked for.
+    const path = new URL(request.url).pathname as keyof typeof begun; // No other path is requested.
     begun[path].resolve();
     if (path === "/never") await new Promise(() => {});
     await release.promise;
@@ -349,18 +349,18 @@ test("closing lets running requests finish, takes no new ones, and cuts what is 
   const answer = await running.closed();
   expect(answer.text).toContain("finished");
   expect(answer.text.toLowerCase()).toContain("connection: close");
-  // The stuck request never ends by itself: without the cut, neither of these would come.
+  // The stuck request never ends by itself: without the forced close neither promise would resolve.
   await closed;
   expect((await stuck.closed()).text).toBe("");
   await idle.closed();
 });
 
-test("a taken port is an error of the start", async () => {
+test("a port in use is an error at the start", async () => {
   const { port } = await serve(echo);
   await expect(serveNode({ fetch: echo, hostname: "127.0.0.1", port })).rejects.toThrow(/EADDRINUSE|in use/i);
 });
 
-test("an answer has one length, counted by the server, whatever the handler says; HEAD tells the handler's", async () => {
+test("an answer has one length, computed by the server; HEAD keeps the handler's", async () => {
   const { port } = await serve((request) =>
     new Response(request.method === "HEAD" ? null : "hello", { headers: { "content-length": "5" } })
   );

@@ -18,7 +18,7 @@ const Pet = z.discriminatedUnion("kind", [Cat, Dog]);
 const Both = z.object({ size: z.number().default(3), pet: Pet.nullable() });
 const Holder = z.object({ both: Both });
 
-// Written as a table so that the types of the handlers, which do nothing here, stay out of the way.
+// A table, since the types of the empty handlers do not matter here.
 const routes = [
   createRoute({
     method: "get",
@@ -89,8 +89,8 @@ const schemas = {
   Holder,
 };
 
-// The document is looked into by path; its own form is what the validator is for.
-// deno-lint-ignore no-explicit-any -- the document is looked into at every depth
+// Tests read the document by path; the validator checks its form.
+// deno-lint-ignore no-explicit-any -- tests read the document at every depth
 let document: any;
 beforeAll(() => {
   const app = newApp();
@@ -106,7 +106,7 @@ test("the document is valid OpenAPI 3.0", async () => {
   expect([validator.version, document.openapi, document.info.version]).toEqual(["3.0", "3.0.3", "1.2.3"]);
 });
 
-test("every reference has a component and no anonymous name is left", () => {
+test("every reference has a component, and no generated name is left", () => {
   const references = JSON.stringify(document).match(/"\$ref":"[^"]*"/g) ?? [];
   expect(references.length).toBeGreaterThan(10);
   for (const reference of references) {
@@ -131,13 +131,13 @@ test("a page of a named schema refers to it", () => {
   expect(schema.properties.items).toEqual({ type: "array", items: { $ref: "#/components/schemas/CnView" } });
 });
 
-test("a body that refuses unknown fields says so, an answer never does", () => {
+test("a body that refuses unknown fields has additionalProperties false; an answer never does", () => {
   expect(document.components.schemas.CnApproval.additionalProperties).toBe(false);
   expect(document.components.schemas.Registration).not.toHaveProperty("additionalProperties");
   expect(document.components.schemas.CnView).not.toHaveProperty("additionalProperties");
 });
 
-test("a schema that reads differently going in and coming out is two components, and so is what holds it", () => {
+test("a schema whose input and output forms differ is two components, and so are the schemas that contain it", () => {
   const { Both, BothInput, Holder, HolderInput } = document.components.schemas;
   expect([Both.required, BothInput.required]).toEqual([["size", "pet"], ["pet"]]);
   expect(Holder.properties.both.$ref).toBe("#/components/schemas/Both");
@@ -159,7 +159,7 @@ test("a union of named members has its discriminator", () => {
   expect(document.components.schemas.AuditActor).not.toHaveProperty("discriminator");
 });
 
-test("a key is asked for unless a route says that it is anonymous", () => {
+test("a key is required unless a route is anonymous", () => {
   expect(document.components.securitySchemes.bearer).toMatchObject({ type: "http", scheme: "bearer" });
   expect(document.paths["/v1/cns"].get.security).toEqual([{ bearer: [] }]);
   expect(document.paths["/v1/agent/register"].post.security).toEqual([]);
@@ -168,14 +168,14 @@ test("a key is asked for unless a route says that it is anonymous", () => {
 const refusals = (path: string, method: string) =>
   Object.keys(document.paths[path][method].responses).filter((status) => status >= "400").join(" ");
 
-test("each operation names every status of its refusals, by what its route says of itself", () => {
+test("each operation names all its error statuses, derived from its route", () => {
   expect(refusals("/v1/cns", "get")).toBe("400 401 414 429 500 503");
   expect(refusals("/v1/cns/{server_uuid}/approve", "post")).toBe("400 401 404 408 409 413 414 415 422 429 500 503");
   expect(refusals("/v1/agent/capacity", "put")).toBe("400 401 408 413 414 415 429 500 503");
   expect(refusals("/v1/both", "put")).toBe("400 401 403 408 409 412 413 414 415 422 429 500 502 503");
 });
 
-test("every refusal has the one body, and the error codes that stand under its status", () => {
+test("every error has the error body and the codes of its status", () => {
   const { responses, schemas } = document.components;
   for (const [name, { content }] of Object.entries<{ content: unknown }>(responses)) {
     expect([name, content]).toEqual([name, {
@@ -189,7 +189,7 @@ test("every refusal has the one body, and the error codes that stand under its s
   expect(schemas.ErrorBody.properties.error_code["x-extensible-enum"]).toEqual(Object.keys(ERROR_CODES));
 });
 
-test("an Idempotency-Key is described where one is taken, and no hint of a route is shown", () => {
+test("an Idempotency-Key is described where it is accepted, and hints of routes are hidden", () => {
   const headersOf = (path: string, method: string) =>
     (document.paths[path][method].parameters ?? []).filter((each: { in: string }) => each.in === "header");
   expect(headersOf("/v1/keys", "post")).toMatchObject([{ name: "Idempotency-Key", required: false }]);

@@ -13,7 +13,7 @@ const list = (count: number, limit?: number) =>
     narrow: "state=",
   });
 
-test("without a limit a list of the cap is whole, and one row more is refused", () => {
+test("without limit a list of the maximum length is complete, and one more row is refused", () => {
   const whole = list(SCAN_ROWS_MAX);
   expect(whole.ok && [whole.page.items.length, "next_page" in whole.page]).toEqual([SCAN_ROWS_MAX, false]);
   expect(list(SCAN_ROWS_MAX + 1)).toEqual({
@@ -35,7 +35,7 @@ test("with a limit the next page starts after the last row shown, and the last p
   expect(list(0, 2)).toEqual({ ok: true, page: { items: [] } });
 });
 
-test("a limit above the scan cap's rows is still a page, not a refusal", () => {
+test("a limit above the rows of a list returns a page", () => {
   const page = list(SCAN_ROWS_MAX * 2, 1_000);
   expect(page.ok && page.page.items.length).toBe(1_000);
 });

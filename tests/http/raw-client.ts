@@ -1,11 +1,11 @@
-// A client that sends exactly the bytes it is told, to show what a server does with bytes no proper client sends.
+// A client that sends exactly the given bytes, to test a server with bytes that no proper client sends.
 import { connect, type Socket } from "node:net";
 
 export type RawClient = {
   send(text: string): void;
-  /** Everything received once `text` holds the wanted piece; rejects when the connection ends before. */
+  /** Resolves with the received text once it contains the piece; rejects when the connection closes before. */
   until(piece: string | RegExp): Promise<string>;
-  /** Everything received when the server has closed, and after how many milliseconds. */
+  /** Resolves with the received text when the server has closed, and the milliseconds until then. */
   closed(): Promise<{ text: string; after_ms: number }>;
   drop(): void;
   readonly socket: Socket;
@@ -23,7 +23,7 @@ export async function rawClient(port: number): Promise<RawClient> {
     text += chunk.toString("latin1");
     changed();
   });
-  socket.on("error", () => {}); // a reset is one way of being closed
+  socket.on("error", () => {}); // A reset counts as closed.
   socket.on("close", () => {
     ended = true;
     changed();

@@ -1,8 +1,8 @@
-// Shares of sources that are slow or many: reliability.md S-50, with the real server in tests/security/edge-shares.test.ts.
+// The shares of slow or busy sources (docs/reliability.md, S-50). tests/security/edge-shares.test.ts tests the server.
 import { expect, test } from "vitest";
 import { createShares } from "../../src/http/shares.ts";
 
-/** Takes slots of weight 1 and writes down which were taken away. */
+/** Takes slots of weight 1 and records the evicted ones. */
 function shares(total_max: number, each_max: number) {
   const evicted: string[] = [];
   const all = createShares({ total_max, each_max });
@@ -14,7 +14,7 @@ function shares(total_max: number, each_max: number) {
   return { take, evicted };
 }
 
-test("a source has at most its share, and gets room back when it lets go", () => {
+test("a source has at most its share, and releasing a slot frees it", () => {
   const { take, evicted } = shares(10, 2);
   const first = take("a");
   expect(take("a")).not.toBeNull();
@@ -26,7 +26,7 @@ test("a source has at most its share, and gets room back when it lets go", () =>
   expect(evicted).toEqual([]);
 });
 
-test("when all is taken, a newcomer takes the oldest slot of the source that has most", () => {
+test("when everything is taken, a new source gets the oldest slot of the largest one", () => {
   const { take, evicted } = shares(4, 3);
   for (const source of ["b", "a", "a", "a"]) take(source);
   expect(take("c")).not.toBeNull();
@@ -35,7 +35,7 @@ test("when all is taken, a newcomer takes the oldest slot of the source that has
   expect(evicted).toEqual(["a1", "a2"]);
 });
 
-test("a source cannot grow at the cost of one that has as much or less", () => {
+test("a source cannot take slots of a source of the same or a smaller size", () => {
   const { take, evicted } = shares(4, 3);
   for (const source of ["a", "a", "b", "b"]) take(source);
   expect(take("a")).toBeNull();
@@ -43,7 +43,7 @@ test("a source cannot grow at the cost of one that has as much or less", () => {
   expect(evicted).toEqual([]);
 });
 
-test("a slot that grows counts with what it has become", () => {
+test("a slot that grows counts with its new weight", () => {
   const { take, evicted } = shares(10, 6);
   const large = take("a", 2)!;
   expect(large.grow(6)).toBe(true);
@@ -51,7 +51,7 @@ test("a slot that grows counts with what it has become", () => {
   expect(take("a")).toBeNull();
   const other = take("b", 2)!;
   expect(other.grow(4)).toBe(true);
-  // The total is full: a third takes the place of the largest.
+  // The total is used up: a third source takes a slot of the largest.
   expect(take("c", 3)).not.toBeNull();
   expect(evicted).toEqual(["a0"]);
   expect(large.grow(8)).toBe(false);

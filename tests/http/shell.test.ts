@@ -60,7 +60,7 @@ const post = (body: BodyInit | null, headers: Record<string, string> = JSON_HEAD
   app.request(path, { method: "POST", body, headers });
 const message = async (response: Response) => (await response.json()).message as string;
 
-test("every refusal has the one error body, its id in the header, and the security headers", async () => {
+test("every error has the error body, its request id in the header, and the security headers", async () => {
   const answers = [
     await app.request("/nowhere"),
     await app.request("/v1/who", { method: "DELETE" }),
@@ -98,7 +98,7 @@ test("a caller's request id is echoed when it is a UUID and replaced when it is 
   }
 });
 
-test("an unrouted path is 404 without a code, a routed one with another method 405 with what is allowed", async () => {
+test("an unknown path gets 404 without a code; another method gets 405 with Allow", async () => {
   expect(await (await app.request("/nowhere")).json()).not.toHaveProperty("error_code");
   const refused = await app.request("/v1/bodyless/1", { method: "PUT" });
   expect([refused.status, refused.headers.get("allow")]).toEqual([405, "POST, DELETE"]);
@@ -106,13 +106,13 @@ test("an unrouted path is 404 without a code, a routed one with another method 4
   expect([read.status, read.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
 });
 
-test("HEAD is GET without a body, and only where GET is", async () => {
+test("HEAD is GET without a body, and exists only with GET", async () => {
   const head = await app.request("/v1/who", { method: "HEAD" });
   expect([head.status, await head.text()]).toEqual([200, ""]);
   expect((await app.request("/v1/bodyless/1", { method: "HEAD" })).status).toBe(405);
 });
 
-test("no origin is let in", async () => {
+test("no origin is allowed", async () => {
   for (const origin of ["https://evil.example", "null"]) {
     for (const method of ["GET", "OPTIONS"]) {
       const answer = await app.request("/v1/who", {
@@ -125,7 +125,7 @@ test("no origin is let in", async () => {
   }
 });
 
-test("S-18: what was thrown stays inside", async () => {
+test("S-18: thrown errors are not shown", async () => {
   const answer = await app.request("/v1/bug");
   expect(await answer.json()).toMatchObject({ message: "Internal Server Error", error_code: "Internal" });
 });
@@ -136,14 +136,14 @@ test("a described route may answer with a fault", async () => {
   expect(await answer.json()).toMatchObject({ message: "it is busy", error_code: "Conflict" });
 });
 
-test("a fault's headers come with it", async () => {
+test("a fault sets its headers", async () => {
   const late = await app.request("/v1/fault/wait");
   expect([late.status, late.headers.get("retry-after")]).toEqual([429, "1"]);
   const unknown = await app.request("/v1/fault/who");
   expect([unknown.status, unknown.headers.get("www-authenticate")]).toEqual([401, "Bearer"]);
 });
 
-test("a body passes through its schema", async () => {
+test("a body is parsed by its schema", async () => {
   const body = { name: "abc", count: 9, target: { kind: "a", n: 1.5 } };
   expect(await (await post(JSON.stringify(body))).json()).toEqual(body);
 });
@@ -171,13 +171,13 @@ test.each([
   expect([error.message, error.error_code]).toEqual([expected, code]);
 });
 
-test("path and query are refused in the same words", async () => {
+test("path and query have the same error texts", async () => {
   const body = '{"name":"ab"}';
   expect(await message(await post(body, JSON_HEADERS, "/v1/things/7"))).toBe("path.id: must be a UUID");
   expect(await message(await post(body, JSON_HEADERS, `/v1/things/${ID}?limit=0`))).toBe("query.limit: must be >= 1");
 });
 
-test("a refusal never repeats a value, and shortens and escapes names", async () => {
+test("an error never repeats a value, and shortens and escapes names", async () => {
   const error = await message(
     await post(JSON.stringify({ name: "canary-canary", [`k\n${"x".repeat(500)}`]: "canary" })),
   );
@@ -197,7 +197,7 @@ test.each([
   expect(await message(answer)).toBe("Malformed JSON in request body");
 });
 
-test("bytes that are no UTF-8 are malformed", async () => {
+test("bytes that are not UTF-8 are malformed", async () => {
   expect(await message(await post(new Uint8Array([0x22, 0xff, 0x22])))).toBe("Malformed JSON in request body");
 });
 
@@ -207,13 +207,13 @@ test.each([
   ["an integer that would be rounded", '{"name":"ab","count":9007199254740993}', "integers"],
   ["a NUL", '{"name":"a\\u0000b"}', "NUL"],
   ["too deep nesting", "[".repeat(JSON_DEPTH_MAX + 1), "nested deeper"],
-])("a JSON body with %s is refused before its schema sees it", async (_case, text, rule) => {
+])("a JSON body with %s is refused before its schema is applied", async (_case, text, rule) => {
   const answer = await post(text);
   expect(answer.status).toBe(400);
   expect(await message(answer)).toContain(rule);
 });
 
-test("a body of exactly the cap is read, one byte more is 413, declared or not", async () => {
+test("a body of the maximum size is read, one byte more gets 413, declared or not", async () => {
   const fits = `{"name":"ab"${" ".repeat(BODY_BYTES_MAX - 13)}}`;
   expect(fits.length).toBe(BODY_BYTES_MAX);
   expect((await post(fits)).status).toBe(200);
@@ -221,7 +221,7 @@ test("a body of exactly the cap is read, one byte more is 413, declared or not",
   expect((await post("{}", { ...JSON_HEADERS, "content-length": String(BODY_BYTES_MAX + 1) })).status).toBe(413);
 });
 
-test("a stream without an end is left at the cap", async () => {
+test("an endless stream is cancelled at the maximum size", async () => {
   let pulled = 0;
   let cancelled = false;
   const endless = new ReadableStream({
@@ -244,7 +244,7 @@ test("a stream without an end is left at the cap", async () => {
   expect(pulled).toBeLessThan(BODY_BYTES_MAX + 4 * 65_536);
 });
 
-test("a body without a type, or of another one, is 415 where a body is described and ignored where none is", async () => {
+test("a body without the JSON type gets 415 on routes with a body, and is ignored on others", async () => {
   const bytes = new TextEncoder().encode('{"name":"ab"}');
   expect((await post(bytes, {})).status).toBe(415);
   expect((await post(bytes, { "content-type": "text/plain" })).status).toBe(415);
@@ -260,7 +260,7 @@ test("a NUL in the URI is refused", async () => {
   expect((await app.request("/v1/bodyless/a%00b", { method: "DELETE" })).status).toBe(400);
 });
 
-test("S-35: the caller's address comes from the socket, and from the header only behind our proxies", async () => {
+test("S-35: the client address is the socket's, or from the header only behind trusted proxies", async () => {
   const behind = shelled({ trustedProxies: [parseCidr("10.0.0.0/8")!] });
   const who = async (remoteAddress: string | undefined, app = behind) =>
     await (await app.request("/v1/who", { headers: { "x-forwarded-for": "1.2.3.4, 198.51.100.9" } }, { remoteAddress }))
@@ -271,7 +271,7 @@ test("S-35: the caller's address comes from the socket, and from the header only
   expect(await who(undefined)).toEqual({ address: "unknown", principal: { kind: "anonymous" } });
 });
 
-test("what is observed is bounded by the routes, whatever is asked for", async () => {
+test("observed routes are bounded, whatever paths are requested", async () => {
   const seen: Observation[] = [];
   const watched = shelled({ observe: (observation) => seen.push(observation) });
   await watched.request("/v1/bodyless/1", { method: "DELETE" });
