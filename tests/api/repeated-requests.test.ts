@@ -81,7 +81,7 @@ function ask({ method, path, key }: Request, given: CallOptions = {}): Promise<A
   return t.call(method, path, { headers: { "idempotency-key": key, "x-request-id": REQUEST_ID }, ...given });
 }
 
-const said = ({ status, text }: Answer) => `${status} ${text}`;
+const shown = ({ status, text }: Answer) => `${status} ${text}`;
 
 /** The same path with an unknown id at its end. */
 const elsewhere = (path: string) => path.replace(/[0-9a-f-]{36}(?!.*[0-9a-f-]{36})/, randomUUID());
