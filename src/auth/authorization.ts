@@ -15,6 +15,9 @@ export const UNAUTHENTICATED: Fault = fault(
   },
 );
 
+/** The same for an unknown user and a wrong password, so that it reveals no user name. */
+export const WRONG_LOGIN: Fault = { ...UNAUTHENTICATED, message: "wrong user name or password" };
+
 /** Returns null when the principal may perform the action on some object, otherwise the refusal. Looks at no object. */
 export function refusalOf(action: Action, principal: Principal): Fault | null {
   const rule: Rule = POLICY[action];

@@ -6,7 +6,7 @@ import { findDisplaced, findSessionUser } from "../../actors/session/reads.ts";
 import type { SessionView } from "../../actors/session/transition.ts";
 import { findLocalUser, type LocalUser } from "../../actors/user/reads.ts";
 import { callerOf } from "../auth/authorize.ts";
-import { UNAUTHENTICATED } from "../auth/authorization.ts";
+import { UNAUTHENTICATED, WRONG_LOGIN } from "../auth/authorization.ts";
 import type { KnownPrincipal } from "../auth/principal.ts";
 import { badRequest, conflict, type Fault, isFault } from "../contract/fault.ts";
 import { LoginBody, PasswordChangeBody, RefreshBody, Tokens } from "../contract/identity.ts";
@@ -53,7 +53,7 @@ export function sessionRoutes(app: App, deps: RouteDeps): void {
     if (typeof right !== "boolean") return faultResponse(c, right);
     if (user === undefined || !right) {
       await deps.audit.refusedLogin(c, user?.id ?? null);
-      return faultResponse(c, UNAUTHENTICATED);
+      return faultResponse(c, WRONG_LOGIN);
     }
     c.set("principal", principalOf(user));
     const idempotency = await deps.idempotency(c);
