@@ -1,4 +1,4 @@
-// Processes full of light agents, seen from outside.
+// Starts and controls processes with many light agents.
 import { spawn } from "node:child_process";
 import process from "node:process";
 import { createInterface } from "node:readline";
@@ -6,18 +6,18 @@ import { fileURLToPath } from "node:url";
 import type { FleetOrder, FleetReport } from "./agents-process.ts";
 
 export type Fleet = {
-  /** What happened since the last report, over all processes. */
+  /** Returns the sums since the last report, over all processes. */
   report(): Promise<FleetReport>;
-  /** Waits until every agent has been heard and waits for work, or for so long. Answers how many do. */
+  /** Waits until every agent has reported and waits for work, or until the limit. Returns the number of such agents. */
   atWork(limit_ms: number): Promise<number>;
-  /** The same; throws unless it is all of them. */
+  /** Waits likewise. Throws unless all agents are at work. */
   allAtWork(limit_ms: number): Promise<void>;
   stop(): Promise<void>;
 };
 
 const LOOK_MS = 250;
 
-/** Shares the nodes among so many processes. */
+/** Divides the nodes among processes. */
 export function startFleet(order: FleetOrder, processes = 1): Fleet {
   const shares = Array.from({ length: processes }, (_, index) => {
     const nodes = order.nodes.filter((_, at) => at % processes === index);
@@ -50,7 +50,7 @@ function startProcess(order: FleetOrder) {
   createInterface({ input: child.stdout }).on("line", (line) => waiting.shift()?.resolve(JSON.parse(line)));
   void ended.then(() => waiting.forEach(({ reject }) => reject(new Error("a process of agents ended"))));
   const tell = (what: FleetOrder | "report") => child.stdin.write(`${JSON.stringify(what)}\n`);
-  // By the pipe, because keys must not be in an argument list.
+  // Through the pipe, because keys must not be in an argument list.
   tell(order);
   return {
     report: () => {

@@ -1,14 +1,14 @@
-// What a light agent has in place of a machine: the names of the instances it would run. Every job is done at once.
+// A light agent's replacement for a machine: the names of its instances. It finishes every job at once.
 import type { Blueprint, Job } from "../../src/contract/job.ts";
 
 export type LightMachine = {
-  /** Null when it is done, else why it cannot be. The blueprint is asked for when the job needs it. */
+  /** Does a job. Returns null, or the reason of a failure. Reads the blueprint only if the job needs it. */
   work(job: Job, blueprint: () => Promise<Blueprint | null>): Promise<string | null>;
-  /** Undoes the node's part of a job that was taken from it. */
+  /** Undoes the node's part of a cancelled job. */
   undo(job: Job): void;
-  /** The instances that stand here. */
+  /** Lists the instances. */
   names(): readonly string[];
-  /** As a status report tells of them. */
+  /** Returns the instances for a status report. */
   vms(): Readonly<Record<string, { readonly state: string }>>;
 };
 

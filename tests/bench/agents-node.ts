@@ -1,5 +1,5 @@
-// A node agent without a machine. It speaks the protocol as nodeagent does (capacity, status, heartbeat with the jobs in
-// hand, held claims, tombstones before work, blueprint, end) and answers every job at once.
+// A node agent without a machine. It uses the protocol like nodeagent (capacity, status, heartbeat with its jobs, long polls
+// for claims, tombstones before work, blueprint, end) and finishes every job at once.
 import type { CapacityReportBody } from "../../src/contract/agent.ts";
 import type { Blueprint, ClaimBody, ClaimView, HeartbeatBody, Job, JobEndBody } from "../../src/contract/job.ts";
 import { lightMachine } from "./agents-machine.ts";
@@ -9,11 +9,11 @@ export type NodeKey = { readonly server_uuid: string; readonly api_key: string }
 
 export type Pace = {
   readonly heartbeat_ms: number;
-  /** How long the server may hold a question for work. */
+  /** Limit of a long poll for work. */
   readonly claim_wait_s: number;
   readonly error_retry_ms: number;
   readonly capacity_ms: number;
-  /** Between looks whether the status changed, and the longest time between status reports. Null: it reports none. */
+  /** Interval of checks for changes of the status, and longest time between reports. Null: no reports. */
   readonly status: { readonly check_ms: number; readonly full_ms: number } | null;
 };
 
@@ -22,31 +22,31 @@ export type Tally = {
   beat_times_ms: number[];
   claims: number;
   reports: number;
-  /** By kind. */
+  /** Number of jobs by kind. */
   jobs: Record<string, number>;
   tombstones: number;
-  /** Calls that no answer came to. */
+  /** Calls without a reply. */
   unanswered: number;
-  /** Answers that are no success, by status. */
+  /** Unsuccessful replies by status. */
   refused: Record<string, number>;
 };
 
 export type NodeOptions = {
   readonly ports: readonly number[];
   readonly pace: Pace;
-  /** Null: it reports none. */
+  /** Null: no reports. */
   readonly capacity: CapacityReportBody | null;
-  /** When it begins. */
+  /** Start time. */
   readonly begin_ms: number;
-  /** Whether each heartbeat has a connection of its own. */
+  /** Whether each heartbeat opens a connection. */
   readonly beats_once: boolean;
   readonly tally: Tally;
 };
 
 export type LightNode = {
-  /** Whether a server has heard it and has been asked for work that may be waited for. */
+  /** Whether it has reported and waits for work. */
   isAtWork(): boolean;
-  /** The instances that stand on it. */
+  /** Lists its instances. */
   vms(): readonly string[];
   stop(): void;
 };
@@ -82,7 +82,7 @@ export function startNode({ server_uuid, api_key: key }: NodeKey, options: NodeO
     return answer;
   }
 
-  /** Asks again while the server is away or busy. Null only when this agent is stopped. */
+  /** Repeats a request while the server is down or busy. Returns null only when this agent is stopped. */
   async function until(by: Wire, request: Request): Promise<WireAnswer | null> {
     while (!stopped) {
       const answer = await ask(by, request);
@@ -92,7 +92,7 @@ export function startNode({ server_uuid, api_key: key }: NodeKey, options: NodeO
     return null;
   }
 
-  /** Calls `act` once a period, however long it takes, and soon again when it was not heard. */
+  /** Calls `act` once a period, independently of its duration, and retries soon after a failure. */
   async function every(period_ms: number, act: () => Promise<boolean>): Promise<void> {
     for (let due_ms = performance.now(); !stopped;) {
       if (await act()) due_ms = Math.max(due_ms + period_ms, performance.now());
@@ -165,7 +165,7 @@ export function startNode({ server_uuid, api_key: key }: NodeKey, options: NodeO
       return heard(answer) ? answer?.body as Blueprint : null;
     });
     const body: JobEndBody = { outcome: reason === null ? { kind: "completed" } : { kind: "failed", reason } };
-    // A job that is over already is as good as taken: a tombstone tells what is left to do.
+    // A job that has ended already counts as accepted: a tombstone follows if there is something to undo.
     await until(by, { method: "POST", path: `${path}/complete`, body });
     tally.jobs[job.kind.kind] = (tally.jobs[job.kind.kind] ?? 0) + 1;
     in_hand.delete(job.id);

@@ -1,4 +1,4 @@
-// Light agents in a process of their own, so that what they cost stands apart from what they measure.
+// Light agents in a separate process, so that their cost is separate from the server's.
 // Standard input: a FleetOrder, then commands, each a line of JSON. Standard output: a FleetReport for each "report".
 import process from "node:process";
 import { createInterface } from "node:readline";
@@ -10,17 +10,17 @@ export type FleetOrder = {
   readonly nodes: readonly NodeKey[];
   readonly pace: Pace;
   readonly capacity: CapacityReportBody | null;
-  /** The first so many send each heartbeat over a connection of its own. */
+  /** Number of agents that open a connection for each heartbeat. */
   readonly beats_once: number;
-  /** They begin one after another over this time. */
+  /** The starts are spread over this time. */
   readonly ramp_ms: number;
 };
 
-/** What happened since the one before. */
+/** Sums since the previous report. */
 export type FleetReport = Tally & {
   readonly at_work: number;
   readonly vms: Readonly<Record<string, readonly string[]>>;
-  /** Of this process. */
+  /** Processor time of this process. */
   readonly cpu_ms: number;
 };
 
@@ -33,7 +33,7 @@ async function serve(): Promise<void> {
   for await (const line of createInterface({ input: process.stdin })) {
     const told = JSON.parse(line) as FleetOrder | "report";
     if (told !== "report") {
-      // The agents keep this one for good, so the counters are set back in place.
+      // The agents keep a reference to this object, so the counters are reset in place.
       nodes = begin(told, tally);
       continue;
     }
@@ -57,7 +57,7 @@ function begin(order: FleetOrder, tally: Tally) {
     [
       node.server_uuid,
       startNode(node, {
-        // Half of them ask one server first, half the other.
+        // Half of them start with one server, half with the other.
         ports: ports.map((_, at) => ports[(at + index) % ports.length]!),
         pace,
         capacity,

@@ -1,5 +1,5 @@
-// One keep-alive connection that asks one thing at a time: HTTP/1.1 with as little in memory as a simulated agent can do
-// with, since ten thousand of them share a machine with what they measure.
+// One keep-alive connection with one request at a time. It implements HTTP/1.1 with minimal memory, because ten thousand
+// simulated agents share a machine with the server that they measure.
 import { Buffer } from "node:buffer";
 
 export type WireCall = {
@@ -13,19 +13,19 @@ export type WireCall = {
 export type WireAnswer = { readonly status: number; readonly body: unknown };
 
 export type Wire = {
-  /** Null when no answer came: refused, cut or too late. The next call connects anew, to the next server. */
+  /** Returns null without a reply (refused, cut or too late). The next call connects to the next server. */
   ask(call: WireCall): Promise<WireAnswer | null>;
   close(): void;
 };
 
 export type WireOptions = {
-  /** Servers on this machine, tried in turns. */
+  /** Servers on this machine, used in turn. */
   readonly ports: readonly number[];
-  /** Whether each call has a connection of its own. */
+  /** Whether each call opens a connection. */
   readonly once?: boolean;
 };
 
-/** Most answers are shorter. A connection that waits holds this much. */
+/** Longer than most replies. A waiting connection uses this memory. */
 const RECEIVE_BYTES = 2_048;
 const encoder = new TextEncoder();
 
@@ -38,7 +38,7 @@ export function openWire({ ports, once = false }: WireOptions): Wire {
     try {
       socket?.close();
     } catch {
-      // The limit and the caller may both end it.
+      // Both the time limit and the caller may close it.
     }
     socket = null;
   }
@@ -85,7 +85,7 @@ async function writeAll(socket: Deno.Conn, bytes: Uint8Array): Promise<void> {
   for (let at = 0; at < bytes.length;) at += await socket.write(bytes.subarray(at));
 }
 
-/** Throws when the connection ends before the answer does. */
+/** Throws when the connection ends before the reply. */
 async function readAnswer(socket: Deno.Conn): Promise<WireAnswer> {
   let buffer = new Uint8Array(RECEIVE_BYTES);
   let filled = 0;
@@ -103,7 +103,7 @@ async function readAnswer(socket: Deno.Conn): Promise<WireAnswer> {
   }
 }
 
-/** Null while it is not whole. The server tells the length of every body. */
+/** Returns null while the reply is incomplete. The server sends the length of every body. */
 function parse(received: Buffer): WireAnswer | null {
   const head_bytes = received.indexOf("\r\n\r\n");
   if (head_bytes < 0) return null;

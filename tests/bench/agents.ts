@@ -1,6 +1,6 @@
-// Ten thousand node agents on one server process: each heartbeats every 5 s and always has a claim held. They run in
-// processes of their own, so the server's processor time and memory are its alone.
-// Alone: `deno run -A tests/bench/agents.ts`, with --json, --agents=N, --seconds=N.
+// Ten thousand node agents on one server process. Each sends a heartbeat every 5 s and always has a long poll for work. They
+// run in separate processes, so that the server's processor time and memory are measured alone.
+// Single run: `deno run -A tests/bench/agents.ts`, with --json, --agents=N, --seconds=N.
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import process from "node:process";
@@ -18,46 +18,46 @@ import { cpuTime_ms } from "./cpu-time.ts";
 import { inventory } from "./subjects.ts";
 
 export const AGENTS = 10_000;
-/** Our aims for the server: less than a core, 60 KB for each agent, 100 ms for others. */
+/** Targets for the server: less than a core, 60 KB per agent, 100 ms for other requests. */
 const CORES_MAX = 1;
 const AGENT_BYTES_MAX = 60_000;
 const OTHER_P99_MS_MAX = 100;
 
 const PROCESSES = 4;
-/** Each agent has two connections, and a process so many files; those beyond send heartbeats over one-time connections. */
+/** Each agent has two connections, but a process has a limit of files; agents above it open a connection per heartbeat. */
 const OTHER_FILES = 300;
 const ONE_TIME_CONNECTIONS = 150;
-/** As long as claims are held, so that they end evenly as well. */
+/** As long as a long poll, so that the polls end evenly, too. */
 const RAMP_MS = CLAIM_WAIT_S_MAX * 1_000;
 const START_LIMIT_MS = 180_000;
-/** So that every claim has been answered and asked again. */
+/** Every long poll has ended and was repeated by then. */
 const WARM_UP_MS = (CLAIM_WAIT_S_MAX + 5) * 1_000;
 const WARM_UP_REQUESTS = 500;
-/** Between two others of one kind. */
+/** Interval of other requests of one kind. */
 const OTHER_EVERY_MS = 50;
 const SEED_LIMIT_MS = 120_000;
-/** Of a server that ended before its time. */
+/** Length of the log of a server that ended early. */
 const LOG_CHARS = 2_000;
 
 export type AgentsReport = {
   readonly agents: number;
-  /** Those that the server had heard when the measurement began. */
+  /** Agents at work when the measurement began. */
   readonly at_work: number;
   readonly seconds: number;
   /** Cores busy over the measured time. */
   readonly server_cores: number | null;
   readonly database_cores: number | null;
   readonly agents_cores: number;
-  /** What the server's memory grew by when the agents came, for each. */
+  /** Growth of the server's memory per agent. */
   readonly bytes_per_agent: number;
   readonly server_bytes: number;
   readonly heartbeats_per_s: number;
   readonly claims_per_s: number;
   readonly heartbeat: Quantiles;
-  /** Requests of others meanwhile: a node read, and a node's role written. */
+  /** Other requests meanwhile: a read of a node, and a write of a node's role. */
   readonly read: Quantiles;
   readonly write: Quantiles;
-  /** Calls of agents that no answer came to, or an answer that is no success. */
+  /** Agents' calls without a successful reply. */
   readonly failed: number;
   readonly beats_once: number;
 };
@@ -76,7 +76,7 @@ export async function measureAgents({ cluster, agents, seconds }: AgentsOptions)
     const read = () => other({ method: "GET", path: `/v1/system/cns/${anyOf(nodes)}` });
     const write = (turn: number) =>
       other({ method: "POST", path: `/v1/cns/${anyOf(nodes)}/role`, body: { role: turn % 2 === 0 ? "edge" : "both" } });
-    // What the first requests bring with them is not the agents'.
+    // The memory of the first requests is not the agents'.
     for (let turn = 0; turn < WARM_UP_REQUESTS; turn++) await (turn % 2 === 0 ? read() : write(turn));
     const bytes_before = await residentBytes(server.pid);
     const beats_once = Math.max(0, 2 * agents + ONE_TIME_CONNECTIONS - connections_max);
@@ -142,7 +142,7 @@ export async function measureAgents({ cluster, agents, seconds }: AgentsOptions)
   }
 }
 
-/** Approved nodes as enrolment leaves them, with their keys used. */
+/** Inserts approved nodes as enrolment leaves them, with used keys. */
 async function seedApproved(owner: DbClient, agents: number): Promise<NodeKey[]> {
   const keys = Array.from({ length: agents }, () => {
     const [lookup, secret] = [letters(KEY_LOOKUP_CHARS), letters(KEY_SECRET_CHARS)];
@@ -174,7 +174,7 @@ async function seedApproved(owner: DbClient, agents: number): Promise<NodeKey[]>
   return keys.map(({ node }) => node);
 }
 
-/** One after another, a while apart. Answers how long each took. */
+/** Repeats an action with a pause between. Returns the durations. */
 async function repeat(act: (turn: number) => Promise<number>, until_ms: number): Promise<number[]> {
   const times_ms: number[] = [];
   while (performance.now() < until_ms) {
@@ -187,7 +187,7 @@ async function repeat(act: (turn: number) => Promise<number>, until_ms: number):
 async function timeOf(url: string, call: Call): Promise<number> {
   const sent_ms = performance.now();
   const { status, body } = await request(url, call);
-  // One that is refused for want of time, or never answered, is as late as can be.
+  // A request that was shed or got no reply counts as infinitely late.
   if (status === null || status === 503) return Infinity;
   if (status !== 200) throw new Error(`${call.method} ${call.path}: ${status} ${JSON.stringify(body)}`);
   return performance.now() - sent_ms;
@@ -203,7 +203,7 @@ async function residentBytes(pid: number): Promise<number> {
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(await readFile(`/proc/${pid}/status`, "utf8"))?.[1]) * 1_024;
 }
 
-/** Of this process, and so of those that it starts. */
+/** Limit of files of this process and its children. */
 async function filesMax(): Promise<number> {
   return Number(/^Max open files\s+(\d+)/m.exec(await readFile("/proc/self/limits", "utf8"))?.[1]);
 }

@@ -1,13 +1,12 @@
-// How much processor time the two sides of a trial took: this process, and the database server with all it has started.
-// Read from Linux's /proc; elsewhere unknown.
+// Processor time of this process and of the database server with its children. Read from Linux's /proc; unknown elsewhere.
 import { readdir, readFile } from "node:fs/promises";
 
-/** Linux reports processor time in ticks of 10 ms on every architecture that Deno runs on. */
+/** Linux reports processor time in ticks of 10 ms on all of Deno's architectures. */
 const TICK_MS = 10;
 
 type Stat = { readonly parent: number; readonly own_ms: number; readonly reaped_ms: number };
 
-/** Milliseconds of processor time so far, those of children that have ended included. Null where there is no /proc. */
+/** Returns the processor time so far in milliseconds, including ended children. Null without /proc. */
 export async function cpuTime_ms(pid: number): Promise<number | null> {
   const root = await stat(pid);
   if (root === null) return null;
@@ -23,7 +22,7 @@ export async function cpuTime_ms(pid: number): Promise<number | null> {
 async function stat(pid: number): Promise<Stat | null> {
   const text = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => null);
   if (text === null) return null;
-  // The second field is the program's name in parentheses and may hold anything; count from its end.
+  // The second field is the program's name in parentheses and may contain any character, so count from its end.
   const fields = text.slice(text.lastIndexOf(")") + 2).split(" ").map(Number);
   const at = (index: number) => fields[index] ?? 0;
   return { parent: at(1), own_ms: (at(11) + at(12)) * TICK_MS, reaped_ms: (at(13) + at(14)) * TICK_MS };

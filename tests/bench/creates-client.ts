@@ -1,38 +1,38 @@
-// A client that wants one instance and goes on, always with the same Idempotency-Key and each time at a server that runs,
-// until it knows whether it has it.
+// A client that creates one instance. It repeats the request with the same Idempotency-Key at a running server until it
+// knows the outcome.
 import type { Instance } from "../../src/contract/instance.ts";
 import type { CreateCall } from "./creates-site.ts";
 
 export type Created = {
   readonly name: string;
   readonly outcome: "acknowledged" | "no_room" | "failed" | "unknown";
-  /** The id of what was acknowledged. */
+  /** The acknowledged instance's id. */
   readonly id: string | null;
-  /** The host and the address as the answer told them. */
+  /** The instance in the reply. */
   readonly instance: Instance | null;
   readonly took_ms: number;
-  /** Attempts that no answer came to. */
+  /** Attempts without a reply. */
   readonly unanswered: number;
-  /** Whether the servers it asked were more than one. */
+  /** Whether it used more than one server. */
   readonly went_over: boolean;
-  /** 409: the first request with this key still runs. */
+  /** Number of 409s: the first request with this key still runs. */
   readonly still_running: number;
-  /** 503 and 429: try again. */
+  /** Number of 503s and 429s, which are repeated. */
   readonly busy: number;
-  /** What the last refusal said. */
+  /** The text of the last rejection. */
   readonly said: string | null;
 };
 
 export type CreateOptions = {
-  /** The servers that can be reached now. */
+  /** The reachable servers. */
   readonly urls: () => readonly string[];
-  /** Which of them it asks first. */
+  /** Index of the first server. */
   readonly first?: number;
-  /** No attempt begins after this. */
+  /** No attempt starts after this time. */
   readonly limit_ms: number;
 };
 
-/** Doubled with each answer that says to try again, and as much again by chance, so that a thousand do not come at once. */
+/** Doubled at each retry, with up to the same again at random, so that a thousand clients do not retry at once. */
 const RETRY_MS = 50;
 const RETRY_MS_MAX = 4_000;
 

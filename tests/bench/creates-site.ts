@@ -1,4 +1,5 @@
-// What creates need, made through the API of a running server: enrolled nodes, projects with a subnet each, and an image.
+// The prerequisites of creates, created by the API of a running server: enrolled nodes, projects with a subnet each, and an
+// image.
 import { createHash, randomUUID } from "node:crypto";
 import type { CapacityReportBody, RegisterStatusView, RegistrationView } from "../../src/contract/agent.ts";
 import { must, request } from "../processes/client.ts";
@@ -14,7 +15,7 @@ export type CreatesProject = {
   readonly project_id: string;
   readonly subnet_id: string;
   readonly image_id: string;
-  /** Acts inside the tenant. */
+  /** A key of the tenant. */
   readonly key: string;
 };
 
@@ -32,7 +33,7 @@ const MIB_BYTES = 2 ** 20;
 const INSTANCE_MEMORY_MB = 1_024;
 const IMAGE_BYTES = 2 ** 30;
 
-/** Makes it at a server that allows any number of registrations and approvals. */
+/** Creates the site at a server without limits of registrations and approvals. */
 export async function openCreatesSite(url: string, { nodes, projects }: SiteOptions): Promise<CreatesSite> {
   const silo = await make(url, "/v1/silos", { name: "silo" });
   const tenant = await make(url, `/v1/silos/${silo.id}/tenants`, { name: "tenant" });
@@ -57,7 +58,7 @@ export async function openCreatesSite(url: string, { nodes, projects }: SiteOpti
   };
 }
 
-/** A request for an instance that takes one of a node's slots. Each call asks for another one. */
+/** Returns a request for an instance that uses one of a node's slots. Each call requests another instance. */
 export function createCall({ tenant_id, project_id, subnet_id, image_id, key }: CreatesProject): CreateCall {
   return {
     method: "POST",
@@ -74,7 +75,7 @@ export function createCall({ tenant_id, project_id, subnet_id, image_id, key }: 
   };
 }
 
-/** A node with room for so many of these instances, by its memory; of everything else it has more. */
+/** Returns a capacity report with memory for this number of instances, and more of everything else. */
 export function capacityFor(slots: number): CapacityReportBody {
   const disk_bytes = 2 * slots * IMAGE_BYTES;
   const ram_mb = slots * INSTANCE_MEMORY_MB;
@@ -92,7 +93,7 @@ export function capacityFor(slots: number): CapacityReportBody {
   };
 }
 
-/** Registers a node, approves it by its code and takes its key. */
+/** Registers a node, approves it by its code and gets its key. */
 async function enrol(url: string, hostname: string): Promise<NodeKey> {
   const server_uuid = randomUUID();
   const body = { server_uuid, hostname, sysinfo: { UUID: server_uuid } };

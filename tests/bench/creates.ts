@@ -1,6 +1,6 @@
-// Creates of instances on nodes whose agents answer at once, so that what is left is the control plane's own part: request,
-// placement, commit, saga, job, claim, blueprint, end. Beside pgbench on the same server, in turns.
-// Alone: `deno run -A tests/bench/creates.ts`, with --json, --rounds=N, --seconds=N.
+// Creates of instances on nodes with agents that finish at once, so that only the control plane is measured: request,
+// placement, commit, saga, job, claim, blueprint, end. Alternates with pgbench on the same server.
+// Single run: `deno run -A tests/bench/creates.ts`, with --json, --rounds=N, --seconds=N.
 import process from "node:process";
 import { parseArgs } from "node:util";
 import { migrate } from "../../src/db/migrate.ts";
@@ -18,7 +18,7 @@ import { median } from "./report.ts";
 const NODES = 20;
 const SLOTS = 100_000;
 const PROJECTS = 8;
-/** Creates outstanding, and the projects that they are spread over. */
+/** Numbers of outstanding creates and of their projects. */
 const LOADS = [
   { name: "1 outstanding", clients: 1, projects: 1 },
   { name: "32 outstanding, 1 project", clients: 32, projects: 1 },
@@ -32,13 +32,13 @@ const COUNT_LIMIT_MS = 60_000;
 export type CreatesLine = {
   readonly name: string;
   readonly creates_per_s: number;
-  /** Null here and below when none ended in the measured time. */
+  /** Null, like the fields below, when no create ended in the measured time. */
   readonly p50_ms: number | null;
   readonly p99_ms: number | null;
   readonly pgbench_tps: number | null;
-  /** Creates for each transaction of pgbench. */
+  /** Creates per transaction of pgbench. */
   readonly ratio: number | null;
-  /** Processor time of one create, in milliseconds. */
+  /** Processor time per create, in milliseconds. */
   readonly server_cpu_ms: number | null;
   readonly database_cpu_ms: number | null;
   readonly agents_cpu_ms: number | null;
@@ -51,7 +51,7 @@ export type CreatesOptions = {
   readonly seconds: number;
 };
 
-/** Medians over the rounds; each has every load once, between two runs of pgbench. */
+/** Returns medians over the rounds. Each round has every load once, between two runs of pgbench. */
 export async function measureCreates({ cluster, yardstick, rounds, seconds }: CreatesOptions): Promise<CreatesLine[]> {
   const url = await makeDatabase(cluster.url, "bench_creates");
   const server = await startServer({ env: { DATABASE_URL: url } });

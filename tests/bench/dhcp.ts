@@ -1,6 +1,6 @@
-// DHCP beside Kea: what perfdhcp gets answered by the booter and by Kea with reservations for the same machines, in turns
-// on one wire. Exit 0 when our median loss at each rate is at most Kea's plus one point, and our median delay of an offer
-// at the lower rate is below half a millisecond. Options: --rounds=N, --seconds=N, --json.
+// Compares the booter's DHCP with Kea's: perfdhcp measures both in turn on one wire, Kea with reservations for the same
+// machines. Exit 0 when our median loss at each rate is at most Kea's plus one point, and our median delay of an offer at
+// the lower rate is below half a millisecond. Options: --rounds=N, --seconds=N, --json.
 import { execFile } from "node:child_process";
 import { loadavg } from "node:os";
 import process from "node:process";
@@ -13,7 +13,7 @@ import { median } from "./report.ts";
 const RATES = [2_000, 4_000] as const;
 const DELAY_MS_MAX = 0.5;
 const LOSS_POINTS_MAX = 1;
-/** A server that has just started is asked at this rate until it answers, and then once at the lower one. */
+/** A new server gets requests at this rate until it replies, and then once at the lower rate. */
 const FIRST = { rate: 500, seconds: 2 } as const;
 const WARM = { rate: RATES[0], seconds: 3 } as const;
 /** PXEClient:Arch:00007:UNDI:003000. */
@@ -22,7 +22,7 @@ const CLASS_HEX = "505845436c69656e743a417263683a30303030373a554e44493a303033303
 type Result = {
   readonly loss_percent: number;
   readonly delay_ms: number;
-  /** Processor time of the server for each exchange that was completed. */
+  /** Processor time of the server per completed exchange. */
   readonly cpu_us: number;
 };
 type Line = { readonly server: string; readonly rate: number; readonly load: number } & Result;
@@ -38,7 +38,7 @@ const run = promisify(execFile);
 
 const why_not = process.getuid?.() === 0 ? lacking("ip", "perfdhcp", "kea-dhcp4") : "it needs root";
 if (why_not !== null) {
-  console.log(`DHCP beside Kea is not measured: ${why_not}`);
+  console.log(`DHCP is not compared with Kea: ${why_not}`);
   process.exit(0);
 }
 
@@ -80,7 +80,7 @@ const medians = (server: string, rate: number): Result => {
 };
 const summary = RATES.map((rate) => ({ rate, kea: medians("kea", rate), booter: medians("booter", rate) }));
 const broken = summary.flatMap(({ rate, kea, booter }) => [
-  ...(booter.loss_percent <= kea.loss_percent + LOSS_POINTS_MAX ? [] : [`too much is lost at ${rate}/s`]),
+  ...(booter.loss_percent <= kea.loss_percent + LOSS_POINTS_MAX ? [] : [`too many exchanges are lost at ${rate}/s`]),
   ...(rate !== RATES[0] || booter.delay_ms < DELAY_MS_MAX ? [] : [`offers take too long at ${rate}/s`]),
 ]);
 if (values.json) {
@@ -93,13 +93,13 @@ if (values.json) {
 }
 process.exit(broken.length === 0 ? 0 : 1); // The driver keeps idle sockets for a while.
 
-/** The server is there once it has answered nearly everything at a low rate. */
+/** Waits until the server replies to nearly all requests at a low rate. */
 async function untilAnswered(where: DhcpSite, server: Server): Promise<void> {
   for (let tries = 1; tries <= 15; tries++) {
     const { loss_percent } = await measure(where, server, FIRST);
     if (loss_percent < 5) return;
   }
-  throw new Error("the server does not answer");
+  throw new Error("the server does not reply");
 }
 
 async function measure(
@@ -111,12 +111,12 @@ async function measure(
   const client = ["-o", `60,${CLASS_HEX}`, "-o", "93,0007", "-M", macs, SERVER];
   const before_ms = await cpuTime_ms(server.pid) ?? NaN;
   const child = run("ip", ["netns", "exec", clients, "perfdhcp", ...words, ...client], { maxBuffer: 16_000_000 });
-  // Its status tells of drops too; its text tells how many.
+  // Its exit status also reports drops; its output has their number.
   const text = await child.then(({ stdout }) => stdout, ({ stdout }: { stdout?: string }) => stdout ?? "");
   return readReport(text, (await cpuTime_ms(server.pid) ?? NaN) - before_ms);
 }
 
-/** An exchange is complete with its acknowledgement. */
+/** Parses the output. An exchange is complete with its acknowledgement. */
 function readReport(text: string, cpu_ms: number): Result {
   const [, offers = "", acks = ""] = text.split(/\*\*\*Statistics for: .*\*\*\*/);
   const figure = (part: string, name: string) => Number(new RegExp(`${name}: ([\\d.]+)`).exec(part)?.[1] ?? NaN);

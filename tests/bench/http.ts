@@ -1,5 +1,5 @@
-// The trial through HTTP: the server as `task start` runs it, a load process with keep-alive connections, and the same
-// comparison of rows with acknowledged messages as in process.
+// The run over HTTP: the server with the permissions of `task start`, a load process with keep-alive connections, and the
+// same comparison of rows with acknowledged messages as in process.
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import process from "node:process";
@@ -15,7 +15,7 @@ import { countRows, expectEqual, type TrialResult } from "./trial.ts";
 
 export type HttpTrialOptions = {
   readonly databaseUrl: string;
-  /** Nodes to set the role of. */
+  /** Nodes whose role the load sets. */
   readonly ids: readonly string[];
   readonly connections: number;
   readonly seconds: number;
@@ -35,7 +35,7 @@ export async function runHttpTrial(options: HttpTrialOptions): Promise<TrialResu
     const { ids, connections, seconds } = options;
     const measured_ms = seconds * 1_000;
     const reported = applyLoad({ port: server.port, key, ids, connections, warm_up_ms: WARM_UP_MS, measured_ms });
-    reported.catch(() => {}); // Awaited below; until then nobody listens.
+    reported.catch(() => {}); // Awaited below.
     const used = () => Promise.all([cpuTime_ms(server.pid), cpuTime_ms(options.serverPid)]);
     await new Promise((wake) => setTimeout(wake, WARM_UP_MS));
     const [berthBefore, serverBefore] = await used();
@@ -107,7 +107,7 @@ async function applyLoad(order: LoadOrder): Promise<LoadReport> {
   });
   let printed = "";
   child.stdout.on("data", (chunk) => printed += chunk);
-  // By the pipe, because the key must not be in an argument list.
+  // Through the pipe, because the key must not be in an argument list.
   child.stdin.end(JSON.stringify(order));
   const code = await new Promise<number | null>((done) => child.once("close", done));
   if (code !== 0) throw new Error(`the load process ended with ${code}`);

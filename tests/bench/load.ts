@@ -1,5 +1,5 @@
-// The load of the HTTP trial, a process of its own: connections that each send, wait for the answer, and send again. It
-// shares the machine with the server, so it reads no more of an answer than where it ends and that it is a 200.
+// The load of the HTTP run, a separate process: connections that each send, wait for the reply, and repeat. It shares the
+// machine with the server, so it checks only the status and the length of a reply.
 // Input: a LoadOrder as JSON on standard input. Output: a LoadReport as JSON on standard output.
 import { Buffer } from "node:buffer";
 import process from "node:process";
@@ -15,12 +15,12 @@ export type LoadOrder = {
 };
 
 export type LoadReport = {
-  /** With the warm-up. */
+  /** Including the warm-up. */
   readonly acknowledged: number;
   readonly messages_per_s: number;
   readonly p50_ms: number;
   readonly p99_ms: number;
-  /** Of one processor, while measured. */
+  /** Processor time in cores, during the measurement. */
   readonly cores: number;
 };
 
@@ -43,7 +43,7 @@ async function apply(order: LoadOrder): Promise<LoadReport> {
   setTimeout(() => cpuBefore = process.cpuUsage(), order.warm_up_ms);
 
   async function connection(index: number): Promise<void> {
-    // Every node belongs to one connection, so no actor has two messages outstanding.
+    // Each node belongs to one connection, so no actor has two outstanding messages.
     const ids = order.ids.filter((_, n) => n % order.connections === index);
     const socket = await Deno.connect({ hostname: "127.0.0.1", port: order.port });
     const buffer = new Uint8Array(RECEIVE_BYTES);
@@ -86,7 +86,7 @@ async function writeAll(socket: Deno.Conn, bytes: Uint8Array): Promise<void> {
   for (let at = 0; at < bytes.length;) at += await socket.write(bytes.subarray(at));
 }
 
-/** Reads up to the end of one answer. Throws unless it is a 200 with a length. */
+/** Reads one reply. Throws unless it is a 200 with a length. */
 async function readAnswer(socket: Deno.Conn, buffer: Uint8Array): Promise<void> {
   let filled = 0;
   let end = Infinity;

@@ -1,5 +1,5 @@
-// The benchmark of the commit path: durable transitions per second beside pgbench's simple update, on one server, in one
-// run, in turns, so that what else the machine does meets both. Options: --json, --rounds=N, --seconds=N.
+// The benchmark of the commit path: durable transitions per second, compared with pgbench's simple update on the same server
+// in the same run. They alternate, so that other load of the machine affects both. Options: --json, --rounds=N, --seconds=N.
 import process from "node:process";
 import { parseArgs } from "node:util";
 import { createEngine } from "../../actors/engine/engine.ts";
@@ -21,14 +21,14 @@ import { cnSubject, lampSubject, type Subject } from "./subjects.ts";
 import { runTrial } from "./trial.ts";
 
 const ACTORS = 1_000;
-/** Senders on one hot actor: enough that the next unit is full while one commits. */
+/** Senders on one hot actor: enough to fill the next unit while one commits. */
 const HOT_SENDERS = 512;
 const HTTP_CONNECTIONS = 250;
 const HTTP_NAME = `HTTP: ${ACTORS} actors, ${HTTP_CONNECTIONS} connections`;
-/** Six heartbeats of each, and every claim asked again. */
+/** Six heartbeats per agent, and a repeat of every long poll. */
 const AGENTS_SECONDS = 30;
 const DATABASE = "bench_engine";
-/** Counting a million rows takes longer than the server allows itself. */
+/** Counting a million rows takes longer than the server's own limit. */
 const COUNT_LIMIT_MS = 60_000;
 
 const { values } = parseArgs({
@@ -76,7 +76,7 @@ try {
 }
 process.exit(0); // The driver keeps idle sockets for a while.
 
-/** All trials of one subject on a fresh database, between two runs of pgbench. */
+/** Runs all loads of one subject on a fresh database, between two runs of pgbench. */
 async function runGroup(subject: Subject, yardstick: Yardstick | null): Promise<Line[]> {
   const url = await makeDatabase();
   const owner = openPool({ url, statementLimit_ms: COUNT_LIMIT_MS, connectionsMax: 1 });
@@ -86,9 +86,9 @@ async function runGroup(subject: Subject, yardstick: Yardstick | null): Promise<
     const ids = await subject.seed(owner, ACTORS);
     const store = createStore(db, [subject.behavior]);
     const engine = createEngine({ store, behaviors: [subject.behavior], ports: productionPorts() });
-    const turns = new Map<string, number>();
+    const sent = new Map<string, number>();
     const trial = (name: string, actors: number, senders: number) =>
-      runTrial({ engine, subject, ids: ids.slice(0, actors), turns, senders, seconds, db, serverPid: cluster.pid() })
+      runTrial({ engine, subject, ids: ids.slice(0, actors), sent, senders, seconds, db, serverPid: cluster.pid() })
         .then((result) => ({ subject: subject.name, name, ...result }));
     const before = await measureYardstick(yardstick);
     const results: Omit<Line, keyof Pgbench>[] = [
@@ -111,7 +111,7 @@ type Pgbench = Pick<Line, "pgbench_tps" | "pgbench_cpu_us">;
 
 async function measureYardstick(yardstick: Yardstick | null): Promise<Pgbench> {
   if (yardstick === null) return { pgbench_tps: null, pgbench_cpu_us: null };
-  // Ours has pgbench in it, which is a child that has ended by then.
+  // Our own time includes pgbench, a child that has ended by then.
   const used_ms = () => Promise.all([cpuTime_ms(process.pid), cpuTime_ms(cluster.pid())]);
   const [oursBefore, serverBefore] = await used_ms();
   const pgbench_tps = await yardstick.run(seconds);

@@ -1,6 +1,5 @@
-// A control plane on a database of its own, with one tenant and a VPC that holds very many routes and firewall rules,
-// beside other VPCs that hold as many as it takes. All VPCs grow together, so that the rows of one are spread over the
-// whole table, as they are after years.
+// A control plane with its own database, one tenant, and a VPC with very many routes and firewall rules beside other VPCs.
+// All VPCs grow together, so that the rows of one are spread over the whole table, as after years.
 import { randomBytes } from "node:crypto";
 import type { Vpc } from "../../src/contract/network.ts";
 import { KEY_LOOKUP_CHARS, KEY_SECRET_CHARS } from "../../src/contract/limits.ts";
@@ -11,12 +10,12 @@ import { formatApiKey } from "../../src/lib/ids/api-key.ts";
 import { type ControlPlane, openControlPlane } from "../../src/wiring.ts";
 import { databaseUrl } from "../support/database-url.ts";
 
-/** Rows of each of the two tables. */
+/** Numbers of rows in each of the two tables. */
 export type SiteSize = {
-  /** In the VPC that is measured. */
+  /** In the measured VPC. */
   readonly rows: number;
   readonly others: number;
-  /** In each of the others. */
+  /** In each other VPC. */
   readonly rows_each: number;
 };
 
@@ -29,21 +28,21 @@ export type NetworkSite = {
   readonly project_id: string;
   readonly vpc_id: string;
   readonly route_table_id: string;
-  /** Of the VPC, in the order of lists. */
+  /** Ids of the VPC's routes, in the order of lists. */
   readonly routes: readonly string[];
   readonly rules: readonly string[];
-  /** A request with the tenant's key, through the whole HTTP handler. */
+  /** Sends a request with the tenant's key through the whole HTTP handler. */
   readonly call: Call;
-  /** As `call`, with the root key. */
+  /** Sends a request with the root key. */
   readonly asRoot: Call;
-  /** Opens the control plane anew, so that its connections have the settings that its database has now. */
+  /** Reopens the control plane, so that its connections get the database's present settings. */
   reopen(): Promise<void>;
   close(): Promise<void>;
 };
 
-/** From the range for documentation, RFC 5737. */
+/** From RFC 5737's range for documentation. */
 const ADDRESS = "192.0.2.10";
-/** Filling and analyzing a million rows takes longer than the server allows itself. */
+/** Filling and analyzing a million rows takes longer than the server's own limit. */
 const FILL_LIMIT_MS = 600_000;
 
 export async function openNetworkSite(
@@ -96,7 +95,7 @@ export async function openNetworkSite(
   };
 }
 
-/** What a POST made. Throws unless it is a 201. */
+/** Sends a POST and returns the new object. Throws unless it is a 201. */
 export async function made<T>(call: Call, path: string, body: unknown): Promise<T> {
   const { status, text } = await call("POST", path, body);
   if (status !== 201) throw new Error(`POST ${path}: ${status} ${text}`);
@@ -117,7 +116,7 @@ function letters(count: number): string {
   return randomBytes(count).toString("base64url").slice(0, count);
 }
 
-/** The other VPCs, of the same project. $1 is the VPC that is measured, $2 how many others. */
+/** Inserts the other VPCs of the project. $1 is the measured VPC, $2 the number of others. */
 const OTHER_VPCS = `
   with other as (
     select gen_random_uuid() as id, gen_random_uuid() as route_table_id, n, v.tenant_id, v.project_id,
@@ -133,7 +132,7 @@ const OTHER_VPCS = `
   select id, gen_random_uuid(), 1, 'live', tenant_id, project_id, route_table_id, 'other-' || n, '', vni, '10.0.0.0/8',
          'fd00::/16', berth_now() from other`;
 
-/** Rows of all VPCs in turns. $1 is the VPC that is measured, $2 its rows, $3 the rows of each other one. */
+/** Alternates the rows of all VPCs. $1 is the measured VPC, $2 its rows, $3 the rows of each other VPC. */
 const IN_TURNS = `
   select v.tenant_id, v.project_id, v.id as vpc_id, v.main_route_table_id as route_table_id, k
     from (select *, case when id = $1 then $2::int else $3::int end as rows from vpc) v, generate_series(0, rows - 1) k
@@ -154,7 +153,7 @@ async function fill(url: string, vpc_id: string, { rows, others, rows_each }: Si
   const session = async <T>(use: (client: Connection) => Promise<T>): Promise<T> => {
     const client = await openClient({ url, statementLimit_ms: FILL_LIMIT_MS });
     try {
-      // The rows name what is there; asking once for every row would take longer than all else.
+      // The rows refer to existing rows; a foreign key check per row would take longer than all the rest.
       await client.query("set session_replication_role = replica");
       return await use(client);
     } finally {
@@ -167,7 +166,7 @@ async function fill(url: string, vpc_id: string, { rows, others, rows_each }: Si
   );
   return await session(async (client) => {
     await client.query("vacuum (analyze) vpc, route_table, route, firewall_rule");
-    // Else its writes would fall into what is measured.
+    // Otherwise the checkpoint's writes would fall into the measurement.
     await client.query("checkpoint");
     const ids = async (table: string) => {
       const found = await client.query<{ id: string }>(`select id from ${table} where vpc_id = $1 order by id`, [

@@ -1,12 +1,12 @@
-// One of each request that reads routes or firewall rules, for looking at the plans: the lists, the records, what makes
-// and changes them, and every guard and foreign key that asks them before something else goes.
+// One request of each kind that reads routes or firewall rules, to check the plans: lists, reads, creates, changes, and
+// every guard and foreign key that reads them before the removal of another object.
 import type { Vpc } from "../../src/contract/network.ts";
 import { encodePageToken } from "../../src/lib/ids/page-token.ts";
 import { type Call, made, type NetworkSite } from "./network-site.ts";
 
 export type Step = {
   readonly name: string;
-  /** The tables that the request must be seen to read, else it did not do what it is here for. */
+  /** The tables that the plans must read, to prove that the request did its work. */
   readonly reads: readonly Table[];
   readonly run: () => Promise<unknown>;
 };
@@ -27,25 +27,25 @@ export const pageAfter = (site: NetworkSite, table: Table, id: string) =>
   `${firstPage(site, table)}&page_token=${encodePageToken({ id })}`;
 export const idsOf = (site: NetworkSite, table: Table) => table === "route" ? site.routes : site.rules;
 
-/** The steps below take the numbers under this one. */
+/** The steps below use smaller numbers. */
 export const FREE_NUMBERS = 2;
 
-/** What a POST to a list takes; another one for every number. */
+/** Returns the body of a create, different for every number. */
 export function bodyOf(table: Table, number: number): object {
   const name = `made-${number}`;
-  // The filled rows are of family 4.
+  // The existing rows are IPv4.
   const network = `fd00:${(number >> 16).toString(16)}:${(number & 0xffff).toString(16)}::/64`;
   return table === "route"
     ? { name, destination: network, target: { kind: "blackhole" } }
     : { name, action: "allow", direction: "inbound", priority: 100, protocol: "tcp", destination_cidr: network };
 }
 
-/** All of them, of one site, in this order, once. */
+/** Lists all steps of a site, to run once in this order. */
 export function networkSteps(site: NetworkSite): readonly Step[] {
   return [...recordSteps(site), ...guardSteps(site)];
 }
 
-/** What asks for routes and rules themselves. */
+/** Lists the requests for routes and rules themselves. */
 export function recordSteps(site: NetworkSite): readonly Step[] {
   const expectStatus = expecting(site.call);
   return TABLES.flatMap((table): Step[] => {
@@ -68,7 +68,7 @@ export function recordSteps(site: NetworkSite): readonly Step[] {
   });
 }
 
-/** What asks for them because something else may go only without them. */
+/** Lists the requests that read them because another object can be removed only without them. */
 export function guardSteps(site: NetworkSite): readonly Step[] {
   const { call, vpc_id, project_id, tenant_id } = site;
   const expectStatus = expecting(call);

@@ -1,6 +1,6 @@
-// How long requests for routes and firewall rules take when there are very many, beside the same requests to a control
-// plane with few, in one process, on one server, in turns, so that what else the machine does meets both. Afterwards the
-// plans of every such request. Alone: `deno run -A tests/bench/network.ts`, with --json, --samples=N.
+// Compares requests for very many routes and firewall rules with the same requests to a control plane with few, in one
+// process on one server. They alternate, so that other load of the machine affects both. Then it checks the plans of every
+// such request. Single run: `deno run -A tests/bench/network.ts`, with --json, --samples=N.
 import process from "node:process";
 import { parseArgs } from "node:util";
 import { type OwnCluster, ownCluster } from "../support/cluster.ts";
@@ -19,19 +19,19 @@ import {
 import { largeTables, recordPlans, wholeScans } from "./plans.ts";
 
 const FEW: SiteSize = { rows: 1_000, others: 0, rows_each: 0 };
-/** 500,000 routes and 500,000 rules, of which the measured VPC has 100,000 each. */
+/** 500,000 routes and 500,000 rules; the measured VPC has 100,000 of each. */
 const MANY: SiteSize = { rows: 100_000, others: 400, rows_each: 1_000 };
 export const SAMPLES = 1_000;
 const WARMING_SAMPLES = 100;
-/** Our aim for the p99 with many beside that with few. */
+/** Target for the ratio of the p99 with many to the p99 with few. */
 const P99_RATIO_MAX = 1.2;
-/** A table with more rows than this may not be read whole. */
+/** A plan may not scan a larger table. */
 const LARGE_ROWS = 10_000;
 
 type Table = typeof TABLES[number];
 type Request = { readonly method: string; readonly path: string; readonly body?: object };
 
-/** A request of this kind; `number` is another one each time. */
+/** Requests by kind; `number` differs each time. */
 const REQUESTS: { readonly [name: string]: (site: NetworkSite, table: Table, number: number) => Request } = {
   create: (site, table, number) => ({ method: "POST", path: LISTS[table](site), body: bodyOf(table, number) }),
   get: (site, table) => ({ method: "GET", path: `${RECORDS[table]}/${anyOf(idsOf(site, table))}` }),
@@ -46,7 +46,7 @@ export type NetworkLine = {
   readonly many: Quantiles;
   readonly p50_ratio: number;
   readonly p99_ratio: number;
-  /** The same ratio between two halves of the samples with few: what the rest of the machine makes of equal requests. */
+  /** The same ratio between two halves of the samples with few: the noise of equal requests. */
   readonly p99_noise: number;
 };
 type Quantiles = { readonly p50_ms: number; readonly p99_ms: number };
@@ -54,7 +54,7 @@ type Quantiles = { readonly p50_ms: number; readonly p99_ms: number };
 export type NetworkReport = {
   readonly lines: readonly NetworkLine[];
   readonly plans: number;
-  /** Each request that read a large table whole, and the table. */
+  /** Each request that scanned a large table, with the table. */
   readonly whole: readonly string[];
 };
 
@@ -80,7 +80,7 @@ async function measure(sites: readonly [NetworkSite, NetworkSite], samples: numb
   );
   for (let number = -WARMING_SAMPLES; number < samples; number++) {
     for (const { request, times_ms } of series) {
-      // Who comes second finds the processor's caches warm.
+      // The second request finds warm processor caches.
       for (const index of number % 2 === 0 ? [0, 1] : [1, 0]) {
         const site = sites[index]!;
         const ms = await timeOf(site, request(site, FREE_NUMBERS + WARMING_SAMPLES + number));
@@ -89,7 +89,7 @@ async function measure(sites: readonly [NetworkSite, NetworkSite], samples: numb
     }
   }
   return series.map(({ name, times_ms }) => {
-    const [few, many] = times_ms.map(quantilesOf) as [Quantiles, Quantiles]; // One for each of two sites.
+    const [few, many] = times_ms.map(quantilesOf) as [Quantiles, Quantiles]; // One result per site.
     const p50_ratio = many.p50_ms / few.p50_ms;
     return {
       name,
@@ -103,7 +103,7 @@ async function measure(sites: readonly [NetworkSite, NetworkSite], samples: numb
   });
 }
 
-/** By pairs, since who goes first alternates. */
+/** Compares pairs, because the order alternates. */
 function noiseOf(times_ms: readonly number[]): number {
   const half = (rest: number) => quantilesOf(times_ms.filter((_, n) => (n >> 1) % 2 === rest)).p99_ms;
   const [one, other] = [half(0), half(1)];
@@ -128,7 +128,7 @@ function anyOf(ids: readonly string[]): string {
   return ids[Math.floor(Math.random() * ids.length)] ?? "";
 }
 
-/** After any record of the middle half: whole pages are left in both directions. */
+/** Returns a page after a random record of the middle half, with whole pages before and after it. */
 function middlePage(site: NetworkSite, table: Table): string {
   const ids = idsOf(site, table);
   return pageAfter(site, table, ids[Math.floor(ids.length * (1 + 2 * Math.random()) / 4)] ?? "");

@@ -1,10 +1,10 @@
-// The plans that PostgreSQL really ran: auto_explain writes them into the server's log, those inside functions, checks
-// and foreign keys too. The settings are those of one database and hold for connections made afterwards.
+// The plans that PostgreSQL executed. auto_explain writes them into the server's log, including plans inside functions,
+// checks and foreign keys. The settings belong to one database and apply to later connections.
 import { open, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { openClient } from "../../src/db/pool.ts";
 
-/** One node of a plan that reads a table. */
+/** A plan's node that reads a table. */
 export type Scan = {
   /** Such as Seq Scan or Index Scan. */
   readonly node: string;
@@ -14,7 +14,7 @@ export type Scan = {
 };
 
 export type PlanRecord = {
-  /** What `use` made the server read, until it ended. */
+  /** Returns the scans that the server ran during `use`. */
   during(use: () => Promise<unknown>): Promise<readonly Scan[]>;
 };
 
@@ -27,7 +27,7 @@ const SETTINGS = {
   "auto_explain.log_parameter_max_length": "0",
 };
 
-/** From here on every new connection to the database tells its plans. */
+/** Makes every later connection to the database log its plans. */
 export async function recordPlans(
   cluster: { readonly dataDir: string },
   databaseUrl: string,
@@ -43,7 +43,7 @@ export async function recordPlans(
     async during(use) {
       const { size } = await stat(log);
       await use();
-      // A statement's plan is in the log before its answer is sent.
+      // A statement's plan is in the log before its reply is sent.
       return scansIn(await readFrom(log, size));
     },
   };
@@ -62,7 +62,7 @@ async function readFrom(path: string, offset: number): Promise<string> {
   }
 }
 
-/** A plan is one log entry: its first line ends so, the others begin with a tab. */
+/** A plan is one log entry: the first line ends with `plan:`, the others begin with a tab. */
 const ENTRY = /LOG: {2}duration: [\d.]+ ms {2}plan:\n((?:\t.*\n)+)/g;
 
 type Node = {
@@ -80,19 +80,19 @@ function scansIn(log: string): Scan[] {
 
 function scansOf(node: Node, statement: string): Scan[] {
   const table = node["Relation Name"];
-  // A row that is written is named by the node above the one that found it.
+  // The node above the one that found a row names the table that is written.
   const own = table === undefined || node["Node Type"] === "ModifyTable"
     ? []
     : [{ node: node["Node Type"], table, statement }];
   return [...own, ...(node.Plans ?? []).flatMap((child) => scansOf(child, statement))];
 }
 
-/** Those that read a whole table, of these tables. */
+/** Returns the scans of whole tables among these tables. */
 export function wholeScans(scans: readonly Scan[], tables: readonly string[]): Scan[] {
   return scans.filter(({ node, table }) => node === "Seq Scan" && tables.includes(table));
 }
 
-/** Tables with more rows than this, by the statistics. */
+/** Lists the tables with more rows, by the statistics. */
 export async function largeTables(databaseUrl: string, rows: number): Promise<string[]> {
   const client = await openClient({ url: databaseUrl });
   try {

@@ -4,9 +4,9 @@ import type { TrialResult } from "./trial.ts";
 export type Line = TrialResult & {
   readonly subject: string;
   readonly name: string;
-  /** Mean of the runs of pgbench before and after. */
+  /** Mean of the pgbench runs before and after. */
   readonly pgbench_tps: number | null;
-  /** Processor time of one of its transactions, pgbench and server together, in microseconds. */
+  /** Processor time per pgbench transaction, pgbench and server together, in microseconds. */
   readonly pgbench_cpu_us: number | null;
 };
 
@@ -14,11 +14,11 @@ export type Summary = {
   readonly subject: string;
   readonly name: string;
   readonly rounds: number;
-  /** Medians over the rounds. The ratio is taken per round, before the median. */
+  /** Medians over the rounds. The ratio is computed per round, before the median. */
   readonly messages_per_s: number;
   readonly pgbench_tps: number | null;
   readonly ratio: number | null;
-  /** Processor time of one message, Berth and database server together; and of one transaction of pgbench likewise. */
+  /** Processor time per message, Berth and database server together; likewise per pgbench transaction. */
   readonly cpu_us: number | null;
   readonly pgbench_cpu_us: number | null;
   readonly engine_cores: number | null;

@@ -1,5 +1,5 @@
-// How long an executable takes to start and print its help, as a ratio to an empty program from the same compiler, built
-// and measured in the same run, in turns. Alone: `deno run -A tests/bench/start-time.ts`.
+// The time in which an executable starts and prints its help, relative to an empty program from the same compiler, built and
+// measured in the same run, in turn. Single run: `deno run -A tests/bench/start-time.ts`.
 import { spawnSync } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -9,14 +9,14 @@ import { median } from "./report.ts";
 
 const EXECUTABLES = ["opsctl", "tenantctl"] as const;
 const RUNS = 60;
-/** Reads the file into memory and lets the processor's clock settle. */
+/** Warms the file cache and the processor. */
 const WARMING_RUNS = 5;
-/** Our aim for the start of the help beside that of an empty executable. */
+/** Target for the start time of the help, relative to an empty executable. */
 export const START_RATIO_MAX = 3;
 
 export type StartTime = { readonly name: string; readonly ms: number; readonly ratio: number };
 
-/** Medians, the empty executable first. */
+/** Returns medians, the empty executable first. */
 export async function measureStarts(): Promise<StartTime[]> {
   const folder = await mkdtemp(join(tmpdir(), "bench-start-"));
   try {

@@ -1,5 +1,5 @@
-// What the engine is measured on: a lamp (a row of a hundred bytes, a reply as small) and a compute node as it is in
-// production (a row with 2 kB of hardware inventory, the whole view as the reply, an audit entry per message).
+// The actors of the benchmark: a lamp (a row of a hundred bytes, a small reply) and a compute node as in production (a row
+// with 2 kB of hardware inventory, the whole view as the reply, an audit entry per message).
 import { randomUUID } from "node:crypto";
 import { cn } from "../../actors/cn/transition.ts";
 import type { AnyBehavior, Message, Origin } from "../../actors/engine/types.ts";
@@ -11,11 +11,11 @@ export type Subject = {
   readonly name: string;
   readonly behavior: AnyBehavior;
   readonly origin: Origin;
-  /** Makes what does not come with the migrations. */
+  /** Creates tables that are not in the migrations. */
   prepare(owner: DbClient): Promise<void>;
-  /** Makes this many actors at version 1 and answers their ids. */
+  /** Creates actors at version 1. Returns their ids. */
   seed(owner: DbClient, actors: number): Promise<readonly string[]>;
-  /** The message to send as the `turn`-th to one actor; each changes the row. */
+  /** Returns the `turn`-th message to an actor; each changes the row. */
   message(turn: number): Message;
 };
 
@@ -48,11 +48,11 @@ export const cnSubject: Subject = {
   origin: OPERATOR,
   async prepare() {},
   seed: seedNodes,
-  // A pending node is a tenant node, so the first message changes the role as well.
+  // A pending node has the role tenant, so the first message changes the role, too.
   message: (turn) => ({ type: "set_role", role: CN_ROLES[(turn + 1) % CN_ROLES.length] ?? "both" }),
 };
 
-/** Pending nodes as registration leaves them. */
+/** Inserts pending nodes as registration leaves them. */
 export async function seedNodes(owner: DbClient, actors: number): Promise<readonly string[]> {
   const ids = Array.from({ length: actors }, () => randomUUID());
   await owner.query(
@@ -66,7 +66,7 @@ export async function seedNodes(owner: DbClient, actors: number): Promise<readon
   return ids;
 }
 
-/** About 2 kB of the sort a server's agent reports. */
+/** Returns an inventory of about 2 kB, similar to a real agent's. */
 export function inventory(): Record<string, unknown> {
   const disk = (n: number) => ({
     name: `nvme${n}n1`,

@@ -1,5 +1,5 @@
-// One trial: senders that each wait for their answer before they send again, for a fixed time; afterwards the tables must
-// hold exactly one transition and one reply for every message that was acknowledged.
+// One run: senders that each wait for the reply before the next message, for a fixed time. Afterwards the tables must have
+// exactly one transition and one reply per acknowledged message.
 import type { Engine } from "../../actors/engine/engine.ts";
 import type { DbClient } from "../../src/db/pool.ts";
 import { cpuTime_ms } from "./cpu-time.ts";
@@ -9,9 +9,9 @@ export type TrialOptions = {
   readonly engine: Engine;
   readonly subject: Subject;
   readonly ids: readonly string[];
-  /** How many messages each actor was sent by earlier trials; kept up to date. */
-  readonly turns: Map<string, number>;
-  /** Senders per actor; 1 means one outstanding message per actor. */
+  /** Number of messages that each actor got in earlier runs; updated by each run. */
+  readonly sent: Map<string, number>;
+  /** Senders per actor, which is the number of outstanding messages per actor. */
   readonly senders: number;
   readonly seconds: number;
   readonly db: DbClient;
@@ -20,16 +20,16 @@ export type TrialOptions = {
 
 export type TrialResult = {
   readonly messages_per_s: number;
-  /** Of one processor: 1 is one core busy for the whole trial. Null where the system does not tell. */
+  /** 1 is one core busy for the whole run. Null on systems without this information. */
   readonly engine_cores: number | null;
   readonly server_cores: number | null;
-  /** Only through HTTP: the load process, and how long answers took. */
+  /** Only over HTTP: the load process and the response times. */
   readonly load_cores?: number;
   readonly p50_ms?: number;
   readonly p99_ms?: number;
 };
 
-/** Runs unmeasured for this long first, so that plans, caches and compiled code are warm. */
+/** Unmeasured time at the start that warms plans, caches and compiled code. */
 const WARM_UP_MS = 1_500;
 
 export async function runTrial(options: TrialOptions): Promise<TrialResult> {
@@ -40,10 +40,10 @@ export async function runTrial(options: TrialOptions): Promise<TrialResult> {
   async function sender(id: string): Promise<void> {
     const to = { kind: options.subject.behavior.kind, id };
     while (!stopped) {
-      const turn = options.turns.get(id) ?? 0;
-      options.turns.set(id, turn + 1);
-      const outcome = await options.engine.send(to, options.subject.message(turn), { origin: options.subject.origin });
-      if (!outcome.ok) throw new Error(`a message was refused: ${outcome.fault.message}`);
+      const nth = options.sent.get(id) ?? 0;
+      options.sent.set(id, nth + 1);
+      const outcome = await options.engine.send(to, options.subject.message(nth), { origin: options.subject.origin });
+      if (!outcome.ok) throw new Error(`a message was rejected: ${outcome.fault.message}`);
       acknowledged += 1;
     }
   }
