@@ -28,7 +28,7 @@ import { createStore } from "./db/store.ts";
 import { tlsWarning } from "./db/tls.ts";
 import { maintain } from "./db/maintenance.ts";
 import { examine } from "./doctor/examine.ts";
-import { oneAtATime } from "./doctor/one-visit.ts";
+import { oneAtATime } from "./doctor/one-at-a-time.ts";
 import type { Peer } from "./http/env.ts";
 import { type BodyAdmission, createBodyAdmission } from "./http/body-admission.ts";
 import { type DocumentFetch, fetchDocumentHere } from "./outbound/document.ts";

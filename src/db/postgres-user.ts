@@ -26,13 +26,15 @@ const throughShell = (argv: readonly string[]) => plain(["sh", "-c", 'exec "$0" 
 
 /** Any id except 0 works; 1000 is the usual first id of a person. */
 const NAMESPACE_UID = 1000;
+const SYSTEM_USERS = ["postgres", "nobody"] as const;
 
 /** Chooses the user, best first. Throws an Error with a remedy when we are root and no other user is usable. */
 export async function choosePostgresUser(): Promise<PostgresUser> {
   if (process.getuid?.() !== 0) {
     return { name: "you", owner: null, seesOurFiles: true, wrap: plain, ids: {} };
   }
-  return await namespaceUser() ?? await systemUser("postgres") ?? await systemUser("nobody") ?? refuseRoot();
+  const [first, second] = SYSTEM_USERS;
+  return await namespaceUser() ?? await systemUser(first) ?? await systemUser(second) ?? refuseRoot();
 }
 
 async function namespaceUser(): Promise<PostgresUser | null> {
@@ -64,7 +66,9 @@ async function systemUser(name: string): Promise<PostgresUser | null> {
 
 function refuseRoot(): never {
   throw new Error(
-    "PostgreSQL does not run as root, and neither a user namespace nor a user `postgres` or `nobody` can be used here. " +
+    `PostgreSQL does not run as root, and this machine has neither user namespaces nor the user ${
+      SYSTEM_USERS.join(" or ")
+    }. ` +
       "Start Berth as an ordinary user, or set DATABASE_URL to a server of your own.",
   );
 }

@@ -8,7 +8,7 @@ import { toRfc3339 } from "../lib/text/instant.ts";
 import type { Check } from "./check.ts";
 import { CONDITIONS } from "./conditions.ts";
 import { type ActorTable, invariants, OUTSIDE } from "./invariants.ts";
-import { auditHead, clocks, databaseVersion, migrationsWhole } from "./surroundings.ts";
+import { auditHead, clocks, databaseVersion, migrationsWhole } from "./environment.ts";
 
 export type ExamineOptions = {
   readonly kinds: readonly ActorTable[];
@@ -20,7 +20,7 @@ const FOUND_MAX = 20;
 /** Below the pool's limit for a reply. */
 const CHECK_LIMIT_MS = 5_000;
 /** For all checks together; checks that have not started by then are skipped. */
-const VISIT_LIMIT_MS = 60_000;
+const TOTAL_LIMIT_MS = 60_000;
 
 /** Reasons to skip a check: a timeout, or a concurrent change of a table's columns. */
 const LEFT_OUT: Readonly<Record<string, string>> = {
@@ -43,7 +43,7 @@ export async function examine(db: Db, { kinds, now_ms }: ExamineOptions): Promis
       await auditHead(client),
     ];
     for (const check of [...CONDITIONS, ...invariants(kinds)]) {
-      const late = now_ms() - started_ms > VISIT_LIMIT_MS;
+      const late = now_ms() - started_ms > TOTAL_LIMIT_MS;
       results.push(late ? skipped(check, "the earlier checks took too long") : await run(client, check));
     }
     await client.query("commit");

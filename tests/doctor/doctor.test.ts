@@ -8,7 +8,7 @@ import { invariants, OUTSIDE } from "../../src/doctor/invariants.ts";
 import { makeObjects } from "../api/objects.ts";
 import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
 import { announce, newMachine, putPolicy, seen } from "../setup/machine.ts";
-import { BROKEN } from "./broken-ways.ts";
+import { BROKEN } from "./violations.ts";
 
 const CHECKS = [...invariants(behaviors), ...CONDITIONS];
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Db, openPool } from "../../src/db/pool.ts";
 import { type OwnCluster, ownCluster } from "../support/cluster.ts";
 import { type ServerProcess, startServer } from "../support/server-process.ts";
-import { terminateBackends } from "./abuse.ts";
+import { terminateBackends } from "./database-faults.ts";
 import { must, request } from "./client.ts";
 import { auditViolations, historyViolations, invariantViolations } from "./history.ts";
 import { type Load, registration, startLoad } from "./load.ts";

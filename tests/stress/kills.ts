@@ -3,7 +3,7 @@
 // deno run -A tests/stress/kills.ts [--minutes N]
 import process from "node:process";
 import { parseArgs } from "node:util";
-import { terminateBackends } from "../processes/abuse.ts";
+import { terminateBackends } from "../processes/database-faults.ts";
 import { killEither, type Pair, startPair } from "../processes/pair.ts";
 import { isGood, newReport, printReport, type Report, struck } from "./report.ts";
 import { databaseServes, killDatabase, type Round, runRounds } from "./rounds.ts";

@@ -4,7 +4,7 @@
 // N]
 import process from "node:process";
 import { parseArgs } from "node:util";
-import { terminate } from "../processes/abuse.ts";
+import { terminate } from "../processes/database-faults.ts";
 import { type Pair, startPair } from "../processes/pair.ts";
 import { isGood, newReport, printReport, type Report, struck } from "./report.ts";
 import { databaseServes, killDatabase, type Round, runRounds } from "./rounds.ts";
