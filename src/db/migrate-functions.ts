@@ -5,7 +5,7 @@ import type { Connection } from "./pool.ts";
 
 export type RecordedFunction = { readonly name: string; readonly sha256: string; readonly release: string };
 
-/** Reads the record of applied functions. A database without migration 0047 has none. */
+/** Reads the record of applied functions. A database without migration 0046 has none. */
 export async function readFunctionRecord(client: Connection): Promise<readonly RecordedFunction[]> {
   const { rows: [table] } = await client.query("select to_regclass('schema_function') is not null as exists");
   if (!table.exists) return [];

@@ -1,2 +1,0 @@
--- Reserves the number.
-select 1;
