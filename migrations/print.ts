@@ -75,7 +75,7 @@ const PARTS: readonly string[] = [
   // No view reads another view.
   `select format(E'create view %I as\\n%s', relname, pg_get_viewdef(oid)) as sql
      from pg_class where relnamespace = 'public'::regnamespace and relkind = 'v' order by relname`,
-  // Rights that differ from the owner's. A new function may be executed by everybody, which PostgreSQL grants by itself.
+  // Grants to other roles. PostgreSQL itself lets every role execute a new function.
   `select format('grant %s on %s %s to %s;', string_agg(lower(privilege_type), ', ' order by privilege_type), kind, object, grantee)
           as sql
      from (select case relkind when 'S' then 'sequence' else 'table' end as kind, quote_ident(relname) as object, relacl as acl,

@@ -45,7 +45,7 @@ export async function takeToken(db: DbClient, bucket: Bucket): Promise<LimitAnsw
   return { ok: false, retry_after_s: Math.max(1, Math.ceil(wait_s)) };
 }
 
-/** Returns one token, as if it had not been taken. */
+/** Puts one token back, as if it had not been taken. */
 export async function giveToken(db: DbClient, bucket: Bucket): Promise<void> {
   const give = "update rate_bucket set full_at = full_at - $2 * interval '1 microsecond' where bucket = $1";
   await db.query(give, [bucket.bucket, spans(bucket).token_us]);

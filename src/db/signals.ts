@@ -9,7 +9,7 @@ export type Signals = {
   /** Each method returns null when the signal is durable, or a 503 when too many signals wait and this one was dropped. */
   heartbeat(server_uuid: string): Promise<Fault | null>;
   /** Of two reports with a time, the later time wins, in every order of arrival. */
-  status(server_uuid: string, payload: unknown, told?: ToldStatus): Promise<Fault | null>;
+  status(server_uuid: string, payload: unknown, timing?: TimedStatus): Promise<Fault | null>;
   capacity(server_uuid: string, report: unknown): Promise<Fault | null>;
   /** Renews the leases of these jobs, as far as this node holds them. */
   running(server_uuid: string, jobs: readonly string[]): Promise<Fault | null>;
@@ -22,7 +22,7 @@ export type Signals = {
 };
 
 /** `id` is unique to this message. `made_at` is the time on the node's own clock, RFC 3339 in UTC; null if not given. */
-export type ToldStatus = { readonly id: string; readonly made_at: string | null };
+export type TimedStatus = { readonly id: string; readonly made_at: string | null };
 export type JobProgressReport = { readonly job_id: string; readonly step: string; readonly percent: number | null };
 
 /** The caller waits for the write. */
@@ -106,8 +106,8 @@ export function createSignals(db: Db, options: { flush_ms?: number; entries_max?
   return {
     heartbeat: (server_uuid) => put(seen, server_uuid),
     // A node's reports with different times are separate signals: the statement finds the latest.
-    status: (server_uuid, payload, told) =>
-      put(statuses, `${server_uuid} ${told?.made_at ?? ""}`, JSON.stringify({ ...told, payload })),
+    status: (server_uuid, payload, timing) =>
+      put(statuses, `${server_uuid} ${timing?.made_at ?? ""}`, JSON.stringify({ ...timing, payload })),
     capacity: async (server_uuid, report) => {
       const faults = await Promise.all([put(capacities, server_uuid, JSON.stringify(report)), put(seen, server_uuid)]);
       return faults[0] ?? faults[1];
