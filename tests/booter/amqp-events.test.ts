@@ -6,7 +6,6 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { frame, METHOD, PROTOCOL_HEADER } from "../../booter/amqp/frame.ts";
 import { type AmqpBroker, type AmqpOptions, type AmqpPeer, openAmqp } from "../../booter/amqp/listener.ts";
 import { amqpLogin, macOfLogin } from "../../booter/amqp/rights.ts";
-import { topicMatches } from "../../booter/amqp/topic.ts";
 import { longText, readerOf, shortText, u16, u32, u64, u8 } from "../../booter/amqp/wire.ts";
 import { newCounters } from "../../booter/counters.ts";
 import {
@@ -20,7 +19,6 @@ import {
   openClient,
 } from "../../src/dev/amqp-client.ts";
 import { beAgent } from "./amqp-agent.ts";
-import { mutatedAmqp } from "./mutations.ts";
 
 const SECRET = new Uint8Array(32).fill(7);
 const MAC = "52:54:00:aa:00:01";
@@ -320,24 +318,4 @@ describe("a connection ends at once on", () => {
     made.socket.write(frame(2, 1, Buffer.concat([u16(60), u16(0), u64(2 ** 40), u16(0)])));
     expect(codeOf((await made.expect("20.40")).args)).toBe(311);
   });
-});
-
-test("10,000 mutated streams: a session ends or continues, and throws nothing", () => {
-  const { reached, violations } = mutatedAmqp(10_000);
-  expect(violations).toEqual([]);
-  // The mutations must get past the login.
-  expect(reached).toBeGreaterThan(1_000);
-}, 120_000);
-
-test.each([
-  ["a.*.c", "a.b.c", true],
-  ["a.*", "a.b.c", false],
-  ["a.#", "a", true],
-  ["#.c", "a.b.c", true],
-  ["a.#.c", "a.c", true],
-  ["#", "", true],
-  ["a.b", "a.b.c", false],
-  [Array(200).fill("#").join(".") + ".x", Array(200).fill("a").join("."), false],
-])("the pattern %s matches %s: %s", (pattern, key, is) => {
-  expect(topicMatches(pattern, key)).toBe(is);
 });

@@ -1,11 +1,11 @@
-// Hostile packets through the DHCP server without its sockets: no exception escapes, and only machines that the control
-// plane admits get a reply. Also: a control plane that is away, slow, and back.
+// Hostile packets and streams through the DHCP and AMQP servers without their sockets: no exception escapes, and only
+// machines that the control plane admits get a reply. Also: a control plane that is away, slow, and back.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Sent } from "../../booter/dhcp/server.ts";
 import { LOOKUP_LATE_MS, LOOKUP_MS } from "../../booter/limits.ts";
 import { okOf } from "../support/control-plane.ts";
 import { newMac, setUp } from "../setup/machine.ts";
-import { dhcpFixture, mutatedDhcp } from "./mutations.ts";
+import { dhcpFixture, mutatedAmqp, mutatedDhcp } from "./mutations.ts";
 import { discover, dotted, httpAsk, openRelay, openSite, type Relay, relayed, scriptPath, type Site } from "./site.ts";
 
 const SOURCE = { address: "10.0.0.99", port: 68 };
@@ -13,6 +13,13 @@ const SOURCE = { address: "10.0.0.99", port: 68 };
 test("S-43: 20,000 mutated packets: replies go only to the machine that may boot, and none is a NAK", () => {
   const { reached, violations } = mutatedDhcp(20_000);
   expect(violations).toEqual([]);
+  expect(reached).toBeGreaterThan(1_000);
+}, 120_000);
+
+test("10,000 mutated streams: a session ends or continues, and throws nothing", () => {
+  const { reached, violations } = mutatedAmqp(10_000);
+  expect(violations).toEqual([]);
+  // The mutations must get past the login.
   expect(reached).toBeGreaterThan(1_000);
 }, 120_000);
 
