@@ -18,7 +18,7 @@ import { type Log, rateLimited } from "./log.ts";
 import { openMetrics } from "./metrics.ts";
 import { type Mirror, openMirror } from "./mirror/mirror.ts";
 import { upstreamKey } from "./mirror/upstream-key.ts";
-import { cachePath, loadKept, saveKept } from "./api-client/cache-file.ts";
+import { cachePath, loadCache, saveCache } from "./api-client/cache-file.ts";
 import { type ApiClient, openApiClient } from "./api-client/client.ts";
 import { openRecords, type Records } from "./api-client/records.ts";
 import { ownSecret, readSecretLine } from "./private-file.ts";
@@ -64,14 +64,14 @@ export async function openBooter({ config, log, api: given }: BooterOptions): Pr
     key: await readSecretLine(key_file, "control_plane.key_file"),
   });
   const secret = await ownSecret(config.state_dir);
-  const kept = await loadKept(cachePath(config.state_dir), secret);
-  if (kept === null) log("cache.damaged", { path: cachePath(config.state_dir) });
+  const cache = await loadCache(cachePath(config.state_dir), secret);
+  if (cache === null) log("cache.damaged", { path: cachePath(config.state_dir) });
   const records = openRecords({
     api,
     cache_age_ms: config.control_plane.cache_max_age_hours * 3_600_000,
     log: quiet,
     now: Date.now,
-    start: kept ?? [],
+    start: cache ?? [],
   });
   const files = openFiles(config.files_dir);
   await files.scan();
@@ -188,7 +188,7 @@ export async function openBooter({ config, log, api: given }: BooterOptions): Pr
     // Nothing waits for the control plane: cached records serve until it answers.
     let staged_now = false;
     repeated.push(every(refreshPause_ms, async () => void await records.refresh()));
-    repeated.push(every(() => SAVE_MS, () => saveKept(cachePath(config.state_dir), secret, records.kept())));
+    repeated.push(every(() => SAVE_MS, () => saveCache(cachePath(config.state_dir), secret, records.cached())));
     repeated.push(every(() => STAGED_SCAN_MS, async () => {
       if (await files.scan() || !staged_now) staged_now = await stage({ api, files, log: quiet });
     }));
@@ -198,7 +198,7 @@ export async function openBooter({ config, log, api: given }: BooterOptions): Pr
       const pause_ms = () => taken ? MIRROR_MS : MIRROR_RETRY_MS;
       repeated.push(every(pause_ms, async () => void (taken = await mirror.refresh())));
     }
-    closers.push(() => saveKept(cachePath(config.state_dir), secret, records.kept()));
+    closers.push(() => saveCache(cachePath(config.state_dir), secret, records.cached()));
     const { amqp: bus, ...others } = ports;
     log("booter.started", { ...others, bus, metrics: metrics.port, staged: files.staged().size });
     return { ports: { ...ports, metrics: metrics.port }, records, counters, enrolment, close };
@@ -267,7 +267,7 @@ async function mirrorOf(config: BooterConfig, log: Log): Promise<Mirror | null> 
 function gauges(
   { counters, records, enrolment, files }: Pick<Booter, "counters" | "records" | "enrolment"> & { files: Files },
 ) {
-  counters.gauge("records", () => records.kept().length);
+  counters.gauge("records", () => records.cached().length);
   counters.gauge("lookups_pending", () => records.pending());
   counters.gauge("control_plane_reachable", () => records.reachable() ? 1 : 0);
   counters.gauge("machines_listening", () => enrolment.machines());

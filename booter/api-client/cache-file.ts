@@ -4,27 +4,27 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 import { Buffer } from "node:buffer";
 import { readOwn, writeDurably } from "../private-file.ts";
 import { bootFacts } from "./wire.ts";
-import type { Kept } from "./records.ts";
+import type { CachedRecord } from "./records.ts";
 
 export function cachePath(state_dir: string): string {
   return `${state_dir}/records.json`;
 }
 
-export async function saveKept(path: string, secret: Uint8Array, kept: readonly Kept[]): Promise<void> {
-  const body = JSON.stringify(kept);
+export async function saveCache(path: string, secret: Uint8Array, records: readonly CachedRecord[]): Promise<void> {
+  const body = JSON.stringify(records);
   await writeDurably(path, `${seal(secret, body)}\n${body}\n`);
 }
 
 /** Returns null when the file is damaged, an empty list when it does not exist. */
-export async function loadKept(path: string, secret: Uint8Array): Promise<readonly Kept[] | null> {
+export async function loadCache(path: string, secret: Uint8Array): Promise<readonly CachedRecord[] | null> {
   const text = await readOwn(path);
   if (text === null) return [];
   const [given = "", body = ""] = text.split("\n");
   const made = Buffer.from(seal(secret, body));
   if (given.length !== made.length || !timingSafeEqual(Buffer.from(given), made)) return null;
   try {
-    const kept = JSON.parse(body) as { facts: unknown; verified_at: number }[];
-    return kept.map(({ facts, verified_at }) => ({ facts: bootFacts(facts), verified_at: Number(verified_at) }));
+    const records = JSON.parse(body) as { facts: unknown; verified_at: number }[];
+    return records.map(({ facts, verified_at }) => ({ facts: bootFacts(facts), verified_at: Number(verified_at) }));
   } catch {
     return null;
   }

@@ -11,7 +11,7 @@ import { type ApiClient, ApiFault } from "./client.ts";
 import type { BootFacts, PolicyFacts } from "./wire.ts";
 
 export type Found = { readonly facts: BootFacts | null; readonly verified: boolean };
-export type Kept = { readonly facts: BootFacts; readonly verified_at: number };
+export type CachedRecord = { readonly facts: BootFacts; readonly verified_at: number };
 
 export type Records = {
   /** Returns a record that was verified recently; null otherwise. */
@@ -26,7 +26,8 @@ export type Records = {
   policy(): PolicyFacts;
   /** Reads all records and the policy. Never rejects; returns whether it succeeded. */
   refresh(): Promise<boolean>;
-  kept(): readonly Kept[];
+  /** The whole cache, without password hashes of unusable records. */
+  cached(): readonly CachedRecord[];
   /** The number of lookups in progress. */
   pending(): number;
   reachable(): boolean;
@@ -37,7 +38,7 @@ export type RecordsOptions = {
   readonly cache_age_ms: number;
   readonly log: Log;
   readonly now: () => number;
-  readonly start?: readonly Kept[];
+  readonly start?: readonly CachedRecord[];
   /** Shorter in tests. */
   readonly late_ms?: number;
 };
@@ -48,7 +49,7 @@ const NOT_FOUND: Found = { facts: null, verified: false };
 
 export function openRecords(options: RecordsOptions): Records {
   const { api, cache_age_ms, log, now, start = [], late_ms = LOOKUP_LATE_MS } = options;
-  const known = new Map<string, Kept>(start.map((each) => [each.facts.mac, each]));
+  const known = new Map<string, CachedRecord>(start.map((each) => [each.facts.mac, each]));
   const byAddress = new Map<string, string>();
   const asked = new Map<string, Promise<Found>>();
   let policy: PolicyFacts = { enrollment_pi: null, enrollment_kernel_args: [] };
@@ -64,19 +65,19 @@ export function openRecords(options: RecordsOptions): Records {
     if (!known.has(facts.mac) && known.size >= RECORDS_MAX) return;
     const before = known.get(facts.mac)?.facts.address;
     if (before !== undefined && before !== null && byAddress.get(before) === facts.mac) byAddress.delete(before);
-    const kept = facts.state === "enrolled" ? facts : withoutSecret(facts);
-    known.set(facts.mac, { facts: kept, verified_at: now() });
+    const cached = facts.state === "enrolled" ? facts : withoutSecret(facts);
+    known.set(facts.mac, { facts: cached, verified_at: now() });
     index(facts);
   }
 
   /** A record from the future is not usable: the clock was set back. */
-  function isUsable({ verified_at }: Kept): boolean {
+  function isUsable({ verified_at }: CachedRecord): boolean {
     const age_ms = now() - verified_at;
     return age_ms >= 0 && age_ms <= cache_age_ms;
   }
 
   /** Returns the cached record, for use while the control plane is away. */
-  function cached(mac: string): Found {
+  function fromCache(mac: string): Found {
     const found = known.get(mac);
     return found !== undefined && isUsable(found) ? { facts: found.facts, verified: false } : NOT_FOUND;
   }
@@ -98,7 +99,7 @@ export function openRecords(options: RecordsOptions): Records {
       return { facts, verified: true };
     } catch (error) {
       reached(false, error);
-      return cached(mac);
+      return fromCache(mac);
     }
   }
 
@@ -127,17 +128,17 @@ export function openRecords(options: RecordsOptions): Records {
     find(mac, client) {
       const under_way = asked.get(mac);
       if (under_way !== undefined) return under_way;
-      if (asked.size >= PENDING_MAX) return Promise.resolve(cached(mac));
+      if (asked.size >= PENDING_MAX) return Promise.resolve(fromCache(mac));
       const answer: Promise<Found> = new Promise((resolve) => {
         // The decision accepts an unverified record of an enrolled node only.
-        const soon = setTimeout(() => cached(mac).facts?.state === "enrolled" && resolve(cached(mac)), LOOKUP_MS);
+        const soon = setTimeout(() => fromCache(mac).facts?.state === "enrolled" && resolve(fromCache(mac)), LOOKUP_MS);
         const settle = (found: Found) => {
           clearTimeout(soon);
           clearTimeout(late);
           if (asked.get(mac) === answer) asked.delete(mac);
           resolve(found);
         };
-        const late = setTimeout(() => settle(cached(mac)), late_ms + GRACE_MS);
+        const late = setTimeout(() => settle(fromCache(mac)), late_ms + GRACE_MS);
         void ask(mac, client).then(settle);
       });
       asked.set(mac, answer);
@@ -167,7 +168,7 @@ export function openRecords(options: RecordsOptions): Records {
       }
     },
     // Only while the record is usable: with cache_max_age_hours 0 no password hash is written to disk.
-    kept: () =>
+    cached: () =>
       [...known.values()].map((each) => (
         cache_age_ms > 0 && isUsable(each) ? each : { ...each, facts: withoutSecret(each.facts) }
       )),

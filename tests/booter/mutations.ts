@@ -36,7 +36,7 @@ export function dhcpFixture(send: (sent: Sent) => void) {
     macOf: () => null,
     policy: () => ({ enrollment_pi: null, enrollment_kernel_args: [] }),
     refresh: () => Promise.resolve(true),
-    kept: () => [],
+    cached: () => [],
     pending: () => 0,
     reachable: () => true,
   };

@@ -3,7 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { LOOKUP_LATE_MS, LOOKUP_MS, PENDING_MAX, RECORD_FRESH_MS } from "../../booter/limits.ts";
-import { loadKept, saveKept } from "../../booter/api-client/cache-file.ts";
+import { loadCache, saveCache } from "../../booter/api-client/cache-file.ts";
 import { type ApiClient, ApiFault } from "../../booter/api-client/client.ts";
 import { openRecords } from "../../booter/api-client/records.ts";
 import { type BootFacts, bootFacts } from "../../booter/api-client/wire.ts";
@@ -45,8 +45,8 @@ function fixture(start: BootFacts[] = []) {
     bundle: refuse,
     report: refuse,
   };
-  const open = (kept: Parameters<typeof openRecords>[0]["start"] = [], late_ms = LOOKUP_LATE_MS) =>
-    openRecords({ api, cache_age_ms: 24 * HOUR_MS, log: () => {}, now: () => site.now, start: kept, late_ms });
+  const open = (cached: Parameters<typeof openRecords>[0]["start"] = [], late_ms = LOOKUP_LATE_MS) =>
+    openRecords({ api, cache_age_ms: 24 * HOUR_MS, log: () => {}, now: () => site.now, start: cached, late_ms });
   return { site, open };
 }
 const enrolled = (changes: Record<string, unknown> = {}) =>
@@ -97,7 +97,7 @@ describe("a record that the control plane confirmed", () => {
     site.now += 1;
     site.records = [];
     await records.refresh();
-    expect([records.kept(), records.macOf("10.0.0.10")]).toEqual([[], null]);
+    expect([records.cached(), records.macOf("10.0.0.10")]).toEqual([[], null]);
   });
 });
 
@@ -132,7 +132,7 @@ describe("while the control plane is away", () => {
     await records.refresh();
     site.away = true;
     expect(await hash()).toBe(HASH);
-    expect(JSON.stringify(records.kept())).toContain(HASH);
+    expect(JSON.stringify(records.cached())).toContain(HASH);
     site.away = false;
     expect(await hash()).toBeNull();
     site.away = true;
@@ -142,19 +142,19 @@ describe("while the control plane is away", () => {
   test("a cached record has no hash if its node left, its machine is not enrolled, or it is too old", async () => {
     const { site, open } = fixture([enrolled({ root_password_hash: HASH })]);
     const records = open();
-    const kept = () => JSON.stringify(records.kept());
+    const cached = () => JSON.stringify(records.cached());
     await records.find(MAC, {});
     site.now += 24 * HOUR_MS + 1;
-    expect(kept()).not.toContain(HASH);
+    expect(cached()).not.toContain(HASH);
     await records.find(MAC, {});
-    expect(kept()).toContain(HASH);
+    expect(cached()).toContain(HASH);
     site.now += 1;
     site.records = [enrolled({ server_uuid: "99999999-2222-3333-4444-555555555555" })];
     await records.refresh();
-    expect(kept()).not.toContain(HASH);
+    expect(cached()).not.toContain(HASH);
     site.records = [bootFacts(factsOf({ root_password_hash: HASH }))];
     expect((await records.find(MAC, {})).facts?.root_password_hash).toBe(HASH);
-    expect(kept()).not.toContain(HASH);
+    expect(cached()).not.toContain(HASH);
   });
 
   test("10,000 unknown machines get no answer", async () => {
@@ -164,7 +164,7 @@ describe("while the control plane is away", () => {
     for (let number = 0; number < 10_000; number++) {
       expect(await records.find(macOf(number), {})).toEqual({ verified: false, facts: null });
     }
-    expect(records.kept()).toHaveLength(0);
+    expect(records.cached()).toHaveLength(0);
   });
 
   test("its return is noticed by the next lookup", async () => {
@@ -253,18 +253,18 @@ describe("cached records on disk", () => {
     const folder = await temporaryFolder("records");
     try {
       const path = join(folder.path, "records.json");
-      expect(await loadKept(path, SECRET)).toEqual([]);
-      const kept = [{ facts: enrolled(), verified_at: 7 }];
-      await saveKept(path, SECRET, kept);
-      expect(await loadKept(path, SECRET)).toEqual(kept);
-      expect(await loadKept(path, new Uint8Array(32))).toBeNull();
+      expect(await loadCache(path, SECRET)).toEqual([]);
+      const cached = [{ facts: enrolled(), verified_at: 7 }];
+      await saveCache(path, SECRET, cached);
+      expect(await loadCache(path, SECRET)).toEqual(cached);
+      expect(await loadCache(path, new Uint8Array(32))).toBeNull();
       const text = await import("node:fs/promises").then(({ readFile }) => readFile(path, "utf8"));
       for (const at of [0, 40, 70, 90, text.length - 3]) {
         await writeFile(path, text.slice(0, at) + (text[at] === "0" ? "1" : "0") + text.slice(at + 1));
-        expect(await loadKept(path, SECRET)).toBeNull();
+        expect(await loadCache(path, SECRET)).toBeNull();
       }
       await writeFile(path, text.slice(0, 100));
-      expect(await loadKept(path, SECRET)).toBeNull();
+      expect(await loadCache(path, SECRET)).toBeNull();
     } finally {
       await folder.remove();
     }

@@ -33,7 +33,7 @@ import { must } from "../processes/client.ts";
 import { POLICY, sysinfoOf } from "../setup/machine.ts";
 import { type FileTrace, isBelow, readTrace, tracedInto, whyUntraced } from "./file-trace.ts";
 import { hostileNames, MARK } from "./hostile-names.ts";
-import { rawAsks } from "./raw-asks.ts";
+import { sendRaw } from "./raw-requests.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const PATIENCE_MS = 60_000;
@@ -170,15 +170,15 @@ const sent = (method: string, path: string, body: unknown) => {
     `content-type: application/json\r\ncontent-length: ${text.length}\r\n\r\n${text}`;
 };
 
-type Target = Parameters<typeof rawAsks>[0];
+type Target = Parameters<typeof sendRaw>[0];
 
 async function statuses(target: Target, requests: readonly string[]): Promise<readonly number[]> {
-  return [...new Set(await rawAsks(target, requests))].sort((a, b) => a - b);
+  return [...new Set(await sendRaw(target, requests))].sort((a, b) => a - b);
 }
 
 /** Returns the paths whose answer was neither 400 nor 404, nor a closed connection (0). */
 async function servedPaths(target: Target, paths: readonly string[]): Promise<readonly string[]> {
-  const answers = await rawAsks(target, paths.map((path) => asked("GET", path)));
+  const answers = await sendRaw(target, paths.map((path) => asked("GET", path)));
   return paths.filter((_, each) => ![0, 400, 404].includes(answers[each]!));
 }
 

@@ -6,7 +6,7 @@ import { openPool } from "../../src/db/pool.ts";
 import { ownCluster } from "../support/cluster.ts";
 import { openTestPlane, type TestPlane } from "../support/control-plane.ts";
 
-export type LoggedPlane = {
+export type LoggedControlPlane = {
   readonly t: TestPlane;
   /** Returns the control plane's statements since the last call, in their order. */
   statements(): Promise<string[]>;
@@ -16,7 +16,7 @@ export type LoggedPlane = {
 const NAME = "berth";
 const WRITTEN_MS_MAX = 20_000;
 
-export async function openLoggedPlane(): Promise<LoggedPlane> {
+export async function openLoggedControlPlane(): Promise<LoggedControlPlane> {
   const cluster = await ownCluster({
     fsync: "off",
     log_statement: "all",

@@ -7,14 +7,14 @@ import { dumpTables } from "../support/dump.ts";
 import { acceptedBodies } from "../api/bodies.ts";
 import { readRoutes, type RouteDescription } from "../api/description.ts";
 import { fill, type Objects, selectorsOf } from "../api/objects.ts";
-import { type LoggedPlane, openLoggedPlane } from "./statement-log.ts";
+import { type LoggedControlPlane, openLoggedControlPlane } from "./statement-log.ts";
 
-let p: LoggedPlane;
+let p: LoggedControlPlane;
 let routes: readonly RouteDescription[];
 let objects: Objects;
 
 beforeAll(async () => {
-  p = await openLoggedPlane();
+  p = await openLoggedControlPlane();
   routes = readRoutes((await p.t.call("GET", "/openapi.json")).body);
   const make = async (path: string, fields: object = {}) => {
     const body = { ...acceptedBodies[`POST ${path.split("?")[0]}`]?.(), name: randomUUID(), ...fields };

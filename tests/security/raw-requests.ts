@@ -14,7 +14,7 @@ export type Status = number;
 const LANES = 8;
 
 /** Sends the requests. Returns the status of each answer, in their order. */
-export async function rawAsks(target: RawTarget, requests: readonly string[]): Promise<readonly Status[]> {
+export async function sendRaw(target: RawTarget, requests: readonly string[]): Promise<readonly Status[]> {
   const statuses: Status[] = [];
   let next = 0;
   const lane = async () => {
