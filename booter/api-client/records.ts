@@ -1,10 +1,11 @@
 // The cache of boot records. A record that the control plane confirmed in the last seconds is used at once. For any
 // other the booter asks. If no answer comes in time, the cached record of an enrolled node is used, marked as not
 // verified and within its age limit. Any other machine waits for the control plane; an answer that is too late for this
-// packet serves the next one. The cache survives a restart: the control plane may run on nodes that need this booter to
-// boot. The cached record of an enrolled node holds the hash of its root password, as its last boot got it: without it,
-// the node would boot with the password of its image. The hash is removed when the node leaves, and when the record
-// reaches its age limit.
+// packet serves the next one.
+//
+// The cache survives a restart: the control plane may run on nodes that need this booter to boot. The cached record of
+// an enrolled node holds the hash of its root password, as its last boot got it: without it, the node would boot with
+// the password of its image. The hash is removed when the node leaves, and when the record reaches its age limit.
 import { LOOKUP_LATE_MS, LOOKUP_MS, PENDING_MAX, RECORD_FRESH_MS, RECORDS_MAX } from "../limits.ts";
 import type { Log } from "../log.ts";
 import { type ApiClient, ApiFault } from "./client.ts";

@@ -174,12 +174,12 @@ if [ "$present" = no ]; then
     esac
     set -- "$@" "$word"
   done <"$work/words"
-  zpool create -n "$@" >&2 || stop "the pool cannot be made of these disks"
+  zpool create -n "$@" >&2 || stop "the pool cannot be created from these disks"
 
   step create_pool 40
   # The next command destroys data, so the run must still be the approved one.
   insist 5 report progress create_pool 40 "" || stop "the approval of this run could not be confirmed"
-  zpool create "$@" >&2 || stop "the pool could not be made"
+  zpool create "$@" >&2 || stop "the pool could not be created"
 fi
 
 # 6. The stamp on zones/var, before any step that may fail; then the other datasets. Existing ones are kept.
@@ -187,14 +187,14 @@ has() { zfs list -H -o name "$1" >/dev/null 2>&1; }
 step stamp 45
 has "$pool/var" ||
   zfs create -o "org.smartos:server_uuid=$server_uuid" -o mountpoint=legacy "$pool/var" >&2 ||
-  stop "$pool/var could not be made"
+  stop "$pool/var could not be created"
 zfs set "org.smartos:server_uuid=$server_uuid" "$pool/var" >&2 || stop "$pool/var could not be stamped"
 
 step datasets 50
 make() {
   name=$pool/$1
   shift
-  has "$name" || zfs create "$@" "$name" >&2 || stop "$name could not be made"
+  has "$name" || zfs create "$@" "$name" >&2 || stop "$name could not be created"
 }
 make dump -V "$((memory_mib / 2))m" -o checksum=noparity
 make config -o "mountpoint=/$pool/config"
@@ -219,13 +219,13 @@ unpack() {
   gzip -dc "$archive" | (cd "$made.part" && tar xf -) || stop "$1 could not be unpacked"
   inner=$(ls "$made.part")
   [ -d "$made.part/$inner" ] || stop "$1 contains more than one folder"
-  rm -rf "$made" && mv "$made.part/$inner" "$made" && rmdir "$made.part" || stop "$1 could not be put in its place"
+  rm -rf "$made" && mv "$made.part/$inner" "$made" && rmdir "$made.part" || stop "$1 could not be moved to its place"
 }
 unpack "platform-$platform_stamp"
 unpack "boot-$boot_stamp"
 ln -sfn "./platform-$platform_stamp" "$tree/platform" && ln -sfn "./boot-$boot_stamp" "$tree/boot" ||
   stop "the boot tree could not be linked"
-mkdir -p "$tree/etc/version" "$tree/os/$platform_stamp" || stop "the boot tree could not be made"
+mkdir -p "$tree/etc/version" "$tree/os/$platform_stamp" || stop "the boot tree could not be created"
 ln -sfn "../../platform-$platform_stamp" "$tree/os/$platform_stamp/platform" || stop "the boot tree could not be linked"
 printf '%s\n' "$boot_stamp" >"$tree/etc/version/boot" || stop "the version could not be written"
 console=$(value console)
@@ -248,10 +248,10 @@ awk -F "$tab" '$1 == "root_authorized_key" { print substr($0, length($1) + 2) }'
 
 # The agent and its credentials, which only their owner may read.
 step agent 80
-mkdir -p "$root/opt" || stop "/opt could not be made"
+mkdir -p "$root/opt" || stop "/opt could not be created"
 if ! mount -p | grep -q "^$pool/opt "; then mount -F zfs "$pool/opt" "$root/opt" >&2 || stop "/opt could not be mounted"; fi
 state=$root/opt/nodeagent/state
-mkdir -p "$state" || stop "the agent's folder could not be made"
+mkdir -p "$state" || stop "the agent's folder could not be created"
 printf '{"server_uuid":"%s","api_key":"%s","console_ticket_key_hex":"%s","imds_token_key_hex":"%s","migrate_ticket_key_hex":"%s"}\n' \
   "$server_uuid" "$(value api_key)" "$(value console_ticket_key_hex)" "$(value imds_token_key_hex)" \
   "$(value migrate_ticket_key_hex)" >"$state/credentials.json.part" &&

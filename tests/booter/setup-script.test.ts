@@ -164,7 +164,7 @@ describe("a run fails, and no disk is changed, when", () => {
         /twice the memory/,
         1,
       ],
-      ["the dry run fails", ({ put }) => put("refuse_layout"), "dry_run", /cannot be made/, 1],
+      ["the dry run fails", ({ put }) => put("refuse_layout"), "dry_run", /cannot be created/, 1],
       [
         "the layout tool returns an invalid disk name",
         ({ put }) => put("layout.json", JSON.stringify({ ...LAYOUT, logs: [{ name: "-f x" }] }, null, "\t")),
