@@ -91,7 +91,7 @@ export const apiKey: Behavior<ApiKeyState, ApiKeyMessage> = {
   deadline: () => null,
   view: apiKeyView,
   constraints: {
-    api_key_user_id_fkey: conflict("the user is gone, or owns an API key since now"),
-    api_key_tenant_id_fkey: conflict("the tenant is gone, or has an API key since now"),
+    api_key_user_id_fkey: conflict("the user was deleted, or has a new API key; try again"),
+    api_key_tenant_id_fkey: conflict("the tenant was deleted, or has a new API key; try again"),
   },
 };

@@ -105,8 +105,8 @@ export const externalSubnet = record<ExternalSubnetState, ExternalSubnetMessage,
   constraints: {
     external_subnet_name: conflict("an external subnet named <name> already exists"),
     external_subnet_nic_tag: NO_NIC_TAG,
-    external_subnet_ipv4_apart: overlap("another one"),
-    external_subnet_ipv6_apart: overlap("another one"),
+    external_subnet_ipv4_apart: overlap("another external subnet"),
+    external_subnet_ipv6_apart: overlap("another external subnet"),
     pool_blocks_apart: overlap("another pool"),
   },
 });
@@ -127,7 +127,7 @@ function dropPool(id: string, family: AddressFamily, block: string | null): Part
 }
 
 function silosExist(silos: readonly string[]): Part<never> {
-  return guard("silos_exist", { silos }, badRequest("owner_silos: <WHAT> is no silo"));
+  return guard("silos_exist", { silos }, badRequest("owner_silos: there is no silo <WHAT>"));
 }
 
 function overlap(peer: string): Fault {

@@ -112,7 +112,7 @@ export const floatingIp: Behavior<FloatingIpRow, FloatingIpMessage> = {
   view: floatingIpRowView,
   constraints: {
     floating_ip_name: conflict("a floating ip named <name> already exists in this project"),
-    floating_ip_of_project: conflict("the project is gone"),
+    floating_ip_of_project: conflict("the project was deleted"),
     floating_ip_bound_to_nic: NOT_FOUND,
   },
 };

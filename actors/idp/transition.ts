@@ -34,8 +34,8 @@ export const idp = value<IdpState, IdpMessage>({
   unset: { action: "tenant_idp_delete", absent: "missing", note: ({ issuer_url }) => ({ issuer_url }) },
   view: idpView,
   constraints: {
-    tenant_idp_issuer: conflict("another tenant has the issuer <issuer_url> already"),
-    tenant_idp_tenant_id_fkey: conflict("the tenant is gone"),
+    tenant_idp_issuer: conflict("the issuer <issuer_url> belongs to another tenant"),
+    tenant_idp_tenant_id_fkey: conflict("the tenant was deleted"),
   },
 });
 

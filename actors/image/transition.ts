@@ -46,7 +46,7 @@ export const image = record<ImageState, ImageMessage, Image>({
     clash: (row, message) =>
       conflict(
         sameBytes(row, message)
-          ? `the bytes of image ${row.id} (${row.name}) are the same`
+          ? `image ${row.id} (${row.name}) has the same bytes`
           : `an image with id ${row.id} already exists`,
       ),
   },
@@ -66,7 +66,7 @@ export const image = record<ImageState, ImageMessage, Image>({
     image_silo_fkey: NOT_FOUND,
     image_tenant_fkey: NOT_FOUND,
     image_project_fkey: NOT_FOUND,
-    instance_image_fkey: conflict("the image is gone, or still in use by an instance"),
+    instance_image_fkey: conflict("the image was deleted, or an instance still uses it"),
   },
 });
 

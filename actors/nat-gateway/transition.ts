@@ -87,7 +87,7 @@ export const natGateway = record<NatGatewayState, NatGatewayMessage, NatGateway>
   }),
   constraints: {
     nat_gateway_name: conflict("a nat gateway named <name> already exists in this VPC"),
-    nat_gateway_of_vpc: conflict("the VPC is gone"),
+    nat_gateway_of_vpc: conflict("the VPC was deleted"),
   },
 });
 

@@ -51,7 +51,7 @@ function replace(s: NetworkPoolState, { type: _type, ...content }: Replace): Out
   );
 }
 
-const NOT_EXTERNAL = fault("bad_request", "networks: <WHAT> is no external subnet", {
+const NOT_EXTERNAL = fault("bad_request", "networks: <WHAT> is not an external subnet", {
   error_code: "SubnetNotExternal",
 });
 
@@ -59,7 +59,7 @@ const NOT_EXTERNAL = fault("bad_request", "networks: <WHAT> is no external subne
 function networksOf({ id, networks, owner_silos }: NetworkPoolState): Part<NetworkPoolState>[] {
   return [
     ...networks.map((network_id) => lock(lockKey("external-subnet", network_id), true)),
-    guard("silos_exist", { silos: owner_silos }, badRequest("owner_silos: <WHAT> is no silo")),
+    guard("silos_exist", { silos: owner_silos }, badRequest("owner_silos: there is no silo <WHAT>")),
     guard("external_subnets_exist", { networks }, NOT_EXTERNAL),
     remove("network_pool_network", { network_pool_id: id }),
     ...networks.map((network_id) => insert("network_pool_network", { network_pool_id: id, network_id })),

@@ -39,6 +39,6 @@ export const project = record<ProjectState, ProjectMessage, Project>({
   ),
   constraints: {
     project_name: conflict("a project named <name> already exists in this tenant"),
-    project_tenant_id_fkey: conflict("the tenant is gone"),
+    project_tenant_id_fkey: conflict("the tenant was deleted"),
   },
 });

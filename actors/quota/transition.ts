@@ -23,5 +23,5 @@ export const quota = value<QuotaState, QuotaMessage>({
   },
   unset: { action: "quota_delete", absent: "missing", note: ({ tenant_id }) => ({ tenant_id }) },
   view: ({ state: _state, updated_at, ...columns }) => ({ ...columns, updated_at: toRfc3339(updated_at) }),
-  constraints: { quota_project_id_fkey: conflict("the project is gone") },
+  constraints: { quota_project_id_fkey: conflict("the project was deleted") },
 });

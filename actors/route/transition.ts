@@ -58,7 +58,7 @@ export const route = record<RouteState, RouteMessage, Route>({
     created_at: toRfc3339(row.created_at),
   }),
   constraints: {
-    route_destination: conflict("the route table has a route to <destination> already"),
+    route_destination: conflict("the route table already has a route to <destination>"),
     route_route_table_fkey: NOT_FOUND,
     route_vpc_fkey: NOT_FOUND,
     route_nat_gateway_fkey: NOT_FOUND,

@@ -116,5 +116,5 @@ export const session: Behavior<SessionState, SessionMessage> = {
     refreshed_at: refreshed_at.toISOString(),
     expires_at: expires_at.toISOString(),
   }),
-  constraints: { session_user_id_fkey: conflict("the user is gone") },
+  constraints: { session_user_id_fkey: conflict("the user was deleted") },
 };

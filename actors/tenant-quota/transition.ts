@@ -23,5 +23,5 @@ export const tenantQuota = value<TenantQuotaState, TenantQuotaMessage>({
   },
   unset: { action: "quota_delete", absent: "missing", note: ({ tenant_id }) => ({ tenant_id }) },
   view: ({ state: _state, updated_at, ...columns }) => ({ ...columns, updated_at: toRfc3339(updated_at) }),
-  constraints: { tenant_quota_tenant_id_fkey: conflict("the tenant is gone") },
+  constraints: { tenant_quota_tenant_id_fkey: conflict("the tenant was deleted") },
 });

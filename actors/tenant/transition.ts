@@ -38,6 +38,6 @@ export const tenant = record<TenantState, TenantMessage, Tenant>({
   ),
   constraints: {
     tenant_name: conflict("a tenant named <name> already exists in this silo"),
-    tenant_silo_id_fkey: conflict("the silo is gone"),
+    tenant_silo_id_fkey: conflict("the silo was deleted"),
   },
 });

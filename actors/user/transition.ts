@@ -147,6 +147,6 @@ export const user: Behavior<UserState, UserMessage> = {
   view: userView,
   constraints: {
     user_local_name: conflict("a user named <username> exists already"),
-    user_account_tenant_id_fkey: conflict("the tenant is gone, or has a user since now"),
+    user_account_tenant_id_fkey: conflict("the tenant was deleted, or has a new user; try again"),
   },
 };

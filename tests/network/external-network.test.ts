@@ -150,7 +150,7 @@ describe("an external subnet", () => {
 
   test("for a silo that does not exist is 400 naming it", async () => {
     const silo = randomUUID();
-    const message = `owner_silos: ${silo} is no silo`;
+    const message = `owner_silos: there is no silo ${silo}`;
     expectRefused(await subnet({ ipv4_block: block(), owner_silos: [a.silo_id, silo] }), 400, "BadRequest", message);
     const { id } = okOf(await subnet({ ipv4_block: block() }));
     const patch = await t.call("PATCH", `${SUBNETS}/${id}`, { body: { owner_silos: [silo] } });
@@ -241,14 +241,14 @@ describe("a network pool", () => {
     const { id } = await makeNetwork(t, { ipv4_block: block() });
     const unknown = randomUUID();
     const answer = await post(POOLS, { networks: [id, unknown] });
-    expectRefused(answer, 400, "SubnetNotExternal", `networks: ${unknown} is no external subnet`);
+    expectRefused(answer, 400, "SubnetNotExternal", `networks: ${unknown} is not an external subnet`);
   });
 
   test("for a silo that does not exist is 400 naming it", async () => {
     const { id } = await makeNetwork(t, { ipv4_block: block() });
     const silo = randomUUID();
     const answer = await post(POOLS, { networks: [id], owner_silos: [silo] });
-    expectRefused(answer, 400, "BadRequest", `owner_silos: ${silo} is no silo`);
+    expectRefused(answer, 400, "BadRequest", `owner_silos: there is no silo ${silo}`);
   });
 
   test("without networks, or with one of them twice, is 400", async () => {

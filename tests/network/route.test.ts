@@ -47,7 +47,7 @@ describe("the destination", () => {
     expect(route.destination).toBe(network);
     expect((await n.show(`/v1/routes/${route.id}`)).destination).toBe(network);
     expect(refusal(await n.tryRoute(table, { destination: network, target: { kind: "reject" } }))).toEqual(
-      clash(`the route table has a route to ${network} already`),
+      clash(`the route table already has a route to ${network}`),
     );
   });
 
