@@ -13,13 +13,17 @@ import { instanceView } from "./view.ts";
 type Msg<T extends InstanceMessage["type"]> = Of<InstanceMessage, T>;
 type Action = Msg<"start"> | Msg<"stop"> | Msg<"restart"> | Msg<"retry">;
 
-/** The state in which each action starts, and the state while it runs. */
+/** The state in which each action starts, the state while it runs, and the state in which it ends. */
 const FROM = { start: "stopped", stop: "running", restart: "running", retry: "failed" } as const;
 const THROUGH = { start: "pending", stop: "stopping", restart: "stopping", retry: "pending" } as const;
+const TO = { start: "running", stop: "stopped", restart: null, retry: null } as const;
 
 /** Refuses an action that the instance's state does not allow. */
 export function notHere(s: InstanceState, { type }: Action): Out<InstanceState> {
-  return refuse(occupied(s) ?? conflict(`instance is in ${s.state}, expected one of ${FROM[type]}`));
+  const busy = occupied(s);
+  if (busy !== null) return refuse(busy);
+  if (s.state === TO[type]) return refuse(conflict(`${s.name} is already ${s.state}`));
+  return refuse(conflict(`${s.name} is ${s.state}; ${type} needs a ${FROM[type]} instance`));
 }
 
 export function act(s: InstanceState, m: Action, now: Date): Out<InstanceState> {
