@@ -29,7 +29,7 @@ test.each([
   expect(Date.parse(after) - Date.parse(before ?? "1970-01-01")).toBeGreaterThanOrEqual(10_000);
 });
 
-test("the last status is exactly the last payload, any JSON, replaced as a whole", async () => {
+test("the last status is exactly the last payload, whichever JSON it is", async () => {
   for (const payload of [{ a: 1, deep: { b: [1, null, "x"] } }, { c: 2 }, [], "text", 0, false, null]) {
     expect((await report("status", { payload })).status).toBe(200);
     expect((await show()).last_status).toEqual(payload);
