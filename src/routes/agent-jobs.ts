@@ -32,8 +32,8 @@ export function agentJobRoutes(app: App, deps: Deps): void {
     summary: "Claim the next job",
     description:
       "A node claims its jobs in the order of `seq`. With `wait`, the request waits for a job; it gets 401 when the " +
-      "node's key was deleted meanwhile. Every answer lists the tombstones until they are buried. Only an approved node can claim " +
-      "jobs.",
+      "node's key was deleted meanwhile. Every answer lists the tombstones until they are buried. Only an approved " +
+      "node can claim jobs.",
     ...rights(deps, "AgentClaim"),
     ...ASKS,
     request: { body: jsonBody(ClaimBody) },
