@@ -51,7 +51,7 @@ export type Replies = {
     readonly assign: BootRecord;
     readonly decommission: BootRecord;
   };
-  readonly "boot-roster": { readonly put: Roster };
+  readonly "boot-roster": { readonly set: Roster };
   readonly silo: Edited<Silo>;
   readonly tenant: Edited<Tenant>;
   readonly project: Edited<Project>;

@@ -3,7 +3,7 @@ import type { NamedPatch } from "../../src/contract/tenancy.ts";
 import { usageFailure } from "./failure.ts";
 
 export const NAME_OPTION = ["--name <name>", "new name; 1 to 63 bytes, without / or \\"] as const;
-export const DESCRIPTION_OPTION = ["--description <text>", "description for people"] as const;
+export const DESCRIPTION_OPTION = ["--description <text>", "free-form description"] as const;
 
 export function patchOf({ name, description }: NamedPatch): NamedPatch {
   if (name === undefined && description === undefined) {

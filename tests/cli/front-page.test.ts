@@ -1,5 +1,5 @@
-// `opsctl --help` starts about as fast as an empty executable because it loads almost nothing. These tests check what is
-// loaded; the benchmark measures the time (tests/bench/README.md).
+// `opsctl --help` starts about as fast as an empty executable because it loads almost nothing. These tests check what
+// is loaded; the benchmark measures the time (tests/bench/README.md).
 import { describe, expect, test } from "vitest";
 import { type Front, frontText } from "../../cli/front-page.ts";
 import { FRONT as OPSCTL } from "../../cli/opsctl/front.ts";

@@ -1,5 +1,5 @@
-// The compiled programs in an attacker's environment and working directory: the runtime runs nothing that a variable or a
-// file there names, and always checks certificates.
+// The compiled programs in an attacker's environment and working directory: the runtime runs nothing that a variable or
+// a file there names, and always checks certificates.
 import { spawnSync } from "node:child_process";
 import { access, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:https";

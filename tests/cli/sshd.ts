@@ -1,5 +1,5 @@
-// Debian's sshd on loopback with its own keys, as the current user. It neither reads nor changes the configuration of the
-// machine or the user.
+// Debian's sshd on loopback with its own keys, as the current user. It neither reads nor changes the configuration of
+// the machine or the user.
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { connect, createServer } from "node:net";

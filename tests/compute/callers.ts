@@ -1,10 +1,10 @@
-// Callers with every relation to a scope: two tenants of one silo, one of another, members and keys of each.
+// Callers for tests of scopes: two tenants of one silo, a tenant of another, and members and keys of each.
 import { randomUUID } from "node:crypto";
 import { okOf, type TestPlane } from "../support/control-plane.ts";
 
 export type Callers = Awaited<ReturnType<typeof makeCallers>>;
 
-/** A tenant below a silo, with its own project and the key that is bound to it. */
+/** A tenant of a silo with a project and a key that is bound to the tenant. */
 async function tenantOf(t: TestPlane, silo_id: string) {
   const body = { name: randomUUID() };
   const tenant_id: string = okOf(await t.call("POST", `/v1/silos/${silo_id}/tenants`, { body })).id;
@@ -13,7 +13,7 @@ async function tenantOf(t: TestPlane, silo_id: string) {
   return { silo_id, tenant_id, project_id, key: bound.secret as string };
 }
 
-/** A user of a tenant, or of none, by a full key of its own. */
+/** A user with or without a tenant, as a full API key. */
 async function memberOf(t: TestPlane, tenant_id: string | null, capabilities: readonly string[] = []) {
   const user_id = randomUUID();
   await t.db.query(
@@ -41,11 +41,11 @@ export async function makeCallers(t: TestPlane) {
     stranger: await memberOf(t, foreign.tenant_id, ["silo-admin"]),
     colleague: await memberOf(t, acme.tenant_id),
     neighbour: await memberOf(t, sibling.tenant_id),
-    nobody: await memberOf(t, null),
+    tenantless: await memberOf(t, null),
   };
 }
 
-/** Where each scope is listed and made, for one tenant. */
+/** The paths of each scope's list, for one tenant. */
 export function levelsOf({ silo_id, tenant_id, project_id }: Callers["acme"]) {
   return {
     silo: `/v1/silos/${silo_id}`,

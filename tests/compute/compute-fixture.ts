@@ -1,4 +1,4 @@
-// A tenant with a network, an image and nodes to run instances on; the nodes' agents are played by the tests themselves.
+// A tenant with a network, an image and nodes to run instances on. The tests act as the nodes' agents.
 import { randomUUID } from "node:crypto";
 import { expect } from "vitest";
 import type { Instance } from "../../src/contract/instance.ts";
@@ -10,24 +10,24 @@ import { openTenant, type TestTenant } from "../tenancy/tenant.ts";
 
 export const GIB = 2 ** 30;
 
-/** How long a node counts as seen after it has said that it is alive. */
+/** How long a node counts as live after a heartbeat. */
 export const SEEN_AHEAD_S = 3_600;
 
 export type Node = {
   readonly server_uuid: string;
   call(method: string, path: string, body?: unknown): Promise<Answer>;
-  /** Reports room and life. */
+  /** Reports capacity and sends a heartbeat. */
   alive(fields?: Record<string, unknown>): Promise<void>;
-  /** The next job, once there is one. */
+  /** Waits for the next job. */
   take(): Promise<Job>;
-  /** What a claim hears at once. */
+  /** Claims without waiting. */
   ask(): Promise<{ readonly job: Job | null; readonly tombstones: readonly Job[] }>;
   complete(job: Job, result?: unknown): Promise<void>;
   fail(job: Job, reason: string): Promise<void>;
   bury(job: Job): Promise<void>;
-  /** Takes the next job, which must be of this kind, and completes it. */
+  /** Claims the next job, which must be of this kind, and completes it. */
   does(kind: string): Promise<Job>;
-  /** The body of an answer that comes when the node has done the job of this kind. */
+  /** Does the node's job of this kind and returns the body of the answer. */
   // deno-lint-ignore no-explicit-any -- as Answer's body
   done(asked: Promise<Answer>, kind: string): Promise<any>;
 };
@@ -46,7 +46,7 @@ export async function addNode(t: TestPlane, fields: Record<string, unknown> = {}
     alive: async (more) => {
       okOf(await call("POST", "/v1/agent/capacity", { ...capacity(), ...fields, ...more }));
       okOf(await call("POST", "/v1/agent/heartbeat"));
-      // For as long as any test takes, so that none depends on its own speed.
+      // Longer than any test, so that no test depends on its own speed.
       const ahead = "update cn_signal set last_seen = berth_now() + make_interval(secs => $2) where server_uuid = $1";
       await t.db.query(ahead, [server_uuid, SEEN_AHEAD_S]);
     },
@@ -67,7 +67,7 @@ export async function addNode(t: TestPlane, fields: Record<string, unknown> = {}
       return job;
     },
     done: async (asked, kind) => {
-      // A refusal comes without any job.
+      // A rejected request creates no job.
       const refused = asked.then((answer) => {
         okOf(answer);
         return null;
@@ -83,7 +83,7 @@ export async function addNode(t: TestPlane, fields: Record<string, unknown> = {}
   return node;
 }
 
-/** One of each that is not given, and a node with room for 16 times 4 vCPUs and 64 GiB. */
+/** Creates everything that is not given, and a node with room for 16 instances of 4 vCPUs and 64 GiB. */
 export async function openComputeFixture(given: { t?: TestPlane; tenant?: TestTenant; node?: Node } = {}) {
   const t = given.t ?? await openTestPlane();
   const tenant = given.tenant ?? await openTenant(t);
@@ -121,7 +121,7 @@ export async function openComputeFixture(given: { t?: TestPlane; tenant?: TestTe
   });
   const create = (fields: object = {}, options: CallOptions = {}) =>
     call("POST", `/v1/instances${selectors}`, { body: bodyOf(fields), ...options });
-  /** An instance that runs. */
+  /** Creates a running instance. */
   async function running(fields: object = {}): Promise<Instance> {
     return await done(create(fields), "provision");
   }
@@ -129,7 +129,7 @@ export async function openComputeFixture(given: { t?: TestPlane; tenant?: TestTe
     const { id } = await running(fields);
     return await act(id, "stop", "stop");
   }
-  /** Asks for something that its node then does. */
+  /** Sends a request and does the node's job for it. */
   async function act(id: string, verb: string, job: string): Promise<Instance> {
     return await done(call("POST", `/v1/instances/${id}/${verb}`), job);
   }
@@ -147,7 +147,7 @@ export async function openComputeFixture(given: { t?: TestPlane; tenant?: TestTe
     if (found === undefined) throw new Error(`no operation ${kind} of ${id}`);
     return okOf(await t.call("GET", `/v1/operations/${found.id}`));
   };
-  /** The same once it rests. */
+  /** Waits until the operation is at rest. */
   const ended = async (id: string, kind: string) => {
     for (;;) {
       const { id: operation_id } = await operation(id, kind);
@@ -183,12 +183,12 @@ export async function openComputeFixture(given: { t?: TestPlane; tenant?: TestTe
     nicsOf,
     disksOf,
     dump: () => dumpTables(t.db),
-    /** What is there now and was not then, and the other way round: nothing, when all was given back. */
+    /** Returns rows that were added or removed; empty if everything was released. */
     left: async (before: Dump) => settled(changedRows(before, await dumpTables(t.db), RECORDS)),
   };
 }
 
-/** Logs and what counts them; the records of operations and jobs; signals. */
+/** Tables that are ignored: logs and their counters, operations, jobs and signals. */
 const RECORDS = [
   "saga",
   "job",
@@ -211,7 +211,7 @@ const RECORDS = [
   "rate_bucket",
 ];
 
-/** Counters that are back at nothing were not there before. */
+/** Counters at zero are equal to absent ones. */
 function settled(changes: readonly string[]): string[] {
   return changes.filter((each) =>
     !/^\+ cn_usage: .*"cpu_units":0,"ram_mb":0,"disk_bytes":0,"instances":0\}$/.test(each)

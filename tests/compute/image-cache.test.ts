@@ -1,4 +1,4 @@
-// Which images a node keeps: what a job or a VM uses, and of the rest only so many bytes, those used last.
+// Eviction from the image cache: images in use stay; of the others, the least recently used go above a limit.
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { mkdir, readdir, utimes } from "node:fs/promises";
@@ -21,7 +21,7 @@ let folder: TemporaryFolder;
 let server: Server;
 let url: string;
 const served = new Map<string, Served>();
-/** Of the images whose last byte is kept back: what lets it go. */
+/** Functions that release the last byte of slow images. */
 const gates = new Map<string, Promise<void>>();
 let agent: Agent;
 
@@ -88,13 +88,13 @@ const fetchFor = (cache: ImageCache, job_id: string, image: Served) => cache.fet
 const kept = async () => (await readdir(join(agent.state_dir, "images"))).sort();
 const named = (...images: readonly Served[]) => images.map(({ sha256 }) => sha256).sort();
 
-/** As if it had been used last so long ago. */
+/** Sets the last use to this long ago. */
 async function usedBefore(image: Served, minutes: number): Promise<void> {
   const at = new Date(Date.now() - minutes * 60_000);
   await utimes(join(agent.state_dir, "images", image.sha256), at, at);
 }
 
-test("of images that nothing uses, those used last are kept, up to the limit", async () => {
+test("unused images are kept up to the limit, most recently used first", async () => {
   const cache = keeping(2 * BYTES);
   const [a, b, c] = [newImage(), newImage(), newImage()];
   for (const image of [a, b, c]) await fetchFor(cache, "one", image);
@@ -104,7 +104,7 @@ test("of images that nothing uses, those used last are kept, up to the limit", a
   expect(await kept()).toEqual(named(a, b, c));
   await cache.release(agent, "one");
   expect(await kept()).toEqual(named(a, c));
-  // A fetch counts as a use, though the file is there already.
+  // A fetch of a cached file also counts as a use.
   await fetchFor(cache, "two", c);
   await fetchFor(cache, "two", b);
   await usedBefore(b, 0);
@@ -112,7 +112,7 @@ test("of images that nothing uses, those used last are kept, up to the limit", a
   expect(await kept()).toEqual(named(b, c));
 });
 
-test("what a job uses stays until that job is over, whoever else is done with it", async () => {
+test("an image stays until every job that uses it has ended", async () => {
   const cache = keeping(0);
   const image = newImage();
   expect(await fetchFor(cache, "one", image)).toBe(await fetchFor(cache, "two", image));
@@ -122,7 +122,7 @@ test("what a job uses stays until that job is over, whoever else is done with it
   expect(await kept()).toEqual([]);
 });
 
-test("a download that goes on is not taken away, and its image is there at its end", async () => {
+test("a running download is not evicted", async () => {
   const cache = keeping(0);
   const [slow, other] = [newImage(), newImage()];
   let open = () => {};
@@ -141,7 +141,7 @@ test("a download that goes on is not taken away, and its image is there at its e
   expect(await kept()).toEqual(named(slow));
 });
 
-test("what is left of a download that was given up takes room like an image, and goes like one", async () => {
+test("a partial download counts as an image and is evicted like one", async () => {
   const cache = keeping(0);
   const image = newImage();
   const stop = new AbortController();
@@ -156,7 +156,7 @@ test("what is left of a download that was given up takes room like an image, and
   expect(await kept()).toEqual([]);
 });
 
-test("an image that a VM's disk is made of stays, also for a cache that begins anew", async () => {
+test("an image of a VM's disk stays, also after a restart of the cache", async () => {
   const image = newImage();
   const instance = {
     id: randomUUID(),
@@ -169,7 +169,7 @@ test("an image that a VM's disk is made of stays, also for a cache that begins a
   const disk = { id: randomUUID(), name: "boot", kind: "boot", size_bytes: BYTES };
   const image_path = await fetchFor(keeping(0), "one", image);
   const plan = { instance, image, disks: [disk], nics: [], image_path };
-  // Of a plan, the disks are made of these parts alone.
+  // createDisks reads only these parts of a plan.
   await agent.driver.vms.createDisks(plan as unknown as Parameters<typeof agent.driver.vms.createDisks>[0]);
   const cache = keeping(0);
   const other = newImage();

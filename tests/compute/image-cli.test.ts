@@ -1,5 +1,4 @@
-// Images from an index into the control plane, and what operators and tenants see of them: the executables against a
-// whole control plane, an index and a vendor.
+// The image verbs of opsctl and tenantctl against a real control plane, an index and a vendor.
 import { randomUUID } from "node:crypto";
 import { Buffer } from "node:buffer";
 import { execFileSync } from "node:child_process";
@@ -66,7 +65,7 @@ const publicImages = async () => okOf(await t.call("GET", "/v1/images?scope=publ
 const UBUNTU = "ubuntu-noble-20261001-x86_64";
 
 describe("opsctl image import", () => {
-  test("copies digest, size and address of the build that the vendor's list confirms", async () => {
+  test("stores digest, size and address of a build that the vendor's list confirms", async () => {
     const made = JSON.parse(await printed(opsctl("image import ubuntu/lts --min-platform 20260101T000000Z --json")));
     expect(made).toMatchObject({
       name: UBUNTU,
@@ -87,7 +86,7 @@ describe("opsctl image import", () => {
     expect(vendor.asked.some((asked) => asked.startsWith(IMAGE_PATH))).toBe(false);
   });
 
-  test("names release, alias and build alike; the same build again is a success that says so", async () => {
+  test("accepts release, alias and build; importing the same build again succeeds with a note", async () => {
     const first = await printed(opsctl("image import ubuntu/noble/20261001"));
     const [{ id }] = await publicImages();
     expect(first).toBe(
@@ -110,7 +109,7 @@ describe("opsctl image import", () => {
     }));
   });
 
-  test("refuses what the vendor lists otherwise, and what nobody lists", async () => {
+  test("rejects an image that the vendor lists differently or not at all", async () => {
     const sums = vendor.files.get(SUMS_PATH)!;
     vendor.put(SUMS_PATH, `${"0".repeat(64)} *noble-amd64.qcow2\n`);
     const lied = await opsctl("image import ubuntu/lts");
@@ -126,7 +125,7 @@ describe("opsctl image import", () => {
     expect(await publicImages()).toEqual([]);
   });
 
-  test("takes the index's word for a hash that no vendor's list has only when told so", async () => {
+  test("trusts a hash that only the index has only with --trust-index", async () => {
     const [digest] = vendor.artifact.integrity!.digests!;
     vendor.artifact = { ...vendor.artifact, integrity: { digests: [{ ...digest!, source: null }] } };
     const refused = await opsctl("image import ubuntu/lts");
@@ -134,18 +133,18 @@ describe("opsctl image import", () => {
     expect(await printed(opsctl("image import ubuntu/lts --trust-index"))).toContain("verified against the index");
   });
 
-  test("asks for a download where the index says too little, and then reads it off the verified file", async () => {
+  test("requires --download if the index lists too little, and measures the verified file", async () => {
     const refused = await opsctl("image import alpine/latest");
-    expect([refused.code, refused.err()]).toEqual([1, expect.stringMatching(/SHA-256 and its size; --download/)]);
+    expect([refused.code, refused.err()]).toEqual([1, expect.stringMatching(/SHA-256 and its size; pass --download/)]);
     const before = leftOvers();
     await printed(opsctl("image import alpine/latest --download"));
     const alpine = pattern(9_000, 9);
     expect(await publicImages()).toMatchObject([{ size_bytes: 9_000, sha256: hexOf("sha256", alpine), os: "alpine" }]);
-    expect(await printed(opsctl("image import alpine/latest --download"))).toContain("is there already");
+    expect(await printed(opsctl("image import alpine/latest --download"))).toContain("is already imported");
     expect(leftOvers()).toEqual(before);
   });
 
-  test("refuses a download that is not what the vendor lists", async () => {
+  test("rejects a download that differs from the vendor's list", async () => {
     vendor.put("/alpine/alpine.qcow2", pattern(9_000, 10));
     const refused = await opsctl("image import alpine/latest --download");
     expect([refused.code, refused.err()]).toEqual([
@@ -155,7 +154,7 @@ describe("opsctl image import", () => {
     expect(await publicImages()).toEqual([]);
   });
 
-  /** A raw disk of 200,000 bytes, and how each kind of file holds it. */
+  /** A raw disk of 200,000 bytes in each kind of file. */
   const DISK = pattern(200_000, 11);
   const piped = (program: string) => execFileSync(program, ["-c"], { input: DISK });
   const qcow2 = () => {
@@ -165,7 +164,7 @@ describe("opsctl image import", () => {
     return Buffer.concat([head, DISK]);
   };
 
-  /** The vendor publishes this file, and the index lists its digest and its size. */
+  /** Publishes this file at the vendor, and lists its digest and size in the index. */
   function publish(file: Uint8Array, compression: string): void {
     vendor.put(IMAGE_PATH, file);
     vendor.put(SUMS_PATH, `${hexOf("sha256", file)} *noble-amd64.qcow2\n`);
@@ -199,7 +198,7 @@ describe("opsctl image import", () => {
     expect(leftOvers()).toEqual(before);
   });
 
-  test("takes the operator's word for a compression that it does not know, which document 1 allows", async () => {
+  test("accepts --content-size for an unknown compression", async () => {
     publish(pattern(5_000, 3), "lz4");
     const refused = await opsctl("image import ubuntu/lts --download");
     expect([refused.code, refused.err()]).toEqual([1, expect.stringContaining("cannot decompress lz4")]);
@@ -208,7 +207,7 @@ describe("opsctl image import", () => {
     expect(await publicImages()).toMatchObject([{ size_bytes: 5_000, content_bytes: 10 * 2 ** 30 }]);
   });
 
-  test("refuses a file that is not what its compression says, and leaves nothing", async () => {
+  test("rejects a file that does not match its compression, and leaves no files", async () => {
     for (const compression of ["gzip", "zstd", "xz", "bzip2"]) {
       publish(pattern(5_000, 3), compression);
       const before = leftOvers();
@@ -218,13 +217,13 @@ describe("opsctl image import", () => {
     }
   });
 
-  test("refuses when a signature is wanted and there is none", async () => {
+  test("rejects an unsigned image with --signature", async () => {
     expect((await opsctl("image import ubuntu/lts --signature")).code).toBe(1);
     expect(await publicImages()).toEqual([]);
   });
 });
 
-test("opsctl image list and delete are about the control plane's images, by name and by UUID", async () => {
+test("opsctl image list and delete work on the control plane's images, by name and UUID", async () => {
   await printed(opsctl("image import ubuntu/lts --name first"));
   await printed(opsctl("image import ubuntu/lts --arch aarch64 --name second"));
   const [header, ...rows] = (await printed(opsctl("image list"))).trimEnd().split("\n");
@@ -241,7 +240,7 @@ test("opsctl image list and delete are about the control plane's images, by name
   expect(await printed(opsctl("image list"))).toBe("(no images)\n");
 });
 
-test("tenantctl image list shows public images and those of the tenant and project; show prints six lines", async () => {
+test("tenantctl image list shows public images and the tenant's and project's; show prints six lines", async () => {
   await printed(opsctl("image import ubuntu/lts --name shared"));
   const body = (name: string) => ({
     name,

@@ -1,4 +1,4 @@
-// Serves files by HTTP with ranges, and can cut an answer off, as an interrupted download sees it.
+// Serves files by HTTP with ranges, and can interrupt a response.
 import { createHash } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -8,9 +8,9 @@ export type ImageServer = {
   readonly url: string;
   readonly bytes: Uint8Array;
   readonly sha256: string;
-  /** The Range of each request, null where there was none. */
+  /** The Range of each request, null without one. */
   readonly asked: (string | null)[];
-  /** The next answer ends after so many bytes. */
+  /** The next response ends after this many bytes. */
   cutNext(bytes: number): void;
   close(): Promise<void>;
 };

@@ -1,5 +1,4 @@
-// The list of a project is what its instances can be made from: each image that is listed makes one, and none that is not.
-// Document 3, Image; document 4, 1.14.
+// A project can use exactly the images in its list. docs/instances.md, "Images".
 import { randomBytes, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
@@ -51,7 +50,7 @@ const listed = async (path: string, key = tenant.key) =>
     Object.values(ids).includes(id)
   );
 
-test("a project lists the images of all its scopes, the widest first, and says which scope each is of", async () => {
+test("a project lists the images of all its scopes with their scope, widest first", async () => {
   const found = await listed(`/v1/tenants/${tenant.tenant_id}/projects/${tenant.project_id}`);
   expect(found.map(({ name, scope }) => [name, scope.kind])).toEqual([
     ["public", "public"],
@@ -61,12 +60,12 @@ test("a project lists the images of all its scopes, the widest first, and says w
   ]);
 });
 
-test("a tenant and a silo list their own alone", async () => {
+test("a tenant and a silo list only their own images", async () => {
   expect((await listed(`/v1/tenants/${tenant.tenant_id}`)).map(({ name }) => name)).toEqual(["tenant"]);
   expect((await listed(`/v1/silos/${tenant.silo_id}`)).map(({ name }) => name)).toEqual(["silo"]);
 });
 
-test("each image that is listed makes an instance, and no other does", async () => {
+test("a project can create instances from listed images only", async () => {
   const found = new Set(
     (await listed(`/v1/tenants/${tenant.tenant_id}/projects/${tenant.project_id}`)).map(({ id }) => id),
   );
@@ -80,7 +79,7 @@ test("each image that is listed makes an instance, and no other does", async () 
   expect(found.size).toBe(4);
 });
 
-test("what is made later is listed within its scope, and what is deleted is not", async () => {
+test("a new image is listed within its scope, a deleted one is not", async () => {
   const path = `/v1/tenants/${tenant.tenant_id}`;
   ids.later = await image(path, randomUUID());
   expect((await listed(path)).at(-1)?.id).toBe(ids.later);
@@ -88,7 +87,7 @@ test("what is made later is listed within its scope, and what is deleted is not"
   expect((await listed(path)).map(({ id }) => id)).not.toContain(ids.later);
 });
 
-test("a boot disk is never smaller than the disk in its image, however small the file is", async () => {
+test("a boot disk is never smaller than the disk in its image, even if the file is", async () => {
   const { id: image_id, content_bytes } = await fixture.newImage({ size_bytes: GIB, content_bytes: 10 * GIB });
   expect(content_bytes).toBe(10 * GIB);
   for (const [disk_bytes, size_bytes] of [[undefined, 10 * GIB], [2 * GIB, 10 * GIB], [11 * GIB, 11 * GIB]] as const) {

@@ -1,4 +1,4 @@
-// Images: what is stored, what is refused, and that an image in use stays. Document 3, Image; document 4, 1.14.
+// Images: stored fields, rejected requests, and protection of images in use. docs/instances.md, "Images".
 import { createHash, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
@@ -27,13 +27,13 @@ const bodyOf = (fields: Record<string, unknown> = {}) => ({
 const post = (fields?: Record<string, unknown>) => t.call("POST", "/v1/images", { body: bodyOf(fields) });
 const imagesOf = ({ tenant_id }: TestTenant) => `/v1/tenants/${tenant_id}/images`;
 
-/** An instance of the image, as the instance's own messages will write it. */
+/** Inserts an instance of the image. */
 async function instanceOf(image_id: string, id = randomUUID()): Promise<string> {
   await t.db.query(insertInstance({ id: "$1", image_id: "$2" }), [id, image_id]);
   return id;
 }
 
-test("an image shows what it was made of, its size under both names, and is listed", async () => {
+test("an image is shown with its fields and its size under both names, and is listed", async () => {
   const body = bodyOf({
     description: "d",
     source_url: "https://images.example.com/debian-13.qcow2",
@@ -53,7 +53,7 @@ test("an image shows what it was made of, its size under both names, and is list
   expect(okOf(await t.call("GET", "/v1/images?scope=public", { key: null })).items).toContainEqual(made.body);
 });
 
-test("what is left out is empty or null, and null is the same as left out", async () => {
+test("omitted fields are empty or null, and null equals omitted", async () => {
   const { status, body } = await post({ description: null, source_url: null, compatibility: null, id: null });
   expect([status, body.description, body.source_url, body.compatibility]).toEqual([201, "", null, null]);
   const fits = await post({ compatibility: { brand: "lx", arch: "aarch64", min_platform: null } });
@@ -61,7 +61,7 @@ test("what is left out is empty or null, and null is the same as left out", asyn
 });
 
 describe("the id", () => {
-  test("follows from scope and bytes: the same after the image was deleted, another one in another scope", async () => {
+  test("is derived from scope and bytes: equal after a delete, different in another scope", async () => {
     const sha256 = digest();
     const { body: first } = await post({ sha256 });
     expect(first.id).toMatch(/^.{14}5/);
@@ -71,7 +71,7 @@ describe("the id", () => {
     expect((await post({ sha256 })).body.id).toBe(first.id);
   });
 
-  test("is the given one, in lower case, and is taken once over all scopes", async () => {
+  test("may be given, is lower case, and is unique over all scopes", async () => {
     const id = randomUUID();
     expect((await post({ id: id.toUpperCase() })).body.id).toBe(id);
     for (const answer of [await post({ id }), await acme.call("POST", imagesOf(acme), { body: bodyOf({ id }) })]) {
@@ -79,7 +79,7 @@ describe("the id", () => {
     }
   });
 
-  test("that follows from the bytes and scope of others is nobody else's to give", async () => {
+  test("derived in another scope is rejected", async () => {
     const sha256 = digest();
     const { body: theirs } = await other.call("POST", imagesOf(other), { body: bodyOf({ sha256 }) });
     expect((await other.call("DELETE", `/v1/images/${theirs.id}`)).status).toBe(204);
@@ -90,7 +90,7 @@ describe("the id", () => {
   });
 });
 
-test("a name is taken once in its scope, and the same bytes are one image of it", async () => {
+test("a name is unique in its scope, and so are an image's bytes", async () => {
   const [name, sha256] = [randomUUID(), digest()];
   okOf(await post({ name, sha256 }));
   expect(await post({ name })).toMatchObject({ status: 409, body: { message: expect.stringContaining(name) } });
@@ -146,12 +146,12 @@ describe("the public list", () => {
     }
   });
 
-  test.each(["tenant", "silo", "project", "user", "PUBLIC", "x"])("has no scope=%s", async (scope) => {
+  test.each(["tenant", "silo", "project", "user", "PUBLIC", "x"])("rejects scope=%s", async (scope) => {
     const answer = await t.call("GET", `/v1/images?scope=${scope}`, { key: null });
     expect(answer).toMatchObject({ status: 400, body: { error_code: "ScopeNotImplemented" } });
   });
 
-  test("is read in pages, and holds nobody's own images", async () => {
+  test("is paged and contains only public images", async () => {
     const { body: own } = await acme.call("POST", imagesOf(acme), { body: bodyOf() });
     await post();
     await post();
@@ -169,7 +169,7 @@ describe("the public list", () => {
   });
 });
 
-test("the list of a silo or a tenant is an array of its own, that of a project has those of the wider scopes too", async () => {
+test("a silo or a tenant lists only its own images, a project also the images of wider scopes", async () => {
   const { body: project } = await t.call("POST", `/v1/tenants/${acme.tenant_id}/projects`, {
     body: { name: randomUUID() },
   });
@@ -188,7 +188,7 @@ test("the list of a silo or a tenant is an array of its own, that of a project h
   }
 });
 
-test("renaming and describing change nothing else, and a name that is taken is refused", async () => {
+test("an update changes only name and description, and a name in use is rejected", async () => {
   const { body: made } = await post();
   const { body: neighbour } = await post();
   const path = `/v1/images/${made.id}`;
@@ -199,7 +199,7 @@ test("renaming and describing change nothing else, and a name that is taken is r
   expect((await t.call("GET", path)).body).toEqual(renamed.body);
 });
 
-test("an image that instances use does not go, and says how many", async () => {
+test("deleting an image in use fails with the number of instances", async () => {
   const { body: made } = await post();
   const path = `/v1/images/${made.id}`;
   const [first, second] = [await instanceOf(made.id), await instanceOf(made.id)];
@@ -216,7 +216,7 @@ test("an image that instances use does not go, and says how many", async () => {
   await expect(instanceOf(made.id)).rejects.toThrow("instance_image_fkey");
 });
 
-test("a delete that meets an instance in the making waits for it, and is refused", async () => {
+test("a delete during the creation of an instance waits for it and is rejected", async () => {
   const { body: made } = await post();
   const refused = await t.db.withClient(async (client) => {
     await client.query("begin");
@@ -229,7 +229,7 @@ test("a delete that meets an instance in the making waits for it, and is refused
   expect(refused.status).toBe(409);
 });
 
-test("a project and a tenant do not go while they have an image", async () => {
+test("a project or a tenant with an image cannot be deleted", async () => {
   const tenant = await openTenant(t, "leaving");
   const projectPath = `/v1/tenants/${tenant.tenant_id}/projects/${tenant.project_id}`;
   const tenantPath = `/v1/silos/${tenant.silo_id}/tenants/${tenant.tenant_id}`;
@@ -242,7 +242,7 @@ test("a project and a tenant do not go while they have an image", async () => {
   expect((await t.call("DELETE", tenantPath)).body.message).toContain(inTenant.id);
 });
 
-test("the same Idempotency-Key makes one image, and hears of it again", async () => {
+test("requests with the same Idempotency-Key create one image and get the same answer", async () => {
   const headers = { "idempotency-key": randomUUID() };
   const body = bodyOf();
   const first = await t.call("POST", "/v1/images", { body, headers });
@@ -250,7 +250,7 @@ test("the same Idempotency-Key makes one image, and hears of it again", async ()
   expect((await t.call("POST", "/v1/images", { body })).status).toBe(409);
 });
 
-test("making, renaming and deleting are in the audit chain, with the scope", async () => {
+test("creates, updates and deletes are audited with the scope", async () => {
   const { body: made } = await acme.call("POST", imagesOf(acme), { body: bodyOf() });
   await acme.call("PATCH", `/v1/images/${made.id}`, { body: { name: "audited" } });
   await acme.call("DELETE", `/v1/images/${made.id}`);

@@ -1,4 +1,4 @@
-// What an instance stands on, made through the API: a tenant with a subnet, and an image that nodes can fetch.
+// The prerequisites of an instance, created through the API: a tenant with a subnet, and an image that nodes can fetch.
 import { randomUUID } from "node:crypto";
 import { type Answer, okOf, type TestPlane } from "../support/control-plane.ts";
 import { openTenant, type TestTenant } from "../tenancy/tenant.ts";
@@ -8,7 +8,7 @@ export type Source = { readonly url: string; readonly sha256: string; readonly s
 
 export async function openInstanceFixture(t: Pick<TestPlane, "call">, source: Source): Promise<InstanceFixture> {
   const tenant = await openTenant(t);
-  // The images of tests are on this machine, which nodes fetch from only where the operator says so.
+  // Test images are on loopback, which nodes fetch from only if the operator allows it.
   okOf(await t.call("PUT", "/v1/config/fetch.allowed_private", { body: { value: ["127.0.0.0/8"] } }));
   const make = async (path: string, body: unknown) => okOf(await tenant.call("POST", path, { body })).id as string;
   const vpc = await make(`/v1/vpcs${tenant.selectors}`, { name: randomUUID(), ipv4_block: "10.0.0.0/16" });
@@ -21,7 +21,7 @@ export function imageBody({ url, sha256, size_bytes }: Source) {
   return { name: randomUUID(), os: "linux", version: "1", size_bytes, sha256, source_url: url };
 }
 
-/** Answers when the instance runs, or with why it does not. */
+/** Returns when the instance runs. Throws the reason if it fails. */
 export function makeInstance(
   g: InstanceFixture,
   change: object = {},

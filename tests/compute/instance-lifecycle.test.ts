@@ -1,5 +1,4 @@
-// Start, stop, restart, retry, delete and force; disks; what nodes report. Document 3, States and transitions and Disk;
-// document 4, 1.8, 1.11, 1.12, 9.3 and 9.4.
+// Start, stop, restart, retry, delete and force; disks; nodes' reports. docs/instances.md.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Disk } from "../../src/contract/instance.ts";
@@ -21,7 +20,7 @@ const lifecycle = async (id: string) => (await a.show(id)).lifecycle;
 const force = (id: string) => a.t.call("DELETE", `${at(id)}?force=true`);
 
 describe("an instance", () => {
-  test("stops, starts and restarts through the states between, each when its node has done it", async () => {
+  test("stops, starts and restarts through the intermediate states as its node finishes each job", async () => {
     const { id } = await a.running();
     for (
       const [verb, between, after] of [
@@ -46,7 +45,7 @@ describe("an instance", () => {
     await a.destroy(id);
   });
 
-  test("does not do what its state does not allow", async () => {
+  test("rejects actions that its state does not allow", async () => {
     const { id, name } = await a.running();
     conflictWith(await post(id, "start"), `${name} is already running`);
     conflictWith(await post(id, "retry"), `${name} is running; retry needs a failed instance`);
@@ -63,7 +62,7 @@ describe("an instance", () => {
     notFound(await force(id));
   });
 
-  test("does one thing at a time", async () => {
+  test("runs one operation at a time", async () => {
     const { id } = await a.running();
     const answer = post(id, "stop");
     const job = await a.node.take();
@@ -82,7 +81,7 @@ describe("an instance", () => {
   });
 
   test.each(["start", "stop", "restart"] as const)(
-    "fails when its node fails to %s, and is tried again",
+    "fails if its node fails to %s, and can be retried",
     async (verb) => {
       const { id } = verb === "start" ? await a.stopped() : await a.running();
       const answer = post(id, verb);
@@ -98,7 +97,7 @@ describe("an instance", () => {
     },
   );
 
-  test("that failed is deleted", async () => {
+  test("can be deleted after a failure", async () => {
     const { id } = await a.running();
     const answer = post(id, "stop");
     await a.node.fail(await a.node.take(), "no");
@@ -107,7 +106,7 @@ describe("an instance", () => {
     notFound(await a.call("GET", at(id)));
   });
 
-  test("is what it was when no node takes the job in time; a failed retry leaves the first reason", async () => {
+  test("keeps its state if no node takes the job in time; a failed retry keeps the first reason", async () => {
     const { id } = await a.running();
     okOf(await a.t.call("PUT", "/v1/config/instance.create_wait_secs", { body: { value: 1 } }));
     const late = "no report within the limit of step act";
@@ -124,11 +123,11 @@ describe("an instance", () => {
     await a.done(a.call("DELETE", at(id)), "delete");
   });
 
-  test("whose node stops renewing the job fails visibly, and the job is not done again", async () => {
+  test("fails if its node stops renewing the job, and the job is not repeated", async () => {
     const { id } = await a.running();
     const answer = post(id, "stop");
     const job = await a.node.take();
-    // Longer than the lease, shorter than the operation's own limit.
+    // Longer than the lease, shorter than the operation's limit.
     okOf(await a.t.call("PUT", "/v1/config/instance.create_wait_secs", { body: { value: 3_600 } }));
     await a.t.db.query(
       "update saga set due_at = due_at + interval '1 hour', wake_at = wake_at + interval '1 hour', " +
@@ -145,7 +144,7 @@ describe("an instance", () => {
     await a.done(a.call("DELETE", at(id)), "delete");
   });
 
-  test("whose delete its node fails stays, stopped as it was", async () => {
+  test("stays stopped if its node fails the delete", async () => {
     const { id } = await a.stopped();
     const answer = a.call("DELETE", at(id));
     await a.node.fail(await a.node.take(), "busy");
@@ -154,7 +153,7 @@ describe("an instance", () => {
     await a.destroy(id);
   });
 
-  test.each(["start", "stop", "restart", "delete"] as const)("with an active migration refuses %s", async (verb) => {
+  test.each(["start", "stop", "restart", "delete"] as const)("with an active migration rejects %s", async (verb) => {
     const { id } = verb === "stop" || verb === "restart" ? await a.running() : await a.stopped();
     const migration = randomUUID();
     await a.t.db.query(
@@ -170,7 +169,7 @@ describe("an instance", () => {
     if (verb !== "delete") await a.destroy(id);
   });
 
-  test("is acted on once under one Idempotency-Key, and the answer is the same again", async () => {
+  test("runs an action once per Idempotency-Key and repeats the answer", async () => {
     const { id } = await a.running();
     const headers = { "idempotency-key": randomUUID() };
     const stop = () => a.call("POST", at(id, "stop"), { headers });
@@ -196,7 +195,7 @@ describe("an instance", () => {
 });
 
 describe("force", () => {
-  test("is for operators only, and a refused one is in the audit chain", async () => {
+  test("is for operators only, and a denial is audited", async () => {
     const { id } = await a.running();
     const refused = await a.call("DELETE", `${at(id)}?force=true`);
     expectRefused(refused, 403, "Forbidden", "force delete is operator-only");
@@ -213,7 +212,7 @@ describe("force", () => {
     await a.node.does("delete");
   });
 
-  test("releases a running instance at once, whose node is sent a delete job that nobody waits for", async () => {
+  test("releases a running instance at once and sends its node a delete job without waiting", async () => {
     const before = await a.dump();
     const { id } = await a.running();
     expect((await force(id)).status).toBe(204);
@@ -225,7 +224,7 @@ describe("force", () => {
     await a.node.complete(job);
   });
 
-  test("of an instance that a dead node has in hand ends its making, whose caller hears so", async () => {
+  test("ends a create on a dead node, and the caller of the create gets the reason", async () => {
     const before = await a.dump();
     const answer = a.create();
     const job = await a.node.take();
@@ -240,7 +239,7 @@ describe("force", () => {
     await a.node.does("delete");
   });
 
-  test("of an instance that waits for its node to undo its part ends the waiting", async () => {
+  test("ends the wait for a node's undo", async () => {
     const before = await a.dump();
     okOf(await a.t.call("PUT", "/v1/config/instance.create_wait_secs", { body: { value: 1 } }));
     const answer = a.create();
@@ -256,7 +255,7 @@ describe("force", () => {
     await a.node.does("delete");
   });
 
-  test("and every delete let go of the floating IPs that are bound to the instance", async () => {
+  test("releases the floating IPs of the instance, like every delete", async () => {
     for (const how of [force, (id: string) => a.done(a.call("DELETE", at(id)), "delete")]) {
       const { id } = await a.stopped();
       const [nic] = await a.nicsOf(id);
@@ -269,7 +268,7 @@ describe("force", () => {
         attached_instance_id: null,
         hosted_cn: null,
       });
-      // By force nobody waited for the node, which may still answer for the address.
+      // Force does not wait for the node, which may still answer for the address.
       if (how === force) { for (const kind of ["fip_release", "delete"]) await a.node.does(kind); }
       okOf(await a.call("DELETE", `/v1/floating-ips/${ip.id}`));
     }
@@ -281,7 +280,7 @@ describe("a disk", () => {
     a.call("POST", `/v1/disks/${disk}/resize`, { body: { size_bytes } });
   const disk = async (id: string): Promise<Disk> => okOf(await a.call("GET", `/v1/disks/${id}`));
 
-  test("grows at once, by its node later, and the answer says whether the guest must reboot", async () => {
+  test("grows in the record at once and on its node later, and the answer shows whether a reboot is required", async () => {
     const { id } = await a.running();
     const [boot] = await a.disksOf(id);
     const grown = okOf(await resize(boot.id, 3 * GIB));
@@ -298,7 +297,7 @@ describe("a disk", () => {
     await a.destroy(id);
   });
 
-  test("that is being resized is not resized again before that ends, and then it is", async () => {
+  test("rejects a second resize until the first one ends", async () => {
     const { id } = await a.running();
     const [{ id: boot }] = await a.disksOf(id);
     okOf(await resize(boot, 3 * GIB));
@@ -318,7 +317,7 @@ describe("a disk", () => {
     await a.destroy(id);
   });
 
-  test("does not shrink, nor beyond 16 TiB, nor stay as it is", async () => {
+  test("rejects a smaller or equal size and more than 16 TiB", async () => {
     const { id } = await a.running();
     const [{ id: boot, size_bytes }] = await a.disksOf(id);
     for (const size of [0, 16 * 2 ** 40 + 1]) {
@@ -347,7 +346,7 @@ describe("a disk", () => {
     await a.destroy(id);
   });
 
-  test("whose node fails to grow it shows both sizes, its instance runs on, and it is asked for again", async () => {
+  test("that its node fails to grow shows both sizes, its instance keeps running, and the resize can be repeated", async () => {
     const { id } = await a.running();
     const [{ id: boot }] = await a.disksOf(id);
     okOf(await resize(boot, 3 * GIB));
@@ -385,7 +384,7 @@ describe("a node's report", () => {
     void okOf(await a.node.call("POST", "/v1/agent/status", { payload: { vms, ...more } }));
   const vm = (state: string, internal_metadata: object = {}) => ({ state, internal_metadata });
 
-  test("wins over the record of an instance at which nothing is at work", async () => {
+  test("overrides the record of an instance without an operation", async () => {
     const { id } = await a.running();
     await report({ [id]: vm("stopped") });
     expect(await lifecycle(id)).toEqual({ state: "stopped" });
@@ -404,7 +403,7 @@ describe("a node's report", () => {
     await a.destroy(id);
   });
 
-  test("says nothing while an operation is at work", async () => {
+  test("is ignored during an operation", async () => {
     const { id } = await a.running();
     const answer = post(id, "stop");
     const job = await a.node.take();
@@ -415,7 +414,7 @@ describe("a node's report", () => {
     await a.destroy(id);
   });
 
-  test("that is older than the last one that counted is ignored", async () => {
+  test("older than the last accepted one is ignored", async () => {
     const { id } = await a.running();
     const made = (minute: number) => ({ timestamp: new Date(Date.UTC(2030, 0, 1, 0, minute)).toISOString() });
     await report({ [id]: vm("stopped") }, made(2));
@@ -426,7 +425,7 @@ describe("a node's report", () => {
     await a.destroy(id);
   });
 
-  test("of a machine that bears another identity, and of another node, says nothing of ours", async () => {
+  test("of a VM with another identity, or from another node, is ignored", async () => {
     const { id } = await a.running();
     await report({ [id]: vm("stopped", { "cp:identity_hmac": "0".repeat(64) }) });
     expect(await lifecycle(id)).toEqual({ state: "running" });
@@ -437,7 +436,7 @@ describe("a node's report", () => {
     await a.destroy(id);
   });
 
-  test("that leaves an instance out twice in a row shows on it, and changes no state", async () => {
+  test("without an instance twice in a row is shown on the instance and changes no state", async () => {
     const { id } = await a.running();
     const found = async () => (await a.show(id)).found_on_host;
     await report({});

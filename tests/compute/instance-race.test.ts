@@ -1,5 +1,5 @@
-// Many creates at one instant, over two processes on one database: the room of the nodes is given out to the last slot and
-// never twice, and so are addresses, names and the quota. Document 4, section 11, 7; reliability.md, INV-7.
+// Concurrent creates over two processes on one database: every slot, address, name and quota unit is used, and none
+// twice. docs/reliability.md, INV-7.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { brokenInvariants } from "../doctor/broken.ts";
 import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
@@ -9,7 +9,7 @@ let a: ComputeFixture;
 let second: TestPlane;
 const nodes: Node[] = [];
 const SLOTS_PER_NODE = 5;
-/** 20 GiB of memory have room for five instances of 4 GiB. */
+/** 20 GiB of memory are enough for five instances of 4 GiB. */
 const SMALL = { ram_total_mb: 20 * 1_024 };
 
 beforeAll(async () => {
@@ -23,7 +23,7 @@ afterAll(async () => {
   await a.t.close();
 });
 
-/** Does whatever its node is asked for, until it is told to stop. */
+/** Completes every job of the node until stopped. */
 async function work(node: Node, stop: { readonly wanted: boolean }): Promise<void> {
   while (!stop.wanted) {
     const { job } = await node.ask();
@@ -32,7 +32,7 @@ async function work(node: Node, stop: { readonly wanted: boolean }): Promise<voi
   }
 }
 
-test("of 20 creates on three nodes with 15 slots, over two processes, 15 are made and 5 read 503", async () => {
+test("of 20 creates on three nodes with 15 slots, over two processes, 15 succeed and 5 get 503", async () => {
   const stop = { wanted: false };
   const agents = nodes.map((node) => work(node, stop));
   const planes = [a.t, second];
@@ -50,7 +50,7 @@ test("of 20 creates on three nodes with 15 slots, over two processes, 15 are mad
   for (const key of ["mac", "primary_ipv4", "primary_ipv6"]) {
     expect(new Set(nics.map((nic: Record<string, string>) => nic[key])).size).toBe(15);
   }
-  // The refused took nothing: the addresses that are taken are the lowest.
+  // The rejected creates reserved nothing: the reserved addresses are the lowest.
   expect(
     nics.map((nic: { primary_ipv4: string }) => Number(nic.primary_ipv4.split(".")[3])).sort(
       (x: number, y: number) => x - y,
@@ -67,7 +67,7 @@ test("of 20 creates on three nodes with 15 slots, over two processes, 15 are mad
   await Promise.all(agents);
 });
 
-test("of creates with one name at one instant one is made, and of a pinned MAC too", async () => {
+test("of concurrent creates with the same name or MAC one succeeds", async () => {
   const stop = { wanted: false };
   const agents = nodes.map((node) => work(node, stop));
   for (const fields of [{ name: "the-one" }, { mac: "02:00:00:00:0a:01" }]) {
@@ -80,6 +80,6 @@ test("of creates with one name at one instant one is made, and of a pinned MAC t
   await Promise.all(agents);
 });
 
-test("after all races every invariant holds", async () => {
+test("every invariant holds after the races", async () => {
   expect(await brokenInvariants(a.t.db)).toEqual([]);
 });

@@ -1,5 +1,5 @@
-// A create whose candidates filled up between the look at them and the commit looks again, so that nobody reads 503 while
-// there is room. The commit is held back here by the lock of the project, which every create takes.
+// A create picks again if its candidates filled up before the commit, so that no caller gets 503 while there is room.
+// The tests delay the commit with the lock of the project, which every create takes.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { OperationSummary } from "../../src/contract/operation.ts";
@@ -11,7 +11,7 @@ import { addNode, type ComputeFixture, type Node, openComputeFixture } from "./c
 const ONE_SLOT = { ram_total_mb: 4_096 };
 const NO_NODE =
   "no eligible compute node for placement; capacity, traits, affinity, or scope pinning rejected every candidate";
-/** For a slow machine; nothing here is expected to take so long. */
+/** A generous limit for slow machines. */
 const PATIENCE_MS = 20_000;
 
 let a: ComputeFixture;
@@ -36,7 +36,7 @@ beforeEach(async () => {
   await a.t.db.query("update cn_usage set cpu_units = 0, ram_mb = 0, disk_bytes = 0, instances = 0");
 });
 
-/** Nothing of the project commits while `work` runs. */
+/** Blocks commits in the project while `work` runs. */
 async function held(work: () => Promise<void>): Promise<void> {
   await holder.query("begin");
   await holder.query("select pg_advisory_xact_lock(hashtextextended($1, 0))", [`project:${a.tenant.project_id}`]);
@@ -47,7 +47,7 @@ async function held(work: () => Promise<void>): Promise<void> {
   }
 }
 
-/** Until a commit has met the lock: what it decides with is read by then. */
+/** Waits until a commit is blocked by the lock; it has read its inputs by then. */
 async function untilCommitWaits(): Promise<void> {
   await expect.poll(async () => {
     const { rowCount } = await a.t.db.query(
@@ -58,7 +58,7 @@ async function untilCommitWaits(): Promise<void> {
   }, { interval: 5, timeout: PATIENCE_MS }).toBeGreaterThan(0);
 }
 
-/** Somebody else takes all there is on every node but these. */
+/** Fills every node except these. */
 async function fillBut(free: readonly Node[]): Promise<void> {
   await a.t.db.query(
     `insert into cn_usage (server_uuid, ram_mb, instances)
@@ -72,8 +72,8 @@ const create = (fields: object = {}, headers: Record<string, string> = {}) =>
   a.create(fields, { headers: { prefer: "respond-async", ...headers } });
 const hostOf = ({ references }: OperationSummary) => references.find(({ scope }) => scope === "cn")?.id;
 
-test("a create whose candidates all filled up goes to a node that was not among them", async () => {
-  // The last candidate of all: its disk is the fullest.
+test("a create whose candidates all filled up uses another node", async () => {
+  // The last candidate: its disk is the fullest.
   const last = nodes.at(-1)!;
   const zpools = [{ name: "zones", total_bytes: 4_000_000_000_000, free_bytes: 10_000_000_000, tier: "nvme" }];
   await last.alive({ zpools });
@@ -95,7 +95,7 @@ test("a create whose candidates all filled up goes to a node that was not among 
   await last.alive();
 });
 
-test("503 when a fresh look finds no node either, and nothing is written", async () => {
+test("503 if the second pick finds no node, and nothing is written", async () => {
   let asked: ReturnType<typeof create> | undefined;
   const before = await a.dump();
   await held(async () => {
@@ -109,7 +109,7 @@ test("503 when a fresh look finds no node either, and nothing is written", async
   expect((await a.left(before)).filter((each) => !/^. cn_usage:/.test(each))).toEqual([]);
 });
 
-test("a node whose role changes before the commit takes nothing more", async () => {
+test("a node whose role changes before the commit gets no instance", async () => {
   const node = nodes[0]!;
   const role = (to: string) => a.t.call("POST", `/v1/cns/${node.server_uuid}/role`, { body: { role: to } });
   await fillBut([node]);
@@ -125,7 +125,7 @@ test("a node whose role changes before the commit takes nothing more", async () 
   okOf(await role("both"));
 });
 
-test("of 40 creates at one instant over two processes on 12 nodes with 24 slots, 24 are made and 16 read 503", async () => {
+test("of 40 concurrent creates over two processes on 12 nodes with 24 slots, 24 succeed and 16 get 503", async () => {
   for (const node of nodes) await node.alive({ ram_total_mb: 2 * 4_096 });
   const planes = [a.t, second];
   const working = nodes.map(async (node) => {

@@ -1,5 +1,5 @@
-// What the rights matrix asks of the routes of instances, disks and NICs: one instance, of which nothing is
-// asked that its state allows, so that every cell finds it as it was.
+// The rights matrix's requests to the routes of instances, disks and NICs. Each request is invalid in the instance's
+// state, so that no cell changes it.
 import { randomUUID } from "node:crypto";
 import { acceptedBodies } from "../api/bodies.ts";
 import { fill, makeObjects } from "../api/objects.ts";
@@ -11,7 +11,7 @@ type Target = { readonly path: string; readonly body?: unknown };
 const NAMES = ["tenant", "project", "instance", "disk", "nic"];
 const ABSENT = Object.fromEntries(NAMES.flatMap((name) => [[name, randomUUID()], [`${name}_id`, randomUUID()]]));
 
-/** Paths with their selectors, and bodies where the usual ones would be carried out. */
+/** Paths with their selectors, and bodies where the usual ones would succeed. */
 const ROUTES: Readonly<Record<string, { readonly query?: string; readonly body?: object }>> = {
   "GET /v1/instances": { query: "?tenant={tenant}&project={project}" },
   "POST /v1/instances": { query: "?tenant={tenant}&project={project}", body: { cpu: 0 } },

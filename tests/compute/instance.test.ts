@@ -1,4 +1,4 @@
-// Making, showing, listing and deleting instances. Document 3, Instance; document 4, 1.11 and section 11.
+// Creating, showing, listing and deleting instances. docs/instances.md.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { okOf } from "../support/control-plane.ts";
@@ -16,7 +16,7 @@ const NO_NODE =
   "no eligible compute node for placement; capacity, traits, affinity, or scope pinning rejected every candidate";
 
 describe("a create", () => {
-  test("answers the running instance with every key of its record, its addresses and its disk", async () => {
+  test("returns the running instance with every field, its addresses and its disk", async () => {
     const answer = a.create({ name: "web", description: "d" });
     const job = await a.node.take();
     expect(job.kind).toMatchObject({ kind: "provision" });
@@ -78,7 +78,7 @@ describe("a create", () => {
     await a.destroy(id);
   });
 
-  test("and the delete after it leave no row behind", async () => {
+  test("and its delete leave no rows", async () => {
     const before = await a.dump();
     const { id } = await a.running({
       user_data: "#cloud-config\n",
@@ -90,7 +90,7 @@ describe("a create", () => {
     expect(await a.left(before)).toEqual([]);
   });
 
-  test("whose node fails the job takes everything back and answers why; the address is free again", async () => {
+  test("whose node fails the job is rolled back with the reason, and its address is free again", async () => {
     const before = await a.dump();
     const answer = a.create();
     const job = await a.node.take();
@@ -103,7 +103,7 @@ describe("a create", () => {
     await a.destroy(again.id);
   });
 
-  test("that no node claims is taken back when its time is up", async () => {
+  test("that no node claims is rolled back at its time limit", async () => {
     const before = await a.dump();
     okOf(await a.t.call("PUT", "/v1/config/instance.create_wait_secs", { body: { value: 1 } }));
     const answer = await a.create();
@@ -113,7 +113,7 @@ describe("a create", () => {
     expect(await a.node.ask()).toEqual({ job: null, tombstones: [] });
   });
 
-  test("that was claimed and ran out of time keeps its record until the node has undone its part", async () => {
+  test("that times out after a claim keeps its record until the node has undone its part", async () => {
     const before = await a.dump();
     okOf(await a.t.call("PUT", "/v1/config/instance.create_wait_secs", { body: { value: 1 } }));
     const answer = a.create();
@@ -139,7 +139,7 @@ describe("a create", () => {
     expect(await a.left(before)).toEqual([]);
   });
 
-  test("goes on when its caller leaves", async () => {
+  test("continues if its caller disconnects", async () => {
     const gone = new AbortController();
     const answer = a.create({}, { signal: gone.signal });
     const job = await a.node.take();
@@ -152,7 +152,7 @@ describe("a create", () => {
     await a.destroy(id);
   });
 
-  test("with Prefer: respond-async answers 202 with the operation at once", async () => {
+  test("with Prefer: respond-async returns 202 with the operation at once", async () => {
     const answer = await a.create({}, { headers: { prefer: "respond-async, wait=10" } });
     expect(answer.status).toBe(202);
     expect(answer.headers.get("location")).toBe(`/v1/operations/${answer.body.id}`);
@@ -164,7 +164,7 @@ describe("a create", () => {
     await a.destroy(id);
   });
 
-  test("repeated under one Idempotency-Key: 409 with the operation while it runs, later the same answer", async () => {
+  test("repeated with its Idempotency-Key gets 409 while it runs and the same answer later", async () => {
     const body = a.bodyOf();
     const headers = { "idempotency-key": randomUUID() };
     const send = () => a.call("POST", `/v1/instances${a.selectors}`, { body, headers });
@@ -186,7 +186,7 @@ describe("a create", () => {
     expect(other.status).toBe(422);
   });
 
-  test("takes the addresses, names and MACs that it is told, and as many NICs", async () => {
+  test("accepts given addresses, names, MACs and several NICs", async () => {
     const second = await a.make(`/v1/subnets?vpc=${a.vpc.id}`, { name: randomUUID(), ipv4_block: "10.0.2.0/24" });
     const { id } = await a.running({
       mac: "02-AA-BB.CC DD:0F",
@@ -223,7 +223,7 @@ describe("a create", () => {
     expectRefused(await a.create(fields), 400, "BadRequest", message);
   });
 
-  test("takes 64 KiB of user data, counted in bytes of UTF-8, and no more", async () => {
+  test("accepts at most 64 KiB of user data, counted in UTF-8 bytes", async () => {
     const { id } = await a.running({ user_data: "é".repeat(32 * 1_024) });
     await a.destroy(id);
     const message = "user_data must be at most 65536 bytes";
@@ -239,20 +239,20 @@ describe("a create", () => {
     conflictWith(await a.create(fields), message);
   });
 
-  test("names its NICs once each, the primary one included", async () => {
+  test("requires unique NIC names, including the primary one", async () => {
     const nic = (name: string) => ({ subnet_id: a.subnet.id, name });
     conflictWith(await a.create({ extra_nics: [nic("x"), nic("x")] }), "two NICs of the instance are named x");
     conflictWith(await a.create({ extra_nics: [nic("primary")] }), "two NICs of the instance are named primary");
   });
 
-  test("of a name that the project has is 409, of another project's name it is not", async () => {
+  test("with a name in use in the project is 409, in another project it is not", async () => {
     const { id, name } = await a.running();
     const project = a.tenant.project_id;
     conflictWith(await a.create({ name }), `instance with name ${name} already exists in project ${project}`);
     await a.destroy(id);
   });
 
-  test("names an image, subnets and keys that are there and the tenant's to use, or it is 404", async () => {
+  test("with an image, subnet or key that does not exist or is not visible to the tenant is 404", async () => {
     const b = await openComputeFixture({ t: a.t, tenant: await openTenant(a.t, "b"), node: a.node });
     const own = await b.make(`/v1/tenants/${b.tenant.tenant_id}/images`, {
       name: "own",
@@ -276,7 +276,7 @@ describe("a create", () => {
     }
   });
 
-  test("sizes the boot disk by the image, for bhyve at least 20 GiB, never below the image", async () => {
+  test("derives the boot disk's size from the image, for bhyve at least 20 GiB", async () => {
     const bhyve = await a.newImage({ compatibility: { brand: "bhyve", arch: "x86_64" } });
     await a.node.alive({ hvm_supported: true });
     const sizeOf = async (fields: object) => {
@@ -293,13 +293,13 @@ describe("a create", () => {
     await a.node.alive();
   });
 
-  test("that no node has room for is 503 with the text of the specification, and writes nothing", async () => {
+  test("that no node has room for is 503 with the specified text, and writes nothing", async () => {
     const before = await a.dump();
     expectRefused(await a.create({ memory_bytes: 1_000 * GIB }), 503, undefined as never, NO_NODE);
     expect(await a.left(before)).toEqual([]);
   });
 
-  test("of the last room: of two at once one is made and the other reads 503", async () => {
+  test("of two concurrent ones for the last slot, one succeeds and the other gets 503", async () => {
     const [big] = [{ memory_bytes: 40 * GIB }];
     const answers = [a.create(big), a.create(big)];
     const job = await a.node.does("provision");
@@ -308,7 +308,7 @@ describe("a create", () => {
     await a.destroy(String(job.kind["instance_id"]));
   });
 
-  test("beyond the quota is 409 QuotaExceeded and names the limit", async () => {
+  test("above the quota is 409 QuotaExceeded with the limit", async () => {
     const quota = `/v1/tenants/${a.tenant.tenant_id}/projects/${a.tenant.project_id}/quota`;
     const limits = { cpu_limit: 3, memory_bytes: 64 * GIB, disk_bytes: 64 * GIB, instance_limit: 10 };
     okOf(await a.t.call("PUT", quota, { body: limits }));
@@ -340,7 +340,7 @@ describe("a create", () => {
 describe("selectors", () => {
   const SCOPE = "set `image=`, `cn=`, or `tenant=&project=` to scope the list";
 
-  test("of a create are both needed, and silo is none", async () => {
+  test("of a create are both required, and silo is rejected", async () => {
     for (const query of ["", `?tenant=${a.tenant.tenant_id}`, `?project=${a.tenant.project_id}`]) {
       const message = "POST /v1/instances requires `?tenant=<uuid>&project=<uuid>` selectors";
       expectRefused(await a.call("POST", `/v1/instances${query}`, { body: a.bodyOf() }), 400, "MissingScope", message);
@@ -349,7 +349,7 @@ describe("selectors", () => {
     expect([silo.status, silo.body.error_code]).toEqual([400, "ScopeNotAccepted"]);
   });
 
-  test("of the list: image, cn, or tenant with project; silo is none", async () => {
+  test("of the list are image, cn, or tenant with project; silo is rejected", async () => {
     for (const query of ["", `?tenant=${a.tenant.tenant_id}`, `?project=${a.tenant.project_id}`, "?state=running"]) {
       expectRefused(await a.call("GET", `/v1/instances${query}`), 400, "MissingScope", SCOPE);
     }
@@ -357,7 +357,7 @@ describe("selectors", () => {
     expect([silo.status, silo.body.error_code]).toEqual([400, "ScopeNotAccepted"]);
   });
 
-  test("narrow the list, and a tenant sees its own instances alone", async () => {
+  test("filter the list, and a tenant sees only its own instances", async () => {
     const b = await openComputeFixture({ t: a.t, tenant: await openTenant(a.t, "b"), node: a.node });
     const mine = await a.running();
     const image = await a.newImage();
@@ -436,7 +436,7 @@ describe("selectors", () => {
   });
 });
 
-test("an instance is renamed and described; what is left out stays", async () => {
+test("an update changes name and description; omitted fields stay", async () => {
   const { id, name } = await a.running({ description: "before" });
   const patch = (body: object) => a.call("PATCH", `/v1/instances/${id}`, { body });
   expect(okOf(await patch({ description: "after" }))).toMatchObject({ name, description: "after", host_live: true });
@@ -445,7 +445,7 @@ test("an instance is renamed and described; what is left out stays", async () =>
   await a.destroy(id);
 });
 
-test("an instance keeps its project, its image and its subnet from being deleted", async () => {
+test("the project, image and subnet of an instance cannot be deleted", async () => {
   const { id, name } = await a.running();
   const project = `/v1/tenants/${a.tenant.tenant_id}/projects/${a.tenant.project_id}`;
   conflictWith(
@@ -457,7 +457,7 @@ test("an instance keeps its project, its image and its subnet from being deleted
   await a.destroy(id);
 });
 
-test("an instance on a node that is not seen any more shows it", async () => {
+test("an instance shows that its node is not live", async () => {
   const { id } = await a.running();
   await a.t.advance(SEEN_AHEAD_S + 61);
   expect((await a.show(id)).host_live).toBe(false);

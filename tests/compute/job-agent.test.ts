@@ -1,5 +1,5 @@
-// Node agents at work: a real agent of a simulated machine carries out what the API asks for, through trouble, restarts
-// and lost answers. Document 3, States and transitions; document 4, 1.6, 1.8 and 1.9.
+// A real agent of a simulated machine runs the jobs of API requests, with faults, restarts and lost responses.
+// docs/instances.md, "Jobs".
 import { randomBytes } from "node:crypto";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -12,11 +12,11 @@ import { type ImageServer, serveImage } from "./image-server.ts";
 import { enqueue, type JobNode, showJob } from "./jobs.ts";
 import { type Call, type Machine, type RunningAgent, simulatedMachine } from "./node-agent.ts";
 
-/** For a slow machine. */
+/** A generous limit for slow machines. */
 const PATIENCE = { timeout: 60_000 };
 const KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f operator@desk";
 
-// Beyond the patience of its polls, which is for a slow machine.
+// Longer than the time limit of its polls.
 vi.setConfig({ testTimeout: 120_000 });
 
 let t: TestPlane;
@@ -32,7 +32,7 @@ beforeAll(async () => {
 });
 afterAll(() => folder.remove());
 
-// A control plane for each test: the one node there is gets every instance.
+// One control plane per test, so that its only node gets every instance.
 beforeEach(async () => {
   t = await openTestPlane();
   images = await serveImage(randomBytes(300_000));
@@ -52,7 +52,7 @@ function start(onAnswer?: (call: Call) => Promise<void> | void): RunningAgent {
   return agent;
 }
 
-/** Placement looks for a node that has told its capacity. */
+/** Placement requires a capacity report. */
 async function known(): Promise<void> {
   const told = async () =>
     (await t.db.query("select from cn_capacity c join cn_signal s using (server_uuid) where server_uuid = $1", [
@@ -68,7 +68,7 @@ const show = async (id: string) => await g.call("GET", `/v1/instances/${id}`);
 const instanceIds = async (): Promise<string[]> =>
   okOf(await g.call("GET", `/v1/instances${g.selectors}`)).items.map(({ id }: { id: string }) => id);
 
-/** The provision job once its node has it. */
+/** Returns the provision job after its node claimed it. */
 async function provisioning(): Promise<JobView> {
   let found: JobView | undefined;
   await expect.poll(async () => {
@@ -78,8 +78,8 @@ async function provisioning(): Promise<JobView> {
   return found!;
 }
 
-describe("what the API asks for", () => {
-  test("an instance is provisioned as asked, and its node reports it with its address", async () => {
+describe("requests of the API", () => {
+  test("an instance is provisioned as requested, and its node reports it with its address", async () => {
     start();
     await known();
     const ssh_key = okOf(await g.call("POST", "/v1/auth/ssh-keys", { body: { name: "k", public_key: KEY } })).id;
@@ -111,7 +111,7 @@ describe("what the API asks for", () => {
     expect(await machine.journal()).toEqual([]);
   });
 
-  test("stop, start, restart, resize and delete each leave the machine as they say", async () => {
+  test("stop, start, restart, resize and delete change the machine", async () => {
     start();
     await known();
     const { id } = okOf(await makeInstance(g));
@@ -132,7 +132,7 @@ describe("what the API asks for", () => {
 });
 
 describe("images", () => {
-  test("an image is fetched once, whatever is made of it", async () => {
+  test("an image is fetched once for several instances", async () => {
     start();
     await known();
     await Promise.all([makeInstance(g), makeInstance(g), makeInstance(g)].map(async (made) => okOf(await made)));
@@ -141,7 +141,7 @@ describe("images", () => {
     expect(await readdir(join(machine.state_dir, "images"))).toEqual([`${images.sha256}.${g.tenant_id}`]);
   });
 
-  test("a download that breaks off goes on where it was", async () => {
+  test("an interrupted download resumes", async () => {
     images.cutNext(100_000);
     start();
     await known();
@@ -150,7 +150,7 @@ describe("images", () => {
     expect(images.asked.at(-1)).toMatch(/^bytes=[1-9][0-9]*-$/);
   });
 
-  test("bytes with another SHA-256 are not used: the tenant reads one sentence, the operator the reason, and nothing is left", async () => {
+  test("bytes with another SHA-256 are rejected; the tenant sees a fixed text, the operator the reason", async () => {
     start();
     await known();
     const path = `/v1/tenants/${g.tenant_id}/images`;
@@ -170,27 +170,27 @@ describe("images", () => {
 });
 
 describe("trouble", () => {
-  test("a step that fails is named with its reason, and the node has undone its part", async () => {
+  test("a failed step is reported with its reason, and the node has undone its part", async () => {
     await machine.trouble({ fail_at: ["provision:boot"] });
     start();
     await known();
     const answer = await makeInstance(g);
     expect([answer.status, answer.body.message]).toEqual([
       502,
-      expect.stringContaining("boot: told to fail by trouble.json"),
+      expect.stringContaining("boot: failed on request of trouble.json"),
     ]);
     expect(await machine.vms()).toEqual({});
     await machine.trouble(null);
     okOf(await makeInstance(g));
   });
 
-  test("an agent that loses its power in the middle goes on with the same job when it is back", async () => {
+  test("an agent continues its job after a power loss", async () => {
     await machine.trouble({ vanish_at: ["provision:create"] });
     const first = start();
     await known();
     const made = makeInstance(g);
     expect(await first.ended).toBe(1);
-    expect(first.said()).toContain("the machine lost its power at provision:create");
+    expect(first.said()).toContain("the machine lost power at provision:create");
     const job = await provisioning();
     expect((await machine.journal()).map((entry) => entry.job.id)).toEqual([job.id]);
     await machine.trouble(null);
@@ -201,7 +201,7 @@ describe("trouble", () => {
     expect(Object.keys(await machine.vms())).toEqual(await instanceIds());
   });
 
-  test("an agent that is stopped in the middle and started again goes on too", async () => {
+  test("an agent continues its job after a restart", async () => {
     await machine.trouble({ slow_ms: 500 });
     const first = start();
     await known();
@@ -213,8 +213,8 @@ describe("trouble", () => {
   });
 });
 
-describe("work that is taken away", () => {
-  test("the agent stops it, undoes it and says so; only then the record goes", async () => {
+describe("a job taken from its node", () => {
+  test("is stopped, undone and reported by the agent, and only then the record is removed", async () => {
     await machine.trouble({ slow_ms: 300_000 });
     start();
     await known();
@@ -223,13 +223,13 @@ describe("work that is taken away", () => {
     okOf(await t.call("POST", `/v1/operations/${job.operation_id}/abandon`));
     expect((await made).status).toBe(502);
     await expect.poll(instanceIds, PATIENCE).toEqual([]);
-    // The record went last.
+    // The record is removed last.
     expect(await showJob(t, job.id)).toMatchObject({ status: { status: "cancelled" }, tombstone: false });
     expect(await machine.vms()).toEqual({});
     expect(await machine.journal()).toEqual([]);
   });
 
-  test("while the node is away the record and its address stay; when it is back it undoes before anything else", async () => {
+  test("keeps the record and its address while the node is away; the returning node undoes it first", async () => {
     await machine.trouble({ vanish_at: ["provision:boot"] });
     const first = start();
     await known();
@@ -254,8 +254,8 @@ describe("work that is taken away", () => {
   });
 });
 
-describe("answers that are lost", () => {
-  /** Loses the first answer that fits. */
+describe("lost responses", () => {
+  /** Drops the first matching response. */
   function losing(fits: (call: Call) => Promise<boolean> | boolean) {
     let lost = 0;
     return {
@@ -268,7 +268,7 @@ describe("answers that are lost", () => {
     };
   }
 
-  test("a job whose claim was not heard is handed out again and done once", async () => {
+  test("a job whose claim response was lost is claimed again and done once", async () => {
     const wire = losing(async ({ path, answer }) =>
       path === "/v1/agent/claim" && answer.ok && (await answer.json()).job !== null
     );
@@ -279,7 +279,7 @@ describe("answers that are lost", () => {
     expect(await jobs()).toHaveLength(1);
   });
 
-  test("an end whose taking was not heard is told again; the 409 counts as taken", async () => {
+  test("a result whose response was lost is reported again; the 409 counts as accepted", async () => {
     const wire = losing(({ path, answer }) => path.endsWith("/complete") && answer.ok);
     start(wire.onAnswer);
     await known();
@@ -288,7 +288,7 @@ describe("answers that are lost", () => {
     expect(wire.lost()).toBe(1);
   });
 
-  test("a kind of job that the agent does not know fails, and the agent goes on", async () => {
+  test("a job of an unknown kind fails, and the agent continues", async () => {
     start();
     const odd = await enqueue(t, node, { kind: "migrate" as "stop", payload: {} });
     const next = await enqueue(t, node);

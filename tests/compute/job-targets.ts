@@ -1,4 +1,4 @@
-// What the rights matrix asks of the routes of jobs: a job of its own for each cell, in the hands of the node that asks.
+// The rights matrix's requests to the routes of jobs: each cell has its own job, claimed by the calling node.
 import { randomUUID } from "node:crypto";
 import { acceptedBodies } from "../api/bodies.ts";
 import type { TestPlane } from "../support/control-plane.ts";
@@ -6,7 +6,7 @@ import type { TestPlane } from "../support/control-plane.ts";
 type Objects = "existing" | "absent";
 type Target = { readonly path: string; readonly body?: unknown };
 
-/** `nodes`: the UUID of the node whose key a column's callers have. */
+/** `nodes`: the UUID of the node of each column's key. */
 export function jobTargets(
   plane: () => TestPlane,
   nodes: ReadonlyMap<string, string>,

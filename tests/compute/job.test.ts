@@ -1,4 +1,4 @@
-// The protocol between the control plane and node agents. Document 4, 1.6, 1.8, 9.3 and trap 12.
+// The job protocol between the control plane and node agents. docs/instances.md, "Jobs".
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { JOB_LEASE_S, TOMBSTONES_PER_CLAIM } from "../../src/contract/limits.ts";
@@ -6,7 +6,7 @@ import { maintain } from "../../src/db/maintenance.ts";
 import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
 import { enqueue, type JobNode, nodeCalls, showJob, takeAway } from "./jobs.ts";
 
-// Beyond the patience of its polls, which is for a slow machine.
+// Longer than the time limit of its polls.
 vi.setConfig({ testTimeout: 120_000 });
 
 let t: TestPlane;
@@ -24,7 +24,7 @@ beforeEach(async () => {
 
 const otherNode = async () => nodeCalls(t, await t.approvedNode());
 
-/** A job that the node has claimed. */
+/** Returns a claimed job of the node. */
 async function claimed(): Promise<string> {
   const id = await enqueue(t, node);
   expect((await n.claim()).job?.id).toBe(id);
@@ -32,7 +32,7 @@ async function claimed(): Promise<string> {
 }
 
 describe("claiming", () => {
-  test("jobs are taken in the order of their numbers, each once, and only by their node", async () => {
+  test("jobs are claimed in order of seq, once each, and only by their node", async () => {
     const other = await otherNode();
     const ids = [await enqueue(t, node), await enqueue(t, node), await enqueue(t, node)];
     expect((await other.claim()).job).toBeNull();
@@ -41,7 +41,7 @@ describe("claiming", () => {
     expect((await n.claim()).job).toBeNull();
   });
 
-  test("many claims at once take every job exactly once", async () => {
+  test("concurrent claims take every job exactly once", async () => {
     const ids = await Promise.all(Array.from({ length: 6 }, () => enqueue(t, node)));
     const taken = new Set<string>();
     while (taken.size < ids.length) {
@@ -53,7 +53,7 @@ describe("claiming", () => {
     expect([...taken].sort()).toEqual([...ids].sort());
   });
 
-  test("a claimed job says who has it and until when, and what it is about", async () => {
+  test("a claimed job shows its holder, its lease and its object", async () => {
     const floating_ip_id = randomUUID();
     const id = await enqueue(t, node, { payload: { floating_ip_id } });
     const { job } = await n.claim();
@@ -78,7 +78,7 @@ describe("claiming", () => {
     ]);
   });
 
-  test("S-12: a disabled node cannot take a job, but can end the one it has", async () => {
+  test("S-12: a disabled node cannot claim a job, but can end its claimed one", async () => {
     const id = await claimed();
     const next = await enqueue(t, node);
     okOf(await t.call("POST", `/v1/cns/${node.server_uuid}/disable`));
@@ -88,24 +88,24 @@ describe("claiming", () => {
     expect((await n.complete(id)).status).toBe(200);
   });
 
-  test("a question that is held is answered when a job comes", async () => {
+  test("a long poll is answered when a job arrives", async () => {
     const asked = n.claim({ wait: 30 });
     const id = await enqueue(t, node);
     expect((await asked).job?.id).toBe(id);
   });
 
-  test("a question that is held is answered when there is something to undo", async () => {
+  test("a long poll is answered when a tombstone arrives", async () => {
     const id = await claimed();
     const asked = n.claim({ wait: 30 });
     await takeAway(t, id);
     expect((await asked).tombstones.map((job) => job.id)).toEqual([id]);
   });
 
-  test("a question that is held ends without a job when its time is up", async () => {
+  test("a long poll ends without a job at its time limit", async () => {
     expect(await n.claim({ wait: 1 })).toEqual({ job: null, tombstones: [] });
   });
 
-  test("whoever went away while its question was held is given no job", async () => {
+  test("a node that disconnects during its long poll gets no job", async () => {
     const gone = new AbortController();
     const body = { claimed_by: node.server_uuid, wait: 30 };
     const asked = t.call("POST", "/v1/agent/claim", { key: node.api_key, body, signal: gone.signal });
@@ -115,7 +115,7 @@ describe("claiming", () => {
     expect((await n.claim()).job?.id).toBe(id);
   });
 
-  test("a claimed job that the node does not name, since the answer was lost, is handed out again", async () => {
+  test("a claimed job that the node does not list, because the response was lost, is returned again", async () => {
     const id = await claimed();
     const next = await enqueue(t, node);
     const again = await n.claim({ running_jobs: [] });
@@ -123,14 +123,14 @@ describe("claiming", () => {
     expect((await n.claim({ running_jobs: [id] })).job?.id).toBe(next);
   });
 
-  test("a node that names nothing at all is not handed anything again", async () => {
+  test("a node that sends no list gets no job again", async () => {
     await claimed();
     expect((await n.claim()).job).toBeNull();
   });
 });
 
 describe("ending", () => {
-  test("a completed job keeps its result; a second end is a 409", async () => {
+  test("a completed job keeps its result; a second end is 409", async () => {
     const id = await claimed();
     expect(okOf(await n.complete(id, { size_bytes: 7 }))).toMatchObject({
       status: { status: "completed" },
@@ -142,7 +142,7 @@ describe("ending", () => {
     expect((await n.complete(id)).status).toBe(409);
   });
 
-  test("a failed job keeps the node's reason and leaves no tombstone: the node has undone its part", async () => {
+  test("a failed job keeps the node's reason and has no tombstone, because the node has undone its part", async () => {
     const id = await claimed();
     expect(okOf(await n.fail(id, "image: no such file"))).toMatchObject({
       status: { status: "failed", reason: "image: no such file" },
@@ -172,7 +172,7 @@ describe("ending", () => {
     expect((await showJob(t, id)).tombstone).toBe(true);
   });
 
-  test("S-13: of a job in any state another node gets one answer, which says nothing of it, and changes nothing", async () => {
+  test("S-13: for a job in any state another node gets the same answer and changes nothing", async () => {
     const other = await otherNode();
     const ended = async (end: (id: string) => Promise<unknown>) => {
       const id = await claimed();
@@ -187,7 +187,7 @@ describe("ending", () => {
         await takeAway(t, id);
         await n.bury(id);
       }),
-      // The last, since the node would take it first.
+      // Last, because the node would claim it first.
       pending: await enqueue(t, node),
     };
     for (const [state, id] of Object.entries(jobs)) {
@@ -206,7 +206,7 @@ describe("ending", () => {
     await n.complete((await n.claim()).job!.id);
   });
 
-  test("a job that nobody has claimed can be neither read nor ended", async () => {
+  test("an unclaimed job can be neither read nor ended", async () => {
     const id = await enqueue(t, node);
     const answers = [await n.blueprint(id), await n.progress(id, { step: "x" }), await n.complete(id)];
     expect(answers.map(({ status, body }) => [status, body.message])).toEqual(
@@ -214,7 +214,7 @@ describe("ending", () => {
     );
   });
 
-  test("an unknown job is a 404 everywhere", async () => {
+  test("an unknown job is 404 in every route", async () => {
     const id = randomUUID();
     const answers = [
       await n.blueprint(id),
@@ -227,7 +227,7 @@ describe("ending", () => {
 });
 
 describe("leases", () => {
-  /** Lets the deadline pass, and waits until the background work has seen it. */
+  /** Lets the deadline pass and waits for the background worker. */
   async function pass(seconds: number, id: string, seen: (job: Awaited<ReturnType<typeof showJob>>) => boolean) {
     await t.advance(seconds);
     await expect.poll(async () => {
@@ -237,7 +237,7 @@ describe("leases", () => {
   }
   const failed = ({ status }: Awaited<ReturnType<typeof showJob>>) => status.status === "failed";
 
-  test("a job that no heartbeat names fails visibly when its lease is over, with a tombstone, and never runs again", async () => {
+  test("a job without heartbeats fails with a tombstone when its lease ends, and never runs again", async () => {
     const id = await claimed();
     await n.beat();
     await n.beat([]);
@@ -251,7 +251,7 @@ describe("leases", () => {
     expect((await n.complete(id)).status).toBe(409);
   });
 
-  test("a heartbeat renews the leases of the jobs that it names, and of no others", async () => {
+  test("a heartbeat renews the leases of its listed jobs only", async () => {
     const [kept, lost] = [await claimed(), await claimed()];
     await t.advance(JOB_LEASE_S - 10);
     await n.beat([kept, kept, randomUUID()]);
@@ -272,7 +272,7 @@ describe("leases", () => {
 });
 
 describe("tombstones", () => {
-  test("one comes with every answer until it is buried; burying twice is burying once", async () => {
+  test("a tombstone is in every answer until buried; burying twice equals once", async () => {
     const id = await claimed();
     await takeAway(t, id);
     const next = await enqueue(t, node);
@@ -288,12 +288,12 @@ describe("tombstones", () => {
     expect((await n.claim()).tombstones).toEqual([]);
   });
 
-  test("a job that still runs cannot be buried", async () => {
+  test("a running job cannot be buried", async () => {
     const id = await claimed();
     expect((await n.bury(id)).status).toBe(409);
   });
 
-  test("while one answer cannot hold them all, there is no job", async () => {
+  test("no job is sent while the tombstones exceed one answer", async () => {
     await t.db.query(
       `insert into job (id, incarnation, version, state, kind, target_cn, payload, saga_id, created_at, claimed_by,
          reason, tombstone, completed_at)
@@ -309,8 +309,8 @@ describe("tombstones", () => {
   });
 });
 
-describe("what operators see", () => {
-  test("progress is shown with the job: the newest report", async () => {
+describe("operators' view", () => {
+  test("a job shows its newest progress", async () => {
     const id = await claimed();
     expect((await n.progress(id, { step: "image", percent: 10 })).body).toBeNull();
     await n.progress(id, { step: "boot" });
@@ -337,7 +337,7 @@ describe("what operators see", () => {
     expect(await found(`cn=${node.server_uuid}&limit=2&page_token=${page.next_page}`)).toEqual([ids[0]]);
   });
 
-  test("jobs are kept as long as operations; what a node has still to undo stays", async () => {
+  test("jobs are kept as long as operations; tombstones stay", async () => {
     const [old, undone, fresh] = [await claimed(), await claimed(), await claimed()];
     await n.complete(old);
     await takeAway(t, undone);
@@ -351,7 +351,7 @@ describe("what operators see", () => {
     expect(left.map(({ status }) => status)).toEqual([404, 200, 200]);
   });
 
-  test("what nodes do with jobs is audited, and so is the end of a lease, as the system's", async () => {
+  test("nodes' actions on jobs are audited, and the end of a lease as the system's", async () => {
     const [done, lost] = [await claimed(), await claimed()];
     await n.fail(done, "image: no such file");
     await t.advance(JOB_LEASE_S);
@@ -369,13 +369,13 @@ describe("what operators see", () => {
     ]);
   });
 
-  test("a status that no job has, and a token of another list, are 400", async () => {
+  test("an unknown status and a page token of another list are 400", async () => {
     const statuses = ["status=lost", "page_token=e30"].map((query) => t.call("GET", `/v1/system/jobs?${query}`));
     expect((await Promise.all(statuses)).map(({ status }) => status)).toEqual([400, 400]);
   });
 });
 
-test("the blueprint of a job whose instance is gone says so", async () => {
+test("the blueprint of a job without its instance shows that it is gone", async () => {
   const id = await enqueue(t, node, { kind: "delete", payload: { instance_id: randomUUID() } });
   await n.claim();
   expect(okOf(await n.blueprint(id))).toMatchObject({ job_id: id, kind: { kind: "delete" }, instance: null, nics: [] });

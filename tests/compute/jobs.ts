@@ -1,4 +1,4 @@
-// Jobs for tests, written as a saga would enqueue them, and the calls of the node they are for.
+// Jobs for tests, enqueued as by a saga, and calls of their node.
 import { randomUUID } from "node:crypto";
 import type { JobKind } from "../../src/contract/enums.ts";
 import type { ClaimView, Job } from "../../src/contract/job.ts";
@@ -11,7 +11,7 @@ export type Enqueued = {
   readonly payload?: Readonly<Record<string, unknown>>;
 };
 
-/** A job for a node: by default one that is about no instance. Its operation does not exist. */
+/** Enqueues a job for a node, by default without an instance. Its operation does not exist. */
 export async function enqueue(
   t: TestPlane,
   { server_uuid }: Pick<JobNode, "server_uuid">,
@@ -26,7 +26,7 @@ export async function enqueue(
   return id;
 }
 
-/** Takes a job from the node that runs it, as a saga does that gave up on it. */
+/** Takes a job from its node, as a saga does when it gives up. */
 export async function takeAway(t: TestPlane, job_id: string): Promise<void> {
   await t.db.query(
     `update job set state = 'cancelled', reason = 'not wanted', tombstone = true, completed_at = berth_now(),

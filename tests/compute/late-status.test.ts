@@ -1,5 +1,5 @@
-// A status that is sent again, or that comes behind a later one, says nothing: the node's own clock decides, and nothing
-// else does. reliability.md, R-30.
+// A repeated status, or one that arrives after a later one, is ignored: only the node's timestamp decides.
+// docs/reliability.md, R-30.
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { type Answer, okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
 import { openTenant, type TestTenant } from "../tenancy/tenant.ts";
@@ -11,7 +11,7 @@ let t: TestPlane;
 let other: TestPlane;
 let tenant: TestTenant;
 let node: Node;
-/** An instance on the node, which stands still by its record. */
+/** An instance on the node that is stopped by its record. */
 let instance: string;
 
 beforeAll(async () => {
@@ -48,7 +48,7 @@ async function signal() {
   return row!;
 }
 
-test("an earlier one that is sent again changes nothing, but that its node was seen", async () => {
+test("a repeated earlier status changes only when its node was last seen", async () => {
   await told(status("running", at(1)), status("stopped", at(2)));
   await t.db.query("update cn_signal set last_seen = berth_now() - interval '1 hour' where server_uuid = $1", [
     node.id,
@@ -61,27 +61,27 @@ test("an earlier one that is sent again changes nothing, but that its node was s
   expect(await state()).toBe("stopped");
 });
 
-test("the last one that is sent again does not undo what an operation did since", async () => {
+test("a repeated last status does not undo a later operation", async () => {
   await told(status("running", at(1)));
   await t.db.query("update instance set state = 'stopped', version = version + 1 where id = $1", [instance]);
   await told(status("running", at(1)));
   expect(await state()).toBe("stopped");
 });
 
-test("one of the same time with other words comes too late", async () => {
+test("a different status with the same time is ignored", async () => {
   await told(status("running", at(1)), status("stopped", at(1)));
   expect(await state()).toBe("running");
   await told(status("stopped", new Date(Date.parse(at(1)) + 1).toISOString()));
   expect(await state()).toBe("stopped");
 });
 
-test("an earlier one that leaves the instance out does not count as a miss", async () => {
+test("an earlier status without the instance does not count as a miss", async () => {
   const none = (minute: number) => ({ payload: { vms: {}, timestamp: at(minute) } });
   await told(status("stopped", at(3)), none(1), none(2));
   expect(okOf(await t.call("GET", `/v1/instances/${instance}`)).found_on_host).toBe(true);
 });
 
-test("of twenty at once at two processes the latest is kept", async () => {
+test("of twenty concurrent statuses at two processes the latest is kept", async () => {
   const minutes = Array.from({ length: 20 }, (_, index) => index + 1);
   const answers = minutes.toSorted((a, b) => a * 7 % 20 - b * 7 % 20)
     .map((minute) => tell(status("running", at(minute)), { by: minute % 2 === 0 ? t : other }));
@@ -89,21 +89,21 @@ test("of twenty at once at two processes the latest is kept", async () => {
   expect((await signal()).status_made_at).toEqual(new Date(at(20)));
 });
 
-test("one that says no time is news, as is what follows it", async () => {
+test("a status without a time is accepted, and so is the next one", async () => {
   await told(status("running", at(5)), status("stopped"));
   expect(await state()).toBe("stopped");
   await told(status("running", at(1)));
   expect(await state()).toBe("running");
 });
 
-test("a time that nobody can read, or beyond the year 9999, is none", async () => {
+test("an invalid time, or one after the year 9999, counts as absent", async () => {
   await told(status("running", "yesterday"));
   expect(await state()).toBe("running");
   await told(status("stopped", "+020000-01-01T00:00:00.000Z"));
   expect(await state()).toBe("stopped");
 });
 
-test("a node that is enrolled anew starts afresh: its clock was ahead, and what it told is forgotten", async () => {
+test("a node that enrols again starts without a last status time, even if its clock was ahead", async () => {
   await told(status("running", at(60)));
   okOf(await t.call("POST", `/v1/cns/${node.id}/disable`));
   const { claim_code, poll_token } = await t.register({ server_uuid: node.id });
@@ -114,7 +114,7 @@ test("a node that is enrolled anew starts afresh: its clock was ahead, and what 
   expect(await state()).toBe("stopped");
 });
 
-test("a node whose setup was approved since its last status starts afresh too", async () => {
+test("a node whose setup was approved since its last status starts without one, too", async () => {
   await told(status("running", at(60)));
   await t.db.query("update cn set approved_at = berth_now() + interval '1 ms' where server_uuid = $1", [node.id]);
   await told(status("stopped", at(1)));

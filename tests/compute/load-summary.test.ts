@@ -1,4 +1,4 @@
-// Summaries of the load of nodes, made of what they report, as placement reads them. Document 4, 4.3, 4.5 and 9.2.
+// Summaries of nodes' load for placement, computed from their reports. docs/instances.md, "Placement".
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { placementSnapshot } from "../../src/services/placement-snapshot.ts";
 import { createLoadMaterializer } from "../../src/workers/load-materializer.ts";
@@ -6,7 +6,7 @@ import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts
 import { openNode, report } from "./placed.ts";
 
 const INTERVAL_S = 60;
-/** Longer than any test takes, so that no pass but those asked for comes in between. */
+/** Longer than any test, so that only the test's own passes run. */
 const env = { BERTH_PLACEMENT_LOAD_MATERIALIZER_INTERVAL_SECS: "3600" };
 
 let t: TestPlane;
@@ -36,7 +36,7 @@ async function summary(): Promise<Record<string, number | null> | undefined> {
   return (await t.db.query<{ summary: Record<string, number | null> }>(sql, [node.id])).rows[0]?.summary;
 }
 
-/** A sample each, a minute apart. */
+/** Adds samples, a minute apart. */
 async function reports(...loads: readonly (readonly [cpu: number, ram_available_mb: number])[]): Promise<void> {
   for (const [cpu, ram] of loads) {
     await t.advance(INTERVAL_S);
@@ -58,7 +58,7 @@ test("a node's reports become percentiles of the last five minutes, of a day and
     ram_used_p95_5m: 0.29,
     samples_5m: 3,
   });
-  // What covers a day was last made with the first sample, in the fifth twentieth.
+  // The day's summary was last computed with the first sample, in the fifth bucket of twenty.
   expect(await summary()).toMatchObject({ cpu_p50_1d: 0.225, cpu_max_1d: 0.2, samples_1d: 1, samples_7d: 1 });
   await t.advance(600);
   await reports([0.8, 700]);
@@ -67,14 +67,14 @@ test("a node's reports become percentiles of the last five minutes, of a day and
     cpu_p50_5m: 0.8,
     samples_1d: 4,
     cpu_max_1d: 0.8,
-    // Two of four samples lie below the end of the ninth twentieth.
+    // Two of four samples are below the end of the ninth bucket of twenty.
     cpu_p50_1d: 0.45,
     cpu_p50_7d: 0.45,
   });
   expect(await loadOf(3_600)).toEqual({ stale: false, cpu_p95_5m: 0.8, ram_used_p95_5m: 0.3, cpu_p50_1d: 0.45 });
 });
 
-test("what a node does not know it says as zero, and no sample is made of it", async () => {
+test("zero means unknown, and makes no sample", async () => {
   await reports([0, 0]);
   expect(await summary()).toBeUndefined();
   expect(await loadOf(3_600)).toBeNull();
@@ -82,7 +82,7 @@ test("what a node does not know it says as zero, and no sample is made of it", a
   expect(await summary()).toMatchObject({ cpu_p95_5m: null, ram_used_p95_5m: 0.75, samples_5m: 1, samples_1d: 0 });
 });
 
-test("a node that falls silent keeps its summary, which goes stale", async () => {
+test("a silent node keeps its summary, which becomes stale", async () => {
   await reports([0.5, 500]);
   expect(await loadOf(180)).toMatchObject({ stale: false });
   await t.advance(600);
@@ -92,7 +92,7 @@ test("a node that falls silent keeps its summary, which goes stale", async () =>
   expect(rowCount).toBe(0);
 });
 
-test("of passes nearer to each other than half the interval, and of those at one instant, one counts", async () => {
+test("of concurrent passes, or passes closer than half the interval, one counts", async () => {
   await says(0.5, 500);
   expect((await Promise.all([pass(), pass()])).filter((did) => did)).toHaveLength(1);
   expect(await pass()).toBe(false);
@@ -101,7 +101,7 @@ test("of passes nearer to each other than half the interval, and of those at one
   expect((await summary())!.samples_5m).toBe(1);
 });
 
-test("a week is kept, and goes with its node", async () => {
+test("samples are kept for a week and deleted with their node", async () => {
   await reports([0.5, 500]);
   await t.advance(7 * 86_400 + 3_600);
   await reports([0.1, 500]);
@@ -113,13 +113,13 @@ test("a week is kept, and goes with its node", async () => {
   }
 });
 
-test("the control plane makes a pass each time it is woken, when one is due", async () => {
+test("the control plane runs a pass when woken, if one is due", async () => {
   await says(0.5, 500);
   await t.plane.pass();
   expect(await summary()).toMatchObject({ cpu_p95_5m: 0.5 });
 });
 
-test("the passes end at once when they are told to, also while nobody has said yet how long to wait", async () => {
+test("the passes end at once when stopped, even before the interval is set", async () => {
   let say = (_interval_s: number) => {};
   const interval = new Promise<number>((resolve) => say = resolve);
   const load = createLoadMaterializer({

@@ -1,5 +1,5 @@
-// A real node agent in this process, of a simulated machine, against a control plane in this process. Its clock is the
-// world's own; its calls reach the control plane without a socket, and everything else (images) through the network.
+// A real node agent of a simulated machine in this process. It uses the real clock, reaches the control plane without
+// sockets, and fetches images over the network.
 import { randomUUID } from "node:crypto";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ import type { SimulatedVm } from "../../nodeagent/simulated-vms.ts";
 import { ADDRESS, type TestPlane } from "../support/control-plane.ts";
 import type { JobNode } from "./jobs.ts";
 
-/** Loopback, so that images may come from this machine. Nobody listens there. */
+/** Loopback, so that images may come from this machine. Nothing listens on this port. */
 const ENDPOINT = "http://127.0.0.1:9";
 
 export type Call = { readonly method: string; readonly path: string; readonly answer: Response };
@@ -18,21 +18,21 @@ export type Call = { readonly method: string; readonly path: string; readonly an
 export type RunningAgent = {
   readonly ended: Promise<number>;
   said(): string;
-  /** As SIGTERM does. */
+  /** Stops the agent like SIGTERM. */
   stop(): Promise<number>;
 };
 
 export type Machine = {
   readonly state_dir: string;
-  /** `onAnswer` sees each answer before the agent does; when it throws, the answer is lost on the way. */
+  /** Calls `onAnswer` with each answer before the agent gets it; if it throws, the answer is lost. */
   start(onAnswer?: (call: Call) => Promise<void> | void): RunningAgent;
   trouble(trouble: object | null): Promise<void>;
   vms(): Promise<Readonly<Record<string, SimulatedVm>>>;
-  /** What the agent has in hand. */
+  /** The agent's journal. */
   journal(): Promise<readonly { readonly job: { readonly id: string } }[]>;
 };
 
-/** The machine of an approved node: it has the node's key already. */
+/** Creates the state of an approved node, which has its key. */
 export async function simulatedMachine(t: TestPlane, node: JobNode, folder: string): Promise<Machine> {
   const state_dir = join(folder, node.server_uuid);
   await mkdir(state_dir, { recursive: true });

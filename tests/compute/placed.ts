@@ -1,4 +1,4 @@
-// Nodes that take instances, and instances that stand on them, for tests of placement.
+// Nodes and instances on them, for tests of placement.
 import { randomUUID } from "node:crypto";
 import type { CapacityReport } from "../../src/contract/agent.ts";
 import type { InstanceBrand, InstanceState } from "../../src/contract/enums.ts";
@@ -8,7 +8,7 @@ import type { TestTenant } from "../tenancy/tenant.ts";
 
 export const GIB = 2 ** 30;
 
-/** 16 threads, 64 GiB of memory, 1,000 GiB of disk, all of it free. */
+/** 16 threads, 64 GiB of memory, 1,000 GiB of disk, all free. */
 export function report(fields: Partial<CapacityReport> = {}): Partial<CapacityReport> {
   return {
     cpu_cores_physical: 8,
@@ -27,7 +27,7 @@ export function report(fields: Partial<CapacityReport> = {}): Partial<CapacityRe
 
 let hosts = 0;
 
-/** An approved node that has reported its capacity, and counts as live for as long as any test takes. */
+/** Creates an approved node with a capacity report that stays live for every test. */
 export async function openNode(t: TestPlane, fields: Partial<CapacityReport> = {}) {
   hosts += 1;
   const node = await t.approvedNode({ hostname: `n${hosts}` });
@@ -36,7 +36,7 @@ export async function openNode(t: TestPlane, fields: Partial<CapacityReport> = {
   return { id: node.server_uuid, hostname: `n${hosts}`, key: node.api_key };
 }
 
-/** The node was last seen at this distance from now; ahead of it, so that no test depends on its own speed. */
+/** Time of the last heartbeat from now; in the future, so that no test depends on its own speed. */
 export async function seen({ db }: TestPlane, server_uuid: string, ahead: string): Promise<void> {
   const sql = "update cn_signal set last_seen = berth_now() + $2::interval where server_uuid = $1";
   await db.query(sql, [server_uuid, ahead]);
@@ -51,12 +51,12 @@ export type Placing = {
   readonly cpu?: number;
   readonly memory_bytes?: number;
   readonly disk_bytes?: number;
-  /** Whether the node has made its disk. */
+  /** Whether the node has created its disk. */
   readonly made?: boolean;
   readonly min_platform?: string;
 };
 
-/** An instance with one disk as it stands on a node, counted there. Two vCPUs, 4 GiB of memory, 20 GiB of disk. */
+/** Inserts an instance on a node and counts it: two vCPUs, 4 GiB of memory, one disk of 20 GiB. */
 export async function placeInstance({ db }: TestPlane, given: Placing): Promise<string> {
   const { on, of, state = "stopped", brand = "bhyve", cpu = 2, memory_bytes = 4 * GIB, disk_bytes = 20 * GIB } = given;
   const [id, image] = [randomUUID(), randomUUID()];
@@ -95,7 +95,7 @@ export async function placeInstance({ db }: TestPlane, given: Placing): Promise<
   return id;
 }
 
-/** What the guard says of room for this on a node. */
+/** Returns the guard's result for a request on a node. */
 export async function roomOn(t: TestPlane, server_uuid: string, wanted: Record<string, unknown>): Promise<string> {
   const { rows } = await t.db.query<{ said: string }>("select guard_cn_has_room($1) as said", [
     JSON.stringify({ server_uuid, ...wanted }),

@@ -1,5 +1,5 @@
-// The room on a node as the commit sees it: guard_cn_has_room and effect_cn_use. The guard and the filters must say the
-// same of the same rows, and of two that ask for the last slot one gets it.
+// Room on a node in the commit: guard_cn_has_room and effect_cn_use. Guard and filters must agree on the same rows, and
+// of two requests for the last slot one gets it.
 import fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { placementSnapshot } from "../../src/services/placement-snapshot.ts";
@@ -46,7 +46,7 @@ async function patch(body: Record<string, unknown>) {
   okOf(await t.call("PATCH", `/v1/cns/${node.id}/placement`, { body }));
 }
 
-/** The counters as if this much stood on the node. */
+/** Sets the counters of a node. */
 async function use(fields: Partial<Record<"cpu_units" | "ram_mb" | "disk_bytes", number>>) {
   const { cpu_units = 0, ram_mb = 0, disk_bytes = 0 } = fields;
   await t.db.query(
@@ -62,13 +62,13 @@ async function used() {
 }
 
 describe("the guard", () => {
-  test("makes the counters of a node at the first question", async () => {
+  test("creates the counters of a node on first use", async () => {
     expect(await used()).toBeUndefined();
     expect(await roomOn(t, node.id, SLOT)).toBe("true");
     expect(await used()).toEqual({ cpu_units: 0, ram_mb: 0, disk_bytes: 0, instances: 0 });
   });
 
-  test("says yes to the last unit of each and no to the one after it, in words", async () => {
+  test("accepts the last unit of each resource and rejects one more with a reason", async () => {
     await use({ cpu_units: 6_200, ram_mb: 61_440, disk_bytes: 980 * GIB });
     expect(await roomOn(t, node.id, SLOT)).toBe("true");
     expect(await roomOn(t, node.id, { ...SLOT, cpu_units: 201 })).toBe("200 CPU units left, 201 wanted");
@@ -79,7 +79,7 @@ describe("the guard", () => {
     );
   });
 
-  test("counts a disk that is still to be made against what the pool has free, and one that is made not", async () => {
+  test("counts only disks that are not created yet against the pool's free space", async () => {
     const zpools = [{ name: "zones", total_bytes: 1_000 * GIB, free_bytes: 50 * GIB, tier: "hdd" as const }];
     okOf(await t.call("POST", "/v1/agent/capacity", { key: node.key, body: report({ zpools }) }));
     await placeInstance(t, { on: node.id, of: tenant, disk_bytes: 400 * GIB });
@@ -91,7 +91,7 @@ describe("the guard", () => {
     );
   });
 
-  test("a disk that grows asks for room alone: on a reserved, cordoned, disabled node too", async () => {
+  test("checks only the room for a growing disk, also on a reserved, cordoned or disabled node", async () => {
     await patch({ reserved: true, cordoned: true });
     okOf(await t.call("POST", `/v1/cns/${node.id}/disable`));
     expect(await roomOn(t, node.id, { disk_bytes: 1_000 * GIB })).toBe("true");
@@ -127,7 +127,7 @@ describe("the guard", () => {
       okOf(await t.call("POST", `/v1/cns/${node.id}/disable`));
       okOf(await t.call("DELETE", `/v1/cns/${node.id}`));
     }, "it is gone"],
-  ])("refuses a node that is %s", async (_what, arrange, said) => {
+  ])("rejects a node that is %s", async (_what, arrange, said) => {
     const { tenant_id, silo_id } = tenant;
     const wanted = { ...SLOT, tenant_id, silo_id, role: "tenant" };
     expect(await roomOn(t, node.id, wanted)).toBe("true");
@@ -135,10 +135,10 @@ describe("the guard", () => {
     expect(await roomOn(t, node.id, wanted)).toBe(said);
   });
 
-  test("counts a node as live for exactly as long as the filter does", async () => {
+  test("counts a node as live exactly as long as the filter", async () => {
     const client = await openClient({ url: t.databaseUrl });
     try {
-      // A clock that stands still, before the real one in the search path of this connection.
+      // A fixed clock, before the real one in this connection's search path.
       await client.query("create schema frozen");
       await client.query(
         "create function frozen.berth_now() returns timestamptz language sql as $$ select '2026-03-01T12:00:00Z'::timestamptz $$",
@@ -164,7 +164,7 @@ describe("the guard", () => {
 });
 
 describe("the counters", () => {
-  test("add what is taken and subtract what is given back, from nothing on", async () => {
+  test("add used and subtract released amounts, starting at zero", async () => {
     const effect = (sign: 1 | -1) =>
       t.db.query("select effect_cn_use($1)", [JSON.stringify({
         server_uuid: node.id,
@@ -182,7 +182,7 @@ describe("the counters", () => {
     await expect(effect(-1)).rejects.toThrow(/cn_usage/);
   });
 
-  test("go with their node", async () => {
+  test("are deleted with their node", async () => {
     await use({});
     okOf(await t.call("POST", `/v1/cns/${node.id}/disable`));
     okOf(await t.call("DELETE", `/v1/cns/${node.id}`));
@@ -190,8 +190,8 @@ describe("the counters", () => {
   });
 });
 
-test("the guard lets a node pass if and only if the filters do", async () => {
-  // Small numbers, so that what is asked for often meets what is left; one thing is scarce, of the others there is plenty.
+test("the guard accepts a node if and only if the filters do", async () => {
+  // Small numbers, so that requests often hit the limit; one resource is scarce, the others are plenty.
   const few = (min: number, max: number) => fc.integer({ min, max });
   const ratio = fc.oneof(fc.constant(null), fc.constantFrom(0.3, 0.5, 1.5, 2.5));
   const scene = fc.record({
@@ -240,23 +240,23 @@ test("the guard lets a node pass if and only if the filters do", async () => {
       expect([said === "true", wanted, used]).toEqual([candidates.length === 1, wanted, used]);
       seen.add(`${scarce} ${said === "true"}`);
     }),
-    // Always the same scenes, since what they cover is counted below.
+    // A fixed seed, because the coverage is checked below.
     { numRuns: 200, seed: 27 },
   );
-  // Every one of the four was scarce, both with room enough and without.
+  // Each of the four resources was scarce, both with enough room and without.
   expect(seen.size).toBe(8);
 }, 60_000);
 
-/** True one time in eight. */
+/** True with a probability of one in eight. */
 function rarely() {
   return fc.integer({ min: 0, max: 7 }).map((n) => n === 0);
 }
 
-describe("of two connections that want the last slot", () => {
+describe("two connections for the last slot", () => {
   const ROUNDS = 20;
   const LOCK_LIMIT_MS = 30_000;
 
-  /** A create as the commit call does it: with the node's lock held alone, or relying on the counters' row. */
+  /** A create like the commit call: with the node's lock, or relying on the counters' row. */
   async function race(lock: boolean): Promise<string[]> {
     const args = JSON.stringify({ server_uuid: node.id, ...SLOT, instances: 1 });
     const take = async () => {
@@ -288,7 +288,7 @@ describe("of two connections that want the last slot", () => {
     60_000,
   );
 
-  test("also when neither has ever been counted there", async () => {
+  test("also without existing counters", async () => {
     okOf(await t.call("POST", "/v1/agent/capacity", { key: node.key, body: report({ ram_total_mb: 4_096 }) }));
     for (let round = 0; round < ROUNDS; round += 1) {
       await t.db.query("delete from cn_usage where server_uuid = $1", [node.id]);

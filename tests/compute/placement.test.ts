@@ -1,5 +1,5 @@
-// Placement through the API: what operators decide about a node, why it takes an instance or not, and what a drain would
-// do. Document 4, section 4.
+// Placement through the API: placement settings of nodes, explanations, and drain previews. docs/instances.md,
+// "Placement".
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { PLACEMENT_FILTERS } from "../../src/contract/enums.ts";
@@ -34,13 +34,13 @@ async function explain(body: Record<string, unknown>): Promise<PlacementExplanat
   return PlacementExplanation.parse(okOf(await t.call("POST", "/v1/system/placement/explain", { body })));
 }
 
-/** The filters that reject a node, with their reasons. */
+/** Returns the filters that reject a node, with their reasons. */
 function rejections({ filter_results }: NodeReport): Record<string, string | undefined> {
   const rejected = filter_results.filter(({ verdict }) => verdict === "reject");
   return Object.fromEntries(rejected.map(({ filter_name, reason }) => [filter_name, reason]));
 }
 
-describe("what operators decide about a node", () => {
+describe("the placement settings of a node", () => {
   const UNRESTRICTED = {
     reserved: false,
     reserved_reason: null,
@@ -58,12 +58,12 @@ describe("what operators decide about a node", () => {
     reservoir_percent: null,
   };
 
-  test("is nothing at first", async () => {
+  test("are empty at first", async () => {
     const { id } = await openNode(t);
     expect(await placementOf(id)).toEqual({ server_uuid: id, ...UNRESTRICTED });
   });
 
-  test("stays where it is left out or null, goes where it is named in clear, and leaves an audit entry each time", async () => {
+  test("stay if omitted or null, are reset by clear, and each change is audited", async () => {
     const { id } = await openNode(t);
     okOf(await t.call("POST", `/v1/cns/${id}/traits`, { body: { traits: { rack: "r1" } } }));
     okOf(await t.call("POST", `/v1/cns/${id}/reservoir`, { body: { reservoir_percent: 0.5 } }));
@@ -105,7 +105,7 @@ describe("what operators decide about a node", () => {
     });
   });
 
-  test("is kept beside traits and reservoir: none of the three writes the others", async () => {
+  test("are independent of traits and reservoir", async () => {
     const { id } = await openNode(t);
     okOf(await patch(id, { cordoned: true }));
     okOf(await t.call("POST", `/v1/cns/${id}/traits`, { body: { traits: { rack: "r1" } } }));
@@ -118,18 +118,18 @@ describe("what operators decide about a node", () => {
     });
   });
 
-  test("is refused when it cannot hold: PinConflict, values out of range, a field given and cleared", async () => {
+  test("are rejected on a PinConflict, values out of range, and a field both given and cleared", async () => {
     const { id } = await openNode(t);
     const other = await openTenant(t);
     const pin = (message: string) => [409, "PinConflict", `the node cannot be pinned so: ${message}`];
-    const nobody = randomUUID();
+    const absent = randomUUID();
     const asked: [Record<string, unknown>, unknown[]][] = [
       [
         { pinned_silo_uuid: tenant.silo_id, pinned_tenant_uuid: other.tenant_id },
         pin(`tenant ${other.tenant_id} is not in silo ${tenant.silo_id}`),
       ],
-      [{ pinned_silo_uuid: nobody }, pin(`there is no silo ${nobody}`)],
-      [{ pinned_tenant_uuid: nobody }, pin(`there is no tenant ${nobody}`)],
+      [{ pinned_silo_uuid: absent }, pin(`there is no silo ${absent}`)],
+      [{ pinned_tenant_uuid: absent }, pin(`there is no tenant ${absent}`)],
       [{ overprovision_cpu: 0 }, [400, "BadRequest", "body.overprovision_cpu: must be > 0"]],
       [{ overprovision_cpu: 64.5 }, [400, "BadRequest", "body.overprovision_cpu: must be <= 64"]],
       [{ note: "x", clear: ["note"] }, [400, "BadRequest", "clear: note is also given a value"]],
@@ -138,13 +138,13 @@ describe("what operators decide about a node", () => {
       expect(refusal(await patch(id, body))).toEqual(expected);
     }
     expect(await placementOf(id)).toEqual({ server_uuid: id, ...UNRESTRICTED });
-    // The stored silo counts for a tenant that comes later.
+    // The stored silo is checked against a tenant in a later request.
     okOf(await patch(id, { pinned_silo_uuid: tenant.silo_id }));
     expect((await patch(id, { pinned_tenant_uuid: other.tenant_id })).body.error_code).toBe("PinConflict");
     okOf(await patch(id, { pinned_tenant_uuid: tenant.tenant_id }));
   });
 
-  test("outlives a disabling and goes with the node", async () => {
+  test("survive disabling and are deleted with the node", async () => {
     const { id } = await openNode(t);
     okOf(await patch(id, { fault_domain: "rack-7" }));
     okOf(await t.call("POST", `/v1/cns/${id}/disable`));
@@ -156,7 +156,7 @@ describe("what operators decide about a node", () => {
 });
 
 describe("explain", () => {
-  test("runs all filters on every approved node and says why each is rejected", async () => {
+  test("runs all filters on every approved node and gives reasons", async () => {
     const fits = await openNode(t);
     const full = await openNode(t, { ram_total_mb: 1_024 });
     const cordoned = await openNode(t);
@@ -190,11 +190,11 @@ describe("explain", () => {
     expect(told.per_cn[0]).toMatchObject({ server_uuid: fits.id, hostname: fits.hostname, accepted: true });
   });
 
-  test("without an approved node says so with an empty list", async () => {
+  test("returns an empty list without an approved node", async () => {
     expect(await explain(WANTED)).toMatchObject({ chosen: null, per_cn: [], reject_counts: {} });
   });
 
-  test("counts what stands on a node, whatever its state, and what is not made yet", async () => {
+  test("counts instances on a node in every state, and disks that are not created yet", async () => {
     const node = await openNode(t);
     await placeInstance(t, { on: node.id, of: tenant, memory_bytes: 30 * GIB, state: "failed" });
     await placeInstance(t, {
@@ -211,7 +211,7 @@ describe("explain", () => {
     });
   });
 
-  test("of an instance takes what it has, and its own room for free", async () => {
+  test("of an instance uses its values and ignores its own usage", async () => {
     const node = await openNode(t, { ram_total_mb: 4_096 });
     const id = await placeInstance(t, { on: node.id, of: tenant, min_platform: "20260101T000000Z" });
     const told = await explain({ instance_id: id });
@@ -235,7 +235,7 @@ describe("explain", () => {
     expect(Object.keys(rejections(larger.per_cn[0]!))).toEqual(["cn-platform-min", "cn-ram-available"]);
   });
 
-  test("keeps a pinned node for its own", async () => {
+  test("rejects a pinned node for other tenants", async () => {
     const node = await openNode(t);
     const other = await openTenant(t);
     okOf(await patch(node.id, { pinned_tenant_uuid: tenant.tenant_id }));
@@ -247,7 +247,7 @@ describe("explain", () => {
     ]);
   });
 
-  test("asks for role, traits, NIC tags and avoided nodes when they are given", async () => {
+  test("checks role, traits, NIC tags and avoided nodes if given", async () => {
     const plain = await openNode(t);
     const edge = await openNode(t, { nic_tags: ["external", "dmz"] });
     okOf(await t.call("POST", `/v1/cns/${edge.id}/role`, { body: { role: "edge" } }));
@@ -258,7 +258,7 @@ describe("explain", () => {
     expect(await chosen({ avoid_cn: [plain.id] })).toBe(null);
   });
 
-  test("follows the active profile", async () => {
+  test("uses the active profile", async () => {
     const [packed, empty] = [await openNode(t), await openNode(t)];
     for (const { id } of [packed, empty]) okOf(await patch(id, { fault_domain: id }));
     for (let n = 0; n < 3; n += 1) await placeInstance(t, { on: packed.id, of: tenant });
@@ -271,7 +271,7 @@ describe("explain", () => {
     okOf(await t.call("DELETE", "/v1/config/placement.profiles"));
   });
 
-  test("uses a summary of the load as long as it is fresh", async () => {
+  test("uses a load summary while it is fresh", async () => {
     const [busy, idle] = [await openNode(t), await openNode(t)];
     const summarise = (id: string, cpu: number, age: string) =>
       t.db.query(
@@ -285,7 +285,7 @@ describe("explain", () => {
         per_cn.find(({ server_uuid }) => server_uuid === id)!.scorer_results.find((each) => each.name === name)!.raw;
       return { chosen, busy: raw(busy.id, "score-avoid-hot-now"), base: raw(idle.id, "score-prefer-low-baseline") };
     };
-    // Ahead of the clock, so that it is fresh however slow this is.
+    // In the future, so that it is fresh even on a slow machine.
     await summarise(busy.id, 1, "-1 hour");
     await summarise(idle.id, 0, "-1 hour");
     expect(await load()).toEqual({ chosen: idle.id, busy: 0, base: 1 });
@@ -294,9 +294,9 @@ describe("explain", () => {
     expect(await load()).toMatchObject({ base: 0 });
   });
 
-  test("refuses what it cannot explain, and writes nothing at all", async () => {
+  test("rejects invalid requests and writes nothing", async () => {
     await openNode(t);
-    // The node's operation may end meanwhile, by itself.
+    // The node's operation may end in the meantime.
     const written = () => t.db.query("select count(*) from transition where actor_kind <> 'saga'");
     const before = await written();
     const ask = async (body: unknown) => refusal(await t.call("POST", "/v1/system/placement/explain", { body }));
@@ -318,7 +318,7 @@ describe("a drain preview", () => {
     return DrainPreview.parse(okOf(await t.call("POST", `/v1/cns/${id}/drain/preview`)));
   }
 
-  test("carries a virtual reservation from row to row: one free slot is promised once", async () => {
+  test("reserves room from row to row: one free slot is used once", async () => {
     const from = await openNode(t);
     const to = await openNode(t, { ram_total_mb: 4_096 });
     const ids = [];
@@ -343,7 +343,7 @@ describe("a drain preview", () => {
     expect(told_of.sort()).toEqual(ids.sort());
   });
 
-  test("changes nothing: asked again it says the same, and the room is still there", async () => {
+  test("changes nothing: a second one gives the same result", async () => {
     const from = await openNode(t);
     const to = await openNode(t, { ram_total_mb: 4_096 });
     await placeInstance(t, { on: from.id, of: tenant });
@@ -354,7 +354,7 @@ describe("a drain preview", () => {
     expect(await usage()).toEqual(before);
   });
 
-  test("of a running instance asks for a machine on which it can go on, of a stopped one it does not", async () => {
+  test("requires a compatible machine for a running instance, not for a stopped one", async () => {
     const from = await openNode(t, { cpu_features: ["avx512"], tsc_offset_ns: 0 });
     const to = await openNode(t, { cpu_features: ["avx"], tsc_offset_ns: 0 });
     const running = await placeInstance(t, { on: from.id, of: tenant, state: "running" });
@@ -365,14 +365,14 @@ describe("a drain preview", () => {
     });
   });
 
-  test("of an empty node has nothing to place, also when it is disabled; an unknown node is 404", async () => {
+  test("of an empty or disabled node is empty; an unknown node is 404", async () => {
     const node = await openNode(t);
     okOf(await t.call("POST", `/v1/cns/${node.id}/disable`));
     expect(await preview(node.id)).toMatchObject({ instances_on_cn: 0, capacity_ok: false, quorum_ok: true });
     expect((await t.call("POST", `/v1/cns/${randomUUID()}/drain/preview`)).status).toBe(404);
   });
 
-  test("of a node that never reported leaves out what it cannot compare", async () => {
+  test("of a node without reports omits checks that need them", async () => {
     const from = await openNode(t);
     const to = await openNode(t, report({ cpu_features: [] }));
     await placeInstance(t, { on: from.id, of: tenant, state: "running" });

@@ -1,4 +1,4 @@
-// Another public key each time, in the form of OpenSSH. Nobody has private keys to them.
+// Random public keys in OpenSSH form, without private keys.
 import { Buffer } from "node:buffer";
 import { randomBytes } from "node:crypto";
 

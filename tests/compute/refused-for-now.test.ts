@@ -1,5 +1,5 @@
-// A 503 is not kept for an Idempotency-Key: the same request is tried again, and succeeds once it can. What may have had its
-// effect before it was answered 503 is not done twice. Document 4, Fixed here, Idempotency-Key.
+// A 503 is not saved for an Idempotency-Key: the same request can succeed later. A request whose effect was committed
+// before its 503 is not repeated. docs/wire.md, "Repeating a request".
 import { randomUUID } from "node:crypto";
 import { afterEach, describe, expect, test } from "vitest";
 import { freshDatabase } from "../support/database.ts";
@@ -9,7 +9,7 @@ import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts
 import { openTenant } from "../tenancy/tenant.ts";
 import { addNode, GIB, openComputeFixture } from "./compute-fixture.ts";
 
-/** More than the node of the cloud has. */
+/** More memory than the fixture's node has. */
 const LARGE = { memory_bytes: 100 * GIB, cpu: 4 };
 
 const ROOMY = { ram_total_mb: 256 * 1_024, numa_nodes: [{ node_id: 0, cores: 8, ram_mb: 256 * 1_024 }] };
@@ -30,7 +30,7 @@ const rowsOf = async (t: TestPlane, table: string, name: string) =>
   (await t.db.query<{ n: number }>(`select count(*)::int as n from ${table} where name = $1`, [name])).rows[0]!.n;
 
 describe("a create that no node could take", () => {
-  test("succeeds with the same Idempotency-Key once there is room, and only once", async () => {
+  test("succeeds with the same Idempotency-Key when there is room, and only once", async () => {
     const t = await openApiClient();
     const fixture = await openComputeFixture({ t });
     const name = randomUUID();
@@ -42,14 +42,14 @@ describe("a create that no node could take", () => {
     const roomy = await addNode(t, ROOMY);
     const made = await roomy.done(create(), "provision");
     expect(made.name).toBe(name);
-    // From now on it is the stored answer.
+    // From now on the saved answer is returned.
     expect(okOf(await create()).id).toBe(made.id);
     expect(await rowsOf(t, "instance", name)).toBe(1);
     const other = await fixture.create({ ...LARGE, name: randomUUID() }, given);
     expect(other.status).toBe(422);
   }, 60_000);
 
-  test("is decided once for requests of one key that come together", async () => {
+  test("is processed once for concurrent requests with one key", async () => {
     const t = await openApiClient();
     const fixture = await openComputeFixture({ t });
     const [name, headers] = [randomUUID(), { "idempotency-key": randomUUID(), prefer: "respond-async" }];
@@ -63,7 +63,7 @@ describe("a create that no node could take", () => {
     expect(await rowsOf(t, "instance", name)).toBe(1);
   }, 60_000);
 
-  test("and other refusals are kept: a 409 is answered again when its reason is gone", async () => {
+  test("other rejections are saved: a 409 is repeated after its reason is gone", async () => {
     const t = await openApiClient();
     const tenant = await openTenant(t);
     const path = `/v1/tenants/${tenant.tenant_id}/projects`;
@@ -77,7 +77,7 @@ describe("a create that no node could take", () => {
 });
 
 test(
-  "a request whose commit is done and whose answer is lost is 503, and has one effect when it is repeated",
+  "a committed request whose database response was lost gets 503, and has one effect when repeated",
   async () => {
     const database = await freshDatabase();
     const t = await openApiClient({}, database.url);
@@ -105,7 +105,7 @@ test(
   120_000,
 );
 
-/** Cuts each connection when the answer to a commit comes over it: the commit is done, and its sender does not learn that. */
+/** Cuts each connection at the response to a commit, so that the sender does not learn about the commit. */
 function createAnswerCutter() {
   const state = { isArmed: false, cut: 0, watch };
   function watch() {
@@ -123,7 +123,7 @@ function createAnswerCutter() {
   return state;
 }
 
-/** A Parse or Query frame with the call of the engine's store; the driver sends each statement in one piece. */
+/** Matches a Parse or Query frame with the store's commit call; the driver sends each statement in one piece. */
 function isCommit(bytes: Uint8Array): boolean {
   const text = new TextDecoder("latin1").decode(bytes);
   const starts = [TYPE.parse, TYPE.query].some((type) => bytes[0] === type);

@@ -1,5 +1,5 @@
-// What the rights matrix asks of the routes of images and SSH keys: a public one of its own for each cell. Who sees those
-// of other scopes is in visibility.test.ts.
+// The rights matrix's requests to the routes of images and SSH keys: each cell has its own public one.
+// visibility.test.ts tests other scopes.
 import { randomUUID } from "node:crypto";
 import { acceptedBodies } from "../api/bodies.ts";
 import { okOf, type TestPlane } from "../support/control-plane.ts";

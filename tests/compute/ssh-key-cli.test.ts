@@ -1,4 +1,4 @@
-// The ssh-key family of tenantctl against a whole control plane. Document 3, SSH keys and images.
+// The noun ssh-key of tenantctl against a real control plane.
 import { randomUUID } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -42,7 +42,7 @@ const fileOf = (name: string, text: string) => {
 };
 const create = (...argv: string[]) => at(["ssh-key", "create", ...argv]);
 
-test("a key is made from its line or its file, listed, shown and deleted", async () => {
+test("a key is created from a line or a file, listed, shown and deleted", async () => {
   const line = newPublicKey("me@laptop");
   const made = JSON.parse(
     await printed("ssh-key", "create", "--name", "laptop", "--public-key", line, "--description", "d", "-o", "json"),
@@ -63,7 +63,7 @@ test("a key is made from its line or its file, listed, shown and deleted", async
   expect((await at(["ssh-key", "show", made.id])).code).toBe(3);
 });
 
-test("exactly one of --public-key and --public-key-file is asked for before anything is sent", async () => {
+test("exactly one of --public-key and --public-key-file is required before any request", async () => {
   const file = fileOf("two.pub", newPublicKey());
   for (const argv of [["--name", "x"], ["--name", "x", "--public-key", newPublicKey(), "--public-key-file", file]]) {
     const ran = await create(...argv);
@@ -71,7 +71,7 @@ test("exactly one of --public-key and --public-key-file is asked for before anyt
   }
 });
 
-test("a private key, a missing file and a long file stay on this machine", async () => {
+test("a private key, a missing file and a long file are not sent", async () => {
   const secret = fileOf("id", "-----BEGIN OPENSSH PRIVATE KEY-----\nc2VjcmV0\n-----END OPENSSH PRIVATE KEY-----\n");
   const long = fileOf("long", "x".repeat(100_000));
   for (const path of [secret, long, join(folder.path, "none")]) {
@@ -82,7 +82,7 @@ test("a private key, a missing file and a long file stay on this machine", async
   }
 });
 
-test("what the server refuses is said in its words", async () => {
+test("a server's rejection is printed with its message", async () => {
   const bad = await create("--name", "x", "--public-key", "ssh-ed25519 AAAA");
   expect([bad.code, bad.err()]).toEqual([expect.any(Number), expect.stringContaining("invalid openssh public key: ")]);
   expect(bad.code).not.toBe(0);

@@ -1,4 +1,4 @@
-// SSH keys: what is stored, what is refused, and whose they are. Document 3, SSH key; document 4, 1.13.
+// SSH keys: stored fields, rejected requests, and ownership. docs/tenancy.md.
 import { execFileSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -23,7 +23,7 @@ const bodyOf = (public_key = newPublicKey()) => ({ name: randomUUID(), public_ke
 const make = (key: string, body: unknown = bodyOf(), path = OWN) => t.call("POST", path, { key, body });
 const idsOf = async (key: string) => okOf(await t.call("GET", OWN, { key })).map(({ id }: { id: string }) => id);
 
-test("a key of one's own shows its scope, its line and its fingerprint, and is listed", async () => {
+test("a user's key is shown with scope, line and fingerprint, and is listed", async () => {
   const { member } = callers;
   const public_key = newPublicKey("admin@example");
   const made = await make(member.key, { name: "laptop", description: "d", public_key: `  ${public_key}\n` });
@@ -41,7 +41,7 @@ test("a key of one's own shows its scope, its line and its fingerprint, and is l
   expect(okOf(await t.call("GET", OWN, { key: member.key }))).toContainEqual(made.body);
 });
 
-test("fingerprints are those of ssh-keygen, for every type that it makes", async (context) => {
+test("fingerprints equal ssh-keygen's for every key type", async (context) => {
   needs(context, "ssh-keygen");
   const folder = await temporaryFolder("ssh-key");
   try {
@@ -62,7 +62,7 @@ test("fingerprints are those of ssh-keygen, for every type that it makes", async
   }
 });
 
-describe("400 with the parser's words:", () => {
+describe("400 with the parser's message:", () => {
   const blob = newPublicKey().split(" ")[1] ?? "";
   const CASES: readonly [string, string][] = [
     ["nothing", ""],
@@ -83,7 +83,7 @@ describe("400 with the parser's words:", () => {
   });
 });
 
-test("a scope has a name and a key once, whatever the comment", async () => {
+test("names and keys are unique in a scope, independent of comments", async () => {
   const public_key = newPublicKey();
   const name = randomUUID();
   const levels = levelsOf(callers.acme);
@@ -116,13 +116,13 @@ test("the public list needs scope=public", async () => {
   expect(items).not.toContainEqual(own);
 });
 
-test("a user's key is seen and deleted by the user and by root, by nobody else of the tenant", async () => {
-  const { member, colleague, acme, nobody } = callers;
+test("only the user and root can see and delete a user's key", async () => {
+  const { member, colleague, acme, tenantless } = callers;
   const { id } = okOf(await make(member.key));
   const path = `/v1/ssh-keys/${id}`;
   const headers = { "x-request-id": randomUUID() };
   const absent = (await t.call("GET", `/v1/ssh-keys/${randomUUID()}`, { key: acme.key, headers })).text;
-  for (const key of [colleague.key, acme.key, nobody.key, null]) {
+  for (const key of [colleague.key, acme.key, tenantless.key, null]) {
     const seen = await t.call("GET", path, { key, headers });
     expect([seen.status, seen.text]).toEqual([404, absent]);
     if (key !== null) expect((await t.call("DELETE", path, { key })).status).toBe(404);
@@ -134,7 +134,7 @@ test("a user's key is seen and deleted by the user and by root, by nobody else o
 });
 
 describe("one user's credentials for different tenants", () => {
-  test("do not meet each other's keys, and may hold the same key and name", async () => {
+  test("have separate keys and may have the same key and name", async () => {
     const { acme, sibling, foreign } = callers;
     const body = bodyOf();
     const made = await Promise.all([acme, sibling, foreign].map(async ({ key }) => okOf(await make(key, body))));
@@ -151,14 +151,14 @@ describe("one user's credentials for different tenants", () => {
     expect((await t.call("DELETE", `/v1/ssh-keys/${made[0].id}`, { key: acme.key })).status).toBe(204);
   });
 
-  test("do not meet what the user has without a tenant", async () => {
+  test("do not see the user's keys without a tenant", async () => {
     const own = okOf(await make(ROOT_KEY));
     expect(await idsOf(callers.acme.key)).not.toContain(own.id);
     expect((await t.call("GET", `/v1/ssh-keys/${own.id}`, { key: callers.acme.key })).status).toBe(404);
   });
 });
 
-test("a tenant does not go while a key was made inside it, and a user's own keys go with the user", async () => {
+test("a tenant with keys cannot be deleted; a user's keys are deleted with the user", async () => {
   const { silo_id } = callers.acme;
   const tenant = okOf(await t.call("POST", `/v1/silos/${silo_id}/tenants`, { body: { name: randomUUID() } }));
   const key = okOf(await make(ROOT_KEY, bodyOf(), `/v1/tenants/${tenant.id}/ssh-keys`));
@@ -168,7 +168,7 @@ test("a tenant does not go while a key was made inside it, and a user's own keys
   expect((await t.call("DELETE", path)).status).toBe(204);
   const gone = randomUUID();
   await t.db.query("insert into user_account (id, username, is_root) values ($1, $2, false)", [gone, `gone ${gone}`]);
-  const made = okOf(await make(callers.nobody.key));
+  const made = okOf(await make(callers.tenantless.key));
   await t.db.query("update ssh_key set user_id = $1 where id = $2", [gone, made.id]);
   await t.db.query("delete from user_account where id = $1", [gone]);
   expect((await t.call("GET", `/v1/ssh-keys/${made.id}`)).status).toBe(404);

@@ -1,5 +1,4 @@
-// What a tenant sees of operations: those that work on its own objects, so that the Location of a 202 leads somewhere, and
-// of all others nothing. Document 4, 2.8, 3.4 and section 10, 19.
+// Operations visible to a tenant: only operations on its own objects, so that it can follow the Location of a 202.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { OperationView } from "../../src/contract/operation.ts";
@@ -28,7 +27,7 @@ async function begun(fields: object = {}): Promise<{ readonly location: string; 
   return { location: answer.headers.get("location")!, id: answer.body.id };
 }
 
-/** What a caller hears, without the time at which it heard it. */
+/** Returns the answer without its timestamps. */
 function heard({ status, headers, text }: Answer) {
   return { status, text, headers: [...headers].filter(([name]) => name !== "date") };
 }
@@ -37,7 +36,7 @@ const look = (path: string, key?: string) => a.t.call("GET", path, { key, header
 const idsOf = async (key: string | undefined, query = "") =>
   (okOf(await look(`/v1/operations${query}`, key)) as readonly { id: string }[]).map(({ id }) => id);
 
-test("a tenant follows the operation that a 202 named to its end", async () => {
+test("a tenant follows the operation of a 202 to its end", async () => {
   const { location, id } = await begun();
   expect(location).toBe(`/v1/operations/${id}`);
   const running = OperationView.parse(okOf(await a.call("GET", location)));
@@ -48,7 +47,7 @@ test("a tenant follows the operation that a 202 named to its end", async () => {
   expect(okOf(await look(location, readOnly)).state).toBe("succeeded");
 });
 
-test("an operation of another tenant, one of the site's own and one that is none are the same 404", async () => {
+test("an operation of another tenant, of the site, and a missing one get the same 404", async () => {
   const { location } = await begun();
   const [node] = okOf(await look(`/v1/operations?resource_scope=cn&resource_id=${a.node.server_uuid}`))
     .filter(({ kind }: { kind: string }) => kind === "node-join");
@@ -64,7 +63,7 @@ test("an operation of another tenant, one of the site's own and one that is none
   await a.node.does("provision");
 });
 
-test("the list holds a tenant's own operations, newest first, and root sees them all", async () => {
+test("the list has a tenant's own operations, newest first; root sees all", async () => {
   const { id } = await begun();
   const gateway = okOf(await a.call("POST", `/v1/nat-gateways?vpc=${a.vpc.id}`, { body: { name: randomUUID() } }));
   const own = await idsOf(a.tenant.key);
@@ -83,7 +82,7 @@ test("the list holds a tenant's own operations, newest first, and root sees them
   await a.node.does("provision");
 });
 
-test("a filter and a place to go on from that are another tenant's lead to nothing", async () => {
+test("a filter or a page start with another tenant's id returns nothing", async () => {
   const { id } = await begun();
   const { references } = okOf(await look(`/v1/operations/${id}`));
   const instance = references.find(({ scope }: { scope: string }) => scope === "instance").id;
@@ -98,7 +97,7 @@ test("a filter and a place to go on from that are another tenant's lead to nothi
   await a.node.does("provision");
 });
 
-test("only operators make an operation undo itself", async () => {
+test("only operators can abandon an operation", async () => {
   const { location } = await begun();
   expect((await a.call("POST", `${location}/abandon`)).status).toBe(403);
   expect((await other.call("POST", `${location}/abandon`)).status).toBe(403);

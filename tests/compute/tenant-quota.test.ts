@@ -1,5 +1,4 @@
-// The quota of a tenant caps the sum over its projects, in the commit that creates, resizes and deletes. Document 4, Fixed
-// here, Tenant quota; reliability.md, S-48.
+// A tenant's quota limits the sum over its projects, checked in the commit. docs/reliability.md, S-48.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { brokenInvariants } from "../doctor/broken.ts";
@@ -33,7 +32,7 @@ beforeEach(async () => {
   other = await openComputeFixture({ t, tenant: await anotherProject(), node: first.node });
 });
 
-/** What a tenant can do by itself: create one more project. */
+/** Creates another project, which a tenant can do itself. */
 async function anotherProject(): Promise<TestTenant> {
   const body = { name: randomUUID() };
   const { id } = okOf(await tenant.call("POST", `/v1/tenants/${tenant.tenant_id}/projects`, { body }));
@@ -45,14 +44,14 @@ const quota = (limits: object = {}) =>
 const usage = async () => okOf(await tenant.call("GET", `/v1/tenants/${tenant.tenant_id}/usage`));
 const setting = (key: string, value: number | null) => t.call("PUT", `/v1/config/quota.${key}`, { body: { value } });
 
-/** Creates that exceed nothing wait for their node, so only a refusal is waited for. */
+/** Waits only for a rejection, because other creates wait for their node. */
 async function refusalOf(fixture: ComputeFixture, fields: object) {
   const { status, body } = await fixture.create(fields);
   expect([status, body.error_code]).toEqual([409, "QuotaExceeded"]);
   return body.message;
 }
 
-test("is 404 until it is set, shows the sum over the projects, and 404 again when it is removed", async () => {
+test("is 404 until set, shows the sum over the projects, and is 404 again after removal", async () => {
   const path = `/v1/tenants/${tenant.tenant_id}/quota`;
   expect((await t.call("GET", path)).status).toBe(404);
   await first.running(SMALL);
@@ -70,7 +69,7 @@ test("is 404 until it is set, shows the sum over the projects, and 404 again whe
   expect(await brokenInvariants(t.db)).toEqual([]);
 });
 
-test.each(Object.keys(UNLIMITED))("needs %s, as a whole number that is not negative", async (field) => {
+test.each(Object.keys(UNLIMITED))("requires %s as a whole number that is not negative", async (field) => {
   for (const value of [undefined, -1, 1.5, "1"]) {
     const { status, body } = await quota({ [field]: value });
     expect([value, status, body.message]).toEqual([value, 400, expect.stringContaining(field)]);
@@ -78,13 +77,13 @@ test.each(Object.keys(UNLIMITED))("needs %s, as a whole number that is not negat
   expect((await t.call("GET", `/v1/tenants/${tenant.tenant_id}/quota`)).status).toBe(404);
 });
 
-describe("S-48: a new project lifts nothing", () => {
+describe("S-48: a new project does not raise the limit", () => {
   test.each([
     ["cpu_limit", 1, "cpu: limit 1, used 1, asked for 1"],
     ["memory_bytes", GIB, `memory_bytes: limit ${GIB}, used ${GIB}, asked for ${GIB}`],
     ["disk_bytes", 2 * GIB, `disk_bytes: limit ${2 * GIB}, used ${2 * GIB}, asked for ${2 * GIB}`],
     ["instance_limit", 1, "instances: limit 1, used 1, asked for 1"],
-  ])("%s of the tenant binds all its projects together", async (limit, most, what) => {
+  ])("%s of the tenant limits all its projects together", async (limit, most, what) => {
     okOf(await quota({ [limit]: most }));
     const { id } = await first.running(SMALL);
     const message = `the quota of the tenant does not allow it: ${what}`;
@@ -96,7 +95,7 @@ describe("S-48: a new project lifts nothing", () => {
     expect(await brokenInvariants(t.db)).toEqual([]);
   });
 
-  test("a disk that grows counts, and one that would grow too far is refused and stays as it is", async () => {
+  test("a growing disk counts, and growth above the limit is rejected", async () => {
     okOf(await quota({ disk_bytes: 6 * GIB }));
     await first.running(SMALL);
     const { id } = await other.running(SMALL);
@@ -115,7 +114,7 @@ describe("S-48: a new project lifts nothing", () => {
     expect(await brokenInvariants(t.db)).toEqual([]);
   });
 
-  test("of two creates at once in two projects exactly one fits, over two processes", async () => {
+  test("of two concurrent creates in two projects over two processes exactly one succeeds", async () => {
     for (let round = 0; round < 5; round++) {
       const { instances } = await usage();
       okOf(await quota({ instance_limit: instances + 1 }));
@@ -133,7 +132,7 @@ describe("S-48: a new project lifts nothing", () => {
     expect(await brokenInvariants(t.db)).toEqual([]);
   });
 
-  test("a create that its node fails gives everything back", async () => {
+  test("a create that its node fails releases its usage", async () => {
     okOf(await quota({ instance_limit: 1 }));
     const asked = first.create(SMALL);
     const job = await first.node.take();
@@ -146,7 +145,7 @@ describe("S-48: a new project lifts nothing", () => {
 });
 
 describe("the defaults of the cluster", () => {
-  test("bind tenants and projects without a quota of their own, and not those with one", async () => {
+  test("apply to tenants and projects without their own quota only", async () => {
     okOf(await setting("tenant_default.instance_limit", 1));
     okOf(await setting("project_default.cpu_limit", 1));
     try {
@@ -163,7 +162,7 @@ describe("the defaults of the cluster", () => {
       expect(await refusalOf(other, SMALL)).toBe(
         "the quota of the tenant does not allow it: instances: limit 1 (the default of the site), used 1, asked for 1",
       );
-      // A quota takes the place of the default as a whole, not of single limits.
+      // A quota replaces all default limits, not single ones.
       okOf(await quota({ instance_limit: 2 }));
       await other.running(SMALL);
       const project = `/v1/tenants/${tenant.tenant_id}/projects/${other.tenant.project_id}`;
@@ -181,7 +180,7 @@ describe("the defaults of the cluster", () => {
     expect(await brokenInvariants(t.db)).toEqual([]);
   });
 
-  test("bind a disk that grows", async () => {
+  test("apply to a growing disk", async () => {
     const { id } = await first.running(SMALL);
     const [disk] = await first.disksOf(id);
     const resize = () => tenant.call("POST", `/v1/disks/${disk.id}/resize`, { body: { size_bytes: 3 * GIB } });
@@ -196,7 +195,7 @@ describe("the defaults of the cluster", () => {
   });
 
   test.each(["tenant", "project"])(
-    "of a %s are unlimited until set, and take null, 0 and whole numbers",
+    "of a %s are unlimited until set, and accept null, 0 and whole numbers",
     async (of) => {
       for (const limit of Object.keys(UNLIMITED)) {
         const path = `/v1/config/quota.${of}_default.${limit}`;
@@ -210,7 +209,7 @@ describe("the defaults of the cluster", () => {
     },
   );
 
-  test("of the environment bind too", async () => {
+  test("also apply from the environment", async () => {
     const env = { BERTH_QUOTA_TENANT_DEFAULT_INSTANCE_LIMIT: "0" };
     const shadowed = await openTestPlane({ databaseUrl: t.databaseUrl, env, resident: false });
     const asked = { key: tenant.key, body: first.bodyOf(SMALL) };

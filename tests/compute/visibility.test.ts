@@ -1,5 +1,6 @@
-// Who sees and who may change the images and SSH keys of each scope. Document 4, 1.13, 1.14, 2.7 and 2.8. The callers
-// stand around the tenant acme; `bound` is the key that is bound to a tenant, `silo admin` a member with the capability.
+// Visibility of the images and SSH keys of each scope, and who may change them. docs/tenancy.md. The callers are inside
+// and outside of the tenant acme; `bound` is a key that is bound to a tenant, `silo admin` a member with the
+// capability.
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { okOf, openTestPlane, ROOT_KEY, type TestPlane } from "../support/control-plane.ts";
@@ -24,7 +25,7 @@ neighbour       200 403 200 403  200 403 200 404  404 404 404 404  404 404 404 4
 sibling         200 403 200 403  200 403 200 404  404 404 404 404  404 404 404 404
 foreign         200 403 200 403  404 404 404 404  404 404 404 404  404 404 404 404
 foreign admin   200 403 200 403  404 404 404 404  404 404 404 404  404 404 404 404
-nobody          200 403 200 403  404 404 404 404  404 404 404 404  404 404 404 404
+tenantless      200 403 200 403  404 404 404 404  404 404 404 404  404 404 404 404
 anonymous       200 401 200 401  404 401 401 401  404 401 401 401  404 401 401 401
 `;
 const ROWS = TABLE.trim().split("\n").slice(1).map((row) => {
@@ -38,7 +39,7 @@ const keys = new Map<string, string | null>();
 beforeAll(async () => {
   t = await openTestPlane();
   callers = await makeCallers(t);
-  const { acme, sibling, foreign, member, administrator, stranger, neighbour, nobody } = callers;
+  const { acme, sibling, foreign, member, administrator, stranger, neighbour, tenantless } = callers;
   const read = { description: "r", scope: "read_only" };
   const boundRead = okOf(await t.call("POST", `/v1/tenants/${acme.tenant_id}/api-keys`, { body: read }));
   keys.set("root", ROOT_KEY);
@@ -52,7 +53,7 @@ beforeAll(async () => {
   keys.set("neighbour", neighbour.key);
   keys.set("sibling", sibling.key);
   keys.set("foreign", foreign.key);
-  keys.set("nobody", nobody.key);
+  keys.set("tenantless", tenantless.key);
   keys.set("anonymous", null);
 });
 afterAll(() => t.close());
@@ -88,11 +89,11 @@ for (const noun of NOUNS) {
   });
 }
 
-test.each(NOUNS)("what is invisible of %s reads like what is not there, to the byte", async (noun) => {
+test.each(NOUNS)("the answer for invisible %s equals the answer for missing ones", async (noun) => {
   const headers = { "x-request-id": randomUUID() };
   for (const scope of ["silo", "tenant", "project"] as const) {
     const { id } = okOf(await t.call("POST", pathOf(noun, scope), { body: bodyOf(noun) }));
-    for (const key of [callers.foreign.key, callers.nobody.key]) {
+    for (const key of [callers.foreign.key, callers.tenantless.key]) {
       for (const method of ["GET", "DELETE"]) {
         const hidden = await t.call(method, `/v1/${noun}/${id}`, { key, headers });
         const absent = await t.call(method, `/v1/${noun}/${randomUUID()}`, { key, headers });
@@ -102,7 +103,7 @@ test.each(NOUNS)("what is invisible of %s reads like what is not there, to the b
   }
 });
 
-test("renaming an image is for those who may delete it", async () => {
+test("callers who may delete an image may rename it", async () => {
   const { id } = okOf(await t.call("POST", pathOf("images", "silo"), { body: bodyOf("images") }));
   const rename = async (caller: string) =>
     (await t.call("PATCH", `/v1/images/${id}`, { key: keys.get(caller), body: { description: caller } })).status;
@@ -110,7 +111,7 @@ test("renaming an image is for those who may delete it", async () => {
   expect(await Promise.all(asked.map(rename))).toEqual([200, 200, 403, 403, 404, 401, 403]);
 });
 
-test("a project of another tenant is not there, also with one's own tenant in the path", async () => {
+test("another tenant's project is not found, also under the caller's tenant", async () => {
   const { acme, foreign } = callers;
   for (const noun of NOUNS) {
     for (

@@ -95,7 +95,7 @@ test("a machine that cannot bind leaves the move stuck, until it can and an oper
   const [{ id }] = okOf(await t.call("GET", `/v1/operations?resource_scope=floating_ip&resource_id=${ip.id}`));
   expect(await ended(t, id)).toMatchObject({
     state: "stuck",
-    stuck_reason: "undo of step release: address: told to fail by trouble.json",
+    stuck_reason: "undo of step release: address: failed on request of trouble.json",
   });
   conflictWith(await attach(ip, two), `operation ${id} (attach) is at work on floating ip ${ip.id}`);
   await machine.trouble(null);

@@ -124,10 +124,10 @@ describe.skipIf(why_not !== null)("the admin_ip of a node that joined by claim c
     for (const text of ["192.0.2", "node7", "::1", "192.0.2.7/24"]) {
       const refused = agentOf({ name: "refused", argv: ["--admin-ip", text] });
       const { code, err } = await refused.ended;
-      expect([code, err]).toEqual([2, expect.stringContaining("--admin-ip is not an IPv4 address")]);
+      expect([code, err]).toEqual([2, expect.stringContaining("--admin-ip must be an IPv4 address")]);
     }
     const refused = await agentOf({ name: "refused", env: { ADMIN_IP: "x" } }).ended;
-    expect([refused.code, refused.err]).toEqual([2, expect.stringContaining("ADMIN_IP is not an IPv4 address")]);
+    expect([refused.code, refused.err]).toEqual([2, expect.stringContaining("ADMIN_IP must be an IPv4 address")]);
   });
 
   test("changes with the node's address, by the node's own key; nothing changes for a disabled node", async () => {

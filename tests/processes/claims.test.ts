@@ -101,7 +101,7 @@ test(
     const doctor = await opsctl("cn", "doctor", "rack1-n1");
     expect(doctor.out).toContain("a machine registered with its server_uuid");
     const approved = await opsctl("cn", "approve", "--yes", code);
-    expect(approved.err).toContain("its key is replaced");
+    expect(approved.err).toContain("replaces its key");
     await reinstalled.says(/approved as node/);
     const beat = (key: string) => request(server.url, { method: "POST", path: "/v1/agent/heartbeat", key });
     expect((await beat(old_key)).status).toBe(401);

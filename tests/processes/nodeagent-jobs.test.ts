@@ -155,7 +155,7 @@ test("when the server is killed during a job, the agent reports the end to the n
   const job = await inHand();
   await server.kill();
   await made;
-  await running.says(/trying again/);
+  await running.says(/retrying/);
   running.signal("SIGTERM");
   expect((await running.ended).code).toBe(0);
   server = await startServer({ env: { DATABASE_URL: database.url, PORT: String(server.port) } });

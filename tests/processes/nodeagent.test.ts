@@ -167,7 +167,7 @@ test("a removed node's agent logs that its key was rejected, and ends", async ()
   expect((await request(server.url, { method: "DELETE", path: `/v1/cns/${node.server_uuid}` })).status).toBe(204);
   const { code, err } = await running.ended;
   expect(code).toBe(4);
-  expect(err).toContain("refuses the saved key");
+  expect(err).toContain("rejected the saved key");
 });
 
 test("the agent survives a restart of the server and reports again", async () => {
@@ -176,9 +176,9 @@ test("the agent survives a restart of the server and reports again", async () =>
   await approve(await claimCode(running));
   await running.says(/reports to/);
   await server.kill();
-  await running.says(/trying again/);
+  await running.says(/retrying/);
   server = await startServer({ env: { DATABASE_URL: database.url, PORT: String(server.port) } });
-  await running.says(/working again/);
+  await running.says(/recovered/);
   const before = await lastSeen(node);
   await expect.poll(() => lastSeen(node), { timeout: PATIENCE_MS }).toBeGreaterThan(before);
 }, 40_000);

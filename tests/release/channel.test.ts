@@ -127,7 +127,7 @@ describe.skipIf(!usable)("the channel", { timeout: LIMIT_MS }, () => {
     expect(await readFile(at("extra/channel/channel.json"), "utf8")).toContain(name);
     const wrong = { ...given, folder: at("wrong") };
     await expect(smallRelease({ ...wrong, tarballs: [{ name: "nodeagent-1.9.0-sunos-amd64.tar.gz", path: at("x") }] }))
-      .rejects.toThrow("is called PROGRAM-1.10.0-SYSTEM-MACHINE.tar.gz");
+      .rejects.toThrow("must be named PROGRAM-1.10.0-SYSTEM-MACHINE.tar.gz");
     await expect(smallRelease({ ...wrong, tarballs: [{ name, path: at("nowhere") }] })).rejects.toThrow(
       "cannot be read",
     );
@@ -139,7 +139,7 @@ describe.skipIf(!usable)("a release that cannot be made", { timeout: LIMIT_MS },
     const kept = await filesIn(at("old"));
     const given = { folder: at("old"), version: "1.9.0", architecture: MACHINE, key_path } as const;
     const tarballs = [{ name: "x.tar.gz", path: at("x") }];
-    await expect(smallRelease({ ...given, tarballs })).rejects.toThrow("is called PROGRAM-1.9.0");
+    await expect(smallRelease({ ...given, tarballs })).rejects.toThrow("must be named PROGRAM-1.9.0");
     expect(await filesIn(at("old"))).toEqual(kept);
     await mkdir(at("home"), { recursive: true });
     await writeFile(at("home/diary.txt"), "mine");
@@ -187,7 +187,7 @@ describe.skipIf(!usable).each(Object.keys(KINDS))(
       await copyOf("old", "broken");
       for (let place = 0; place < bytes.length; place += Math.ceil(bytes.length / 8)) {
         await flipBit(at("broken/channel/channel.json"), bytes, place);
-        await expectRefused(intoPrefix("broken", ["opsctl"], { kind }), "is wrong");
+        await expectRefused(intoPrefix("broken", ["opsctl"], { kind }), "is not valid");
       }
     });
 
@@ -215,7 +215,10 @@ describe.skipIf(!usable).each(Object.keys(KINDS))(
       await copyOf("old", "broken");
       for (let place = 0; place < bytes.length; place += Math.ceil(bytes.length / 8)) {
         await flipBit(at("broken/channel", name), bytes, place);
-        await expectRefused(intoPrefix("broken", ["tenantctl", "opsctl"], { kind }), `${name} is not what was signed`);
+        await expectRefused(
+          intoPrefix("broken", ["tenantctl", "opsctl"], { kind }),
+          `${name} does not match the signed digest`,
+        );
       }
     });
 
@@ -229,7 +232,7 @@ describe.skipIf(!usable).each(Object.keys(KINDS))(
       });
       await copyOf("stranger", "broken");
       await writeFile(at("broken/channel/install.sh"), await readFile(at("old/channel/install.sh")));
-      await expectRefused(intoPrefix("broken", ["opsctl"], { kind }), "is wrong");
+      await expectRefused(intoPrefix("broken", ["opsctl"], { kind }), "is not valid");
     });
 
     test("over HTTP by CHANNEL_URL, and half a file is refused", async () => {
@@ -238,11 +241,11 @@ describe.skipIf(!usable).each(Object.keys(KINDS))(
       expect((await run(at("prefix/bin/opsctl"), [])).stdout).toBe("opsctl 1.9.0\n");
       await rm(at("prefix"), { recursive: true });
       cut.add(`old/channel/${tarball("opsctl", "1.9.0")}`);
-      await expectRefused(intoPrefix("new", ["opsctl"], { kind, env }), "is not what was signed");
+      await expectRefused(intoPrefix("new", ["opsctl"], { kind, env }), "does not match the signed digest");
       cut.add("old/channel/channel.json");
-      await expectRefused(intoPrefix("new", ["opsctl"], { kind, env }), "is wrong");
+      await expectRefused(intoPrefix("new", ["opsctl"], { kind, env }), "is not valid");
       const nowhere = { CHANNEL_URL: `${url}/nowhere/channel.json` };
-      await expectRefused(intoPrefix("new", ["opsctl"], { kind, env: nowhere }), "cannot be fetched");
+      await expectRefused(intoPrefix("new", ["opsctl"], { kind, env: nowhere }), "cannot fetch");
     });
   },
 );
@@ -263,10 +266,10 @@ describe.skipIf(!usable)("install.sh of the channel", { timeout: LIMIT_MS }, () 
   });
 
   test("refuses what it cannot install, and says what there is", async () => {
-    await expectRefused(intoPrefix("new", ["berth-control-plane"]), "there is no program berth-control-plane");
-    await expectRefused(intoPrefix("new", ["../opsctl"]), "there is no program ../opsctl");
+    await expectRefused(intoPrefix("new", ["berth-control-plane"]), "berth-control-plane is not a program");
+    await expectRefused(intoPrefix("new", ["../opsctl"]), "../opsctl is not a program");
     await expectRefused(install("new", ["--prefix", "here", "opsctl"]), "--prefix must be an absolute path");
-    await expectRefused(install("new", ["--prefix", "/tmp/a|b", "opsctl"]), "--prefix may hold");
+    await expectRefused(install("new", ["--prefix", "/tmp/a|b", "opsctl"]), "--prefix may contain");
     await expectRefused(intoPrefix("new", ["opsctl"], { env: { CHANNEL_URL: "file:///x" } }), "CHANNEL_URL is not");
     await expectRefused(intoPrefix("extra", ["nodeagent", "opsctl"]), "has no nodeagent for");
     const usage = await install("new", []);
@@ -303,10 +306,10 @@ describe.skipIf(!usable)("install.sh of the channel", { timeout: LIMIT_MS }, () 
     await rm(at("prefix"), { recursive: true });
     for (
       const [name, value, why] of [
-        ["NODEAGENT_ENDPOINT", "ftp://x", "must be an http or https address"],
+        ["NODEAGENT_ENDPOINT", "ftp://x", "must be an http or https URL"],
         ["NODEAGENT_STATE_DIR", "here", "must be an absolute path"],
         ["NODEAGENT_SERVER_UUID", "7", "is not a UUID"],
-        ["NODEAGENT_HOSTNAME", "a\nendpoint\thttp://evil", "more than one line"],
+        ["NODEAGENT_HOSTNAME", "a\nendpoint\thttp://evil", "contains a line break"],
       ] as const
     ) {
       await expectRefused(install("new", ["nodeagent"], { env: { ...env, [name]: value } }), why);

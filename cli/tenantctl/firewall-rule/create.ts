@@ -13,7 +13,7 @@ export function create(): AnyCommand {
   return command("create", "Create a firewall rule for every NIC of a VPC")
     .option(...VPC_OPTION)
     .requiredOption("--name <name>", "1 to 63 bytes; unique in the VPC")
-    .option("--description <text>", "description for people")
+    .option("--description <text>", "free-form description")
     .addOption(
       option("--action <action>", "action on matching packets").choices(FIREWALL_ACTIONS).makeOptionMandatory(),
     )

@@ -9,7 +9,7 @@ import { FLOATING_IP } from "./floating-ip.ts";
 export function create(): AnyCommand {
   return command("create", "Allocate a public address")
     .requiredOption("--name <name>", "1 to 63 bytes; unique in the project")
-    .option("--description <text>", "description for people")
+    .option("--description <text>", "free-form description")
     .addOption(oneOf("--family <family>", "family of the address; by default ipv4", FAMILY_NAMES))
     .action(withIo(async (io, { name, description, family = "ipv4" }) => {
       needProject(io, "a floating IP");

@@ -22,7 +22,7 @@ export function create(): AnyCommand {
     .requiredOption("--primary-subnet-id <subnet>", `subnet of the first NIC: ${SUBNET_NAME_HELP}`)
     .requiredOption("--cpu <number>", "virtual CPUs", wholeNumber(0))
     .requiredOption("--memory-bytes <size>", "memory: bytes, or a size such as 4GiB", bytesOf("--memory-bytes"))
-    .option("--description <text>", "description for people")
+    .option("--description <text>", "free-form description")
     .option(
       "--ssh-key-id <ssh-key>",
       "SSH key that may log in: UUID, or the name of your own key; may be repeated",

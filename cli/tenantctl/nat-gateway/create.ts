@@ -11,7 +11,7 @@ export function create(): AnyCommand {
   return command("create", "Create a NAT gateway with its own public address")
     .requiredOption(...VPC_OPTION)
     .requiredOption("--name <name>", "1 to 63 bytes; unique in the VPC")
-    .option("--description <text>", "description for people")
+    .option("--description <text>", "free-form description")
     .addOption(
       option("--family <family>", "family of its public address; by default ipv4").choices(FAMILY_NAMES)
         .argParser(parseFamily),

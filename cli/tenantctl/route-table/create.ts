@@ -9,7 +9,7 @@ export function create(): AnyCommand {
   return command("create", "Create a route table in a VPC")
     .option(...VPC_OPTION)
     .requiredOption("--name <name>", "1 to 63 bytes; unique in the VPC")
-    .option("--description <text>", "description for people")
+    .option("--description <text>", "free-form description")
     .action(withIo(async (io, { vpc, name, description }) => {
       const body = { name, description };
       const query = { vpc: vpc === undefined ? undefined : await resolveVpc(io, vpc) };

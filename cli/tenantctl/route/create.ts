@@ -11,7 +11,7 @@ export function create(): AnyCommand {
     .option(ROUTE_TABLE_FLAGS, "route table: UUID; with --vpc also a unique UUID prefix or name")
     .option(VPC_FLAGS, "VPC in which names are looked up")
     .requiredOption("--name <name>", "1 to 63 bytes")
-    .option("--description <text>", "description for people")
+    .option("--description <text>", "free-form description")
     .requiredOption("--destination <cidr>", "destination network")
     .option("--target-nat-gateway <nat-gateway>", "send packets to this NAT gateway: UUID, unique UUID prefix or name")
     .option("--target-blackhole", "drop packets silently")

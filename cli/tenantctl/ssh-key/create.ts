@@ -10,7 +10,7 @@ import { keyText, OWN_PATH } from "./ssh-key.ts";
 export function create(): AnyCommand {
   return command("create", "Store your SSH public key")
     .requiredOption("--name <name>", "1 to 63 bytes; unique among your keys")
-    .option("--description <text>", "description for people")
+    .option("--description <text>", "free-form description")
     .option("--public-key <line>", "public key in OpenSSH form; this or --public-key-file")
     .addOption(option("--public-key-file <file>", "file with the public key").conflicts("publicKey"))
     .action(withIo(async (io, { name, description, publicKey, publicKeyFile }) => {

@@ -9,7 +9,7 @@ export function create(): AnyCommand {
   return command("create", "Create a subnet in a VPC")
     .requiredOption(...VPC_OPTION)
     .requiredOption("--name <name>", "1 to 63 bytes; unique in the VPC")
-    .option("--description <text>", "description for people")
+    .option("--description <text>", "free-form description")
     .option("--ipv4-block <cidr>", "part of the VPC's IPv4 block; at least one block is required")
     .option("--ipv6-block <cidr>", "part of the VPC's IPv6 block")
     .action(withIo(async (io, { vpc, name, description, ipv4Block, ipv6Block }) => {

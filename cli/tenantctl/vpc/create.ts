@@ -8,7 +8,7 @@ import { VPC } from "./vpc.ts";
 export function create(): AnyCommand {
   return command("create", "Create a VPC and its main route table")
     .requiredOption("--name <name>", "1 to 63 bytes; unique in the project")
-    .option("--description <text>", "description for people")
+    .option("--description <text>", "free-form description")
     .option("--ipv4-block <cidr>", "IPv4 block of the VPC; at least one block is required")
     .option("--ipv6-block <cidr>", "IPv6 block of the VPC")
     .action(withIo(async (io, { name, description, ipv4Block, ipv6Block }) => {
