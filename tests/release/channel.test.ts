@@ -143,7 +143,7 @@ describe.skipIf(!usable)("a release that cannot be made", { timeout: LIMIT_MS },
     expect(await filesIn(at("old"))).toEqual(kept);
     await mkdir(at("home"), { recursive: true });
     await writeFile(at("home/diary.txt"), "mine");
-    await expect(smallRelease({ ...given, folder: at("home") })).rejects.toThrow("holds diary.txt");
+    await expect(smallRelease({ ...given, folder: at("home") })).rejects.toThrow("contains diary.txt");
     expect(await filesIn(at("home"))).toEqual(["diary.txt"]);
   });
 
