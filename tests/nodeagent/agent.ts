@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { runCommand } from "../../cli/internal/run.ts";
 import { buildAgent } from "../../nodeagent/program.ts";
-import { type Asked, ENDPOINT, type FakeEnvironment, fakeEnvironment, type Told } from "./fake-environment.ts";
+import { type Asked, ENDPOINT, type FakeEnvironment, fakeEnvironment, type Told } from "../cli/fake-environment.ts";
 
 export const SERVER_UUID = "3f2a9c1e-0000-4000-8000-00000000c0de";
 export const AGENT_KEY = "opsk_AGENTAGENT12_SECRETSECRETSECRETSECRETSECRET12";
