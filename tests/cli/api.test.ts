@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import { type Server, type Told } from "./fake-environment.ts";
+import { type FakeAnswer, type Server } from "./fake-environment.ts";
 import { opsctl } from "./opsctl.ts";
 import { node, NODE_ID } from "./records.ts";
 
-const BUSY: Told = { status: 503, body: { message: "busy" }, headers: { "retry-after": "2" } };
+const BUSY: FakeAnswer = { status: 503, body: { message: "busy" }, headers: { "retry-after": "2" } };
 const CUT = "cut";
 
-function inOrder(...answers: (Told | typeof CUT)[]): Server {
+function inOrder(...answers: (FakeAnswer | typeof CUT)[]): Server {
   return () => {
     const next = answers.shift();
     if (next === undefined) throw new Error("one request too many");
@@ -59,13 +59,13 @@ test("a retried POST carries the same Idempotency-Key", async () => {
 });
 
 test("a 409 for the command's own earlier attempt is retried; any other 409 is final", async () => {
-  const running: Told = { status: 409, body: { message: "still running" }, headers: { "retry-after": "1" } };
+  const running: FakeAnswer = { status: 409, body: { message: "still running" }, headers: { "retry-after": "1" } };
   expect((await opsctl(["cn", "disable", NODE_ID], { server: inOrder(CUT, running, { body: node() }) })).code).toBe(0);
   expect((await opsctl(["cn", "disable", NODE_ID], { server: inOrder(running) })).code).toBe(5);
 });
 
 test("a DELETE whose first response was lost succeeds if the object is gone", async () => {
-  const gone: Told = { status: 404, body: { message: "Not Found" } };
+  const gone: FakeAnswer = { status: 404, body: { message: "Not Found" } };
   expect((await opsctl(["api-key", "delete", "k1"], { server: inOrder(CUT, gone) })).code).toBe(0);
   expect((await opsctl(["api-key", "delete", "k1"], { server: inOrder(gone) })).code).toBe(3);
 });

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { Roster } from "../../src/contract/boot.ts";
-import type { Server, Told } from "./fake-environment.ts";
+import type { FakeAnswer, Server } from "./fake-environment.ts";
 import { opsctl } from "./opsctl.ts";
 import { bootPolicy, bootRecord, MAC, NODE_ID, PI } from "./records.ts";
 
@@ -121,7 +121,7 @@ test("boot roster apply sends the file unchanged", async () => {
 /** A server with a policy that others change: applies one of `rivals` before each PUT. */
 function policyServer(...rivals: object[]) {
   const held = { policy: bootPolicy(), version: 3 };
-  const server: Server = ({ method, path, headers, body }): Told => {
+  const server: Server = ({ method, path, headers, body }): FakeAnswer => {
     if (path === "/v2/platform-images") return { body: { items: [] } };
     const etag = () => `"boot-policy-${held.version}"`;
     if (method === "GET") return { body: held.policy, headers: { etag: etag() } };

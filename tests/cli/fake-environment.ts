@@ -12,9 +12,9 @@ export type Asked = {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: unknown;
 };
-export type Told = { status?: number; body?: unknown; text?: string; headers?: Record<string, string> };
+export type FakeAnswer = { status?: number; body?: unknown; text?: string; headers?: Record<string, string> };
 /** A thrown error is a network failure. */
-export type Server = (asked: Asked, signal: AbortSignal) => Told | Promise<Told>;
+export type Server = (asked: Asked, signal: AbortSignal) => FakeAnswer | Promise<FakeAnswer>;
 
 export type FakeEnvironment = {
   readonly environment: Environment;
@@ -73,10 +73,10 @@ export function fakeEnvironment(options: FakeOptions = {}): FakeEnvironment {
     fetch: async (url, init) => {
       const call = askedOf(url, init);
       asked.push(call);
-      const told = await (options.server ?? refuseConnection)(call, init.signal!);
-      const text = told.text ?? (told.body === undefined ? "" : JSON.stringify(told.body));
-      const status = told.status ?? 200;
-      return new Response(status === 204 ? null : text, { status, headers: told.headers ?? {} });
+      const answered = await (options.server ?? refuseConnection)(call, init.signal!);
+      const text = answered.text ?? (answered.body === undefined ? "" : JSON.stringify(answered.body));
+      const status = answered.status ?? 200;
+      return new Response(status === 204 ? null : text, { status, headers: answered.headers ?? {} });
     },
     outbound: fetchOutbound,
     sleepMs: (duration_ms, signal) => {
@@ -99,7 +99,7 @@ export function fakeEnvironment(options: FakeOptions = {}): FakeEnvironment {
   };
 }
 
-function refuseConnection(): Told {
+function refuseConnection(): FakeAnswer {
   throw new TypeError("fetch failed", { cause: new Error("connection refused") });
 }
 

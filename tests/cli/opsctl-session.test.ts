@@ -182,9 +182,9 @@ test("a token that another command renewed is read from the profile", async () =
   let other: Promise<unknown> | null = null;
   // A second command renews while the first one waits for its 401.
   const server: Server = async (call, signal) => {
-    const told = await real(call, signal);
-    if (told.status === 401) await (other ??= at.printed("whoami", { env: {}, ...session }));
-    return told;
+    const answer = await real(call, signal);
+    if (answer.status === 401) await (other ??= at.printed("whoami", { env: {}, ...session }));
+    return answer;
   };
   const ran = await at.run("whoami", { env: {}, ...session, server });
   expect(ran.code, ran.err()).toBe(0);

@@ -60,8 +60,8 @@ test("placement explain --node shows every filter of the node, and its scores if
 test("placement explain of an instance uses the instance's values; options override them", async () => {
   const node = await openNode(t, { ram_total_mb: 4_096, nic_tags: ["external", "dmz"] });
   const id = await placeInstance(t, { on: node.id, of: tenant });
-  const told = await at.json<PlacementExplanation>(`placement explain ${id}`);
-  expect(told).toMatchObject({ chosen: node.id, request: { instance_id: id, cpu_units: 200, brand: "bhyve" } });
+  const explanation = await at.json<PlacementExplanation>(`placement explain ${id}`);
+  expect(explanation).toMatchObject({ chosen: node.id, request: { instance_id: id, cpu_units: 200, brand: "bhyve" } });
   const argv = `placement explain ${id} --memory 8GiB --brand lx --role both --tenant acme --nic-tag dmz ` +
     `--nic-tag external --trait rack=r1 --avoid ${node.hostname} --min-platform 20990101T000000Z --disk 1GiB`;
   expect(await at.json<PlacementExplanation>(argv)).toMatchObject({

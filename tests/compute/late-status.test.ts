@@ -32,7 +32,7 @@ const at = (minute: number) => new Date(Date.UTC(2030, 0, 1, 0, minute)).toISOSt
 const status = (state: string, timestamp?: string) => ({ payload: { vms: { [instance]: { state } }, timestamp } });
 const tell = (body: unknown, { key = node.key, by = t } = {}): Promise<Answer> =>
   by.call("POST", "/v1/agent/status", { key, body });
-const told = async (...bodies: unknown[]) => {
+const reported = async (...bodies: unknown[]) => {
   for (const body of bodies) okOf(await tell(body));
 };
 
@@ -49,12 +49,12 @@ async function signal() {
 }
 
 test("a repeated earlier status changes only when its node was last seen", async () => {
-  await told(status("running", at(1)), status("stopped", at(2)));
+  await reported(status("running", at(1)), status("stopped", at(2)));
   await t.db.query("update cn_signal set last_seen = berth_now() - interval '1 hour' where server_uuid = $1", [
     node.id,
   ]);
   const before = await signal();
-  await told(status("running", at(1)));
+  await reported(status("running", at(1)));
   const after = await signal();
   expect([after.last_status, after.status_made_at]).toEqual([before.last_status, before.status_made_at]);
   expect(after.last_seen.getTime()).toBeGreaterThan(before.last_seen.getTime());
@@ -62,22 +62,22 @@ test("a repeated earlier status changes only when its node was last seen", async
 });
 
 test("a repeated last status does not undo a later operation", async () => {
-  await told(status("running", at(1)));
+  await reported(status("running", at(1)));
   await t.db.query("update instance set state = 'stopped', version = version + 1 where id = $1", [instance]);
-  await told(status("running", at(1)));
+  await reported(status("running", at(1)));
   expect(await state()).toBe("stopped");
 });
 
 test("a different status with the same time is ignored", async () => {
-  await told(status("running", at(1)), status("stopped", at(1)));
+  await reported(status("running", at(1)), status("stopped", at(1)));
   expect(await state()).toBe("running");
-  await told(status("stopped", new Date(Date.parse(at(1)) + 1).toISOString()));
+  await reported(status("stopped", new Date(Date.parse(at(1)) + 1).toISOString()));
   expect(await state()).toBe("stopped");
 });
 
 test("an earlier status without the instance does not count as a miss", async () => {
   const none = (minute: number) => ({ payload: { vms: {}, timestamp: at(minute) } });
-  await told(status("stopped", at(3)), none(1), none(2));
+  await reported(status("stopped", at(3)), none(1), none(2));
   expect(okOf(await t.call("GET", `/v1/instances/${instance}`)).found_on_host).toBe(true);
 });
 
@@ -90,21 +90,21 @@ test("of twenty concurrent statuses at two processes the latest is kept", async 
 });
 
 test("a status without a time is accepted, and so is the next one", async () => {
-  await told(status("running", at(5)), status("stopped"));
+  await reported(status("running", at(5)), status("stopped"));
   expect(await state()).toBe("stopped");
-  await told(status("running", at(1)));
+  await reported(status("running", at(1)));
   expect(await state()).toBe("running");
 });
 
 test("an invalid time, or one after the year 9999, counts as absent", async () => {
-  await told(status("running", "yesterday"));
+  await reported(status("running", "yesterday"));
   expect(await state()).toBe("running");
-  await told(status("stopped", "+020000-01-01T00:00:00.000Z"));
+  await reported(status("stopped", "+020000-01-01T00:00:00.000Z"));
   expect(await state()).toBe("stopped");
 });
 
 test("a node that enrols again starts without a last status time, even if its clock was ahead", async () => {
-  await told(status("running", at(60)));
+  await reported(status("running", at(60)));
   okOf(await t.call("POST", `/v1/cns/${node.id}/disable`));
   const { claim_code, poll_token } = await t.register({ server_uuid: node.id });
   okOf(await t.approve(claim_code));
@@ -115,8 +115,8 @@ test("a node that enrols again starts without a last status time, even if its cl
 });
 
 test("a node whose setup was approved since its last status starts without one, too", async () => {
-  await told(status("running", at(60)));
+  await reported(status("running", at(60)));
   await t.db.query("update cn set approved_at = berth_now() + interval '1 ms' where server_uuid = $1", [node.id]);
-  await told(status("stopped", at(1)));
+  await reported(status("stopped", at(1)));
   expect(await state()).toBe("stopped");
 });

@@ -163,8 +163,8 @@ describe("explain", () => {
     const off = await openNode(t);
     okOf(await patch(cordoned.id, { cordoned: true, cordoned_reason: "drain" }));
     okOf(await t.call("POST", `/v1/cns/${off.id}/disable`));
-    const told = await explain({ ...WANTED, tenant_id: tenant.tenant_id, brand: "bhyve" });
-    expect(told).toMatchObject({
+    const result = await explain({ ...WANTED, tenant_id: tenant.tenant_id, brand: "bhyve" });
+    expect(result).toMatchObject({
       chosen: fits.id,
       profile: "spread",
       request: {
@@ -177,17 +177,17 @@ describe("explain", () => {
       },
       reject_counts: { "cn-ram-available": 1, "cn-not-cordoned": 1, "cn-not-evacuating": 1 },
     });
-    expect(told.per_cn).toHaveLength(3);
-    for (const { filter_results } of told.per_cn) {
+    expect(result.per_cn).toHaveLength(3);
+    for (const { filter_results } of result.per_cn) {
       expect(filter_results.map(({ filter_name }) => filter_name)).toEqual(PLACEMENT_FILTERS);
     }
-    const why = Object.fromEntries(told.per_cn.map((each) => [each.server_uuid, rejections(each)]));
+    const why = Object.fromEntries(result.per_cn.map((each) => [each.server_uuid, rejections(each)]));
     expect(why).toEqual({
       [fits.id]: {},
       [full.id]: { "cn-ram-available": "1024 MiB of memory left of 1024, 4096 wanted" },
       [cordoned.id]: { "cn-not-cordoned": "it is cordoned: drain", "cn-not-evacuating": "it is being emptied" },
     });
-    expect(told.per_cn[0]).toMatchObject({ server_uuid: fits.id, hostname: fits.hostname, accepted: true });
+    expect(result.per_cn[0]).toMatchObject({ server_uuid: fits.id, hostname: fits.hostname, accepted: true });
   });
 
   test("returns an empty list without an approved node", async () => {
@@ -204,8 +204,8 @@ describe("explain", () => {
       disk_bytes: 990 * GIB - 20 * GIB,
       made: false,
     });
-    const told = await explain({ ...WANTED, disk_bytes: 20 * GIB });
-    expect(rejections(told.per_cn[0]!)).toEqual({
+    const result = await explain({ ...WANTED, disk_bytes: 20 * GIB });
+    expect(rejections(result.per_cn[0]!)).toEqual({
       "cn-ram-available": "2048 MiB of memory left of 65536, 4096 wanted",
       "cn-zpool-has-space": `${10 * GIB} bytes of disk left of ${1_000 * GIB}, ${20 * GIB} wanted`,
     });
@@ -214,8 +214,8 @@ describe("explain", () => {
   test("of an instance uses its values and ignores its own usage", async () => {
     const node = await openNode(t, { ram_total_mb: 4_096 });
     const id = await placeInstance(t, { on: node.id, of: tenant, min_platform: "20260101T000000Z" });
-    const told = await explain({ instance_id: id });
-    expect(told).toMatchObject({
+    const result = await explain({ instance_id: id });
+    expect(result).toMatchObject({
       chosen: node.id,
       request: {
         instance_id: id,
@@ -323,8 +323,8 @@ describe("a drain preview", () => {
     const to = await openNode(t, { ram_total_mb: 4_096 });
     const ids = [];
     for (const name of ["etcd-1", "web-1"]) ids.push(await placeInstance(t, { on: from.id, of: tenant, name }));
-    const told = await preview(from.id);
-    expect(told).toMatchObject({
+    const result = await preview(from.id);
+    expect(result).toMatchObject({
       instances_on_cn: 2,
       capacity_ok: false,
       quorum_ok: false,
@@ -339,8 +339,8 @@ describe("a drain preview", () => {
       }],
       not_placeable: [{ reason: "rejected by cn-ram-available 1 of 1 nodes" }],
     });
-    const told_of = [...told.placeable, ...told.not_placeable].map(({ instance_id }) => instance_id);
-    expect(told_of.sort()).toEqual(ids.sort());
+    const listed = [...result.placeable, ...result.not_placeable].map(({ instance_id }) => instance_id);
+    expect(listed.sort()).toEqual(ids.sort());
   });
 
   test("changes nothing: a second one gives the same result", async () => {

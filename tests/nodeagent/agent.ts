@@ -5,13 +5,19 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { runCommand } from "../../cli/internal/run.ts";
 import { buildAgent } from "../../nodeagent/program.ts";
-import { type Asked, ENDPOINT, type FakeEnvironment, fakeEnvironment, type Told } from "../cli/fake-environment.ts";
+import {
+  type Asked,
+  ENDPOINT,
+  type FakeAnswer,
+  type FakeEnvironment,
+  fakeEnvironment,
+} from "../cli/fake-environment.ts";
 
 export const SERVER_UUID = "3f2a9c1e-0000-4000-8000-00000000c0de";
 export const AGENT_KEY = "opsk_AGENTAGENT12_SECRETSECRETSECRETSECRETSECRET12";
 
 export type AgentRun = FakeEnvironment & { readonly state_dir: string; readonly code: number };
-export type Route = (asked: Asked, agent: FakeEnvironment) => Told | Promise<Told>;
+export type Route = (asked: Asked, agent: FakeEnvironment) => FakeAnswer | Promise<FakeAnswer>;
 
 export function stateDir(): string {
   return mkdtempSync(join(tmpdir(), "berth-agent-"));
@@ -34,7 +40,7 @@ export async function runAgent(
   return { ...fake, state_dir, code };
 }
 
-export function registered(change: Record<string, unknown> = {}): Told {
+export function registered(change: Record<string, unknown> = {}): FakeAnswer {
   return {
     body: {
       server_uuid: SERVER_UUID,
@@ -54,7 +60,7 @@ const NO_SECRETS = {
   migrate_ticket_key_hex: null,
 };
 
-export function status(state: string, change: Record<string, unknown> = {}): Told {
+export function status(state: string, change: Record<string, unknown> = {}): FakeAnswer {
   return { body: { state, ...NO_SECRETS, ...change } };
 }
 

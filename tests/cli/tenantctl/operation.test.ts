@@ -1,7 +1,7 @@
 // The three ways to wait for an operation on an instance, also with lost connections.
 import { expect, test } from "vitest";
 import type { OperationSummary } from "../../../src/contract/operation.ts";
-import type { Asked, Server, Told } from "../fake-environment.ts";
+import type { Asked, FakeAnswer, Server } from "../fake-environment.ts";
 import { INSTANCE, PROJECT } from "./records.ts";
 import { serving, tenantctl, TOKEN_ENV } from "./run.ts";
 
@@ -18,8 +18,8 @@ const OPERATION: OperationSummary = {
   time_created: "2026-11-21T10:00:00.000Z",
   time_done: null,
 };
-const ACCEPTED: Told = { status: 202, body: OPERATION };
-const RUNS: Told = {
+const ACCEPTED: FakeAnswer = { status: 202, body: OPERATION };
+const RUNS: FakeAnswer = {
   status: 409,
   headers: { "retry-after": "2" },
   body: {
@@ -27,17 +27,17 @@ const RUNS: Told = {
     error_code: "Conflict",
   },
 };
-const DONE: Told = { body: INSTANCE };
+const DONE: FakeAnswer = { body: INSTANCE };
 const CUT = "cut";
-const FAILED: Told = { status: 502, body: { message: "start failed: no disk", error_code: "OperationFailed" } };
-const GONE: Told = { status: 404, body: { message: "Not Found", error_code: "NotFound" } };
+const FAILED: FakeAnswer = { status: 502, body: { message: "start failed: no disk", error_code: "OperationFailed" } };
+const GONE: FakeAnswer = { status: 404, body: { message: "Not Found", error_code: "NotFound" } };
 
 /** Answers to changing requests in this order; reads return the instance in its state. */
 function plane(
-  told: readonly (Told | typeof CUT)[],
-  seen: Told = { body: { ...INSTANCE, lifecycle: { state: "pending" } } },
+  answers: readonly (FakeAnswer | typeof CUT)[],
+  seen: FakeAnswer = { body: { ...INSTANCE, lifecycle: { state: "pending" } } },
 ) {
-  const left = [...told];
+  const left = [...answers];
   const writes: Asked[] = [];
   const server: Server = (asked) => {
     if (asked.method === "GET") return seen;
@@ -105,10 +105,10 @@ test("on a terminal the status is one line, which is erased", async () => {
 });
 
 test.each([
-  { argv: [...START, "--wait"], told: [ACCEPTED, RUNS, FAILED] },
-  { argv: START, told: [FAILED] },
-])("a failure is printed with the server's message: $argv", async ({ argv, told }) => {
-  const { server, left } = plane(told);
+  { argv: [...START, "--wait"], answers: [ACCEPTED, RUNS, FAILED] },
+  { argv: START, answers: [FAILED] },
+])("a failure is printed with the server's message: $argv", async ({ argv, answers }) => {
+  const { server, left } = plane(answers);
   const ran = await tenantctl(argv, { env: SCOPED, server, isTTY: false });
   expect([ran.code, ran.out(), left]).toEqual([1, "", []]);
   expect(ran.err()).toContain(`start failed: no disk`);
@@ -116,11 +116,11 @@ test.each([
 
 test.each(
   [
-    { name: "cut on the way", lost: CUT },
-    { name: "held no longer", lost: { status: 503, body: { message: "goes down" } } },
-    { name: "given up on by a proxy", lost: { status: 504, text: "<html>" } },
+    { name: "lost", lost: CUT },
+    { name: "a 503", lost: { status: 503, body: { message: "goes down" } } },
+    { name: "a proxy's 504", lost: { status: 504, text: "<html>" } },
   ] as const,
-)("an answer that is $name is asked for again under the same key, silently", async ({ lost }) => {
+)("a response that is $name is requested again with the same key, silently", async ({ lost }) => {
   const { server, preferences, keys, left } = plane([lost, ACCEPTED, RUNS, DONE]);
   const ran = await tenantctl(START, { env: SCOPED, server });
   expect([ran.code, ran.err(), left]).toEqual([0, "", []]);
@@ -154,7 +154,7 @@ test("operation show and operation wait work after --no-wait", async () => {
 });
 
 test("an immediate conflict is not mistaken for a running operation", async () => {
-  const refused: Told = { status: 409, body: { message: "instance is in running, expected one of stopped" } };
+  const refused: FakeAnswer = { status: 409, body: { message: "instance is in running, expected one of stopped" } };
   for (const argv of [START, [...START, "--wait"], [...START, "--no-wait"]]) {
     const { server, writes } = plane([refused]);
     const ran = await tenantctl(argv, { env: SCOPED, server });
@@ -164,13 +164,13 @@ test("an immediate conflict is not mistaken for a running operation", async () =
 
 test.each(
   [
-    { argv: DELETE, told: [CUT, GONE] },
-    { argv: DELETE, told: [CUT, ACCEPTED, RUNS, GONE] },
-    { argv: [...DELETE, "--wait"], told: [ACCEPTED, RUNS, GONE] },
-    { argv: [...DELETE, "--wait"], told: [ACCEPTED, { status: 204 }] },
+    { argv: DELETE, answers: [CUT, GONE] },
+    { argv: DELETE, answers: [CUT, ACCEPTED, RUNS, GONE] },
+    { argv: [...DELETE, "--wait"], answers: [ACCEPTED, RUNS, GONE] },
+    { argv: [...DELETE, "--wait"], answers: [ACCEPTED, { status: 204 }] },
   ] as const,
-)("what an earlier request of the same command deleted is deleted: $words $told", async ({ argv, told }) => {
-  const { server, keys, left } = plane(told, GONE);
+)("a delete succeeds if an earlier request of the command deleted the object: $argv", async ({ argv, answers }) => {
+  const { server, keys, left } = plane(answers, GONE);
   const ran = await tenantctl(argv, { env: SCOPED, server, isTTY: false });
   expect([ran.out(), ran.code, left]).toEqual([`Instance ${INSTANCE.id} deleted.\n`, 0, []]);
   expect(keys().size).toBe(1);

@@ -3,11 +3,11 @@ import { Buffer } from "node:buffer";
 import { runTenantctl } from "../../../cli/tenantctl/program.ts";
 import {
   ENDPOINT,
+  type FakeAnswer,
   type FakeEnvironment,
   fakeEnvironment,
   type FakeOptions,
   type Server,
-  type Told,
 } from "../fake-environment.ts";
 import { TENANT } from "./records.ts";
 
@@ -32,7 +32,7 @@ export function jwt(claims: Readonly<Record<string, unknown>>): string {
 
 /** Answers by `METHOD path`; other requests get 404. */
 export function serving(
-  answers: Readonly<Record<string, Told | unknown[] | Readonly<Record<string, unknown>>>>,
+  answers: Readonly<Record<string, FakeAnswer | unknown[] | Readonly<Record<string, unknown>>>>,
 ): Server {
   return ({ method, path }) => {
     const body = answers[`${method} ${path}`];
