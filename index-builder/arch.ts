@@ -1,8 +1,9 @@
-// Vendors' names of architectures and the osinfo database's, which the index uses.
+// Maps vendors' names of architectures to the names of the osinfo database, which the index uses.
 const OSINFO_NAMES: Readonly<Record<string, string>> = {
   amd64: "x86_64",
   x86_64: "x86_64",
-  // The second level of x86-64, as AlmaLinux and Ubuntu (v3) offer it: another image, so another name.
+  // Microarchitecture levels of x86-64 (AlmaLinux v2, Ubuntu v3) have images of their own, so they have names of their
+  // own.
   x86_64_v2: "x86_64_v2",
   amd64v3: "x86_64_v3",
   arm64: "aarch64",
@@ -15,7 +16,7 @@ const OSINFO_NAMES: Readonly<Record<string, string>> = {
   s390x: "s390x",
 };
 
-/** Null for a name that is not known: such an image is not published rather than filed under a wrong name. */
+/** Null for an unknown name: the builder leaves out such an image rather than publish it under a wrong name. */
 export function osinfoArch(vendor_name: string): string | null {
   return OSINFO_NAMES[vendor_name] ?? null;
 }

@@ -1,28 +1,31 @@
-// Why a vendor's answer cannot be used. The kind decides what happens next (build/policy.ts): one image left out, the
-// vendor tried again, or the vendor's last good files kept.
+// Why a vendor's response cannot be used. The kind decides the next step: leave out one image, retry the vendor, or
+// keep the vendor's last good files (README.md has the table).
 
 export type FaultKind =
-  /** 404 or 410: the vendor says it is not there. */
+  /** 404 or 410: the vendor does not have it. */
   | "gone"
-  /** No answer, a timeout, TLS, 429 or 5xx: another try may help. */
+  /** No response, a timeout, a TLS failure, 429 or 5xx: a retry may help. */
   | "transient"
-  /** Any other 4xx or an answer to a request nobody made: trying again does not help. */
+  /** Any other status: a retry does not help. */
   | "refused"
-  /** The answer does not read as what it should be: this is how a change of format shows. */
+  /** The body does not have the expected format. The vendor may have changed it. */
   | "unreadable"
-  /** An address, a redirect or an amount of bytes that this program does not accept. */
+  /** An address, a redirect or a size that this program does not accept. */
   | "unsafe"
-  /** A recorded web has no such address. */
+  /** The recorded responses do not have this address. */
   | "not_recorded"
-  /** One build is in doubt: its release stays as it was, or without that image where it is not the default one. */
+  /**
+   * The data of one build contradict each other: keep the release's last state, or leave out an image other than the
+   * default.
+   */
   | "held"
-  /** A signature, a rollback or two documents that contradict each other. */
+  /** A bad signature, a rollback, or two documents that contradict each other. */
   | "untrusted"
-  /** Signatures are required, and which key must have made this one is not known: treated like `held`. */
+  /** Signatures are required, and no key is pinned for this one. Treated like `held`. */
   | "unverifiable";
 
 export class VendorFault extends Error {
-  /** @param status of the answer, where one came */
+  /** @param status of the response, or null without one */
   constructor(readonly kind: FaultKind, message: string, readonly status: number | null = null) {
     super(message);
     this.name = "VendorFault";

@@ -1,7 +1,7 @@
-// Orders names the way a person does: runs of digits count as numbers, so 9.10 follows 9.9 and Build19.143 follows
-// Build19.99. Everything else is by code unit. Digit runs of any length compare exactly.
+// Natural order of names: runs of digits compare as numbers of any length, so 9.10 follows 9.9 and Build19.143 follows
+// Build19.99. All other characters compare by code unit.
 
-/** @returns negative, zero or positive, as Array.sort expects; zero only for equal texts */
+/** Compares two names, as Array.sort expects. Zero only for equal texts. */
 export function compareNatural(a: string, b: string): number {
   const left = runs(a);
   const right = runs(b);
@@ -12,12 +12,12 @@ export function compareNatural(a: string, b: string): number {
   return left.length - right.length || compareText(a, b);
 }
 
-/** The newest first. */
+/** Returns the items, newest first. */
 export function newestFirst<T>(items: Iterable<T>, keyOf: (item: T) => string): T[] {
   return [...items].sort((a, b) => compareNatural(keyOf(b), keyOf(a)));
 }
 
-/** The greatest by natural order, or null when there is none. */
+/** Returns the greatest item by natural order, or null for an empty list. */
 export function newest<T>(items: Iterable<T>, keyOf: (item: T) => string): T | null {
   let best: T | null = null;
   for (const item of items) {

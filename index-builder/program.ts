@@ -1,4 +1,4 @@
-// The command line.
+// The command line of index-builder.
 import { readFile } from "node:fs/promises";
 import process from "node:process";
 import { Command, type CommandUnknownOpts, Option } from "@commander-js/extra-typings";
@@ -8,7 +8,7 @@ import { EXPECTED, type Part } from "./publish/assemble.ts";
 import { readFragment, removeFragment, writeFragment } from "./publish/fragment.ts";
 import { readPublished, siteAt } from "./publish/site.ts";
 import { checkSums, readSigningKey } from "./publish/sums.ts";
-import { beforeOf, type RunSetting, runVendors, withSite, writeSite, type Writing } from "./run.ts";
+import { beforeOf, count, type RunSetting, runVendors, withSite, writeSite, type Writing } from "./run.ts";
 import { type Summary, summaryText } from "./summary.ts";
 import type { Terminal } from "./terminal.ts";
 import { checkFiles } from "./tree/check.ts";
@@ -19,20 +19,20 @@ import { VENDORS } from "./vendors/all.ts";
 import { openExchange } from "./web/open.ts";
 
 export type Program = {
-  /** The command tree, for those who only look at it. */
+  /** The command tree, for the manual. */
   readonly root: CommandUnknownOpts;
   run(argv: readonly string[]): Promise<ExitCode>;
 };
 
-/** The variable with the passphrase of the signing key: an argument would be seen by every user of the machine. */
+/** Variable with the passphrase of the signing key. Every user of the machine could read an argument. */
 const PASSPHRASE_VARIABLE = "INDEX_SIGN_PASSPHRASE";
 
 export function buildProgram(terminal: Terminal): Program {
   let code: ExitCode = EXIT.ok;
-  const root = new Command("index-builder").description("Builds an image index from what the vendors publish");
+  const root = new Command("index-builder").description("Build an image index from the vendors' publications");
   root.addCommand(
-    new Command("vendors").description("List the vendors, in the order of publication")
-      .option("--json", "a JSON array, for a matrix of jobs")
+    new Command("vendors").description("List the vendors in the order of publication")
+      .option("--json", "print a JSON array, for a matrix of jobs")
       .action(({ json }) => {
         const ids = VENDORS.map(({ id }) => id);
         terminal.out(json === true ? JSON.stringify(ids) : ids.join("\n"));
@@ -41,13 +41,13 @@ export function buildProgram(terminal: Terminal): Program {
   root.addCommand(
     withWeb(new Command("vendor").description("Build one vendor into a fragment"))
       .argument("<name>", "a vendor's id")
-      .requiredOption("--previous <site>", "the site whose dates, archives and trust are carried on")
-      .requiredOption("--out <fragment>", "the folder to make; what is there is removed first")
+      .requiredOption("--previous <site>", "the site to take dates, archives and trust state from")
+      .requiredOption("--out <fragment>", "the folder to write; an existing one is removed first")
       .action(async (name, options) => void (code = await vendorCommand(name, options))),
   );
   root.addCommand(
-    withOutput(new Command("assemble").description("Put fragments into a site, and keep what no fragment brings"))
-      .argument("<fragment...>", "folders that `vendor` made; one without v1/ is passed over")
+    withOutput(new Command("assemble").description("Merge fragments into a site; vendors without a fragment stay"))
+      .argument("<fragment...>", "folders written by `vendor`; a folder without v1/ is skipped")
       .requiredOption("--site <site>", "the site to write")
       .option("--json", "a JSON summary on stdout")
       .action(async (fragments, options) => void (code = await assembleCommand(fragments, options))),
@@ -55,18 +55,18 @@ export function buildProgram(terminal: Terminal): Program {
   root.addCommand(
     withWeb(withOutput(new Command("all").description("Build every vendor and publish the site")))
       .requiredOption("--site <site>", "the site to write")
-      .option("--vendor <name>", "only this one (repeatable)", collect, [])
+      .option("--vendor <name>", "build only this vendor (repeatable)", collect, [])
       .action(async (options) => void (code = await allCommand(options))),
   );
   root.addCommand(
-    new Command("verify").description("Check a site against every rule; all problems are reported")
-      .argument("<site>", "a site or any folder with a tree")
-      .option("--key <file>", "the public key the tree must be signed by")
-      .option("--json", "a JSON summary")
+    new Command("verify").description("Check a site against every rule and list all problems")
+      .argument("<site>", "a site, or any folder with an index")
+      .option("--key <file>", "the public key that must have signed the tree")
+      .option("--json", "print a JSON summary")
       .action(async (site, options) => void (code = await verifyCommand(site, options))),
   );
   root.addCommand(
-    new Command("openapi").description("Print the document written as v1/openapi.json")
+    new Command("openapi").description("Print the API description (v1/openapi.json)")
       .action(() => terminal.out(openapiText().trimEnd())),
   );
   return {
@@ -107,14 +107,14 @@ export function buildProgram(terminal: Terminal): Program {
     for (const folder of folders) {
       try {
         const found = await readFragment(folder);
-        if (found === null) terminal.line(`${folder}: no v1/ in it, passed over`);
+        if (found === null) terminal.line(`${folder}: skipped: it has no v1/`);
         for (const [id, part] of found ?? []) parts.set(id, part);
       } catch (error) {
         unreadable.push(`${folder}: ${messageOf(error)}`);
         terminal.line(`${folder}: ${messageOf(error)}`);
       }
     }
-    if (parts.size === 0) throw new TreeProblem("no fragment could be used, so nothing is written");
+    if (parts.size === 0) throw new TreeProblem("no fragment could be used: nothing was written");
     const setting = { now: new Date(), signing_key: await signingKeyOf(options) };
     const writing = await withSite(site, (before, published) => writeSite(site, published, { before, parts, setting }));
     const ended = finish({ outcomes: [], writing: writing ?? { kind: "busy" }, json: options.json === true }, terminal);
@@ -130,7 +130,7 @@ export function buildProgram(terminal: Terminal): Program {
     const done = await withSite(site, async (before, published) => {
       const outcomes = await runVendors(vendors, before, setting);
       const parts = new Map(outcomes.flatMap((outcome) => outcome.ok ? [[outcome.id, outcome] as const] : []));
-      // With no vendor at all there is nothing to say; a site is not made of nothing.
+      // If every vendor failed, the site stays as it is, or is not created.
       const writing = parts.size === 0 ? null : await writeSite(site, published, { before, parts, setting });
       return { outcomes, writing };
     });
@@ -140,12 +140,12 @@ export function buildProgram(terminal: Terminal): Program {
 
   async function verifyCommand(path: string, options: { key?: string; json?: true }): Promise<ExitCode> {
     const files = await readTreeFiles(path);
-    if (files === null) throw new TreeProblem(`${path}: no tree in it`);
+    if (files === null) throw new TreeProblem(`${path}: there is no index in it`);
     const key = options.key === undefined ? null : await readFile(options.key);
     const problems = [...checkFiles(files, EXPECTED), ...await checkSums(files, { key, now: new Date() })];
     if (options.json === true) terminal.out(JSON.stringify({ files: files.size, problems }, null, 2));
     else for (const problem of problems) terminal.out(problem);
-    terminal.line(problems.length === 0 ? `${files.size} files, no problem` : `${problems.length} problems`);
+    terminal.line(problems.length === 0 ? `${files.size} files, no problems` : count(problems.length, "problem"));
     return problems.length === 0 ? EXIT.ok : EXIT.failure;
   }
 }
@@ -163,7 +163,7 @@ function withOutput<A extends unknown[], O extends Record<string, unknown>>(comm
   return command
     .option(
       "--sign-key <file>",
-      `sign the tree with this armored key; its passphrase is read from ${PASSPHRASE_VARIABLE}`,
+      `sign the tree with this armored private key; ${PASSPHRASE_VARIABLE} holds its passphrase`,
     );
 }
 
@@ -171,25 +171,25 @@ function withWeb<A extends unknown[], O extends Record<string, unknown>>(command
   return command
     .option(
       "--recorded <folder>",
-      "answer from a recorded web (repeatable; the first that knows an address answers)",
+      "read recorded responses instead of the internet (repeatable; the first folder with an address wins)",
       collect,
       [],
     )
-    .option("--record <folder>", "make a recorded web of what is asked")
+    .option("--record <folder>", "record every response in this folder")
     .addOption(
       new Option(
         "--signatures <mode>",
-        "whether vendors' signatures are verified (default: check, off with --recorded)",
+        "how to treat vendors' signatures (default: check; off with --recorded)",
       )
         .choices(["off", "check", "require"] as const),
     )
     .option(
       "--accept <vendor>",
-      "take this vendor's older documents and changed bytes for right, this once (repeatable)",
+      "accept older documents and changed files of this vendor in this run (repeatable)",
       collect,
       [],
     )
-    .option("--at <time>", "the moment to take for now, RFC 3339", moment)
+    .option("--at <time>", "use this time (RFC 3339) as the current time", moment)
     .option("--json", "a JSON summary on stdout");
 }
 
@@ -200,7 +200,7 @@ function collect(value: string, before: string[]): string[] {
 function moment(text: string): Date {
   const date = new Date(text);
   if (!/^\d{4}-\d{2}-\d{2}T.+Z$/.test(text) || Number.isNaN(date.getTime())) {
-    throw new UsageProblem(`--at ${text}: not a time in UTC`);
+    throw new UsageProblem(`--at ${text}: not a UTC time such as 2026-10-09T05:17:00Z`);
   }
   return date;
 }
@@ -210,7 +210,9 @@ class UsageProblem extends Error {}
 function named(names: readonly string[]): Vendor[] {
   const unknown = names.filter((name) => !VENDORS.some(({ id }) => id === name));
   if (unknown.length > 0) {
-    throw new UsageProblem(`no vendor is called ${unknown.join(", ")}: ${VENDORS.map(({ id }) => id).join(", ")}`);
+    throw new UsageProblem(
+      `unknown vendor ${unknown.join(", ")}; the vendors are ${VENDORS.map(({ id }) => id).join(", ")}`,
+    );
   }
   return VENDORS.filter(({ id }) => names.includes(id));
 }
@@ -248,7 +250,7 @@ function finish(
   const { outcomes, writing, json } = result;
   terminal.status("");
   if (json) terminal.out(summaryText(result));
-  if (writing?.kind === "busy") terminal.line("another builder is at work on this site");
+  if (writing?.kind === "busy") terminal.line("another builder runs on this site; try again later");
   if (writing?.kind === "refused") { for (const problem of writing.problems) terminal.line(problem); }
   if (writing?.kind === "published") terminal.line(`published generation ${writing.generation}`);
   if (writing?.kind === "unchanged") terminal.line("nothing changed");

@@ -1,4 +1,4 @@
-// The commands' work: which vendors run, over which web, and what becomes of their parts.
+// The work of the commands: runs vendors, and writes their parts into a site.
 import { mkdir } from "node:fs/promises";
 import { runVendor, type VendorOutcome } from "./build/vendor-run.ts";
 import { ATTEMPT_WAIT_MS } from "./build/policy.ts";
@@ -21,7 +21,7 @@ export type RunSetting = {
   readonly signatures: SignatureMode;
   readonly now: Date;
   readonly terminal: Terminal;
-  /** A recorded web has nothing to wait for. */
+  /** Whether responses are recorded, so that a retry need not wait. */
   readonly recorded: boolean;
   readonly signing_key: SigningKey | null;
   /** Vendors whose older documents and changed bytes the operator accepts in this run. */
@@ -29,10 +29,10 @@ export type RunSetting = {
 };
 export type Before = { readonly tree: Tree | null; readonly trust: TrustState; readonly files: Files | null };
 
-/** Vendors at once: their hosts differ, so this only bounds memory and sockets. */
+/** Vendors that run at the same time. Their hosts differ, so this only limits memory and sockets. */
 const VENDORS_AT_ONCE = 4;
 
-/** @throws TreeProblem when there is a tree and it cannot be used */
+/** Loads the published tree. @throws TreeProblem when it cannot be used */
 export function beforeOf({ files, trust }: Published): Before {
   return { files, trust, tree: files === null ? null : loadTree(files) };
 }
@@ -48,7 +48,7 @@ export async function runVendors(
   const at_work = new Set<string>();
   const show = () =>
     terminal.status(
-      at_work.size === 0 ? "" : `${outcomes.size}/${vendors.length} done, at work: ${[...at_work].join(", ")}`,
+      at_work.size === 0 ? "" : `${outcomes.size}/${vendors.length} done, running: ${[...at_work].join(", ")}`,
     );
   const worker = async () => {
     for (let vendor = waiting.shift(); vendor !== undefined; vendor = waiting.shift()) {
@@ -57,7 +57,7 @@ export async function runVendors(
       const outcome = await runOne(vendor, before, setting);
       outcomes.set(vendor.id, outcome);
       at_work.delete(vendor.id);
-      tell(outcome, terminal);
+      report(outcome, terminal);
       show();
     }
   };
@@ -77,7 +77,7 @@ async function runOne(vendor: Vendor, before: Before, setting: RunSetting): Prom
   return problems.length === 0 ? outcome : { ...outcome, ok: false, error: `not publishable: ${problems.join("; ")}` };
 }
 
-function tell(outcome: VendorOutcome, terminal: Terminal): void {
+function report(outcome: VendorOutcome, terminal: Terminal): void {
   const { id, notes } = outcome;
   for (const { level, text } of notes) terminal.line(`${id}: ${level}: ${text}`);
   if (!outcome.ok) return terminal.line(`${id}: failed: ${outcome.error}`);
@@ -87,7 +87,8 @@ function tell(outcome: VendorOutcome, terminal: Terminal): void {
   terminal.line(`${id}: ${count(releases.length, "release")}, ${count(artifacts, "image")}`);
 }
 
-function count(number: number, noun: string): string {
+/** "1 release", "2 releases". */
+export function count(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? "" : "s"}`;
 }
 
@@ -96,7 +97,10 @@ export type Writing =
   | { readonly kind: "refused"; readonly problems: readonly Problem[] }
   | { readonly kind: "unchanged" | "published"; readonly generation: number };
 
-/** Holds the lock from reading what is there to switching, so that no other builder's work is lost. */
+/**
+ * Holds the lock from reading the published tree until the switch, so that no other builder's work is lost. Null when
+ * busy.
+ */
 export async function withSite<T>(
   site: Site,
   work: (before: Before, published: Published) => Promise<T>,

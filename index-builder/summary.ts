@@ -1,12 +1,12 @@
-// The JSON summary of a run, for a scheduler.
+// The JSON summary of a run, for schedulers.
 import type { VendorOutcome } from "./build/vendor-run.ts";
 import type { Writing } from "./run.ts";
-import { fileText } from "./tree/tree.ts";
+import { documentText } from "../src/lib/image-index/documents.ts";
 
 export type Summary = { readonly outcomes: readonly VendorOutcome[]; readonly writing: Writing | null };
 
 export function summaryText({ outcomes, writing }: Summary): string {
-  return fileText({ site: writing, vendors: outcomes.map(vendorSummary) }).trimEnd();
+  return documentText({ site: writing, vendors: outcomes.map(vendorSummary) }).trimEnd();
 }
 
 function vendorSummary(outcome: VendorOutcome) {

@@ -1,13 +1,13 @@
-// Where the words go: progress and problems to stderr, results to stdout. On a terminal one line shows what is at work; to a
-// file or a pipe every event is a line of its own.
+// Output: progress and problems on stderr, results on stdout. A terminal also shows a status line with the running
+// vendors.
 import process from "node:process";
 
 export type Terminal = {
-  /** A result. */
+  /** Prints a result. */
   out(text: string): void;
-  /** A line that stays. */
+  /** Prints an event or a problem. */
   line(text: string): void;
-  /** What is at work now; shown on terminals only. Empty ends it. */
+  /** Replaces the status line, on terminals only. An empty text removes it. */
   status(text: string): void;
 };
 

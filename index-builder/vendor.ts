@@ -1,35 +1,36 @@
-// What one vendor's file says, and what it is given. A vendor's file finds releases, builds and addresses; it never decides
-// what is published. The core reads every checksum document, verifies signatures, asks for every image's head, gives out
-// aliases and keeps what was there before (build/).
+// The interface of a vendor's file. It finds releases, builds and addresses, and does not decide what is published. The
+// core (build/) reads checksum documents, verifies signatures, requests the metadata of every image, assigns aliases
+// and keeps earlier values.
 import type { z } from "zod";
 import type { Checksums, ListFormat } from "./parse/checksums.ts";
-import type { Compression, DigestAlgorithm, Firmware, ImageFormat, OsFamily } from "./tree/enums.ts";
+import type { DigestAlgorithm } from "../src/lib/crypto/digest-hex.ts";
+import type { Compression, Firmware, ImageFormat, OsFamily } from "../src/lib/image-index/values.ts";
 
 export type Vendor = {
-  /** Short name, also the directory name. */
+  /** Id of the distro, also the name of its folder. */
   readonly id: string;
   readonly name: string;
   readonly homepage: string;
   readonly os_family: OsFamily;
-  /** The only hosts this vendor's requests may start at. Redirects may lead to any public host, since mirrors change. */
+  /** Hosts that requests may start at. Redirects may lead to any public host, since mirrors change. */
   readonly hosts: readonly string[];
-  /** Those of `hosts` that have no https. */
+  /** Members of `hosts` without https. */
   readonly plain_http_hosts?: readonly string[];
-  /** Product of endoflife.date whose ended cycles are left out, or null. */
+  /** Product of endoflife.date, or null. Its ended cycles are left out. */
   readonly end_of_life_product: string | null;
-  /** Newest first. Also the candidates that are not supported: the core leaves those out. */
+  /** Lists candidates, newest first. Includes unsupported ones: the core leaves those out. */
   readonly list: (visit: Visit) => Promise<readonly Candidate[]>;
 };
 
-/** A release that may be published. For a channel, `id`, `version` and `title` come from what it resolves to. */
+/** A release that may be published. A channel gets its `id`, `version` and `title` when it is resolved. */
 export type Candidate = {
-  /** Release id, or the channel's name. Letters, digits, . _ - only; checked before `resolve` runs. */
+  /** Release id, or the channel's name. Letters, digits and . _ - only; the core checks this before `resolve` runs. */
   readonly token: string;
   readonly version: string | null;
   readonly title: string | null;
   readonly supported: boolean;
   readonly eol_date: string | null;
-  /** Whether the vendor itself says long-term support. */
+  /** Whether the vendor calls it long-term support. */
   readonly lts: boolean;
   /** The vendor's label of a pre-release or development channel ("Beta", "bloody"), or null. */
   readonly dev: string | null;
@@ -38,29 +39,30 @@ export type Candidate = {
 };
 
 export type Resolved = {
-  /** Required for a channel: the release it stands at. Also replaces version or title that are known only now. */
+  /** The release of a channel (required for one). Also replaces a version or title that is known only now. */
   readonly release?: { readonly id: string; readonly version: string | null; readonly title: string };
-  /** Current builds, newest first; at least one. Most vendors have one: the newest. */
+  /** Current builds, newest first; at least one. Most vendors have exactly one. */
   readonly builds: readonly BuildDraft[];
   /**
-   * Final builds of ended point releases, in a vault. Not resolved again once they are in the tree, so the visit it is
-   * given leaves no gaps: an archived build is whole or comes another day. No fault of a vault is the vendor's.
+   * Lists the final builds of ended point releases, from a vault. A build that is in the tree is not resolved again, so
+   * this visit allows no gaps: an archived build is complete, or a later run adds it. A fault of a vault does not fail
+   * the vendor.
    */
   readonly archive?: (visit: Visit) => Promise<readonly ArchiveCandidate[]>;
 };
 export type ArchiveCandidate = {
-  /** The point release that ended; one archived build is kept for each. */
+  /** The ended point release. The index keeps one archived build of each. */
   readonly point_release: string;
-  /** Null when the vault has nothing that counts. */
+  /** Null when the vault has no suitable image. */
   readonly resolve: () => Promise<BuildDraft | null>;
 };
 
 export type BuildDraft = {
   readonly build: string;
   readonly point_release: string | null;
-  /** RFC 3339, only when the vendor says so. */
+  /** RFC 3339; only when the vendor publishes it. */
   readonly published_at?: string | null;
-  /** The default artifact first: where it is gone, the release is left out. */
+  /** The default artifact first: without it the release is left out. */
   readonly artifacts: readonly ArtifactDraft[];
 };
 
@@ -72,26 +74,26 @@ export type ArtifactDraft = {
   readonly arch: string;
   readonly format: ImageFormat;
   readonly compression: Compression;
-  /** Only what the vendor says or the name shows; nothing when unknown. */
+  /** From the vendor's documents or the file name; empty when unknown. */
   readonly firmware?: readonly Firmware[];
   readonly datasources?: readonly string[];
   readonly ssh_key_injection?: boolean | null;
-  /** As a vendor document says; must agree with the length the server gives. */
+  /** From a vendor's document; must equal the length that the server reports. */
   readonly size?: number | null;
   readonly checksum: Checksum | null;
-  /** A signature over the image itself. It is published, not verified: that needs the image. */
+  /** A signature over the image itself. Published but not verified, since that needs the image. */
   readonly signature?: DetachedSignature | null;
 };
 
-/** Where the hash of an image stands. */
+/** The source of an image's hash. */
 export type Checksum =
   | {
     readonly document: ChecksumDocument;
-    /** As the document spells it; null for bare. */
+    /** File name in the document; null for a bare hash. */
     readonly filename: string | null;
-    /** The same hash from another document of the vendor. Where the two differ, nothing is published. */
+    /** The same hash from another document of the vendor. If they differ, the image is not published. */
     readonly expect?: string | null;
-    /** The format the index publishes where it is not the one it is read by. */
+    /** The format to publish, when it differs from the format that the builder reads. */
     readonly published_format?: "bare";
   }
   | { readonly vendor_document: string; readonly algorithm: DigestAlgorithm; readonly value: string };
@@ -102,9 +104,9 @@ export type ChecksumDocument = {
   readonly algorithm: DigestAlgorithm;
   readonly signature: DocumentSignature | null;
   /**
-   * What this document is the next issue of, where every issue has its own address ("noble amd64 SHA256SUMS"). An issue
-   * signed before the last one that was accepted is a rollback, so no two documents of one run share a series: an
-   * architecture that lags has its own. The address where absent.
+   * Name of the series, when every issue of a document has its own address ("noble amd64 SHA256SUMS"); default: the
+   * address. An issue signed before the last accepted one is a rollback. So no two documents of one run share a series:
+   * an architecture that lags has its own.
    */
   readonly series?: string;
 };
@@ -116,16 +118,18 @@ export type DetachedSignature = {
 };
 export type DocumentSignature =
   | DetachedSignature
-  /** `twin` is the clear-signed copy where the document itself is not signed; the twin's text then takes its place. */
+  /**
+   * `twin`: the clear-signed copy of a document that is not signed itself. The builder reads the twin's text instead.
+   */
   | { readonly kind: "pgp_clearsigned"; readonly twin?: string; readonly key: SigningKey | null };
 
 export type SigningKey = {
   readonly key_url: string;
-  /** Full fingerprints, 40 or 64 hex digits in upper case, of primary keys. Never empty: an unpinned key proves nothing. */
+  /** Fingerprints of primary keys: 40 or 64 hex digits, upper case. Never empty: an unpinned key proves nothing. */
   readonly fingerprints: readonly string[];
 };
 
-/** What a vendor's file is given. Every method throws a VendorFault; let it pass, the core knows what to do with it. */
+/** The services that a vendor's file may use. Methods throw a VendorFault, which the core handles. */
 export type Visit = {
   readonly now: Date;
   /** YYYY-MM-DD in UTC. */
@@ -134,22 +138,22 @@ export type Visit = {
   json<T>(url: string, shape: z.ZodType<T>, options?: DocumentOptions): Promise<T>;
   /** Names in a directory listing: "10/", "image.qcow2". */
   listing(url: string): Promise<readonly string[]>;
-  /** Name to hash, from verified bytes. */
+  /** Hash by file name, from verified bytes. */
   checksums(document: ChecksumDocument): Promise<Checksums>;
   /**
-   * The sizes in a checksum document's comments ("# name: 123 bytes"), from the same verified bytes; none where the
-   * document cannot be used.
+   * Sizes by file name, from the comments of a checksum document ("# name: 123 bytes"). Empty when the document cannot
+   * be used.
    */
   sizes(document: ChecksumDocument): Promise<ReadonlyMap<string, number>>;
   /**
-   * Runs `work` for something a release can do without (another architecture). Null where the vendor has it not (404),
-   * and with a warning where a recorded web lacks it or no attempt brought an answer; the core then keeps what the tree
-   * before lists.
+   * Runs `work` for an optional part of a release, such as another architecture. Returns null when the vendor does not
+   * have it (404); also, with a warning, when it is not recorded or no attempt got a response. The core then keeps the
+   * images of the previous tree.
    */
   optional<T>(what: string, work: () => Promise<T>): Promise<T | null>;
-  /** Whether the vendor has a file: for a sidecar that only some have. */
+  /** Whether the vendor has a file, for optional sidecars. */
   exists(url: string): Promise<boolean>;
-  /** Whether endoflife.date says that a cycle of this vendor's product has ended; null when it lists no such cycle. */
+  /** Whether a cycle of this vendor's product has ended, according to endoflife.date; null for an unknown cycle. */
   ended(cycle: string): Promise<boolean | null>;
   warn(text: string): void;
 };
@@ -158,6 +162,6 @@ export type DocumentOptions = {
   readonly bytes_max?: number;
   readonly signature?: DocumentSignature;
   readonly series?: string;
-  /** Days after which a signed document that has not been renewed raises the alarm "frozen". */
+  /** Age in days from which a signed document raises the alarm "frozen". */
   readonly stale_after_days?: number;
 };

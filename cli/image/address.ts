@@ -1,9 +1,9 @@
-// Rules for URLs: https, http on this machine, and http elsewhere only if a digest from another source checks the
-// bytes. The connector checks the address behind the host name.
+// Which URLs may be fetched: https, http on this machine, and other http URLs if a digest from another source checks
+// the bytes. The connector (src/outbound) checks the IP addresses.
 import { EXIT } from "../internal/exit-code.ts";
 import { Failure } from "../internal/failure.ts";
 
-/** Parses a URL. Throws a Failure unless the rules allow it. */
+/** Parses a URL that may be fetched. Throws a Failure for any other. */
 export function checkedUrl(text: string, plain_http = false): URL {
   if (!URL.canParse(text)) throw new Failure(`${text} is not a URL`, EXIT.failure);
   const url = new URL(text);

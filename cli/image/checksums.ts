@@ -1,26 +1,22 @@
-// Reads the hash of one file from a vendor's checksum document. One malformed line rejects the whole document, so that
-// a truncated document or an error page is not trusted.
+// Finds the hash of one file in a vendor's checksum document. Every line must have the expected format, so that a
+// truncated document or an error page is refused as a whole.
 import { type ChecksumLine, checksumLine, isSilentLine, type ListFormat } from "../../src/lib/crypto/checksum-line.ts";
 import { CLEAR_SIGNED_BEGIN, clearSignedText } from "../../src/lib/openpgp/clear-signed.ts";
 import { asDigest, type DigestAlgorithm } from "../../src/lib/crypto/digest-hex.ts";
 import { EXIT } from "../internal/exit-code.ts";
 import { Failure } from "../internal/failure.ts";
 
-export function isListFormat(format: string): format is ListFormat {
-  return format === "gnu" || format === "bsd" || format === "bare";
-}
-
-/** A file with one hash; some vendors add the file name. */
+/** One hash; some vendors add the name of the file. */
 const BARE_LINE = /^([0-9a-fA-F]+)(?:\s+\S+)?$/;
 
 export type Wanted = {
   readonly format: ListFormat;
   readonly algorithm: DigestAlgorithm;
-  /** The name in the document; null if it lists only one file. */
+  /** File name in the document; null when it lists one file only. */
   readonly filename: string | null;
 };
 
-/** Returns the listed hash in lower case. Throws a Failure unless the document lists exactly one. */
+/** Returns the listed hash in lower case. Throws a Failure for no hash, several hashes, or another kind of document. */
 export function listedHash(where: string, document: string, wanted: Wanted): string {
   const found = new Set<string>();
   for (const line of linesOf(where, document)) {
@@ -31,12 +27,14 @@ export function listedHash(where: string, document: string, wanted: Wanted): str
   }
   const [hash, second] = found;
   const name = wanted.filename ?? "one file";
-  if (hash === undefined) throw new Failure(`${where} lists no ${wanted.algorithm} of ${name}`, EXIT.failure);
-  if (second !== undefined) throw new Failure(`${where} lists several hashes of ${name}`, EXIT.failure);
+  if (hash === undefined) throw new Failure(`${where} has no ${wanted.algorithm} hash of ${name}`, EXIT.failure);
+  if (second !== undefined) throw new Failure(`${where} has several hashes of ${name}`, EXIT.failure);
   return hash;
 }
 
-/** Returns the lines with content. Of a clear-signed document, the signed text; the signature is not checked here. */
+/**
+ * Lines without comments and blanks. For a clear-signed document, the lines in its frame; the signature is not checked.
+ */
 function linesOf(where: string, document: string): string[] {
   const text = document.startsWith(CLEAR_SIGNED_BEGIN) ? unframed(where, document) : document;
   return text.split("\n").map((line) => line.trimEnd()).filter((line) => !isSilentLine(line));

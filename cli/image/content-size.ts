@@ -1,5 +1,5 @@
-// Measures the disk inside an image file by decompressing it. The index lists only the size of the file, and a boot
-// disk must not be smaller than the disk inside.
+// The size of the disk in an image file, found by decompressing the file. An index has only the size of the file, and a
+// boot disk must be at least as large as the disk in its image.
 import { spawn } from "node:child_process";
 import { createReadStream } from "node:fs";
 import { PassThrough, type Readable, type Transform } from "node:stream";
@@ -9,26 +9,24 @@ import { Failure } from "../internal/failure.ts";
 import type { Environment } from "../internal/environment.ts";
 import type { Artifact } from "./model.ts";
 
-/**
- * The largest disk (docs/limits.md). A file that decompresses to more is not an image, or is meant to exhaust memory.
- */
+/** The largest disk (docs/limits.md). A file that decompresses to more is broken, or made to fill a machine. */
 const CONTENT_BYTES_MAX = 16 * 2 ** 40;
-/** QEMU, docs/interop/qcow2: magic; virtual size as 8 bytes, big-endian, at offset 24. */
+/** QEMU, docs/interop/qcow2: the magic, and the virtual size as 8 bytes, big-endian, at 24. */
 const QCOW2_MAGIC = 0x514649fb;
 const QCOW2_SIZE_AT = 24;
 const QCOW2_HEADER_BYTES = 32;
-/** Limit of a program's error output in a message. */
+/** Characters to show of a program's error output. */
 const STDERR_CHARS_MAX = 1_024;
 
-/** Programs for compressions that the runtime does not support. */
+/** Programs for compressions that this runtime does not support. They read and write pipes. */
 const PROGRAMS: Readonly<Record<string, string>> = { xz: "xz", bzip2: "bzip2" };
 
-/** True if the file is not compressed. */
+/** Whether the file is not compressed. */
 export function isPlain({ compression }: Artifact): boolean {
   return compression === "none";
 }
 
-/** Returns the bytes of the disk in the file at `path`. Throws a Failure for an unknown compression. */
+/** Returns the size of the disk in the file, in bytes. Throws a Failure for an unknown compression. */
 export async function contentBytes(environment: Environment, path: string, { compression }: Artifact): Promise<number> {
   const { stream, close } = open(path, compression);
   let bytes = 0;
@@ -52,7 +50,7 @@ export async function contentBytes(environment: Environment, path: string, { com
   }
 }
 
-/** Returns the size in a qcow2 header; null for other data. */
+/** The virtual size in a qcow2 header; null for any other bytes. */
 function virtualSize(head: Uint8Array): number | null {
   if (head.length < QCOW2_HEADER_BYTES) return null;
   const view = new DataView(head.buffer);
@@ -61,7 +59,7 @@ function virtualSize(head: Uint8Array): number | null {
 
 function within(bytes: number, path: string): number {
   if (bytes <= CONTENT_BYTES_MAX) return bytes;
-  throw new Failure(`${path} contains a disk of more than ${CONTENT_BYTES_MAX} bytes, the limit`, EXIT.failure);
+  throw new Failure(`the disk in ${path} has more than ${CONTENT_BYTES_MAX} bytes`, EXIT.failure);
 }
 
 type Opened = { readonly stream: Readable; close(): void };
@@ -101,9 +99,9 @@ function piped(path: string, program: string): Opened {
   const file = createReadStream(path);
   const child = spawn(program, ["-dc"], { stdio: ["pipe", "pipe", "pipe"] });
   const { stdin, stdout, stderr } = child;
-  let error_text = "";
-  stderr.on("data", (text) => error_text = `${error_text}${text}`.slice(0, STDERR_CHARS_MAX));
-  stdin.on("error", () => {}); // The program may end before it has read all input.
+  let errors = "";
+  stderr.on("data", (text) => errors = `${errors}${text}`.slice(0, STDERR_CHARS_MAX));
+  stdin.on("error", () => {}); // The program may end before it has read everything.
   file.on("error", (error) => stdout.destroy(error));
   child.once("error", (error) => stdout.destroy(error));
   const checked = new PassThrough();
@@ -112,7 +110,7 @@ function piped(path: string, program: string): Opened {
   // Only the exit code shows whether the file was complete.
   child.once("close", (code) => {
     if (code === 0) checked.end();
-    else checked.destroy(new Error(error_text.trim() || `${program} failed with exit code ${code}`));
+    else checked.destroy(new Error(errors.trim() || `${program} ended with ${code}`));
   });
   file.pipe(stdin);
   const close = () => {

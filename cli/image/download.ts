@@ -9,24 +9,24 @@ import { FINGERPRINT, KEY, picking, SIGNATURE, TRUST_INDEX } from "./options.ts"
 import { findImage, imageName, pickArtifact } from "./pick.ts";
 import { sizeText } from "./size-text.ts";
 import { fileName, openSource } from "./source.ts";
-import { proofText, trustPolicyOf } from "./trust.ts";
+import { proofText, wishOf } from "./trust.ts";
 
 export function download(host: Host): AnyCommand {
-  return picking("download", "Download and verify an image; resumes an interrupted download")
-    .argument("<image>", "DISTRO/RELEASE or DISTRO/RELEASE/BUILD; a release may be its alias or version")
+  return picking("download", "Download an image and verify it; an interrupted download is resumed")
+    .argument("<image>", "DISTRO/RELEASE or DISTRO/RELEASE/BUILD; RELEASE may be an alias or a version")
     .option("--to <path>", "file or folder to write", ".")
     .addOption(TRUST_INDEX)
     .addOption(SIGNATURE)
     .addOption(KEY)
     .addOption(FINGERPRINT)
-    .addOption(option("--no-verify", "do not verify the image").conflicts("signature"))
+    .addOption(option("--no-verify", "do not check the file").conflicts("signature"))
     .action(host.withIo(async (io, reference, options) => {
       const source = await openSource(host, io, options.index);
       const image = await findImage(source, reference);
       const artifact = pickArtifact(image, options);
       const target = await targetOf(options.to, artifact);
-      const policy = options.verify ? await trustPolicyOf(options) : null;
-      const fetched = await fetchImage(io, { source, image, artifact, target, policy, other: "refuse" });
+      const check = options.verify ? await wishOf(options) : null;
+      const fetched = await fetchImage(io, { source, image, artifact, target, check, other: "refuse" });
       const { variant = null, arch, format } = artifact;
       io.print(
         { file: target, image: imageName(image), variant, arch, format, ...flat(fetched) },

@@ -1,11 +1,11 @@
-// The parts of a program that the image verbs use.
+// The parameters that an executable gives to the image verbs.
 import type { Io } from "../internal/io.ts";
 import type { withIo } from "../internal/run.ts";
 
 export type Host = {
   readonly withIo: typeof withIo;
-  /** The environment variable with the index. */
+  /** Name of the variable with the address of the index. */
   readonly index_variable: string;
-  /** Returns the control plane's address, which serves the default index. */
+  /** Returns the control plane's address, the default index. */
   endpoint(io: Io): Promise<string>;
 };

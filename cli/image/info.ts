@@ -2,7 +2,7 @@ import type { AnyCommand } from "../framework.ts";
 import { blockText, type Column, tableText } from "../internal/table.ts";
 import { EXIT } from "../internal/exit-code.ts";
 import { Failure } from "../internal/failure.ts";
-import { matchesOptions } from "./filter.ts";
+import { isMeant } from "./filter.ts";
 import type { Host } from "./host.ts";
 import type { Artifact, Image } from "./model.ts";
 import { picking } from "./options.ts";
@@ -24,12 +24,12 @@ const ARTIFACT_COLUMNS: readonly Column<Artifact>[] = [
 ];
 
 export function info(host: Host): AnyCommand {
-  return picking("info", "Show one build and its files, also an archived build")
-    .argument("<image>", "DISTRO/RELEASE or DISTRO/RELEASE/BUILD; a release may be its alias or version")
+  return picking("info", "Show one current or archived build and its files")
+    .argument("<image>", "DISTRO/RELEASE or DISTRO/RELEASE/BUILD; RELEASE may be an alias or a version")
     .action(host.withIo(async (io, reference, options) => {
       const source = await openSource(host, io, options.index);
       const image = await findImage(source, reference);
-      const artifacts = image.build.artifacts.filter((artifact) => matchesOptions(artifact, options));
+      const artifacts = image.build.artifacts.filter((artifact) => isMeant(artifact, options));
       if (artifacts.length === 0) {
         throw new Failure(`${imageName(image)} has no file that matches the options`, EXIT.not_found);
       }

@@ -1,13 +1,15 @@
-// The documents of a mirror: a complete index with a part of another index's images, unchanged. Archived builds are
-// omitted: only the vendor has their files.
+// The documents of a mirror: a complete index with some images of another index. Documents keep fields that this
+// version does not know. Archived builds are left out: only the vendor's vault has them.
 import type { Artifact, Distro, Image } from "./model.ts";
 import { imagePath } from "./source.ts";
+import { documentText } from "../../src/lib/image-index/documents.ts";
+import { aliasPath, distroPath, IMAGES_PATH, INDEX_PATH, releasePath } from "../../src/lib/image-index/paths.ts";
 
-/** Document texts by path. */
+/** Text by path. */
 export type Documents = ReadonlyMap<string, string>;
 
 /**
- * Returns the documents in an order that is safe over an older tree: a list comes after the documents that it lists.
+ * Returns documents in the order to write them over an older tree: a list comes after the documents it lists.
  * @param distros the distro file of each distro of `images`
  */
 export function mirrorDocuments(images: readonly Image[], distros: ReadonlyMap<string, Distro>): Documents {
@@ -18,17 +20,17 @@ export function mirrorDocuments(images: readonly Image[], distros: ReadonlyMap<s
     for (const release of releases) {
       const builds = mine.filter((image) => image.release.id === release.id).map(({ build }) => build);
       const text = documentText({ distro: id, release: release.id, builds });
-      documents.set(`v1/distros/${id}/releases/${release.id}/index.json`, text);
-      for (const alias of release.aliases ?? []) documents.set(`v1/distros/${id}/aliases/${alias}.json`, text);
+      documents.set(releasePath(id, release.id), text);
+      for (const alias of release.aliases ?? []) documents.set(aliasPath(id, alias), text);
     }
-    // dev_channel is omitted if no release in this index follows it.
+    // Without a release with the alias dev, the distro has no development channel here.
     const follows = releases.some(({ aliases }) => (aliases ?? []).includes("dev"));
     const dev_channel = follows ? distro.dev_channel ?? null : null;
-    documents.set(`v1/distros/${id}/index.json`, documentText({ ...distro, dev_channel, releases }));
+    documents.set(distroPath(id), documentText({ ...distro, dev_channel, releases }));
   }
   const summaries = new Map(images.map(({ distro }) => [distro.id, distro]));
-  documents.set("v1/index.json", documentText({ distros: [...summaries.values()] }));
-  documents.set("v1/images.json", documentText({ images }));
+  documents.set(INDEX_PATH, documentText({ distros: [...summaries.values()] }));
+  documents.set(IMAGES_PATH, documentText({ images }));
   return documents;
 }
 
@@ -38,14 +40,10 @@ export function withMirrorFirst(images: readonly Image[], base_url: string): Ima
     const artifacts = image.build.artifacts.map((artifact): Artifact => {
       const path = imagePath(image, artifact).split("/").map(encodeURIComponent).join("/");
       const here = { url: `${base_url}/${path}`, kind: "mirror", redirects_off_host: false };
-      // A mirror of a mirror keeps only the vendor's locations.
+      // A mirror of a mirror drops the other mirror's location.
       const vendor = artifact.locations.filter(({ kind, url }) => kind !== "mirror" || !url.endsWith(`/${path}`));
       return { ...artifact, locations: [here, ...vendor] };
     });
     return { ...image, build: { ...image.build, artifacts } };
   });
-}
-
-function documentText(value: unknown): string {
-  return `${JSON.stringify(value, null, 2)}\n`;
 }

@@ -1,11 +1,12 @@
-// An index and its files in one folder, for a site without the internet. Files get their final name when complete, and
-// a list is written after its files: a reader always finds every listed file, even after a crash. Unlisted files are
-// removed last, and image files only with --prune.
+// Copies an index and its files into one folder, for a site without the internet. A file gets its final name only when
+// complete, and a list is written after the files it lists. So a reader finds every listed file, during a run and after
+// a crash. Files without a list entry are removed last, and only with --prune.
 import { mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
 import process from "node:process";
 import { type AnyCommand, option } from "../framework.ts";
 import { EXIT } from "../internal/exit-code.ts";
+import { distroPath, OPENAPI_PATH } from "../../src/lib/image-index/paths.ts";
 import { parseEndpoint } from "../internal/endpoint.ts";
 import { Failure, usageFailure } from "../internal/failure.ts";
 import type { Io } from "../internal/io.ts";
@@ -19,13 +20,19 @@ import { filtering, FINGERPRINT, KEY, SIGNATURE, TRUST_INDEX } from "./options.t
 import { imageName } from "./pick.ts";
 import { sizeText } from "./size-text.ts";
 import { documentPath, imagePath, openSource, type Source } from "./source.ts";
-import { trustPolicyOf } from "./trust.ts";
+import { wishOf } from "./trust.ts";
 import { documentsOf } from "./vendor-check.ts";
 
 export function mirror(host: Host): AnyCommand {
-  return filtering("mirror", "Copy a part of an index with its image files to a folder, which is then an index itself")
-    .requiredOption("--to <folder>", "folder to write; a second run updates it")
-    .option("--base-url <url>", "URL of the mirror, listed first as the location of every file")
+  return filtering(
+    "mirror",
+    "Copy selected images of an index, with their files, into a folder that is an index itself",
+  )
+    .requiredOption("--to <folder>", "the folder to write; a second run updates it")
+    .option(
+      "--base-url <url>",
+      "address that will serve the folder; the index then lists it as the first location of every file",
+    )
     .option("--prune", "remove image files and documents that the mirror no longer lists")
     .addOption(TRUST_INDEX)
     .addOption(SIGNATURE)
@@ -35,11 +42,11 @@ export function mirror(host: Host): AnyCommand {
     .action(host.withIo(async (io, options) => {
       const folder = resolve(options.to);
       const base_url = options.baseUrl === undefined ? null : parseEndpoint(options.baseUrl, "--base-url");
-      const policy = await trustPolicyOf(options);
+      const check = await wishOf(options);
       const source = await openSource(host, io, options.index);
-      if (source.name === folder) throw usageFailure("--to is the index itself; choose another folder");
+      if (source.name === folder) throw usageFailure("--to is the index itself");
       const images = filterImages(await source.images(), options);
-      if (images.length === 0) throw new Failure("no image of the index matches the options", EXIT.not_found);
+      if (images.length === 0) throw new Failure("no image of the index matches", EXIT.not_found);
       const distros = await distrosOf(source, images);
       const listed = new Set<string>();
       const files: Fetched[] = [];
@@ -53,7 +60,7 @@ export function mirror(host: Host): AnyCommand {
             artifact,
             target,
             other: "replace",
-            policy: unverifiable ? null : policy,
+            check: unverifiable ? null : check,
           } as const;
           files.push(await named(image, () => fetchImage(io, job)));
           listed.add(imagePath(image, artifact));
@@ -62,8 +69,8 @@ export function mirror(host: Host): AnyCommand {
       }
       const shown = base_url === null ? images : withMirrorFirst(images, base_url);
       const documents = new Map(mirrorDocuments(shown, distros));
-      const openapi = await source.text("v1/openapi.json");
-      if (openapi !== null) documents.set("v1/openapi.json", openapi);
+      const openapi = await source.text(OPENAPI_PATH);
+      if (openapi !== null) documents.set(OPENAPI_PATH, openapi);
       for (const [path, text] of documents) await writeWhole(join(folder, path), text);
       const removed = [
         ...await removeOthers(folder, "v1", documents),
@@ -75,7 +82,7 @@ export function mirror(host: Host): AnyCommand {
     }));
 }
 
-/** Adds the image's name to a failure. */
+/** Adds the name of the image to a Failure. */
 async function named<T>(image: Image, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -88,7 +95,7 @@ async function named<T>(image: Image, work: () => Promise<T>): Promise<T> {
 async function distrosOf(source: Source, images: readonly Image[]): Promise<Map<string, Distro>> {
   const distros = new Map<string, Distro>();
   for (const id of new Set(images.map(({ distro }) => distro.id))) {
-    const path = `v1/distros/${id}/index.json`;
+    const path = distroPath(id);
     const document = await source.json(path);
     if (document === null) throw new Failure(`${source.name} lists ${id} but has no ${path}`, EXIT.failure);
     distros.set(id, distroOf(document, `${source.name}: ${path}`));
@@ -96,7 +103,9 @@ async function distrosOf(source: Source, images: readonly Image[]): Promise<Map<
   return distros;
 }
 
-/** Copies the vendor's checksums, signatures and keys, so that `verify` works without the vendor. */
+/**
+ * Copies the vendor's checksums, signatures and keys, so that `verify` works without the vendor. Returns their paths.
+ */
 async function keepDocuments(
   io: Io,
   folder: string,
@@ -110,7 +119,7 @@ async function keepDocuments(
       kept.push(documentPath(url));
     } catch (error) {
       if (!(error instanceof Failure) || error.exit_code === EXIT.interrupted) throw error;
-      io.note(`note: not copied: ${error.message}`);
+      io.note(`note: left out: ${error.message}`);
     }
   }
   return kept;
@@ -118,13 +127,13 @@ async function keepDocuments(
 
 async function writeWhole(path: string, content: string | Uint8Array): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
-  // The process id keeps two runs on one folder apart.
+  // Two processes may mirror into one folder, so each has its own draft.
   const draft = `${path}.${process.pid}.draft`;
   await writeFile(draft, content, { flush: true });
   await rename(draft, path);
 }
 
-/** Removes unlisted files below `folder/top`, except downloads in progress. */
+/** Removes unlisted files below `folder/top`, except unfinished downloads. Returns their paths. */
 async function removeOthers(
   folder: string,
   top: string,

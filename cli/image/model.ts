@@ -1,61 +1,29 @@
-// The index documents of docs/image-index.md, as far as this client reads them. A checked document is passed on
-// unchanged, so that fields of a later version survive in a mirror. Values of open enums are strings.
+// Checks the documents of an index that this client reads (docs/image-index.md). A checked document is returned
+// unchanged, so that fields of a later version survive in a mirror. No schema library, to keep the executables small.
 import { EXIT } from "../internal/exit-code.ts";
 import { Failure } from "../internal/failure.ts";
+import type { Build, Distro, Image } from "../../src/lib/image-index/documents.ts";
+import { isSafeName } from "../../src/lib/image-index/paths.ts";
 
-export type DistroSummary = { readonly id: string; readonly name?: string | null; readonly os_family?: string };
-export type Release = {
-  readonly id: string;
-  readonly title?: string | null;
-  readonly version?: string | null;
-  readonly eol_date?: string | null;
-  readonly aliases?: readonly string[];
-};
-export type Distro = DistroSummary & { readonly dev_channel?: string | null; readonly releases: readonly Release[] };
-export type Location = { readonly url: string; readonly kind?: string | null };
-export type ChecksumSource = { readonly format: string; readonly url: string; readonly filename?: string | null };
-export type Digest = {
-  readonly algorithm: string;
-  readonly value: string;
-  readonly source?: ChecksumSource | null;
-};
-export type Signature = {
-  readonly kind: string;
-  readonly signs: string;
-  readonly url: string;
-  readonly key_url?: string | null;
-};
-export type Artifact = {
-  readonly arch: string;
-  readonly format: string;
-  readonly compression: string;
-  readonly variant?: string | null;
-  readonly default_variant?: boolean | null;
-  readonly firmware?: readonly string[];
-  readonly datasources?: readonly string[];
-  readonly ssh_key_injection?: boolean | null;
-  readonly size?: number | null;
-  readonly locations: readonly Location[];
-  readonly integrity?: {
-    readonly digests?: readonly Digest[];
-    readonly signatures?: readonly Signature[];
-  } | null;
-};
-export type Build = {
-  readonly build: string;
-  readonly point_release?: string | null;
-  readonly published_at?: string | null;
-  readonly first_seen?: string | null;
-  readonly artifacts: readonly Artifact[];
-};
-export type Image = { readonly distro: DistroSummary; readonly release: Release; readonly build: Build };
+export type {
+  Artifact,
+  Build,
+  Digest,
+  Distro,
+  Image,
+  Location,
+  Release,
+  Signature,
+} from "../../src/lib/image-index/documents.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
+/** Returns the images of v1/images.json. Throws a Failure when the document is malformed. */
 export function imagesOf(document: unknown, where: string): readonly Image[] {
   return reading(where, () => each(fields(document).images, checkImage)) as readonly Image[];
 }
 
+/** Returns a distro file. Throws a Failure when the document is malformed. */
 export function distroOf(document: unknown, where: string): Distro {
   return reading(where, () => {
     checkDistro(document);
@@ -64,19 +32,19 @@ export function distroOf(document: unknown, where: string): Distro {
   }) as Distro;
 }
 
-/** Returns the builds of a release or archive document. */
+/** Returns the builds of a release or archive file. Throws a Failure when the document is malformed. */
 export function buildsOf(document: unknown, where: string): readonly Build[] {
   return reading(where, () => each(fields(document).builds, checkBuild)) as readonly Build[];
 }
 
-class MalformedDocument extends Error {}
+class Malformed extends Error {}
 
 function reading(where: string, work: () => unknown): unknown {
   try {
     return work();
   } catch (error) {
-    if (!(error instanceof MalformedDocument)) throw error;
-    throw new Failure(`${where} is not a valid document of an image index: ${error.message}`, EXIT.failure);
+    if (!(error instanceof Malformed)) throw error;
+    throw new Failure(`${where} is not a document of an image index: ${error.message}`, EXIT.failure);
   }
 }
 
@@ -110,7 +78,7 @@ function checkArtifact(value: unknown): void {
   if (artifact.variant !== undefined && artifact.variant !== null) token(artifact.variant, "an artifact's variant");
   const { size } = artifact;
   if (size !== undefined && size !== null && !(Number.isSafeInteger(size) && Number(size) >= 0)) {
-    throw new MalformedDocument("a size is not a number of bytes");
+    throw new Malformed("a size is not a number of bytes");
   }
   each(artifact.locations, (location) => text(fields(location).url, "a location's url"));
   const { digests, signatures } = fields(artifact.integrity ?? {});
@@ -124,32 +92,30 @@ function checkArtifact(value: unknown): void {
 function checkDigest(value: unknown): void {
   const { algorithm, value: hex, source } = fields(value);
   text(algorithm, "a digest's algorithm");
-  if (typeof hex !== "string" || !/^[0-9a-f]{32,128}$/.test(hex)) throw new MalformedDocument("a digest is not hex");
+  if (typeof hex !== "string" || !/^[0-9a-f]{32,128}$/.test(hex)) throw new Malformed("a digest is not hex");
   if (source === undefined || source === null) return;
   const { format, url } = fields(source);
   for (const each of [format, url]) text(each, "a digest's source");
 }
 
 function fields(value: unknown): Fields {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw new MalformedDocument("an object is missing");
-  }
+  if (typeof value !== "object" || value === null || Array.isArray(value)) throw new Malformed("an object is missing");
   return value as Fields;
 }
 
 function each(value: unknown, check: (item: unknown) => void): readonly unknown[] {
-  if (!Array.isArray(value)) throw new MalformedDocument("a list is missing");
+  if (!Array.isArray(value)) throw new Malformed("a list is missing");
   value.forEach(check);
   return value;
 }
 
 function text(value: unknown, what: string): void {
-  if (typeof value !== "string") throw new MalformedDocument(`${what} is not text`);
+  if (typeof value !== "string") throw new Malformed(`${what} is not text`);
 }
 
-/** Checks an id, which becomes a part of local paths. */
+/** Checks a name that becomes part of paths, also on this machine. */
 function token(value: unknown, what: string): void {
-  if (typeof value !== "string" || !/^[A-Za-z0-9_][A-Za-z0-9._+~-]{0,63}$/.test(value)) {
-    throw new MalformedDocument(`${what} is not a plain name`);
+  if (typeof value !== "string" || !isSafeName(value)) {
+    throw new Malformed(`${what} is not a plain name`);
   }
 }

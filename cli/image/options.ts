@@ -1,4 +1,4 @@
-// Options shared by the image verbs.
+// Options of several image verbs.
 import { command, each, option } from "../framework.ts";
 
 export type PickOptions = { readonly arch?: string; readonly variant?: string; readonly format?: string };
@@ -8,38 +8,36 @@ export type FilterOptions = PickOptions & {
   readonly alias?: string;
 };
 
-const INDEX = ["--index <place>", "URL or folder of the image index; by default the control plane's index"] as const;
-const VARIANT = ["--variant <variant>", "variant of the image, as named by the vendor"] as const;
+const INDEX = ["--index <place>", "address or folder of the image index (default: the control plane's)"] as const;
+const VARIANT = ["--variant <variant>", "the vendor's flavour of the image"] as const;
 const FORMAT = ["--format <format>", "disk image format: qcow2, raw, vmdk"] as const;
 
-/** Returns a verb about one image file. */
+/** A verb about one image file. */
 export function picking(name: string, summary: string) {
   return command(name, summary)
     .option(...INDEX)
-    .option("--arch <arch>", "architecture; x86_64 by default if several match")
+    .option("--arch <arch>", "architecture (default: x86_64 when the verb needs one file)")
     .option(...VARIANT)
     .option(...FORMAT);
 }
 
-/** Returns a verb about many images. */
+/** A verb about many images. */
 export function filtering(name: string, summary: string) {
   return command(name, summary)
     .option(...INDEX)
     .option("--distro <distro>", "only this distribution")
     .option("--release <release>", "only this release, by id or version")
-    .option("--alias <alias>", "only the release with this alias: latest, lts, dev")
+    .option("--alias <alias>", "only the release with this alias: latest, lts or dev")
     .option("--arch <arch>", "only this architecture")
     .option(...VARIANT)
     .option(...FORMAT);
 }
 
-/** Options of verification. */
+/** Options for the verification of a file, added to a verb's own options. */
 export const TRUST_INDEX = option(
   "--trust-index",
-  "trust the index; skip the vendor's checksums",
+  "trust the index; skip the vendor's checksum document",
 );
 export const SIGNATURE = option("--signature", "also require the vendor's OpenPGP signature by a key that you name");
-export const KEY = option("--key <file>", "the vendor's key; replaces the key that the index names");
-export const FINGERPRINT = option("--fingerprint <hex>", "fingerprint of an accepted key; may be repeated").argParser(
-  each,
-);
+export const KEY = option("--key <file>", "the vendor's key, instead of the key that the index names");
+export const FINGERPRINT = option("--fingerprint <hex>", "fingerprint of an accepted key (repeatable)").argParser(each);

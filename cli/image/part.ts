@@ -1,6 +1,6 @@
-// A partial download: a folder `.NAME.PID.part` next to the target, with the bytes so far and their identity. A process
-// claims the folder of an ended process by renaming it to its own process id, which only one process can do. So no
-// other process writes to bytes that are checked and then renamed to the final name.
+// An unfinished download: a folder `.NAME.PID.part` beside the future file, with the bytes so far and their identity.
+// If the process PID has ended, another one may take the folder over by renaming it to its own process id; only one
+// rename succeeds. So no other process writes to the bytes that are checked and then renamed to the final name.
 import { constants } from "node:fs";
 import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
@@ -10,47 +10,48 @@ import { Failure } from "../internal/failure.ts";
 
 export type Part = {
   readonly path: string;
-  /** Bytes written so far. */
+  /** Returns the number of bytes written so far. */
   bytes(): number;
-  /** The server's validator of this version (for If-Range), or null. */
+  /** Returns the server's validator of this version of the file (for If-Range), or null. */
   validator(): string | null;
-  /** True if the bytes come from several responses, which may mix two versions. */
+  /** Whether the bytes come from several responses, and so possibly from two versions of the file. */
   isPieced(): boolean;
-  /** The next bytes come from another response. */
+  /** Notes that the next bytes come from another response. */
   resume(): void;
   write(chunk: Uint8Array): Promise<void>;
-  /** Drops all bytes; the next bytes are of the version with this validator. */
+  /** Discards the bytes. The next bytes have this validator. */
   restart(validator: string | null): Promise<void>;
-  /** Syncs the bytes to disk and gives them the final name. */
+  /** Syncs the bytes to the disk and gives them their final name. */
   finish(): Promise<void>;
-  /** Closes the part and keeps its bytes for the next run. */
+  /** Keeps the bytes for the next run; without bytes, removes the folder. */
   leave(): Promise<void>;
   discard(): Promise<void>;
 };
 
 const CONTENT = "content";
-const IDENTITY = "of.json";
+const OF = "of.json";
 
 /**
- * @param identity identifies the file: bytes with another identity are dropped
- * @param has_digest whether a digest will detect wrong bytes; without one, only bytes with a validator are kept
+ * Opens or takes over the unfinished download of a file.
+ * @param identity identity of the file; kept bytes of another file are discarded
+ * @param vetted whether a digest will detect wrong bytes; without one, kept bytes need a validator
  */
 export async function openPart(
   target: string,
-  { identity, has_digest }: { identity: string; has_digest: boolean },
+  { identity, vetted }: { identity: string; vetted: boolean },
 ): Promise<Part> {
   const folder = join(dirname(target), `.${basename(target)}.${process.pid}.part`);
   await claim(target, folder);
   await mkdir(folder, { recursive: true });
   const path = join(folder, CONTENT);
-  const kept = await readIdentity(folder);
-  const usable = kept !== null && kept.identity === identity && (has_digest || kept.validator !== null);
+  const kept = await readOf(folder);
+  const usable = kept !== null && kept.identity === identity && (vetted || kept.validator !== null);
   const file = await open(path, constants.O_RDWR | constants.O_CREAT, 0o644);
   if (!usable) await file.truncate(0);
   let bytes = (await file.stat()).size;
   let pieced = bytes > 0;
   let validator = usable ? kept.validator : null;
-  const note = () => writeFile(join(folder, IDENTITY), JSON.stringify({ identity, validator }));
+  const note = () => writeFile(join(folder, OF), JSON.stringify({ identity, validator }));
   await note();
   let closed = false;
   const close = async () => {
@@ -93,7 +94,7 @@ export async function openPart(
   };
 }
 
-/** Takes over the bytes of an ended process, if there are any. */
+/** Takes over the bytes of an ended process, if any. */
 async function claim(target: string, folder: string): Promise<void> {
   const start = `.${basename(target)}.`;
   for (const name of await readdir(dirname(target))) {
@@ -104,7 +105,7 @@ async function claim(target: string, folder: string): Promise<void> {
   }
 }
 
-/** True if another running process owns the part. A process downloads a file only once at a time. */
+/** Whether the process runs. This process counts as ended: its earlier download of the file is over. */
 function isAlive(pid: number): boolean {
   if (pid === process.pid) return false;
   try {
@@ -115,14 +116,14 @@ function isAlive(pid: number): boolean {
   }
 }
 
-async function readIdentity(folder: string): Promise<{ identity: string; validator: string | null } | null> {
+async function readOf(folder: string): Promise<{ identity: string; validator: string | null } | null> {
   try {
-    const { identity, validator } = JSON.parse(await readFile(join(folder, IDENTITY), "utf8"));
+    const { identity, validator } = JSON.parse(await readFile(join(folder, OF), "utf8"));
     return typeof identity === "string"
       ? { identity, validator: typeof validator === "string" ? validator : null }
       : null;
   } catch {
-    // Missing, or truncated by a crash: the identity of the bytes is unknown.
+    // Missing or truncated by a crash: the identity of the bytes is unknown.
     return null;
   }
 }
@@ -142,7 +143,7 @@ async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/** Returns the size of a file, or null if it does not exist. Throws a Failure if it is not a regular file. */
+/** Returns the size of a file, or null if it does not exist. Throws a Failure if it is not a file. */
 export async function sizeOfFile(path: string): Promise<number | null> {
   const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return null;

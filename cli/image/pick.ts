@@ -1,19 +1,20 @@
-// Finds a build and a file by the user's reference DISTRO/RELEASE[/BUILD]. RELEASE may be an alias or a version; BUILD
-// is the newest by default.
+// Finds the build and the file that a user names: DISTRO/RELEASE[/BUILD], where RELEASE may be an alias or a version.
+// The default BUILD is the newest.
 import { EXIT } from "../internal/exit-code.ts";
 import { Failure, usageFailure } from "../internal/failure.ts";
-import { isVersion, matchesOptions } from "./filter.ts";
+import { archivePath } from "../../src/lib/image-index/paths.ts";
+import { isMeant, isVersion } from "./filter.ts";
 import { type Artifact, buildsOf, type Image } from "./model.ts";
 import type { PickOptions } from "./options.ts";
 import type { Source } from "./source.ts";
 
 const DEFAULT_ARCH = "x86_64";
 
-/** Throws a Failure with exit code 3 that lists the existing names. */
+/** Finds an image by its reference. Throws a Failure with exit code 3 that lists the choices. */
 export async function findImage(source: Source, reference: string): Promise<Image> {
   const [distro = "", release = "", build, ...rest] = reference.split("/");
   if (distro === "" || release === "" || build === "" || rest.length > 0) {
-    throw usageFailure(`${reference} is not an image; write DISTRO/RELEASE or DISTRO/RELEASE/BUILD`);
+    throw usageFailure(`${reference}: name an image as DISTRO/RELEASE or DISTRO/RELEASE/BUILD`);
   }
   const images = await source.images();
   const of_distro = images.filter((image) => image.distro.id === distro);
@@ -40,23 +41,25 @@ function namesOfRelease({ release }: Image): string[] {
 }
 
 async function archivedImages(source: Source, { distro, release }: Image): Promise<Image[]> {
-  const path = `v1/distros/${distro.id}/releases/${release.id}/archive.json`;
+  const path = archivePath(distro.id, release.id);
   const document = await source.json(path);
   if (document === null) return [];
   return buildsOf(document, `${source.name}: ${path}`).map((build) => ({ distro, release, build }));
 }
 
-function missing(what: string, existing: readonly string[]): Failure {
-  const names = [...new Set(existing)];
+function missing(what: string, there: readonly string[]): Failure {
+  const names = [...new Set(there)];
   return new Failure(`the index has no ${what}; it has ${names.join(", ") || "none"}`, EXIT.not_found);
 }
 
-/** Returns the artifact that matches the options. Throws a Failure that lists the choices if several match. */
+/** Picks one artifact. Throws a Failure that lists the choices when several match. */
 export function pickArtifact(image: Image, options: PickOptions): Artifact {
   const { artifacts } = image.build;
-  const matching = artifacts.filter((artifact) => matchesOptions(artifact, options));
-  if (matching.length === 0) throw missing(`such file of ${imageName(image)}`, artifacts.map(artifactName));
-  const on_arch = preferred(matching, ({ arch }) => arch === DEFAULT_ARCH);
+  const meant = artifacts.filter((artifact) => isMeant(artifact, options));
+  if (meant.length === 0) {
+    throw missing(`file of ${imageName(image)} that matches the options`, artifacts.map(artifactName));
+  }
+  const on_arch = preferred(meant, ({ arch }) => arch === DEFAULT_ARCH);
   const default_variant = preferred(on_arch, (artifact) => artifact.default_variant === true);
   if (default_variant.length === 1) return default_variant[0]!;
   const choices = default_variant.map(artifactName).join(", ");

@@ -1,6 +1,6 @@
-// The private addresses that this program may fetch from: the index that the user names, and the networks of
-// BERTH_FETCH_ALLOWED_PRIVATE, the same variable that overrides the control plane's setting `fetch.allowed_private`.
-// Addresses in index documents and redirects are untrusted.
+// Addresses that this program may fetch from, besides public ones: the index that its user names, and the networks in
+// BERTH_FETCH_ALLOWED_PRIVATE (on the control plane, that variable overrides the setting `fetch.allowed_private`).
+// Addresses in index documents and redirects are not trusted.
 import { namedOrigins, type Reach } from "../../src/outbound/connector.ts";
 import { parseCidr } from "../../src/lib/net/ip-address.ts";
 import { readRanges } from "../../src/lib/net/public-address.ts";
@@ -10,13 +10,13 @@ import type { Environment } from "../internal/environment.ts";
 export const RANGES_VARIABLE = "BERTH_FETCH_ALLOWED_PRIVATE";
 
 export type Given = {
-  /** URLs given by the user. */
+  /** URLs that the user entered. */
   readonly named: readonly string[];
-  /** Networks allowed by the control plane's operator. */
+  /** Networks that the operator of a control plane allows. */
   readonly allowed: readonly unknown[];
 };
 
-/** Throws a Failure unless the variable is a list of networks. */
+/** Throws a Failure when the variable is not a list of networks. */
 export function reachOf({ env }: Environment, { named, allowed }: Given): Reach {
   return {
     allowed: readRanges([...rangesOf(env[RANGES_VARIABLE] ?? ""), ...allowed]),
@@ -24,7 +24,7 @@ export function reachOf({ env }: Environment, { named, allowed }: Given): Reach 
   };
 }
 
-/** Parses a JSON array, as the control plane does, or networks separated by commas. */
+/** Parses a JSON array, as in the control plane's variable, or networks separated by commas. */
 function rangesOf(text: string): readonly unknown[] {
   const ranges = text.trim().startsWith("[") ? jsonList(text) : text.split(",").map((each) => each.trim());
   const given = ranges.filter((each) => each !== "");
@@ -38,6 +38,6 @@ function jsonList(text: string): readonly unknown[] {
   try {
     return JSON.parse(text);
   } catch {
-    throw usageFailure(`${RANGES_VARIABLE} is neither a JSON array nor a list separated by commas`);
+    throw usageFailure(`${RANGES_VARIABLE} must be a JSON array or a list separated by commas`);
   }
 }

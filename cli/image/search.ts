@@ -32,7 +32,9 @@ export function search(host: Host): AnyCommand {
     }));
 }
 
-/** Shows how far a download can be verified: vendor, index or none; and whether it is signed. */
+/**
+ * How a download can be verified: against the vendor's document, the index or nothing; and whether a signature exists.
+ */
 export function checkText(artifact: Artifact): string {
   const signed = (artifact.integrity?.signatures ?? []).length > 0;
   return signed ? `${traceable(artifact)},signed` : traceable(artifact);

@@ -1,6 +1,6 @@
-// OpenPGP signatures of vendors. A signature is good if a key of the key document made it and the key is neither
-// expired nor revoked. The caller selects the accepted keys, by fingerprint where known. openpgp itself rejects MD5,
-// SHA-1 and short RSA keys.
+// OpenPGP signatures of vendors. A signature is good if a key of the key document made it and that key is neither
+// expired nor revoked. The caller chooses the keys: pinned ones if fingerprints are known. openpgp refuses MD5, SHA-1
+// and short RSA keys.
 import { Buffer } from "node:buffer";
 import { createReadStream } from "node:fs";
 import { Readable } from "node:stream";
@@ -12,37 +12,37 @@ import { Failure } from "../internal/failure.ts";
 
 export type Keys = readonly PublicKey[];
 export type Good = { readonly fingerprint: string; readonly signed_at: string };
-/** `text` is the signed text of a clear-signed document, without anything around it. */
+/** `text`: the signed text as the verifier read it, never the document around it. */
 export type GoodText = Good & { readonly text: string };
 
-/** @param fingerprints of accepted primary keys, upper case; null accepts every key of the document */
+/** Reads the keys of a document. @param fingerprints accepted primary keys, upper case; null accepts every key */
 export async function readKeys(
   where: string,
   document: Uint8Array,
   fingerprints: readonly string[] | null,
 ): Promise<Keys> {
   const { readKeys } = await import("openpgp");
-  const keys: Key[] = await failingWith(`${where} contains no OpenPGP key`, async () => {
+  const keys: Key[] = await refusing(`${where} has no OpenPGP key`, async () => {
     const blocks = armoredBlocks(document, "PGP PUBLIC KEY BLOCK");
     if (blocks === null) return await readKeys({ binaryKeys: document });
     return (await Promise.all(blocks.map((armoredKeys) => readKeys({ armoredKeys })))).flat();
   });
-  const accepted = fingerprints === null ? keys : keys.filter((key) => fingerprints.includes(fingerprintOf(key)));
-  if (accepted.length > 0) return accepted;
-  const existing = keys.map(fingerprintOf).join(", ") || "none";
+  const counted = fingerprints === null ? keys : keys.filter((key) => fingerprints.includes(fingerprintOf(key)));
+  if (counted.length > 0) return counted;
+  const there = keys.map(fingerprintOf).join(", ") || "no key";
   throw new Failure(
-    `${where} does not contain the key ${fingerprints?.join(", ") ?? ""}; it contains ${existing}`,
+    `${where} does not have the key ${fingerprints?.join(", ") ?? ""}; it has ${there}`,
     EXIT.failure,
   );
 }
 
-/** Verifies a detached signature over bytes, or over a file, which is streamed. */
+/** Verifies a detached signature over a document, or over a file, which is streamed. */
 export async function verifyDetached(
   what: string,
   { content, signature, keys }: { content: Uint8Array | { path: string }; signature: Uint8Array; keys: Keys },
 ): Promise<Good> {
   const openpgp = await import("openpgp");
-  return await failingWith(`${what}: signature rejected`, async () => {
+  return await refusing(`${what}: signature refused`, async () => {
     const blocks = armoredBlocks(signature, "PGP SIGNATURE");
     if (blocks !== null && blocks.length !== 1) throw new Error("more than one signature block");
     const made = blocks === null
@@ -56,8 +56,8 @@ export async function verifyDetached(
     const binary = Readable.toWeb(createReadStream(content.path)) as ReadableStream<Uint8Array>;
     const message = await openpgp.createMessage({ binary });
     const result = await openpgp.verify({ ...common, message, format: "binary" });
-    // openpgp verifies only after the last byte was read, and only by a reader: it overrides no other method of the
-    // stream.
+    // openpgp verifies after the last byte was read. It only patches `getReader`, so the stream must be read with a
+    // reader.
     const reader = (result.data as unknown as ReadableStream<Uint8Array>).getReader();
     while (!(await reader.read()).done);
     return await goodOf(result.signatures, keys);
@@ -66,7 +66,7 @@ export async function verifyDetached(
 
 export async function verifyClearSigned(what: string, document: Uint8Array, keys: Keys): Promise<GoodText> {
   const openpgp = await import("openpgp");
-  return await failingWith(`${what}: signature rejected`, async () => {
+  return await refusing(`${what}: signature refused`, async () => {
     const text = Buffer.from(document).toString("utf8");
     if (!text.startsWith("-----BEGIN PGP SIGNED MESSAGE-----")) throw new Error("not a clear-signed document");
     const message = await openpgp.readCleartextMessage({ cleartextMessage: text });
@@ -80,11 +80,11 @@ async function goodOf(signatures: VerifyMessageResult["signatures"], keys: Keys)
   return { fingerprint: fingerprintOf(key), signed_at: signed_at.toISOString() };
 }
 
-async function failingWith<T>(text: string, work: () => Promise<T>): Promise<T> {
+async function refusing<T>(problem: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw new Failure(`${text}: ${error instanceof Error ? error.message : String(error)}`, EXIT.failure);
+    throw new Failure(`${problem}: ${error instanceof Error ? error.message : String(error)}`, EXIT.failure);
   }
 }
 

@@ -1,6 +1,6 @@
 const UNITS = ["KiB", "MiB", "GiB", "TiB"] as const;
 
-/** Prints a rounded size: `512 B`, `1.5 GiB`. */
+/** Formats a size for people: `512 B`, `1.5 GiB`. */
 export function sizeText(bytes: number): string {
   let value = bytes;
   let unit = "B";

@@ -1,4 +1,4 @@
-// An image index at a URL or in a folder. A mirror (`image mirror`) also has the image files and the vendors'
+// Access to an index at an address or in a folder. A mirror made by `image mirror` also has image files and vendors'
 // documents, so that no other server is needed.
 import { createHash } from "node:crypto";
 import { open, stat } from "node:fs/promises";
@@ -12,35 +12,37 @@ import type { Reach } from "../../src/outbound/connector.ts";
 import { checkedUrl } from "./address.ts";
 import type { Host } from "./host.ts";
 import { reachOf } from "./reach.ts";
-import { DOCUMENT_BYTES_MAX, INDEX_BYTES_MAX } from "./limits.ts";
+import { VENDOR_DOCUMENT_BYTES_MAX } from "../../src/lib/image-index/documents.ts";
+import { IMAGES_PATH } from "../../src/lib/image-index/paths.ts";
+import { INDEX_BYTES_MAX } from "./limits.ts";
 import { type Artifact, type Image, imagesOf } from "./model.ts";
 import { getDocument } from "./web.ts";
 
 /** A location of an image file. */
-export type Origin = { readonly kind: "file"; readonly path: string } | { readonly kind: "url"; readonly url: string };
+export type Place = { readonly kind: "file"; readonly path: string } | { readonly kind: "url"; readonly url: string };
 
 export type Source = {
-  /** The addresses that its images and documents may be fetched from. */
+  /** Addresses that its images and documents may be fetched from. */
   readonly reach: Reach;
-  /** The URL or folder, for messages. */
+  /** Name for messages. */
   readonly name: string;
-  /** Returns every current build. */
+  /** Lists every current build. */
   images(): Promise<readonly Image[]>;
   /** Returns a document of the index, or null if it does not exist. */
   text(path: string): Promise<string | null>;
   json(path: string): Promise<unknown>;
   /**
-   * Returns a vendor's document, from a mirror its copy: without a signature check, that is only as trustworthy as the
-   * mirror. Throws a Failure if it is not available.
+   * Returns a vendor's document, or a mirror's copy. Without a signature check, a copy is only as trustworthy as the
+   * mirror. Throws a Failure when the document is not available.
    */
   document(url: string, artifact: Artifact): Promise<Uint8Array>;
-  /** Returns the origins of a file, best first, never empty. */
-  origins(image: Image, artifact: Artifact): Promise<readonly Origin[]>;
+  /** Lists locations of a file, best first. Never empty. */
+  places(image: Image, artifact: Artifact): Promise<readonly Place[]>;
 };
 
 /**
- * Throws a Failure if no index is named.
- * @param allowed private networks that the control plane's operator allows
+ * Opens the index that an option or a variable names, or the control plane's. Throws a Failure without one.
+ * @param allowed networks beyond public addresses that the control plane's operator allows
  */
 export async function openSource(
   host: Host,
@@ -61,25 +63,23 @@ async function endpointOf(host: Host, io: Io): Promise<string> {
     return await host.endpoint(io);
   } catch (error) {
     if (!(error instanceof Failure) || !error.message.startsWith("no endpoint")) throw error;
-    throw usageFailure(
-      `no image index: pass --index, set ${host.index_variable}, or set the endpoint of a control plane`,
-    );
+    throw usageFailure(`no image index: pass --index, set ${host.index_variable}, or name a control plane`);
   }
 }
 
-/** Returns the mirror's path of a vendor's document. It is a hash, because a URL may be too long for a file name. */
+/** Path of a vendor's document in a mirror. A hash, since the address may be too long for a file name. */
 export function documentPath(url: string): string {
   return `documents/${createHash("sha256").update(url).digest("hex")}`;
 }
 
-/** Returns the mirror's path of an image file. Variant, architecture and format identify one file of a build. */
+/** Path of an image file in a mirror. Variant, architecture and format identify one file of a build. */
 export function imagePath({ distro, release, build }: Image, artifact: Artifact): string {
   const { variant, arch, format } = artifact;
   const key = [variant, arch, format].filter((part) => part !== null && part !== undefined).join("-");
   return ["images", distro.id, release.id, build.build, key, fileName(artifact)].join("/");
 }
 
-/** Returns the vendor's file name, or a generated one if that is unsafe. */
+/** Returns the vendor's file name. */
 export function fileName({ locations, arch, format }: Artifact): string {
   const url = locations[0]?.url ?? "";
   const last = URL.canParse(url) ? new URL(url).pathname.split("/").at(-1)! : "";
@@ -96,9 +96,12 @@ function urlSource(environment: Environment, address: string, allowed: readonly 
     read: (path) => getDocument(environment, `${base}/${path}`, { reach, bytes_max: INDEX_BYTES_MAX }),
     kept: async (url, { locations }) => {
       if (!locations.some((location) => location.url.startsWith(`${base}/images/`))) return null;
-      return await getDocument(environment, `${base}/${documentPath(url)}`, { reach, bytes_max: DOCUMENT_BYTES_MAX });
+      return await getDocument(environment, `${base}/${documentPath(url)}`, {
+        reach,
+        bytes_max: VENDOR_DOCUMENT_BYTES_MAX,
+      });
     },
-    origins: (_image, { locations }) => Promise.resolve(locations.map(({ url }) => ({ kind: "url", url }))),
+    places: (_image, { locations }) => Promise.resolve(locations.map(({ url }) => ({ kind: "url", url }))),
   });
 }
 
@@ -108,11 +111,11 @@ function folderSource(environment: Environment, folder: string, allowed: readonl
     reach: reachOf(environment, { named: [], allowed }),
     name: folder,
     read: (path) => readCapped(join(folder, path), INDEX_BYTES_MAX),
-    kept: (url) => readCapped(join(folder, documentPath(url)), DOCUMENT_BYTES_MAX),
-    origins: async (image, artifact) => {
+    kept: (url) => readCapped(join(folder, documentPath(url)), VENDOR_DOCUMENT_BYTES_MAX),
+    places: async (image, artifact) => {
       const path = join(folder, imagePath(image, artifact));
       const here = await stat(path).then((found) => found.isFile(), () => false);
-      const elsewhere = artifact.locations.map(({ url }): Origin => ({ kind: "url", url }));
+      const elsewhere = artifact.locations.map(({ url }): Place => ({ kind: "url", url }));
       return here ? [{ kind: "file", path }, ...elsewhere] : elsewhere;
     },
   });
@@ -123,12 +126,12 @@ type Access = {
   readonly reach: Reach;
   readonly name: string;
   read(path: string): Promise<Uint8Array | null>;
-  /** Returns the mirror's copy of a vendor's document, or null. */
+  /** Returns a mirror's copy of a vendor's document, or null. */
   kept(url: string, artifact: Artifact): Promise<Uint8Array | null>;
-  origins: Source["origins"];
+  places: Source["places"];
 };
 
-function withDocuments({ environment, reach, name, read, kept, origins }: Access): Source {
+function withDocuments({ environment, reach, name, read, kept, places }: Access): Source {
   const documents = new Map<string, Promise<Uint8Array>>();
   const text = async (path: string) => {
     const bytes = await read(path);
@@ -140,7 +143,7 @@ function withDocuments({ environment, reach, name, read, kept, origins }: Access
   };
   const fetched = async (url: string, artifact: Artifact) => {
     const bytes = await kept(url, artifact) ??
-      await getDocument(environment, url, { reach, bytes_max: DOCUMENT_BYTES_MAX });
+      await getDocument(environment, url, { reach, bytes_max: VENDOR_DOCUMENT_BYTES_MAX });
     if (bytes === null) throw new Failure(`${url}: the vendor no longer has this document`, EXIT.not_found);
     return bytes;
   };
@@ -150,23 +153,23 @@ function withDocuments({ environment, reach, name, read, kept, origins }: Access
     text,
     json,
     images: async () => {
-      const document = await json("v1/images.json");
+      const document = await json(IMAGES_PATH);
       if (document === null) {
         throw new Failure(
-          `${name} has no v1/images.json, so it is not an image index; pass --index`,
+          `${name} has no ${IMAGES_PATH}, so it is not an image index; pass another one with --index`,
           EXIT.not_found,
         );
       }
-      return imagesOf(document, `${name}: v1/images.json`);
+      return imagesOf(document, `${name}: ${IMAGES_PATH}`);
     },
     document: (url, artifact) => {
-      const document = documents.get(url) ?? fetched(url, artifact);
-      documents.set(url, document);
-      return document;
+      const asked = documents.get(url) ?? fetched(url, artifact);
+      documents.set(url, asked);
+      return asked;
     },
-    origins: async (image, artifact) => {
-      const found = await origins(image, artifact);
-      if (found.length === 0) throw new Failure("the index lists no location of the file", EXIT.failure);
+    places: async (image, artifact) => {
+      const found = await places(image, artifact);
+      if (found.length === 0) throw new Failure("the index has no location of this file", EXIT.failure);
       return found;
     },
   };
@@ -176,7 +179,7 @@ function parseJson(text: string, where: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new Failure(`${where} is not JSON; check that this is an image index`, EXIT.failure);
+    throw new Failure(`${where} is not JSON; is this an image index?`, EXIT.failure);
   }
 }
 

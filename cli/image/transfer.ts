@@ -1,5 +1,5 @@
-// Downloads a URL into a part. An interrupted transfer resumes (Range, If-Range) as long as every try adds bytes. The
-// caller verifies the bytes.
+// Downloads the bytes of one address into a part. An interrupted transfer resumes (Range, If-Range) as long as attempts
+// make progress. The caller verifies the bytes.
 import { pause } from "../internal/api.ts";
 import { jitteredMs } from "../internal/backoff.ts";
 import { Unreachable } from "../internal/exchange.ts";
@@ -15,19 +15,19 @@ export type Transfer = {
   readonly url: string;
   readonly reach: Reach;
   readonly part: Part;
-  /** Size of the complete file, or null if unknown. */
+  /** Bytes of the complete file, or null when unknown. */
   readonly size: number | null;
   readonly patience?: Patience;
   readonly bytes_max?: number;
   readonly plain_http?: boolean;
   readonly uniform?: boolean;
   /** Called as bytes arrive. */
-  readonly onProgress: (bytes: number, of: number | null) => void;
+  readonly tell: (bytes: number, of: number | null) => void;
 };
 
-/** Throws a Failure if the URL does not deliver the file, or the sizes disagree. */
+/** Throws a Failure when the address does not have the file, or has another file. */
 export async function transfer(environment: Environment, job: Transfer): Promise<void> {
-  // Compared with the furthest try, not the last one: a server without ranges starts from zero each time.
+  // Progress means more bytes than in any earlier attempt: a server without ranges starts at 0 each time.
   let furthest = job.part.bytes();
   for (let fruitless = 0;;) {
     try {
@@ -40,13 +40,13 @@ export async function transfer(environment: Environment, job: Transfer): Promise
       if (fruitless >= TRIES_MAX) throw error;
     }
     if (fruitless >= TRIES_MAX) {
-      throw new Failure(`${job.url}: the server handles range requests incorrectly`, EXIT.failure);
+      throw new Failure(`${job.url}: the server answers range requests incorrectly`, EXIT.failure);
     }
     await pause(environment, jitteredMs(Math.min(RETRY_MS_MAX, FIRST_RETRY_MS * 2 ** fruitless), environment.random()));
   }
 }
 
-/** Returns true if the file is complete, false if it must be requested again from the start. */
+/** True when the file is complete, false when the download must restart. */
 async function transferOnce(environment: Environment, job: Transfer): Promise<boolean> {
   const { url, reach, part, size, patience = PATIENCE, plain_http, uniform } = job;
   const from = part.bytes();
@@ -67,10 +67,10 @@ async function transferOnce(environment: Environment, job: Transfer): Promise<bo
       throw new Failure(`${url} sends more than ${bytes_max} bytes`, EXIT.failure);
     }
     await part.write(chunk);
-    job.onProgress(part.bytes(), end);
+    job.tell(part.bytes(), end);
   }
   if (end !== null && part.bytes() < end) {
-    throw new Unreachable(`${url}: the transfer stopped after ${part.bytes()} of ${end} bytes`, EXIT.failure);
+    throw new Unreachable(`${url} broke off after ${part.bytes()} of ${end} bytes`, EXIT.failure);
   }
   return true;
 }
@@ -81,14 +81,14 @@ function rangeHeaders(part: Part): Record<string, string> {
   return { range: `bytes=${part.bytes()}-`, ...(validator === null ? {} : { "if-range": validator }) };
 }
 
-/** Prepares the part for the response. Returns the file's size, or null if unknown. */
+/** Prepares the part for the body. Returns the size of the complete file (null: unknown), or the next step. */
 async function beginning(reply: Reply, { url, part, size }: Transfer): Promise<number | null | "restart" | "complete"> {
   const { status, headers } = reply;
   const encoding = headers.get("content-encoding");
   if (encoding !== null && encoding !== "identity") {
     await reply.drop();
     throw new Failure(
-      `${url} sends the file with content-encoding ${encoding}, so its size and ranges cannot be checked`,
+      `${url} sends the file with content-encoding ${encoding}, so its size and ranges are unknown`,
       EXIT.failure,
     );
   }
@@ -110,25 +110,25 @@ async function beginning(reply: Reply, { url, part, size }: Transfer): Promise<n
     case 416: {
       await reply.drop();
       const total = numberOf(/^bytes \*\/([0-9]{1,15})$/.exec(headers.get("content-range") ?? "")?.[1] ?? null);
-      // The part is complete: the index lists no size, and the server's total equals the bytes so far.
+      // All bytes are here. Without a size in the index, only this response shows that.
       return total !== null && total === part.bytes() && size === null ? "complete" : "restart";
     }
     default: {
       await reply.drop();
-      const text = `${url}: status ${status}`;
-      if (isTransientStatus(status)) throw new Unreachable(text, EXIT.failure);
-      throw new Failure(text, exitCodeOfStatus(status), { status });
+      const problem = `${url}: status ${status}`;
+      if (isTransientStatus(status)) throw new Unreachable(problem, EXIT.failure);
+      throw new Failure(problem, exitCodeOfStatus(status), { status });
     }
   }
 }
 
-async function agree(reply: Reply, actual: number | null, size: number | null): Promise<void> {
-  if (actual === null || size === null || actual === size) return;
+async function agree(reply: Reply, reported: number | null, size: number | null): Promise<void> {
+  if (reported === null || size === null || reported === size) return;
   await reply.drop();
-  throw new Failure(`${reply.url} has ${actual} bytes, the index lists ${size}`, EXIT.failure);
+  throw new Failure(`${reply.url} has ${reported} bytes, the index says ${size}`, EXIT.failure);
 }
 
-/** Returns an If-Range validator. A weak ETag does not guarantee equal bytes, so it is not one (RFC 9110, 13.1.5). */
+/** The validator for If-Range. Not a weak ETag: it does not guarantee equal bytes (RFC 9110, 13.1.5). */
 function validatorOf(headers: Headers): string | null {
   const etag = headers.get("etag");
   if (etag !== null && /^"[^"]*"$/.test(etag)) return etag;

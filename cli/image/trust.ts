@@ -1,4 +1,4 @@
-// How an image must be verified, and the resulting proof.
+// The verification that a user requests, and its result.
 import { readFile } from "node:fs/promises";
 import { EXIT } from "../internal/exit-code.ts";
 import { Failure, usageFailure } from "../internal/failure.ts";
@@ -8,7 +8,7 @@ import {
   askVendor,
   checkDocumentSignatures,
   requireSignature,
-  type SignatureRequirement,
+  type SignatureRequest,
   type SignedBy,
   traceable,
   type Traced,
@@ -20,10 +20,10 @@ export type TrustOptions = {
   readonly key?: string | undefined;
   readonly fingerprint?: readonly string[] | undefined;
 };
-export type TrustPolicy = { readonly trust_index: boolean; readonly signature: SignatureRequirement | null };
+export type Wish = { readonly trust_index: boolean; readonly signature: SignatureRequest | null };
 export type Proof = { readonly traced: Traced; readonly signed_by: readonly SignedBy[] };
 
-export async function trustPolicyOf(options: TrustOptions): Promise<TrustPolicy> {
+export async function wishOf(options: TrustOptions): Promise<Wish> {
   const { trustIndex, signature, key, fingerprint } = options;
   const trust_index = trustIndex === true;
   if (signature !== true) {
@@ -47,17 +47,20 @@ async function readKeyFile(path: string): Promise<Uint8Array> {
 function pinOf(fingerprint: string): string {
   const hex = fingerprint.replace(/\s/g, "").replace(/^0x/i, "").toUpperCase();
   if (!/^(?:[0-9A-F]{40}|[0-9A-F]{64})$/.test(hex)) {
-    throw usageFailure("--fingerprint must be a complete fingerprint of 40 or 64 hex digits");
+    throw usageFailure("--fingerprint needs a full fingerprint: 40 or 64 hex digits");
   }
   return hex;
 }
 
-/** Checks everything that does not need the image file. Throws a Failure if the vendor contradicts the index. */
-export async function proveListing(source: Source, artifact: Artifact, policy: TrustPolicy): Promise<Proof> {
-  const traced = policy.trust_index ? withoutVendor(traceable(artifact)) : await askVendor(source, artifact);
-  if (policy.signature === null) return { traced, signed_by: [] };
-  await requireSignature(source, artifact, policy.signature);
-  return { traced, signed_by: await checkDocumentSignatures(source, artifact, policy.signature) };
+/**
+ * Checks everything that does not need the image file. Throws a Failure when the vendor's documents differ from the
+ * index.
+ */
+export async function proveListing(source: Source, artifact: Artifact, check: Wish): Promise<Proof> {
+  const traced = check.trust_index ? withoutVendor(traceable(artifact)) : await askVendor(source, artifact);
+  if (check.signature === null) return { traced, signed_by: [] };
+  await requireSignature(source, artifact, check.signature);
+  return { traced, signed_by: await checkDocumentSignatures(source, artifact, check.signature) };
 }
 
 function withoutVendor(traced: Traced): Traced {
@@ -65,11 +68,11 @@ function withoutVendor(traced: Traced): Traced {
 }
 
 export function proofText({ traced, signed_by }: Proof): string {
-  const text = {
-    vendor: "verified against the vendor's checksums",
+  const checked = {
+    vendor: "verified against the vendor's own document",
     index: "verified against the index",
     none: "not verified",
   }[traced];
   const keys = [...new Set(signed_by.map(({ fingerprint }) => fingerprint))];
-  return keys.length === 0 ? text : `${text}; signed by ${keys.join(", ")}`;
+  return keys.length === 0 ? checked : `${checked}; signed by ${keys.join(", ")}`;
 }

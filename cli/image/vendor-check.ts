@@ -1,32 +1,33 @@
-// Checks a file against the vendor's own documents, because the index may be old, wrong or untrusted. A checksum
-// document must list the index's hash; if a signature is required, in the signed bytes.
+// Compares the index with the vendor's own documents, since an index may be old, wrong or untrusted. The vendor's
+// checksum document must list the hash of the index. If the user requests a signature, the signed bytes must list it.
 import { EXIT } from "../internal/exit-code.ts";
 import { Failure } from "../internal/failure.ts";
-import { isListFormat, listedHash } from "./checksums.ts";
+import { isListFormat, isSignatureKind } from "../../src/lib/image-index/values.ts";
+import { listedHash } from "./checksums.ts";
 import { type KnownDigest, knownDigests } from "./digest.ts";
 import type { Artifact, Signature } from "./model.ts";
 import { fingerprintOf, type Good, type Keys, readKeys, verifyClearSigned, verifyDetached } from "./signature.ts";
 import type { Source } from "./source.ts";
 
-/** The source of a digest: the vendor's document, only the index, or no digest. */
+/** The source of a digest: the vendor's own document, only the index, or no digest at all. */
 export type Traced = "vendor" | "index" | "none";
 
-export type SignatureRequirement = {
-  /** The user's key file, in place of the key that the index names. */
+export type SignatureRequest = {
+  /** The user's key file, instead of the key that the index names. */
   readonly key: Uint8Array | null;
-  /** Accepted fingerprints, upper case. Empty if the user gave none. */
+  /** Accepted fingerprints, upper case. Empty if the user named none. */
   readonly fingerprints: readonly string[];
 };
 export type SignedBy = Good & { readonly signature_url: string };
 
-/** Returns the best source of the artifact's digests. */
+/** Whether the vendor's document or only the index has a digest of the artifact. */
 export function traceable(artifact: Artifact): Traced {
   const digests = knownDigests(artifact);
   if (digests.length === 0) return "none";
   return digests.some(({ source }) => isListFormat(source?.format ?? "")) ? "vendor" : "index";
 }
 
-/** Fetches every checksum document. Throws a Failure if the vendor contradicts the index. */
+/** Fetches every checksum document. Throws a Failure when one differs from the index. */
 export async function askVendor(source: Source, artifact: Artifact): Promise<Traced> {
   for (const digest of knownDigests(artifact)) {
     const { url } = digest.source ?? {};
@@ -39,7 +40,7 @@ export async function askVendor(source: Source, artifact: Artifact): Promise<Tra
 function agree(digest: KnownDigest, where: string, document: string): void {
   const { algorithm, value, source } = digest;
   const format = source?.format ?? "";
-  if (!isListFormat(format)) throw new Failure(`${where} has an unsupported format`, EXIT.failure);
+  if (!isListFormat(format)) throw new Failure(`${where} has an unknown format`, EXIT.failure);
   const listed = listedHash(where, document, { format, algorithm, filename: source?.filename ?? null });
   if (listed !== value) {
     throw new Failure(
@@ -49,19 +50,19 @@ function agree(digest: KnownDigest, where: string, document: string): void {
   }
 }
 
-/** Returns signatures over the image itself, which need the complete file. */
+/** Signatures over the image itself. Their check needs the complete file. */
 export function signaturesOfImage(artifact: Artifact): readonly Signature[] {
   const urls = artifact.locations.map(({ url }) => url);
   return signaturesOf(artifact).filter(({ signs }) => urls.includes(signs));
 }
 
-/** Returns signatures over a document that lists one of the digests. */
+/** Signatures over a document that lists a digest of the artifact. */
 function signaturesOfDocuments(artifact: Artifact): readonly Signature[] {
   return signaturesOf(artifact).filter(({ signs }) => digestFrom(artifact, signs) !== undefined);
 }
 
 function signaturesOf({ integrity }: Artifact): readonly Signature[] {
-  return (integrity?.signatures ?? []).filter(({ kind }) => kind === "pgp_detached" || kind === "pgp_clearsigned");
+  return (integrity?.signatures ?? []).filter(({ kind }) => isSignatureKind(kind));
 }
 
 function digestFrom(artifact: Artifact, url: string): KnownDigest | undefined {
@@ -69,29 +70,25 @@ function digestFrom(artifact: Artifact, url: string): KnownDigest | undefined {
 }
 
 /**
- * Throws a Failure if the index has no signature for the file, or only one by an unpinned key, so that this fails
- * before the download.
+ * Throws a Failure when the index has no signature for the file, or when the key of a signature over the image is not
+ * pinned. Checked before the download, which may be long.
  */
-export async function requireSignature(
-  source: Source,
-  artifact: Artifact,
-  requirement: SignatureRequirement,
-): Promise<void> {
+export async function requireSignature(source: Source, artifact: Artifact, request: SignatureRequest): Promise<void> {
   if (signaturesOfDocuments(artifact).length + signaturesOfImage(artifact).length === 0) {
     throw new Failure(
-      "the index has no vendor signature of this image or of a checksum document that lists it",
+      "the index has no signature of the vendor over this image or over a list with its hash",
       EXIT.failure,
     );
   }
   for (const signature of signaturesOfImage(artifact)) {
-    const { keys, pinned } = await keysFor(source, artifact, { signature, requirement });
+    const { keys, pinned } = await keysFor(source, artifact, { signature, request });
     if (!pinned) throw unpinned(keys.map(fingerprintOf));
   }
 }
 
 /**
- * An attacker who changes an image in the index can change its key, too, so a key from the index is not trusted: the
- * user, a key file or a key server's address must name it.
+ * The index alone cannot vouch for a key: an attacker who can change an image in the index can also change its key. The
+ * key must come from the user, from a key file or from the address of a key server.
  */
 function unpinned(fingerprints: readonly string[]): Failure {
   const [first, ...more] = fingerprints;
@@ -99,21 +96,21 @@ function unpinned(fingerprints: readonly string[]): Failure {
     ? `${first} is the vendor's key`
     : `one of ${fingerprints.join(", ")} is the vendor's key`;
   return new Failure(
-    `only the index claims that ${which}; compare it with the vendor's publications and pass --fingerprint ` +
-      `${more.length === 0 ? first : "<hex>"}, or the vendor's key as --key`,
+    `only the index says that ${which}; compare the fingerprint with the vendor's website and pass --fingerprint ` +
+      `${more.length === 0 ? first : "<hex>"}, or pass the vendor's key with --key`,
     EXIT.failure,
   );
 }
 
-/** Verifies the signatures that do not need the image file. */
+/** Verifies the signatures over documents, which do not need the image file. */
 export async function checkDocumentSignatures(
   source: Source,
   artifact: Artifact,
-  requirement: SignatureRequirement,
+  request: SignatureRequest,
 ): Promise<readonly SignedBy[]> {
   const found: SignedBy[] = [];
   for (const signature of signaturesOfDocuments(artifact)) {
-    const { keys, pinned } = await keysFor(source, artifact, { signature, requirement });
+    const { keys, pinned } = await keysFor(source, artifact, { signature, request });
     const document = await source.document(signature.signs, artifact);
     const { text, ...good } = signature.kind === "pgp_clearsigned"
       ? await verifyClearSigned(signature.signs, document, keys)
@@ -125,14 +122,15 @@ export async function checkDocumentSignatures(
   return found;
 }
 
+/** Verifies the signatures over the image file at `path`. */
 export async function checkImageSignatures(
   source: Source,
   artifact: Artifact,
-  { requirement, path }: { requirement: SignatureRequirement; path: string },
+  { request, path }: { request: SignatureRequest; path: string },
 ): Promise<readonly SignedBy[]> {
   const found: SignedBy[] = [];
   for (const signature of signaturesOfImage(artifact)) {
-    const { keys, pinned } = await keysFor(source, artifact, { signature, requirement });
+    const { keys, pinned } = await keysFor(source, artifact, { signature, request });
     const good = await detached(source, artifact, { signature, keys, content: { path } });
     if (!pinned) throw unpinned([good.fingerprint]);
     found.push({ ...good, signature_url: signature.url });
@@ -155,27 +153,23 @@ async function detached(
 async function keysFor(
   source: Source,
   artifact: Artifact,
-  { signature: { key_url }, requirement }: { signature: Signature; requirement: SignatureRequirement },
+  { signature: { key_url }, request }: { signature: Signature; request: SignatureRequest },
 ): Promise<{ keys: Keys; pinned: boolean }> {
-  const in_address = requirement.key === null ? pinIn(key_url ?? "") : null;
-  const pins = requirement.fingerprints.length > 0
-    ? requirement.fingerprints
-    : in_address === null
-    ? null
-    : [in_address];
-  if (requirement.key !== null) return { keys: await readKeys("the key file", requirement.key, pins), pinned: true };
+  const in_address = request.key === null ? pinIn(key_url ?? "") : null;
+  const pins = request.fingerprints.length > 0 ? request.fingerprints : in_address === null ? null : [in_address];
+  if (request.key !== null) return { keys: await readKeys("the key file", request.key, pins), pinned: true };
   if (key_url === null || key_url === undefined) {
-    throw new Failure("the index has no URL of the vendor's key; pass --key", EXIT.failure);
+    throw new Failure("the index has no address of the vendor's key; pass the key with --key", EXIT.failure);
   }
   return { keys: await readKeys(key_url, await source.document(key_url, artifact), pins), pinned: pins !== null };
 }
 
-/** Returns the fingerprint in a key server's URL, the only pin that an index can have. */
+/** The fingerprint in the address of a key server, or null. No other field of an index has a fingerprint. */
 export function pinIn(key_url: string): string | null {
   return /[?&]search=0x([0-9a-f]{64}|[0-9a-f]{40})(?:&|$)/i.exec(key_url)?.[1]?.toUpperCase() ?? null;
 }
 
-/** Returns the documents that a mirror copies, so that these checks work from the mirror. */
+/** Lists the documents that a mirror keeps, so that verification works from the mirror. */
 export function documentsOf(artifact: Artifact): readonly string[] {
   const digests = knownDigests(artifact).filter(({ source }) => isListFormat(source?.format ?? ""));
   const signatures = [...signaturesOfDocuments(artifact), ...signaturesOfImage(artifact)];

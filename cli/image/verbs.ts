@@ -1,4 +1,4 @@
-// The image verbs of opsctl and tenantctl. They need an index, but no control plane and no credential.
+// The image verbs of opsctl and tenantctl. They need only an index: no control plane and no credential.
 import type { AnyCommand } from "../framework.ts";
 import { download } from "./download.ts";
 import type { Host } from "./host.ts";

@@ -5,7 +5,8 @@ import { Failure } from "../internal/failure.ts";
 import type { Io } from "../internal/io.ts";
 import { plainText } from "../internal/plain-text.ts";
 import { statusLine } from "../internal/status-line.ts";
-import { ALGORITHM_NAMES, type Hashes, hashFile, knownDigests, mismatch } from "./digest.ts";
+import { DIGEST_ALGORITHMS } from "../../src/lib/image-index/values.ts";
+import { type Hashes, hashFile, knownDigests, mismatch } from "./digest.ts";
 import { filterImages } from "./filter.ts";
 import type { Host } from "./host.ts";
 import type { Artifact, Image } from "./model.ts";
@@ -13,7 +14,7 @@ import { FINGERPRINT, KEY, picking, SIGNATURE, TRUST_INDEX } from "./options.ts"
 import { sizeOfFile } from "./part.ts";
 import { artifactName, findImage, imageName } from "./pick.ts";
 import { openSource } from "./source.ts";
-import { proofText, proveListing, trustPolicyOf } from "./trust.ts";
+import { proofText, proveListing, wishOf } from "./trust.ts";
 import { checkImageSignatures } from "./vendor-check.ts";
 
 type Match = { readonly image: Image; readonly artifact: Artifact };
@@ -21,33 +22,33 @@ type Match = { readonly image: Image; readonly artifact: Artifact };
 export function verify(host: Host): AnyCommand {
   return picking(
     "verify",
-    "Verify a downloaded image against an index and its vendor; exit code 1 if it differs",
+    "Check a file against an index and the vendor's checksums; exit code 1 if it differs",
   )
-    .argument("<file>", "downloaded file")
-    .option("--image <image>", "expected image: DISTRO/RELEASE[/BUILD]; by default any image of the index")
+    .argument("<file>", "the downloaded file")
+    .option("--image <image>", "the expected image, DISTRO/RELEASE[/BUILD] (default: search the whole index)")
     .addOption(TRUST_INDEX)
     .addOption(SIGNATURE)
     .addOption(KEY)
     .addOption(FINGERPRINT)
     .action(host.withIo(async (io, file, options) => {
-      const policy = await trustPolicyOf(options);
+      const check = await wishOf(options);
       const path = resolve(file);
-      if (await sizeOfFile(path) === null) throw new Failure(`file ${path} does not exist`, EXIT.failure);
+      if (await sizeOfFile(path) === null) throw new Failure(`the file ${path} does not exist`, EXIT.failure);
       const source = await openSource(host, io, options.index);
       const images = options.image === undefined ? await source.images() : [await findImage(source, options.image)];
       const { image, artifact } = matching(filterImages(images, options), await hashesOf(io, path));
-      const proof = await proveListing(source, artifact, policy);
+      const proof = await proveListing(source, artifact, check);
       const signed_by = [
         ...proof.signed_by,
-        ...(policy.signature === null
+        ...(check.signature === null
           ? []
-          : await checkImageSignatures(source, artifact, { requirement: policy.signature, path })),
+          : await checkImageSignatures(source, artifact, { request: check.signature, path })),
       ];
-      const complete = { ...proof, signed_by };
+      const whole = { ...proof, signed_by };
       const { variant = null, arch, format } = artifact;
       io.print(
         { file: path, image: imageName(image), variant, arch, format, digest_from: proof.traced, signed_by },
-        `${plainText(path)}: ${imageName(image)} ${artifactName(artifact)}, ${proofText(complete)}`,
+        `${plainText(path)}: ${imageName(image)} ${artifactName(artifact)}, ${proofText(whole)}`,
       );
     }));
 }
@@ -56,28 +57,28 @@ async function hashesOf(io: Io, path: string): Promise<Hashes> {
   const line = statusLine(io);
   try {
     return await hashFile(io.environment, path, {
-      algorithms: ALGORITHM_NAMES,
-      onProgress: () => line.show(`checking ${path}`),
+      algorithms: DIGEST_ALGORITHMS,
+      tell: () => line.show(`checking ${path}`),
     });
   } finally {
     line.clear();
   }
 }
 
-/** Returns the image with these hashes. Throws a Failure if no image has them. */
+/** Finds the file in the index by its hashes. Throws a Failure if the index does not list it. */
 function matching(images: readonly Image[], hashes: Hashes): Match {
   const all = images.flatMap((image) => image.build.artifacts.map((artifact) => ({ image, artifact })));
-  const with_digest = all.filter(({ artifact }) => knownDigests(artifact).length > 0);
-  const found = with_digest.find(({ artifact }) => mismatch(hashes, knownDigests(artifact)) === null);
+  const vetted = all.filter(({ artifact }) => knownDigests(artifact).length > 0);
+  const found = vetted.find(({ artifact }) => mismatch(hashes, knownDigests(artifact)) === null);
   if (found !== undefined) return found;
-  const [only] = with_digest;
-  if (only === undefined) throw new Failure("the index lists no hash to compare with", EXIT.failure);
-  if (with_digest.length > 1) {
-    throw new Failure(`the file matches none of the ${with_digest.length} files in the index`, EXIT.failure);
+  const [only] = vetted;
+  if (only === undefined) throw new Failure("the index has no hash to compare the file with", EXIT.failure);
+  if (vetted.length > 1) {
+    throw new Failure(`the file is not among the ${vetted.length} files of the index`, EXIT.failure);
   }
   const { algorithm, value } = mismatch(hashes, knownDigests(only.artifact))!;
   throw new Failure(
-    `the file's ${algorithm} is ${hashes[algorithm]}, but ${imageName(only.image)} has ${value}`,
+    `the ${algorithm} of the file is ${hashes[algorithm]}; ${imageName(only.image)} has ${value}`,
     EXIT.failure,
   );
 }

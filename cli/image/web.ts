@@ -1,5 +1,5 @@
-// Downloads from untrusted servers: the connector checks each address and redirect; no credential is sent; time and
-// bytes are limited. A caller may retry after Unreachable, not after another Failure.
+// Downloads from untrusted servers: the connector checks every address and redirect, no credential is sent, and time
+// and bytes are limited. The caller may retry after an Unreachable, not after any other Failure.
 import { jitteredMs } from "../internal/backoff.ts";
 import { pause } from "../internal/api.ts";
 import { Unreachable } from "../internal/exchange.ts";
@@ -16,38 +16,38 @@ export type Reply = {
   readonly url: string;
   readonly status: number;
   readonly headers: Headers;
-  /** Streams the body. Throws Unreachable if it ends early or stalls. */
+  /** Yields the body. Throws Unreachable when the connection breaks or stalls. */
   chunks(): AsyncGenerator<Uint8Array>;
   drop(): Promise<void>;
 };
-export type GetOptions = {
+export type Asking = {
   readonly reach: Reach;
   readonly headers?: Readonly<Record<string, string>>;
   readonly patience?: Patience;
-  /** Allows http. Only for bytes that a digest from another source checks. */
+  /** Whether http is allowed: only if a digest from another source checks the bytes. */
   readonly plain_http?: boolean;
-  /** A forbidden address fails like an unreachable one, so that a tenant cannot probe the network. */
+  /** Whether a forbidden address fails like an unreachable one, so that a tenant cannot distinguish them. */
   readonly uniform?: boolean;
 };
 
 const DOCUMENT_TRIES_MAX = 3;
 
-/** Sends a GET and follows redirects. Returns a response of any other status. */
-export async function get(environment: Environment, address: string, options: GetOptions): Promise<Reply> {
-  let url = checkedUrl(address, options.plain_http);
+/** Follows redirects and returns a response with any other status. */
+export async function get(environment: Environment, address: string, asking: Asking): Promise<Reply> {
+  let url = checkedUrl(address, asking.plain_http);
   for (let hops = 0;; hops++) {
-    const reply = await getOnce(environment, url, options);
+    const reply = await getOnce(environment, url, asking);
     if (!REDIRECT_STATUSES.includes(reply.status)) return reply;
     await reply.drop();
     if (hops === REDIRECTS_MAX) throw new Failure(`${address}: more than ${REDIRECTS_MAX} redirects`, EXIT.failure);
     const target = reply.headers.get("location") ?? "";
-    if (!URL.canParse(target, url)) throw new Failure(`${url} redirects to an invalid address`, EXIT.failure);
-    url = checkedUrl(new URL(target, url).href, options.plain_http);
+    if (!URL.canParse(target, url)) throw new Failure(`${url} redirects without a valid address`, EXIT.failure);
+    url = checkedUrl(new URL(target, url).href, asking.plain_http);
   }
 }
 
-async function getOnce(environment: Environment, url: URL, options: GetOptions): Promise<Reply> {
-  const { reach, headers, patience = PATIENCE, uniform = false } = options;
+async function getOnce(environment: Environment, url: URL, asking: Asking): Promise<Reply> {
+  const { reach, headers, patience = PATIENCE, uniform = false } = asking;
   const late = new AbortController();
   const within = async <T>(limit_ms: number, work: () => Promise<T>): Promise<T> => {
     const timer = setTimeout(() => late.abort(new Error(`no data for ${limit_ms / 1_000} s`)), limit_ms);
@@ -65,7 +65,7 @@ async function getOnce(environment: Environment, url: URL, options: GetOptions):
   const response = await within(patience.answer_ms, () =>
     environment.outbound(url.href, {
       reach,
-      // With a content encoding, sizes and ranges would not refer to the file itself.
+      // A content-encoding would change the size and the ranges.
       headers: { accept: "*/*", "accept-encoding": "identity", "user-agent": `berth/${VERSION}`, ...headers },
       signal: AbortSignal.any([environment.signal, late.signal]),
     }));
@@ -95,7 +95,7 @@ function lost(environment: Environment, url: URL, error: unknown): Failure {
   return new Unreachable(`cannot get ${url}: ${reason(error)}`, EXIT.failure);
 }
 
-/** Returns the message of the innermost cause. */
+/** The message of the innermost cause. */
 function reason(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause instanceof Error ? reason(error.cause) : error.message;
@@ -131,9 +131,9 @@ async function getDocumentOnce(
   if (reply.status !== 200) {
     await reply.drop();
     if (reply.status === 404 || reply.status === 410) return null;
-    const text = `${address}: status ${reply.status}`;
-    if (isTransientStatus(reply.status)) throw new Unreachable(text, EXIT.failure);
-    throw new Failure(text, exitCodeOfStatus(reply.status), { status: reply.status });
+    const problem = `${address}: status ${reply.status}`;
+    if (isTransientStatus(reply.status)) throw new Unreachable(problem, EXIT.failure);
+    throw new Failure(problem, exitCodeOfStatus(reply.status), { status: reply.status });
   }
   const chunks: Uint8Array[] = [];
   let bytes = 0;
@@ -145,7 +145,7 @@ async function getDocumentOnce(
   }
   const length = reply.headers.get("content-length");
   if (length !== null && Number(length) !== bytes && !reply.headers.has("content-encoding")) {
-    throw new Unreachable(`${address}: the response ended early`, EXIT.failure);
+    throw new Unreachable(`${address}: the connection broke`, EXIT.failure);
   }
   return joinedBytes(chunks);
 }

@@ -1,10 +1,10 @@
-// Which release holds latest, lts and dev. Given only to releases that are published, so that an alias never points at one
-// that was left out.
+// Assigns the aliases latest, lts and dev. Runs after releases were left out, so that an alias points at a published
+// one.
 import { VendorFault } from "../fault.ts";
 import type { Candidate } from "../vendor.ts";
 import type { ResolvedRelease } from "./release.ts";
 
-/** What the candidates that stand at one release say of it: two channels can resolve to the same one. */
+/** A release with the labels of all candidates that resolved to it. Two channels can resolve to the same release. */
 export type Labelled = {
   readonly resolved: ResolvedRelease;
   readonly labels: readonly Pick<Candidate, "dev" | "lts">[];
@@ -29,14 +29,14 @@ export function giveAliases(found: readonly Labelled[]): Aliased {
   return { releases, dev_channel: label?.toLowerCase() ?? null };
 }
 
-/** Candidates that resolved to the same release become one entry, at the place of the first. */
+/** Merges candidates that resolved to the same release into one entry, at the position of the first. */
 export function mergeChannels(found: readonly { candidate: Candidate; resolved: ResolvedRelease }[]): Labelled[] {
   const merged = new Map<string, { resolved: ResolvedRelease; labels: Candidate[] }>();
   for (const { candidate, resolved } of found) {
     const before = merged.get(resolved.release.id);
     if (before === undefined) merged.set(resolved.release.id, { resolved, labels: [candidate] });
     else if (before.labels[0]!.channel && candidate.channel) before.labels.push(candidate);
-    else throw new VendorFault("unreadable", `two releases are called ${resolved.release.id}`);
+    else throw new VendorFault("unreadable", `two releases have the id ${resolved.release.id}`);
   }
   return [...merged.values()];
 }

@@ -1,8 +1,8 @@
-// One image: its head, its hash from the vendor's document, the signatures that exist. What a server says now comes first;
-// where it gives no usable answer, what the tree before says about the same address stays.
+// One image: its HTTP metadata, its hash from the vendor's document, and its existing signatures. If a response cannot
+// be used, the values of the previous tree for the same address stay.
 import { isFault, messageOf, VendorFault } from "../fault.ts";
 import { asDigest } from "../../src/lib/crypto/digest-hex.ts";
-import type { LocationKind } from "../tree/enums.ts";
+import type { LocationKind } from "../../src/lib/image-index/values.ts";
 import type { Artifact, Digest, Signature } from "../tree/model.ts";
 import type { ArtifactDraft, Checksum, DetachedSignature, Visit } from "../vendor.ts";
 import type { Head, Web } from "../web/web.ts";
@@ -12,13 +12,15 @@ export type ArtifactSetting = {
   readonly visit: Visit;
   readonly web: Web;
   readonly kind: LocationKind;
-  /** The artifact that the tree before has at an address. */
+  /** Returns the artifact of the previous tree at an address. */
   readonly previous: (url: string) => Artifact | undefined;
-  /** Whether the tree before holds current builds of this release, so that there is something to keep. */
+  /** Whether the previous tree has current builds of this release that can be kept. */
   readonly release_known: boolean;
 };
 
-/** @throws VendorFault gone or not_recorded when the image is not there, held when its parts contradict each other */
+/**
+ * @throws VendorFault gone or not_recorded when the image does not exist, held when its sources contradict each other
+ */
 export async function resolveArtifact(draft: ArtifactDraft, setting: ArtifactSetting): Promise<Artifact> {
   const before = setting.previous(draft.url);
   const head = await headOf(draft, before, setting);
@@ -44,7 +46,10 @@ export async function resolveArtifact(draft: ArtifactDraft, setting: ArtifactSet
   };
 }
 
-/** What is archived is not read again, so it is not recorded without what it has. */
+/**
+ * Whether a value may be missing or come from the previous tree. Not in an archive: archived builds are never read
+ * again.
+ */
 function canBeKept(error: unknown, { kind }: ArtifactSetting): boolean {
   return kind !== "vault" && isUnusable(error);
 }
@@ -81,10 +86,12 @@ async function digestsOf(
   } catch (error) {
     if (!canBeKept(error, setting) && !isFault(error, "gone")) throw error;
     const kept = before?.integrity?.digests ?? [];
-    // A newer image whose hash cannot be read is no reason to give up one whose hash is known.
+    // A new image without a readable hash must not replace an image with a known hash.
     if (kept.length === 0 && setting.release_known) throw new VendorFault("held", messageOf(error));
     setting.visit.warn(
-      `${messageOf(error)}; ${kept.length > 0 ? "the digest known before stays" : "published without a digest"}`,
+      `${messageOf(error)}; ${
+        kept.length > 0 ? "the digest of the previous tree stays" : "published without a digest"
+      }`,
     );
     return kept;
   }
@@ -101,7 +108,7 @@ async function digestOf(url: string, checksum: Checksum, visit: Visit): Promise<
   const value = (await visit.checksums(document)).get(filename ?? "");
   if (value === undefined) throw new VendorFault("unreadable", `${document.url}: does not list ${filename}`);
   if (typeof checksum.expect === "string" && checksum.expect.toLowerCase() !== value) {
-    throw new VendorFault("held", `${document.url}: another hash for ${filename} than the vendor's own list`);
+    throw new VendorFault("held", `${document.url}: the hash of ${filename} differs from the vendor's own list`);
   }
   const format = checksum.published_format ?? document.format;
   const source = { url: document.url, format, filename: format === "bare" ? null : filename };

@@ -1,13 +1,15 @@
-// One build of a release, and what keeps its bytes honest from one run to the next.
+// One build of a release. Changed bytes under a known build id are an alarm.
 import { isFault, messageOf, VendorFault } from "../fault.ts";
 import { osinfoRef, pointEntry } from "../osinfo/lookup.ts";
-import type { LocationKind } from "../tree/enums.ts";
+import type { LocationKind } from "../../src/lib/image-index/values.ts";
+import { artifactKey } from "../tree/check-build.ts";
 import type { Artifact, Build } from "../tree/model.ts";
 import type { BuildDraft, Visit } from "../vendor.ts";
 import type { Web } from "../web/web.ts";
 import { resolveArtifact } from "./artifact.ts";
 import type { Gaps } from "./gaps.ts";
-import { isAbsent, isToken } from "./policy.ts";
+import { isName } from "../../src/lib/image-index/paths.ts";
+import { isAbsent } from "./policy.ts";
 
 export type BuildSetting = {
   readonly visit: Visit;
@@ -18,16 +20,16 @@ export type BuildSetting = {
   readonly release: string;
   readonly previous: readonly Build[];
   readonly first_seen: string;
-  /** The operator says that other bytes under a known build id are right. */
+  /** The operator accepts changed bytes under a known build id. */
   readonly accept_changes: boolean;
 };
 
 /**
- * Null when no image of it could be had.
+ * Returns null when no image is available.
  * @throws VendorFault gone when the default image is not there, held when a hash changed under the same build id
  */
 export async function resolveBuild(draft: BuildDraft, setting: BuildSetting): Promise<Build | null> {
-  if (!isToken(draft.build)) throw new VendorFault("unreadable", `"${draft.build}" cannot be a build id`);
+  if (!isName(draft.build)) throw new VendorFault("unreadable", `"${draft.build}" cannot be a build id`);
   const before = setting.previous.find(({ build }) => build === draft.build);
   const artifacts = (await Promise.all(draft.artifacts.map((_, index) => artifactAt(draft, index, setting))))
     .flatMap((artifact) => artifact ?? []);
@@ -39,7 +41,7 @@ export async function resolveBuild(draft: BuildDraft, setting: BuildSetting): Pr
     build: draft.build,
     point_release: draft.point_release,
     published_at: draft.published_at ?? null,
-    // Other bytes are another build, even where the vendor gave them the same name.
+    // Changed bytes are a new build, even under the same name.
     first_seen: (change === null ? before?.first_seen : null) ?? setting.first_seen,
     osinfo: osinfoRef(pointEntry(setting.distro, draft.point_release)),
     artifacts,
@@ -70,7 +72,7 @@ async function artifactAt(draft: BuildDraft, index: number, setting: BuildSettin
   }
 }
 
-/** A build is bytes: other bytes under its id are an alarm, not an update. @returns what changed, or null */
+/** Describes a change of bytes under a known build id, or returns null. */
 function changeIn(id: string, before: Build | undefined, artifact: Artifact): string | null {
   const same = before?.artifacts.find((candidate) => artifactKey(candidate) === artifactKey(artifact));
   if (same === undefined) return null;
@@ -81,10 +83,5 @@ function changeIn(id: string, before: Build | undefined, artifact: Artifact): st
   );
   const resized = same.size !== null && artifact.size !== null && same.size !== artifact.size;
   if (changed === undefined && !resized) return null;
-  return `build ${id} ${artifactKey(artifact)}: another ${changed?.algorithm ?? "size"} under the same build id`;
-}
-
-/** Document 1: what an artifact is identified by within its build. */
-export function artifactKey({ variant, arch, format }: Pick<Artifact, "variant" | "arch" | "format">): string {
-  return `${variant ?? "-"}/${arch}/${format}`;
+  return `build ${id} ${artifactKey(artifact)}: different ${changed?.algorithm ?? "size"} under the same build id`;
 }

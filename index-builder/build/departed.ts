@@ -1,11 +1,11 @@
-// When builds were first seen that are the last of an ended point release and not in its vault yet: a vault may open days
-// later, or not answer on the day, and the build is then still the one that was seen long ago.
+// Keeps first_seen of the last build of an ended point release until the vault has the build. That may take days, and
+// first_seen must not change when the build moves to the archive.
 import type { Build } from "../tree/model.ts";
 
 /** first_seen by "release/build". */
 export type Departed = Readonly<Record<string, string>>;
 
-/** @param before builds of this release in the tree before, current ones */
+/** @param before current builds of this release in the previous tree */
 export function departedOf(
   known: Departed,
   { release, before, current, archived }: {

@@ -1,5 +1,5 @@
-// Vendor documents, verified. Whatever a vendor's file or the core parses comes through here, so no unverified byte is read
-// where a signature was asked for.
+// Vendor documents, verified. Vendors' files and the core get every document from here, so no code parses unverified
+// bytes of a document that must be signed.
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { isFault, messageOf, VendorFault } from "../fault.ts";
@@ -12,7 +12,7 @@ import type { Notes, SignatureMode } from "./report.ts";
 
 export type Documents = {
   text(url: string, options?: DocumentOptions): Promise<string>;
-  /** The state to write once everything was checked. */
+  /** The trust state to write after all checks. */
   trust(): VendorTrust;
 };
 type Setting = {
@@ -23,7 +23,7 @@ type Setting = {
   readonly now: Date;
 };
 
-/** A text, and of a verified one what its issue is. */
+/** A document's text, and its issue when it was verified. */
 type Reading = { readonly text: string; readonly issue: Omit<Issue, "series"> | null };
 
 export function openDocuments(setting: Setting): Documents {
@@ -40,7 +40,7 @@ export function openDocuments(setting: Setting): Documents {
   };
 
   function reading(url: string, options: DocumentOptions): Promise<Reading> {
-    // A large document is parsed once by who asks for it; keeping its text too would double the memory of a run.
+    // The caller parses a large document once. Keeping its text would double the memory of a run.
     if (options.bytes_max !== undefined) return readOnce(url, options);
     const key = readingKey(url, options.signature);
     const before = read.get(key);
@@ -65,14 +65,14 @@ export function openDocuments(setting: Setting): Documents {
     return signature.kind === "pgp_clearsigned" && signature.twin === undefined ? clearSignedText(url, text) : text;
   }
 
-  /** Null when it could not be checked and the mode lets that pass. */
+  /** Null when the signature could not be checked and the mode allows that. */
   async function verify(url: string, options: DocumentOptions, signature: DocumentSignature): Promise<Verified | null> {
     const series = options.series ?? url;
     const keys = await keysOrNull(url, signature.key);
     if (keys === null) return null;
     if (signature.kind === "pgp_clearsigned") {
       const signed_url = signature.twin ?? url;
-      // Without a twin this is the document itself: that it is missing is not a matter of signatures.
+      // Without a twin this is the document itself. If it is missing, that is no signature fault.
       const document = signature.twin === undefined
         ? await web.get(url, options)
         : await signatureOf(series, signed_url, () => web.get(signed_url, options));
@@ -83,14 +83,17 @@ export function openDocuments(setting: Setting): Documents {
     return made === null ? null : await verifyDetached({ what: url, document, signature: made, keys, now });
   }
 
-  /** Null where the vendor has no signature; one that was there before must not vanish, or an attacker would remove it. */
+  /**
+   * Null when the vendor has no signature. A signature that existed before must not vanish: an attacker could remove
+   * it.
+   */
   async function signatureOf<T>(series: string, url: string, work: () => Promise<T>): Promise<T | null> {
     try {
       return await work();
     } catch (error) {
       if (!isFault(error, "gone", "not_recorded", "refused")) throw error;
       if (setting.before.documents[series] !== undefined && !isFault(error, "not_recorded")) {
-        throw new VendorFault("untrusted", `${url}: the signature that was there before is gone: ${messageOf(error)}`);
+        throw new VendorFault("untrusted", `${url}: the signature existed before and is gone: ${messageOf(error)}`);
       }
       return unchecked(url, error);
     }
@@ -99,7 +102,7 @@ export function openDocuments(setting: Setting): Documents {
   function unchecked(what: string, error: unknown): null {
     if (signatures === "require") {
       const kind = isFault(error, "unverifiable") ? "unverifiable" : "untrusted";
-      throw new VendorFault(kind, `${what}: cannot be checked: ${messageOf(error)}`);
+      throw new VendorFault(kind, `${what}: signature cannot be checked: ${messageOf(error)}`);
     }
     notes.warn(`${what}: signature not checked: ${messageOf(error)}`);
     return null;
@@ -124,7 +127,7 @@ export function openDocuments(setting: Setting): Documents {
     } catch (error) {
       const kept = trust.keys[key.key_url];
       if (kept === undefined || isFault(error, "untrusted")) throw error;
-      notes.warn(`${key.key_url}: ${messageOf(error)}; the key as last fetched is used`);
+      notes.warn(`${key.key_url}: ${messageOf(error)}; using the key from an earlier run`);
       return pinnedKeys(key.key_url, Buffer.from(kept, "base64"), key.fingerprints);
     }
   }
@@ -140,7 +143,7 @@ export function openDocuments(setting: Setting): Documents {
   }
 }
 
-/** What was read without a signature is not what somebody gets who asks for one. */
+/** Key of a reading. It includes the signature, so that a request with one never gets an unverified text. */
 export function readingKey(url: string, signature: DocumentSignature | null | undefined): string {
   return JSON.stringify([url, signature ?? null]);
 }

@@ -1,18 +1,18 @@
-// What a release can do without: other architectures and variants, older builds. Where the vendor says that it has none
-// (404), there is none. Where no usable answer comes the whole vendor is tried again, and after the last attempt there is
-// a gap: the vendor is published, and what the tree before lists stays (kept-images.ts). Every other fault is a failure:
-// a change of format or a bad signature must not pass for an image that has gone.
+// Faults in optional parts of a release: other architectures and variants, older builds. A 404 means that the part does
+// not exist. Without a response, the whole vendor is retried; after the last attempt this leaves a gap: the vendor is
+// published, and the images of the previous tree stay (kept-images.ts). Every other fault fails the vendor: a change of
+// format or a bad signature must not look like a removed image.
 import { isFault, messageOf } from "../fault.ts";
 import type { Notes } from "./report.ts";
 
 export type Gaps = {
-  /** Whether the run goes on without it; why was noted. Where not, the fault must be thrown on. */
+  /** Whether the run continues without the part; the reason was noted. If false, the caller must rethrow the fault. */
   allows(what: string, error: unknown): boolean;
-  /** Whether something was passed over that the vendor may have. */
+  /** Whether a skipped part may still exist at the vendor. */
   any(): boolean;
 };
 
-/** @param last_attempt whether the vendor will not be tried again in this run */
+/** @param last_attempt whether this run makes no further attempt */
 export function openGaps(notes: Notes, last_attempt: boolean): Gaps {
   let open = false;
   return {
@@ -24,7 +24,7 @@ export function openGaps(notes: Notes, last_attempt: boolean): Gaps {
       }
       if (!last_attempt || !isFault(error, "transient")) return false;
       open = true;
-      notes.warn(`${what}: passed over, what was listed before stays: ${messageOf(error)}`);
+      notes.warn(`${what}: skipped, its images of the previous tree stay: ${messageOf(error)}`);
       return true;
     },
     any: () => open,

@@ -1,19 +1,20 @@
-// Images of one release, grouped into builds: for vendors whose variants and architectures come out at different times.
+// Groups the images of a release into builds, for vendors that publish variants and architectures at different times.
 import { compareNatural, newestFirst } from "../natural-order.ts";
 import type { Visit } from "../vendor.ts";
 
 export type Found = { readonly build: string; readonly variant: string; readonly arch: string };
 
 /**
- * Of every variant and architecture the newest image that is not ahead of `lead`, the build of the default image; grouped
- * by build, newest first. One that lags is a build of its own, since a build is the same bytes for ever; one that is ahead
- * waits, so that the newest build always has the default image.
+ * Takes the newest image of every variant and architecture that is not newer than `lead`, the build of the default
+ * image, and groups them by build, newest first. An older image is a build of its own, since the bytes of a build never
+ * change. A newer image is left out until the default image has caught up, so that the newest build always has the
+ * default image.
  */
 export function groupByBuild<T extends Found>(visit: Visit, found: readonly T[], lead: string): T[][] {
   const ready = found.filter(({ build }) => compareNatural(build, lead) <= 0);
   const waiting = found.filter((image) => !ready.some((other) => isSameKind(other, image)));
   for (const { variant, arch, build } of newestOfEachKind(waiting)) {
-    visit.warn(`${variant} ${arch} ${build}: left out until the default image, now ${lead}, is there`);
+    visit.warn(`${variant} ${arch} ${build}: left out until the default image, now ${lead}, catches up`);
   }
   const current = newestOfEachKind(ready);
   const builds = newestFirst(new Set(current.map(({ build }) => build)), (build) => build);

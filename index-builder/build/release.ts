@@ -1,4 +1,4 @@
-// One candidate, resolved: its release, current builds and archive, or the reason it is left out.
+// Resolves one candidate into its release, current builds and archive, or notes why it is left out.
 import { isFault, messageOf, VendorFault } from "../fault.ts";
 import { osinfoRef, releaseEntry } from "../osinfo/lookup.ts";
 import type { Build, Release } from "../tree/model.ts";
@@ -9,13 +9,14 @@ import type { Web } from "../web/web.ts";
 import { resolveBuild } from "./build.ts";
 import { type Departed, departedOf } from "./departed.ts";
 import type { Gaps } from "./gaps.ts";
-import { isAbsent, isToken } from "./policy.ts";
+import { isName } from "../../src/lib/image-index/paths.ts";
+import { isAbsent } from "./policy.ts";
 import type { Notes } from "./report.ts";
 
 export type ReleaseSetting = {
   readonly visit: Visit;
   readonly gaps: Gaps;
-  /** For vaults, which leave no gaps. */
+  /** For vaults, which allow no gaps. */
   readonly vault: { readonly visit: Visit; readonly gaps: Gaps };
   readonly web: Web;
   readonly notes: Notes;
@@ -26,7 +27,7 @@ export type ReleaseSetting = {
   readonly accept_changes: boolean;
 };
 export type ResolvedRelease = {
-  /** Without aliases: those are given when every release is known. */
+  /** Without aliases: they are assigned when every release is known. */
   readonly release: Release;
   readonly current: readonly Build[];
   readonly archived: readonly Build[];
@@ -35,14 +36,14 @@ export type ResolvedRelease = {
 
 export async function resolveRelease(candidate: Candidate, setting: ReleaseSetting): Promise<ResolvedRelease | null> {
   const { notes, distro } = setting;
-  if (!isToken(candidate.token)) throw new VendorFault("unreadable", `"${candidate.token}" cannot be a release id`);
+  if (!isName(candidate.token)) throw new VendorFault("unreadable", `"${candidate.token}" cannot be a release id`);
   let id = candidate.token;
   try {
     const resolved = await candidate.resolve();
     const release = releaseOf(candidate, resolved, distro);
     id = release.id;
     const current = await currentBuilds(resolved, release, setting);
-    if (current.length === 0) throw new VendorFault("not_recorded", `${id}: no image of it could be had`);
+    if (current.length === 0) throw new VendorFault("not_recorded", `${id}: no image is available`);
     const archived = await archivedBuilds(resolved, { ...setting, release, current });
     const before = resolved.archive === undefined ? [] : setting.previous?.current.get(id) ?? [];
     return {
@@ -65,7 +66,7 @@ function releaseOf(candidate: Candidate, resolved: Resolved, distro: string): Re
     throw new VendorFault("unreadable", `channel ${candidate.token} does not say which release it is`);
   }
   const id = known?.id ?? candidate.token;
-  if (!isToken(id)) throw new VendorFault("unreadable", `"${id}" cannot be a release id`);
+  if (!isName(id)) throw new VendorFault("unreadable", `"${id}" cannot be a release id`);
   const version = known?.version ?? candidate.version;
   return {
     id,
@@ -86,7 +87,7 @@ async function currentBuilds(resolved: Resolved, release: Release, setting: Rele
       const build = await resolveBuild(draft, { ...setting, kind: "primary", release: release.id, previous });
       if (build !== null) builds.push(build);
     } catch (error) {
-      // Of several current builds only the newest decides about the release.
+      // Only a fault of the newest build fails the release.
       if (index === 0) throw error;
       const what = `${release.id} ${draft.build}`;
       if (isAbsent(error)) setting.notes.warn(`${what}: left out: ${messageOf(error)}`);
@@ -99,8 +100,8 @@ async function currentBuilds(resolved: Resolved, release: Release, setting: Rele
 type ArchiveSetting = ReleaseSetting & { readonly release: Release; readonly current: readonly Build[] };
 
 /**
- * What was archived stays; a vault is asked only for point releases that are not there yet. Each is asked for again at the
- * next run until it could be had whole, so none of its faults takes anything else along.
+ * Keeps archived builds, and asks the vault only for point releases that the archive lacks. Every run retries an
+ * incomplete one, so its faults affect nothing else.
  */
 async function archivedBuilds(resolved: Resolved, setting: ArchiveSetting): Promise<Build[]> {
   const { release, current, previous, notes, departed, first_seen, vault } = setting;
@@ -128,7 +129,7 @@ async function archivedBuilds(resolved: Resolved, setting: ArchiveSetting): Prom
   return builds.sort(compareArchived);
 }
 
-/** Null where the vendor has it not, and with a note on every fault: an alarm where an attacker could be behind it. */
+/** Null on every fault. Notes all but a 404: as an alarm if an attacker could have caused the fault. */
 async function orNull<T>(notes: Notes, what: string, work: () => Promise<T>): Promise<T | null> {
   try {
     return await work();

@@ -1,6 +1,6 @@
-// What a run says about one vendor, for people and for the JSON summary.
+// Notes about one vendor, for people and for the JSON summary.
 
-/** An alarm is something that an attacker could have caused; the run's exit code tells of it. */
+/** An attacker could have caused an alarm; the run then ends with exit code 4. */
 export type Note = { readonly level: "warning" | "alarm"; readonly text: string };
 export type SignatureMode = "off" | "check" | "require";
 

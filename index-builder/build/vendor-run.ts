@@ -1,5 +1,5 @@
-// One vendor from its documents to its part of the tree. Transient faults are tried again from the start; every other fault
-// ends the run, and whoever called keeps the vendor's last good files.
+// Builds one vendor's part of the tree. A transient fault restarts the vendor; any other fault fails it, and the caller
+// keeps the vendor's last good files.
 import { isFault, messageOf, VendorFault } from "../fault.ts";
 import { NO_TRUST, type VendorTrust } from "../signatures/trust.ts";
 import type { DistroTree } from "../tree/tree.ts";
@@ -23,9 +23,9 @@ export type VendorSetting = {
   readonly now: Date;
   readonly previous: DistroTree | null;
   readonly trust: VendorTrust | null;
-  /** The operator's word that older documents and changed bytes of this vendor are right, for this run. */
+  /** The operator accepts older documents and changed bytes of this vendor in this run. */
   readonly accept_changes?: boolean;
-  /** Called before each further attempt. */
+  /** Called before each retry. */
   readonly wait: () => Promise<void>;
 };
 export type VendorOutcome =
@@ -42,7 +42,7 @@ export async function runVendor(vendor: Vendor, setting: VendorSetting): Promise
       const made = await attempt(vendor, setting, { notes, is_last: attempts === ATTEMPTS });
       return { id: vendor.id, ok: true, attempts, ...made, notes: notes.all };
     } catch (error) {
-      // Whatever a document made a vendor's file throw, the others must still be built.
+      // No error of one vendor may stop the others.
       if (!isFault(error, "transient") || attempts === ATTEMPTS) {
         return { id: vendor.id, ok: false, attempts, error: describe(error), notes: notes.all };
       }
@@ -97,7 +97,7 @@ async function attempt(vendor: Vendor, setting: VendorSetting, { notes, is_last 
   return { tree, trust: { ...documents.trust(), departed } };
 }
 
-/** Keys that were had once stay in use; only what is known of documents is set aside. */
+/** The trust state to start from. With accept_changes it keeps the keys and forgets the documents seen. */
 function trustOf({ trust, accept_changes }: VendorSetting): VendorTrust {
   const known = trust ?? NO_TRUST;
   return accept_changes === true ? { ...known, documents: {} } : known;

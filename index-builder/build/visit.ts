@@ -1,4 +1,4 @@
-// The one object a vendor's file is given: see vendor.ts for what each method promises.
+// Implements Visit, the services for a vendor's file. vendor.ts documents each method.
 import { isFault, messageOf, unreadable } from "../fault.ts";
 import { type Checksums, parseChecksums } from "../parse/checksums.ts";
 import { parseListing } from "../parse/listing.ts";
@@ -44,7 +44,7 @@ export function openVisit({ web, documents, notes, gaps, now, end_of_life_produc
       try {
         return parseSizes(await documents.text(document.url, optionsOf(document)));
       } catch (error) {
-        // What becomes of a release without its checksums is decided where its digest is read.
+        // The reading of the digest reports the same fault and decides about the release.
         if (!isFault(error, "gone", "refused", "unreadable", "not_recorded")) throw error;
         return new Map();
       }
@@ -76,7 +76,7 @@ export function openVisit({ web, documents, notes, gaps, now, end_of_life_produc
   };
   return visit;
 
-  /** Parsing an 18 MB feed once matters; the key tells what it was parsed as. */
+  /** Parses a document once: Ubuntu's feed has 18 MB. The key includes the format. */
   function once<T>(key: string, work: () => Promise<T>): Promise<T> {
     const before = parsed.get(key);
     if (before !== undefined) return before as Promise<T>;
@@ -102,6 +102,6 @@ function asJson(url: string, text: string): unknown {
 function firstProblem(issues: readonly { path: readonly PropertyKey[]; message: string }[]): string {
   const issue = issues[0];
   return issue === undefined
-    ? "not what it should be"
+    ? "unexpected format"
     : `${issue.path.map(String).join(".") || "document"}: ${issue.message}`;
 }

@@ -1,16 +1,16 @@
-// The entries of the osinfo database that an index can refer to. Two sources, kept apart: what the database itself held in
-// November 2022 (Debian's package osinfo-db 0.20221130), and, for anything released since, the id that the database's own
-// naming gives. Ids are made from a key: "http://ubuntu.com/ubuntu/" + "22.04", "ubuntu" + "22.04".
+// Entries of the osinfo database that an index can refer to, from two sources: the database of November 2022 (Debian's
+// package osinfo-db 0.20221130), and for later releases the naming rule of the database. An id is a prefix and a key:
+// "http://ubuntu.com/ubuntu/" + "22.04", "ubuntu" + "22.04".
 
 export type OsinfoFamily = {
   readonly id_prefix: string;
   readonly short_prefix: string;
-  /** The key in a release's version or a point release; null where the database has no entry of that kind. */
+  /** Returns the key for a version or a point release; null if the database has no such entries. */
   readonly releaseKey: (version: string) => string | null;
   readonly pointKey: (point_release: string) => string | null;
-  /** Keys the database held. */
+  /** Keys in the database of 2022. */
   readonly in_database: readonly string[];
-  /** Whether a point release that the database did not hold is named by rule too. */
+  /** Whether point releases outside the database get an id by rule, too. */
   readonly points_by_rule: boolean;
 };
 
@@ -41,7 +41,7 @@ export const OSINFO_FAMILIES: Readonly<Record<string, OsinfoFamily>> = {
     id_prefix: "http://rockylinux.org/rocky/",
     short_prefix: "rocky",
     releaseKey: leading(MAJOR),
-    // The database has entries of both kinds, but later point releases came irregularly: only those it held.
+    // The database has releases and some point releases, without a regular pattern: only those in it count.
     pointKey: whole(/^\d+\.\d+$/),
     points_by_rule: false,
     in_database: ["8", "8.4", "8.5", "8.6", "9", "9.0"],
@@ -64,14 +64,14 @@ export const OSINFO_FAMILIES: Readonly<Record<string, OsinfoFamily>> = {
     ...plain,
     id_prefix: "http://fedoraproject.org/fedora/",
     short_prefix: "fedora",
-    // A beta has no entry.
+    // Betas have no entry.
     releaseKey: whole(/^\d+$/),
     in_database: ["35", "36", "37"],
   },
   oracle: {
     id_prefix: "http://oracle.com/ol/",
     short_prefix: "ol",
-    // Oracle's entries are point releases; its release here is a major one.
+    // The database's entries are point releases; a release of the index is a major version.
     releaseKey: leading(MAJOR_MINOR),
     pointKey: whole(/^\d+\.\d+$/),
     points_by_rule: true,
@@ -108,5 +108,5 @@ export const OSINFO_FAMILIES: Readonly<Record<string, OsinfoFamily>> = {
   },
 };
 
-/** Arch has one entry and it does not follow the pattern. The database has none for OmniOS, SmartOS and Talos. */
+/** The one entry of Arch Linux, outside the pattern. The database has no entries for OmniOS, SmartOS and Talos. */
 export const OSINFO_ARCH = { id: "http://archlinux.org/archlinux/rolling", short_id: "archlinux" } as const;

@@ -1,13 +1,13 @@
-// Which entry of the osinfo database a release or point release is.
+// Finds the osinfo entry of a release or point release.
 import type { OsinfoRef } from "../tree/model.ts";
 import { OSINFO_ARCH, OSINFO_FAMILIES, type OsinfoFamily } from "./entries.ts";
 
 export type OsinfoEntry = OsinfoRef & {
-  /** Whether the database of 2022 held it; else its id follows the database's naming. */
+  /** "database": in the database of 2022. "rule": its id follows the database's naming rule. */
   readonly source: "database" | "rule";
 };
 
-/** Null when the database has no entry of that kind. */
+/** Null if the database has no entries of this kind. */
 export function releaseEntry(distro: string, version: string | null): OsinfoEntry | null {
   if (distro === "arch") return { ...OSINFO_ARCH, source: "database" };
   const family = OSINFO_FAMILIES[distro];
@@ -15,7 +15,7 @@ export function releaseEntry(distro: string, version: string | null): OsinfoEntr
   return entry(family, family.releaseKey(version));
 }
 
-/** Only a more specific entry than the release's. */
+/** Returns an entry for the point release, if it is more specific than the release's entry. */
 export function pointEntry(distro: string, point_release: string | null): OsinfoEntry | null {
   const family = OSINFO_FAMILIES[distro];
   if (family === undefined || point_release === null) return null;
@@ -23,7 +23,7 @@ export function pointEntry(distro: string, point_release: string | null): Osinfo
   return found === null || (found.source === "rule" && !family.points_by_rule) ? null : found;
 }
 
-/** What goes on the wire. */
+/** The published part of an entry. */
 export function osinfoRef(found: OsinfoEntry | null): OsinfoRef | null {
   return found === null ? null : { id: found.id, short_id: found.short_id };
 }

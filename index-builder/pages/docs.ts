@@ -1,4 +1,4 @@
-// docs/index.html: the API as a page, made from openapi.json. No script, nothing from elsewhere.
+// docs/index.html: the API as a page, generated from openapi.json. It has no script and loads nothing.
 import { openapiText } from "../tree/openapi.ts";
 import { escapeHtml, pageHtml } from "./html.ts";
 import { STYLE } from "./style.ts";
@@ -23,7 +23,7 @@ type Operation = {
 type Description = { paths: Record<string, { get: Operation }>; components: { schemas: Record<string, Schema> } };
 
 export function docsPage(): string {
-  // The document was made by this program a moment ago.
+  // This program generated the document, so its shape is known.
   const { paths, components } = JSON.parse(openapiText()) as Description;
   const operations = Object.entries(paths).map(([path, { get }]) =>
     `<tr><td><code>GET ${escapeHtml(path)}</code></td><td>${escapeHtml(get.summary)}</td><td>${
@@ -41,14 +41,14 @@ export function docsPage(): string {
 <a href="../index.html">Images</a>, <a href="../v1/openapi.json">openapi.json</a>.</p>
 </header>
 <main>
-<p>Open enums list what is known today; a client must take any other string too. Errors carry the Error object where the
-host can make one.</p>
+<p>Open sets list the values of this version; a client must accept any other string. An error response has an Error object
+if the host can send one.</p>
 <h2>Documents</h2>
-<table><thead><tr><th>Address</th><th>What it is</th><th>Shape</th></tr></thead>
+<table><thead><tr><th>Address</th><th>Content</th><th>Schema</th></tr></thead>
 <tbody>
 ${operations.join("\n")}
 </tbody></table>
-<h2>Shapes</h2>
+<h2>Schemas</h2>
 ${schemas.join("\n")}
 </main>`,
   });
@@ -64,7 +64,7 @@ function schemaSection(name: string, schema: Schema): string {
       escapeHtml(shape.description ?? "")
     }</td></tr>`;
   });
-  return `${head}<table><thead><tr><th>Field</th><th>Type</th><th>Required</th><th></th></tr></thead><tbody>
+  return `${head}<table><thead><tr><th>Field</th><th>Type</th><th>Required</th><th>Description</th></tr></thead><tbody>
 ${rows.join("\n")}
 </tbody></table>`;
 }
@@ -76,13 +76,13 @@ function typeText(schema: Schema): string {
     const name = named.split("/").at(-1)!;
     return `<a href="#${name}">${name}</a>${null_too}`;
   }
-  if (schema.oneOf !== undefined) return `${argv(schema.oneOf[0]?.enum ?? [])}, or any other string`;
-  if (schema.enum !== undefined) return `${argv(schema.enum)}${null_too}`;
+  if (schema.oneOf !== undefined) return `${codeList(schema.oneOf[0]?.enum ?? [])}, or any other string`;
+  if (schema.enum !== undefined) return `${codeList(schema.enum)}${null_too}`;
   if (schema.type === "array") return `list of ${typeText(schema.items ?? {})}${null_too}`;
   if (schema.type === undefined) return "any JSON";
   return escapeHtml(`${schema.type}${schema.format === undefined ? "" : ` (${schema.format})`}`) + null_too;
 }
 
-function argv(values: readonly string[]): string {
+function codeList(values: readonly string[]): string {
   return values.map((value) => `<code>${escapeHtml(value)}</code>`).join(", ");
 }

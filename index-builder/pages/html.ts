@@ -1,11 +1,11 @@
-// Text into HTML, and a policy that lets nothing run or load but what the page itself holds.
+// HTML pages from text, with a policy that allows only the page's own script and style.
 import { createHash } from "node:crypto";
 
 export function escapeHtml(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
-/** JSON inside a script element: no "</script" and no "<!--" can stand in it. */
+/** JSON for a script element, without "</script" and "<!--". */
 export function embeddedJson(value: unknown): string {
   return JSON.stringify(value).replaceAll("<", "\\u003c").replaceAll("\u2028", "\\u2028").replaceAll(
     "\u2029",
@@ -20,7 +20,7 @@ export type Page = {
   readonly body: string;
 };
 
-/** One file without anything from elsewhere. The policy names its style and script by hash. */
+/** A page in one file. The policy names its style and script by hash. */
 export function pageHtml({ title, style, script, body }: Page): string {
   const policy = [
     "default-src 'none'",

@@ -1,4 +1,4 @@
-// What the page shows of images.json: one row for each artifact, only what it needs.
+// The data of the page: one row for each artifact of images.json.
 import type { ImageList } from "../tree/model.ts";
 
 export type ImageRow = {

@@ -1,4 +1,4 @@
-/** Runs in the reader's browser. Builds elements, never HTML from text, so that no document of a vendor can become markup. */
+/** Script of the page. It builds elements and never parses text as HTML, so that a vendor's text cannot become markup. */
 export const PAGE_SCRIPT = `
 "use strict";
 const rows = JSON.parse(document.getElementById("images").textContent);
@@ -81,7 +81,7 @@ function show() {
   const words = search.value.toLowerCase().split(/\\s+/).filter(Boolean);
   const found = rows.filter((row) => matches(row, words));
   list.replaceChildren(...found.map(card));
-  count.textContent = found.length + " of " + rows.length + " images" + (found.length === 0 ? ". Nothing matches: clear the filters or search for less." : "");
+  count.textContent = found.length + " of " + rows.length + " images" + (found.length === 0 ? ". Nothing matches: clear the filters or use fewer words." : "");
   const state = new URLSearchParams();
   if (search.value) state.set("q", search.value);
   for (const field of FIELDS) if (selects[field].value) state.set(field, selects[field].value);

@@ -1,5 +1,5 @@
-// index.html: every image on one page, with the data in it, so that it works from a disk, behind any host and without the
-// internet.
+// index.html: every image on one page. The page contains its data, so it works from a disk, behind any host and without
+// the internet.
 import type { ImageList } from "../tree/model.ts";
 import { embeddedJson, pageHtml } from "./html.ts";
 import { imageRows } from "./image-rows.ts";
@@ -24,12 +24,12 @@ export function sitePage(images: ImageList): string {
     script: PAGE_SCRIPT,
     body: `<header>
 <h1>Cloud images</h1>
-<p class="soft">What the vendors publish, with their own digests and signatures. For programs:
+<p class="soft">Images from the vendors, with the vendors' own digests and signatures. For programs:
 <a href="v1/images.json">images.json</a>, <a href="v1/index.json">index.json</a>,
 <a href="docs/index.html">the API</a>.</p>
 </header>
 <div class="filters" role="search">
-<div class="wide"><label for="search">Search (press / to come here)</label>
+<div class="wide"><label for="search">Search (press / to focus)</label>
 <input id="search" type="search" autocomplete="off" spellcheck="false" placeholder="ubuntu lts aarch64"></div>
 ${selects}
 <div><label for="clear">Filters</label><button id="clear" type="button">Clear</button></div>
@@ -37,7 +37,7 @@ ${selects}
 <main>
 <p id="count" role="status" class="soft"></p>
 <ul id="list" class="images"></ul>
-<noscript><p>This page needs JavaScript to filter; <a href="v1/images.json">images.json</a> lists the same images.</p></noscript>
+<noscript><p>This page needs JavaScript; <a href="v1/images.json">images.json</a> lists the same images.</p></noscript>
 </main>
 <script type="application/json" id="images">${embeddedJson(imageRows(images))}</script>`,
   });

@@ -1,4 +1,4 @@
-/** Both pages. Colours follow the reader's scheme; everything fits 320 pixels. */
+/** Style of both pages. Colours follow the reader's colour scheme; the layout fits 320 pixels. */
 export const STYLE = `
 :root{--ink:#1c2024;--soft:#5b636d;--line:#d9dde2;--paper:#fff;--tint:#f4f6f8;--accent:#0b5fad;--accent-ink:#fff;--good:#1a7f37}
 @media (prefers-color-scheme:dark){:root{--ink:#e7eaee;--soft:#9aa4af;--line:#343b43;--paper:#14181c;--tint:#1d2329;--accent:#6cb2f5;--accent-ink:#0b1218;--good:#5ccf7f}}

@@ -1,17 +1,18 @@
-// Checksum documents. Every line must read as what it should be, so that a cut, an HTML page or another document is refused
-// as a whole, and the same name with two hashes is too. Comments (#) and empty lines pass.
+// Parses checksum documents. Every line must have the expected format, so that a truncated document, an HTML page or
+// another document is refused as a whole. Two hashes for one name are refused, too. Comments (#) and empty lines are
+// skipped.
 import { checksumLine, isSilentLine, type ListFormat } from "../../src/lib/crypto/checksum-line.ts";
 import { asDigest, type DigestAlgorithm } from "../../src/lib/crypto/digest-hex.ts";
 import { unreadable, VendorFault } from "../fault.ts";
 
 export type { ListFormat };
-/** Hash by name, as the document spells the name. `bare` has one entry, under the empty name. */
+/** Hash by file name, as in the document. A `bare` document has one entry, under the empty name. */
 export type Checksums = ReadonlyMap<string, string>;
 
 type Layout = { format: ListFormat; algorithm: DigestAlgorithm };
 
 /**
- * @param what how the document is called in the message
+ * @param what name of the document for error messages
  * @throws VendorFault unreadable
  */
 export function parseChecksums(what: string, text: string, { format, algorithm }: Layout): Checksums {
@@ -21,7 +22,7 @@ export function parseChecksums(what: string, text: string, { format, algorithm }
     const trimmed = line.trimEnd();
     if (isSilentLine(trimmed)) continue;
     const entry = checksumLine(trimmed, format, algorithm);
-    if (entry === "malformed") throw unreadable(what, `line ${index + 1} is not a ${format} checksum`);
+    if (entry === "malformed") throw unreadable(what, `line ${index + 1} is not a checksum in ${format} format`);
     if (entry === "other") continue;
     const before = found.get(entry.name);
     if (before !== undefined && before !== entry.hash) {
@@ -35,6 +36,6 @@ export function parseChecksums(what: string, text: string, { format, algorithm }
 
 function bare(what: string, text: string, algorithm: DigestAlgorithm): Checksums {
   const hash = asDigest(text.trim(), algorithm);
-  if (hash === null) throw unreadable(what, `not a ${algorithm} hash alone`);
+  if (hash === null) throw unreadable(what, `not exactly one ${algorithm} hash`);
   return new Map([["", hash]]);
 }

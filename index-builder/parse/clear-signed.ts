@@ -1,4 +1,4 @@
-// The signed text of a clear-signed document, or the fault of one whose frame could hide something (src/lib/openpgp/clear-signed.ts).
+// Extracts the text of a clear-signed document; refuses a frame that could hide text (src/lib/openpgp/clear-signed.ts).
 import * as frame from "../../src/lib/openpgp/clear-signed.ts";
 import { messageOf, unreadable } from "../fault.ts";
 

@@ -1,14 +1,14 @@
-// Directory listings as web servers make them (Apache tables, nginx <pre>). Only the addresses of links count: the text of
-// a link is cut short by both servers.
+// Parses directory listings of web servers (Apache tables, nginx <pre>). Reads the addresses of links, since both
+// servers truncate the text of long links.
 import { Parser } from "htmlparser2";
 import { unreadable } from "../fault.ts";
 
-/** More links than any listing of a vendor has. */
+/** Limit of links in a listing, above every vendor's listing. */
 const LINKS_MAX = 20_000;
 
 /**
- * The names a listing links to, relative to it, in its order: "10/" or "image.qcow2". Sort links, parents and addresses
- * elsewhere are left out. Percent-encoding is undone.
+ * Returns the names that a listing links to, in its order: "10/" or "image.qcow2", percent-decoded. Skips sort links,
+ * parent folders and other addresses.
  * @throws VendorFault unreadable when it is not an HTML page with links
  */
 export function parseListing(what: string, html: string): string[] {
@@ -24,7 +24,7 @@ export function parseListing(what: string, html: string): string[] {
   });
   parser.write(html);
   parser.end();
-  if (links === 0) throw unreadable(what, "no link in it, so not a directory listing");
+  if (links === 0) throw unreadable(what, "not a directory listing: it has no links");
   return [...names];
 }
 

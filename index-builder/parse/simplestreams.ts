@@ -1,4 +1,4 @@
-// Simplestreams products:1.0, the layout of Ubuntu's feed. The keys of `versions` are in no order.
+// Simplestreams products:1.0, the format of Ubuntu's feed. The keys of `versions` have no order.
 import { z } from "zod";
 
 const Item = z.object({
@@ -8,7 +8,10 @@ const Item = z.object({
   size: z.int().min(0).optional(),
 });
 const Version = z.object({ items: z.record(z.string(), Item) });
-/** Without its versions: a feed has hundreds of products, most of them ended, and a copy of each would be large. */
+/**
+ * A product without its versions. Most of the hundreds of products have ended; parsing their versions would cost
+ * memory.
+ */
 const ProductHead = z.object({
   arch: z.string(),
   release: z.string().optional(),

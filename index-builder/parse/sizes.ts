@@ -1,6 +1,6 @@
-// The sizes that Red Hat's family writes as comments: "# name: 645988352 bytes".
+// Parses file sizes in the comments of checksum documents of the Red Hat family: "# name: 645988352 bytes".
 
-/** Bytes by name. Lines that say nothing of the kind are passed over. */
+/** Returns bytes by file name. Skips all other lines. */
 export function parseSizes(text: string): ReadonlyMap<string, number> {
   const sizes = new Map<string, number>();
   for (const line of text.split("\n")) {

@@ -1,7 +1,7 @@
-// The head of a Debian Release file: "Key: value" lines up to the first line that is indented.
+// Parses the head of a Debian Release file: "Key: value" lines up to the first indented line.
 import { unreadable } from "../fault.ts";
 
-/** @throws VendorFault unreadable when a line is neither */
+/** @throws VendorFault unreadable for any other line */
 export function parseStanza(what: string, text: string): ReadonlyMap<string, string> {
   const fields = new Map<string, string>();
   for (const line of text.split("\n")) {
@@ -10,6 +10,6 @@ export function parseStanza(what: string, text: string): ReadonlyMap<string, str
     if (colon < 1) throw unreadable(what, "not a list of fields");
     fields.set(line.slice(0, colon), line.slice(colon + 1).trim());
   }
-  if (fields.size === 0) throw unreadable(what, "no field in it");
+  if (fields.size === 0) throw unreadable(what, "it has no fields");
   return fields;
 }

@@ -1,11 +1,10 @@
-// Puts vendors' parts together: what was built now replaces what was there, everything else stays, and the whole must pass
-// every check before it is published.
+// Merges vendors' parts into a tree: new parts replace old ones, and the other distros stay.
 import type { TrustState, VendorTrust } from "../signatures/trust.ts";
 import { SITE_PAGES } from "../pages/site.ts";
 import { checkFiles, type Expected, type Problem } from "../tree/check.ts";
 import { openapiText } from "../tree/openapi.ts";
-import { DOCS_PATH, PAGE_PATH } from "../tree/paths.ts";
-import { type DistroTree, type Files, filesOf, imagesOf, OPENAPI_PATH, type Tree } from "../tree/tree.ts";
+import { DOCS_PATH, OPENAPI_PATH, PAGE_PATH } from "../../src/lib/image-index/paths.ts";
+import { type DistroTree, type Files, filesOf, imagesOf, type Tree } from "../tree/tree.ts";
 import { VENDORS } from "../vendors/all.ts";
 
 export const EXPECTED: Expected = {
@@ -15,7 +14,7 @@ export const EXPECTED: Expected = {
 
 export type Part = { readonly tree: DistroTree; readonly trust: VendorTrust };
 
-/** In the order of vendors; a distro that is not among them disappears. */
+/** Merges the parts, in the order of vendors. A distro without a vendor disappears. */
 export function assembleTree(before: Tree | null, parts: ReadonlyMap<string, Part>): Tree {
   const old = new Map((before?.distros ?? []).map((tree) => [tree.distro.id, tree]));
   return { distros: VENDORS.flatMap(({ id }) => parts.get(id)?.tree ?? old.get(id) ?? []) };
@@ -27,7 +26,7 @@ export function assembleTrust(before: TrustState, parts: ReadonlyMap<string, Par
   return { vendors: Object.fromEntries(all.sort(([a], [b]) => (a < b ? -1 : 1))) };
 }
 
-/** Every file of a site but the sums. */
+/** Every file of a site except the sums and their signature. */
 export function siteFiles(tree: Tree): Files {
   const pages = [[OPENAPI_PATH, openapiText()], [PAGE_PATH, SITE_PAGES.page(imagesOf(tree))], [
     DOCS_PATH,
@@ -36,7 +35,7 @@ export function siteFiles(tree: Tree): Files {
   return new Map([...filesOf(tree), ...pages].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** What is wrong with one vendor's part alone, so that it does not keep the others from being published. */
+/** Checks one vendor's part by itself, so that its problems do not block the other vendors. */
 export function partProblems({ tree }: Part): Problem[] {
   return checkFiles(siteFiles({ distros: [tree] }), EXPECTED);
 }

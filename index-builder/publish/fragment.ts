@@ -1,13 +1,14 @@
-// A fragment: a folder with a small whole tree that holds one vendor, and that vendor's trust state beside it. A matrix of
-// jobs makes them, one job puts them together.
+// A fragment: a folder with a complete tree of one vendor, and the vendor's trust state. A matrix of jobs writes
+// fragments, and one job merges them.
 import { mkdir, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { NO_TRUST, type TrustState } from "../signatures/trust.ts";
 import { loadTree, readFiles, TreeProblem } from "../tree/load.ts";
+import { documentText } from "../../src/lib/image-index/documents.ts";
 import { type Part, siteFiles } from "./assemble.ts";
 import { readTrust, TRUST_FILE, writeFolder } from "./site.ts";
 
-/** A fragment that was there is gone before anything is written, so an old one is never taken for a new one. */
+/** Removes an old fragment before the run, so that it cannot be mistaken for a new one. */
 export async function removeFragment(folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true });
 }
@@ -17,20 +18,20 @@ export async function writeFragment(folder: string, id: string, part: Part): Pro
   const draft = join(dirname(target), `.${basename(target)}.draft`);
   await rm(draft, { recursive: true, force: true });
   const trust: TrustState = { vendors: { [id]: part.trust } };
-  const files = new Map([...siteFiles({ distros: [part.tree] }), [TRUST_FILE, `${JSON.stringify(trust, null, 2)}\n`]]);
+  const files = new Map([...siteFiles({ distros: [part.tree] }), [TRUST_FILE, documentText(trust)]]);
   await mkdir(dirname(target), { recursive: true });
   await writeFolder(draft, files);
   await rename(draft, target);
 }
 
-/** Null for a folder without v1/: that vendor's job failed. @throws TreeProblem */
+/** Reads a fragment. Null for a folder without v1/: the vendor's job failed. @throws TreeProblem */
 export async function readFragment(folder: string): Promise<ReadonlyMap<string, Part> | null> {
   const whole = await stat(join(folder, "v1")).then((found) => found.isDirectory(), () => false);
   if (!whole) return null;
   const files = new Map(await readFiles(folder));
   files.delete(TRUST_FILE);
   const { distros } = loadTree(files);
-  if (distros.length === 0) throw new TreeProblem(`${folder}: holds no distro`);
+  if (distros.length === 0) throw new TreeProblem(`${folder}: there is no distro in it`);
   const trust = await readTrust(folder);
   return new Map(distros.map((tree) => [
     tree.distro.id,

@@ -1,6 +1,7 @@
-// One builder at a time. The lock is a row of numbered files in the folder of generations: who holds the highest one, and is
-// alive, is at work. A number is taken by creating it, which only one can; a free one is marked and never removed before a
-// higher one exists, so a number that was read as dead cannot come to life again behind a reader's back.
+// One builder at a time. The lock is a series of numbered files in the folder of generations: the live process named in
+// the highest file holds the lock. A builder takes a number by creating its file, which only one can. A released file
+// is marked as free, and removed only after a higher one exists. So a number that was read as free or dead is never
+// taken again.
 import { link, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
@@ -9,7 +10,7 @@ export type Lock = { release(): Promise<void> };
 const NAME = /^lock\.(\d{1,15})$/;
 const FREE = "free";
 
-/** Null when another builder is at work. */
+/** Takes the lock. Null when another builder holds it. */
 export async function takeLock(folder: string): Promise<Lock | null> {
   const seen = Math.max(0, ...await numbers(folder));
   if (seen > 0 && await isHeld(join(folder, `lock.${seen}`))) return null;
@@ -18,7 +19,7 @@ export async function takeLock(folder: string): Promise<Lock | null> {
   const draft = join(folder, `lock-draft.${process.pid}.${crypto.randomUUID()}`);
   await writeFile(draft, await holderOf(process.pid));
   try {
-    // A link appears with its content, and fails where the name is taken.
+    // A hard link appears with its content, and fails if the name exists.
     await link(draft, path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "EEXIST") return null;
@@ -50,7 +51,7 @@ async function numbers(folder: string): Promise<number[]> {
 
 async function isHeld(path: string): Promise<boolean> {
   const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
-    // Gone: its holder was followed by a higher one just now, who is at work.
+    // Gone: another builder just took a higher number and runs.
     if (error.code === "ENOENT") return null;
     throw error;
   });
@@ -60,7 +61,7 @@ async function isHeld(path: string): Promise<boolean> {
   return Number.isSafeInteger(pid) && await holderOf(pid) === text;
 }
 
-/** A process id alone can be another process's by now; with the moment it started (Linux) it cannot. */
+/** Identifies a process by its id and, on Linux, its start time, since the system reuses ids. */
 async function holderOf(pid: number): Promise<string> {
   const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => null);
   if (stat !== null) return `${pid} ${stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19]}`;
@@ -68,6 +69,6 @@ async function holderOf(pid: number): Promise<string> {
     process.kill(pid, 0);
     return `${pid} -`;
   } catch {
-    return "nobody";
+    return "none";
   }
 }

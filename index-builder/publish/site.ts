@@ -1,8 +1,9 @@
-// Where a site's generations lie. SITE is a link to `.SITE.generations/N/site`; the trust state of that generation is beside
-// it. Replacing the link by rename is the whole switch: a reader sees the generation before or after, the state is never
-// ahead of the tree, and a builder that dies leaves the link as it was.
+// The generations of a site. SITE is a symbolic link to `.SITE.generations/N/site`, and the trust state of the
+// generation is in the same folder N. A rename replaces the link: a reader sees the old or the new generation, the
+// trust state never gets ahead of the tree, and a killed builder leaves the link unchanged.
 import { lstat, mkdir, open, readdir, readFile, readlink, rename, rm, symlink } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
+import { documentText } from "../../src/lib/image-index/documents.ts";
 import { messageOf } from "../fault.ts";
 import { TrustState } from "../signatures/trust.ts";
 import { readTreeFiles, TreeProblem } from "../tree/load.ts";
@@ -13,7 +14,7 @@ export type Published = { readonly number: number; readonly files: Files | null;
 
 export const TRUST_FILE = "trust.json";
 const TREE_FOLDER = "site";
-/** The generation before stays for readers that have just opened it. */
+/** Generations to keep. The previous one stays for readers that have just opened it. */
 const KEPT = 2;
 
 export function siteAt(path: string): Site {
@@ -21,7 +22,7 @@ export function siteAt(path: string): Site {
   return { link, generations: join(dirname(link), `.${basename(link)}.generations`) };
 }
 
-/** What is published now. A plain folder is a tree that somebody put there; it becomes a generation when one is written. */
+/** Reads the published tree. A plain folder that an operator placed there counts as generation 0. */
 export async function readPublished(site: Site): Promise<Published> {
   const number = await currentNumber(site);
   const files = await readTreeFiles(number === 0 ? site.link : join(site.generations, `${number}`, TREE_FOLDER));
@@ -42,7 +43,7 @@ export async function readTrust(folder: string): Promise<TrustState> {
   }
 }
 
-/** The generation the link names; 0 where it is a plain folder or missing. */
+/** Number of the generation that the link names; 0 for a plain folder or a missing site. */
 async function currentNumber(site: Site): Promise<number> {
   const target = await readlink(site.link).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT" || error.code === "EINVAL") return null;
@@ -51,21 +52,21 @@ async function currentNumber(site: Site): Promise<number> {
   if (target === null) return 0;
   const match = /\/(\d{1,15})\/site$/.exec(target);
   if (match === null || resolve(dirname(site.link), target) !== join(site.generations, match[1]!, TREE_FOLDER)) {
-    throw new TreeProblem(`${site.link}: a link that this program did not make`);
+    throw new TreeProblem(`${site.link}: not a link that this program made`);
   }
   return Number(match[1]);
 }
 
 /**
- * Writes a generation and switches to it. The caller holds the lock. When this throws, what was published before still is.
- * @returns its number
+ * Writes a generation, switches to it and returns its number. The caller holds the lock. If this throws, the previous
+ * generation is still published.
  */
 export async function publish(site: Site, next: { files: Files; trust: TrustState }): Promise<number> {
   await tidy(site);
   const number = Math.max(0, ...await generationNumbers(site)) + 1;
   const draft = join(site.generations, `${number}.draft`);
   await writeFolder(join(draft, TREE_FOLDER), next.files);
-  await writeSynced(join(draft, TRUST_FILE), `${JSON.stringify(next.trust, null, 2)}\n`);
+  await writeSynced(join(draft, TRUST_FILE), documentText(next.trust));
   await syncFolder(draft);
   await rename(draft, join(site.generations, `${number}`));
   await syncFolder(site.generations);
@@ -83,7 +84,10 @@ async function switchTo(site: Site, number: number): Promise<void> {
   await syncFolder(dirname(site.link));
 }
 
-/** The one moment without a site: a folder cannot be replaced by a link in one step. `recover` ends it after a crash. */
+/**
+ * Moves a plain folder away. Until the link exists, there is no site: no call replaces a folder by a link. See
+ * `recover`.
+ */
 async function setAsidePlainFolder(site: Site): Promise<void> {
   const there = await lstat(site.link).catch(() => null);
   if (there?.isDirectory() !== true) return;
@@ -93,14 +97,14 @@ async function setAsidePlainFolder(site: Site): Promise<void> {
   await rename(site.link, join(aside, TREE_FOLDER));
 }
 
-/** Puts the site back where a crash left none. The caller holds the lock. */
+/** Restores the site after a crash between `setAsidePlainFolder` and the link. The caller holds the lock. */
 export async function recover(site: Site): Promise<void> {
   if (await lstat(site.link).then(() => true, () => false)) return;
   const aside = join(site.generations, "0", TREE_FOLDER);
   if (await lstat(aside).then(() => true, () => false)) await rename(aside, site.link);
 }
 
-/** Removes what no reader can be in: drafts, generations that were never switched to, and old ones. */
+/** Removes drafts, generations that were never published, and old generations. */
 async function tidy(site: Site): Promise<void> {
   const current = await currentNumber(site);
   const keep = [current, ...(await generationNumbers(site)).filter((number) => number < current).sort((a, b) => b - a)]
@@ -115,7 +119,7 @@ async function generationNumbers(site: Site): Promise<number[]> {
   return (await readdir(site.generations)).filter((name) => /^\d{1,15}$/.test(name)).map(Number);
 }
 
-/** Every file and every folder is on the disk when this returns. */
+/** Writes the files and syncs every file and folder to the disk. */
 export async function writeFolder(folder: string, files: Files): Promise<void> {
   const folders = new Set<string>([folder]);
   for (const path of files.keys()) {

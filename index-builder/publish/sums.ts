@@ -1,11 +1,12 @@
-// The tree's own integrity: v1/SHA256SUMS over every other file, and a detached signature of it when a key is given. Names
-// are relative to v1/, so that `sha256sum -c` works there.
+// The integrity of a tree: v1/SHA256SUMS over every other file, and its detached signature. Names are relative to v1/,
+// so that `sha256sum -c` works there.
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import * as openpgp from "openpgp";
 import { pinnedKeys, verifyDetached } from "../signatures/verify.ts";
 import type { Problem } from "../tree/check.ts";
-import { type Files, SUMS_PATH, SUMS_SIGNATURE_PATH } from "../tree/tree.ts";
+import { SUMS_PATH, SUMS_SIGNATURE_PATH } from "../../src/lib/image-index/paths.ts";
+import type { Files } from "../tree/tree.ts";
 
 export type SigningKey = openpgp.PrivateKey;
 
@@ -24,7 +25,10 @@ function sumsText(files: Files): string {
     .join("");
 }
 
-/** The files with their sums and signature. A signature over the same sums is kept, so that nothing changes for nothing. */
+/**
+ * Adds the sums and their signature. Keeps the signature of unchanged sums, so that an unchanged tree has the same
+ * bytes.
+ */
 export async function signed(
   files: Files,
   before: Files | null,
@@ -41,7 +45,7 @@ export async function signed(
   return new Map([...files, [SUMS_PATH, sums], [SUMS_SIGNATURE_PATH, signature]]);
 }
 
-/** @param key the public key a tree must be signed by, or null when only the sums are checked */
+/** @param key the public key that must have signed the tree, or null to check the sums only */
 export async function checkSums(
   files: Files,
   setting: { key: Uint8Array | null; now: Date },
@@ -50,7 +54,7 @@ export async function checkSums(
   const signature = files.get(SUMS_SIGNATURE_PATH);
   if (sums === undefined || signature === undefined) {
     const half = sums !== undefined || signature !== undefined;
-    return half || setting.key !== null ? [`${SUMS_PATH}: the sums or their signature are missing`] : [];
+    return half || setting.key !== null ? [`${SUMS_PATH}: the sums or the signature are missing`] : [];
   }
   const problems = sums === sumsText(files) ? [] : [`${SUMS_PATH}: does not match the files`];
   if (setting.key === null) return problems;

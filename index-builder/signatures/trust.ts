@@ -1,7 +1,7 @@
-// What was seen of each signed document: an issue signed before the last accepted one is a rollback and refused, one that
-// has not been renewed for longer than its vendor usually takes raises an alarm. The state lies in the same folder as the
-// tree it belongs to and is switched together with it (publish/), so it is never ahead of what was published; what else
-// must be remembered and has no place in the tree lies in it too.
+// The trust state: the last accepted issue of each signed document, and other memory that the tree does not have. An
+// issue signed before the last accepted one is refused as a rollback. An issue older than its vendor's usual interval
+// raises an alarm. The state is in the folder of its tree and is published with it (publish/), so it never gets ahead
+// of the tree.
 import { z } from "zod";
 import { VendorFault } from "../fault.ts";
 
@@ -9,9 +9,9 @@ const Seen = z.object({ signed_at: z.string(), sha256: z.string() });
 export const VendorTrust = z.object({
   /** By series. */
   documents: z.record(z.string(), Seen).default({}),
-  /** Pinned keys as last fetched, by address, in base64: a key server that is down does not switch verification off. */
+  /** Pinned keys of earlier runs, in base64, by address. So verification continues while a key server is down. */
   keys: z.record(z.string(), z.string()).default({}),
-  /** When builds were first seen that wait for their vault (build/departed.ts). */
+  /** first_seen of builds that their vault does not have yet (build/departed.ts). */
   departed: z.record(z.string(), z.string()).default({}),
 });
 export type VendorTrust = z.infer<typeof VendorTrust>;
@@ -30,8 +30,8 @@ export function refuseRollback(trust: VendorTrust, issue: Issue): void {
   if (seen === undefined) return;
   const before = new Date(seen.signed_at);
   if (issue.signed_at < before) {
-    const dates = `signed ${issue.signed_at.toISOString()}, one of ${seen.signed_at} was seen before`;
-    throw new VendorFault("untrusted", `${issue.series}: an older document came back (${dates})`);
+    const dates = `signed ${issue.signed_at.toISOString()}, an earlier run accepted one of ${seen.signed_at}`;
+    throw new VendorFault("untrusted", `${issue.series}: rollback to an older document (${dates})`);
   }
 }
 
@@ -39,7 +39,7 @@ export function isStale(issue: Issue, days: number, now: Date): boolean {
   return now.getTime() - issue.signed_at.getTime() > days * DAY_MS;
 }
 
-/** @returns the state with the issue in it; never an older one than it held */
+/** Adds the issue to the state, unless the state has a newer one. */
 export function withIssue(trust: VendorTrust, issue: Issue): VendorTrust {
   const before = trust.documents[issue.series];
   if (before !== undefined && issue.signed_at < new Date(before.signed_at)) return trust;

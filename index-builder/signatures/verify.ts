@@ -1,6 +1,6 @@
-// OpenPGP signatures over vendor documents. A signature counts when it is good and made by a key whose primary fingerprint
-// the vendor's file pins; other signatures beside it are ignored. What a caller gets is what the verifier read, never the
-// document it was handed. openpgp refuses MD5, RIPEMD and SHA-1, RSA below 2047 bits and signatures of the future.
+// OpenPGP signatures over vendor documents. A signature counts if it is good and the vendor's file pins the primary
+// fingerprint of its key; other signatures are ignored. The functions return the bytes that the verifier read, never
+// their input. openpgp refuses MD5, RIPEMD and SHA-1, RSA keys below 2047 bits, and signatures dated in the future.
 import * as openpgp from "openpgp";
 import { armoredBlocks } from "../../src/lib/openpgp/armor.ts";
 import { goodSignature } from "../../src/lib/openpgp/good-signature.ts";
@@ -11,7 +11,7 @@ export type Verified = { readonly bytes: Uint8Array; readonly signed_at: Date };
 type Keys = readonly openpgp.PublicKey[];
 
 /**
- * The keys of `document` that `fingerprints` pins; several primary keys may stand in one file.
+ * Returns the keys of `document` with these fingerprints. One file may have several primary keys.
  * @throws VendorFault untrusted when none is pinned, unreadable when it holds no key
  */
 export async function pinnedKeys(what: string, document: Uint8Array, fingerprints: readonly string[]): Promise<Keys> {
@@ -19,7 +19,7 @@ export async function pinnedKeys(what: string, document: Uint8Array, fingerprint
     throw new VendorFault("unreadable", `${what}: ${messageOf(error)}`);
   });
   const pinned = keys.filter((key) => fingerprints.includes(key.getFingerprint().toUpperCase()));
-  if (pinned.length === 0) throw new VendorFault("untrusted", `${what}: holds none of the keys that are pinned`);
+  if (pinned.length === 0) throw new VendorFault("untrusted", `${what}: has none of the pinned keys`);
   return pinned;
 }
 
@@ -41,7 +41,7 @@ export async function verifyDetached(
   });
 }
 
-/** @throws VendorFault untrusted, also where it is not one clear-signed text: something else came in its place */
+/** @throws VendorFault untrusted, also when the document is not exactly one clear-signed text */
 export async function verifyClearSigned(
   input: { what: string; document: Uint8Array; keys: Keys; now: Date },
 ): Promise<Verified> {
@@ -52,7 +52,7 @@ export async function verifyClearSigned(
     const message = await openpgp.readCleartextMessage({ cleartextMessage: document });
     const { data, signatures } = await openpgp.verify({ message, verificationKeys: [...input.keys], date: now });
     const { signed_at } = await goodSignature({ signatures, keys: input.keys, now });
-    // Two readers of one frame: where they disagree, one of them can be fooled.
+    // Two parsers read the frame. If they disagree, an attacker may have fooled one of them.
     if (plain(data) !== plain(framed)) throw new Error("text outside what the signature covers");
     return { bytes: new TextEncoder().encode(data), signed_at };
   });

@@ -1,18 +1,18 @@
-// The rules inside one release or one build. Open enums take any value (document 1): a tree of a later version, or of a
-// vendor's file of one's own, is as good. Addresses are https (http only where a vendor has nothing else), dates can be.
+// The rules within one release or one build. Open sets accept any value, so that trees of later versions pass.
+// Addresses must be https, or http on a host without https. Dates must be plausible.
 import { asDigest } from "../../src/lib/crypto/digest-hex.ts";
-import { ALIASES, CHECKSUM_FORMATS, SIGNATURE_KINDS } from "./enums.ts";
+import { ALIASES, CHECKSUM_FORMATS, SIGNATURE_KINDS } from "../../src/lib/image-index/values.ts";
 import type { Artifact, Build, Digest, Release, Signature } from "./model.ts";
-import { isName } from "./paths.ts";
+import { isName } from "../../src/lib/image-index/paths.ts";
 
 export type Complain = (path: string, text: string) => void;
 
-/** Where a distro's images, hashes and signatures may lie. */
+/** Hosts that may serve a distro's images, hashes and signatures. */
 export type Hosts = { readonly hosts: readonly string[]; readonly plain_http_hosts?: readonly string[] };
 type Kind = "release" | "archive";
 type Say = (text: string) => void;
 
-/** No image of a vendor is older than cloud-init's first distribution. */
+/** The year of cloud-init's first distribution. No image is older. */
 const YEAR_MIN = 2008;
 const YEAR_MAX = 2100;
 
@@ -23,39 +23,46 @@ export function releaseRules(
 ): void {
   const at = `release ${release.id}`;
   for (const alias of release.aliases) {
-    if (!isName(alias)) complain(path, `${at}: alias ${alias} cannot be the name of a file`);
+    if (!isName(alias)) complain(path, `${at}: alias ${alias} cannot be a file name`);
   }
   if (dev_channel !== null && release.aliases.includes("latest") && !release.aliases.includes("dev")) {
     const label = `${release.version ?? ""} ${release.title ?? ""}`.toLowerCase();
-    if (label.includes(dev_channel)) complain(path, `${at}: latest is on a pre-release`);
+    if (label.includes(dev_channel)) complain(path, `${at}: alias latest is on a pre-release`);
   }
   const known = release.aliases.filter((alias) => isKnown(ALIASES, alias));
   const sorted = ALIASES.filter((alias) => known.includes(alias));
-  if (sorted.join() !== known.join()) complain(path, `${at}: aliases are not in their order`);
-  if (release.eol_date !== null && !isDate(release.eol_date)) complain(path, `${at}: eol_date ${release.eol_date}`);
+  if (sorted.join() !== known.join()) complain(path, `${at}: aliases are not in the order ${ALIASES.join(", ")}`);
+  if (release.eol_date !== null && !isDate(release.eol_date)) {
+    complain(path, `${at}: eol_date ${release.eol_date} is not a date`);
+  }
 }
 
-/** @param hosts null for a distro that no vendor's file makes */
+/** @param hosts null for a distro without a vendor's file */
 export function buildRules(
   build: Build,
   { path, kind, hosts }: { path: string; kind: Kind; hosts: Hosts | null },
   complain: Complain,
 ): void {
   const say = (text: string) => complain(path, `build ${build.build}: ${text}`);
-  if (!/^[A-Za-z0-9._-]{1,64}$/.test(build.build)) say("not a build id");
+  if (!isName(build.build)) say("not a build id");
   for (const moment of [build.published_at, build.first_seen]) {
-    if (moment !== null && !isMoment(moment)) say(`${moment} is no plausible time`);
+    if (moment !== null && !isMoment(moment)) say(`${moment} is not a plausible time`);
   }
   if (build.artifacts.length === 0) say("has no artifact");
-  const keys = build.artifacts.map(({ variant, arch, format }) => `${variant ?? "-"}/${arch}/${format}`);
-  for (const key of new Set(keys.filter((key, index) => keys.indexOf(key) !== index))) say(`${key} is there twice`);
+  const keys = build.artifacts.map(artifactKey);
+  for (const key of new Set(keys.filter((key, index) => keys.indexOf(key) !== index))) say(`${key} is listed twice`);
   const urls = locationsOf(build);
-  for (const url of new Set(urls.filter((url, index) => urls.indexOf(url) !== index))) say(`${url} is there twice`);
+  for (const url of new Set(urls.filter((url, index) => urls.indexOf(url) !== index))) say(`${url} is listed twice`);
   for (const artifact of build.artifacts) {
-    const tell: Say = (text) => say(`${artifact.variant ?? "-"}/${artifact.arch}: ${text}`);
-    artifactRules(artifact, kind, tell);
-    for (const url of addressesOf(artifact)) urlRule(url, hosts, tell);
+    const sayOfArtifact: Say = (text) => say(`${artifact.variant ?? "-"}/${artifact.arch}: ${text}`);
+    artifactRules(artifact, kind, sayOfArtifact);
+    for (const url of addressesOf(artifact)) urlRule(url, hosts, sayOfArtifact);
   }
+}
+
+/** The name of an artifact within its build: variant, architecture and format. */
+export function artifactKey({ variant, arch, format }: Pick<Artifact, "variant" | "arch" | "format">): string {
+  return `${variant ?? "-"}/${arch}/${format}`;
 }
 
 export function locationsOf({ artifacts }: Build): string[] {
@@ -85,17 +92,17 @@ function artifactRules(artifact: Artifact, kind: Kind, say: Say): void {
 }
 
 function digestRule({ algorithm, value, source }: Digest, say: Say): void {
-  if (asDigest(value, algorithm) !== value) say(`${value} is no ${algorithm}`);
+  if (asDigest(value, algorithm) !== value) say(`${value} is not a ${algorithm} digest`);
   if (source === null) return;
   if (!isKnown(CHECKSUM_FORMATS, source.format)) return;
   const lists = source.format === "gnu" || source.format === "bsd";
-  if (lists !== (source.filename !== null)) say(`filename ${source.filename} does not go with ${source.format}`);
+  if (lists !== (source.filename !== null)) say(`filename ${source.filename} does not match format ${source.format}`);
 }
 
 function signatureRule({ kind, signs, url }: Signature, say: Say): void {
   if (!isKnown(SIGNATURE_KINDS, kind)) return;
   if ((kind === "pgp_clearsigned") !== (signs === url)) {
-    say(`signature ${url} and what it signs do not go with ${kind}`);
+    say(`signature ${url} of ${signs} does not match kind ${kind}`);
   }
 }
 
@@ -104,7 +111,7 @@ function urlRule(text: string, hosts: Hosts | null, say: Say): void {
   const plain = url !== null && (hosts?.plain_http_hosts ?? []).includes(url.hostname);
   const scheme = url?.protocol === "https:" || (url?.protocol === "http:" && plain);
   if (url === null || !scheme || url.username !== "" || url.password !== "" || url.hash !== "") {
-    say(`${text} is no address to offer`);
+    say(`${text} is not a valid https address`);
   } else if (hosts !== null && !hosts.hosts.includes(url.hostname)) {
     say(`${text} is not on a host of this vendor`);
   }

@@ -1,28 +1,28 @@
-// Every rule a published tree keeps. All problems are reported, not the first. The rules of single documents are in
-// check-build.ts; here is what holds between files.
+// The rules between the files of a published tree. check-build.ts has the rules within a release or build. The check
+// reports all problems, not only the first.
 import { compareNatural } from "../natural-order.ts";
 import { buildRules, type Complain, type Hosts, locationsOf, releaseRules } from "./check-build.ts";
 import { type Build, BuildList, Distro, DistroList, ImageList } from "./model.ts";
 import { openapiText } from "./openapi.ts";
 import { compareArchived, compareReleases } from "./order.ts";
-import { type ApiPath, DOCS_PATH, PAGE_PATH, parsePath } from "./paths.ts";
+import { documentText } from "../../src/lib/image-index/documents.ts";
 import {
   aliasPath,
+  type ApiPath,
   archivePath,
   distroPath,
-  type DistroTree,
-  type Files,
-  fileText,
+  DOCS_PATH,
   IMAGES_PATH,
-  imagesOf,
   INDEX_PATH,
   OPENAPI_PATH,
+  PAGE_PATH,
+  parsePath,
   releasePath,
-  summaryOf,
-} from "./tree.ts";
+} from "../../src/lib/image-index/paths.ts";
+import { type DistroTree, type Files, imagesOf, summaryOf } from "./tree.ts";
 
 export type Pages = { readonly page: (images: ImageList) => string; readonly docs: () => string };
-/** What a tree is checked against: how the builder makes its pages, which the tree's must equal, and the vendors' hosts by distro. */
+/** The expected content of a tree: functions that generate its pages, and the vendors' hosts by distro. */
 export type Expected = { readonly pages: Pages; readonly hosts: ReadonlyMap<string, Hosts> };
 /** "path: what is wrong". */
 export type Problem = string;
@@ -43,7 +43,7 @@ export function checkFiles(files: Files, { pages, hosts }: Expected): Problem[] 
   equalRule(files, DOCS_PATH, pages.docs(), complain);
   equalRule(files, OPENAPI_PATH, openapiText(), complain);
   const list = parsed(files, INDEX_PATH, DistroList);
-  if (list === null) return [...problems, `${INDEX_PATH}: missing or unreadable, so the rest cannot be checked`];
+  if (list === null) return [...problems, `${INDEX_PATH}: missing or unreadable: the other files were not checked`];
   const listed = list.distros.map(({ id }) => id);
   for (const id of repeated(listed)) complain(INDEX_PATH, `distro ${id} is listed twice`);
   const folders = new Set([...files.keys()].flatMap((path) => distroOf(parsePath(path)) ?? []));
@@ -57,10 +57,10 @@ export function checkFiles(files: Files, { pages, hosts }: Expected): Problem[] 
       complain(distroPath(summary.id), `differs from ${INDEX_PATH}`);
     }
   }
-  // Both are made from the files above, so they can be made once more and compared.
+  // Both are generated from the files above, so the check generates them again and compares.
   if (trees.length === list.distros.length) {
     const images = imagesOf({ distros: trees });
-    equalRule(files, IMAGES_PATH, fileText(images), complain);
+    equalRule(files, IMAGES_PATH, documentText(images), complain);
     equalRule(files, PAGE_PATH, pages.page(images), complain);
   } else {
     for (const path of [IMAGES_PATH, PAGE_PATH]) if (!files.has(path)) complain(path, "missing");
@@ -68,10 +68,10 @@ export function checkFiles(files: Files, { pages, hosts }: Expected): Problem[] 
   return problems;
 }
 
-/** A file is what this program would write of what it reads there: no unknown field, none missing, keys in order. */
+/** A file must equal what this program writes after reading it: no unknown or missing field, keys in order. */
 function strictRule(path: string, text: string, complain: Complain): void {
   const at = parsePath(path);
-  if (at === null) return complain(path, "not a path of an image index");
+  if (at === null) return complain(path, "not a file of an image index");
   if (!(at.kind in SHAPES)) return;
   const shape = SHAPES[at.kind as keyof typeof SHAPES];
   try {
@@ -82,7 +82,7 @@ function strictRule(path: string, text: string, complain: Complain): void {
         result.error.issues.map(({ path: p, message }) => `${p.join(".")}: ${message}`).join("; "),
       );
     }
-    if (fileText(result.data) !== text) complain(path, "not written as this program writes it");
+    if (documentText(result.data) !== text) complain(path, "not in the form that this program writes");
   } catch (error) {
     complain(path, String(error));
   }
@@ -91,7 +91,7 @@ function strictRule(path: string, text: string, complain: Complain): void {
 function equalRule(files: Files, path: string, expected: string, complain: Complain): void {
   const text = files.get(path);
   if (text === undefined) complain(path, "missing");
-  else if (text !== expected) complain(path, "differs from what it is made of");
+  else if (text !== expected) complain(path, "differs from the documents it is generated from");
 }
 
 type One = { readonly id: string; readonly hosts: Hosts | null };
@@ -103,7 +103,7 @@ function distroRules(files: Files, { id, hosts }: One, complain: Complain): Dist
     complain(path, "missing or unreadable");
     return null;
   }
-  if (distro.id !== id) complain(path, `is of distro ${distro.id}`);
+  if (distro.id !== id) complain(path, `belongs to distro ${distro.id}`);
   const ids = distro.releases.map((release) => release.id);
   for (const release of repeated(ids)) complain(path, `release ${release} is listed twice`);
   if (!isOrdered(distro.releases, compareReleases)) complain(path, "its releases are not newest first");
@@ -140,7 +140,9 @@ function buildsAt(files: Files, at: At, complain: Complain): Build[] | null {
     if (at.kind === "release") complain(path, "missing or unreadable");
     return null;
   }
-  if (list.distro !== at.distro || list.release !== at.release) complain(path, `is of ${list.distro}/${list.release}`);
+  if (list.distro !== at.distro || list.release !== at.release) {
+    complain(path, `belongs to ${list.distro}/${list.release}`);
+  }
   if (list.builds.length === 0) complain(path, "has no build");
   for (const build of repeated(list.builds.map(({ build }) => build))) complain(path, `build ${build} is listed twice`);
   const order = at.kind === "release" ? byBuild : compareArchived;
@@ -151,21 +153,21 @@ function buildsAt(files: Files, at: At, complain: Complain): Build[] | null {
   return list.builds;
 }
 
-/** An alias is held by at most one release, and its file is a copy of that release's. */
+/** At most one release holds an alias, and the alias file is a copy of that release's file. */
 function aliasRules(files: Files, distro: Distro, complain: Complain): void {
   const path = distroPath(distro.id);
   const held = distro.releases.flatMap((release) => release.aliases.map((alias) => ({ alias, release })));
   for (const alias of repeated(held.map((entry) => entry.alias))) complain(path, `alias ${alias} is held twice`);
   const dev = held.find(({ alias }) => alias === "dev");
   if ((dev !== undefined) !== (distro.dev_channel !== null)) {
-    complain(path, "dev_channel and alias dev do not go together");
+    complain(path, "dev_channel and alias dev must be both present or both absent");
   }
   for (const { alias, release } of held) {
     const file = aliasPath(distro.id, alias);
     const text = files.get(file);
     if (text === undefined) complain(file, "missing");
     else if (text !== files.get(releasePath(distro.id, release.id))) {
-      complain(file, `is no copy of release ${release.id}`);
+      complain(file, `is not a copy of release ${release.id}`);
     }
   }
   for (const file of files.keys()) {
@@ -195,7 +197,7 @@ function byBuild(a: Build, b: Build): number {
   return compareNatural(b.build, a.build);
 }
 
-/** Equal ones are for the rule about repeated names. */
+/** Equal items pass: another rule reports repeated names. */
 function isOrdered<T>(items: readonly T[], compare: (a: T, b: T) => number): boolean {
   return items.every((item, index) => index === 0 || compare(items[index - 1]!, item) <= 0);
 }

@@ -1,20 +1,20 @@
-// Reads a tree from a folder. Lenient: fields may be missing and unknown ones are dropped, but a file must parse and sit at
-// a path of the API, and every release that is listed must have its file. A tree that cannot be read is never taken for an
-// empty one: whoever writes would then forget what was first seen and archived.
+// Reads a tree from a folder. Fields may be missing, and unknown fields are dropped. But every file must parse and have
+// a path of the API, and every listed release must have its file. An unreadable tree never counts as empty: the builder
+// would lose the first_seen times and the archive.
 import { lstat, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { z } from "zod";
 import { messageOf } from "../fault.ts";
 import { type Build, BuildList, Distro, DistroList } from "./model.ts";
-import { isApiPath } from "./paths.ts";
-import { archivePath, distroPath, type DistroTree, type Files, INDEX_PATH, releasePath, type Tree } from "./tree.ts";
+import { archivePath, distroPath, INDEX_PATH, isApiPath, releasePath } from "../../src/lib/image-index/paths.ts";
+import type { DistroTree, Files, Tree } from "./tree.ts";
 
-/** The tree before cannot be used, so nothing may be written. */
+/** The published tree cannot be used, so the builder must not write. */
 export class TreeProblem extends Error {
   override name = "TreeProblem";
 }
 
-/** Every file below `folder`, text by path with "/". Links and anything else than plain files are a problem. */
+/** Reads every file below `folder`: text by path with "/". Throws for links and special files. */
 export async function readFiles(folder: string): Promise<Files> {
   const files = new Map<string, string>();
   const pending = [""];
@@ -29,7 +29,7 @@ export async function readFiles(folder: string): Promise<Files> {
   return new Map([...files].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Null when there is no tree yet: the folder is missing or empty. @throws TreeProblem */
+/** Reads the files of a tree. Null when the folder is missing or empty. @throws TreeProblem */
 export async function readTreeFiles(folder: string): Promise<Files | null> {
   const there = await lstat(folder).then(() => true, (error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return false;
@@ -51,7 +51,9 @@ export function loadTree(files: Files): Tree {
   const folders = new Set([...files.keys()].flatMap((path) => /^v1\/distros\/([^/]+)\//.exec(path)?.[1] ?? []));
   const listed = new Set(distros.map(({ id }) => id));
   const differ = [...folders].filter((id) => !listed.has(id)).concat([...listed].filter((id) => !folders.has(id)));
-  if (differ.length > 0) throw new TreeProblem(`${INDEX_PATH}: does not match the folders: ${differ.join(", ")}`);
+  if (differ.length > 0) {
+    throw new TreeProblem(`${INDEX_PATH}: its distros differ from the folders: ${differ.join(", ")}`);
+  }
   return { distros: distros.map(({ id }) => loadDistro(files, id)) };
 }
 

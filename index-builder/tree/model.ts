@@ -1,7 +1,8 @@
-// Document 1, Resources and their fields. The order of the keys here is the order in the files. Reading is lenient (an
-// absent field is null or empty, an unknown one is dropped, an unknown open value passes); that a file is written exactly
-// as this program writes it is checked by writing what was read once more and comparing the text (check.ts).
+// Schemas of the documents (docs/image-index.md). The order of the keys is their order in the files. Reading is
+// lenient: an absent field becomes null or empty, an unknown field is dropped, an unknown value of an open set passes.
+// check.ts proves that a file is exactly in written form: it writes what it read and compares the text.
 import { z } from "zod";
+import type * as read from "../../src/lib/image-index/documents.ts";
 import {
   ALIASES,
   CHECKSUM_FORMATS,
@@ -12,13 +13,13 @@ import {
   LOCATION_KINDS,
   OS_FAMILIES,
   SIGNATURE_KINDS,
-} from "./enums.ts";
+} from "../../src/lib/image-index/values.ts";
 
 const text = z.string();
 const maybeText = text.nullable().default(null);
 const maybeFlag = z.boolean().nullable().default(null);
 
-/** An open enum: the known values are in its description of the wire, any other string passes. */
+/** Schema of an open set: the API description lists the known values, and any other string passes. */
 function open(name: string, values: readonly string[], summary: string) {
   return z.string().meta({ id: name, description: summary, open_values: [...values] });
 }
@@ -110,6 +111,28 @@ export const Distro = z.object({
 export const DistroList = z.object({ distros: z.array(DistroSummary) }).meta({ id: "DistroList" });
 export const Image = z.object({ distro: DistroSummary, release: Release, build: Build }).meta({ id: "Image" });
 export const ImageList = z.object({ images: z.array(Image) }).meta({ id: "ImageList" });
+
+/** Does not compile unless the written document has exactly the fields that readers know, with values they accept. */
+type Readable<Read, Written extends Read> = keyof Written extends keyof Read
+  ? keyof Read extends keyof Written ? true : never
+  : never;
+true satisfies
+  & Readable<read.ImageList, ImageList>
+  & Readable<read.DistroList, DistroList>
+  & Readable<read.Distro, Distro>
+  & Readable<read.BuildList, BuildList>
+  & Readable<read.Image, Image>
+  & Readable<read.DistroSummary, DistroSummary>
+  & Readable<read.Release, Release>
+  & Readable<read.OsinfoRef, OsinfoRef>
+  & Readable<read.Build, Build>
+  & Readable<read.Artifact, Artifact>
+  & Readable<read.Location, Location>
+  & Readable<read.Integrity, Integrity>
+  & Readable<read.Digest, Digest>
+  & Readable<read.ChecksumSource, ChecksumSource>
+  & Readable<read.HttpMetadata, z.infer<typeof HttpMetadata>>
+  & Readable<read.Signature, Signature>;
 
 export type OsinfoRef = z.infer<typeof OsinfoRef>;
 export type ChecksumSource = z.infer<typeof ChecksumSource>;

@@ -1,8 +1,8 @@
-// v1/openapi.json: document 1 as OpenAPI 3.0.3, made from the model, so that the two cannot differ.
+// v1/openapi.json: the API description (OpenAPI 3.0.3), generated from the schemas.
 import { z } from "zod";
-import { ALIASES } from "./enums.ts";
+import { ALIASES } from "../../src/lib/image-index/values.ts";
 import * as model from "./model.ts";
-import { fileText } from "./tree.ts";
+import { documentText } from "../../src/lib/image-index/documents.ts";
 
 type Json = Record<string, unknown>;
 const named = {
@@ -78,7 +78,7 @@ const OPERATIONS: readonly Operation[] = [
 
 /** The text of v1/openapi.json. */
 export function openapiText(): string {
-  return fileText({
+  return documentText({
     openapi: "3.0.3",
     info: {
       title: "Image index",
@@ -118,7 +118,7 @@ function schemas(): Json {
       const values = z.globalRegistry.get(zodSchema)?.open_values;
       const schema = jsonSchema as Json;
       if (Array.isArray(values)) openEnum(schema, values);
-      // Document 1 says uint64; the largest number that JavaScript holds is no limit of the wire.
+      // The format is uint64. JavaScript's largest exact number is not a limit of the API.
       if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
     },
   }).schemas as Record<string, Json>;
@@ -126,7 +126,7 @@ function schemas(): Json {
   return Object.fromEntries([...cleaned, ["Error", ErrorSchema] as const].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** A known value, or any other string: written so that a generator keeps both, which `not: {enum}` does not achieve. */
+/** A known value or any other string. Client generators keep both cases in this form, but not with `not: {enum}`. */
 function openEnum(schema: Json, values: readonly string[]): void {
   delete schema.type;
   delete schema.open_values;
@@ -136,7 +136,7 @@ function openEnum(schema: Json, values: readonly string[]): void {
   ];
 }
 
-/** Marks of JSON Schema that OpenAPI 3.0 does not know. */
+/** Removes keys of JSON Schema that OpenAPI 3.0 does not know. */
 function withoutFrame(schema: Json): Json {
   const { $schema: _schema, $id: _id, id: _name, ...rest } = schema;
   return rest;

@@ -1,33 +1,26 @@
-// A whole index in memory, and the files it is made of. `filesOf` is the only place that turns one into the other, so that
-// images.json and the alias files cannot disagree with what they are copies of.
-import type { Alias } from "./enums.ts";
+// A whole index in memory, and its files. Only `filesOf` writes documents, so images.json and the alias files always
+// agree with the documents they copy.
+import { documentText } from "../../src/lib/image-index/documents.ts";
+import {
+  aliasPath,
+  archivePath,
+  distroPath,
+  IMAGES_PATH,
+  INDEX_PATH,
+  releasePath,
+} from "../../src/lib/image-index/paths.ts";
 import type { Build, BuildList, Distro, DistroList, DistroSummary, ImageList } from "./model.ts";
 
 export type DistroTree = {
   readonly distro: Distro;
   /** Current builds by release id, newest first; one entry for each release. */
   readonly current: ReadonlyMap<string, readonly Build[]>;
-  /** Archived builds by release id; only releases that have some. */
+  /** Archived builds by release id; only for releases with an archive. */
   readonly archived: ReadonlyMap<string, readonly Build[]>;
 };
 export type Tree = { readonly distros: readonly DistroTree[] };
 /** Text by path, relative to the site: "v1/index.json". */
 export type Files = ReadonlyMap<string, string>;
-
-export const INDEX_PATH = "v1/index.json";
-export const IMAGES_PATH = "v1/images.json";
-export const OPENAPI_PATH = "v1/openapi.json";
-export const SUMS_PATH = "v1/SHA256SUMS";
-export const SUMS_SIGNATURE_PATH = "v1/SHA256SUMS.asc";
-export const distroPath = (distro: string) => `v1/distros/${distro}/index.json`;
-export const releasePath = (distro: string, release: string) => `v1/distros/${distro}/releases/${release}/index.json`;
-export const archivePath = (distro: string, release: string) => `v1/distros/${distro}/releases/${release}/archive.json`;
-export const aliasPath = (distro: string, alias: Alias | string) => `v1/distros/${distro}/aliases/${alias}.json`;
-
-/** Two spaces, a newline at the end, nothing escaped that JSON lets stand. */
-export function fileText(value: unknown): string {
-  return `${JSON.stringify(value, null, 2)}\n`;
-}
 
 export function summaryOf({ id, name, os_family, homepage }: DistroSummary): DistroSummary {
   return { id, name, os_family, homepage };
@@ -38,24 +31,24 @@ export function filesOf(tree: Tree): Files {
   const files = new Map<string, string>();
   files.set(
     INDEX_PATH,
-    fileText({ distros: tree.distros.map(({ distro }) => summaryOf(distro)) } satisfies DistroList),
+    documentText({ distros: tree.distros.map(({ distro }) => summaryOf(distro)) } satisfies DistroList),
   );
-  files.set(IMAGES_PATH, fileText(imagesOf(tree)));
+  files.set(IMAGES_PATH, documentText(imagesOf(tree)));
   for (const { distro, current, archived } of tree.distros) {
-    files.set(distroPath(distro.id), fileText(distro));
+    files.set(distroPath(distro.id), documentText(distro));
     for (const release of distro.releases) {
       const list: BuildList = { distro: distro.id, release: release.id, builds: [...(current.get(release.id) ?? [])] };
-      const text = fileText(list);
+      const text = documentText(list);
       files.set(releasePath(distro.id, release.id), text);
       for (const alias of release.aliases) files.set(aliasPath(distro.id, alias), text);
       const builds = archived.get(release.id);
-      if (builds !== undefined) files.set(archivePath(distro.id, release.id), fileText({ ...list, builds }));
+      if (builds !== undefined) files.set(archivePath(distro.id, release.id), documentText({ ...list, builds }));
     }
   }
   return files;
 }
 
-/** Document 1, ImageList: every current build, distros and releases in their order. */
+/** Lists every current build, in the order of distros and releases. */
 export function imagesOf(tree: Tree): ImageList {
   return {
     images: tree.distros.flatMap(({ distro, current }) =>

@@ -1,5 +1,5 @@
-// AlmaLinux: a listing has the majors, and one signed CHECKSUM for each major and architecture lists every image. Which dated
-// image is the current one follows from the pointer "latest", which has the same hash.
+// AlmaLinux: a listing has the major versions. One signed CHECKSUM for each major version and architecture lists every
+// image. The current image is the dated one with the hash of the pointer "latest".
 import { osinfoArch } from "../arch.ts";
 import { unreadable } from "../fault.ts";
 import { compareNatural, newest, newestFirst } from "../natural-order.ts";
@@ -18,7 +18,7 @@ import { type Found, groupByBuild } from "../build/group-builds.ts";
 const ROOT = "https://repo.almalinux.org/almalinux/";
 const VAULT = "https://vault.almalinux.org/";
 const ARCHES = ["x86_64", "aarch64", "ppc64le", "s390x", "x86_64_v2"] as const;
-/** As a name begins, after "AlmaLinux-9-". OpenNebula's images have its own agent instead of cloud-init. */
+/** Start of a file name, after "AlmaLinux-9-". Images for OpenNebula have its agent instead of cloud-init. */
 const VARIANTS = ["GenericCloud", "GenericCloud-ext4", "GenericCloud-UEFI"] as const;
 
 const KEYS: Readonly<Record<string, SigningKey>> = {
@@ -29,7 +29,7 @@ const KEYS: Readonly<Record<string, SigningKey>> = {
   // AlmaLinux OS 10 <packager@almalinux.org>
   10: keyOf("10", "EE6DB7B98F5BF5EDD9DA0DE5DEE5C11CC2A1E572"),
 };
-/** Its older point releases are signed with the key that has expired, which no verifier accepts any more. */
+/** Its older point releases are signed with an expired key, which no verifier accepts. */
 const REKEYED_MAJOR = "8";
 
 export const alma: Vendor = {
@@ -43,7 +43,7 @@ export const alma: Vendor = {
 };
 
 type Image = Found & { point_release: string; filename: string; document: ChecksumDocument };
-/** The dated images in one CHECKSUM; `is_current` where the pointer of its variant has the same hash. */
+/** A dated image in a CHECKSUM; `is_current`: the pointer of its variant has the same hash. */
 type Listed = Image & { is_current: boolean };
 
 function keyOf(major: string, fingerprint: string): SigningKey {
@@ -52,7 +52,7 @@ function keyOf(major: string, fingerprint: string): SigningKey {
 
 async function list(visit: Visit): Promise<Candidate[]> {
   const majors = (await visit.listing(ROOT)).flatMap((name) => /^(\d+)\/$/.exec(name)?.[1] ?? []);
-  if (majors.length === 0) throw unreadable(ROOT, "no major release in it");
+  if (majors.length === 0) throw unreadable(ROOT, "it lists no major release");
   return newestFirst(majors, (major) => major).map((major) => ({
     token: major,
     version: major,
@@ -72,7 +72,7 @@ async function resolve(visit: Visit, major: string): Promise<Resolved> {
     image.is_current
   );
   const lead = newest(found.filter(isDefault), ({ build }) => build);
-  // A pointer that moves is not a build.
+  // The pointer itself moves, so it cannot be a build.
   if (lead === null) {
     throw unreadable(`${folder}x86_64/images/CHECKSUM`, "no dated image has the hash of the latest one");
   }
@@ -83,20 +83,20 @@ async function resolve(visit: Visit, major: string): Promise<Resolved> {
   };
 }
 
-type Place = { folder: string; major: string; key: SigningKey | null };
+type Folder = { folder: string; major: string; key: SigningKey | null };
 
-async function imagesIn(visit: Visit, place: Place): Promise<Listed[]> {
+async function imagesIn(visit: Visit, at: Folder): Promise<Listed[]> {
   const lists = await Promise.all(ARCHES.map((arch) =>
-    // x86_64 comes with every major, so that its list is gone is for the core to know.
+    // Every major version has x86_64, so the core must see a fault of its list.
     arch === "x86_64"
-      ? imagesOf(visit, place, arch)
-      : visit.optional(`AlmaLinux ${place.major} ${arch}`, () => imagesOf(visit, place, arch))
+      ? imagesOf(visit, at, arch)
+      : visit.optional(`AlmaLinux ${at.major} ${arch}`, () => imagesOf(visit, at, arch))
   ));
   const found = lists.flatMap((images) => images ?? []);
   return VARIANTS.flatMap((name) => found.filter(({ variant }) => variant === name.toLowerCase()));
 }
 
-async function imagesOf(visit: Visit, { folder, major, key }: Place, vendor_arch: string): Promise<Listed[]> {
+async function imagesOf(visit: Visit, { folder, major, key }: Folder, vendor_arch: string): Promise<Listed[]> {
   const url = `${folder}${vendor_arch}/images/CHECKSUM`;
   const document: ChecksumDocument = {
     url,
@@ -130,7 +130,7 @@ function isDefault({ variant, arch }: Found): boolean {
   return variant === VARIANTS[0].toLowerCase() && arch === "x86_64";
 }
 
-/** The final build of every point release that the vault has. */
+/** Lists the final build of every point release in the vault. */
 async function archiveOf(visit: Visit, major: string, current: string): Promise<ArchiveCandidate[]> {
   const names = await visit.listing(VAULT);
   const points = names.flatMap((name) => /^(\d+\.\d+)\/$/.exec(name)?.[1] ?? [])

@@ -1,6 +1,6 @@
-// Alpine Linux: one document has every branch with its end, and a folder of cloud images for each branch has a hash and a
-// signature beside every image. Images lag behind point releases and are rebuilt without a new one, so a build's name has
-// the rebuild ("3.24.2-r0").
+// Alpine Linux: one document lists every branch with its end of support. Each branch has a folder of cloud images, with
+// a hash and a signature for every image. Images lag behind point releases and are rebuilt without a new one, so a
+// build id has the number of the rebuild ("3.24.2-r0").
 import { z } from "zod";
 import { osinfoArch } from "../arch.ts";
 import { unreadable, VendorFault } from "../fault.ts";
@@ -11,9 +11,9 @@ import { type Found, groupByBuild } from "../build/group-builds.ts";
 const BRANCHES = "https://alpinelinux.org/releases.json";
 const MIRROR = "https://dl-cdn.alpinelinux.org/alpine/";
 const VARIANTS = ["cloudinit", "cloudinit-bios"] as const;
-/** Since 3.24: one image for every firmware and datasource. */
+/** From 3.24: one image for every firmware and datasource. */
 const NAME = /^alpine-(\d+\.\d+\.\d+)-([a-z0-9_]+)-()cloudinit-(r\d+)\.qcow2$/;
-/** Until 3.23. Those for clouds begin with "aws_", "azure_", "gcp_" or "generic_". */
+/** Up to 3.23. Names of images for clouds start with "aws_", "azure_", "gcp_" or "generic_". */
 const OLD_NAME = /^nocloud_alpine-(\d+\.\d+\.\d+)-([a-z0-9_]+)-(uefi|bios)-cloudinit-(r\d+)\.qcow2$/;
 
 const KEY: SigningKey = {
@@ -52,7 +52,7 @@ async function list(visit: Visit): Promise<Candidate[]> {
     const supported = typeof eol_date !== "string" || eol_date > visit.today;
     return [candidateOf(visit, { branch, version: point_release, eol_date: eol_date ?? null, supported })];
   });
-  if (candidates.length === 0) throw unreadable(BRANCHES, "no branch with a release in it");
+  if (candidates.length === 0) throw unreadable(BRANCHES, "it lists no branch with a release");
   return newestFirst(candidates, ({ token }) => token);
 }
 
@@ -76,11 +76,11 @@ async function currentBuilds(visit: Visit, branch: string): Promise<BuildDraft[]
   const found = names.flatMap((name) => imageOf(name) ?? []);
   const lead = newest(found.filter(isDefault), ({ build }) => build);
   if (lead === null) {
-    // A new branch may have its folder before its images; other names than expected are a change of format.
+    // A new branch may have an empty folder. Images with unexpected names mean a change of format.
     const is_empty = !names.some((name) => name.endsWith(".qcow2"));
     throw is_empty ? new VendorFault("gone", `${folder}: no image yet`) : unreadable(folder, "no cloud-init image");
   }
-  // Rebuilds and point releases of the past stay in the folder.
+  // The folder also has old rebuilds and point releases.
   const current = found.filter(({ point_release }) => point_release === lead.point_release);
   return groupByBuild(visit, current, lead.build).map((images) => ({
     build: images[0]!.build,
@@ -93,7 +93,7 @@ function isDefault({ variant, arch }: Found): boolean {
   return variant === VARIANTS[0] && arch === "x86_64";
 }
 
-/** The default image first, then its variant on other architectures. */
+/** Sorts images: the default image, then the others by variant. */
 function inOrder(images: readonly Image[]): Image[] {
   const others = images.filter((image) => !isDefault(image));
   return [...images.filter(isDefault), ...VARIANTS.flatMap((name) => others.filter(({ variant }) => variant === name))];

@@ -1,15 +1,15 @@
-// Arch Linux: a mirror has one folder for each build of the rolling release, with a signed hash and a signature beside the
-// image. The folder "latest" is a copy of one of them.
+// Arch Linux: a mirror has one folder for each build of the rolling release, with the image, a signed hash and a
+// signature. The folder "latest" is a copy of one of them.
 import { unreadable } from "../fault.ts";
 import { newest } from "../natural-order.ts";
 import type { BuildDraft, Candidate, SigningKey, Vendor, Visit } from "../vendor.ts";
 
 const ROOT = "https://geo.mirror.pkgbuild.com/images/";
-/** Arch Linux has no releases, so this is the one that its channel stands at. */
+/** Arch Linux has no releases. Its channel points to this one. */
 const RELEASE = { id: "rolling", version: "rolling", title: "Arch Linux rolling" };
 
 const KEY: SigningKey = {
-  // The project that builds the images publishes the key in its own introduction.
+  // The image project publishes the key in its README.
   key_url: "https://gitlab.archlinux.org/archlinux/arch-boxes/-/raw/master/README.md",
   // arch-boxes; it signs with the subkey 656E4C5AC1CC3B86E539D97E343635A6859A9174
   fingerprints: ["1B9A16984A4E8CB448712D2AE0B78BF4326C6F8F"],
@@ -43,7 +43,7 @@ async function newestBuild(visit: Visit): Promise<BuildDraft> {
   const builds = (await visit.listing(ROOT)).flatMap((name) => /^v(\d{8}\.\d+)\/$/.exec(name)?.[1] ?? []);
   const build = newest(builds, (name) => name);
   if (build === null) throw unreadable(ROOT, "no dated build");
-  // The image called "basic" knows nothing of cloud-init.
+  // The image "basic" has no cloud-init.
   const filename = `Arch-Linux-x86_64-cloudimg-${build}.qcow2`;
   const url = `${ROOT}v${build}/${filename}`;
   return {

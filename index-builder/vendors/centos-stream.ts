@@ -1,5 +1,5 @@
-// CentOS Stream: a listing has the streams, each has a folder of dated images for each architecture, and each image a
-// SHA256SUM file of its own, which nobody signs.
+// CentOS Stream: a listing has the streams. Each stream has a folder of dated images for each architecture, and each
+// image an unsigned SHA256SUM file.
 import { osinfoArch } from "../arch.ts";
 import { type Found, groupByBuild } from "../build/group-builds.ts";
 import { unreadable } from "../fault.ts";
@@ -8,9 +8,9 @@ import type { ArtifactDraft, BuildDraft, Candidate, ChecksumDocument, Vendor, Vi
 
 const ROOT = "https://cloud.centos.org/centos/";
 const ARCHES = ["x86_64", "aarch64", "ppc64le", "s390x"] as const;
-/** The folder of stream 8 stays although the stream has ended. */
+/** The folder of stream 8 still exists, but the stream has ended. */
 const SUPPORTED_SINCE = "9";
-/** Neither the pointer "latest" nor the twin "GenericCloud-x86_64" of the same build. */
+/** Excludes the pointer "latest" and the duplicate "GenericCloud-x86_64" of the same build. */
 const NAME = /^CentOS-Stream-GenericCloud-(\d+)-(\d{8}\.\d+)\.([a-z0-9_]+)\.qcow2$/;
 
 export const centosStream: Vendor = {
@@ -27,7 +27,7 @@ type Image = Found & { url: string; filename: string };
 
 async function list(visit: Visit): Promise<Candidate[]> {
   const streams = (await visit.listing(ROOT)).flatMap((name) => /^(\d+)-stream\/$/.exec(name)?.[1] ?? []);
-  if (streams.length === 0) throw unreadable(ROOT, "no stream in it");
+  if (streams.length === 0) throw unreadable(ROOT, "it lists no stream");
   return newestFirst(streams, (stream) => stream).map((stream) => ({
     token: stream,
     version: stream,

@@ -1,5 +1,5 @@
-// Fedora: one list has every image with its hash, Bodhi says which releases are still supported, and each folder of images
-// has a clear-signed CHECKSUM.
+// Fedora: one list has every image with its hash, Bodhi has the state of each release, and each folder of images has a
+// clear-signed CHECKSUM.
 import { z } from "zod";
 import { osinfoArch } from "../arch.ts";
 import { unreadable } from "../fault.ts";
@@ -10,15 +10,15 @@ import { type Found, groupByBuild } from "../build/group-builds.ts";
 const LIST = "https://fedoraproject.org/releases.json";
 const BODHI = "https://bodhi.fedoraproject.org/releases/";
 const VARIANTS = ["cloud-base-generic", "cloud-base-uefi-uki"] as const;
-/** A list may say "1" of an image whose size it does not know. */
+/** The list may have the size "1" for an unknown size. */
 const SIZE_BYTES_MIN = 1024 * 1024;
 
 const FOLDER = /^https:\/\/download\.fedoraproject\.org\/pub\/[A-Za-z0-9._/-]+\//;
-/** The architecture stands at the end since 41 and stood before the version until then. */
+/** From 41 the architecture is at the end, before 41 it precedes the version. */
 const NAME = /^Fedora-Cloud-Base-(Generic|UEFI-UKI)-([0-9A-Za-z_]+-[0-9.]+)\.[a-z0-9_]+\.qcow2$/;
 const OLD_NAME = /^Fedora-Cloud-Base-(Generic|UEFI-UKI)\.[a-z0-9_]+-([0-9A-Za-z_]+-[0-9.]+)\.qcow2$/;
 
-/** Each release has a key of its own, all in one file: https://fedoraproject.org/security/ */
+/** Each release has its own key; one file has all keys: https://fedoraproject.org/security/ */
 const FINGERPRINTS: Readonly<Record<string, string>> = {
   43: "C6E7F081CF80E13146676E88829B606631645531",
   44: "36F612DCF27F7D1A48A835E4DBFCF71C6D9F90A6",
@@ -53,7 +53,7 @@ type Image = Found & { entry: Entry; folder: string; filename: string };
 async function list(visit: Visit): Promise<Candidate[]> {
   const entries = (await visit.json(LIST, z.array(Entry))).filter(isCloudDisk);
   const releases = [...new Set(entries.map(({ version }) => version))].flatMap((version) => releaseOf(version) ?? []);
-  if (releases.length === 0) throw unreadable(LIST, "no release with a cloud image in it");
+  if (releases.length === 0) throw unreadable(LIST, "it lists no release with a cloud image");
   return await Promise.all(
     newestFirst(releases, ({ version }) => version).map((release) =>
       candidateOf(visit, release, entries.filter(({ version }) => version === release.version))
@@ -65,7 +65,7 @@ function isCloudDisk({ variant, arch, link }: Entry): boolean {
   return variant === "Cloud" && link.endsWith(".qcow2") && osinfoArch(arch) !== null;
 }
 
-/** "44", or "45 Beta" before it is out. */
+/** Parses "44", or "45 Beta" for a pre-release. */
 function releaseOf(version: string): Release | null {
   const [, number, label] = /^(\d+)(?: ([A-Za-z0-9._ -]+))?$/.exec(version) ?? [];
   return number === undefined ? null : { version, number, label: label ?? null };
@@ -73,7 +73,7 @@ function releaseOf(version: string): Release | null {
 
 async function candidateOf(visit: Visit, release: Release, entries: readonly Entry[]): Promise<Candidate> {
   const { version, number, label } = release;
-  // The list names a release long after its end, so Bodhi has to answer for each one.
+  // The list keeps ended releases, so the state of each release must come from Bodhi.
   const lifecycle = label === null ? await visit.json(`${BODHI}F${number}`, Lifecycle) : null;
   return {
     token: version.replaceAll(" ", "_"),

@@ -1,5 +1,5 @@
-// FreeBSD: a release is a major, and each of its point releases has a folder of images with one list of hashes for each
-// architecture. Point releases that have not ended are the current builds; the ended ones are in a vault of the same layout.
+// FreeBSD: a release is a major version. Each of its point releases has a folder of images with one list of hashes for
+// each architecture. Supported point releases are the current builds; ended ones are in a vault with the same layout.
 import { osinfoArch } from "../arch.ts";
 import { isFault, unreadable, VendorFault } from "../fault.ts";
 import { compareNatural, newestFirst } from "../natural-order.ts";
@@ -15,13 +15,13 @@ import type {
 } from "../vendor.ts";
 
 const ROOT = "https://download.freebsd.org/releases/VM-IMAGES/";
-/** The same archive as http://ftp-archive.freebsd.org, which has no https. It also holds what has not ended. */
+/** The same archive as http://ftp-archive.freebsd.org, which has no https. It also has supported point releases. */
 const VAULT = "https://archive.freebsd.org/old-releases/VM-IMAGES/";
-/** As the folders are called. */
+/** Names of the folders. */
 const ARCHES = ["amd64", "aarch64"] as const;
 const FILE_SYSTEMS = ["zfs", "ufs"] as const;
 const FORMATS = ["raw", "qcow2"] as const;
-/** A dot stood before the file system until 14.2. "BASIC-CI" is another image, without cloud-init. */
+/** Up to 14.2 a dot precedes the file system. "BASIC-CI" is another image, without cloud-init. */
 const NAME = /^FreeBSD-(\d+\.\d+)-RELEASE-[a-z0-9-]+-BASIC-CLOUDINIT[-.](zfs|ufs)\.(raw|qcow2)\.xz$/;
 
 export const freebsd: Vendor = {
@@ -36,7 +36,7 @@ export const freebsd: Vendor = {
 
 async function list(visit: Visit): Promise<Candidate[]> {
   const points = pointsIn(await visit.listing(ROOT));
-  if (points.length === 0) throw unreadable(ROOT, "no point release in it");
+  if (points.length === 0) throw unreadable(ROOT, "it lists no point release");
   const ended = new Set(
     await Promise.all(points.map(async (point) => await visit.ended(point) === true ? point : null)),
   );
@@ -57,7 +57,7 @@ async function list(visit: Visit): Promise<Candidate[]> {
   });
 }
 
-/** Newest first. Betas and release candidates have other names. */
+/** Lists point releases, newest first. Betas and release candidates have other names. */
 function pointsIn(names: readonly string[]): string[] {
   const points = names.flatMap((name) => /^(\d+\.\d+)-RELEASE\/$/.exec(name)?.[1] ?? []);
   return newestFirst(points, (point) => point);
@@ -73,7 +73,7 @@ async function resolve(visit: Visit, major: string, points: readonly string[]): 
   return { builds, archive: (vault) => archiveOf(vault, major, points) };
 }
 
-/** Null for a folder that was made before its images. */
+/** Null for a folder without images yet. */
 async function currentBuild(visit: Visit, point: string): Promise<BuildDraft | null> {
   try {
     const found = await imagesOf(visit, ROOT, point);
@@ -94,13 +94,13 @@ async function archiveOf(visit: Visit, major: string, current: readonly string[]
       point_release,
       resolve: async () => {
         const found = await imagesOf(visit, VAULT, point_release);
-        // The first point releases of 14 had no images for cloud-init.
+        // The first point releases of 14 have no images with cloud-init.
         return hasDefault(found) ? draftOf(point_release, found) : null;
       },
     }));
 }
 
-/** In the order of publication: the default one first. */
+/** Lists images in the order of publication: the default image first. */
 async function imagesOf(visit: Visit, root: string, point: string): Promise<ArtifactDraft[]> {
   const lists = await Promise.all(ARCHES.map(async (folder) => {
     const document: ChecksumDocument = {

@@ -1,14 +1,14 @@
-// OmniOS: three channels, each a folder with cloud images of one or more releases. A channel's release is named after its
-// newest image: "r151054r" (the last letter counts refreshes of a release), or the day of bloody's snapshot.
+// OmniOS: three channels, each a folder with cloud images of one or more releases. The newest image names the channel's
+// release: "r151054r" (the last letter counts refreshes of a release), or the date of a snapshot of bloody.
 import { unreadable } from "../fault.ts";
 import { newest } from "../natural-order.ts";
-import type { Compression, ImageFormat } from "../tree/enums.ts";
+import type { Compression, ImageFormat } from "../../src/lib/image-index/values.ts";
 import type { ArtifactDraft, Candidate, Resolved, Vendor, Visit } from "../vendor.ts";
 
 const ROOT = "https://downloads.omnios.org/media/";
 type Channel = { token: string; name: RegExp; supported: boolean; lts: boolean; dev: string | null };
 const RELEASED = /^omnios-(r\d+[a-z]*)\.cloud\.(.+)$/;
-/** Newest first: bloody becomes the release after stable. */
+/** Newest first: bloody becomes the next release. */
 const CHANNELS: readonly Channel[] = [
   { token: "bloody", name: /^omnios-bloody-(\d{8})\.cloud\.(.+)$/, supported: false, lts: false, dev: "bloody" },
   { token: "stable", name: RELEASED, supported: true, lts: false, dev: null },
@@ -16,7 +16,7 @@ const CHANNELS: readonly Channel[] = [
 ];
 
 type Kind = { suffix: string; format: ImageFormat; compression: Compression };
-/** The default one first. Other suffixes are sidecars. */
+/** The default kind first. Files with other suffixes are sidecars. */
 const KINDS: readonly Kind[] = [
   { suffix: "vmdk", format: "vmdk", compression: "none" },
   { suffix: "qcow2", format: "qcow2", compression: "none" },

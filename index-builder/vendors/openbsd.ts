@@ -1,5 +1,5 @@
-// OpenBSD: images that a third party builds and publishes as releases of its project on GitHub, not the OpenBSD project.
-// A release's tag has the version of OpenBSD and the time of the build.
+// OpenBSD: a third party, not the OpenBSD project, builds images and publishes them as releases on GitHub. The tag of a
+// release has the version of OpenBSD and the time of the build.
 import { z } from "zod";
 import { unreadable } from "../fault.ts";
 import type { ArtifactDraft, Candidate, Resolved, Vendor, Visit } from "../vendor.ts";
@@ -8,7 +8,7 @@ const PROJECT = "hcartiaux/openbsd-cloud-image";
 const LATEST = `https://api.github.com/repos/${PROJECT}/releases/latest`;
 const DOWNLOADS = `https://github.com/${PROJECT}/releases/download/`;
 const VARIANTS = ["min", "generic"] as const;
-/** No image is smaller: a size below it is one of something else. */
+/** A smaller size cannot be the size of an image. */
 const IMAGE_BYTES_MIN = 1024 * 1024;
 
 export const openbsd: Vendor = {
@@ -25,7 +25,7 @@ const Asset = z.object({
   name: z.string(),
   size: z.int().nonnegative(),
   browser_download_url: z.url(),
-  /** "sha256:" and the hash; GitHub has none of what was uploaded before it began to. */
+  /** "sha256:" and the hash. Assets from before GitHub's digests have none. */
   digest: z.string().nullish(),
 });
 type Asset = z.infer<typeof Asset>;
@@ -56,7 +56,7 @@ async function resolve(visit: Visit): Promise<Resolved> {
     accept: "application/vnd.github+json",
   });
   const version = /^v(\d+\.\d+)_\d{4}(?:-\d{2}){4}$/.exec(tag_name)?.[1];
-  if (version === undefined) throw unreadable(LATEST, `"${tag_name}" names no version and time`);
+  if (version === undefined) throw unreadable(LATEST, `tag "${tag_name}" does not have a version and a time`);
   const artifacts = VARIANTS.flatMap((variant) => {
     const asset = assets.find(({ name }) => name === `openbsd-${variant}.qcow2`);
     return asset === undefined ? [] : [artifactOf(asset, variant, tag_name)];
@@ -86,7 +86,7 @@ function artifactOf(
     size: size >= IMAGE_BYTES_MIN ? size : null,
     checksum: {
       document: { url: `${url}.sha256`, format: "gnu", algorithm: "sha256", signature: null },
-      // Hashed where it was built.
+      // The list has the path at the time of the build.
       filename: `images/${name}`,
       expect: /^sha256:(.+)$/.exec(digest ?? "")?.[1] ?? null,
     },

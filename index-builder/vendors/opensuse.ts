@@ -1,5 +1,5 @@
-// openSUSE Leap: one document has every version with its state, and a folder of appliances for each version has images for
-// every architecture, each with a signed sidecar. Tumbleweed has no cloud-init image of this kind.
+// openSUSE Leap: one document lists every version with its state. Each version has a folder of appliances with images
+// for every architecture, each with a signed sidecar. Tumbleweed has no cloud-init image of this kind.
 import { z } from "zod";
 import { osinfoArch } from "../arch.ts";
 import { unreadable, VendorFault } from "../fault.ts";
@@ -10,15 +10,15 @@ import { type Found, groupByBuild } from "../build/group-builds.ts";
 const VERSIONS = "https://get.opensuse.org/api/v0/distributions.json";
 const LEAP = "https://download.opensuse.org/distribution/leap/";
 /**
- * The prefix and the kiwi version ("15.6.0") are of 15.x only; s390x stands twice. A name without a build is a pointer.
+ * Only 15.x has the prefix and the kiwi version ("15.6.0"); s390x appears twice. A name without a build is a pointer.
  */
 const NAME =
   /^(?:openSUSE-)?Leap-([0-9.]+)-Minimal-VM\.([a-z0-9_]+)-(?:(\d+\.\d+\.\d+)-)?(?:s390x-)?Cloud-(Build[0-9.]+)\.qcow2$/;
-/** Sizes below are not those of an image. */
+/** A smaller size cannot be the size of an image. */
 const SIZE_BYTES_MIN = 1024 * 1024;
 
 const KEY: SigningKey = {
-  // The same key for every product. Tumbleweed's copy is the one that gets its new expiry date first.
+  // One key for every product. Tumbleweed's copy gets a new expiry date first.
   key_url: "https://download.opensuse.org/tumbleweed/repo/oss/repodata/repomd.xml.key",
   // openSUSE Project Signing Key <opensuse@opensuse.org>
   fingerprints: ["AD485664E901B867051AB15F35A2F86E29B700A4"],
@@ -44,7 +44,7 @@ type Image = Found & { url: string; filename: string; size: number | null };
 
 async function list(visit: Visit): Promise<Candidate[]> {
   const { Leap } = await visit.json(VERSIONS, Versions);
-  // By weight: 42.x came before 15.0.
+  // Sorted by weight, since 42.x came before 15.0.
   const newest_first = Leap.toSorted((a, b) => b["upgrade-weight"] - a["upgrade-weight"]);
   return newest_first.map((version) => candidateOf(visit, version));
 }
@@ -74,7 +74,7 @@ async function currentBuilds(visit: Visit, version: string, is_dev: boolean): Pr
   const lead = newest(found.filter(({ arch }) => arch === "x86_64"), ({ build }) => build);
   if (lead === null) {
     const why = "no Minimal-VM Cloud image for x86_64";
-    // A pre-release may be there before its images are.
+    // A pre-release may not have images yet.
     throw is_dev ? new VendorFault("gone", `${folder}: ${why}`) : unreadable(folder, why);
   }
   return groupByBuild(visit, found, lead.build).map((images) => ({

@@ -1,5 +1,5 @@
-// Oracle Linux: one HTML page has every template with its hash; nothing beside the images can be checked or is signed. Each
-// architecture counts its builds on its own.
+// Oracle Linux: one HTML page lists every template with its hash. There are no checksum documents and no signatures.
+// Each architecture has its own build numbers.
 import { Parser } from "htmlparser2";
 import { unreadable } from "../fault.ts";
 import { newest, newestFirst } from "../natural-order.ts";
@@ -25,7 +25,7 @@ type Template = Found & { major: string; point_release: string; url: string; sha
 
 async function list(visit: Visit): Promise<Candidate[]> {
   const templates = templatesIn(await visit.text(PAGE));
-  if (templates.length === 0) throw unreadable(PAGE, "no KVM template with its hash in it");
+  if (templates.length === 0) throw unreadable(PAGE, "it lists no KVM template with a hash");
   const majors = newestFirst(new Set(templates.map(({ major }) => major)), (major) => major);
   return majors.flatMap((major) => {
     const of_major = templates.filter((template) => template.major === major);
@@ -75,7 +75,7 @@ function draftOf({ build, point_release, arch, url, sha256 }: Template): BuildDr
   };
 }
 
-/** A row has one KVM image and its hash; a row that lacks either is about something else. */
+/** Returns the rows with a KVM image and its hash. Rows without both are about other templates. */
 function templatesIn(html: string): Template[] {
   const rows: { href: string | null; sha256: string | null }[] = [];
   let in_hash = false;
@@ -105,7 +105,7 @@ function templateOf(href: string, sha256: string): Template | null {
   const [, major, update, arch, number] = HREF.exec(url) ?? [];
   if (major === undefined || arch === undefined) return null;
   const point_release = `${major}.${update}`;
-  // b182 of aarch64 is another build than b182 of x86_64. The name sorts before the default image's.
+  // b182 of aarch64 and b182 of x86_64 are different builds. This id sorts before the id of the default image.
   const build = arch === "x86_64" ? `${point_release}-b${number}` : `${point_release}-${arch}-b${number}`;
   return { major, point_release, variant: VARIANT, arch, build, url, sha256 };
 }

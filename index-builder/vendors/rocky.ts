@@ -1,5 +1,5 @@
-// Rocky Linux: a listing has the majors, each has a folder of images for each architecture, and each image a CHECKSUM file of
-// its own. Ended point releases move to a vault with the same layout.
+// Rocky Linux: a listing has the major versions. Each has a folder of images for each architecture, and each image its
+// own CHECKSUM file. Ended point releases move to a vault with the same layout.
 import { osinfoArch } from "../arch.ts";
 import { unreadable } from "../fault.ts";
 import { compareNatural, newest, newestFirst } from "../natural-order.ts";
@@ -21,7 +21,7 @@ const ROOT = "https://download.rockylinux.org/pub/rocky/";
 const VAULT = "https://dl.rockylinux.org/vault/rocky/";
 const ARCHES = ["x86_64", "aarch64", "ppc64le", "s390x", "riscv64"] as const;
 const VARIANTS = ["base", "lvm"] as const;
-/** The pointers "Base.latest" and the images for EC2 and containers have other names. */
+/** Excludes the pointers "Base.latest" and the images for EC2 and containers. */
 const NAME = /^Rocky-(\d+)-GenericCloud-(Base|LVM)-((\1\.\d+)-\d{8}\.\d+)\.([a-z0-9_]+)\.qcow2$/;
 
 const KEYS: Readonly<Record<string, SigningKey>> = {
@@ -30,7 +30,7 @@ const KEYS: Readonly<Record<string, SigningKey>> = {
   // Release Engineering (Rocky Linux 10) <releng@rockylinux.org>
   10: { key_url: `${ROOT}RPM-GPG-KEY-Rocky-10`, fingerprints: ["FC226859C0860BF0DDB95B085B106C736FEDFC85"] },
 };
-/** The last major whose checksums nobody signed. */
+/** The last major version with unsigned checksums. */
 const UNSIGNED_MAJOR = "8";
 
 export const rocky: Vendor = {
@@ -47,7 +47,7 @@ type Image = Found & { point_release: string; url: string; filename: string };
 
 async function list(visit: Visit): Promise<Candidate[]> {
   const majors = (await visit.listing(ROOT)).flatMap((name) => /^(\d+)\/$/.exec(name)?.[1] ?? []);
-  if (majors.length === 0) throw unreadable(ROOT, "no major release in it");
+  if (majors.length === 0) throw unreadable(ROOT, "it lists no major release");
   return newestFirst(majors, (major) => major).map((major) => ({
     token: major,
     version: major,
@@ -66,7 +66,7 @@ async function resolve(visit: Visit, major: string): Promise<Resolved> {
   const found = await imagesIn(visit, folder, major);
   const lead = newest(found.filter(isDefault), ({ build }) => build);
   if (lead === null) throw unreadable(`${folder}x86_64/`, "no dated GenericCloud-Base image");
-  // What stayed behind of an ended point release is not current.
+  // Leftover images of an ended point release are not current.
   const current = found.filter(({ point_release }) => point_release === lead.point_release);
   const builds = groupByBuild(visit, current, lead.build).map((images) =>
     draftOf(
@@ -108,7 +108,7 @@ function isDefault({ variant, arch }: Found): boolean {
   return variant === VARIANTS[0] && arch === "x86_64";
 }
 
-/** The final build of every point release that the vault has. */
+/** Lists the final build of every point release in the vault. */
 async function archiveOf(visit: Visit, major: string, current: string): Promise<ArchiveCandidate[]> {
   const names = await visit.listing(VAULT);
   const points = names.flatMap((name) => /^(\d+\.\d+)\/$/.exec(name)?.[1] ?? [])
@@ -135,7 +135,7 @@ function signatureOf(document: string, major: string): DetachedSignature | null 
   return { kind: "pgp_detached", url: `${document}.asc`, key: KEYS[major] ?? null };
 }
 
-/** Signing began in the middle of a major's life: what is in the vault may be signed or not. */
+/** Signing began within the life of a major version, so an image in the vault may be signed or not. */
 async function vaultDocument(visit: Visit, image: Image, major: string): Promise<ChecksumDocument> {
   const document = documentOf(image, major);
   const signed = document.signature !== null && await visit.exists(`${document.url}.asc`);

@@ -1,11 +1,11 @@
-// SmartOS: a one-line document names the folder of the newest platform, which has its USB image and one list of hashes. Older
-// folders stay.
+// SmartOS: a one-line document names the folder of the newest platform, which has a USB image and a list of hashes.
+// Older folders remain.
 import { unreadable } from "../fault.ts";
 import type { BuildDraft, Candidate, Vendor, Visit } from "../vendor.ts";
 
 const HOST = "https://us-central.manta.mnx.io";
 const FOLDER = "/Joyent_Dev/public/SmartOS/";
-/** SmartOS has no releases, so this is the one that its channel stands at. */
+/** SmartOS has no releases. Its channel points to this one. */
 const RELEASE = { id: "rolling", version: "rolling", title: "SmartOS rolling" };
 
 export const smartos: Vendor = {
@@ -36,8 +36,8 @@ async function newestBuild(visit: Visit): Promise<BuildDraft> {
   const pointer = `${HOST}${FOLDER}latest`;
   const line = (await visit.text(pointer)).trim();
   const build = line.startsWith(FOLDER) ? line.slice(FOLDER.length) : "";
-  // What follows the time names a branch.
-  if (!/^\d{8}T\d{6}Z(?:_\w{1,40})?$/.test(build)) throw unreadable(pointer, "names no platform");
+  // A suffix after the time names a branch.
+  if (!/^\d{8}T\d{6}Z(?:_\w{1,40})?$/.test(build)) throw unreadable(pointer, "does not name a platform");
   const folder = `${HOST}${FOLDER}${build}/`;
   const filename = `smartos-${build}-USB.img.gz`;
   return {
@@ -50,7 +50,7 @@ async function newestBuild(visit: Visit): Promise<BuildDraft> {
       arch: "x86_64",
       format: "raw",
       compression: "gzip",
-      // It reads metadata by its own means, not by cloud-init.
+      // SmartOS reads metadata without cloud-init.
       datasources: [],
       ssh_key_injection: false,
       checksum: {

@@ -1,12 +1,12 @@
-// Talos Linux: GitHub names the newest release, and a factory makes its images when they are asked for. Hashes of images are
-// for the factory's customers: it answers 402 to everyone else, which is the only answer that means "no digest".
+// Talos Linux: GitHub names the newest release, and a factory builds its images on demand. Only customers of the
+// factory get hashes: all others get 402, the only status that means "no digest".
 import { z } from "zod";
 import { osinfoArch } from "../arch.ts";
 import { isFault, unreadable } from "../fault.ts";
 import type { ArtifactDraft, Candidate, Resolved, Vendor, Visit } from "../vendor.ts";
 
 const LATEST = "https://api.github.com/repos/siderolabs/talos/releases/latest";
-/** The number is the factory's name for an image to which nothing was added. */
+/** The number identifies an image without extensions. */
 const IMAGES = "https://factory.talos.dev/image/376567988ad370138ad8b2698212367b8edcb69b5fd68c80be1f2ec7d603b4ba/";
 
 const PAYMENT_REQUIRED = 402;
@@ -45,7 +45,7 @@ function latest(visit: Visit): Candidate {
 async function resolve(visit: Visit): Promise<Resolved> {
   const { tag_name, published_at } = await visit.json(LATEST, Release, { accept: "application/vnd.github+json" });
   const [, build, series] = /^v((\d+\.\d+)\.\d+)$/.exec(tag_name) ?? [];
-  if (build === undefined || series === undefined) throw unreadable(LATEST, `"${tag_name}" is no version`);
+  if (build === undefined || series === undefined) throw unreadable(LATEST, `tag "${tag_name}" is not a version`);
   const amd64 = await artifactOf(visit, build, "amd64");
   const arm64 = await visit.optional(`Talos Linux ${build} arm64`, () => artifactOf(visit, build, "arm64"));
   return {
@@ -66,13 +66,15 @@ async function artifactOf(visit: Visit, build: string, arch: string): Promise<Ar
     format: "raw",
     compression: "xz",
     datasources: ["nocloud"],
-    // Its machine configuration has no place for a key: there is no shell to log in to.
+    // Talos has no shell to log in to, so its configuration takes no SSH key.
     ssh_key_injection: false,
     checksum: await isForCustomers(visit, document.url) ? null : { document, filename },
   };
 }
 
-/** @throws VendorFault for any other answer than the document and 402: a digest must not vanish in silence */
+/**
+ * Whether the factory answers 402. @throws VendorFault for any other failure, so that a digest cannot vanish unnoticed
+ */
 async function isForCustomers(visit: Visit, url: string): Promise<boolean> {
   try {
     await visit.text(url);

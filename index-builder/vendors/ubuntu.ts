@@ -1,4 +1,5 @@
-// Ubuntu: one simplestreams feed lists every release, architecture and build; each build's folder has a signed SHA256SUMS.
+// Ubuntu: a simplestreams feed lists every release, architecture and build. The folder of each build has a signed
+// SHA256SUMS.
 import { osinfoArch } from "../arch.ts";
 import { unreadable } from "../fault.ts";
 import { compareNatural, newest, newestFirst } from "../natural-order.ts";
@@ -12,7 +13,7 @@ const FEEDS = [
 ] as const;
 /** The feed is about 18 MB. */
 const FEED_BYTES_MAX = 64 * 1024 * 1024;
-/** Ubuntu writes its feed several times a week. */
+/** Ubuntu renews its feed several times a week. */
 const FEED_STALE_DAYS = 60;
 
 const KEY: SigningKey = {
@@ -44,7 +45,7 @@ async function list(visit: Visit): Promise<Candidate[]> {
   );
   return newestFirst(candidates, ({ version }) => version ?? "").map((candidate) => ({
     ...candidate,
-    // The feed's own flag lags: it still said so of mantic weeks after its end.
+    // The feed's flag lags: mantic was still marked as supported weeks after its end.
     supported: candidate.supported && (candidate.eol_date === null || candidate.eol_date >= visit.today),
   }));
 }
@@ -80,14 +81,14 @@ type Dated = { readonly serial: string; readonly offer: Offer; readonly disk: Di
 type Disk = NonNullable<Versions[string]["items"][string]>;
 
 /**
- * The newest serial of the default image is the newest build. Other images are often of an older serial, which then is a
- * build of its own; a newer one waits for the default image, so that the first build always has it.
+ * The newest serial of the default image is the newest build. An image of an older serial goes into a build of its own.
+ * An image of a newer serial is left out, so that the first build always has the default image.
  */
 function buildsOf(codename: string, offers: readonly Offer[]): BuildDraft[] {
   const lead = offers.find(({ variant, product }) => variant === "server" && product.arch === "amd64") ?? offers[0]!;
   const dated = datedDisks(lead);
   const newest_serial = newest(dated, ({ serial }) => serial)?.serial;
-  if (newest_serial === undefined) throw unreadable(codename, "no disk1.img in any version");
+  if (newest_serial === undefined) throw unreadable(codename, "no version has a disk1.img");
   const found = [lead, ...offers.filter((offer) => offer !== lead)].flatMap((offer) => {
     const usable = datedDisks(offer).filter(({ serial }) => compareNatural(serial, newest_serial) <= 0);
     return newest(usable, ({ serial }) => serial) ?? [];

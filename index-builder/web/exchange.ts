@@ -1,17 +1,17 @@
-// One request and its answer, after redirects. Two kinds of exchange exist: the internet (live.ts) and a recorded web
-// (recorded.ts); recorder.ts wraps the first to make the second. What a status means is decided above them (web.ts), so
-// that a test with a recorded web runs the same code as a build from the internet.
+// One request and its response, after redirects. There are two kinds of exchange: the internet (live.ts) and recorded
+// responses (recorded.ts), which recorder.ts records. web.ts maps a status to a fault for both, so that a test with
+// recorded responses runs the same code as a real build.
 
 export type Request = {
   readonly method: "GET" | "HEAD";
   readonly url: string;
   readonly accept: string;
-  /** More bytes than this, after decompression, are refused. */
+  /** Limit of the body after decompression. A larger one is refused. */
   readonly bytes_max: number;
 };
 export type Answer = {
   readonly status: number;
-  /** Where the answer came from, after redirects. */
+  /** Address of the response, after redirects. */
   readonly url: string;
   /** Names in lower case. */
   readonly headers: ReadonlyMap<string, string>;

@@ -1,7 +1,6 @@
-// The internet, as far as this program goes into it: https (http only where a vendor's file lists the host), names only,
-// public addresses only, checked on the address that is then connected to and again for every redirect; a limit on
-// redirects, bytes, header bytes and seconds; no connection is used twice, since vendors close idle ones in the middle of
-// a request.
+// Requests to the internet. Only https, or http to a host that a vendor's file lists; only host names with public
+// addresses, checked on the address to connect to and again for every redirect; limits on redirects, bytes, header
+// bytes and time. No connection is reused, since vendors close idle connections in the middle of a request.
 import { lookup } from "node:dns/promises";
 import http from "node:http";
 import https from "node:https";
@@ -17,12 +16,12 @@ export type LiveSetting = {
   readonly redirects_max: number;
   readonly connect_ms: number;
   readonly total_ms: number;
-  /** Aborts when that much time is over. */
+  /** Returns a signal that aborts after this time. */
   readonly deadline: (total_ms: number) => AbortSignal;
-  /** Every address of a name. */
+  /** Returns every address of a host name. */
   readonly resolve: (host: string) => Promise<readonly string[]>;
   readonly isAllowed: (address: string) => boolean;
-  /** Where to connect for an address; a test's server is on another port, without TLS. */
+  /** Returns the socket address to connect to. A test's server has another port and no TLS. */
   readonly dial: (url: URL, address: string) => Dialled;
 };
 export type Dialled = { readonly tls: boolean; readonly host: string; readonly port: number };
@@ -43,7 +42,7 @@ export const LIVE: LiveSetting = {
   }),
 };
 
-/** More addresses than this of one name are not tried. */
+/** Addresses of one host name to try. */
 const ADDRESSES_TRIED = 3;
 const HEADER_BYTES_MAX = 64 * 1024;
 const REDIRECTS = [301, 302, 303, 307, 308];
@@ -56,7 +55,7 @@ export function liveExchange(setting: LiveSetting): Exchange {
       const answer = await askOnce(setting, { ...request, url: url.href }, signal);
       if (!REDIRECTS.includes(answer.status)) return answer;
       const target = answer.headers.get("location") ?? "";
-      if (!URL.canParse(target, url)) throw new VendorFault("unsafe", `${url}: redirects to nowhere`);
+      if (!URL.canParse(target, url)) throw new VendorFault("unsafe", `${url}: redirects without a valid address`);
       url = new URL(target, url);
     }
     throw new VendorFault("unsafe", `${request.url}: more than ${setting.redirects_max} redirects`);
@@ -70,7 +69,7 @@ async function askOnce(setting: LiveSetting, request: Request, signal: AbortSign
   });
   const refused = addresses.find((address) => !setting.isAllowed(address));
   if (refused !== undefined) {
-    throw new VendorFault("unsafe", `${url.hostname}: stands for ${refused}, which is not public`);
+    throw new VendorFault("unsafe", `${url.hostname}: has the address ${refused}, which is not public`);
   }
   let last = new VendorFault("transient", `${url.hostname}: has no address`);
   for (const address of addresses.slice(0, ADDRESSES_TRIED)) {
@@ -89,12 +88,12 @@ function checkedUrl({ plain_http_hosts }: LiveSetting, text: string): URL {
   const scheme = url.protocol === "https:" || (url.protocol === "http:" && plain_http_hosts.includes(url.hostname));
   const by_name = /^(?=.*[a-z])[a-z0-9.-]+$/i.test(url.hostname) && /[a-z]$/i.test(url.hostname);
   if (!scheme || !by_name || url.port !== "" || url.username !== "" || url.password !== "") {
-    throw new VendorFault("unsafe", `${text}: not an address this program asks`);
+    throw new VendorFault("unsafe", `${text}: this address is not allowed`);
   }
   return url;
 }
 
-/** Nothing was sent yet, so another address of the same name may be tried. */
+/** The connection failed before the request was sent, so another address of the same host may be tried. */
 class NotConnected extends Error {}
 
 type Attempt = { setting: LiveSetting; request: Request; url: URL; address: string; signal: AbortSignal };
@@ -132,7 +131,7 @@ function connectAndAsk({ setting, request, url, address, signal }: Attempt): Pro
         );}
     };
     const late = () =>
-      fail(new VendorFault("transient", `${request.method} ${url}: no whole answer in ${setting.total_ms} ms`));
+      fail(new VendorFault("transient", `${request.method} ${url}: no complete response in ${setting.total_ms} ms`));
     const timer = setTimeout(() => fail(new Error(`no connection in ${setting.connect_ms} ms`)), setting.connect_ms);
     if (signal.aborted) return late();
     signal.addEventListener("abort", late, { once: true });
@@ -163,7 +162,7 @@ function headersOf(response: http.IncomingMessage): ReadonlyMap<string, string> 
   );
 }
 
-/** The bytes counted are those after decompression, so a small answer cannot become a large one. */
+/** Reads the body and limits its size after decompression, so that a small response cannot become a large one. */
 async function readBody(response: http.IncomingMessage, { method, url, bytes_max }: Request): Promise<Uint8Array> {
   const encoding = response.headers["content-encoding"] ?? "identity";
   if (method === "HEAD" || response.statusCode !== 200) {
@@ -171,22 +170,24 @@ async function readBody(response: http.IncomingMessage, { method, url, bytes_max
     response.destroy();
     return new Uint8Array();
   }
-  if (encoding !== "identity" && encoding !== "gzip") throw new VendorFault("unreadable", `${url}: in ${encoding}`);
+  if (encoding !== "identity" && encoding !== "gzip") {
+    throw new VendorFault("unreadable", `${url}: unexpected content-encoding ${encoding}`);
+  }
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   const source = encoding === "gzip" ? response.pipe(createGunzip()) : response;
-  // pipe does not pass on that its source broke off.
+  // pipe does not forward errors of its source.
   response.once("error", (error) => source.destroy(error));
-  response.once("aborted", () => source.destroy(new Error("broke off")));
+  response.once("aborted", () => source.destroy(new Error("the connection broke")));
   for await (const chunk of source) {
     bytes += (chunk as Uint8Array).length;
     if (bytes > bytes_max) throw new VendorFault("unsafe", `${url}: more than ${bytes_max} bytes`);
     chunks.push(chunk as Uint8Array);
   }
-  if (!response.complete) throw new Error("broke off");
+  if (!response.complete) throw new Error("the connection broke");
   const length = response.headers["content-length"];
   if (encoding === "identity" && length !== undefined && Number(length) !== bytes) {
-    throw new Error("shorter than announced");
+    throw new Error(`the body has ${bytes} bytes, content-length says ${length}`);
   }
   return joinedBytes(chunks);
 }

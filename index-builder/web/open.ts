@@ -1,11 +1,11 @@
-// Which web a run asks.
+// Chooses between the internet and recorded responses.
 import { VENDORS } from "../vendors/all.ts";
 import type { Exchange } from "./exchange.ts";
 import { LIVE, liveExchange } from "./live.ts";
 import { recordedExchange } from "./recorded.ts";
 import { recorder } from "./recorder.ts";
 
-/** GitHub and CloudFront refuse callers that do not say who they are. */
+/** GitHub and CloudFront refuse requests without a User-Agent. */
 const USER_AGENT = "berth-index-builder/0.1 (image index; one run a day)";
 
 export async function openExchange(

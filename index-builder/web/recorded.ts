@@ -1,5 +1,5 @@
-// A recorded web: a folder with responses.json ("GET https://..." to a status, headers and a body file). An address that is
-// not in it answers "not recorded" at once.
+// Recorded responses: a folder with responses.json, which maps "GET https://..." to a status, headers and a body file.
+// A request for any other address fails as not recorded.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
@@ -10,9 +10,9 @@ const RecordedAnswer = z.object({
   status: z.int(),
   headers: z.record(z.string(), z.string()).optional(),
   content_type: z.string().optional(),
-  /** A file of the folder. */
+  /** Name of a file in the folder. */
   body: z.string().optional(),
-  /** The body itself, for webs that are written by hand. */
+  /** The body itself, for files written by hand. */
   text: z.string().optional(),
   final_url: z.string().optional(),
 });
@@ -22,7 +22,7 @@ export type RecordedWeb = z.infer<typeof RecordedWeb>;
 
 export const RESPONSES_FILE = "responses.json";
 
-/** Later folders answer where earlier ones do not. @throws Error when a folder holds no recorded web */
+/** The first folder with an address answers. @throws Error when a folder has no recorded responses */
 export async function recordedExchange(folders: readonly string[]): Promise<Exchange> {
   const webs = await Promise.all(folders.map(async (folder) => ({ folder, answers: await readRecorded(folder) })));
   return async ({ method, url, bytes_max }) => {

@@ -1,20 +1,20 @@
-// Makes a recorded web out of what a build asks the internet.
+// Records the responses of a build.
 import { createHash } from "node:crypto";
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Answer, Exchange, Request } from "./exchange.ts";
 import { RecordedWeb, RESPONSES_FILE } from "./recorded.ts";
 
-/** What a recorded build needs of an answer; the rest (dates, cookies, cache ages) would change with every recording. */
+/** Headers that a build reads. The others (dates, cookies, cache ages) would change with every recording. */
 const KEPT_HEADERS = ["content-length", "last-modified", "etag"];
 
-/** @returns the exchange to use, and `save`, which adds what was heard to the folder's own */
+/** Wraps an exchange; `save` adds the new responses to those in the folder. */
 export function recorder(exchange: Exchange, folder: string): { exchange: Exchange; save(): Promise<void> } {
-  const heard: RecordedWeb = {};
+  const recorded: RecordedWeb = {};
   return {
     exchange: async (request) => {
       const answer = await exchange(request);
-      heard[`${request.method} ${request.url}`] = await keep(folder, request, answer);
+      recorded[`${request.method} ${request.url}`] = await keep(folder, request, answer);
       return answer;
     },
     save: async () => {
@@ -22,7 +22,7 @@ export function recorder(exchange: Exchange, folder: string): { exchange: Exchan
         (text) => RecordedWeb.parse(JSON.parse(text)),
         () => ({}),
       );
-      const all = Object.entries({ ...before, ...heard }).sort(([a], [b]) => (a < b ? -1 : 1));
+      const all = Object.entries({ ...before, ...recorded }).sort(([a], [b]) => (a < b ? -1 : 1));
       await mkdir(folder, { recursive: true });
       await writeFile(join(folder, `${RESPONSES_FILE}.new`), `${JSON.stringify(Object.fromEntries(all), null, 1)}\n`);
       await rename(join(folder, `${RESPONSES_FILE}.new`), join(folder, RESPONSES_FILE));
@@ -43,7 +43,9 @@ async function keep(folder: string, request: Request, answer: Answer): Promise<R
   return { status: answer.status, headers, body, ...moved };
 }
 
-/** A name that a person recognises, and a hash since two addresses may differ only in characters a name cannot hold. */
+/**
+ * File name of a body: a readable part, and a hash, since addresses may differ only in characters that the name drops.
+ */
 function bodyName(url: string): string {
   const plain = url.replace(/^https?:\/\//, "").replaceAll(/[^A-Za-z0-9._-]+/g, "_").slice(0, 120);
   return `${plain}.${createHash("sha256").update(url).digest("hex").slice(0, 8)}`;

@@ -1,5 +1,6 @@
-// What vendors' files see of the web: bodies and heads by address, statuses turned into faults, every address asked at most
-// once per run of a vendor (a large document is left to its reader to keep).
+// Bodies and metadata by address, with statuses as faults. A run of a vendor requests every address at most once,
+// except large documents, which their reader keeps.
+import { VENDOR_DOCUMENT_BYTES_MAX } from "../../src/lib/image-index/documents.ts";
 import { VendorFault } from "../fault.ts";
 import type { Answer, Exchange } from "./exchange.ts";
 
@@ -14,9 +15,6 @@ export type Head = {
   readonly etag: string | null;
   readonly redirects_off_host: boolean;
 };
-
-/** No checksum document, listing or key comes near it. Ubuntu's feed (18 MB) asks for more. */
-export const DOCUMENT_BYTES_MAX = 4 * 1024 * 1024;
 
 /** @param allowed whether the vendor's file names this address's host and scheme */
 export function openWeb(exchange: Exchange, allowed: (url: URL) => boolean): Web {
@@ -36,7 +34,8 @@ export function openWeb(exchange: Exchange, allowed: (url: URL) => boolean): Web
       method,
       url,
       accept: options.accept ?? "*/*",
-      bytes_max: options.bytes_max ?? DOCUMENT_BYTES_MAX,
+      // Ubuntu's feed (18 MB) has a limit of its own.
+      bytes_max: options.bytes_max ?? VENDOR_DOCUMENT_BYTES_MAX,
     });
     const kind = kindOfStatus(answer.status);
     if (kind !== null) throw new VendorFault(kind, `${method} ${url}: status ${answer.status}`, answer.status);
@@ -44,7 +43,7 @@ export function openWeb(exchange: Exchange, allowed: (url: URL) => boolean): Web
   }
 }
 
-/** Document: image-vendors.md 1.4. Null for an answer that can be used. */
+/** The fault for a status, or null for a usable response. */
 function kindOfStatus(status: number): "gone" | "transient" | "refused" | null {
   if (status === 200) return null;
   if (status === 404 || status === 410) return "gone";
@@ -57,7 +56,7 @@ function headOf(url: string, answer: Answer): Head {
   const redirects_off_host = new URL(answer.url).host !== new URL(url).host;
   return {
     size: /^[0-9]{1,15}$/.test(length) ? Number(length) : null,
-    // A mirror's own values would differ from one run to the next.
+    // The values of mirrors differ from run to run.
     last_modified: redirects_off_host ? null : answer.headers.get("last-modified") ?? null,
     etag: redirects_off_host ? null : answer.headers.get("etag") ?? null,
     redirects_off_host,

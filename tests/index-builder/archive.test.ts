@@ -1,5 +1,5 @@
-// A point release ends, over the days of a recorded web on which it does (wide/freebsd-ending: FreeBSD 15.0 ends on the
-// 10th), and what its build's place in the archive keeps of the days before.
+// A point release ends and its build moves to the archive. In the recorded responses wide/freebsd-ending, FreeBSD 15.0
+// ends on the 10th.
 import { expect, test } from "vitest";
 import type { VendorOutcome } from "../../index-builder/build/vendor-run.ts";
 import { freebsd } from "../../index-builder/vendors/freebsd.ts";
@@ -49,7 +49,7 @@ test("a build that moves from current to archived keeps the time it was first se
   expect(second.trust.departed).toEqual({});
 });
 
-test("a vault that answers days later does not make the build a new one", async () => {
+test("a build that its vault gets days later keeps its first_seen", async () => {
   const first = await on(9, null);
   const second = await on(10, first, { vault_status: 503 });
   expect(seen(second).archived).toEqual([]);
@@ -61,7 +61,7 @@ test("a vault that answers days later does not make the build a new one", async 
   expect(fourth.trust.departed).toEqual({});
 });
 
-test("another hash in the vault than the build had is an alarm, and it is not archived", async () => {
+test("a changed hash in the vault raises an alarm, and the build is not archived", async () => {
   const second = await on(10, await on(9, null), { vault_hash: "ab".repeat(32) });
   expect(seen(second).archived).toEqual([]);
   expect(second.notes.filter(({ level }) => level === "alarm")).toEqual([

@@ -1,5 +1,5 @@
-// Time and memory of a build of the whole recorded web, with Ubuntu's feed grown to its real 18 MB.
-// `deno run -A tests/index-builder/bench.ts [PROGRAM...]`: PROGRAM defaults to dist/index-builder. GNU time measures memory.
+// Time and memory of a build of all recorded vendors, with Ubuntu's feed enlarged to its real 18 MB. `deno run -A
+// tests/index-builder/bench.ts [PROGRAM...]`: PROGRAM defaults to dist/index-builder. GNU time measures memory.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -17,12 +17,12 @@ const GNU_TIME = pathOf("GNU time");
 const FEED_URL = "https://cloud-images.ubuntu.com/releases/streams/v1/com.ubuntu.cloud:released:download.json";
 const FEED_BYTES = 18_000_000;
 const RUNS = 7;
-/** The aim for a build of all vendors on the author's two cores. */
+/** The target for a build of all vendors on two cores. */
 const AIM = { ms: 2_000, megabytes: 200 };
 
 if (GNU_TIME === null || !existsSync(PROGRAM[0]!)) {
   console.error(
-    `This needs GNU time and ${PROGRAM[0]}: Debian has one in "time", \`deno task compile\` makes the other`,
+    `GNU time and ${PROGRAM[0]} are required: install Debian's package "time", and run \`deno task compile\``,
   );
   process.exit(2);
 }
@@ -49,7 +49,7 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** The recorded feed with old releases added until it is as large as the real one. */
+/** The recorded feed, with old releases added until it has the real size. */
 function grownFeed(): string {
   const recorded = JSON.parse(
     readFileSync(

@@ -4,8 +4,9 @@ import { checkFiles } from "../../index-builder/tree/check.ts";
 import { loadTree } from "../../index-builder/tree/load.ts";
 import type { Artifact, Build, Distro } from "../../index-builder/tree/model.ts";
 import { compareReleases } from "../../index-builder/tree/order.ts";
-import { parsePath } from "../../index-builder/tree/paths.ts";
-import { type DistroTree, type Files, fileText } from "../../index-builder/tree/tree.ts";
+import { parsePath } from "../../src/lib/image-index/paths.ts";
+import { documentText } from "../../src/lib/image-index/documents.ts";
+import type { DistroTree, Files } from "../../index-builder/tree/tree.ts";
 import { debian } from "../../index-builder/vendors/debian.ts";
 import { ubuntu } from "../../index-builder/vendors/ubuntu.ts";
 import { builtFrom } from "./recorded-vendor.ts";
@@ -26,7 +27,7 @@ function problemsOf(change: (files: Map<string, string>) => void): string {
   return checkFiles(files, EXPECTED).join("\n");
 }
 
-/** A site made from trees with one change, so that only the rule itself is broken and no copy disagrees. */
+/** A site generated from a tree with one change, so that the change breaks one rule and all copies agree. */
 function problemsAfter(
   change: { distro?: (distro: Distro) => void; build?: (build: Build) => void; archive?: (builds: Build[]) => void },
 ): string {
@@ -47,12 +48,12 @@ function problemsAfter(
 const artifact = (change: (artifact: Artifact) => void) => ({ build: (build: Build) => change(build.artifacts[0]!) });
 const RELEASE = "v1/distros/ubuntu/releases/noble/index.json";
 
-test("a built tree has no problem, and reads back as it was", () => {
+test("a built tree has no problems, and loads unchanged", () => {
   expect(checkFiles(good, EXPECTED)).toEqual([]);
   expect(loadTree(good).distros).toEqual(trees);
 });
 
-test("open enums take any value: alias, format, compression, checksum format, kind of signature (document 1)", () => {
+test("open sets accept any value: alias, format, compression, checksum format, kind of signature", () => {
   const problems = problemsAfter({
     distro: (distro) => void distro.releases[0]!.aliases.push("newest"),
     build: (build) => {
@@ -67,14 +68,14 @@ test("open enums take any value: alias, format, compression, checksum format, ki
 });
 
 test.each<[string, (files: Map<string, string>) => void, string]>([
-  ["a file that is none of the API's", (files) => files.set("v1/extra.json", "{}"), "v1/extra.json: not a path"],
+  ["a file outside the API", (files) => files.set("v1/extra.json", "{}"), "v1/extra.json: not a file"],
   [
-    "an alias file that is no name",
+    "an alias file with an invalid name",
     (files) => files.set("v1/distros/ubuntu/aliases/..json", "{}"),
-    "..json: not a path",
+    "..json: not a file",
   ],
   [
-    "a file of an unknown alias that nobody holds",
+    "a file of an unknown alias without a release",
     (files) => files.set("v1/distros/ubuntu/aliases/newest.json", files.get(RELEASE)!),
     "no release holds it",
   ],
@@ -85,17 +86,17 @@ test.each<[string, (files: Map<string, string>) => void, string]>([
   ["no v1/index.json", (files) => files.delete("v1/index.json"), "v1/index.json: missing or unreadable"],
   ["another order of images.json", (files) => {
     const { images } = JSON.parse(files.get("v1/images.json")!);
-    files.set("v1/images.json", fileText({ images: images.reverse() }));
+    files.set("v1/images.json", documentText({ images: images.reverse() }));
   }, "v1/images.json: differs"],
   [
-    "a field nobody knows",
+    "an unknown field",
     (files) => files.set(RELEASE, files.get(RELEASE)!.replace('"distro"', '"more": 1,\n  "distro"')),
-    "not written as",
+    "not in the form",
   ],
   [
     "a missing null",
     (files) => files.set(RELEASE, files.get(RELEASE)!.replace('      "point_release": null,\n', "")),
-    "not written as",
+    "not in the form",
   ],
   ["broken JSON", (files) => files.set(RELEASE, "{"), `${RELEASE}: missing or unreadable`],
   [
@@ -106,10 +107,10 @@ test.each<[string, (files: Map<string, string>) => void, string]>([
   ["a distro whose folder is missing", (files) => {
     for (const path of good.keys()) if (path.startsWith("v1/distros/debian/")) files.delete(path);
   }, "v1/distros/debian/index.json: missing"],
-  ["a distro that says it is another", (files) => {
+  ["a distro with the id of another", (files) => {
     const path = "v1/distros/debian/index.json";
     files.set(path, files.get(path)!.replace('"id": "debian"', '"id": "other"'));
-  }, "is of distro other"],
+  }, "belongs to distro other"],
   ["a name that differs from index.json", (files) => {
     const path = "v1/distros/debian/index.json";
     files.set(path, files.get(path)!.replace('"name": "Debian"', '"name": "Other"'));
@@ -131,12 +132,12 @@ test.each<[string, (files: Map<string, string>) => void, string]>([
     "aliases/lts.json: missing",
   ],
   [
-    "an alias file of another release",
+    "an alias file with the content of another release",
     (files) => files.set("v1/distros/ubuntu/aliases/lts.json", files.get(RELEASE)!),
-    "is no copy",
+    "is not a copy",
   ],
   [
-    "an alias file that nobody holds",
+    "an alias file without a release",
     (files) => files.set("v1/distros/ubuntu/aliases/dev.json", files.get(RELEASE)!),
     "no release holds it",
   ],
@@ -148,7 +149,7 @@ test.each<[string, (files: Map<string, string>) => void, string]>([
   [
     "a list of another release",
     (files) => files.set(RELEASE, files.get(RELEASE)!.replace('"release": "noble"', '"release": "jammy"')),
-    "is of ubuntu/jammy",
+    "belongs to ubuntu/jammy",
   ],
 ])("%s is a problem", (_, change, expected) => expect(problemsOf(change)).toContain(expected));
 
@@ -160,17 +161,25 @@ test.each<[string, Parameters<typeof problemsAfter>[0], string]>([
     { distro: (distro) => void (distro.releases[1]!.aliases = ["lts"]) },
     "alias lts is held twice",
   ],
-  ["aliases out of order", { distro: (distro) => void distro.releases[0]!.aliases.reverse() }, "not in their order"],
+  [
+    "aliases out of order",
+    { distro: (distro) => void distro.releases[0]!.aliases.reverse() },
+    "not in the order latest, lts, dev",
+  ],
   [
     "an alias that cannot be a file's name",
     { distro: (distro) => void distro.releases[1]!.aliases.push("../newest") },
-    "../newest cannot be the name of a file",
+    "../newest cannot be a file name",
   ],
-  ["a dev_channel without dev", { distro: (distro) => void (distro.dev_channel = "beta") }, "do not go together"],
+  [
+    "a dev_channel without dev",
+    { distro: (distro) => void (distro.dev_channel = "beta") },
+    "must be both present or both absent",
+  ],
   [
     "dev without a dev_channel",
     { distro: (distro) => void (distro.releases[1]!.aliases = ["dev"]) },
-    "do not go together",
+    "must be both present or both absent",
   ],
   ["latest on a pre-release", {
     distro: (distro) => {
@@ -180,45 +189,53 @@ test.each<[string, Parameters<typeof problemsAfter>[0], string]>([
     },
   }, "latest is on a pre-release"],
   [
-    "an end date that is none",
+    "an invalid end date",
     { distro: (distro) => void (distro.releases[0]!.eol_date = "2031-02-30") },
     "eol_date 2031-02-30",
   ],
   ["a build without artifacts", { build: (build) => void (build.artifacts = []) }, "has no artifact"],
-  ["a time far from ours", { build: (build) => void (build.first_seen = "1970-01-01T00:00:00Z") }, "no plausible time"],
+  [
+    "a time far from ours",
+    { build: (build) => void (build.first_seen = "1970-01-01T00:00:00Z") },
+    "not a plausible time",
+  ],
   [
     "a publication time without a zone",
     { build: (build) => void (build.published_at = "2026-01-01T00:00:00") },
-    "no plausible time",
+    "not a plausible time",
   ],
-  ["one artifact twice", { build: (build) => void build.artifacts.push(build.artifacts[0]!) }, "is there twice"],
+  ["one artifact twice", { build: (build) => void build.artifacts.push(build.artifacts[0]!) }, "is listed twice"],
   ["no location", artifact((one) => void (one.locations = [])), "has no location"],
   ["no primary location", artifact((one) => void (one.locations[0]!.kind = "mirror")), "has no primary location"],
   [
     "plain http",
     artifact((one) => void (one.locations[0]!.url = one.locations[0]!.url.replace("https", "http"))),
-    "no address to offer",
+    "not a valid https address",
   ],
   [
     "a foreign host",
     artifact((one) => void (one.locations[0]!.url = "https://evil.example/x.img")),
     "not on a host of this vendor",
   ],
-  ["a digest of another length", artifact((one) => void (one.integrity!.digests[0]!.value = "ab")), "ab is no sha256"],
+  [
+    "a digest of another length",
+    artifact((one) => void (one.integrity!.digests[0]!.value = "ab")),
+    "ab is not a sha256 digest",
+  ],
   [
     "an upper-case digest",
     artifact((one) => void (one.integrity!.digests[0]!.value = one.integrity!.digests[0]!.value.toUpperCase())),
-    "is no sha256",
+    "is not a sha256 digest",
   ],
   [
     "a gnu source without a filename",
     artifact((one) => void (one.integrity!.digests[0]!.source!.filename = null)),
-    "does not go with gnu",
+    "does not match format gnu",
   ],
   [
     "a clear-signed document with another address",
     artifact((one) => void (one.integrity!.signatures[0]!.kind = "pgp_clearsigned")),
-    "do not go with pgp_clearsigned",
+    "does not match kind pgp_clearsigned",
   ],
   ["a mirror's ETag", artifact((one) => void (one.locations[0]!.redirects_off_host = true)), "metadata of a mirror"],
   ["an empty format", artifact((one) => void (one.format = "")), "has no format"],
@@ -230,15 +247,18 @@ const release = (id: string, ...aliases: string[]) => ({ id, version: id.replace
 test.each([
   ["by number", [release("24.04", "latest"), release("9.10"), release("9.9")]],
   ["a pre-release by its own number", [release("46_Beta", "dev"), release("45", "latest"), release("44")]],
-  ["a pre-release of an older line after what is newer", [release("16.0", "latest"), release("15.7", "dev")]],
-  ["a channel that counts days before releases", [release("20260907", "dev"), release("r151058", "latest")]],
+  ["a pre-release of an older series after a newer release", [release("16.0", "latest"), release("15.7", "dev")]],
+  ["a development channel numbered by date before releases", [
+    release("20260907", "dev"),
+    release("r151058", "latest"),
+  ]],
   ["a refresh after its release", [release("r151054r"), release("r151054")]],
 ])("newest first is %s", (_, releases) => {
   expect(releases.toSorted(compareReleases)).toEqual(releases);
   expect(releases.toReversed().sort(compareReleases)).toEqual(releases);
 });
 
-test("releases out of order keep a vendor's part from being published", async () => {
+test("releases out of order block a vendor's part", async () => {
   const { outcome } = await builtFrom(ubuntu);
   expect(partProblems(outcome)).toEqual([]);
   outcome.tree.distro.releases.reverse();
@@ -273,7 +293,7 @@ test("an archived build with a primary location, or one that is current too, is 
   expect(problemsAfter({ archive: (builds) => void builds.push(other) })).toBe("");
 });
 
-test("one file in two builds is a problem: a build is its bytes", () => {
+test("one file in two builds is a problem", () => {
   const [first] = structuredClone(trees) as [DistroTree, DistroTree];
   const builds = first.current.get("resolute")!;
   const older = { ...structuredClone(builds[0]!), build: "20200101" };
@@ -281,7 +301,7 @@ test("one file in two builds is a problem: a build is its bytes", () => {
   expect(checkFiles(siteFiles({ distros: [made] }), EXPECTED).join("\n")).toContain("is in two builds");
 });
 
-test("every problem is reported, not the first", () => {
+test("the check reports every problem", () => {
   const problems = problemsOf((files) => {
     files.delete("index.html");
     files.delete(RELEASE);

@@ -1,4 +1,4 @@
-// A browser for the page's tests: Chromium without a window, spoken to over its debugging socket on loopback.
+// A browser for the tests of the page: headless Chromium, controlled over its debugging socket on loopback.
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -8,9 +8,9 @@ import { present } from "../support/optional-programs.ts";
 const START_MS = 20_000;
 
 export type Browser = {
-  /** Opens an address at this size. @returns what the page said on its console, errors and policy violations included */
+  /** Opens an address at this size. Returns the console output of the page, with errors and policy violations. */
   open(url: string, size: { width: number; height: number }): Promise<readonly string[]>;
-  /** The value of an expression in the page; promises are awaited. */
+  /** Evaluates an expression in the page; awaits promises. */
   evaluate<T>(expression: string): Promise<T>;
   close(): Promise<void>;
 };
@@ -84,7 +84,7 @@ export async function startBrowser(): Promise<Browser> {
     open: async (url, { width, height }) => {
       said.length = 0;
       await send("Emulation.setDeviceMetricsOverride", { width, height, deviceScaleFactor: 1, mobile: width < 600 });
-      // A change of the fragment alone would not load the page again.
+      // A change of only the fragment would not reload the page.
       for (const address of ["about:blank", url]) await load(address);
       return said;
     },

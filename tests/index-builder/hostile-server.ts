@@ -1,5 +1,6 @@
-// A vendor's server that misbehaves in one way for one of its documents, and a vendor that reads one document of every kind.
-// The server is a real one on loopback; names resolve to a public address that the dialling leads to it.
+// A vendor's server that misbehaves in one way for one document, and a vendor that reads one document of every kind.
+// The server listens on loopback. Names resolve to a public address, and the `dial` setting connects to the server
+// instead.
 import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -40,17 +41,17 @@ const PATHS: Readonly<Record<string, DocumentKind>> = {
   "/builds/2/SHA256SUMS.asc": "signature",
   "/key.asc": "key",
   "/builds/2/image.qcow2": "image",
-  // What a release can do without: another architecture, and an archive.
+  // Optional parts of a release: another architecture, and an archive.
   "/builds/2/ARM64SUMS": "arm",
   "/vault/": "vault",
   "/vault/1.0/SHA256SUMS": "vault_sums",
 };
-/** Asked for their heads only. */
+/** Requested with HEAD only. */
 const HEADS = ["/builds/2/arm64.qcow2", "/vault/1.0/old.qcow2"];
 /** 64 MiB of zeros in 64 KiB. */
 const BOMB = gzipSync(new Uint8Array(64 * 1024 * 1024));
 export type Bodies = Readonly<Record<DocumentKind | "arm_signature" | "vault_signature", string>>;
-/** Always well-behaved. */
+/** Documents that are always served correctly. */
 const SIGNATURES: Readonly<Record<string, "arm_signature" | "vault_signature">> = {
   "/builds/2/ARM64SUMS.asc": "arm_signature",
   "/vault/1.0/SHA256SUMS.asc": "vault_signature",
@@ -59,10 +60,10 @@ const SIGNATURES: Readonly<Record<string, "arm_signature" | "vault_signature">> 
 type Case = {
   readonly good: string;
   readonly bodies: Bodies;
-  /** Lets the asker's time run out, so that no test waits for it. */
+  /** Expires the client's time limit, so that no test waits for it. */
   readonly expire: () => void;
 };
-/** Answers one request its own way. */
+/** Answers one request in its own way. */
 export type Behaviour = (response: ServerResponse, kase: Case) => void;
 
 const send = (
@@ -89,14 +90,14 @@ export const BEHAVIOURS: Readonly<Record<string, Behaviour>> = {
   "sends other bytes than text": (response) => send(response, 200, new Uint8Array([0xff, 0xfe, 0x00, 0x80])),
   "changes one hex digit": (response, { good }) =>
     send(response, 200, good.replace(/[0-9a-f]{64}/, (hash) => (hash[0] === "0" ? "1" : "0") + hash.slice(1))),
-  "swaps it for another document": (response, { good, bodies }) =>
+  "sends another document": (response, { good, bodies }) =>
     send(response, 200, good === bodies.sums ? bodies.json : bodies.sums),
   "never ends its body": (response, { expire }) => {
     response.writeHead(200);
     let sent = 0;
     const timer = setInterval(() => {
       response.write("a".repeat(1_000_000));
-      // More than any document may have; of a head nothing arrives at all.
+      // Larger than the limit of a document. A HEAD request gets no response at all.
       if (++sent === 20) expire();
     }, 1);
     response.once("close", () => clearInterval(timer));
@@ -119,14 +120,15 @@ export const BEHAVIOURS: Readonly<Record<string, Behaviour>> = {
   "sends 204": (response) => void response.writeHead(204).end(),
   "sends a gzip bomb": (response) => void response.writeHead(200, { "content-encoding": "gzip" }).end(BOMB),
   "sends broken gzip": (response) => send(response, 200, "not gzip at all", { "content-encoding": "gzip" }),
-  "sends a coding nobody asked for": (response, { good }) => send(response, 200, good, { "content-encoding": "br" }),
+  "sends a coding that was not accepted": (response, { good }) =>
+    send(response, 200, good, { "content-encoding": "br" }),
   "sends endless headers": (response) => {
     response.socket?.write("HTTP/1.1 200 OK\r\n");
     const timer = setInterval(() => response.socket?.write(`x-more: ${"a".repeat(8_000)}\r\n`), 1);
     response.socket?.once("close", () => clearInterval(timer));
   },
   "redirects to itself for ever": redirect(`${ROOT}loop`),
-  "redirects nowhere": (response) => void response.writeHead(302).end(),
+  "redirects without a location": (response) => void response.writeHead(302).end(),
   "redirects to the metadata address": redirect("https://169.254.169.254/latest/meta-data/"),
   "redirects to a private name": redirect("https://internal.example/"),
   "redirects to loopback": redirect("https://[::1]/"),
@@ -140,14 +142,14 @@ export const BEHAVIOURS: Readonly<Record<string, Behaviour>> = {
 
 export type Hostile = {
   readonly exchange: Exchange;
-  /** Every address that was dialled. */
+  /** Every address that a client connected to. */
   readonly dialled: string[];
   misbehave(document: DocumentKind | null, behaviour: Behaviour | null): void;
   close(): Promise<void>;
 };
 
 export async function startHostile(bodies: Bodies): Promise<Hostile> {
-  /** Of the requests under way, by address. */
+  /** Time limits of the current requests, by address. */
   const deadlines = new Map<string, Set<AbortController>>();
   let bad: DocumentKind | null = null;
   let behaviour: Behaviour | null = null;
@@ -202,7 +204,7 @@ export async function startHostile(bodies: Bodies): Promise<Hostile> {
   };
 }
 
-/** Reads one document of every kind. @param fingerprint of its key */
+/** A vendor that reads one document of every kind. @param fingerprint of its key */
 export function everyKindVendor(fingerprint: string): Vendor {
   const key: SigningKey = { key_url: `${ROOT}key.asc`, fingerprints: [fingerprint] };
   const signed = (url: string): ChecksumDocument => ({
@@ -269,7 +271,7 @@ function imageAt(url: string, arch: string, document: ChecksumDocument): Artifac
 
 export const HASHES = { x86_64: hashOf("build 2"), aarch64: hashOf("build 2 for arm64"), vault: hashOf("build 1") };
 
-/** What a well-behaved vendor sends, signed with `key`. */
+/** The documents of a well-behaved vendor, signed with `key`. */
 export async function goodBodies(key: KeyPair): Promise<Bodies> {
   const sums = `${HASHES.x86_64}  image.qcow2\n`;
   const arm = `${HASHES.aarch64}  arm64.qcow2\n`;

@@ -19,13 +19,13 @@ test.each([
   expect(releaseEntry(distro, version)).toEqual({ id, short_id, source });
 });
 
-test("a beta, a FreeBSD major and systems the database does not know have no entry", () => {
+test("betas, major versions of FreeBSD and systems outside the database have no entry", () => {
   expect(releaseEntry("fedora", "45 Beta")).toBeNull();
   expect(releaseEntry("freebsd", "15")).toBeNull();
   for (const distro of ["omnios", "smartos", "talos"]) expect(releaseEntry(distro, "1.14")).toBeNull();
 });
 
-test("a point release overrides its release only where the database has such entries", () => {
+test("a point release overrides its release only if the database has such entries", () => {
   expect(pointEntry("freebsd", "15.1")?.short_id).toBe("freebsd15.1");
   expect(pointEntry("rocky", "9.0")?.short_id).toBe("rocky9.0");
   expect(pointEntry("rocky", "9.8")).toBeNull();

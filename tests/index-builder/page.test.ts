@@ -48,7 +48,7 @@ const choose = (field: string, value: string) =>
 
 const inBrowser = test.skipIf(why_not !== null);
 
-inBrowser("the page opened from a disk shows every image, and its policy has nothing to complain about", async () => {
+inBrowser("the page opened from a disk shows every image without a policy violation", async () => {
   expect(await browser.open(page, DESK)).toEqual([]);
   expect(rows.length).toBeGreaterThan(8);
   expect(await shown()).toBe(rows.length);
@@ -65,7 +65,7 @@ inBrowser("search words must all match, in any field", async () => {
   expect(await browser.evaluate("count.textContent")).toContain("Nothing matches");
 });
 
-inBrowser("each filter narrows the list, its address can be shared, and Clear ends it", async () => {
+inBrowser("each filter narrows the list and is in the address; Clear removes it", async () => {
   for (const field of ["distro", "release", "arch", "variant", "format"] as const) {
     await browser.open(page, DESK);
     const value = rows.at(-1)![field];
@@ -101,7 +101,7 @@ inBrowser("the buttons copy the URL, the digest and a command that checks it", a
   expect(copied).toBe(first.url);
 });
 
-inBrowser("a phone of 320 pixels shows everything without scrolling sideways", async () => {
+inBrowser("a screen of 320 pixels needs no horizontal scrolling", async () => {
   await browser.open(page, PHONE);
   expect(await browser.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(320);
   expect(await shown()).toBe(rows.length);
@@ -114,7 +114,7 @@ inBrowser("markup in a vendor's text stays text", async () => {
   expect(await browser.evaluate("list.textContent")).toContain("onerror");
 });
 
-inBrowser("the API page works without a script and links only to what is there", async () => {
+inBrowser("the API page has no script and no broken link", async () => {
   expect(await browser.open(pathToFileURL(join(folder, "docs/index.html")).href, PHONE)).toEqual([]);
   expect(await browser.evaluate("document.scripts.length")).toBe(0);
   expect(

@@ -1,4 +1,4 @@
-// What each failure of a vendor's server does: image-vendors' table of failures, row by row.
+// The effect of each failure of a vendor's server: the table in index-builder/README.md, row by row.
 import { expect, test } from "vitest";
 import { openDocuments } from "../../index-builder/build/documents.ts";
 import { newNotes } from "../../index-builder/build/report.ts";
@@ -22,7 +22,7 @@ type Status = {
   readonly times?: number;
 };
 
-/** The recorded web, with other statuses for some addresses. */
+/** The recorded responses, with other statuses for some addresses. */
 async function withStatus(statuses: readonly Status[], folders = [webFolder("t0")]): Promise<Exchange> {
   const web = await recordedExchange(folders);
   const left = statuses.map(({ times = Infinity }) => times);
@@ -66,7 +66,7 @@ test.each([404, 410])("%i on the newest release's image leaves it out, and lates
   expect(outcome.notes.map(({ text }) => text).join()).toContain("10: left out");
 });
 
-test("404 on what resolves a release leaves it out", async () => {
+test("404 on the document that resolves a release leaves the release out", async () => {
   expect(releasesOf(await run(rocky, [{ match: /rocky\/9\/images\/x86_64\/$/, status: 404 }]))).toEqual([
     "10 latest",
     "8",
@@ -78,7 +78,7 @@ test.each([429, 500, 503])("%i is tried three times and then fails the vendor", 
   expect(outcome).toMatchObject({ ok: false, attempts: 3, error: expect.stringMatching(/^transient: /) });
 });
 
-test("a server that recovers at the third attempt gives a whole vendor", async () => {
+test("a server that recovers at the third attempt does not fail the vendor", async () => {
   const outcome = await run(rocky, [{ match: /pub\/rocky\/$/, status: 503, times: 2 }]);
   expect([outcome.ok, outcome.attempts]).toEqual([true, 3]);
 });
@@ -91,7 +91,7 @@ test("403 on a listing fails the vendor at once", async () => {
   });
 });
 
-test("403 on an image's head keeps its size and metadata of the tree before", async () => {
+test("403 on an image's metadata keeps the size and metadata of the previous tree", async () => {
   const { outcome: first } = await builtFrom(rocky);
   const blocked = [{ match: IMAGE_9, method: "HEAD", status: 403 } as const];
   const later = await run(rocky, blocked, { previous: first.tree });
@@ -104,14 +104,14 @@ test("403 on an image's head keeps its size and metadata of the tree before", as
   ]);
 });
 
-test("a checksum document that is refused keeps the digest of the same address, and is a warning", async () => {
+test("403 on a checksum document keeps the digest of the same address, with a warning", async () => {
   const { outcome: first } = await builtFrom(rocky);
   const later = await run(rocky, [{ match: /Rocky-9-.*CHECKSUM$/, status: 403 }], { previous: first.tree });
   expect(firstArtifact(later, "9").integrity!.digests).toEqual(firstArtifact(first, "9").integrity!.digests);
-  expect(later.notes.map(({ text }) => text).join()).toContain("the digest known before stays");
+  expect(later.notes.map(({ text }) => text).join()).toContain("the digest of the previous tree stays");
 });
 
-test("a newer image whose checksums cannot be read does not replace one whose digest is known", async () => {
+test("a newer image with unreadable checksums does not replace an image with a known digest", async () => {
   const { outcome: first } = await builtFrom(rocky);
   const previous = structuredClone(first.tree);
   const old = previous.current.get("9")![0]!;
@@ -123,7 +123,7 @@ test("a newer image whose checksums cannot be read does not replace one whose di
   expect(later.notes.some(({ level }) => level === "alarm")).toBe(true);
 });
 
-test("a signature that is not there is not published; one that is refused stays as it was", async () => {
+test("a missing signature is not published; a signature that answers 403 stays as it was", async () => {
   const { outcome: first } = await builtFrom(rocky);
   const gone = await run(rocky, [{ match: /Rocky-9-.*\.asc$/, status: 404 }], { previous: first.tree });
   expect(firstArtifact(gone, "9").integrity!.signatures).toEqual([]);
@@ -131,35 +131,35 @@ test("a signature that is not there is not published; one that is refused stays 
   expect(firstArtifact(refused, "9").integrity!.signatures).toEqual(firstArtifact(first, "9").integrity!.signatures);
 });
 
-test("without endoflife.date the vendor fails rather than offer an ended release again", async () => {
+test("without endoflife.date the vendor fails, so that an ended release does not return", async () => {
   for (const status of [404, 500]) expect((await run(rocky, [{ match: /endoflife\.date/, status }])).ok).toBe(false);
 });
 
-// More than its default images on one architecture.
+// Recorded responses with more images than the default ones.
 const WIDE_ROCKY = ["wide/rocky", "t0"].map(webFolder);
 
-test("what an architecture's list does not answer for stays in the builds it was in", async () => {
+test("images of an architecture whose list does not answer stay in their builds", async () => {
   const { outcome: first } = await builtFrom(rocky, ["wide/rocky", "t0"]);
   const exchange = await withStatus([{ match: /9\/images\/(?:ppc64le|aarch64)\/$/, status: 503 }], WIDE_ROCKY);
   const later = await run(rocky, [], { exchange, previous: first.tree });
   if (!later.ok) throw new Error(later.error);
   expect(later.tree).toEqual(first.tree);
-  expect(later.notes.map(({ text }) => text).join("\n")).toContain("Rocky Linux 9 ppc64le: passed over");
+  expect(later.notes.map(({ text }) => text).join("\n")).toContain("Rocky Linux 9 ppc64le: skipped");
 });
 
-test("an image beside the default one whose head does not answer stays as it was", async () => {
+test("an image other than the default stays as it was when its server does not answer", async () => {
   const { outcome: first } = await builtFrom(rocky, ["wide/rocky", "t0"]);
   const exchange = await withStatus([{ match: /Base-9.*aarch64\.qcow2$/, status: 500 }], WIDE_ROCKY);
   const later = await run(rocky, [], { exchange, previous: first.tree });
   expect(later.ok && later.tree).toEqual(first.tree);
 });
 
-test("a point release of FreeBSD that does not answer is no release that is gone", async () => {
+test("a point release of FreeBSD whose server does not answer is not removed", async () => {
   const match = /14\.\d-RELEASE\/amd64\/Latest\/CHECKSUM/;
   expect(await run(freebsd, [{ match, status: 503 }])).toMatchObject({ ok: false, attempts: 3 });
 });
 
-test("a Debian suite that cannot be read fails the whole list, so that latest does not slide", async () => {
+test("an unreadable Debian suite fails the vendor, so that latest does not move to the other suite", async () => {
   for (const status of [403, 404, 500]) {
     expect((await run(debian, [{ match: /dists\/stable\/Release/, status }])).ok).toBe(false);
   }
@@ -172,7 +172,7 @@ test("a vendor without any release fails", async () => {
   });
 });
 
-test("the same build keeps its first_seen, another gets this run's", async () => {
+test("a known build keeps its first_seen, a new one gets the time of the run", async () => {
   const { outcome: first } = await builtFrom(rocky);
   const previous = structuredClone(first.tree);
   previous.current.get("8")![0]!.build = "8.10-20200101.0";
@@ -182,12 +182,12 @@ test("the same build keeps its first_seen, another gets this run's", async () =>
   expect(later.tree.current.get("8")![0]!.first_seen).toBe(NEXT_DAY.toISOString());
 });
 
-test("S-25: no request leaves the hosts that the vendor's file names", async () => {
+test("S-25: every request goes to a host that the vendor's file names", async () => {
   const foreign = { ...rocky, hosts: ["elsewhere.example"] };
   expect(await run(foreign, [])).toMatchObject({ ok: false, attempts: 1, error: expect.stringMatching(/^unsafe: /) });
 });
 
-test("a clear-signed twin takes the document's place, and one that is not renewed raises the alarm frozen", async () => {
+test("a clear-signed twin replaces the document, and an old one raises the alarm frozen", async () => {
   const key = await makeKey();
   const twin = await clearSignedOf(`{"from":"twin"}`, key, { date: new Date("2026-08-01T00:00:00Z") });
   const bodies: Record<string, string> = {

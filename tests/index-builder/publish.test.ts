@@ -15,7 +15,7 @@ let folder: string;
 beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), "index-"))));
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** Runs the program in this process. @returns its exit code and what it said */
+/** Runs the program in this process. Returns its exit code and output. */
 async function index(...argv: string[]) {
   const lines: string[] = [];
   const terminal = {
@@ -28,7 +28,7 @@ async function index(...argv: string[]) {
 const T0 = ["--recorded", webFolder("t0"), "--vendor", "debian"];
 const day = (date: string) => ["--at", `${date}T05:17:00Z`];
 
-test("a second run over the same web changes no byte, keeps first_seen and makes no generation", async () => {
+test("a second run with the same responses changes no byte, keeps first_seen and makes no generation", async () => {
   const site = join(folder, "same");
   expect((await index("all", "--site", site, ...T0, ...day("2026-10-09"))).code).toBe(0);
   const [before, generation] = [await readFiles(await realpath(site)), await readlink(site)];
@@ -40,7 +40,7 @@ test("a second run over the same web changes no byte, keeps first_seen and makes
   expect((await index("verify", site)).code).toBe(0);
 });
 
-test("a vendor that fails keeps its files while others are published, and the exit code says so", async () => {
+test("a failed vendor keeps its files, the others are published, and the exit code is 1", async () => {
   const site = join(folder, "partly");
   await index("all", "--site", site, ...T0, ...day("2026-10-09"));
   const before = (await readFiles(await realpath(site))).get("v1/distros/debian/index.json");
@@ -70,7 +70,7 @@ test("a vendor that fails keeps its files while others are published, and the ex
   expect(after.has("v1/distros/ubuntu/index.json")).toBe(true);
 });
 
-test("a fragment replaces its distro and nothing else; a folder without v1/ is passed over", async () => {
+test("a fragment replaces only its distro; a folder without v1/ is skipped", async () => {
   const [site, fragment, nothing] = [join(folder, "assembled"), join(folder, "fragment"), join(folder, "nothing")];
   await mkdir(nothing);
   await index(
@@ -115,7 +115,7 @@ test("a fragment replaces its distro and nothing else; a folder without v1/ is p
   expect((await index("assemble", "--site", site, fragment)).code).toBe(3);
 });
 
-test("a tree that cannot be read stops every command before it writes", async () => {
+test("an unreadable tree stops every command before it writes", async () => {
   const site = join(folder, "broken");
   await index("all", "--site", site, ...T0, ...day("2026-10-09"));
   const real = await realpath(site);
@@ -133,7 +133,7 @@ test("a tree that cannot be read stops every command before it writes", async ()
   }
 });
 
-test("a folder that somebody made becomes a generation, with its first_seen", async () => {
+test("an operator's plain folder becomes a generation and keeps its first_seen", async () => {
   const [made, site] = [join(folder, "made"), join(folder, "plain")];
   await index("all", "--site", made, ...T0, ...day("2026-09-01"));
   await cp(await realpath(made), site, { recursive: true });
@@ -142,7 +142,7 @@ test("a folder that somebody made becomes a generation, with its first_seen", as
   expect(await readFile(join(site, "v1/images.json"), "utf8")).toContain("2026-09-01");
 });
 
-test("a builder that died between setting a folder aside and linking has its site back at the next run", async () => {
+test("after a crash between moving a folder and linking, the next run restores the site", async () => {
   const site = join(folder, "died");
   await index("all", "--site", site, ...T0, ...day("2026-09-01"));
   const generations = siteAt(site).generations;
@@ -153,13 +153,13 @@ test("a builder that died between setting a folder aside and linking has its sit
   expect(await readFile(join(site, "v1/images.json"), "utf8")).toContain("2026-09-01");
 });
 
-test("a link that leads elsewhere is not followed", async () => {
+test("a link to another place is not followed", async () => {
   const site = join(folder, "elsewhere");
   await symlink("/etc", site);
   expect((await index("all", "--site", site, ...T0)).code).toBe(3);
 });
 
-test("readers see one generation or the next while they are published, never a mixture", async () => {
+test("readers see the old or the new generation during a publication, never a mixture", async () => {
   const site = siteAt(join(folder, "read"));
   await mkdir(site.generations);
   const files = (mark: number) => new Map(Array.from({ length: 20 }, (_, i) => [`v1/${i}.json`, `${mark}`]));
@@ -176,7 +176,7 @@ test("readers see one generation or the next while they are published, never a m
     const found: Set<string>[] = [];
     let done = false;
     const published = publish(site, { files: files(mark), trust }).finally(() => void (done = true));
-    // What a reader opened stays until the publication after this one.
+    // An opened generation stays until the next publication.
     do found.push(await read()); while (!done);
     await published;
     for (const seen of found) expect([[`${mark - 1}`], [`${mark}`]]).toContainEqual([...seen]);
@@ -184,7 +184,7 @@ test("readers see one generation or the next while they are published, never a m
   expect((await readdir(site.generations)).sort()).toEqual(["30", "31"]);
 });
 
-test("of ten builders at once one holds the lock; after it the next one can", async () => {
+test("one of ten concurrent builders gets the lock; after its release another one can", async () => {
   const generations = join(folder, "locks");
   await mkdir(generations);
   for (let round = 0; round < 20; round++) {
@@ -198,7 +198,7 @@ test("of ten builders at once one holds the lock; after it the next one can", as
   expect((await readdir(generations)).length).toBeLessThan(4);
 });
 
-test("the lock of a process that died does not keep anybody out", async () => {
+test("the lock of a dead process does not block other builders", async () => {
   const generations = join(folder, "dead");
   await mkdir(generations);
   const { stdout } = await promisify(execFile)("sh", ["-c", "echo $$"]);
@@ -208,7 +208,7 @@ test("the lock of a process that died does not keep anybody out", async () => {
   expect((await index("all", "--site", join(folder, "dead-site"), ...T0)).code).toBe(0);
 });
 
-test("while another builder is at work the program leaves with its own exit code", async () => {
+test("while another builder runs, the program ends with exit code 75", async () => {
   const site = siteAt(join(folder, "busy"));
   await mkdir(site.generations);
   const lock = await takeLock(site.generations);
@@ -217,7 +217,7 @@ test("while another builder is at work the program leaves with its own exit code
   expect((await index("all", "--site", site.link, ...T0)).code).toBe(0);
 });
 
-test("a signed tree verifies with its key, keeps its signature while nothing changes, and shows every change", async () => {
+test("a signed tree verifies with its key, keeps its signature while unchanged, and a change breaks it", async () => {
   const { privateKey, publicKey } = await openpgp.generateKey({
     userIDs: [{ name: "Index" }],
     type: "curve25519",
@@ -229,7 +229,7 @@ test("a signed tree verifies with its key, keeps its signature while nothing cha
   const site = join(folder, "signed");
   await index("all", "--site", site, ...T0, "--sign-key", secret);
   const before = await readFiles(await realpath(site));
-  expect((await index("verify", site, "--key", open)).said).toContain("no problem");
+  expect((await index("verify", site, "--key", open)).said).toContain("no problems");
   expect((await index("all", "--site", site, ...T0, "--sign-key", secret)).said).toContain("nothing changed");
   expect(await readFiles(await realpath(site))).toEqual(before);
   const page = join(await realpath(site), "docs/index.html");
@@ -240,7 +240,7 @@ test("a signed tree verifies with its key, keeps its signature while nothing cha
   expect((await index("verify", site, "--key", open)).said).toContain("v1/SHA256SUMS.asc: ");
 });
 
-test("an unknown vendor, option or time is a usage error that names what there is", async () => {
+test("an unknown vendor, option or time is a usage error; the error lists the vendors", async () => {
   expect(await index("vendor", "windows", "--previous", folder, "--out", folder)).toMatchObject({
     code: 2,
     said: expect.stringContaining("ubuntu, debian"),
@@ -256,13 +256,13 @@ test("the summary is JSON with every vendor's outcome", async () => {
   expect(summary.vendors[0]).toMatchObject({ id: "debian", ok: true, error: null, attempts: 1 });
 });
 
-test("what is published can be read back with its state", async () => {
+test("a published tree can be read with its trust state", async () => {
   const published = await readPublished(siteAt(join(folder, "json")));
   expect(published.number).toBe(1);
   expect(published.trust).toEqual({ vendors: { debian: { documents: {}, keys: {}, departed: {} } } });
 });
 
-test("what --record heard builds the same site again", async () => {
+test("the responses of --record build the same site", async () => {
   const [site, again, record] = [join(folder, "heard"), join(folder, "again"), join(folder, "record")];
   await index("all", "--site", site, ...T0, ...day("2026-10-09"), "--record", record);
   expect((await index("all", "--site", again, "--recorded", record, "--vendor", "debian", ...day("2026-10-09"))).code)

@@ -1,11 +1,11 @@
-// Runs one vendor over a recorded web, for the tests of vendors.
+// Runs one vendor with recorded responses, for the tests of vendors.
 import { fileURLToPath } from "node:url";
 import { runVendor, type VendorOutcome, type VendorSetting } from "../../index-builder/build/vendor-run.ts";
 import type { Artifact, Build } from "../../index-builder/tree/model.ts";
 import type { Vendor } from "../../index-builder/vendor.ts";
 import { recordedExchange } from "../../index-builder/web/recorded.ts";
 
-/** The day the recorded web was made. */
+/** The day of the recording. */
 export const RECORDED_AT = new Date("2026-10-09T05:17:00.000Z");
 
 /** A folder of tests/fixtures/vendor-web. */
@@ -32,7 +32,7 @@ export async function runRecorded(
   });
 }
 
-/** @throws Error with the vendor's own when it failed */
+/** @throws Error with the vendor's error if it failed */
 export async function builtFrom(vendor: Vendor, webs?: readonly string[], more?: Partial<VendorSetting>) {
   const outcome = await runRecorded(vendor, webs, more);
   if (!outcome.ok) throw new Error(`${vendor.id} failed: ${outcome.error}`);

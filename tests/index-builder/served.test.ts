@@ -11,7 +11,7 @@ import { webFolder } from "./recorded-vendor.ts";
 
 const BUILD_MS_MAX = 120_000;
 const PATIENCE_MS = 60_000;
-/** More than the builder keeps, several times over. */
+/** Several times the generations that the builder keeps. */
 const PUBLICATIONS = 12;
 
 let folder: TemporaryFolder;
@@ -36,7 +36,7 @@ afterAll(async () => {
   await folder?.remove();
 });
 
-/** One vendor's files as they were built that day: `first_seen` differs from day to day, the length does not. */
+/** One vendor's files, built on the given day. `first_seen` differs from day to day; the length is the same. */
 async function fragment(day: string): Promise<void> {
   const web = ["--recorded", webFolder("t0"), "--at", `${day}T05:17:00Z`];
   expect((await builder.run("vendor", "debian", "--previous", at("none"), "--out", at(day), ...web)).code).toBe(0);
@@ -47,8 +47,8 @@ async function publish(day: string): Promise<void> {
   expect([code, code === 0 ? "" : stderr + stdout]).toEqual([0, ""]);
 }
 
-describe("INDEX_SITE as index-builder publishes it, served by `task start`:", () => {
-  test("every document below v1/ is answered with the builder's bytes", async () => {
+describe("a site of index-builder, served by `task start` with INDEX_SITE:", () => {
+  test("every document below v1/ has the builder's bytes", async () => {
     expect(await readlink(site())).toMatch(/^\.site\.generations\/\d+\/site$/);
     const paths = [
       ...["/v1/index.json", "/v1/images.json", "/v1/openapi.json", "/v1/distros/debian/index.json"],
@@ -59,7 +59,7 @@ describe("INDEX_SITE as index-builder publishes it, served by `task start`:", ()
     expect(server.log()).not.toContain("NotCapable");
   });
 
-  test("a publication is visible at once, with another ETag", async () => {
+  test("a publication is visible at once, with a new ETag", async () => {
     const before = (await get("/v1/images.json")).headers.get("etag");
     await publish("2026-10-10");
     const after = await get("/v1/images.json");
@@ -68,7 +68,7 @@ describe("INDEX_SITE as index-builder publishes it, served by `task start`:", ()
     expect((await get("/v1/images.json", { "if-none-match": before! })).status).toBe(200);
   });
 
-  test("while generations come and go, every answer is one whole document of one generation", async () => {
+  test("during publications every response is one complete document of one generation", async () => {
     const whole = new Map<string, string>();
     for (const day of ["2026-10-09", "2026-10-10"]) {
       await publish(day);
@@ -97,12 +97,12 @@ describe("INDEX_SITE as index-builder publishes it, served by `task start`:", ()
     expect(seen.get("whole")).toBeGreaterThan(PUBLICATIONS);
   }, PATIENCE_MS);
 
-  test("a download that began before its generation was removed ends with the same bytes", async () => {
+  test("a download that began before its generation was removed completes with the same bytes", async () => {
     const text = await (await get("/v1/images.json")).text();
     const socket = connect(server.port, "127.0.0.1");
     socket.pause();
     socket.write("GET /v1/images.json HTTP/1.0\r\nhost: berth\r\n\r\n");
-    // The server has answered when it has answered a later request.
+    // A response to a later request shows that the server has handled this one.
     await get("/v1/index.json");
     for (const day of ["2026-10-09", "2026-10-10", "2026-10-09", "2026-10-10"]) await publish(day);
     let read = "";
@@ -110,7 +110,7 @@ describe("INDEX_SITE as index-builder publishes it, served by `task start`:", ()
     expect(read.slice(read.indexOf("\r\n\r\n") + 4)).toBe(text);
   });
 
-  test("S-24: a link inside the site that leads out of it is not followed, a link that stays inside is", async () => {
+  test("S-24: a link to a file outside the site is not followed, a link within the site is", async () => {
     const tree = join(at("images"), await readlink(site()), "v1");
     await writeFile(at("images", "secret.json"), `"outside"`);
     await rm(join(tree, "distros/debian/aliases/latest.json"));
@@ -122,7 +122,7 @@ describe("INDEX_SITE as index-builder publishes it, served by `task start`:", ()
     expect((await get("/v1/distros/same/index.json")).status).toBe(200);
   });
 
-  test("a site whose link an operator made, below a folder that is a link too, is served alike", async () => {
+  test("a site behind an operator's link, in a folder that is also a link, is served", async () => {
     await mkdir(at("releases/7/v1"), { recursive: true });
     await cp(at("2026-10-09", "v1"), at("releases/7/v1"), { recursive: true });
     await writeFile(at("releases/7/v1/index.json"), "{}");

@@ -36,10 +36,10 @@ beforeAll(async () => {
   [vendor, stranger, expired, weak, old] = await Promise.all([
     makeKey(),
     makeKey(),
-    // Valid when it signed, over when it is read.
+    // Valid at the time of signing, expired at the time of reading.
     makeKey({ date: new Date("2026-10-01T00:00:00Z"), keyExpirationTime: 8 * 86_400 }),
     makeKey({ type: "rsa", rsaBits: 1024, config: { minRSABits: 1023 } }),
-    // SHA-1 needs RSA: the curves ask for a longer hash.
+    // SHA-1 needs RSA: elliptic curves require a longer hash.
     makeKey({ type: "rsa", rsaBits: 2048 }),
   ]);
   revoked = (await openpgp.revokeKey({
@@ -76,42 +76,42 @@ test("a good detached signature is accepted, armored and binary", async () => {
   }
 });
 
-test("a good clear-signed document is accepted, and its signed text is what is read", async () => {
+test("a good clear-signed document is accepted, and the builder reads its signed text", async () => {
   expect(await digestsFrom("pgp_clearsigned", { SHA256SUMS: await clearSignedOf(GOOD, vendor) })).toEqual([
     hashOf("the image"),
   ]);
 });
 
-test("the SHA-1 key is pinned and good, so that the refusal below is about SHA-1", async () => {
+test("the SHA-1 key is pinned and good, so the next test's refusal is about SHA-1", async () => {
   const signature = await detachedOf(GOOD, old);
   expect(await digestsFrom("pgp_detached", { SHA256SUMS: GOOD, "SHA256SUMS.asc": signature })).toEqual([
     hashOf("the image"),
   ]);
 });
 
-test("a signature over SHA-1 is refused for that", async () => {
+test("a signature over SHA-1 is refused because of SHA-1", async () => {
   const bodies = { SHA256SUMS: GOOD, "SHA256SUMS.asc": await sha1Signature(GOOD, old) };
   expect(await digestsFrom("pgp_detached", bodies)).toMatch(/^untrusted: .*sha1/i);
 });
 
-test("a signature that was there before and is gone is refused", async () => {
+test("a document is refused when its earlier signature is gone", async () => {
   const subject = signedVendor("pgp_detached", [vendor.fingerprint]);
   const key = vendor.publicKey.armor();
   const first = await run(subject, webOf({ key, SHA256SUMS: GOOD, "SHA256SUMS.asc": await detachedOf(GOOD, vendor) }));
   if (!first.ok) throw new Error(first.error);
   const without = webOf({ key, SHA256SUMS: EVIL, "SHA256SUMS.asc": 404 });
   const second = await run(subject, without, { trust: first.trust, previous: first.tree });
-  expect(second.ok ? "accepted" : second.error).toMatch(/^untrusted: .*was there before is gone/);
+  expect(second.ok ? "accepted" : second.error).toMatch(/^untrusted: .*existed before and is gone/);
 });
 
-test("one good signature among strangers' is enough", async () => {
+test("one good signature among signatures of unknown keys is enough", async () => {
   const signature = await detachedOf(GOOD, stranger, { signingKeys: [stranger.privateKey, vendor.privateKey] });
   expect(await digestsFrom("pgp_detached", { SHA256SUMS: GOOD, "SHA256SUMS.asc": signature })).toEqual([
     hashOf("the image"),
   ]);
 });
 
-test("a key file with several keys counts only with the pinned one", async () => {
+test("only the pinned key of a key file counts", async () => {
   const ring = `${stranger.publicKey.armor()}\n${vendor.publicKey.armor()}`;
   const bodies = { key: ring, SHA256SUMS: GOOD, "SHA256SUMS.asc": await detachedOf(GOOD, stranger) };
   expect(await digestsFrom("pgp_detached", bodies)).toMatch(/^untrusted: .*signature refused/);
@@ -137,7 +137,7 @@ const REFUSED: readonly (readonly [string, Kind, () => Promise<Bodies>])[] = [
     return { SHA256SUMS: GOOD, "SHA256SUMS.asc": `${first}\n${second}` };
   }],
   [
-    "that is no signature",
+    "of another file format",
     "pgp_detached",
     () => Promise.resolve({ SHA256SUMS: GOOD, "SHA256SUMS.asc": "<html>404</html>" }),
   ],
@@ -163,7 +163,7 @@ const REFUSED: readonly (readonly [string, Kind, () => Promise<Bodies>])[] = [
   ["with a second block after it", "pgp_clearsigned", async () => ({
     SHA256SUMS: `${await clearSignedOf(GOOD, vendor)}\n${await clearSignedOf(EVIL, stranger)}`,
   })],
-  ["with a stranger's block before it", "pgp_clearsigned", async () => ({
+  ["with a block of an unknown key before it", "pgp_clearsigned", async () => ({
     SHA256SUMS: `${await clearSignedOf(EVIL, stranger)}\n${await clearSignedOf(GOOD, vendor)}`,
   })],
   ["with text hidden behind a form feed", "pgp_clearsigned", async () => ({
@@ -182,7 +182,7 @@ test.each(REFUSED)("S-30: a signature %s is refused", async (_, kind, bodies) =>
   expect(await digestsFrom(kind, await bodies())).toMatch(/^untrusted: /);
 });
 
-test("an expired, a revoked and a weak key prove nothing, although they are pinned", async () => {
+test("expired, revoked and weak keys are refused, although they are pinned", async () => {
   const cases = [
     { by: expired, key: expired.publicKey },
     { by: vendor, key: revoked },
@@ -197,16 +197,16 @@ test("an expired, a revoked and a weak key prove nothing, although they are pinn
   }
 });
 
-test("another key at the key's address does not verify anything", async () => {
+test("another key at the key's address is refused", async () => {
   const bodies = {
     key: stranger.publicKey.armor(),
     SHA256SUMS: GOOD,
     "SHA256SUMS.asc": await detachedOf(GOOD, stranger),
   };
-  expect(await digestsFrom("pgp_detached", bodies)).toMatch(/^untrusted: .*none of the keys that are pinned/);
+  expect(await digestsFrom("pgp_detached", bodies)).toMatch(/^untrusted: .*none of the pinned keys/);
 });
 
-test("a key that cannot be had is a warning under check and a refusal under require", async () => {
+test("an unavailable key is a warning with check and a refusal with require", async () => {
   const bodies = { key: 404, SHA256SUMS: GOOD, "SHA256SUMS.asc": await detachedOf(GOOD, stranger) };
   expect(await digestsFrom("pgp_detached", bodies)).toEqual([hashOf("the image")]);
   expect(await digestsFrom("pgp_detached", bodies, [vendor.fingerprint], "require")).toMatch(
@@ -214,7 +214,7 @@ test("a key that cannot be had is a warning under check and a refusal under requ
   );
 });
 
-test("a signature whose key nobody pinned is a warning under check; under require its release stays as it was", async () => {
+test("a signature without a pinned key is a warning with check; with require its release stays as it was", async () => {
   const web = async (text: string) =>
     webOf({ key: vendor.publicKey.armor(), SHA256SUMS: text, "SHA256SUMS.asc": await detachedOf(text, vendor) });
   const subject = signedVendor("pgp_detached", []);
@@ -227,7 +227,7 @@ test("a signature whose key nobody pinned is a warning under check; under requir
   expect(required.notes).toMatchObject([{ level: "alarm", text: expect.stringContaining("9: kept as it was") }]);
 });
 
-test("under require a release without a pinned key is left out and the others are published", async () => {
+test("with require, a release without a pinned key is left out, and the others are published", async () => {
   const [pinned, unpinned] = [signedVendor("pgp_detached", [vendor.fingerprint]), signedVendor("pgp_detached", [])];
   const both: Vendor = {
     ...pinned,
@@ -247,7 +247,7 @@ test("under require a release without a pinned key is left out and the others ar
   expect(outcome.notes).toMatchObject([{ level: "alarm", text: expect.stringContaining("10: left out") }]);
 });
 
-test("under require an archived build without a pinned key is left out with a warning, and nothing else is", async () => {
+test("with require, an archived build without a pinned key is left out with a warning, and nothing else is", async () => {
   const subject = signedVendor("pgp_detached", [vendor.fingerprint]);
   const unpinned = signedVendor("pgp_detached", []);
   const withVault: Vendor = {
@@ -274,7 +274,7 @@ test("under require an archived build without a pinned key is left out with a wa
   expect(checked.ok && checked.tree.archived.get("9")?.map(({ build }) => build)).toEqual(["8.9-1"]);
 });
 
-test("a key that was had once is used where its address fails, so that a bad signature is still refused", async () => {
+test("the key of an earlier run is used when its address fails, so a bad signature is still refused", async () => {
   const first = await run(
     signedVendor("pgp_detached", [vendor.fingerprint]),
     webOf({ key: vendor.publicKey.armor(), SHA256SUMS: GOOD, "SHA256SUMS.asc": await detachedOf(GOOD, vendor) }),
@@ -288,7 +288,7 @@ test("a key that was had once is used where its address fails, so that a bad sig
   expect(later.ok ? "accepted" : later.error).toMatch(/^untrusted: /);
 });
 
-test("S-31: an older signed document is a refused rollback, a newer one is taken, and the state keeps the newest date", async () => {
+test("S-31: an older signed document is refused as a rollback, a newer one is accepted, and the state keeps the newest date", async () => {
   const key = vendor.publicKey.armor();
   const signed = async (text: string, date: Date) =>
     webOf({ key, SHA256SUMS: text, "SHA256SUMS.asc": await detachedOf(text, vendor, { date }) });
@@ -298,14 +298,14 @@ test("S-31: an older signed document is a refused rollback, a newer one is taken
   expect(Object.values(first.trust.documents).map(({ signed_at }) => signed_at)).toEqual([SIGNED_AT.toISOString()]);
   const second_before = new Date(SIGNED_AT.getTime() - 1_000);
   const older = await run(subject, await signed(GOOD, second_before), { trust: first.trust, previous: first.tree });
-  expect(older.ok ? "accepted" : older.error).toMatch(/^untrusted: .*older document came back/);
+  expect(older.ok ? "accepted" : older.error).toMatch(/^untrusted: .*rollback to an older document/);
   const same = await run(subject, await signed(GOOD, SIGNED_AT), { trust: first.trust, previous: first.tree });
   expect(same.ok && same.trust).toEqual(first.trust);
   const newer = await run(subject, await signed(GOOD, NOW), { trust: first.trust, previous: first.tree });
   expect(newer.ok && Object.values(newer.trust.documents)[0]?.signed_at).toBe(NOW.toISOString());
 });
 
-test("an architecture that lags has an older document every day, and that is no rollback", async () => {
+test("the older document of an architecture that lags is not a rollback", async () => {
   const web = openWeb(
     webOf({
       key: vendor.publicKey.armor(),
@@ -332,8 +332,8 @@ test("an architecture that lags has an older document every day, and that is no 
   const first = await readAll(NO_TRUST, [["NEW", "amd64"], ["NEW", "arm64"], ["OLD", "riscv64"]]);
   expect(Object.keys(first.documents)).toEqual(["amd64", "arm64", "riscv64"]);
   expect(await readAll(first, [["OLD", "riscv64"], ["NEW", "arm64"], ["NEW", "amd64"]])).toEqual(first);
-  // An address that was read already is held against every series it is read for.
-  await expect(readAll(first, [["OLD", "riscv64"], ["OLD", "arm64"]])).rejects.toThrow("older document came back");
+  // A document is compared with every series that it is read for, also on a second read.
+  await expect(readAll(first, [["OLD", "riscv64"], ["OLD", "arm64"]])).rejects.toThrow("rollback to an older document");
 });
 
 test.each(VENDORS.map(({ id }) => id))("%s: no two documents of one run are issues of the same series", async (id) => {
@@ -364,7 +364,7 @@ test.each(VENDORS.map(({ id }) => id))("%s: no two documents of one run are issu
   for (const [series, urls] of addresses) expect([series, ...urls]).toHaveLength(2);
 });
 
-test("other bytes under the same build id leave the release as it was and raise an alarm", async () => {
+test("changed bytes under the same build id raise an alarm, and the release stays as it was", async () => {
   const subject = signedVendor("pgp_detached", [vendor.fingerprint]);
   const web = async (text: string) =>
     webOf({ key: vendor.publicKey.armor(), SHA256SUMS: text, "SHA256SUMS.asc": await detachedOf(text, vendor) });
@@ -382,6 +382,6 @@ test("other bytes under the same build id leave the release as it was and raise 
     hashOf("another image"),
   );
   expect(second.notes.filter(({ level }) => level === "alarm").map(({ text }) => text).join()).toContain(
-    "another sha256",
+    "different sha256",
   );
 });

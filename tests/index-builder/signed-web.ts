@@ -1,5 +1,5 @@
-// A vendor of the tests' own: one release, one image, a checksum document that is signed apart (detached) or in itself
-// (clear-signed), over a web in memory.
+// A vendor for tests, with responses in memory: one release, one image, and a checksum document with a detached
+// signature or a clear-signed one.
 import * as openpgp from "openpgp";
 import { createHash } from "node:crypto";
 import { VendorFault } from "../../index-builder/fault.ts";
@@ -50,7 +50,7 @@ export async function detachedOf(text: string, by: KeyPair, more: object = {}): 
   }) as string;
 }
 
-/** What openpgp no longer makes by itself: a signature over a hash that collides. */
+/** Makes a signature over SHA-1, which openpgp does not make by default. */
 export async function sha1Signature(text: string, by: KeyPair): Promise<string> {
   const packet = new openpgp.SignaturePacket();
   const { keyPacket } = by.privateKey;
@@ -63,7 +63,7 @@ export async function sha1Signature(text: string, by: KeyPair): Promise<string> 
     issuerKeyVersion: keyPacket.version,
   });
   const message = await openpgp.createMessage({ binary: new TextEncoder().encode(text) });
-  // Its types leave out what the library's own callers pass.
+  // The library's types lack these parameters.
   const sign = packet.sign.bind(packet) as unknown as (...rest: unknown[]) => Promise<void>;
   await sign(keyPacket, message.packets[0], SIGNED_AT, true, {
     ...openpgp.config,
@@ -132,7 +132,7 @@ export function signedVendor(kind: Kind, pinned: readonly string[]): Vendor {
 
 export type Bodies = Readonly<Record<string, string | Uint8Array | number>>;
 
-/** Bodies by file name below ROOT, "key" for the key; a number is a status. The image itself has a head only. */
+/** Bodies by file name below ROOT, "key" for the key; a number is a status. The image answers HEAD only. */
 export function webOf(bodies: Bodies): Exchange {
   return ({ method, url }) => {
     const name = url === KEY_URL ? "key" : url.slice(ROOT.length);

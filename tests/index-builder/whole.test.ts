@@ -1,4 +1,4 @@
-// Every vendor over the recorded web, as one site.
+// Builds every vendor from recorded responses into one site.
 import { cp, mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -32,7 +32,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-test("all fifteen vendors are there, in the fixed order", () => {
+test("the site has all fifteen vendors, in the fixed order", () => {
   const order = [
     "ubuntu",
     "debian",
@@ -58,7 +58,7 @@ test("the tree passes every check", async () => {
   expect(await buildProgram(terminal).run(["verify", site()])).toBe(0);
 });
 
-test("releases, aliases, builds and digests are those of the vendors' documents", () => {
+test("releases, aliases, builds and digests match the vendors' documents", () => {
   const lines = tree.distros.flatMap(({ distro, current, archived }) => [
     `${distro.id}: ${distro.name}, ${distro.os_family}, dev_channel ${distro.dev_channel}`,
     ...distro.releases.flatMap((release) => [
@@ -88,7 +88,7 @@ test("a second run, a day later, changes no byte", async () => {
   expect(await readFiles(await realpath(site()))).toEqual(files);
 });
 
-test("fragments of all vendors, assembled, are the same site", async () => {
+test("fragments of all vendors assemble into the same site", async () => {
   const [empty, made] = [join(folder, "empty"), join(folder, "assembled")];
   const program = buildProgram(terminal);
   const fragments: string[] = [];
@@ -114,7 +114,7 @@ test("fragments of all vendors, assembled, are the same site", async () => {
   expect(await readFiles(await realpath(made))).toEqual(files);
 });
 
-test("a tree that was copied to a plain folder is the same tree", async () => {
+test("a tree copied to a plain folder is the same tree", async () => {
   const plain = join(folder, "plain");
   await cp(await realpath(site()), plain, { recursive: true });
   expect(await buildProgram(terminal).run(["verify", plain])).toBe(0);

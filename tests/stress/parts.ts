@@ -108,7 +108,7 @@ export const PARTS: readonly Part[] = [
     option: "index",
     programs: () => [
       ["cli/compile.ts", "index-builder"],
-      ["tests/index-builder/kill-trial.ts", "dist/index-builder"],
+      ["tests/index-builder/kill-stress.ts", "dist/index-builder"],
     ],
   },
   { name: "clocks", option: "clocks", programs: (load_s) => [["tests/stress/clocks.ts", "--seconds", String(load_s)]] },

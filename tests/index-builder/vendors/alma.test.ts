@@ -4,7 +4,7 @@ import { artifactLines, builtFrom, runRecorded } from "../recorded-vendor.ts";
 
 const WIDE = ["wide/alma", "t0"];
 
-test("every major is a release, newest first, and the newest holds latest", async () => {
+test("every major version is a release, newest first, and the newest holds latest", async () => {
   const { distro } = await builtFrom(alma);
   expect(distro.releases.map(({ id, version, title, aliases }) => [id, version, title, aliases])).toEqual([
     ["10", "10", "AlmaLinux 10", ["latest"]],
@@ -26,7 +26,7 @@ test("the dated image with the hash of the pointer is the build", async () => {
   ]);
 });
 
-test("the digest points at the dated name in CHECKSUM, and its signature at the key of the major", async () => {
+test("the digest names the dated file in CHECKSUM, and the signature has the key of the major version", async () => {
   const { builds } = await builtFrom(alma);
   const { digests, signatures } = builds("9")[0]!.artifacts[0]!.integrity!;
   const folder = "https://repo.almalinux.org/almalinux/9/cloud/x86_64/images/";
@@ -75,7 +75,7 @@ test("variants and architectures are published: ext4, UEFI, aarch64, x86_64_v2; 
   ]);
 });
 
-test("an architecture whose pointer matches no dated image is left out, one that is ahead waits", async () => {
+test("an architecture whose pointer matches no dated image is left out, and so is a newer one", async () => {
   const { builds, outcome } = await builtFrom(alma, WIDE);
   expect(builds("9").flatMap(artifactLines).join()).not.toContain("ppc64le");
   expect(builds("10").flatMap(artifactLines).join()).not.toContain("s390x");
@@ -98,14 +98,14 @@ test("the newest dated image of an ended point release in the vault is archived"
   }]);
 });
 
-test("an old point release of 8 is archived with its signature but without a key, since that one has expired", async () => {
+test("an old point release of 8 is archived with its signature but without its expired key", async () => {
   const { archived } = await builtFrom(alma, WIDE);
   const [build] = archived.get("8")!;
   expect(build!.build).toBe("8.9-20240102");
   expect(build!.artifacts[0]!.integrity!.signatures.map(({ key_url }) => key_url)).toEqual([null]);
 });
 
-test("what was archived stays when the vault has it no longer", async () => {
+test("an archived build stays when the vault no longer has it", async () => {
   const first = await builtFrom(alma, WIDE);
   const { archived } = await builtFrom(alma, ["t0"], { previous: first.outcome.tree });
   expect(archived.get("9")).toEqual(first.archived.get("9"));

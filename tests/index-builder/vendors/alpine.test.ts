@@ -4,7 +4,7 @@ import { artifactLines, builtFrom, runRecorded } from "../recorded-vendor.ts";
 
 const WIDE = ["wide/alpine", "t0"];
 
-test("every branch before its end is a release, the newest holds latest; edge and ended branches are none", async () => {
+test("every supported branch is a release, the newest holds latest; edge and ended branches are left out", async () => {
   const { distro } = await builtFrom(alpine);
   expect(distro.releases.map(({ id, version, title, aliases, eol_date }) => [id, version, title, aliases, eol_date]))
     .toEqual([
@@ -36,7 +36,7 @@ test("the build is the image's own version and rebuild, which lag behind the bra
   ]);
 });
 
-test("the hash stands alone in its file, and the signature is over the image", async () => {
+test("the hash is alone in its file, and the signature is over the image", async () => {
   const { builds } = await builtFrom(alpine);
   const { locations, integrity } = builds("3.24")[0]!.artifacts[0]!;
   const { url } = locations[0]!;
@@ -46,7 +46,7 @@ test("the hash stands alone in its file, and the signature is over the image", a
   ]);
 });
 
-test("another day: r10 follows r9, 3.22.10 follows 3.22.9; metal, tiny and clouds' images are passed over", async () => {
+test("another day: r10 follows r9, 3.22.10 follows 3.22.9; metal, tiny and cloud images are skipped", async () => {
   const { builds } = await builtFrom(alpine, WIDE);
   expect(builds("3.24").map((build) => [build.build, ...artifactLines(build)])).toEqual([
     ["3.24.2-r10", "cloudinit/x86_64/qcow2 sha512:a6f311ee"],
@@ -69,7 +69,7 @@ test("BIOS images and aarch64 are published, UEFI is the default", async () => {
   ]);
 });
 
-test("a branch whose folder is still empty is left out; names of another form fail the vendor", async () => {
+test("a branch with an empty folder is left out; unexpected names fail the vendor", async () => {
   const { distro } = await builtFrom(alpine, WIDE);
   expect(distro.releases.map(({ id }) => id)).toEqual(["3.24", "3.23", "3.22"]);
   const renamed = await runRecorded(alpine, ["wide/alpine-renamed", "t0"]);

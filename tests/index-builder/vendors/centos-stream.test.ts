@@ -26,7 +26,7 @@ test("the newest dated image is the build; a stream has no point releases and no
   ]);
 });
 
-test("another day: compose 10 follows compose 9; pointer, EC2, the twin and other streams are passed over", async () => {
+test("another day: compose 10 follows compose 9; the pointer, EC2, the duplicate and other streams are skipped", async () => {
   const { builds } = await builtFrom(centosStream, WIDE);
   expect(builds("10").map(({ build }) => build)).toEqual(["20261006.10", "20260930.0"]);
 });
@@ -44,7 +44,7 @@ test("all four architectures are published, one that lags in a build of its own"
   expect(builds("9").map(artifactLines)).toEqual([["genericcloud/x86_64/qcow2 sha256:a7f80437"]]);
 });
 
-test("a listing with nothing but the pointer fails the vendor", async () => {
+test("a listing with only the pointer fails the vendor", async () => {
   const outcome = await runRecorded(centosStream, ["wide/centos-stream-pointer-only", "t0"]);
   expect(outcome).toMatchObject({ ok: false, error: expect.stringContaining("no dated GenericCloud image") });
 });

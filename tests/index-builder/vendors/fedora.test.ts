@@ -3,7 +3,7 @@ import { fedora } from "../../../index-builder/vendors/fedora.ts";
 import { artifactLines, builtFrom, runRecorded } from "../recorded-vendor.ts";
 
 const WIDE = ["wide/fedora", "t0"];
-/** The wide web is of a day on which 100 is the newest release. */
+/** In the recorded responses `wide`, 100 is the newest release. */
 const LATER = { now: new Date("2053-01-10T05:17:00Z") };
 
 test("supported releases and the pre-release are published, with Bodhi's end dates; an archived one is not", async () => {
@@ -66,20 +66,20 @@ test("UEFI-UKI and the other architectures are published, OpenStack's and other 
   ]);
 });
 
-test("an image whose hash in the list is not the one of CHECKSUM is left out", async () => {
+test("an image whose hash in the list differs from CHECKSUM is left out", async () => {
   const { builds, outcome } = await builtFrom(fedora, WIDE, LATER);
   expect(builds("100").flatMap(artifactLines).join()).not.toContain("ppc64le");
   expect(outcome.notes.map(({ text }) => text).join("\n")).toContain(
-    "another hash for Fedora-Cloud-Base-Generic-100-1.10.ppc64le.qcow2",
+    "the hash of Fedora-Cloud-Base-Generic-100-1.10.ppc64le.qcow2 differs",
   );
 });
 
-test("a release whose key is not pinned is published without one", async () => {
+test("a release without a pinned key is published without a key", async () => {
   const { builds } = await builtFrom(fedora, WIDE, LATER);
   expect(builds("100")[0]!.artifacts[0]!.integrity!.signatures.map(({ key_url }) => key_url)).toEqual([null]);
 });
 
-test("a release that Bodhi does not answer for, or images by another name, fail the vendor", async () => {
+test("a release unknown to Bodhi, or unexpected image names, fail the vendor", async () => {
   const silent = await runRecorded(fedora, ["wide/fedora-without-bodhi", "t0"]);
   expect(silent).toMatchObject({ ok: false, error: expect.stringContaining("releases/F43") });
   const renamed = await runRecorded(fedora, ["wide/fedora-renamed", "t0"]);

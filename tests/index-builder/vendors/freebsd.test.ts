@@ -10,7 +10,7 @@ function names(builds: readonly Build[]) {
   return builds.map(({ build, point_release }) => [build, point_release]);
 }
 
-test("the releases are the majors, the newest holds latest", async () => {
+test("the releases are the major versions, the newest holds latest", async () => {
   const { distro } = await builtFrom(freebsd);
   expect(distro.releases.map(({ id, version, title, aliases }) => [id, version, title, aliases])).toEqual([
     ["15", "15", "FreeBSD 15", ["latest"]],
@@ -31,7 +31,7 @@ test("the point releases that have not ended are the current builds, newest firs
   ]);
 });
 
-test("both file systems, formats and architectures are published where they are recorded, others are not", async () => {
+test("both file systems, formats and architectures are published, others are not", async () => {
   const { builds } = await builtFrom(freebsd, WIDE);
   const lines = artifactLines(builds("15")[0]);
   expect(lines.map((line) => line.split(" ")[0])).toEqual([
@@ -52,7 +52,7 @@ test("both file systems, formats and architectures are published where they are 
   expect(artifactLines(builds("14")[1]).map((line) => line.split(" ")[0])).toEqual(["basic-cloudinit-zfs/x86_64/raw"]);
 });
 
-test("ended point releases come from the vault, over https, and those without cloud-init do not", async () => {
+test("ended point releases with cloud-init come from the vault, over https", async () => {
   const { archived } = await builtFrom(freebsd, WIDE);
   expect(names(archived.get("15")!)).toEqual([["15.0", "15.0"]]);
   expect(artifactLines(archived.get("15")![0]).map((line) => line.split(" ")[0])).toEqual([
@@ -74,7 +74,7 @@ test("ended point releases come from the vault, over https, and those without cl
   );
 });
 
-test("what was archived once is kept and not asked for again", async () => {
+test("an archived build is kept and not requested again", async () => {
   const first = await builtFrom(freebsd, WIDE);
   const asked: string[] = [];
   const web = await recordedExchange(WIDE.map(webFolder));
@@ -100,10 +100,10 @@ test("point releases are ordered by number; ended majors, candidates and folders
   expect(outcome.notes.map(({ text }) => text)).toContain("FreeBSD 15.2: left out: no list of images yet");
 });
 
-test("a page without a point release fails the vendor, and so does a list in which no cloud-init image is", async () => {
+test("a page without point releases, or a list without cloud-init images, fails the vendor", async () => {
   expect(await runRecorded(freebsd, ["wide/freebsd-html", "t0"])).toMatchObject({
     ok: false,
-    error: "unreadable: https://download.freebsd.org/releases/VM-IMAGES/: no point release in it",
+    error: "unreadable: https://download.freebsd.org/releases/VM-IMAGES/: it lists no point release",
   });
   expect(await runRecorded(freebsd, ["wide/freebsd-renamed", "t0"])).toMatchObject({
     ok: false,

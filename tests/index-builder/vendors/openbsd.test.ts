@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { openbsd } from "../../../index-builder/vendors/openbsd.ts";
 import { artifactLines, builtFrom, runRecorded } from "../recorded-vendor.ts";
 
-test("the channel stands at the version in the tag, which holds latest", async () => {
+test("the channel resolves to the version in the tag, which holds latest", async () => {
   const { distro } = await builtFrom(openbsd);
   expect(distro.releases.map(({ id, version, title, aliases }) => [id, version, title, aliases])).toEqual([
     ["7.9", "7.9", "OpenBSD 7.9", ["latest"]],
@@ -10,7 +10,7 @@ test("the channel stands at the version in the tag, which holds latest", async (
   expect(distro.dev_channel).toBeNull();
 });
 
-test("the tag is the build, published when GitHub says", async () => {
+test("the tag is the build id, with GitHub's time of publication", async () => {
   const { builds } = await builtFrom(openbsd);
   expect(builds("7.9").map(({ build, point_release, published_at }) => [build, point_release, published_at])).toEqual([
     ["v7.9_2026-08-31-22-45", null, "2026-08-31T22:49:09Z"],
@@ -18,7 +18,7 @@ test("the tag is the build, published when GitHub says", async () => {
   expect(artifactLines(builds("7.9")[0])).toEqual(["min/x86_64/qcow2 sha256:253a2093"]);
 });
 
-test("the sidecar is what it is: a list with the name the image had where it was built", async () => {
+test("the sidecar lists the image by its path at the time of the build", async () => {
   const { builds } = await builtFrom(openbsd);
   const { integrity, locations } = builds("7.9")[0]!.artifacts[0]!;
   expect(integrity!.digests[0]!.source).toEqual({
@@ -31,7 +31,7 @@ test("the sidecar is what it is: a list with the name the image had where it was
   expect(integrity!.http).toBeNull();
 });
 
-test("another day's release is read the same way, with its generic image", async () => {
+test("another day: a newer release, with its generic image", async () => {
   const { distro, builds } = await builtFrom(openbsd, ["wide/openbsd", "t0"]);
   expect(distro.releases.map(({ id }) => id)).toEqual(["7.10"]);
   expect(artifactLines(builds("7.10")[0]).map((line) => line.split(" ")[0])).toEqual([
@@ -59,11 +59,11 @@ test("a pre-release, an image of another project and a release without the defau
   }
 });
 
-test("an image whose hash is not the one that GitHub computed is not published; the release stays as it was", async () => {
+test("an image whose hash differs from GitHub's digest is not published; the release stays as it was", async () => {
   const webs = ["wide/openbsd-other-hash", "t0"];
   expect(await runRecorded(openbsd, webs)).toMatchObject({ ok: false });
   const before = await builtFrom(openbsd, ["wide/openbsd", "t0"]);
   const { builds, outcome } = await builtFrom(openbsd, webs, { previous: before.outcome.tree });
   expect(builds("7.10")).toEqual(before.builds("7.10"));
-  expect(outcome.notes.map(({ text }) => text).join("\n")).toContain("another hash for images/openbsd-min.qcow2");
+  expect(outcome.notes.map(({ text }) => text).join("\n")).toContain("the hash of images/openbsd-min.qcow2 differs");
 });

@@ -14,7 +14,7 @@ test("the stable Leap holds latest and the candidate dev; 15.6 has ended althoug
   expect(distro.dev_channel).toBe("rc");
 });
 
-test("the newest Cloud build is taken, with the hash of its sidecar", async () => {
+test("the newest Cloud build is published, with the hash of its sidecar", async () => {
   const { builds } = await builtFrom(opensuse);
   expect(["16.1", "16.0"].map((release) => builds(release).map((build) => [build.build, ...artifactLines(build)])))
     .toEqual([
@@ -25,7 +25,7 @@ test("the newest Cloud build is taken, with the hash of its sidecar", async () =
   expect([artifact!.size, artifact!.locations[0]!.redirects_off_host]).toEqual([337355264, true]);
 });
 
-test("another day: Build19.143 follows Build19.99; pointers, other flavours and other versions are passed over", async () => {
+test("another day: Build19.143 follows Build19.99; pointers, other flavours and other versions are skipped", async () => {
   const { builds } = await builtFrom(opensuse, WIDE);
   expect(builds("16.0").map((build) => [build.build, ...artifactLines(build)])).toEqual([
     [
@@ -38,7 +38,7 @@ test("another day: Build19.143 follows Build19.99; pointers, other flavours and 
   ]);
 });
 
-test("15.x has longer names, and a sidecar with one space", async () => {
+test("15.x has longer names, and sidecars with one space", async () => {
   const { builds } = await builtFrom(opensuse, WIDE);
   expect(builds("15.6").map((build) => [build.build, ...artifactLines(build)])).toEqual([[
     "15.6.0-Build19.146",
@@ -58,7 +58,7 @@ test("the sidecar's signature is published with the project's key", async () => 
   }]);
 });
 
-test("a pre-release without an image yet is left out; a stable version without one fails the vendor", async () => {
+test("a pre-release without images is left out; a stable version without images fails the vendor", async () => {
   const { distro } = await builtFrom(opensuse, WIDE);
   expect(distro.releases.map(({ id }) => id)).toEqual(["16.0", "15.6"]);
   expect(distro.dev_channel).toBeNull();

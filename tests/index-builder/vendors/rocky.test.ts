@@ -4,7 +4,7 @@ import { artifactLines, builtFrom, runRecorded } from "../recorded-vendor.ts";
 
 const WIDE = ["wide/rocky", "t0"];
 
-test("every major is a release, newest first, and the newest holds latest", async () => {
+test("every major version is a release, newest first, and the newest holds latest", async () => {
   const { distro } = await builtFrom(rocky);
   expect(distro.releases.map(({ id, version, title, aliases }) => [id, version, title, aliases])).toEqual([
     ["10", "10", "Rocky Linux 10", ["latest"]],
@@ -27,7 +27,7 @@ test("the newest dated Base image is the build, with the hash and size of its CH
   ]);
 });
 
-test("the signatures of 9 and 10 are published with their keys; 8 never had any", async () => {
+test("the signatures of 9 and 10 are published with their keys; 8 has none", async () => {
   const { builds } = await builtFrom(rocky);
   const keys = ["10", "9", "8"].map((release) =>
     builds(release)[0]!.artifacts[0]!.integrity!.signatures.map(({ key_url }) => key_url)
@@ -39,7 +39,7 @@ test("the signatures of 9 and 10 are published with their keys; 8 never had any"
   ]);
 });
 
-test("another day: rebuild 10 follows rebuild 9, 10.10 follows 10.9, pointers and EC2 images are passed over", async () => {
+test("another day: rebuild 10 follows rebuild 9, 10.10 follows 10.9; pointers and EC2 images are skipped", async () => {
   const { builds } = await builtFrom(rocky, WIDE);
   expect(builds("9").map(({ build, point_release }) => [build, point_release])).toEqual([
     ["9.9-20261120.10", "9.9"],
@@ -65,7 +65,7 @@ test("LVM and the other architectures are published; one that lags is a build of
   ]);
 });
 
-test("an architecture that is ahead of x86_64 waits for it, and that is said", async () => {
+test("an architecture that is ahead of x86_64 is left out with a warning", async () => {
   const { builds, outcome } = await builtFrom(rocky, WIDE);
   expect(builds("9").flatMap(artifactLines).join()).not.toContain("s390x");
   expect(outcome.notes.map(({ text }) => text).join("\n")).toContain("base s390x 9.9-20261201.0: left out until");
@@ -84,13 +84,13 @@ test("the vault's final build of an ended point release is archived, signed or n
   expect(archived.get("8")?.map(({ build }) => build)).toEqual(["8.9-20231119.0"]);
 });
 
-test("what was archived stays when the vault has it no longer", async () => {
+test("an archived build stays when the vault no longer has it", async () => {
   const first = await builtFrom(rocky, WIDE);
   const { archived } = await builtFrom(rocky, ["t0"], { previous: first.outcome.tree });
   expect(archived.get("9")).toEqual(first.archived.get("9"));
 });
 
-test("a listing with nothing but pointers, or a page that is no listing, fails the vendor", async () => {
+test("a listing with only pointers, or a page other than a listing, fails the vendor", async () => {
   const pointer = await runRecorded(rocky, ["wide/rocky-pointer-only", "t0"]);
   expect(pointer).toMatchObject({ ok: false, error: expect.stringContaining("no dated GenericCloud-Base image") });
   const html = await runRecorded(rocky, ["wide/rocky-html", "t0"]);

@@ -4,7 +4,7 @@ import { artifactLines, builtFrom, runRecorded } from "../recorded-vendor.ts";
 
 const POINTER = "https://us-central.manta.mnx.io/Joyent_Dev/public/SmartOS/latest";
 
-test("the channel stands at the release rolling, which holds latest", async () => {
+test("the channel resolves to the release rolling, which holds latest", async () => {
   const { distro } = await builtFrom(smartos);
   expect(distro.releases.map(({ id, version, title, aliases }) => [id, version, title, aliases])).toEqual([
     ["rolling", "rolling", "SmartOS rolling", ["latest"]],
@@ -12,7 +12,7 @@ test("the channel stands at the release rolling, which holds latest", async () =
   expect(distro.dev_channel).toBeNull();
 });
 
-test("the platform that the pointer names is the build, with its USB image and no cloud-init", async () => {
+test("the build is the platform of the pointer, with its USB image and no cloud-init", async () => {
   const { builds } = await builtFrom(smartos);
   expect(builds("rolling").map(({ build, point_release }) => [build, point_release])).toEqual([
     ["20260903T001557Z", null],
@@ -27,26 +27,26 @@ test("the platform that the pointer names is the build, with its USB image and n
   });
 });
 
-test("another day's pointer leads to another build, whose name may end in a branch", async () => {
+test("another day: a newer platform, whose name may end with a branch", async () => {
   const { builds } = await builtFrom(smartos, ["wide/smartos-next", "t0"]);
   expect(builds("rolling").map(({ build }) => build)).toEqual(["20261015T031415Z_test_branch"]);
   expect(artifactLines(builds("rolling")[0])).toEqual(["usb/x86_64/raw sha256:04b96195"]);
 });
 
-test("a pointer that names no platform of this folder fails the vendor", async () => {
+test("a pointer to anything other than a platform in this folder fails the vendor", async () => {
   for (const web of ["wide/smartos-html", "wide/smartos-elsewhere"]) {
     expect(await runRecorded(smartos, [web, "t0"])).toMatchObject({
       ok: false,
-      error: `unreadable: ${POINTER}: names no platform`,
+      error: `unreadable: ${POINTER}: does not name a platform`,
     });
   }
 });
 
-test("a list of hashes that cannot be read takes away no digest that is known", async () => {
+test("an unreadable list of hashes does not remove a known digest", async () => {
   const before = await builtFrom(smartos);
   const { builds, outcome } = await builtFrom(smartos, ["wide/smartos-unlisted", "t0"], {
     previous: before.outcome.tree,
   });
   expect(artifactLines(builds("rolling")[0])).toEqual(artifactLines(before.builds("rolling")[0]));
-  expect(outcome.notes.map(({ text }) => text).join("\n")).toContain("the digest known before stays");
+  expect(outcome.notes.map(({ text }) => text).join("\n")).toContain("the digest of the previous tree stays");
 });

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { talos } from "../../../index-builder/vendors/talos.ts";
 import { artifactLines, builtFrom, runRecorded } from "../recorded-vendor.ts";
 
-test("the channel stands at the series of the newest release, which holds latest", async () => {
+test("the channel resolves to the series of the newest release, which holds latest", async () => {
   const { distro } = await builtFrom(talos);
   expect(distro.releases.map(({ id, version, title, aliases }) => [id, version, title, aliases])).toEqual([
     ["1.14", "1.14", "Talos Linux 1.14", ["latest"]],
@@ -10,7 +10,7 @@ test("the channel stands at the series of the newest release, which holds latest
   expect(distro.dev_channel).toBeNull();
 });
 
-test("the version is the build; the factory keeps its hash for customers, so there is none", async () => {
+test("the version is the build id; the factory gives hashes only to customers, so the image has no digest", async () => {
   const { builds } = await builtFrom(talos);
   expect(builds("1.14").map(({ build, point_release, published_at }) => [build, point_release, published_at])).toEqual([
     ["1.14.2", null, "2026-09-29T20:44:07Z"],
@@ -24,7 +24,7 @@ test("the version is the build; the factory keeps its hash for customers, so the
   });
 });
 
-test("a newer version without a hash takes the place of an older one", async () => {
+test("a newer version without a hash replaces an older one", async () => {
   const before = await builtFrom(talos);
   const { builds, outcome } = await builtFrom(talos, ["wide/talos", "t0"], { previous: before.outcome.tree });
   expect(builds("1.14").map(({ build }) => build)).toEqual(["1.14.10"]);
@@ -44,7 +44,7 @@ test("a hash that the factory gives is published", async () => {
   });
 });
 
-test("any other answer for the hash fails the vendor", async () => {
+test("any other status for the hash fails the vendor", async () => {
   expect(await runRecorded(talos, ["wide/talos-refused", "t0"])).toMatchObject({
     ok: false,
     error: expect.stringMatching(/^refused: GET \S+nocloud-amd64\.raw\.xz\.sha256: status 403$/),

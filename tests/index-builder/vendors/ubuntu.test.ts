@@ -20,25 +20,25 @@ test("the newest serial by natural order is the build, with the digest of its SH
   expect(artifactLines(builds("resolute")[0])).toEqual(["server/x86_64/qcow2 sha256:88006518"]);
 });
 
-test("other architectures and the minimal variant are published where they are recorded", async () => {
+test("other architectures and the minimal variant are published", async () => {
   const { builds } = await builtFrom(ubuntu, ["wide/ubuntu", "t0"]);
   expect(artifactLines(builds("noble")[0])).toEqual([
     "server/x86_64/qcow2 sha256:6a81c375",
     "server/aarch64/qcow2 sha256:be7c66a0",
     "minimal/x86_64/qcow2 sha256:ac559e30",
   ]);
-  // Of another serial than the default image's: an older one is a build of its own, a newer one waits.
+  // An image with an older serial is a build of its own; one with a newer serial is left out.
   expect(builds("noble").map(({ build }) => build)).toEqual(["20260926", "20260920"]);
   expect(artifactLines(builds("noble")[1])).toEqual(["minimal/aarch64/qcow2 sha256:e130b081"]);
   expect(builds("noble")[0]!.artifacts.map(({ default_variant }) => default_variant)).toEqual([true, true, false]);
 });
 
-test("an image whose hash in the feed is not the one of SHA256SUMS is left out, the default one stays", async () => {
+test("an image whose hash in the feed differs from SHA256SUMS is left out, the default image stays", async () => {
   // The recorded folder of resolute lists another hash for arm64 than the feed does.
   const { builds, outcome } = await builtFrom(ubuntu, ["wide/ubuntu", "t0"]);
   expect(artifactLines(builds("resolute")[0])).toEqual(["server/x86_64/qcow2 sha256:88006518"]);
   expect(outcome.notes.map(({ text }) => text).join("\n")).toContain(
-    "another hash for ubuntu-26.04-server-cloudimg-arm64.img",
+    "the hash of ubuntu-26.04-server-cloudimg-arm64.img differs",
   );
 });
 
@@ -48,7 +48,7 @@ test("a release whose support_eol has passed is left out although the feed's fla
   expect(distro.releases.map(({ id }) => id)).not.toContain("jammy");
 });
 
-test("no address is asked for twice in a run", async () => {
+test("a run requests no address twice", async () => {
   const asked: string[] = [];
   const web = await recordedExchange([webFolder("t0")]);
   await runRecorded(ubuntu, ["t0"], {

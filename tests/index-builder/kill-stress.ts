@@ -1,6 +1,7 @@
-// Kills a publication, or fails it with a full disk, at every call that changes the disk, one after the other, with strace.
-// After each the site must be the tree before or the tree after, byte for byte, and the next run must finish the work.
-// `deno run -A tests/index-builder/kill-trial.ts [PROGRAM...]`: PROGRAM defaults to this checkout under Deno.
+// Interrupts a publication at every system call that changes the disk, with strace: kills it, or simulates a full disk.
+// After each, the site must equal the tree before or after the publication, byte for byte, and the next run must
+// complete. `deno run -A tests/index-builder/kill-stress.ts [PROGRAM...]`: PROGRAM defaults to this checkout under
+// Deno.
 import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdtempSync, readdirSync, readlinkSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -14,7 +15,7 @@ import { webFolder } from "./recorded-vendor.ts";
 
 const MAIN = fileURLToPath(new URL("../../index-builder/main.ts", import.meta.url));
 const PROGRAM = process.argv.length > 2 ? process.argv.slice(2) : [process.execPath, "run", "-A", MAIN];
-/** The counting of strace is per thread, so the same number can mean several moments; all lie inside the publication. */
+/** strace counts per thread, so one number can mean several moments. All are within the publication. */
 const CALLS = [
   "rename",
   "renameat",
@@ -34,21 +35,21 @@ const CALLS = [
   "write",
 ];
 const FAULTS = ["signal=KILL", "error=ENOSPC"];
-/** No run makes so many calls of one kind; reaching it means that the fault never came to an end. */
+/** More calls of one kind than a run makes. If the loop gets here, it does not end. */
 const WHEN_MAX = 400;
 
 const T0 = ["--recorded", webFolder("t0"), "--vendor", "debian", "--at", "2026-10-09T05:17:00Z"];
-/** The same vendor with more images: another tree. */
+/** The same vendor with more images, for a different tree. */
 const T1 = ["--recorded", webFolder("wide/debian"), ...T0];
 
-const folder = mkdtempSync(join(tmpdir(), "kill-trial-"));
+const folder = mkdtempSync(join(tmpdir(), "kill-stress-"));
 let tried = 0;
 let hit = 0;
 const broken: string[] = [];
 try {
   const before = await publishedBy("before", T0);
   const after = await publishedBy("after", T1);
-  if (before === after) throw new Error("both webs give the same tree, so nothing would be shown");
+  if (before === after) throw new Error("both recordings give the same tree, so the test would prove nothing");
   for (const fault of FAULTS) for (const call of CALLS) await everyMoment(call, fault, { before, after });
 } finally {
   rmSync(folder, { recursive: true, force: true });
@@ -90,7 +91,7 @@ async function everyMoment(call: string, fault: string, trees: { before: string;
     if (left.length > 0) broken.push(`${at}: ${left.join(", ")} left behind`);
     rmSync(site, { force: true });
     rmSync(siteAt(site).generations, { recursive: true, force: true });
-    // Past the last call of its kind the run is undisturbed.
+    // After the last call of its kind, the run is not interrupted.
     if (ended === 0) return;
   }
 }
