@@ -1,5 +1,5 @@
-// Completion scripts for packages. The script of a program with `__complete` calls it; the script of any other program
-// contains the whole command tree, since it completes no values from a server.
+// Completion scripts for packages. The script of a program with the command `__complete` calls it. The other programs
+// have no values that only a server knows, so their script contains the whole command tree.
 import type { CommandNode, OptionNode } from "../framework.ts";
 import { COMPLETION_SCRIPTS } from "../internal/completion-scripts.ts";
 import { listed } from "./page.ts";
@@ -7,19 +7,19 @@ import { listed } from "./page.ts";
 export const SHELLS = ["bash", "zsh", "fish"] as const;
 export type Shell = (typeof SHELLS)[number];
 
-/** A command and its words after the program's name. */
-type TreePosition = { readonly words: readonly string[]; readonly node: CommandNode };
+/** A command, and the words between the program's name and the command. */
+type Place = { readonly words: readonly string[]; readonly node: CommandNode };
 
 export function completionScript(shell: Shell, tree: CommandNode): { readonly path: string; readonly text: string } {
   const { name } = tree;
   const asks = listed(tree).some((child) => child.name === "completion");
   const text = asks
     ? COMPLETION_SCRIPTS[shell].script.replaceAll("opsctl", name)
-    : WRITERS[shell](name, positionsOf(tree));
+    : WRITERS[shell](name, placesOf(tree));
   return { path: `completion/${shell}/${FILE_NAMES[shell](name)}`, text: `${text}\n` };
 }
 
-/** File names by shell convention. */
+/** File names that the shells look for. */
 const FILE_NAMES = {
   bash: (name: string) => name,
   zsh: (name: string) => `_${name}`,
@@ -28,27 +28,27 @@ const FILE_NAMES = {
 
 const WRITERS = { bash: bashScript, zsh: zshScript, fish: fishScript } as const;
 
-function positionsOf(tree: CommandNode): TreePosition[] {
-  const below = (position: TreePosition): TreePosition[] => [
-    position,
-    ...listed(position.node).flatMap((node) => below({ words: [...position.words, node.name], node })),
+function placesOf(tree: CommandNode): Place[] {
+  const below = (place: Place): Place[] => [
+    place,
+    ...listed(place.node).flatMap((node) => below({ words: [...place.words, node.name], node })),
   ];
   return below({ words: [], node: tree });
 }
 
-function bashScript(name: string, positions: readonly TreePosition[]): string {
+function bashScript(name: string, places: readonly Place[]): string {
   return `# ${name} completion for bash
 _${ident(name)}() {
   local at= word current=\${COMP_WORDS[COMP_CWORD]} before=\${COMP_WORDS[COMP_CWORD-1]}
   for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
-${stepCases(positions)}
+${stepCases(places)}
   done
   case "$at $before" in
-${valueCases(positions, (choices) => `COMPREPLY=($(compgen -W ${quoted(choices.join(" "))} -- "$current"))`)}
+${valueCases(places, (choices) => `COMPREPLY=($(compgen -W ${quoted(choices.join(" "))} -- "$current"))`)}
   esac
   case "$at" in
 ${
-    positions.map(({ words, node }) =>
+    places.map(({ words, node }) =>
       `    ${quoted(at(words))}) COMPREPLY=($(compgen -W ${quoted(wordsAt(node).join(" "))} -- "$current")) ;;`
     ).join("\n")
   }
@@ -57,20 +57,20 @@ ${
 complete -o default -F _${ident(name)} ${name}`;
 }
 
-function zshScript(name: string, positions: readonly TreePosition[]): string {
+function zshScript(name: string, places: readonly Place[]): string {
   return `#compdef ${name}
 # ${name} completion for zsh
 _${ident(name)}() {
   local at= word before=\${words[CURRENT-1]}
   for word in "\${(@)words[2,CURRENT-1]}"; do
-${stepCases(positions)}
+${stepCases(places)}
   done
   case "$at $before" in
-${valueCases(positions, (choices) => `compadd -- ${choices.map(quoted).join(" ")}`, "_files")}
+${valueCases(places, (choices) => `compadd -- ${choices.map(quoted).join(" ")}`, "_files")}
   esac
   case "$at" in
 ${
-    positions.map(({ words, node }) =>
+    places.map(({ words, node }) =>
       `    ${quoted(at(words))}) compadd -- ${wordsAt(node).map(quoted).join(" ")}; _files ;;`
     )
       .join("\n")
@@ -80,8 +80,8 @@ ${
 if [ "$funcstack[1]" = "_${ident(name)}" ]; then _${ident(name)} "$@"; else compdef _${ident(name)} ${name}; fi`;
 }
 
-function fishScript(name: string, positions: readonly TreePosition[]): string {
-  const lines = positions.flatMap(({ words, node }) => {
+function fishScript(name: string, places: readonly Place[]): string {
+  const lines = places.flatMap(({ words, node }) => {
     const children = listed(node);
     const seen = words.map((word) => `__fish_seen_subcommand_from ${word}`);
     const none = children.length === 0
@@ -104,20 +104,16 @@ function fishOption({ flags, takes_value, choices, summary }: OptionNode): strin
   return `${names.join(" ")}${values} -d ${quoted(summary)}`;
 }
 
-/** Follows the complete words down the tree; ignores other words. */
-function stepCases(positions: readonly TreePosition[]): string {
-  const cases = positions.filter(({ words }) => words.length > 0)
+/** Shell cases that follow the finished words down the tree. Unknown words are skipped. */
+function stepCases(places: readonly Place[]): string {
+  const cases = places.filter(({ words }) => words.length > 0)
     .map(({ words }) => `${quoted(`${at(words.slice(0, -1))} ${words.at(-1)}`)}) at=${quoted(at(words))} ;;`);
   return `    case "$at $word" in\n${cases.map((each) => `      ${each}`).join("\n")}\n    esac`;
 }
 
-/** Completes the value of an option. */
-function valueCases(
-  positions: readonly TreePosition[],
-  offer: (choices: readonly string[]) => string,
-  files = "",
-): string {
-  return positions.flatMap(({ words, node }) =>
+/** Shell cases that complete the value of an option. */
+function valueCases(places: readonly Place[], offer: (choices: readonly string[]) => string, files = ""): string {
+  return places.flatMap(({ words, node }) =>
     node.options.filter(({ takes_value }) => takes_value).flatMap(({ flags, choices }) => {
       const pattern = flags.map((flag) => quoted(`${at(words)} ${flag}`)).join(" | ");
       const action = choices.length > 0 ? offer(choices) : files;

@@ -6,17 +6,17 @@ export type Entry = readonly [term: string, text: string];
 
 export type PageSource = {
   readonly name: string;
-  /** 1 for user commands, 8 for daemons. */
+  /** 1 for commands, 8 for daemons. */
   readonly section: 1 | 8;
   readonly version: string;
-  /** In the form 2026-11-21. */
+  /** As 2026-11-21. */
   readonly date: string;
-  /** The command line up to `node`: `opsctl cn`. */
+  /** The words that the user types, up to `node`: `opsctl cn`. */
   readonly typed: string;
   readonly node: CommandNode;
-  /** Additional sections after the commands. */
+  /** Further sections after the commands. */
   readonly more: readonly (readonly [title: string, entries: readonly Entry[]])[];
-  /** Whether subcommands are documented in full, or by name and summary only. */
+  /** Whether subcommands are described in full, or only by name and summary. */
   readonly whole: boolean;
   readonly see: readonly string[];
 };
@@ -30,7 +30,7 @@ export function manualPage(source: PageSource): Page {
     ? children.flatMap((child) => commandLines(child, `${typed} ${child.name}`))
     : nameLines(children);
   const lines = [
-    // The date is not escaped: formatters parse it.
+    // The date's hyphens stay bare: formatters read it as a date.
     [macro("TH", name.toUpperCase(), String(section)), date, `"${words(`Berth ${version}`)}"`, "Berth"].join(" "),
     ".SH NAME",
     `${words(name)} \\- ${words(node.summary)}`,
@@ -47,7 +47,7 @@ export function manualPage(source: PageSource): Page {
   return { name, section, text: `${lines.join("\n")}\n` };
 }
 
-/** Returns the visible subcommands, without the help command. */
+/** Returns the subcommands to show, without hidden ones and `help`. */
 export function listed(node: CommandNode): readonly CommandNode[] {
   return node.children.filter(({ name, hidden }) => !hidden && name !== "help");
 }

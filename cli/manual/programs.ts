@@ -1,4 +1,4 @@
-// The executables in the manual: their command trees, and sections that a tree does not have.
+// The executables in the manual: their command trees, and sections that the trees do not contain.
 import { buildProgram as buildBooter } from "../../booter/program.ts";
 import { buildProgram as buildIndexBuilder } from "../../index-builder/program.ts";
 import { type CommandNode, describe } from "../framework.ts";
@@ -11,7 +11,7 @@ import { listed, manualPage, type Page, type PageSource } from "./page.ts";
 
 export type Manual = Pick<PageSource, "section" | "more" | "see"> & {
   readonly tree: CommandNode;
-  /** Splits a large manual into one page per noun. */
+  /** Whether every noun gets its own page, for a program with many commands. */
   readonly pagePerNoun: boolean;
 };
 
@@ -19,13 +19,13 @@ const SILENT = { out: () => {}, err: () => {}, line: () => {}, status: () => {} 
 
 const CLIENT_EXITS = [
   ["0", "Success."],
-  ["1", "The request was rejected or failed, or a check found a problem."],
-  ["2", "The command line is invalid."],
-  ["3", "The object does not exist."],
-  ["4", "The credential is missing, invalid or lacks permission."],
-  ["5", "Conflicts with the current state, or the object changed in the meantime."],
-  ["6", "The wait timed out."],
-  ["7", "The control plane is unreachable or unavailable: retry later."],
+  ["1", "The server refused the request or failed, or a check found a problem."],
+  ["2", "The command line is wrong."],
+  ["3", "The object was not found."],
+  ["4", "The credential is missing, not accepted, or lacks permission."],
+  ["5", "The request conflicts with the current state, or with a change by somebody else."],
+  ["6", "The time limit of a wait expired."],
+  ["7", "The control plane is unreachable or temporarily unavailable. Try again later."],
   ["130", "Interrupted by Ctrl-C."],
 ] as const;
 
@@ -40,13 +40,13 @@ export async function everyManual(): Promise<Manual[]> {
         ["EXIT STATUS", CLIENT_EXITS],
         ["ENVIRONMENT", [
           ["OPSCTL_ENDPOINT", "Address of the control plane."],
-          ["OPSCTL_API_KEY, OPSCTL_ACCESS_TOKEN", "The credential: an API key or the token of a session."],
-          ["OPSCTL_PROFILE", "The saved profile to use. Excludes OPSCTL_ENDPOINT."],
-          ["NO_COLOR, FORCE_COLOR", "Disable or force coloured tables."],
+          ["OPSCTL_API_KEY, OPSCTL_ACCESS_TOKEN", "The credential: an API key, or a session's token."],
+          ["OPSCTL_PROFILE", "The saved profile to use. Cannot be combined with OPSCTL_ENDPOINT."],
+          ["NO_COLOR, FORCE_COLOR", "Disable or force colours in tables."],
         ]],
         ["FILES", [
           ["~/.config/opsctl/config.toml", "Profiles and their endpoints."],
-          ["~/.config/opsctl/credentials.toml", "Credentials of the profiles, readable by their owner only."],
+          ["~/.config/opsctl/credentials.toml", "Credentials of the profiles, readable by the owner only."],
         ]],
       ],
       see: ["tenantctl(1)", "nodeagent(8)", "booter(8)"],
@@ -59,8 +59,8 @@ export async function everyManual(): Promise<Manual[]> {
         ["EXIT STATUS", CLIENT_EXITS],
         ["ENVIRONMENT", [
           ["TENANTCTL_ENDPOINT", "Address of the control plane."],
-          ["TENANTCTL_API_KEY, TENANTCTL_ACCESS_TOKEN", "The credential: an API key or the token of a session."],
-          ["TENANTCTL_TENANT, TENANTCTL_PROJECT", "The tenant and the project to work in."],
+          ["TENANTCTL_API_KEY, TENANTCTL_ACCESS_TOKEN", "The credential: an API key, or a session's token."],
+          ["TENANTCTL_TENANT, TENANTCTL_PROJECT", "Default tenant and project."],
         ]],
       ],
       see: ["opsctl(1)"],
@@ -80,20 +80,20 @@ export async function everyManual(): Promise<Manual[]> {
       more: [
         ["EXIT STATUS", [
           ["0", "Success."],
-          ["1", "A vendor failed and its last good files stay, or verify found problems."],
-          ["2", "The command line is invalid."],
+          ["1", "A vendor failed and keeps its last good files, or verify found problems."],
+          ["2", "The command line is wrong."],
           ["3", "The site cannot be read or written; nothing was changed."],
-          ["4", "Published, but with a change that an attacker could have caused."],
-          ["75", "Another builder is running on the same site."],
+          ["4", "Published, with an alarm: a finding that an attacker could have caused."],
+          ["75", "Another builder runs on the same site."],
         ]],
-        ["ENVIRONMENT", [["INDEX_SIGN_PASSPHRASE", "The passphrase of the signing key."]]],
+        ["ENVIRONMENT", [["INDEX_SIGN_PASSPHRASE", "Passphrase of the signing key."]]],
       ],
       see: ["tenantctl(1)"],
     },
   ];
 }
 
-/** Returns the man pages of a program; the first is the program's main page. */
+/** Returns every page of a program, with this date. The first page is about the program itself. */
 export function pagesOf({ tree, section, pagePerNoun, more, see }: Manual, date: string): Page[] {
   const nouns = pagePerNoun ? listed(tree) : [];
   const source = { section, version: VERSION, date, typed: tree.name, whole: !pagePerNoun };
@@ -122,7 +122,7 @@ export function pagesOf({ tree, section, pagePerNoun, more, see }: Manual, date:
 
 export type ManualFile = { readonly path: string; readonly text: string };
 
-/** Returns man pages and completions of all programs, with paths below share/. */
+/** Returns all man pages and completion scripts, with paths below share/. */
 export async function manualFiles(date: string): Promise<ManualFile[]> {
   const manuals = await everyManual();
   return manuals.flatMap((manual) => [

@@ -1,5 +1,6 @@
-// Escapes text for man(7), so that a formatter prints it literally. A formatter reads a backslash or a quote as an
-// instruction and a dot or an apostrophe at the start of a line as a request, and prints a bare hyphen as a dash.
+// Escapes text for man(7). A formatter would read a backslash or a quote inside a word as an instruction, and a dot or
+// an apostrophe at the start of a line as a request. It would print a bare hyphen as a dash, which shells do not
+// understand.
 import { plainText } from "../internal/plain-text.ts";
 
 const ESCAPES: Readonly<Record<string, string>> = {
@@ -11,15 +12,15 @@ const ESCAPES: Readonly<Record<string, string>> = {
   "^": "\\(ha",
   "~": "\\(ti",
 };
-/** Printed for an unpaired surrogate. */
+/** Replaces an unpaired surrogate. */
 const REPLACEMENT = 0xfffd;
 
-/** Escapes text inside a line or a macro's argument. */
+/** Escapes text within a line or in the argument of a macro. */
 export function words(text: string): string {
   return Array.from(plainText(text.replace(/\s+/g, " ").trim()), escaped).join("");
 }
 
-/** Escapes a whole line, whose start must not be a request. */
+/** Escapes a line of text, so that its start is not a request. */
 export function line(text: string): string {
   return words(text).replace(/^(?=\.)/, "\\&");
 }
@@ -28,7 +29,7 @@ export function bold(text: string): string {
   return `\\fB${words(text)}\\fR`;
 }
 
-/** Returns `.NAME "argument" ...`; arguments may contain spaces. */
+/** `.NAME "argument" ...`. Arguments may contain spaces. */
 export function macro(name: string, ...args: readonly string[]): string {
   return [`.${name}`, ...args.map((each) => `"${words(each)}"`)].join(" ");
 }

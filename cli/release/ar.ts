@@ -1,4 +1,4 @@
-// Writes ar archives, the format of Debian packages. Common format only: names of at most 16 characters, no name table.
+// Writes an ar archive, the container of a Debian package. Only the common format: names of at most 16 characters.
 import { Buffer } from "node:buffer";
 
 export type Member = { readonly name: string; readonly bytes: Uint8Array };
@@ -6,7 +6,7 @@ export type Member = { readonly name: string; readonly bytes: Uint8Array };
 const MAGIC = "!<arch>\n";
 const NAME_CHARS_MAX = 16;
 
-/** Archives the members in order, owned by root. `time_s` is in seconds since 1970. */
+/** Writes the members in the given order, owned by root, with the time `time_s` (seconds since 1970). */
 export function arArchive(members: readonly Member[], time_s: number): Uint8Array {
   const parts: Uint8Array[] = [Buffer.from(MAGIC)];
   for (const { name, bytes } of members) {

@@ -1,10 +1,9 @@
 #!/bin/sh
-# Installs Berth's programs from a channel: channel.json, its signature, and the tarballs that it lists. This file
-# contains the release's public key. The script verifies the signature and the digests before it unpacks or runs
-# anything.
+# Installs Berth's programs from a channel: channel.json, its signature, and the tarballs that it lists. This file contains
+# the release's public key. The script verifies the signature and the digests before it unpacks or runs anything.
 #
-# Needs a POSIX shell; curl or wget for a URL; gpgv, or OpenSSL 3 for a channel signed with an Ed25519 key; one of
-# sha256sum, digest, shasum and openssl; gzip, tar, awk, sed, od, dd and mktemp. The global zone of SmartOS has all but
+# Needs a POSIX shell; curl or wget for a URL; gpgv, or OpenSSL 3 if an Ed25519 key signed the channel; one of sha256sum,
+# digest, shasum and openssl; gzip, tar, awk, sed, od, dd and mktemp. The global zone of SmartOS has all of these except
 # gpgv and sha256sum.
 set -eu
 
@@ -14,13 +13,14 @@ usage() {
   cat >&2 <<'TEXT'
 usage: sh install.sh [--from FOLDER-OR-URL] [--prefix FOLDER] [--allow-downgrade] PROGRAM...
 
-  --from             folder or URL of the channel; by default CHANNEL_URL, or the folder of this script
-  --prefix           folder to install to; by default /usr/local
-  --allow-downgrade  install a release that is older than the installed one
-  Programs: opsctl tenantctl nodeagent booter index-builder
+  --from             folder or URL of the channel (default: CHANNEL_URL, or the folder of this script)
+  --prefix           folder to install into (default: /usr/local)
+  --allow-downgrade  allow a release that is older than the installed one
 
-Variables: CHANNEL_URL, the URL of channel.json. For nodeagent: NODEAGENT_PREFIX replaces --prefix; NODEAGENT_ENDPOINT
-installs the service, with NODEAGENT_STATE_DIR, NODEAGENT_SERVER_UUID and NODEAGENT_HOSTNAME.
+Programs: opsctl tenantctl nodeagent booter index-builder
+
+Variables: CHANNEL_URL, the URL of channel.json. For nodeagent: NODEAGENT_PREFIX instead of --prefix. NODEAGENT_ENDPOINT
+also installs the node's service, with NODEAGENT_STATE_DIR, NODEAGENT_SERVER_UUID and NODEAGENT_HOSTNAME.
 TEXT
   exit 2
 }
@@ -31,7 +31,7 @@ release_keyring() {
 KEY
 }
 
-# The same key for OpenSSL; empty if only gpgv supports the key's algorithm.
+# The same key for OpenSSL; empty if only gpgv supports its algorithm.
 release_public_key() {
   cat <<'KEY'
 @PUBLIC_KEY@
@@ -61,7 +61,7 @@ main() {
   for name in "$@"; do
     case $name in
       opsctl | tenantctl | nodeagent | booter | index-builder) ;;
-      *) fail "$name is not a program; choose from opsctl, tenantctl, nodeagent, booter, index-builder" ;;
+      *) fail "unknown program $name; the programs are opsctl, tenantctl, nodeagent, booter, index-builder" ;;
     esac
   done
   if [ -z "$from" ] && [ -n "${CHANNEL_URL:-}" ]; then
@@ -85,17 +85,17 @@ main() {
   esac
   check_service
   for tool in gzip tar awk sed od dd mktemp; do
-    command -v "$tool" > /dev/null || fail "$tool is not installed"
+    command -v "$tool" > /dev/null || fail "$tool is needed"
   done
   target=$(target_of) || exit 1
 
-  # Only this user can write to the folder, so verified files cannot change before they are installed.
+  # Only this user can write to this folder, so verified files cannot change before they are installed.
   umask 077
   work=$(mktemp -d)
   stage=''
   trap 'rm -rf "$work" ${stage:+"$stage"}' EXIT
   trap 'exit 130' INT TERM
-  # The limits of the booter's mirror: 1 MiB for channel.json, 1 GiB for a program.
+  # The limits of the booter's mirror: one megabyte for channel.json, one gigabyte for a program.
   fetch "$document" 1048576
   fetch "$document.asc" 1048576
   mv "$work/$document" "$work/channel"
@@ -104,19 +104,19 @@ main() {
   version=$(field version)
   released_at=$(field released_at)
   case $version in
-    '' | *[!0-9A-Za-z.+~-]*) fail "$document has no version" ;;
+    '' | *[!0-9A-Za-z.+~-]*) fail "$document has no valid version" ;;
   esac
   case $released_at in
     [0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-6][0-9]Z) ;;
-    *) fail "$document has no release time" ;;
+    *) fail "$document has no valid release time" ;;
   esac
 
   for name in "$@"; do refuse_older "$name"; done
   for name in "$@"; do take "$name"; done
-  # All users may run the programs.
+  # Every user may run the programs.
   umask 022
   mkdir -p "$prefix" || fail "cannot create $prefix"
-  stage=$(mktemp -d "$prefix/.berth-install.XXXXXX") || fail "cannot write to $prefix"
+  stage=$(mktemp -d "$prefix/.berth-install.XXXXXX") || fail "cannot write below $prefix"
   for name in "$@"; do unpack "$name"; done
   for name in "$@"; do place "$name"; done
   case " $* " in
@@ -124,7 +124,7 @@ main() {
   esac
 }
 
-# Checks the values that become lines of a file or arguments of the agent.
+# Checks values that become lines of a file or arguments of the agent.
 check_service() {
   endpoint=${NODEAGENT_ENDPOINT:-} state_dir=${NODEAGENT_STATE_DIR:-}
   server_uuid=${NODEAGENT_SERVER_UUID:-} hostname=${NODEAGENT_HOSTNAME:-}
@@ -132,7 +132,7 @@ check_service() {
   newline='
 '
   case "$endpoint$state_dir$server_uuid$hostname" in
-    *"$newline"*) fail "a NODEAGENT variable contains a line break" ;;
+    *"$newline"*) fail "a NODEAGENT variable has more than one line" ;;
   esac
   case $endpoint in
     http://?* | https://?*) ;;
@@ -148,7 +148,7 @@ check_service() {
   esac
 }
 
-# Prints the system and the architecture as in the channel's file names.
+# Prints the system and the architecture, as in the channel's file names.
 target_of() {
   case $(uname -s) in
     Linux) system=linux ;;
@@ -158,12 +158,12 @@ target_of() {
   case $(uname -m) in
     x86_64 | amd64 | i86pc) machine=amd64 ;;
     aarch64 | arm64) machine=arm64 ;;
-    *) fail "$(uname -m) is not supported" ;;
+    *) fail "the architecture $(uname -m) is not supported" ;;
   esac
   printf '%s-%s' "$system" "$machine"
 }
 
-# fetch NAME BYTES_MAX: limits bytes and time, so that a bad server can neither fill the disk nor block a setup.
+# fetch NAME BYTES_MAX: limits bytes and time, so that a server cannot fill the disk or block a setup forever.
 fetch() {
   case $from in
     https://* | http://*)
@@ -174,7 +174,7 @@ fetch() {
         wget --quiet --timeout=60 --tries=3 --output-document="$work/$1" "$from/$1" ||
           fail "cannot fetch $from/$1"
       else
-        fail "neither curl nor wget is installed"
+        fail "curl or wget is needed"
       fi
       ;;
     *) cat -- "$from/$1" > "$work/$1" || fail "cannot read $from/$1" ;;
@@ -183,27 +183,27 @@ fetch() {
 
 verify_signature() {
   if command -v gpgv > /dev/null; then
-    command -v base64 > /dev/null || fail "base64 is not installed"
+    command -v base64 > /dev/null || fail "base64 is needed"
     release_keyring | base64 -d > "$work/keyring.gpg"
     gpgv --quiet --keyring "$work/keyring.gpg" "$work/channel.asc" "$work/channel" 2> "$work/gpgv.log" ||
-      { cat "$work/gpgv.log" >&2; fail "the signature of $from/$document is not valid: nothing was installed"; }
+      { cat "$work/gpgv.log" >&2; fail "the signature of $from/$document is not valid. Nothing was installed"; }
   elif command -v openssl > /dev/null; then
     release_public_key > "$work/public.pem"
-    grep 'BEGIN PUBLIC KEY' "$work/public.pem" > /dev/null || fail "the key of this release needs gpgv, which is not installed"
+    grep 'BEGIN PUBLIC KEY' "$work/public.pem" > /dev/null || fail "gpgv is needed: OpenSSL cannot verify the key of this release"
     verify_with_openssl ||
-      fail "the signature of $from/$document is not valid, or this OpenSSL cannot check it: nothing was installed"
+      fail "the signature of $from/$document is not valid, or this OpenSSL cannot verify it. Nothing was installed"
   else
-    fail "neither gpgv nor OpenSSL 3 is installed"
+    fail "gpgv or OpenSSL 3 is needed"
   fi
 }
 
-# Verifies an OpenPGP signature of version 4 by an Ed25519 key (RFC 4880, 5.2.3 and 5.2.4). The key signs the digest of
-# the document, the signature's hashed fields and their length. The length must match, so that no part of the document
-# can pass for fields.
+# Verifies an OpenPGP signature of version 4 over a document (RFC 4880, 5.2.3 and 5.2.4) by an Ed25519 key. The key signs a
+# digest over the document, the fields of the signature and their length. The script hashes the actual length, so that no
+# part of the document can pass as fields.
 verify_with_openssl() {
   sed -e '1,/^$/d' -e '/^=/,$d' -e '/^-----END/,$d' "$work/channel.asc" | openssl base64 -d > "$work/packet" || return 1
   bytes=$(wc -c < "$work/packet" | tr -d ' ')
-  # One packet of at most a kilobyte: a tag, and a length of one or two bytes.
+  # One packet of at most one kilobyte: the tag, then a length of one or two bytes.
   [ "$bytes" -gt 8 ] && [ "$bytes" -le 1024 ] && [ "$(byte 0)" -eq 194 ] || return 1
   if [ "$(byte 1)" -lt 192 ]; then
     start=2 length=$(byte 1)
@@ -213,7 +213,7 @@ verify_with_openssl() {
     return 1
   fi
   [ $((start + length)) -eq "$bytes" ] || return 1
-  # Version 4, a binary document, EdDSA.
+  # Version 4, binary document, EdDSA.
   [ "$(byte "$start")" -eq 4 ] && [ "$(byte $((start + 1)))" -eq 0 ] && [ "$(byte $((start + 2)))" -eq 22 ] || return 1
   case $(byte $((start + 3))) in
     8) hash=sha256 ;;
@@ -224,7 +224,7 @@ verify_with_openssl() {
   signed=$((6 + $(two $((start + 4)))))
   at=$((start + signed))
   [ "$at" -lt "$bytes" ] || return 1
-  # Skips the unsigned fields and the first two bytes of the digest, which are not needed.
+  # Skips the unsigned fields and the first two bytes of the digest.
   at=$((at + 2 + $(two "$at") + 2))
   [ "$at" -lt "$bytes" ] || return 1
   : > "$work/signature"
@@ -246,7 +246,7 @@ byte() { part "$1" 1 | od -An -v -tu1 | tr -d ' \n'; }
 two() { printf '%d' $(($(byte "$1") * 256 + $(byte $(($1 + 1))))); }
 octet() { printf "\\$(printf '%03o' "$1")"; }
 
-# Appends the number at $at, which is stored without leading zeros, as 32 bytes, and advances $at.
+# Appends the number at $at as 32 bytes, and advances $at. The packet stores it without leading zeros.
 number() {
   [ $((at + 2)) -le "$bytes" ] || return 1
   size=$((($(two "$at") + 7) / 8))
@@ -270,11 +270,11 @@ digest_of() {
   elif command -v openssl > /dev/null; then
     openssl dgst -sha256 -r < "$1" | cut -c1-64
   else
-    fail "none of sha256sum, digest, shasum and openssl is installed"
+    fail "sha256sum, digest, shasum or openssl is needed"
   fi
 }
 
-# The release writes one field or file per line.
+# Prints a field. The release writes one field or one file on each line.
 field() { sed -n "s/^  \"$1\": \"\\([^\"]*\\)\",\$/\\1/p" "$work/channel"; }
 
 record_of() { printf '%s/lib/berth/installed/%s' "$prefix" "$1"; }
@@ -289,12 +289,12 @@ refuse_older() {
       for (i = 1; i <= count; i++) if (new[i] + 0 != old[i] + 0) exit (new[i] + 0 < old[i] + 0) ? 0 : 1
       exit 1
     }' || printf '%s %s\n' "$released_at" "$had_at" | awk '{ exit ($1 "" < $2 "") ? 0 : 1 }'; then
-    fail "$1 $had_version of $had_at is installed and $version of $released_at is older:" \
-      "nothing was installed (pass --allow-downgrade to install it)"
+    fail "$1 $had_version of $had_at is installed, and $version of $released_at is older." \
+      "Nothing was installed; --allow-downgrade allows it"
   fi
 }
 
-# Fetches a program's tarball by its name in the signed list, and checks its digest.
+# Fetches a program's tarball by its name in the signed list, and compares its digest.
 take() {
   file=$1-$version-$target.tar.gz
   digest=$(awk -F '"' -v name="$file" '$2 == "name" && $4 == name && $6 == "sha256" { print $8 }' "$work/channel")
@@ -304,7 +304,7 @@ take() {
       "$(awk -F '"' '$2 == "name" && $4 ~ /\.tar\.gz$/ { print $4 }' "$work/channel" | tr '\n' ' ')" ;;
   esac
   fetch "$file" 1073741824
-  [ "$(digest_of "$work/$file")" = "$digest" ] || fail "$file does not match the signed digest: nothing was installed"
+  [ "$(digest_of "$work/$file")" = "$digest" ] || fail "$file does not have the signed digest. Nothing was installed"
 }
 
 unpack() {
@@ -314,7 +314,7 @@ unpack() {
     fail "$1 does not run on this machine: it needs glibc 2.27 or later on Linux. Nothing was installed"
 }
 
-# Replaces each file atomically; a running program keeps the old file.
+# Replaces each file with one rename; a running program keeps using its old file.
 place() {
   (cd "$stage/$1" && find . -type f) > "$work/files"
   while read -r path; do
@@ -330,10 +330,10 @@ place() {
   record=$(record_of "$1")
   mkdir -p "$(dirname "$record")" && printf '%s %s\n' "$version" "$released_at" > "$record.part" &&
     mv -f "$record.part" "$record" || fail "cannot write $record"
-  say "$1 $version is installed in $prefix/bin"
+  say "$1 $version is in $prefix/bin"
 }
 
-# Writes the file that lib/nodeagent/start reads. SmartOS imports the manifests of /opt/custom/smf at every boot.
+# Writes the settings that lib/nodeagent/start reads. SmartOS imports the manifests in /opt/custom/smf at every boot.
 install_service() {
   [ -n "$endpoint" ] || return 0
   mkdir -p "$prefix/etc"

@@ -1,6 +1,6 @@
-// The channel: tarballs of the programs, the install script (docs/nodes.md, "The claim-code path"), and channel.json,
-// which lists them with their SHA-256 and has a detached signature by the release's key. A site publishes the folder
-// unchanged; a booter with upstream_channel_url mirrors it.
+// The channel: tarballs of the programs, the install script (docs/nodes.md), and channel.json, which lists them with
+// their SHA-256, with a detached signature by the release's key. A site publishes the folder unchanged; a booter with
+// upstream_channel_url mirrors it.
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { access, copyFile, readFile, writeFile } from "node:fs/promises";
@@ -24,7 +24,9 @@ export type ChannelItem = { readonly name: string; readonly path: string };
 
 type Tarball = { readonly name: string; readonly bytes: Uint8Array };
 
-/** Returns the tarball of a package, for a prefix such as /usr/local; null for the control plane, which has none. */
+/**
+ * Packs a package's files for a prefix such as /usr/local. Null for the control plane, which exists only as a package.
+ */
 export async function tarballOf(
   { root, described, build }: { readonly root: string; readonly described: Package; readonly build: Build },
 ): Promise<Tarball | null> {
@@ -37,24 +39,25 @@ export async function tarballOf(
   };
 }
 
-/** Debian's zsh folder, and the usual one below a prefix. */
+/** Debian's folder of zsh completions, and the folder below other prefixes. */
 const ZSH = ["share/zsh/vendor-completions/", "share/zsh/site-functions/"] as const;
 
 /**
- * Moves a file below the prefix. Settings become examples, so that an installation does not overwrite an operator's.
+ * Maps a package's file to the prefix. Settings become examples, so that an installation never replaces an operator's
+ * file.
  */
 function belowPrefix(name: string, { path, bytes, mode }: Entry): Entry {
   if (path.startsWith(ETC)) {
     return { path: `share/doc/${name}/examples/${path.slice(ETC.length)}`, bytes, mode: READABLE };
   }
-  if (!path.startsWith("usr/")) throw new Error(`${path} cannot be placed below a prefix`);
+  if (!path.startsWith("usr/")) throw new Error(`${path} cannot be installed below a prefix: it is not in usr/`);
   const below = path.slice("usr/".length).replace(...ZSH);
   if (!path.endsWith(".service")) return { path: below, bytes, mode };
   const text = Buffer.from(bytes).toString("utf8").replaceAll("/usr/bin/", "@PREFIX@/bin/");
   return { path: below, bytes: Buffer.from(text), mode };
 }
 
-/** Returns the service files of the agent, for nodes whose setup installs it. */
+/** Files of the agent's service on a node. */
 async function agentService(root: string): Promise<Entry[]> {
   const source = (name: string) => readFile(join(root, "cli/release/files", name));
   return [
@@ -71,11 +74,11 @@ export type ChannelInput = {
   readonly tarballs: readonly ChannelItem[];
 };
 
-/** Throws an Error if a tarball does not exist or its name does not fit this version. */
+/** Throws an Error for a missing tarball, or a name that does not belong to this version's channel. */
 export async function checkTarballs(tarballs: readonly ChannelItem[], version: string): Promise<void> {
   for (const { name, path } of tarballs) {
     if (TARBALL.exec(name)?.[1] !== version) {
-      throw new Error(`${name}: a tarball of the channel must be named PROGRAM-${version}-SYSTEM-MACHINE.tar.gz`);
+      throw new Error(`${name}: the name of a tarball must be PROGRAM-${version}-SYSTEM-MACHINE.tar.gz`);
     }
     await access(path).catch(() => {
       throw new Error(`${path}: cannot be read`);
@@ -109,7 +112,7 @@ function fileOf(name: string, bytes: Uint8Array): ChannelFile {
   return { name: basename(name), sha256: createHash("sha256").update(bytes).digest("hex"), bytes: bytes.length };
 }
 
-/** Returns JSON with one field or file per line: the install script reads it with sed and awk. */
+/** JSON with one field or file on each line, since the install script reads it with sed and awk. */
 function channelText(
   { version, released_at, files }: { version: string; released_at: string; files: readonly ChannelFile[] },
 ): string {

@@ -1,4 +1,4 @@
-// The files of the control plane: its source, the npm packages that it imports, and Deno.
+// The files of the control plane: its source, and the npm packages that it imports. Its Deno comes with the package.
 import { Buffer } from "node:buffer";
 import { readdir, readFile } from "node:fs/promises";
 import { join, relative } from "node:path";
@@ -13,11 +13,11 @@ const FILE_MODE = 0o644;
 
 export type ControlPlane = {
   readonly files: readonly Entry[];
-  /** Names of directly imported packages. */
+  /** Names of the directly imported packages. */
   readonly imported: readonly string[];
 };
 
-/** Returns all files except the Deno executable, which differs by architecture. */
+/** Returns all files except the Deno executable, which depends on the architecture. */
 export async function controlPlaneFiles(root: string, lock: Lock): Promise<ControlPlane> {
   const sources = (await Promise.all(FOLDERS.map(([folder, end]) => sourcesBelow(root, folder, end)))).flat();
   const imported = importedPackages(
@@ -31,7 +31,7 @@ export async function controlPlaneFiles(root: string, lock: Lock): Promise<Contr
     files: [
       ...sources,
       json("package.json", { name, version, type, dependencies: Object.fromEntries(versions) }),
-      // The package contains node_modules; Deno must not change it.
+      // Deno must use the package's node_modules without changes.
       json("deno.json", { nodeModulesDir: "manual" }),
       ...await nodeModules(root, packages, `${HOME}/node_modules`),
     ],

@@ -1,4 +1,4 @@
-// Writes Debian packages (deb(5), format 2.0) without Debian's tools.
+// Writes a Debian package (deb(5), format 2.0) from its description, without Debian's tools.
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { arArchive } from "./ar.ts";
@@ -8,12 +8,12 @@ import { type Entry, tarArchive } from "../internal/tar.ts";
 export const ARCHITECTURES = ["amd64", "arm64"] as const;
 export type Architecture = (typeof ARCHITECTURES)[number];
 
-/** Names of maintainer scripts: deb-postinst(5), deb-prerm(5), deb-postrm(5). */
+/** Names of maintainer scripts; see deb-postinst(5). */
 const SCRIPTS = ["postinst", "prerm", "postrm"] as const;
 
 export type Package = {
   readonly name: string;
-  /** The first line of the description. */
+  /** The first line of the description; `description` has the further lines. */
   readonly summary: string;
   readonly description: readonly string[];
   readonly depends: readonly string[];
@@ -25,7 +25,7 @@ export type Package = {
 export type Build = {
   readonly version: string;
   readonly architecture: Architecture;
-  /** Time stamp of every file, in seconds since 1970. */
+  /** Time of every file in it: seconds since 1970. */
   readonly time_s: number;
 };
 
@@ -47,7 +47,7 @@ export async function debArchive(given: Package, build: Build): Promise<Uint8Arr
 }
 
 function controlFiles(given: Package, build: Build): Entry[] {
-  // An upgrade keeps an operator's edits of these files.
+  // dpkg keeps an operator's changes of these files at an upgrade.
   const settings = given.files.filter(({ path }) => path.startsWith(ETC)).map(({ path }) => `/${path}\n`).sort();
   const sums = given.files.filter(({ path }) => !path.startsWith(ETC))
     .map(({ path, bytes }) => `${createHash("md5").update(bytes).digest("hex")}  ${path}\n`).sort();

@@ -1,4 +1,4 @@
-// The Deno in the control plane's package: the project's version, pinned by its digest.
+// The Deno executable inside a package: a fixed version, verified by its digest.
 import { createHash } from "node:crypto";
 import { spawn } from "node:child_process";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
@@ -10,14 +10,14 @@ import type { Architecture } from "./deb.ts";
 export const DENO_VERSION = "2.9.6";
 
 type Pin = {
-  /** Its npm package, and npm's name of the architecture. */
+  /** Name of the npm package, and npm's name of the architecture. */
   readonly name: string;
   readonly cpu: string;
-  /** SHA-256 of the executable. */
+  /** Digest of the executable. */
   readonly sha256: string;
 };
 
-/** Architectures with a control plane package: those whose Deno was reviewed and pinned. */
+/** Architectures with a verified and pinned Deno. The control plane is packaged for these only. */
 export const DENO_PINS: Partial<Readonly<Record<Architecture, Pin>>> = {
   amd64: {
     name: "@deno/linux-x64-glibc",
@@ -26,7 +26,7 @@ export const DENO_PINS: Partial<Readonly<Record<Architecture, Pin>>> = {
   },
 };
 
-/** Returns the executable's bytes. Throws an Error if npm's file does not match the pin. */
+/** Returns the executable. Throws an Error if npm's file does not have the pinned digest. */
 export async function denoExecutable(architecture: Architecture): Promise<Uint8Array> {
   const pin = DENO_PINS[architecture];
   if (pin === undefined) throw new Error(`no Deno is pinned for ${architecture}`);

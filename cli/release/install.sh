@@ -1,13 +1,13 @@
 #!/bin/sh
-# Installs Berth's packages. This file contains the release's public key. The script verifies the signature and the
-# checksums before it runs or unpacks anything of a release.
+# Installs Berth's packages. The script verifies the signature and the checksums of a release before it unpacks or runs
+# anything. This file contains the release's public key.
 #
 #   sh install.sh [--from FOLDER-OR-URL] [--keyring FILE] [--root FOLDER] [--allow-downgrade] PACKAGE...
 #
-#   --from             folder or URL of the release; by default the folder of this script
-#   --keyring          key to trust instead of the included one, in gpgv's binary form
+#   --from             folder or URL of the release (default: the folder of this script)
+#   --keyring          trust this key instead of the key in this script; binary form, for gpgv
 #   --root             install below another root, with dpkg only
-#   --allow-downgrade  install a version that is older than the installed one
+#   --allow-downgrade  allow a version that is older than the installed one
 #
 # Packages: berth-control-plane opsctl tenantctl nodeagent booter index-builder
 set -eu
@@ -45,14 +45,14 @@ main() {
   [ $# -gt 0 ] || usage
   for name in "$@"; do
     case $name in
-      '' | *[!a-z-]*) fail "$name is not a package name" ;;
+      '' | *[!a-z-]*) fail "unknown package $name" ;;
     esac
   done
   for tool in gpgv sha256sum dpkg dpkg-query base64; do
-    command -v "$tool" > /dev/null || fail "$tool is not installed: install its package with apt-get"
+    command -v "$tool" > /dev/null || fail "$tool is needed: install the package that contains it"
   done
 
-  # Only this user can write to the folder, so verified files cannot change before they are installed.
+  # Only this user can write to this folder, so verified files cannot change before they are installed.
   work=$(mktemp -d)
   trap 'rm -rf "$work"' EXIT
   trap 'exit 130' INT TERM
@@ -61,7 +61,7 @@ main() {
   fetch SHA256SUMS
   fetch SHA256SUMS.asc
   gpgv --quiet --keyring "$work/keyring.gpg" "$work/SHA256SUMS.asc" "$work/SHA256SUMS" 2> "$work/gpgv.log" ||
-    { cat "$work/gpgv.log" >&2; fail "the signature of the release is not valid: nothing was installed"; }
+    { cat "$work/gpgv.log" >&2; fail "the signature of the release is not valid. Nothing was installed"; }
 
   architecture=$(dpkg --print-architecture)
   for name in "$@"; do take "$name" "$architecture"; done
@@ -81,7 +81,7 @@ fetch() {
   esac
 }
 
-# Fetches a package by its name in the signed list, checks its digest, then compares its version with the installed one.
+# Fetches a package by its name in the signed list, then compares its digest, and its version with the installed one.
 take() {
   line=$(grep -E "^[0-9a-f]{64}  $1_[0-9A-Za-z.+~-]+_$2\.deb\$" "$work/SHA256SUMS") ||
     fail "the release has no package $1 for $2"
@@ -89,20 +89,20 @@ take() {
   file=${line#*  }
   fetch "$file"
   (cd "$work" && printf '%s\n' "$line" | sha256sum --check --strict --status) ||
-    fail "$file does not match the signed digest: nothing was installed"
+    fail "$file does not have the signed digest. Nothing was installed"
   mv "$work/$file" "$work/$1.deb"
   offered=${file#"$1_"}
   offered=${offered%"_$2.deb"}
   installed=$(dpkg-query ${root:+--admindir="$root/var/lib/dpkg"} --show --showformat='${Version}' "$1" 2> /dev/null) ||
     installed=''
   if [ -n "$installed" ] && dpkg --compare-versions "$offered" lt "$installed" && [ "$downgrade" = no ]; then
-    fail "$1 $installed is installed and $offered is older: nothing was installed (pass --allow-downgrade to install it)"
+    fail "$1 $installed is installed and $offered is older. Nothing was installed; --allow-downgrade allows it"
   fi
 }
 
 install_files() {
   for name in "$@"; do set -- "$@" "$work/$name.deb"; shift; done
-  # Downgrades were rejected above.
+  # `take` has refused older versions.
   if [ -n "$root" ]; then
     dpkg --root="$root" --force-downgrade --install "$@"
   elif command -v apt-get > /dev/null; then

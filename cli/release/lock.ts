@@ -1,4 +1,4 @@
-// Reads the npm packages of deno.lock: the packages that a program needs, and their exact versions.
+// Reads the npm packages in deno.lock: exact versions, digests and dependencies.
 import { readFile } from "node:fs/promises";
 
 export type LockedPackage = {
@@ -6,11 +6,11 @@ export type LockedPackage = {
   readonly version: string;
   /** "sha512-" and base64: the digest of the registry's archive. */
   readonly integrity: string;
-  /** Keys of its dependencies in the lock. */
+  /** Dependencies, as keys of the lock. */
   readonly needs: readonly string[];
 };
 
-/** Packages by lock key: name@version, followed by peer versions after underscores. */
+/** Packages by the lock's key: name@version, and the versions of peers after underscores. */
 export type Lock = ReadonlyMap<string, LockedPackage>;
 
 type LockText = {
@@ -35,7 +35,9 @@ export async function readLock(path: string): Promise<Lock> {
   );
 }
 
-/** Returns the named packages and their dependencies, sorted by name. Throws an Error if the lock lacks one. */
+/**
+ * Returns the named packages and all their dependencies, sorted by name. Throws an Error if the lock lacks a package.
+ */
 export function closureOf(lock: Lock, names: readonly string[]): readonly LockedPackage[] {
   const found = new Map<string, LockedPackage>();
   const rest = names.map((name) => {
@@ -52,7 +54,7 @@ export function closureOf(lock: Lock, names: readonly string[]): readonly Locked
   return [...found.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** Resolves a dependency; the lock omits its version if there is only one. */
+/** Finds the key of a dependency. The lock omits the version of a package that it has only once. */
 function keyOf(keys: readonly string[], named: string): string | null {
   return keys.find((key) => key === named) ?? keys.find((key) => key.startsWith(`${named}@`)) ??
     keys.find((key) => key.startsWith(`${named}_`)) ?? null;

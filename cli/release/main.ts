@@ -1,8 +1,8 @@
-// `task release` writes dist/release. Its folder `channel` is for machines without packages.
-// Options: --key FILE, the armored private key that signs; --out FOLDER; --architecture amd64|arm64 and --package NAME,
-// repeatable, to build only a part; --tarball FILE, repeatable, a program built elsewhere to add to the channel;
-// --help. BERTH_RELEASE_PASSPHRASE is the key's passphrase. The time of all files and of the signature is
-// SOURCE_DATE_EPOCH, or the last commit's time.
+// `task release` writes dist/release, with the channel for machines without packages in its folder `channel`. Options:
+// --key FILE, the armored private key that signs; --out FOLDER; --architecture amd64|arm64 and --package NAME (both
+// repeatable) limit the release; --tarball FILE (repeatable) adds a tarball built elsewhere to the channel; --help.
+// BERTH_RELEASE_PASSPHRASE is the passphrase of the key. SOURCE_DATE_EPOCH is the time of all files and of the
+// signature; the default is the time of the last commit.
 import { execFileSync } from "node:child_process";
 import { mkdir, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -24,11 +24,11 @@ import { type Item, writeRelease } from "./release.ts";
 import { publicKeyPem, readReleaseKey } from "./signature.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
-/** Bun's names of the architectures. */
+/** Bun's names of the targets. */
 const BUN_TARGETS = { amd64: "bun-linux-x64", arm64: "bun-linux-arm64" } as const;
 const PROGRAM_FOLDERS = ["cli", "booter", "index-builder"];
 const KEY_HELP =
-  "--key FILE is missing: pass an armored private key, made by `gpg --quick-generate-key NAME ed25519 sign` and " +
+  "--key FILE is required: an armored private key. To make one: `gpg --quick-generate-key NAME ed25519 sign`, then " +
   "`gpg --armor --export-secret-keys NAME`";
 
 const USAGE = `usage: task release --key FILE [--out FOLDER] [--architecture amd64|arm64]... [--package NAME]...
@@ -36,7 +36,7 @@ const USAGE = `usage: task release --key FILE [--out FOLDER] [--architecture amd
 
 ${KEY_HELP}
 Packages: ${PACKAGES.join(", ")}
---tarball adds a program that was built elsewhere to the channel: PROGRAM-${VERSION}-SYSTEM-MACHINE.tar.gz`;
+--tarball adds a program built elsewhere to the channel: PROGRAM-${VERSION}-SYSTEM-MACHINE.tar.gz`;
 
 const values = options();
 
@@ -58,7 +58,7 @@ function options() {
   }
 }
 
-/** Lists the packages to build; skips the control plane on architectures without a pinned Deno. */
+/** Returns the packages to build, without the control plane for architectures without a pinned Deno. */
 function wanted(note: (line: string) => void): Item[] {
   const architectures = values.architecture.map((name) => oneOf(ARCHITECTURES, name, "--architecture"));
   const packages = values.package.map((name) => oneOf(PACKAGES, name, "--package"));
@@ -67,7 +67,7 @@ function wanted(note: (line: string) => void): Item[] {
   );
   const has = ({ name, architecture }: Item) => name !== "berth-control-plane" || DENO_PINS[architecture] !== undefined;
   for (const { name, architecture } of items.filter((each) => !has(each))) {
-    note(`skipped: ${name} for ${architecture}, because no Deno is pinned for it`);
+    note(`left out: ${name} for ${architecture}: no Deno is pinned for this architecture`);
   }
   return items.filter(has);
 }
@@ -80,7 +80,7 @@ function oneOf<V extends string>(known: readonly V[], name: string, option: stri
 
 async function program({ name, architecture }: Item): Promise<Uint8Array> {
   if (name === "berth-control-plane") return await denoExecutable(architecture);
-  // A constant path, because the executable contains it.
+  // The path is part of the executable, so it must always be the same.
   const path = `dist/release-build/${architecture}/${name}`;
   await mkdir(join(ROOT, path, ".."), { recursive: true });
   await compile(entryOf(name), path, BUN_TARGETS[architecture]);
@@ -111,7 +111,7 @@ async function release(key_path: string | undefined): Promise<void> {
   const tarballs = values.tarball.map((path) => ({ name: basename(path), path }));
   await checkTarballs(tarballs, VERSION);
   if (await publicKeyPem(key) === null) {
-    note("the channel's install.sh will need gpgv, which SmartOS does not have: OpenSSL can verify only Ed25519 keys");
+    note("the channel's install.sh will need gpgv: it can use OpenSSL only with Ed25519 keys, and SmartOS has no gpgv");
   }
   const build = join(ROOT, "dist/release-build");
   const manual = await mkdtemp(join(tmpdir(), "berth-manual-"));

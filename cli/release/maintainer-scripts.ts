@@ -1,30 +1,30 @@
-// The scripts that dpkg runs. A first installation starts no service, because the service is not configured yet. The
+// Maintainer scripts, which dpkg runs. A first installation starts no daemon, since nothing is configured yet. The
 // scripts also work on another root (DPKG_ROOT, see dpkg(1) under --force-script-chrootless).
 import type { Package } from "./deb.ts";
 
 export type Daemon = {
-  /** Units to stop when the package is removed; an upgrade restarts the first. */
+  /** Units to stop when the package is removed. An upgrade restarts the first one. */
   readonly units: readonly string[];
-  /** The file in sysusers.d that creates its user, or null. */
+  /** The file in sysusers.d that creates its user, or null without a user. */
   readonly sysusers: string | null;
-  /** State folders that purge removes. */
+  /** Folders with its state, which purge removes. */
   readonly state: readonly string[];
-  /** Shell text of every configuration. */
+  /** Shell text that runs at every configuration. */
   readonly configure?: string;
-  /** Message of purge. */
-  readonly parting?: string;
+  /** Message that purge prints. */
+  readonly purge_note?: string;
 };
 
 const RUNNING = `[ -z "$root" ] && [ -d /run/systemd/system ]`;
 
-export function maintainerScripts({ units, sysusers, state, configure = "", parting }: Daemon): Package["scripts"] {
+export function maintainerScripts({ units, sysusers, state, configure = "", purge_note }: Daemon): Package["scripts"] {
   const names = units.join(" ");
   return {
     postinst: script(`
 if [ "$1" = configure ]; then
 ${sysusers === null ? "" : `  systemd-sysusers \${root:+--root="$root"} ${sysusers}\n`}${configure}  if ${RUNNING}; then
     systemctl daemon-reload
-    # An upgrade restarts a running service.
+    # After an upgrade, restart a running daemon with the new files.
     if [ -n "$2" ]; then systemctl try-restart ${units[0]}; fi
   fi
 fi`),
@@ -35,7 +35,7 @@ fi`),
     postrm: script(`
 if [ "$1" = purge ]; then
   rm -rf ${state.map((folder) => `"$root${folder}"`).join(" ")}
-${parting === undefined ? "" : `  echo "${parting}"\n`}fi
+${purge_note === undefined ? "" : `  echo "${purge_note}"\n`}fi
 if [ "$1" != purge ] && ${RUNNING}; then
   systemctl daemon-reload
 fi`),

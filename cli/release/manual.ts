@@ -1,4 +1,4 @@
-// The man pages and completions of a package.
+// The man pages and completion scripts, with their paths in packages.
 import { spawn } from "node:child_process";
 import { readdir, readFile } from "node:fs/promises";
 import { join, relative } from "node:path";
@@ -6,8 +6,8 @@ import process from "node:process";
 import { gzipped } from "../internal/gzip.ts";
 import type { Entry } from "../internal/tar.ts";
 
-/** Folders of cli/manual.ts, and Debian's folders. */
-const FOLDERS = [
+/** Output folders of cli/manual.ts, and Debian's folders of such files. */
+const PLACES = [
   ["completion/bash/", "usr/share/bash-completion/completions/"],
   ["completion/zsh/", "usr/share/zsh/vendor-completions/"],
   ["completion/fish/", "usr/share/fish/vendor_completions.d/"],
@@ -17,13 +17,13 @@ const FILE_MODE = 0o644;
 type Manual = {
   /** The project's folder. */
   readonly root: string;
-  /** A temporary folder. */
+  /** Folder for temporary output. */
   readonly folder: string;
-  /** Date of the pages, in seconds since 1970. */
+  /** The date of the pages: seconds since 1970. */
   readonly time_s: number;
 };
 
-/** Throws an Error if a file has no folder in a package. */
+/** Generates the manual. Throws an Error for a file without a folder in packages. */
 export async function manualEntries({ root, folder, time_s }: Manual): Promise<Entry[]> {
   await writeManual({ root, folder, time_s });
   const files = (await readdir(folder, { recursive: true, withFileTypes: true })).filter((each) => each.isFile());
@@ -37,7 +37,7 @@ async function placed(path: string, bytes: Uint8Array): Promise<Entry> {
   if (path.startsWith("man/")) {
     return { path: `usr/share/${path}.gz`, bytes: await gzipped(bytes), mode: FILE_MODE };
   }
-  for (const [from, to] of FOLDERS) {
+  for (const [from, to] of PLACES) {
     if (path.startsWith(from)) return { path: `${to}${path.slice(from.length)}`, bytes, mode: FILE_MODE };
   }
   throw new Error(`${path} has no folder in a package`);
@@ -51,7 +51,7 @@ function writeManual({ root, folder, time_s }: Manual): Promise<void> {
     child.once("error", reject);
     child.once("exit", (code, signal) => {
       if (code === 0) resolve();
-      else reject(new Error(`writing the manual failed with ${signal ?? code}`));
+      else reject(new Error(`writing the manual ended with ${signal ?? code}`));
     });
   });
 }

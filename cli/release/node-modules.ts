@@ -1,18 +1,18 @@
-// The control plane's npm packages as one flat node_modules, copied from the project's frozen installation, whose
-// archives were checked against deno.lock.
+// The packages that the control plane imports, as one flat node_modules. They come from the project's frozen
+// installation, which checked every archive against deno.lock.
 import { readdir, readFile } from "node:fs/promises";
 import { join, relative } from "node:path";
 import type { LockedPackage } from "./lock.ts";
 import type { Entry } from "../internal/tar.ts";
 
 const SPECIFIER = /\bfrom "([^".][^"]*)"|\bimport "([^".][^"]*)"|\bimport\("([^".][^"]*)"\)/g;
-/** Types, source maps and documents, which do not run. */
+/** Types, source maps and documentation, which do not run. */
 const NOT_RUN = /\.(?:[cm]?ts|map|md)$/i;
-/** Names of license files. */
+/** Names of files with a package's licence. */
 export const LICENCE = /^(?:licen[cs]e|notice|copying)/i;
 const FILE_MODE = 0o644;
 
-/** Returns the names of packages that source texts import, sorted. */
+/** Returns the names of the packages that source texts import, sorted. */
 export function importedPackages(texts: readonly string[]): readonly string[] {
   const specifiers = texts.flatMap((text) => [...text.matchAll(SPECIFIER)].map(([, a, b, c]) => a ?? b ?? c ?? ""));
   const names = specifiers.filter((each) => !each.startsWith("node:"))
@@ -21,8 +21,7 @@ export function importedPackages(texts: readonly string[]): readonly string[] {
 }
 
 /**
- * Returns the packages' runnable files and licenses below `target`. Throws an Error if a package is needed in two
- * versions.
+ * Returns the packages' runnable files and licences, below `target`. Throws an Error for two versions of one package.
  */
 export async function nodeModules(
   root: string,
@@ -31,12 +30,12 @@ export async function nodeModules(
 ): Promise<Entry[]> {
   const twice = packages.find(({ name }, index) => packages.findIndex((each) => each.name === name) !== index);
   if (twice !== undefined) {
-    throw new Error(`${twice.name} is needed in two versions, which one node_modules cannot contain`);
+    throw new Error(`${twice.name} is needed in two versions, which one node_modules cannot hold`);
   }
   return (await Promise.all(packages.map((each) => filesOf(root, each, target)))).flat();
 }
 
-/** Returns the installed folder of a package. */
+/** Folder of an installed package. */
 export function folderOf(root: string, { name, version }: LockedPackage): string {
   return join(root, "node_modules/.deno", `${name.replace("/", "+")}@${version}`, "node_modules", name);
 }

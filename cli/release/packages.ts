@@ -1,4 +1,4 @@
-// The packages: their descriptions, files, accounts and units.
+// Descriptions of the packages: texts, files, system users and units.
 import { Buffer } from "node:buffer";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -10,21 +10,21 @@ import type { Entry } from "../internal/tar.ts";
 export const PACKAGES = ["berth-control-plane", "opsctl", "tenantctl", "nodeagent", "booter", "index-builder"] as const;
 export type PackageName = (typeof PACKAGES)[number];
 
-/** Packages that contain one executable of the same name. */
+/** Packages with one executable of the same name. */
 export const EXECUTABLES = ["opsctl", "tenantctl", "nodeagent", "booter", "index-builder"] as const;
 
 export type Material = {
   /** The project's folder. */
   readonly root: string;
-  /** Files of the control plane except Deno. */
+  /** Files of the control plane except its Deno. */
   readonly control_plane: readonly Entry[];
-  /** Licenses of the project and of included software. */
+  /** The copyright file: licences of the project and of all included software. */
   readonly copyright: string;
-  /** The release's public key, armored. A booter verifies the mirrored channel with it. */
+  /** The release's public key, armored. A booter verifies its mirrored channel with this key. */
   readonly release_key: string;
-  /** The executable, or Deno for the control plane. */
+  /** The executable, or the Deno of the control plane. */
   readonly program: Uint8Array;
-  /** Man pages and completions of all executables, with paths from the root of the file system. */
+  /** Man pages and completion scripts of all executables, with paths from the root of the file system. */
   readonly manual: readonly Entry[];
 };
 
@@ -37,19 +37,19 @@ type Plan = Pick<Package, "summary" | "description" | "depends"> & {
 
 const READABLE = 0o644;
 const RUNNABLE = 0o755;
-/** systemd reads the file as root, before it switches to the daemon's user. */
+/** For settings: systemd reads them as root before it changes to the daemon's user. */
 const ROOT_ONLY = 0o600;
 const UNITS = "usr/lib/systemd/system";
-/** The oldest libc that Deno and Bun work with, by their symbols. */
+/** The oldest version with the symbols that the included Deno and Bun need. */
 const LIBC = "libc6 (>= 2.27)";
 const KEYS = "/etc/berth/control-plane.keys";
 
 const PLANS: Readonly<Record<PackageName, Plan>> = {
   "berth-control-plane": {
-    summary: "control plane of Berth, from bare iron to tenant machines",
+    summary: "control plane of Berth, from bare metal to tenant machines",
     description: [
-      "Decides who may enrol nodes and run workloads in a datacentre, and keeps an audit chain.",
-      "Needs PostgreSQL 15 or later, configured in /etc/berth/control-plane.env. Includes Deno.",
+      "Enrols machines, runs tenants' workloads on them and records every change in an audit chain.",
+      "Needs PostgreSQL 15 or later; set its address in /etc/berth/control-plane.env. Includes Deno.",
     ],
     depends: [LIBC, "libgcc-s1", "systemd"],
     files: [
@@ -62,7 +62,7 @@ const PLANS: Readonly<Record<PackageName, Plan>> = {
     daemon: {
       units: ["berth-control-plane.service"],
       state: ["/var/cache/berth-control-plane"],
-      // Created here, so that no log has the first key and no database has the sealing key.
+      // Generating the keys here keeps the first key out of logs and the sealing key out of the database.
       configure: `  keys="$root${KEYS}"
   if [ ! -e "$keys" ]; then
     hex() { od -An -v -N "$1" -tx1 /dev/urandom | tr -d ' \\n'; }
@@ -70,20 +70,20 @@ const PLANS: Readonly<Record<PackageName, Plan>> = {
     [ "\${#secret}-\${#lookup}-\${#key}" = 64-12-32 ]
     umask 077
     {
-      echo "# Created by the first installation. Keep a copy: the secret key decrypts sealed values in the database."
+      echo "# Generated at the first installation. Keep a copy: only the secret key decrypts the secrets in the database."
       echo "BERTH_SECRET_KEY=$secret"
-      echo "# The first operator's key, for opsctl."
+      echo "# API key of the first operator, for opsctl."
       echo "BERTH_ROOT_KEY=opsk_\${lookup}_$key"
     } > "$keys.new"
     umask 022
     mv "$keys.new" "$keys"
   fi
 `,
-      parting: `Kept: ${KEYS}, which decrypts sealed values in the database.`,
+      purge_note: `Kept: ${KEYS}, which decrypts the secrets in the database.`,
     },
   },
   opsctl: {
-    summary: "operators' command line of Berth",
+    summary: "command line of Berth for operators",
     description: ["Approves nodes, manages tenants, images and boot policy, and verifies the audit chain."],
     depends: [LIBC],
     files: [],
@@ -91,8 +91,10 @@ const PLANS: Readonly<Record<PackageName, Plan>> = {
     daemon: null,
   },
   tenantctl: {
-    summary: "tenants' command line of Berth",
-    description: ["Manages a tenant's networks, addresses, firewall rules, disks and instances; reads image indexes."],
+    summary: "command line of Berth for tenants",
+    description: [
+      "Manages networks, addresses, firewall rules, disks and instances; downloads images of any image index.",
+    ],
     depends: [LIBC],
     files: [],
     sysusers: null,
@@ -100,7 +102,7 @@ const PLANS: Readonly<Record<PackageName, Plan>> = {
   },
   nodeagent: {
     summary: "agent of a Berth compute node",
-    description: ["Enrols the machine at the control plane, reports its state and runs its jobs."],
+    description: ["Registers the machine with the control plane, reports its state and runs its jobs."],
     depends: [LIBC, "systemd"],
     files: [
       [`${UNITS}/berth-nodeagent.service`, "cli/release/files/berth-nodeagent.service", READABLE],
@@ -114,7 +116,7 @@ const PLANS: Readonly<Record<PackageName, Plan>> = {
   },
   booter: {
     summary: "DHCP, TFTP and HTTP boot service of Berth",
-    description: ["Boots bare machines and nodes of a site over its admin network, and sets them up."],
+    description: ["Boots new machines and compute nodes of a site over its admin network, and sets them up."],
     depends: [LIBC, "systemd"],
     files: [
       [`${UNITS}/berth-booter.service`, "booter/booter.service", READABLE],
@@ -126,7 +128,7 @@ const PLANS: Readonly<Record<PackageName, Plan>> = {
   },
   "index-builder": {
     summary: "builder of Berth's image index",
-    description: ["Builds a catalogue of cloud images with verified digests from their vendors' publications."],
+    description: ["Builds a catalogue of cloud images with verified digests from the vendors' publications."],
     depends: [LIBC, "systemd"],
     files: [
       [`${UNITS}/berth-index-builder.service`, "cli/release/files/berth-index-builder.service", READABLE],
@@ -166,7 +168,7 @@ export async function describePackage(name: PackageName, material: Material): Pr
   };
 }
 
-/** Changes units from /usr/local/bin, for manual installations, to the package's /usr/bin. */
+/** Reads a file. Units in the project refer to /usr/local/bin; a package has its programs in /usr/bin. */
 async function fileOf(source: string, path: string, mode: number): Promise<Entry> {
   const bytes = await readFile(source);
   if (!path.endsWith(".service")) return { path, bytes, mode };
@@ -177,7 +179,9 @@ function entry(path: string, text: string): Entry {
   return { path, bytes: Buffer.from(text), mode: READABLE };
 }
 
-/** A man page is named NAME.8 or NAME-VERB.1, a completion NAME, _NAME or NAME.fish. */
+/**
+ * Whether a file belongs to a program. Man pages: NAME.8 or NAME-VERB.1; completion scripts: NAME, _NAME or NAME.fish.
+ */
 function isAbout(path: string, name: string): boolean {
   const file = path.split("/").at(-1)!.replace(/^_/, "");
   return file === name || file.startsWith(`${name}.`) || file.startsWith(`${name}-`);

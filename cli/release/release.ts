@@ -1,5 +1,5 @@
-// Writes a release folder: packages, bill of materials, install.sh, the public key, and signed checksums of these
-// files. Its folder `channel` is for machines without packages.
+// A release in a folder: packages, bill of materials, install.sh, the release's public key, and signed checksums of all
+// these files. Its folder `channel` is for machines without packages.
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
@@ -25,27 +25,27 @@ export type Item = { readonly name: PackageName; readonly architecture: Architec
 export type Release = {
   /** The project's folder. */
   readonly root: string;
-  /** The folder to write. An existing release in it is removed; any other file in it is an error. */
+  /** The folder to write. An existing release is removed first; a folder with other files is an error. */
   readonly out: string;
   readonly version: string;
-  /** Time stamp of every packaged file, in seconds since 1970. */
+  /** Time of every file in the packages: seconds since 1970. */
   readonly time_s: number;
   readonly items: readonly Item[];
-  /** Returns the executable of a package, or Deno for the control plane. */
+  /** Returns the executable of a package, or the Deno of the control plane. */
   readonly program: (item: Item) => Promise<Uint8Array>;
   readonly lock: Lock;
   readonly control_plane: ControlPlane;
   readonly manual: readonly Entry[];
-  /** npm packages that the executables import. */
+  /** npm packages that the executables import; `runtimes`: the versions of the included Deno and Bun. */
   readonly imported: readonly string[];
   readonly runtimes: Readonly<Record<string, string>>;
   readonly key: ReleaseKey;
-  /** Tarballs from other builds for the channel: NAME-VERSION-SYSTEM-MACHINE.tar.gz. */
+  /** Tarballs built elsewhere, for the channel: NAME-VERSION-SYSTEM-MACHINE.tar.gz. */
   readonly tarballs?: readonly ChannelItem[];
   readonly note?: (line: string) => void;
 };
 
-/** Returns the paths of the written files in the folder. */
+/** Writes a release. Returns the files, as paths in the folder. */
 export async function writeRelease(release: Release): Promise<readonly string[]> {
   const { root, out, version, time_s, lock, note = () => {} } = release;
   await checkTarballs(release.tarballs ?? [], version);
@@ -56,7 +56,7 @@ export async function writeRelease(release: Release): Promise<readonly string[]>
   const signed_at = await signingTime(release.key, time_s);
   const tarballs = [...release.tarballs ?? []];
   const { files: control_plane, imported } = release.control_plane;
-  // One at a time: each takes more than 100 MB of memory.
+  // One at a time: each package takes more than 100 MB of memory.
   for (const item of release.items) {
     const copyright = await copyrightOf(item.name, release);
     const program = await release.program(item);
@@ -85,18 +85,18 @@ export async function writeRelease(release: Release): Promise<readonly string[]>
   return entries.filter((each) => each.isFile()).map((each) => relative(out, join(each.parentPath, each.name))).sort();
 }
 
-/** Throws an Error unless the folder is empty or a release: --out may be mistyped. */
+/** Refuses to replace a folder with other files, since --out may be mistyped. */
 async function refuseForeignFolder(out: string): Promise<void> {
   const names = await readdir(out).catch((error) => {
     if ((error as { code?: string }).code === "ENOENT") return [];
-    throw new Error(`${out}: is not a folder`);
+    throw new Error(`${out}: not a folder`);
   });
   const isPart = (name: string) =>
     [SUMS, SIGNATURE, INSTALLER, PUBLIC_KEY, CHANNEL_FOLDER].includes(name) || /\.(?:deb|cdx\.json)$/.test(name);
   const foreign = names.find((name) => !isPart(name));
   if (foreign !== undefined) {
     throw new Error(
-      `${out}: contains ${foreign}, which is not part of a release; choose another folder, because a release replaces all files`,
+      `${out}: contains ${foreign}, which is not part of a release; a release would replace the whole folder`,
     );
   }
 }
@@ -104,11 +104,11 @@ async function refuseForeignFolder(out: string): Promise<void> {
 function copyrightOf(name: PackageName, { root, lock, control_plane, imported, runtimes }: Release): Promise<string> {
   const [names, runtime] = name === "berth-control-plane" ? [control_plane.imported, "deno"] : [imported, "bun"];
   const version = runtimes[runtime];
-  if (version === undefined) throw new Error(`the version of ${runtime} is missing`);
+  if (version === undefined) throw new Error(`the version of ${runtime} is not given`);
   return copyrightText({ root, packages: closureOf(lock, names), runtime: { name: runtime, version } });
 }
 
-/** Writes the checksums of all files in the form of `sha256sum -c`, and their signature. */
+/** Writes the checksums of all files in the folder, in the format of `sha256sum -c`, and their signature. */
 export async function writeSums(folder: string, key: ReleaseKey, signed_at: Date): Promise<void> {
   const names = (await readdir(folder, { withFileTypes: true })).filter((each) => each.isFile())
     .map(({ name }) => name).filter((name) => name !== SUMS && name !== SIGNATURE).sort();
@@ -121,7 +121,7 @@ export async function writeSums(folder: string, key: ReleaseKey, signed_at: Date
   await writeFile(join(folder, SIGNATURE), await signDetached(key, sums, signed_at));
 }
 
-/** Returns install.sh with the release's public key, so that users must trust only this file. */
+/** Adds the release's public key to install.sh, so that an operator must trust only this file. */
 function installer(template: string, public_key: Uint8Array): string {
   return withLines(template, { KEYRING: base64Lines(public_key) });
 }

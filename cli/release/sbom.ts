@@ -1,4 +1,4 @@
-// The bill of materials in CycloneDX 1.6: software in the packages, and software that built them, from deno.lock.
+// The bill of materials in CycloneDX 1.6: the components in the packages and in their build, from deno.lock.
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { closureOf, type Lock, type LockedPackage } from "./lock.ts";
@@ -6,9 +6,9 @@ import { closureOf, type Lock, type LockedPackage } from "./lock.ts";
 export type BillInput = {
   readonly lock: Lock;
   readonly version: string;
-  /** Names of packages that the programs import; others are only for builds and tests. */
+  /** Names of packages that the programs import. The others are needed only to build and test. */
   readonly shipped: readonly string[];
-  /** Versions of the included runtimes, by name. */
+  /** Versions of the runtimes in the packages, by name. */
   readonly runtimes: Readonly<Record<string, string>>;
   readonly time_s: number;
 };
@@ -67,13 +67,13 @@ export function billOfMaterials({ lock, version, shipped, runtimes, time_s }: Bi
   }\n`;
 }
 
-/** Removes duplicates: the lock lists a package once per set of peers. */
+/** Removes duplicates: the lock has a package once for each combination of peers. */
 function distinct(packages: readonly LockedPackage[]): readonly LockedPackage[] {
   return [...new Map(packages.map((each) => [reference(each), each])).values()]
     .sort((a, b) => (reference(a) < reference(b) ? -1 : 1));
 }
 
-/** Returns the package URL: an npm scope keeps its slash, and its at sign is escaped. */
+/** The package's URL: an npm scope keeps its slash and loses its at sign. */
 function reference({ name, version }: LockedPackage): string {
   return `pkg:npm/${name.replace("@", "%40")}@${version}`;
 }
@@ -82,7 +82,7 @@ function digestOf(integrity: string): string {
   return Buffer.from(integrity.slice("sha512-".length), "base64").toString("hex");
 }
 
-/** Returns a UUID (RFC 9562, version 8) from the content, so that equal releases have equal ids. */
+/** A UUID of version 8 (RFC 9562) from the content, so that equal releases have equal serial numbers. */
 function uuidOf(text: string): string {
   const bytes = createHash("sha256").update(text).digest().subarray(0, 16);
   bytes[6] = (bytes[6]! & 0x0f) | 0x80;

@@ -1,4 +1,4 @@
-// The release's detached OpenPGP signature. install.sh verifies it with gpgv.
+// Signs a release: detached OpenPGP signatures by a key in a file. install.sh verifies them with gpgv.
 import { Buffer } from "node:buffer";
 import { readFile } from "node:fs/promises";
 import * as openpgp from "openpgp";
@@ -9,20 +9,20 @@ export type ReleaseKey = openpgp.PrivateKey;
 const KNOWN_TO_GPGV: readonly string[] = ["rsaEncryptSign", "rsaSign", "eddsaLegacy", "ecdsa"];
 
 /**
- * Reads an armored private key. Throws an Error if it is not one, its passphrase is wrong, or gpgv does not support its
- * algorithm.
+ * Reads an armored private key. Throws an Error if the file is not a key, the passphrase is wrong, or gpgv does not
+ * support the key.
  */
 export async function readReleaseKey(path: string, passphrase: string | null): Promise<ReleaseKey> {
   const armoredKey = await readFile(path, "utf8").catch((error) => {
     throw new Error(`${path}: cannot be read (${(error as { code?: string }).code ?? "unknown error"})`);
   });
   const read = await openpgp.readPrivateKey({ armoredKey }).catch(() => {
-    throw new Error(`${path}: is not an armored private key; make one with gpg --armor --export-secret-keys`);
+    throw new Error(`${path}: not an armored private key; export one with gpg --armor --export-secret-keys`);
   });
   const key = passphrase === null || read.isDecrypted()
     ? read
     : await openpgp.decryptKey({ privateKey: read, passphrase }).catch(() => {
-      throw new Error(`${path}: BERTH_RELEASE_PASSPHRASE is not the key's passphrase`);
+      throw new Error(`${path}: BERTH_RELEASE_PASSPHRASE is not the passphrase of the key`);
     });
   if (!key.isDecrypted()) throw new Error(`${path}: the key needs a passphrase; set BERTH_RELEASE_PASSPHRASE`);
   const { algorithm } = (await key.getSigningKey()).getAlgorithmInfo();
@@ -33,15 +33,15 @@ export async function readReleaseKey(path: string, passphrase: string | null): P
 }
 
 /**
- * Returns the signature's time: the time of the files, for reproducible bytes, but not before the key's creation, which
- * verifiers would reject.
+ * The signing time: the time of the release's files, so that equal source gives equal bytes; but never before the
+ * creation of the key, since verifiers refuse such a signature.
  */
 export async function signingTime(key: ReleaseKey, time_s: number): Promise<Date> {
   const { keyPacket } = await key.getSigningKey();
   return new Date(Math.max(time_s * 1_000, key.getCreationTime().getTime(), keyPacket.created.getTime()));
 }
 
-/** Returns an armored signature. It is deterministic for Ed25519 and RSA keys. */
+/** Signs bytes; armored. Ed25519 and RSA keys give the same signature for the same bytes and time. */
 export async function signDetached(key: ReleaseKey, bytes: Uint8Array, date: Date): Promise<string> {
   const message = await openpgp.createMessage({ binary: bytes });
   // By default the library adds random data to every signature.
@@ -49,7 +49,7 @@ export async function signDetached(key: ReleaseKey, bytes: Uint8Array, date: Dat
   return await openpgp.sign({ message, signingKeys: key, detached: true, date, config });
 }
 
-/** Returns the public key, armored. */
+/** The public key, armored. */
 export function armoredPublicKey(key: ReleaseKey): string {
   return key.toPublic().armor();
 }
@@ -57,7 +57,7 @@ export function armoredPublicKey(key: ReleaseKey): string {
 /** RFC 8410, section 4: the bytes before an Ed25519 key in a SubjectPublicKeyInfo. */
 const ED25519_PREFIX = Buffer.from("302a300506032b6570032100", "hex");
 
-/** Returns the public signing key in PEM, or null if only gpgv can verify its algorithm. */
+/** The public signing key in PEM, or null for an algorithm that only gpgv verifies. */
 export async function publicKeyPem(key: ReleaseKey): Promise<string | null> {
   const { keyPacket } = await key.getSigningKey();
   if (keyPacket.getAlgorithmInfo().algorithm !== "eddsaLegacy") return null;
@@ -67,7 +67,7 @@ export async function publicKeyPem(key: ReleaseKey): Promise<string | null> {
   return `-----BEGIN PUBLIC KEY-----\n${base64}\n-----END PUBLIC KEY-----`;
 }
 
-/** Returns the public key in binary form, gpgv's keyring format. */
+/** The public key as a keyring for gpgv, in binary form. */
 export function keyring(key: ReleaseKey): Uint8Array {
   return key.toPublic().write();
 }

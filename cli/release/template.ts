@@ -1,4 +1,4 @@
-// Replaces lines of the form @NAME@ in the install scripts.
+// Fills in the lines @NAME@ of the install scripts.
 import { Buffer } from "node:buffer";
 
 const BASE64_COLUMNS = 76;
@@ -7,7 +7,7 @@ export function base64Lines(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString("base64").match(new RegExp(`.{1,${BASE64_COLUMNS}}`, "g"))!.join("\n");
 }
 
-/** Throws an Error if the template lacks one of the lines. */
+/** Replaces the lines @NAME@. Throws an Error if the template lacks one. */
 export function withLines(template: string, lines: Readonly<Record<string, string>>): string {
   return Object.entries(lines).reduce((text, [name, value]) => {
     const line = `@${name}@`;

@@ -1,7 +1,6 @@
-// `deno run -A tests/release/built-twice-trial.ts`: the whole release, built from two copies of the project in different
-// places, is equal in every byte; and every executable is of its kind of machine, with what Bun
-// put behind it. Needs the network for Bun's other half, unless that is in its cache. --package NAME, repeatable, does it
-// for a part.
+// `deno run -A tests/release/built-twice-stress.ts` builds the whole release from two copies of the project in
+// different folders. Both must be equal in every byte, and every executable must be for its architecture and complete.
+// Needs the network for Bun's other target, unless it is in the cache. --package NAME (repeatable) limits the packages.
 import { cp, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join, relative } from "node:path";
 import process from "node:process";
@@ -15,13 +14,13 @@ import { releaseKeyIn, ROOT, TIME_S } from "./small-release.ts";
 import { pathOf } from "../support/optional-programs.ts";
 import { run } from "./tools.ts";
 
-/** No part of what is built. */
+/** Folders that are not copied. */
 const LEFT_OUT = ["dist", ".berth", ".git"];
-/** ELF, e_machine: where it stands, and its values. */
+/** The field e_machine of ELF: its offset, and its values. */
 const MACHINE_AT = 18;
 const MACHINES = { amd64: 0x3e, arm64: 0xb7 } as const;
 const ELF_MAGIC = "\x7fELF";
-/** Where Debian's cross libraries are. */
+/** Folder of Debian's cross libraries. */
 const ARM_LIBRARIES = "/usr/aarch64-linux-gnu";
 
 const { values } = parseArgs({
@@ -48,12 +47,12 @@ async function copyProject(from: string, to: string): Promise<void> {
   for (const name of (await readdir(from)).filter((each) => !LEFT_OUT.includes(each))) {
     await cp(join(from, name), join(to, name), { recursive: true, verbatimSymlinks: true });
   }
-  // Its packages are there: Deno need not install them once more.
+  // The packages are installed already.
   const path = join(to, "deno.json");
   await writeFile(path, JSON.stringify({ ...JSON.parse(await readFile(path, "utf8")), nodeModulesDir: "manual" }));
 }
 
-/** What runs it here: nothing, an emulator, or null where neither does. */
+/** The command before the executable: empty, or an emulator. Null if this machine cannot run it. */
 async function runnerOf(architecture: keyof typeof MACHINES): Promise<readonly string[] | null> {
   if (process.arch === { amd64: "x64", arm64: "arm64" }[architecture]) return [];
   const emulator = architecture === "arm64" ? pathOf("qemu-aarch64-static") : null;
@@ -70,15 +69,15 @@ async function checkExecutable(release: string, name: string, architecture: keyo
     isElf && bytes.readUInt16LE(MACHINE_AT) === MACHINES[architecture],
   );
   const runner = await runnerOf(architecture);
-  if (runner === null) return console.log(`not run: nothing here runs ${name} of ${architecture}`);
+  if (runner === null) return console.log(`not run: this machine cannot run ${name} for ${architecture}`);
   const path = join(release, `${name}-${architecture}`);
   await writeFile(path, bytes, { mode: 0o755 });
-  // A stripped one is a plain bun, whose version is another.
+  // A stripped executable is a plain bun, which prints its own version.
   const [program = "", ...argv] = [...runner, path, name === "index-builder" ? "vendors" : "--version"];
   const { code, stdout } = await run(program, argv);
-  check(`${name} of ${architecture} runs`, code === 0 && (name === "index-builder" || stdout.trim() === VERSION));
+  check(`${name} for ${architecture} runs`, code === 0 && (name === "index-builder" || stdout.trim() === VERSION));
   const hostile = await run(program, argv, { BUN_BE_BUN: "1", BUN_OPTIONS: "--preload /nowhere.ts" });
-  check(`${name} of ${architecture} ignores Bun's variables`, hostile.code === 0 && hostile.stdout === stdout);
+  check(`${name} for ${architecture} ignores Bun's variables`, hostile.code === 0 && hostile.stdout === stdout);
 }
 
 async function trial(folder: TemporaryFolder): Promise<void> {
@@ -89,7 +88,7 @@ async function trial(folder: TemporaryFolder): Promise<void> {
   await copyProject(here, there);
   const names = await build(here, first, key_path);
   const again = await build(there, second, key_path);
-  check(`both have the same ${names.length} files`, names.join() === again.join());
+  check(`both releases have the same ${names.length} files`, names.join() === again.join());
   for (const name of names) {
     const [one, other] = await Promise.all([first, second].map((release) => readFile(join(release, name))));
     check(`${name} is equal`, one!.equals(other!));
@@ -108,6 +107,6 @@ try {
   await folder.remove();
 }
 if (violations.length > 0) {
-  console.error(`${violations.length} do not hold`);
+  console.error(`${violations.length} checks failed`);
   process.exit(1);
 }

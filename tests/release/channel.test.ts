@@ -1,5 +1,5 @@
-// The channel and its install.sh, as a machine without Debian's tools uses them: from a folder and over HTTP, with gpgv
-// and with OpenSSL alone. Nothing is unpacked or run before signature and digests are verified.
+// The channel and its install.sh on a machine without Debian's tools: from a folder and over HTTP, with gpgv and with
+// OpenSSL only. The script verifies the signature and the digests before it unpacks or runs anything.
 import { access, chmod, mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -17,10 +17,10 @@ import { type Ended, run } from "./tools.ts";
 
 const LIMIT_MS = 120_000;
 const MACHINE = process.arch === "arm64" ? "arm64" : "amd64";
-/** What the script takes from the machine; nothing else is on its PATH. */
+/** The programs on the script's PATH. */
 const COMMON =
   "sh cat dirname uname curl mktemp rm mv mkdir cp sed awk od dd gzip tar find tr cut wc grep chmod head sleep";
-/** How the signature and the digests are checked there. */
+/** The programs that verify the signature and the digests. */
 const KINDS: Readonly<Record<string, readonly string[]>> = {
   "gpgv and sha256sum": ["gpgv", "base64", "sha256sum"],
   "OpenSSL alone": ["openssl"],
@@ -31,7 +31,7 @@ let folder: TemporaryFolder;
 let key_path: string;
 let server: Server;
 let url: string;
-/** Names of files of which only the first half is sent. */
+/** Files of which the server sends only the first half. */
 const cut = new Set<string>();
 const asked: string[] = [];
 const at = (...parts: string[]) => join(folder.path, ...parts);
@@ -45,7 +45,7 @@ beforeAll(async () => {
   const common = { architecture: MACHINE, key_path } as const;
   await smallRelease({ ...common, folder: at("new"), version: "1.10.0", time_s: TIME_S + 86_400 });
   await smallRelease({ ...common, folder: at("old"), version: "1.9.0" });
-  // A release of an older line that was made later.
+  // A release with a lower version and a later date.
   await smallRelease({ ...common, folder: at("late"), version: "1.9.1", time_s: TIME_S + 2 * 86_400 });
   for (const [name, tools] of Object.entries(KINDS)) await pathOf(name, [...COMMON.split(" "), ...tools]);
   server = createServer((request, response) => {
@@ -69,7 +69,7 @@ beforeEach(async () => {
   await rm(at("prefix"), { recursive: true, force: true });
 });
 
-/** A folder with links to these programs and no others. */
+/** Makes a folder with links to these programs only. */
 async function pathOf(name: string, tools: readonly string[]): Promise<string> {
   const bin = at("bin", name);
   await mkdir(bin, { recursive: true });
@@ -81,7 +81,7 @@ async function pathOf(name: string, tools: readonly string[]): Promise<string> {
 
 type Install = { readonly kind?: string; readonly env?: Readonly<Record<string, string>> };
 
-/** Runs the script of a release's channel with nothing but its own variables. */
+/** Runs the script of a release's channel in a clean environment. */
 function install(release: string, argv: readonly string[], { kind = "gpgv and sha256sum", env = {} }: Install = {}) {
   const clean = ["-i", `PATH=${at("bin", kind)}`, `TMPDIR=${folder.path}`];
   const given = Object.entries(env).map(([name, value]) => `${name}=${value}`);
@@ -104,7 +104,7 @@ async function expectRefused(ended: Promise<Ended>, why: string): Promise<void> 
 }
 
 describe.skipIf(!usable)("the channel", { timeout: LIMIT_MS }, () => {
-  test("names every program and the installer, and the booter's verification accepts it", async () => {
+  test("lists every program and the installer, and the booter's verification accepts it", async () => {
     const read = (name: string) => readFile(join(channelOf("new"), name));
     const channel = await verifiedChannel({
       document: await read("channel.json"),
@@ -119,7 +119,7 @@ describe.skipIf(!usable)("the channel", { timeout: LIMIT_MS }, () => {
     expect(document).toMatchObject({ version: "1.10.0", released_at: "2026-01-03T00:00:00Z" });
   });
 
-  test("a tarball that was built elsewhere is named too, and one of another version is refused", async () => {
+  test("a tarball built elsewhere is listed, too; a tarball of another version is refused", async () => {
     await writeFile(at("x"), "bytes");
     const given = { folder: at("extra"), version: "1.10.0", key_path, packages: ["opsctl"] } as const;
     const name = "nodeagent-1.10.0-sunos-amd64.tar.gz";
@@ -127,19 +127,19 @@ describe.skipIf(!usable)("the channel", { timeout: LIMIT_MS }, () => {
     expect(await readFile(at("extra/channel/channel.json"), "utf8")).toContain(name);
     const wrong = { ...given, folder: at("wrong") };
     await expect(smallRelease({ ...wrong, tarballs: [{ name: "nodeagent-1.9.0-sunos-amd64.tar.gz", path: at("x") }] }))
-      .rejects.toThrow("must be named PROGRAM-1.10.0-SYSTEM-MACHINE.tar.gz");
+      .rejects.toThrow("must be PROGRAM-1.10.0-SYSTEM-MACHINE.tar.gz");
     await expect(smallRelease({ ...wrong, tarballs: [{ name, path: at("nowhere") }] })).rejects.toThrow(
       "cannot be read",
     );
   });
 });
 
-describe.skipIf(!usable)("a release that cannot be made", { timeout: LIMIT_MS }, () => {
-  test("removes neither the release before it nor a folder that is not a release", async () => {
+describe.skipIf(!usable)("a release that cannot be written", { timeout: LIMIT_MS }, () => {
+  test("removes neither an existing release nor another folder", async () => {
     const kept = await filesIn(at("old"));
     const given = { folder: at("old"), version: "1.9.0", architecture: MACHINE, key_path } as const;
     const tarballs = [{ name: "x.tar.gz", path: at("x") }];
-    await expect(smallRelease({ ...given, tarballs })).rejects.toThrow("must be named PROGRAM-1.9.0");
+    await expect(smallRelease({ ...given, tarballs })).rejects.toThrow("must be PROGRAM-1.9.0");
     expect(await filesIn(at("old"))).toEqual(kept);
     await mkdir(at("home"), { recursive: true });
     await writeFile(at("home/diary.txt"), "mine");
@@ -147,13 +147,13 @@ describe.skipIf(!usable)("a release that cannot be made", { timeout: LIMIT_MS },
     expect(await filesIn(at("home"))).toEqual(["diary.txt"]);
   });
 
-  test("says which option is wrong, and shows its usage", async () => {
+  test("names the wrong option and shows the usage", async () => {
     const release = (...argv: string[]) => run(process.execPath, ["run", "-A", "cli/release/main.ts", ...argv]);
     const wrong = [
       [["--bogus"], 2, "Unknown option '--bogus'"],
-      [[], 1, "--key FILE is missing"],
+      [[], 1, "--key FILE is required"],
       [["--key", at("nowhere")], 1, "nowhere: cannot be read (ENOENT)"],
-      [["--key", at("old/release-key.asc")], 1, "release-key.asc: is not an armored private key"],
+      [["--key", at("old/release-key.asc")], 1, "release-key.asc: not an armored private key"],
       [["--key", key_path, "--package", "foo"], 1, "--package foo: must be one of berth-control-plane, opsctl"],
       [["--key", key_path, "--architecture", "sparc"], 1, "--architecture sparc: must be one of amd64, arm64"],
     ] as const;
@@ -170,7 +170,7 @@ describe.skipIf(!usable).each(Object.keys(KINDS))(
   "install.sh of the channel, with %s",
   { timeout: LIMIT_MS },
   (kind) => {
-    test("installs every program with its manual, its settings as examples and its units", async () => {
+    test("installs every program with its manual, example settings and units", async () => {
       const how = await intoPrefix("new", [...EXECUTABLES], { kind });
       expect([how.stderr.includes("fail"), how.code]).toEqual([false, 0]);
       for (const name of EXECUTABLES) {
@@ -182,7 +182,7 @@ describe.skipIf(!usable).each(Object.keys(KINDS))(
       expect((await readdir(at("prefix"))).filter((name) => name.startsWith("."))).toEqual([]);
     });
 
-    test("S-42: the channel's document with one bit changed, wherever that is, is refused", async () => {
+    test("S-42: refuses channel.json with any bit changed", async () => {
       const bytes = await readFile(join(channelOf("old"), "channel.json"));
       await copyOf("old", "broken");
       for (let place = 0; place < bytes.length; place += Math.ceil(bytes.length / 8)) {
@@ -191,7 +191,7 @@ describe.skipIf(!usable).each(Object.keys(KINDS))(
       }
     });
 
-    test("S-42: a signature with one byte changed, wherever that is, is refused or says the same", async () => {
+    test("S-42: refuses a signature with any byte changed, except in its unsigned fields", async () => {
       const name = "broken/channel/channel.json.asc";
       const text = await readFile(join(channelOf("old"), "channel.json.asc"), "utf8");
       await copyOf("old", "broken");
@@ -202,14 +202,15 @@ describe.skipIf(!usable).each(Object.keys(KINDS))(
         const other = body[place] === "A" ? "B" : "A";
         await writeFile(at(name), text.slice(0, begin + place) + other + text.slice(begin + place + 1));
         const { code } = await intoPrefix("broken", ["opsctl"], { kind });
-        // A few bytes are not signed: the fields that only help to find the key, and the copy of the digest's first two.
+        // A few bytes are not signed: the fields that help to find the key, and the copy of the digest's first two
+        // bytes.
         if (code === 0) expect(place, "an unsigned field").toBeGreaterThan(50);
         else expect(await filesIn(at("prefix"))).toEqual([]);
         await rm(at("prefix"), { recursive: true, force: true });
       }
     });
 
-    test("S-42: a tarball with one bit changed, wherever that is, is refused, whatever else is asked for", async () => {
+    test("S-42: refuses a tarball with any bit changed, also beside an intact one", async () => {
       const name = tarball("opsctl", "1.9.0");
       const bytes = await readFile(join(channelOf("old"), name));
       await copyOf("old", "broken");
@@ -217,12 +218,12 @@ describe.skipIf(!usable).each(Object.keys(KINDS))(
         await flipBit(at("broken/channel", name), bytes, place);
         await expectRefused(
           intoPrefix("broken", ["tenantctl", "opsctl"], { kind }),
-          `${name} does not match the signed digest`,
+          `${name} does not have the signed digest`,
         );
       }
     });
 
-    test("a channel that another key signed is refused", async () => {
+    test("refuses a channel signed by another key", async () => {
       await writeReleaseKey(at("other.key"));
       await smallRelease({
         folder: at("stranger"),
@@ -235,13 +236,13 @@ describe.skipIf(!usable).each(Object.keys(KINDS))(
       await expectRefused(intoPrefix("broken", ["opsctl"], { kind }), "is not valid");
     });
 
-    test("over HTTP by CHANNEL_URL, and half a file is refused", async () => {
+    test("installs over HTTP from CHANNEL_URL, and refuses half a file", async () => {
       const env = { CHANNEL_URL: `${url}/old/channel/channel.json` };
       expect((await intoPrefix("new", ["opsctl"], { kind, env })).code).toBe(0);
       expect((await run(at("prefix/bin/opsctl"), [])).stdout).toBe("opsctl 1.9.0\n");
       await rm(at("prefix"), { recursive: true });
       cut.add(`old/channel/${tarball("opsctl", "1.9.0")}`);
-      await expectRefused(intoPrefix("new", ["opsctl"], { kind, env }), "does not match the signed digest");
+      await expectRefused(intoPrefix("new", ["opsctl"], { kind, env }), "does not have the signed digest");
       cut.add("old/channel/channel.json");
       await expectRefused(intoPrefix("new", ["opsctl"], { kind, env }), "is not valid");
       const nowhere = { CHANNEL_URL: `${url}/nowhere/channel.json` };
@@ -251,7 +252,7 @@ describe.skipIf(!usable).each(Object.keys(KINDS))(
 );
 
 describe.skipIf(!usable)("install.sh of the channel", { timeout: LIMIT_MS }, () => {
-  test("S-42: refuses a release that is older by its number or by its date, unless it is asked for", async () => {
+  test("S-42: refuses a release with a lower version or an earlier date, except with --allow-downgrade", async () => {
     expect((await intoPrefix("new", ["opsctl"])).code).toBe(0);
     for (const release of ["old", "late"]) {
       const refused = await intoPrefix(release, ["opsctl", "tenantctl"]);
@@ -265,9 +266,9 @@ describe.skipIf(!usable)("install.sh of the channel", { timeout: LIMIT_MS }, () 
     expect((await intoPrefix("new", ["opsctl"])).code).toBe(0);
   });
 
-  test("refuses what it cannot install, and says what there is", async () => {
-    await expectRefused(intoPrefix("new", ["berth-control-plane"]), "berth-control-plane is not a program");
-    await expectRefused(intoPrefix("new", ["../opsctl"]), "../opsctl is not a program");
+  test("refuses an unknown program, and lists the programs", async () => {
+    await expectRefused(intoPrefix("new", ["berth-control-plane"]), "unknown program berth-control-plane");
+    await expectRefused(intoPrefix("new", ["../opsctl"]), "unknown program ../opsctl");
     await expectRefused(install("new", ["--prefix", "here", "opsctl"]), "--prefix must be an absolute path");
     await expectRefused(install("new", ["--prefix", "/tmp/a|b", "opsctl"]), "--prefix may contain");
     await expectRefused(intoPrefix("new", ["opsctl"], { env: { CHANNEL_URL: "file:///x" } }), "CHANNEL_URL is not");
@@ -276,7 +277,7 @@ describe.skipIf(!usable)("install.sh of the channel", { timeout: LIMIT_MS }, () 
     expect([usage.code, usage.stderr]).toEqual([2, expect.stringContaining("--allow-downgrade")]);
   });
 
-  test("installs nothing that does not run on this machine", async () => {
+  test("installs only programs that run on this machine", async () => {
     await smallRelease({
       folder: at("foreign"),
       version: "2.0.0",
@@ -288,7 +289,7 @@ describe.skipIf(!usable)("install.sh of the channel", { timeout: LIMIT_MS }, () 
     await expectRefused(intoPrefix("foreign", ["opsctl"]), "does not run on this machine");
   });
 
-  test("a node's agent gets its service: what setup gave stays data", async () => {
+  test("installs the agent's service, with the settings as data", async () => {
     const env = {
       NODEAGENT_PREFIX: at("prefix/opt/nodeagent"),
       NODEAGENT_ENDPOINT: "https://berth.example/$(touch${IFS}x)",
@@ -309,14 +310,14 @@ describe.skipIf(!usable)("install.sh of the channel", { timeout: LIMIT_MS }, () 
         ["NODEAGENT_ENDPOINT", "ftp://x", "must be an http or https URL"],
         ["NODEAGENT_STATE_DIR", "here", "must be an absolute path"],
         ["NODEAGENT_SERVER_UUID", "7", "is not a UUID"],
-        ["NODEAGENT_HOSTNAME", "a\nendpoint\thttp://evil", "contains a line break"],
+        ["NODEAGENT_HOSTNAME", "a\nendpoint\thttp://evil", "more than one line"],
       ] as const
     ) {
       await expectRefused(install("new", ["nodeagent"], { env: { ...env, [name]: value } }), why);
     }
   });
 
-  test("on a SmartOS the agent's manifest goes where every start imports it", async () => {
+  test("on SmartOS, installs the agent's manifest into the folder that every boot imports", async () => {
     const bin = await pathOf("SmartOS", [...COMMON.split(" ").filter((each) => each !== "uname"), "openssl"]);
     const uname = "#!/bin/sh\ncase $1 in -s) echo SunOS ;; -m) echo i86pc ;; esac\n";
     const digest = '#!/bin/sh\n[ "$1 $2" = "-a sha256" ] && openssl dgst -sha256 -r "$3" | cut -c1-64\n';

@@ -1,4 +1,4 @@
-// A clean Debian below a folder: what debootstrap installs, and nothing of the machine it is made on.
+// A clean Debian in a folder: the packages of debootstrap, and nothing from this machine.
 import { mkdir, rm } from "node:fs/promises";
 import process from "node:process";
 import { lacking } from "../support/optional-programs.ts";
@@ -6,21 +6,21 @@ import { type Ended, run } from "./tools.ts";
 
 export type DebianRoot = {
   readonly path: string;
-  /** The command line that runs another one inside, in the folder of that name there. */
+  /** Returns the command line that runs a command inside, in the given folder there. */
   wrap(argv: readonly string[], folder?: string, user?: string): readonly [string, ...string[]];
-  /** Runs a command inside. It inherits nothing but the variables given. */
+  /** Runs a command inside, with only the given variables. */
   run(argv: readonly string[], env?: Readonly<Record<string, string>>): Promise<Ended>;
   remove(): Promise<void>;
 };
 
 const SUITE = "bookworm";
-/** What a Debian server has and a minimal base has not. */
+/** Packages of a Debian server that the minimal base lacks. */
 const INCLUDED = "systemd,gpgv,ca-certificates";
-/** /proc and the mounts end with the last process inside. */
+/** A new namespace, so that /proc and the mounts end with the last process inside. */
 const ENTER = 'mount -t proc proc "$1/proc" && mount --bind /dev "$1/dev" && shift && exec "$@"';
 export const INSIDE_PATH = "/usr/sbin:/usr/bin:/sbin:/bin";
 
-/** Why there can be none here, or null. */
+/** The reason why this machine cannot make one, or null. */
 export function whyNoDebianRoot(): string | null {
   if (process.getuid?.() !== 0) return "a Debian root needs root";
   return lacking("debootstrap", "unshare", "chroot", "dpkg");

@@ -1,4 +1,4 @@
-// A root of nothing but dpkg's records, to install packages in.
+// A root with only dpkg's database, to install packages in.
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { lacking } from "../support/optional-programs.ts";
@@ -8,15 +8,15 @@ const TOOLS = ["dpkg", "dpkg-query", "gpgv", "systemd-sysusers"] as const;
 const FOLDERS = ["var/lib/dpkg/info", "var/lib/dpkg/updates", "etc"];
 const EMPTY_FILES = ["var/lib/dpkg/status", "etc/passwd", "etc/group"];
 
-/** It has neither a shell for the scripts nor the libraries that the packages depend on; it need not last. */
+/** The root lacks a shell for maintainer scripts and the packages' libraries, and is temporary. */
 export const DPKG_FORCE = "script-chrootless,depends,unsafe-io";
 
-/** Why nothing can be installed in one here, or null. */
+/** The reason why this machine cannot install packages in one, or null. */
 export async function whyNoInstallation(): Promise<string | null> {
-  return lacking(...TOOLS) ?? (await rootWords() === null ? "there is no way to be root" : null);
+  return lacking(...TOOLS) ?? (await rootWords() === null ? "this user cannot become root" : null);
 }
 
-/** What was there before goes. */
+/** Makes the root. Removes an existing one. */
 export async function makeEmptyRoot(path: string): Promise<void> {
   await rm(path, { recursive: true, force: true });
   for (const name of FOLDERS) await mkdir(join(path, name), { recursive: true });

@@ -1,8 +1,8 @@
-// `deno run -A tests/release/first-day-trial.ts`: the first day on a clean Debian. The release is built, installed in a
-// root that debootstrap makes, started from what is installed on a PostgreSQL outside of it, and followed through the
-// guides to a running instance by the installed executables. Then everything is removed again. Needs root and debootstrap,
-// with Debian's archive in reach; where it has not both, it says so and ends with 0. --release FOLDER takes a release that
-// is there.
+// `deno run -A tests/release/first-day-stress.ts`: the first day on a clean Debian. Builds the release, installs it in
+// a root made by debootstrap, starts the installed control plane with a PostgreSQL outside the root, and follows the
+// guides to a running instance with the installed executables. Then removes the packages. Needs root, debootstrap and
+// access to Debian's archive; without them it prints the reason and ends with 0. --release FOLDER uses an existing
+// release.
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
@@ -25,7 +25,7 @@ const PASSWORD = "set-by-the-operator";
 
 const { values } = parseArgs({ options: { release: { type: "string" } } });
 
-/** Ends the trial with what a command said when it did not end with 0. */
+/** Throws an Error with a command's output if its exit code is not 0. */
 async function must(subject: string, ended: ReturnType<typeof run>): Promise<string> {
   const { code, stdout, stderr } = await ended;
   if (code !== 0) throw new Error(`${subject} ended with ${code}:\n${stdout}${stderr}`);
@@ -52,7 +52,7 @@ async function install(root: DebianRoot, release: string): Promise<void> {
   check("the packages are installed", true, null);
 }
 
-/** A database and a user of its own, on a server that knows nothing of Berth. */
+/** A database and a user on a fresh PostgreSQL server. */
 async function makeDatabase(server_url: string): Promise<string> {
   const client = await openClient({ url: server_url });
   try {
@@ -93,7 +93,7 @@ async function firstDay(root: DebianRoot, url: string): Promise<void> {
     await runGuides(["first-node", "first-instance"], {
       folder,
       env: { ...env, OPSCTL_INDEX: vendor.base, HOME: "/root/day" },
-      // The same folder, as it is called inside.
+      // The path of the same folder inside the root.
       wrap: (argv) => root.wrap(argv.map((word) => word.replace(folder, "/root/day")), "/root/day"),
     });
   } finally {
@@ -110,7 +110,7 @@ async function remove(root: DebianRoot): Promise<void> {
   const argv = ["etc/berth", "usr/lib/berth", "usr/bin/opsctl", "var/cache/berth-control-plane"];
   const left = await run("find", [...argv.map((word) => join(root.path, word)), "-type", "f"]);
   const paths = left.stdout.split("\n").filter((path) => path !== "").map((path) => path.slice(root.path.length + 1));
-  check("nothing is left but the keys", paths.join() === KEYS_FILE, paths);
+  check("only the keys are left", paths.join() === KEYS_FILE, paths);
 }
 
 async function trial(): Promise<void> {
@@ -121,7 +121,7 @@ async function trial(): Promise<void> {
   const root = await debianRoot(join(folder.path, "debian"));
   try {
     await install(root, release);
-    // Port 0: a free one, which it tells.
+    // Port 0 chooses a free port, which the log shows.
     const database = await makeDatabase(postgres.superuserUrl!);
     await configure(root, { DATABASE_URL: database, BERTH_OWNER_DATABASE_URL: database, PORT: "0" });
     const service = await startUnit(root, "berth-control-plane.service");
@@ -141,4 +141,4 @@ async function trial(): Promise<void> {
 
 const why = whyNoDebianRoot();
 if (why === null) await trial();
-else console.log(`the first day is not tried: ${why}`);
+else console.log(`the first day was not tested: ${why}`);

@@ -1,4 +1,4 @@
-// Starts what an installed unit says where no systemd runs: its program, as its user, with its environment.
+// Starts an installed unit without systemd: runs its program as its user, with its environment.
 import { spawn } from "node:child_process";
 import { chown, mkdir, readdir, readFile, readlink } from "node:fs/promises";
 import { join } from "node:path";
@@ -7,13 +7,13 @@ import { type DebianRoot, INSIDE_PATH } from "./debian-root.ts";
 import { parseUnit } from "./unit.ts";
 
 export type InstalledUnit = {
-  /** Where it says that it listens. */
+  /** Address in its log. */
   readonly url: string;
   readonly user: string;
-  /** The flags of the running program, as the system shows them. */
+  /** Flags of the running program, from /proc. */
   readonly permissions: string;
   log(): string;
-  /** SIGTERM; answers its exit code. */
+  /** Sends SIGTERM and returns the exit code. */
   stop(): Promise<number | NodeJS.Signals>;
 };
 
@@ -21,7 +21,7 @@ const START_LIMIT_MS = 60_000;
 const LOOK_MS = 100;
 const LISTENING = /"message":"listening".*"url":"([^"]+)"/;
 
-/** Waits until it says that it listens. Throws an Error with its words when it does not. */
+/** Waits until the log shows that it listens. Throws an Error with the log if it does not. */
 export async function startUnit(root: DebianRoot, name: string): Promise<InstalledUnit> {
   const unit = parseUnit(await readFile(join(root.path, "usr/lib/systemd/system", name), "utf8"));
   const user = unit.one("User");
@@ -61,7 +61,7 @@ export async function startUnit(root: DebianRoot, name: string): Promise<Install
   };
 }
 
-/** What systemd makes for CacheDirectory. */
+/** Creates the folder that systemd creates for CacheDirectory. */
 async function makeCache(root: DebianRoot, user: string, names: readonly string[]): Promise<void> {
   const [, , uid, gid] = (await readFile(join(root.path, "etc/passwd"), "utf8")).split("\n")
     .map((line) => line.split(":")).find(([name]) => name === user)!;
@@ -86,7 +86,7 @@ async function environment(
   return Object.fromEntries(pairs);
 }
 
-/** The process whose program is the root's Deno. */
+/** Finds the process that runs the root's Deno. */
 async function serverPid(root: DebianRoot): Promise<number> {
   for (const name of (await readdir("/proc")).filter((each) => /^\d+$/.test(each))) {
     const program = await readlink(`/proc/${name}/exe`).catch(() => "");

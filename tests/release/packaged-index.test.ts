@@ -1,5 +1,5 @@
-// The index that the packaged builder publishes, served by the packaged control plane: the files of the package, its start
-// script, its settings and the limits of both units, as two users, where no systemd runs.
+// The packaged control plane serves the index of the packaged builder, without systemd: with the packages' files, start
+// script and settings, the limits of both units, and two users.
 import { spawn } from "node:child_process";
 import { chmod, chown, copyFile, cp, mkdir, readdir, readFile, readlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -18,15 +18,16 @@ import { parseUnit, type Unit } from "./unit.ts";
 
 const LIMIT_MS = 60_000;
 const LISTENING = /"message":"listening".*"url":"([^"]+)"/;
-/** Ids that no user of this machine has. */
+/** User ids that this machine does not use. */
 const BUILDER_ID = 64_101;
 const SERVER_ID = 64_102;
 const STATE = "var/lib/berth-images";
 const missing = process.getuid?.() === 0 ? lacking("unshare", "setpriv", "chroot", "mount") : "this user is not root";
 
 /**
- * What a unit with ProtectSystem=strict, ProtectHome, PrivateTmp, NoNewPrivileges and an empty CapabilityBoundingSet sees:
- * the system read-only, no home, an empty /tmp, its own folder to write. $1 is the root, $2 the folder, $3 the user id.
+ * The view of a unit with ProtectSystem=strict, ProtectHome, PrivateTmp, NoNewPrivileges and an empty
+ * CapabilityBoundingSet: a read-only system, no home, an empty /tmp, one writable folder. $1 is the root, $2 the
+ * folder, $3 the user id.
  */
 const ENTER = `set -eu
 root=$1 own=$2 id=$3; shift 3
@@ -72,7 +73,7 @@ describe.skipIf(missing !== null)("the packaged control plane", { timeout: LIMIT
       }
     }
     for (const each of ["proc", "dev", "tmp", STATE]) await mkdir(join(root, each), { recursive: true });
-    // In place of the small release's programs: the compiled builder, and the Deno that runs this.
+    // Replaces the small release's programs: the compiled builder, and the Deno that runs this test.
     const builder = await compiled("index-builder", join(folder.path, "bin"));
     await copyFile(builder.path, join(root, "usr/lib/berth/bin/index-builder"));
     await copyFile(process.execPath, join(root, "usr/lib/berth/bin/deno"));
@@ -119,7 +120,7 @@ describe.skipIf(missing !== null)("the packaged control plane", { timeout: LIMIT
     expect([code, code === 0 ? "" : stdout + stderr]).toEqual([0, ""]);
   }
 
-  /** The lines of the package's own settings with these values, the commented ones included. */
+  /** The lines of the package's settings with these values, including commented ones. */
   function environment(values: Readonly<Record<string, string>>): Record<string, string> {
     const lines = settings.map((line) => line.replace(/^#(?=INDEX_SITE=)/, "")).filter((line) => /^\w+=/.test(line));
     const given = Object.fromEntries(
@@ -128,7 +129,7 @@ describe.skipIf(missing !== null)("the packaged control plane", { timeout: LIMIT
     return { ...given, ...values };
   }
 
-  test("serves the site of the packaged builder where its settings name it", async () => {
+  test("serves the site of the packaged builder from INDEX_SITE", async () => {
     const unit = units.get("berth-control-plane.service")!;
     expect([
       unit.one("ProtectSystem"),
@@ -176,7 +177,7 @@ describe.skipIf(missing !== null)("the packaged control plane", { timeout: LIMIT
       expect((await fetch(`${url}/v1/distros/debian/index.json`)).status).toBe(200);
       expect((await fetch(`${url}/v1/trust.json`)).status).toBe(404);
     } finally {
-      // Not the child: it is outside of the server's process namespace.
+      // Not the child, which is outside the server's process namespace.
       const pid = await pidOf(join(root, "usr/lib/berth/bin/deno"));
       if (pid === null) child.kill("SIGKILL");
       else process.kill(pid, "SIGTERM");
@@ -185,7 +186,7 @@ describe.skipIf(missing !== null)("the packaged control plane", { timeout: LIMIT
   });
 });
 
-/** The process that runs this program; null when there is none. */
+/** Finds the process that runs this program, or null. */
 async function pidOf(program: string): Promise<number | null> {
   for (const name of (await readdir("/proc")).filter((each) => /^\d+$/.test(each))) {
     if (await readlink(`/proc/${name}/exe`).catch(() => "") === program) return Number(name);

@@ -1,4 +1,4 @@
-// What is in each package, and with which rights.
+// The files of each package, and their modes.
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -23,7 +23,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => folder.remove());
 
-/** Files with their modes; of the control plane's own tree only the top. */
+/** Files with their modes; only the top folders of the control plane's tree. */
 function listing({ data }: Deb): string[] {
   return [...data.values()].filter(({ isFolder, path }) =>
     !isFolder && !/^usr\/lib\/berth\/[^/]+\/(?!deno$|start$)/.test(path)
@@ -32,23 +32,23 @@ function listing({ data }: Deb): string[] {
 }
 
 describe.each(PACKAGES)("%s", (name) => {
-  test("holds these files with these rights", () => {
+  test("has these files with these modes", () => {
     expect(listing(debs.get(name)!)).toMatchSnapshot();
   });
 
-  test("says this of itself, and runs this beside unpacking", () => {
+  test("has this control file and these maintainer scripts", () => {
     const { control } = debs.get(name)!;
     const texts = [...control.values()].filter(({ path, isFolder }) => !isFolder && path !== "md5sums")
       .map(({ path, mode, bytes }) => `== ${mode} ${path}\n${bytes.toString("utf8")}`);
-    // The sum of all files changes with every file.
+    // The total size changes with every file.
     expect(texts.join("\n").replace(/^Installed-Size: [1-9]\d*$/m, "Installed-Size: N")).toMatchSnapshot();
   });
 
-  test("consists of the three members of a binary package, in their order", () => {
+  test("has the three members of a binary package, in order", () => {
     expect(debs.get(name)!.members).toEqual(["debian-binary", "control.tar.gz", "data.tar.gz"]);
   });
 
-  test("everything belongs to root, bears the release's time, and nobody else may write it", () => {
+  test("every file belongs to root, has the release's time, and only root may write it", () => {
     const { control, data } = debs.get(name)!;
     const odd = [...control.values(), ...data.values()]
       .filter(({ owner, time_s, mode }) =>
@@ -57,7 +57,7 @@ describe.each(PACKAGES)("%s", (name) => {
     expect(odd.map(({ path }) => path)).toEqual([]);
   });
 
-  test("every file but the settings has its digest, and every setting is kept at an upgrade", () => {
+  test("every file except settings has a digest, and settings are conffiles", () => {
     const { control, data } = debs.get(name)!;
     const sums = [...data.values()].filter(({ isFolder, path }) => !isFolder && !path.startsWith("etc/"))
       .map(({ path, bytes }) => `${createHash("md5").update(bytes).digest("hex")}  ${path}`);
@@ -68,15 +68,15 @@ describe.each(PACKAGES)("%s", (name) => {
   });
 });
 
-describe("what a package says about rights", () => {
+describe("the copyright file of a package", () => {
   const copyrightOf = (name: string) =>
     debs.get(name)!.data.get(`usr/share/doc/${name}/copyright`)!.bytes.toString("utf8");
 
-  test.each(PACKAGES)("%s: the project's own terms come first", async (name) => {
+  test.each(PACKAGES)("%s: the project's licence comes first", async (name) => {
     expect(copyrightOf(name).startsWith(await readFile(join(ROOT, "LICENSE"), "utf8"))).toBe(true);
   });
 
-  test("an executable names what is inside it, with the terms of each", () => {
+  test("lists the software in an executable, with each licence", () => {
     const text = copyrightOf("tenantctl");
     expect(text).toMatch(/^bun 1\.0\.0 \(MIT/m);
     expect(text).toMatch(/^commander \S+ \(MIT\)$/m);
@@ -85,7 +85,7 @@ describe("what a package says about rights", () => {
     expect(text).not.toMatch(/^kysely /m);
   });
 
-  test("the control plane names every package that it brings", () => {
+  test("lists every npm package of the control plane", () => {
     const { data } = debs.get("berth-control-plane")!;
     const manifests = [...data.keys()].flatMap((path) =>
       /node_modules\/((?:@[^/]+\/)?[^/]+)\/package\.json$/.exec(path)?.[1] ?? []
@@ -100,7 +100,7 @@ describe("the control plane", () => {
   const HOME = "usr/lib/berth";
   const paths = () => [...debs.get("berth-control-plane")!.data.keys()];
 
-  test("brings every source and migration of the project, and no test", () => {
+  test("contains every source file and migration of the project, and no test", () => {
     for (const path of ["deno.json", "src/serve.ts", "src/permissions.ts", "src/auth/password-worker.ts"]) {
       expect(paths()).toContain(`${HOME}/${path}`);
     }
@@ -109,12 +109,12 @@ describe("the control plane", () => {
     expect(paths().filter((path) => path.includes(".test.ts") && !path.includes("/node_modules/"))).toEqual([]);
   });
 
-  test("is configured so that Deno takes its packages as they are", () => {
+  test("configures Deno to use its node_modules unchanged", () => {
     const { bytes } = debs.get("berth-control-plane")!.data.get(`${HOME}/deno.json`)!;
     expect(JSON.parse(bytes.toString("utf8"))).toEqual({ nodeModulesDir: "manual" });
   });
 
-  test("brings the packages it imports and what those need, each in the version of the lock, and no other", () => {
+  test("contains exactly the imported packages and their dependencies, in the versions of the lock", () => {
     const { data } = debs.get("berth-control-plane")!;
     const manifests = [...data.values()]
       .filter(({ path }) => /^usr\/lib\/berth\/node_modules\/(?:@[^/]+\/)?[^/]+\/package\.json$/.test(path))

@@ -1,4 +1,4 @@
-// Reads a Debian package without Debian's tools, and without the code that writes one.
+// Reads a Debian package without Debian's tools and without the code that writes packages.
 import { Buffer } from "node:buffer";
 import { gunzipSync } from "node:zlib";
 
@@ -13,9 +13,9 @@ export type TarFile = {
 
 export type Deb = {
   readonly members: readonly string[];
-  /** By name, as `control` and `postinst`. */
+  /** Control files by name: `control`, `postinst`. */
   readonly control: ReadonlyMap<string, TarFile>;
-  /** By path from the root of the file system, folders with a slash at the end. */
+  /** Files by path from the root of the file system; folders end with a slash. */
   readonly data: ReadonlyMap<string, TarFile>;
 };
 
@@ -26,7 +26,7 @@ export function readDeb(archive: Uint8Array): Deb {
 }
 
 function readAr(archive: Buffer): Map<string, Buffer> {
-  if (archive.toString("latin1", 0, 8) !== "!<arch>\n") throw new Error("no ar archive");
+  if (archive.toString("latin1", 0, 8) !== "!<arch>\n") throw new Error("not an ar archive");
   const members = new Map<string, Buffer>();
   for (let at = 8; at < archive.length;) {
     const size_bytes = Number(archive.toString("latin1", at + 48, at + 58));

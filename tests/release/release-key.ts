@@ -1,8 +1,8 @@
-// A signing key of a test's own, in a file as operators keep theirs.
+// A signing key for tests, in a file.
 import { writeFile } from "node:fs/promises";
 import * as openpgp from "openpgp";
 
-/** Writes the armored private key. It was made in the past, so that no clock is behind it. */
+/** Writes the armored private key. Its creation time is in the past, so that every clock is after it. */
 export async function writeReleaseKey(
   path: string,
   passphrase?: string,

@@ -1,4 +1,4 @@
-// The same tree makes the same release, whenever and wherever it is made.
+// Equal source gives an equal release, at any time and in any folder.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -24,8 +24,8 @@ beforeAll(async () => {
 afterAll(() => folder.remove());
 
 test("S-42: two releases of one tree are equal in every byte, signatures and channel included", async () => {
-  // Packages; their list, its signature, the installer, the public key, the bill of materials; tarballs; the channel's
-  // document, its signature and its installer.
+  // Packages; the checksums, their signature, the installer, the public key, the bill of materials; tarballs;
+  // channel.json, its signature and its installer.
   expect(names.length).toBe(6 + 5 + 5 + 3);
   const differing: string[] = [];
   for (const name of names) {
@@ -34,7 +34,7 @@ test("S-42: two releases of one tree are equal in every byte, signatures and cha
   expect(differing).toEqual([]);
 });
 
-test("the order in which files are given makes no difference", () => {
+test("the order of the input files makes no difference", () => {
   const entries = ["usr/b", "usr/a/c", "etc/x", "usr/a-b"].map((path) => ({
     path,
     mode: 0o644,
@@ -43,7 +43,7 @@ test("the order in which files are given makes no difference", () => {
   expect(tarArchive(entries, TIME_S)).toEqual(tarArchive(entries.toReversed(), TIME_S));
 });
 
-test("what gzip writes has no time, no name and no system in it", async () => {
+test("gzip output contains no time, no name and no system", async () => {
   expect([...(await gzipped(new TextEncoder().encode("text"))).subarray(0, 10)])
     .toEqual([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, expect.any(Number), 255]);
 });
@@ -77,7 +77,7 @@ describe("the bill of materials", () => {
   let bill: Bill;
   beforeAll(async () => void (bill = JSON.parse((await read("first", "berth_1.2.3.cdx.json")).toString("utf8"))));
 
-  test("names every package of the lock once, with the digest of its archive", async () => {
+  test("lists every package of the lock once, with the digest of its archive", async () => {
     const lock = await readLock(join(ROOT, "deno.lock"));
     const libraries = bill.components.filter(({ purl }) => purl.startsWith("pkg:npm/"));
     const wanted = new Set([...lock.values()].map(({ name, version }) => `${name}@${version}`));
@@ -85,21 +85,21 @@ describe("the bill of materials", () => {
     expect(libraries.every(({ hashes }) => /^[0-9a-f]{128}$/.test(hashes?.[0]?.content ?? ""))).toBe(true);
   });
 
-  test("tells what is shipped from what only builds and tests", () => {
+  test("marks packages that are shipped, and packages only for build and tests", () => {
     const scope = (wanted: string) => bill.components.find(({ name }) => name === wanted)?.scope;
     expect([scope("zod"), scope("commander"), scope("pg"), scope("deno"), scope("bun")])
       .toEqual(["required", "required", "required", "required", "required"]);
     expect([scope("vitest"), scope("fast-check")]).toEqual(["excluded", "excluded"]);
   });
 
-  test("every dependency it names is a component, and every component has its dependencies", () => {
+  test("lists every dependency as a component, and the dependencies of every component", () => {
     const known = new Set(bill.components.map(({ purl }) => purl));
     expect(bill.dependencies.flatMap(({ dependsOn }) => dependsOn).filter((each) => !known.has(each))).toEqual([]);
     const listed = new Set(bill.dependencies.map(({ ref }) => ref));
     expect(bill.components.filter(({ purl }) => purl.startsWith("pkg:npm/") && !listed.has(purl))).toEqual([]);
   });
 
-  test("bears the release's time and a number made from its content", () => {
+  test("has the release's time and a serial number from its content", () => {
     expect(bill.specVersion).toBe("1.6");
     expect(bill.metadata.timestamp).toBe(new Date(TIME_S * 1_000).toISOString());
     expect(bill.serialNumber).toMatch(/^urn:uuid:[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
@@ -107,7 +107,7 @@ describe("the bill of materials", () => {
 });
 
 describe("the lock", () => {
-  test("a package comes with all it needs, and an unknown name is refused", async () => {
+  test("a package comes with all its dependencies, and an unknown name is refused", async () => {
     const lock = await readLock(join(ROOT, "deno.lock"));
     const names = closureOf(lock, ["pg"]).map(({ name }) => name);
     expect(names).toContain("pg");
@@ -116,7 +116,7 @@ describe("the lock", () => {
     expect(() => closureOf(lock, ["no-such-package"])).toThrow("no-such-package");
   });
 
-  test("imports are found in every form that the project uses", () => {
+  test("finds imports in every form that the project uses", () => {
     const text = `import a from "hono/factory";\nimport "zod";\nexport type { B } from "@hono/zod-openapi";
       const c = await import("pg");\nimport { d } from "./local.ts";\nimport { e } from "node:fs";`;
     expect(importedPackages([text])).toEqual(["@hono/zod-openapi", "hono", "pg", "zod"]);

@@ -1,7 +1,7 @@
-// Document 2, What setup does on the node, step 7, with every part real but the platform's disk tools: `task release`
-// makes the channel, a static server publishes it, install.sh installs the booter from it, the booter mirrors it by its
-// release's key, the setup script that the booter ships installs the agent from the mirror, and the agent reports to
-// `task start` with the credentials of its setup.
+// Setup installs the agent (docs/nodes.md), with real parts except the platform's disk tools: `task release` builds the
+// channel, a static server publishes it, install.sh installs the booter from it, the booter mirrors it with the
+// release's key, the booter's setup script installs the agent from the mirror, and the agent reports to `task start`
+// with the credentials of its setup.
 import { type ChildProcess, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { access, mkdir, readFile, rename, stat, writeFile } from "node:fs/promises";
@@ -99,7 +99,7 @@ afterAll(async () => {
   await folder?.remove();
 }, LIMIT_MS);
 
-/** The files of a booter, and a configuration with a mirror. */
+/** Writes the files of a booter, and a configuration with a mirror. */
 async function configureBooter(): Promise<string> {
   const platform = await archive(at("platform"), `platform-${STAMP}`, { "i86pc/kernel/amd64/unix": "the kernel" });
   const boot = await archive(at("boot"), "boot", { pmbr: "p", gptzfsboot: "g" });
@@ -112,7 +112,7 @@ async function configureBooter(): Promise<string> {
     platform_sha256: sha256(platform),
     boot_sha256: sha256(boot),
   });
-  // Without upstream_key_file: the key came with the booter.
+  // No upstream_key_file: the booter has the release's key.
   const mirror = `upstream_channel_url = "${site_url}/channel.json"`;
   const files: readonly (readonly [string, string | Uint8Array])[] = [
     ["files/undionly.kpxe", "iPXE"],
@@ -133,7 +133,7 @@ async function configureBooter(): Promise<string> {
 
 type Shipped = { readonly script: string; readonly env: Readonly<Record<string, string>>; readonly address: string };
 
-/** The machine netboots, announces itself, is approved, and gets the script. */
+/** The machine netboots, registers, is approved, and gets the setup script. */
 async function shippedScript(): Promise<Shipped> {
   const { dhcp, http, bus } = booter.ports;
   const machine = await netbootMachine({ mac: MAC, relay: RELAY, ports: { dhcp, http, bus, tftp: 0 } });
@@ -152,7 +152,7 @@ async function shippedScript(): Promise<Shipped> {
       const repeated = setInterval(tell, 200);
       const { content } = await listener.next().finally(() => clearInterval(repeated));
       const { script, env } = content as { script: string; env: Record<string, string> };
-      // It stays connected while the script runs, as the platform's agent does.
+      // The connection stays open while the script runs, as with the platform's agent.
       const how = { script, env, address };
       await runSetup(how);
       return how;
@@ -167,10 +167,10 @@ async function shippedScript(): Promise<Shipped> {
 let setup_code: number | null = null;
 let setup_words = "";
 
-/** Runs it as the platform would: its own variables, from the machine's address, on a root of its own. */
+/** Runs the script like the platform: with its variables, from the machine's address, on a separate root. */
 async function runSetup({ script, env, address }: Shipped): Promise<void> {
   const { bin, state } = await installTools(at("machine"), STAMP);
-  // Every curl of the machine speaks from its address, as the booter insists.
+  // The booter requires that every request of curl comes from the machine's address.
   await writeFile(at("machine/.curlrc"), `interface = "${address}"\n`);
   await mkdir(at("machine/disk"));
   const child = spawn(present("bash"), ["-s"], {
@@ -213,14 +213,14 @@ test.skipIf(missing !== null)(
     let said = "";
     agent.stderr!.setEncoding("utf8").on("data", (text) => said += text);
     await expect.poll(async () => (await node()).last_seen !== before, { timeout: 30_000 }).toBe(true);
-    // It has not registered: the key of its setup is the one that is bound.
+    // The agent did not register: it uses the key of its setup.
     expect(said).toContain(`node ${SYSINFO.UUID} reports to ${server.url}`);
     expect(said).not.toMatch(/register|claim|approve/i);
     await expect.poll(async () => (await node()).last_status !== null, { timeout: 30_000 }).toBe(true);
   },
 );
 
-test.skipIf(missing !== null)("booter check verifies the channel, and names what is wrong with it", async () => {
+test.skipIf(missing !== null)("booter check verifies the channel, and names its fault", async () => {
   const check = async () => (await run(at("programs/bin/booter"), ["check", "--config", at("booter.toml")])).stdout;
   expect(await check()).toMatch(/^ok {3}channel: http:\S+ names 3 files, signed 20\d\d-/m);
   const path = at("release/channel/channel.json");
@@ -232,7 +232,7 @@ test.skipIf(missing !== null)("booter check verifies the channel, and names what
   expect(await check()).toMatch(/^fail channel: ur\.setup\.upstream_key_file: cannot read \S+release-key\.asc/m);
 });
 
-test.skipIf(missing !== null)("the mirror serves what the release signed, byte for byte", async () => {
+test.skipIf(missing !== null)("the mirror serves the signed files, byte for byte", async () => {
   const names = ["channel.json", "channel.json.asc", "install.sh", `nodeagent-${VERSION}-linux-${ARCHITECTURE}.tar.gz`];
   for (const name of names) {
     const answer = await fetch(`http://127.0.0.1:${booter.ports.http}/${name}`);

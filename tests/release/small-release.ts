@@ -1,4 +1,4 @@
-// A release by the code that makes the real one, whose programs are a line of shell each: everything but their weight.
+// A release from the real code, but with one-line shell scripts as programs, to save time.
 import { Buffer } from "node:buffer";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ import type { Architecture } from "../../cli/release/deb.ts";
 import { writeReleaseKey } from "./release-key.ts";
 
 export const ROOT = fileURLToPath(new URL("../../", import.meta.url));
-/** 2026-01-02, after the key was made. */
+/** 2026-01-02, after the creation of the key. */
 export const TIME_S = 1_767_312_000;
 
 export type SmallRelease = {
@@ -21,14 +21,14 @@ export type SmallRelease = {
   readonly version: string;
   readonly architecture?: Architecture;
   readonly packages?: readonly PackageName[];
-  /** The control plane with all its files, or with the few that tell it apart; few by default. */
+  /** Whether to include all files of the control plane; by default only a few. */
   readonly tree?: "whole" | "few";
   /** File of the signing key. */
   readonly key_path: string;
-  /** Of all files and signatures: seconds since 1970. */
+  /** Time of all files and signatures: seconds since 1970. */
   readonly time_s?: number;
   readonly tarballs?: readonly ChannelItem[];
-  /** In place of every program: its text. */
+  /** Text that replaces every program. */
   readonly program?: string;
 };
 

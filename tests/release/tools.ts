@@ -1,4 +1,4 @@
-// Programs of the system that a test uses where they are.
+// System programs that tests use if they are installed.
 import { execFile } from "node:child_process";
 import process from "node:process";
 import { pathOf } from "../support/optional-programs.ts";
@@ -18,7 +18,7 @@ export function run(
   });
 }
 
-/** The words before a command that make it root in its own eyes, or null where that is not to be had. */
+/** The command prefix that runs a command as root, in a user namespace if necessary; null if impossible. */
 export async function rootWords(): Promise<readonly string[] | null> {
   if (process.getuid?.() === 0) return [];
   const unshare = pathOf("unshare");

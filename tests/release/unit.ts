@@ -1,8 +1,8 @@
-// A systemd unit's settings, as far as these tests look at them.
+// Reads the settings of a systemd unit.
 export type Unit = {
-  /** The values of a key that may stand several times. */
+  /** Returns the values of a key that may occur several times. */
   all(key: string): readonly string[];
-  /** The value of a key that stands once. Throws an Error otherwise. */
+  /** Returns the value of a key that occurs once. Throws an Error otherwise. */
   one(key: string): string;
 };
 
@@ -15,7 +15,7 @@ export function parseUnit(text: string): Unit {
     one(key) {
       const [value, second] = all(key);
       if (value === undefined || second !== undefined) {
-        throw new Error(`${key} stands ${all(key).length} times, not once`);
+        throw new Error(`${key} occurs ${all(key).length} times, not once`);
       }
       return value;
     },

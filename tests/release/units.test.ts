@@ -1,4 +1,4 @@
-// The systemd units: what they run is in the package, and they may do no more than their program needs.
+// The systemd units: their programs are in the packages, and their privileges are minimal.
 import { execFileSync } from "node:child_process";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -12,9 +12,9 @@ import { releaseKeyIn, smallRelease } from "./small-release.ts";
 import { parseUnit, type Unit } from "./unit.ts";
 
 const UNITS = "usr/lib/systemd/system/";
-/** Made by the control plane's postinst. */
+/** Created by the control plane's postinst. */
 const MADE_AT_INSTALLATION = "etc/berth/control-plane.keys";
-/** What a unit waits for or belongs to. */
+/** Keys that refer to other units. */
 const TARGETS = ["sysinit", "basic", "shutdown", "multi-user", "network-online", "timers", "time-sync", "time-set"];
 
 let folder: TemporaryFolder;
@@ -38,11 +38,11 @@ afterAll(() => folder.remove());
 
 const services = () => [...units].filter(([name]) => name.endsWith(".service"));
 
-test("these units come with the packages", () => {
+test("the packages have these units", () => {
   expect([...units.keys()].sort()).toMatchSnapshot();
 });
 
-test("a unit runs a program of its package and reads settings that are there", () => {
+test("a unit runs a program of its package and reads existing settings", () => {
   for (const [name, unit] of services()) {
     const [program = ""] = unit.one("ExecStart").split(" ");
     expect(files.get(program.slice(1))?.mode, name).toBe("755");
@@ -51,13 +51,13 @@ test("a unit runs a program of its package and reads settings that are there", (
   }
 });
 
-test("a setting that may hold a secret is for root alone", () => {
+test("only root can read settings that may contain secrets", () => {
   const open = services().flatMap(([, unit]) => unit.all("EnvironmentFile").map((path) => path.slice(1)))
     .filter((path) => files.has(path) && files.get(path)!.mode !== "600");
   expect(open).toEqual([]);
 });
 
-test("a unit runs as a user that its package makes, or as one that systemd makes up", () => {
+test("a unit runs as a user of its package, or as a dynamic user of systemd", () => {
   for (const [name, unit] of services()) {
     const user = unit.all("User")[0];
     const made = [...files].filter(([path]) => path.startsWith("usr/lib/sysusers.d/")).map(([, { text }]) =>
@@ -68,7 +68,7 @@ test("a unit runs as a user that its package makes, or as one that systemd makes
   }
 });
 
-test("only the booter has a capability: its ports 67, 69 and 80", () => {
+test("only the booter has a capability, for ports 67, 69 and 80", () => {
   const bounds = Object.fromEntries(services().map(([name, unit]) => [name, unit.one("CapabilityBoundingSet")]));
   const { "berth-booter.service": booter, ...others } = bounds;
   expect(booter).toBe("CAP_NET_BIND_SERVICE");
@@ -76,7 +76,7 @@ test("only the booter has a capability: its ports 67, 69 and 80", () => {
   expect(Object.values(others)).toEqual(["", "", ""]);
 });
 
-test("every unit sees the system read-only and can gain no rights", () => {
+test("every unit has a read-only system and cannot gain privileges", () => {
   const wanted = {
     ProtectSystem: "strict",
     NoNewPrivileges: "yes",
@@ -98,7 +98,7 @@ test("every unit sees the system read-only and can gain no rights", () => {
 describe("the control plane's Deno", () => {
   const start = () => files.get("usr/lib/berth/bin/start")!.text;
 
-  test("may do what the permissions of its configuration say, and is never allowed everything", () => {
+  test("gets the permissions of its configuration, never all permissions", () => {
     expect(start().split("\n").filter((line) => /deno|\$@|src\//.test(line) && !line.startsWith("#"))).toEqual([
       "set -- bin/deno run --no-prompt --no-remote --no-lock --config=deno.json",
       'permissions=$("$@" --allow-env --allow-read src/permissions.ts)',
@@ -107,12 +107,12 @@ describe("the control plane's Deno", () => {
   });
 
   test.each([[65_536, "64536"], [2_000, "none"], [1_000_000, "999000"], [1_048_576, "none"]])(
-    "of %i files that it may open, connections get all but 1,000, within what the setting takes: %s",
+    "with a limit of %i open files, BERTH_CONNECTIONS_MAX is 1,000 less, within the setting's range: %s",
     async (files, connections) => {
       const place = join(folder.path, `start-${files}`);
       await mkdir(join(place, "bin"), { recursive: true });
       await writeFile(join(place, "bin/deno"), '#!/bin/sh\necho "${BERTH_CONNECTIONS_MAX:-none}"\n', { mode: 0o755 });
-      // In place of the limit of the machine, which an ordinary user cannot raise.
+      // Replaces the limit of the machine, which an ordinary user cannot raise.
       const script = start().replace("/usr/lib/berth", place).replace("$(ulimit -Hn)", String(files));
       expect(script).toContain(`files=${files}\n`);
       const env = { PATH: "/usr/bin:/bin" };
@@ -132,7 +132,7 @@ describe("the control plane's Deno", () => {
     expect(files.has("usr/lib/berth/src/serve.ts")).toBe(true);
   });
 
-  test("on the configuration as it is installed: the network, the named variables, and its own files to read", () => {
+  test("with the installed configuration: may use the network, the named variables, and read its own files", () => {
     const settings = files.get("etc/berth/control-plane.env")!.text.split("\n").filter((line) => /^\w+=/.test(line))
       .map((line) => [line.slice(0, line.indexOf("=")), line.slice(line.indexOf("=") + 1)]);
     const addresses = {
@@ -148,7 +148,7 @@ describe("the control plane's Deno", () => {
   });
 });
 
-test("systemd finds nothing wrong with any unit", async (context) => {
+test("systemd-analyze reports no problem in any unit", async (context) => {
   needs(context, "systemd-analyze");
   const root = join(folder.path, "root");
   const place = async (path: string, text: string, mode: number) => {
@@ -157,10 +157,10 @@ test("systemd finds nothing wrong with any unit", async (context) => {
   };
   for (const [path, { text, mode }] of files) await place(path, text, parseInt(mode, 8));
   for (const name of TARGETS) {
-    await place(`${UNITS}${name}.target`, "[Unit]\nDescription=stands for the real one\n", 0o644);
+    await place(`${UNITS}${name}.target`, "[Unit]\nDescription=placeholder\n", 0o644);
   }
   const paths = [...units.keys()].map((name) => join(root, UNITS, name));
-  // What it finds wrong it prints and ends with 1.
+  // It prints problems and ends with 1.
   const said = execFileSync(present("systemd-analyze"), ["verify", "--man=no", `--root=${root}`, ...paths], {
     encoding: "utf8",
     stdio: ["ignore", "pipe", "pipe"],

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Starts the agent with the values that install.sh wrote. They are read as data, not as shell text.
+# Starts the agent with the settings that install.sh wrote; their values are data, not shell. systemd and SMF restart it.
 set -eu
 home=$(CDPATH='' cd -- "$(dirname -- "$0")/../.." && pwd)
 value() { awk -F '\t' -v key="$1" '$1 == key { print substr($0, length(key) + 2); exit }' "$home/etc/nodeagent.conf"; }

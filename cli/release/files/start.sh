@@ -1,10 +1,10 @@
 #!/bin/sh
 # Starts the control plane with the permissions that its configuration needs (src/permissions.ts). The arguments of
-# src/start.ts are flags for its child processes.
+# src/start.ts are Deno flags for the processes that it starts.
 set -eu
 cd /usr/lib/berth
-# Each node agent takes two connections; 1000 open files are reserved for other uses. Without a limit, or with a limit
-# above the setting's maximum, the setting's default applies.
+# Node agents need two connections each, so connections get the limit of open files except 1,000. Without a limit, or with
+# one outside the range of the setting, the setting's default applies.
 files=$(ulimit -Hn)
 [ "$files" != unlimited ] || files=0
 if [ -z "${BERTH_CONNECTIONS_MAX:-}" ] && [ "$files" -gt 2000 ] && [ "$files" -le 1000000 ]; then
@@ -12,5 +12,5 @@ if [ -z "${BERTH_CONNECTIONS_MAX:-}" ] && [ "$files" -gt 2000 ] && [ "$files" -l
 fi
 set -- bin/deno run --no-prompt --no-remote --no-lock --config=deno.json
 permissions=$("$@" --allow-env --allow-read src/permissions.ts)
-# Not quoted, to split the list: a permission contains no spaces.
+# Word splitting is intended: permissions contain no spaces.
 exec "$@" $permissions src/start.ts --no-prompt --no-remote --no-lock --config=deno.json
