@@ -49,7 +49,7 @@ export function buildProgram(terminal: Terminal): Program {
     withOutput(new Command("assemble").description("Merge fragments into a site; vendors without a fragment stay"))
       .argument("<fragment...>", "folders written by `vendor`; a folder without v1/ is skipped")
       .requiredOption("--site <site>", "the site to write")
-      .option("--json", "a JSON summary on stdout")
+      .option("--json", "print a JSON summary on stdout")
       .action(async (fragments, options) => void (code = await assembleCommand(fragments, options))),
   );
   root.addCommand(
@@ -190,7 +190,7 @@ function withWeb<A extends unknown[], O extends Record<string, unknown>>(command
       [],
     )
     .option("--at <time>", "use this time (RFC 3339) as the current time", moment)
-    .option("--json", "a JSON summary on stdout");
+    .option("--json", "print a JSON summary on stdout");
 }
 
 function collect(value: string, before: string[]): string[] {

@@ -12,7 +12,7 @@ type Keys = readonly openpgp.PublicKey[];
 
 /**
  * Returns the keys of `document` with these fingerprints. One file may have several primary keys.
- * @throws VendorFault untrusted when none is pinned, unreadable when it holds no key
+ * @throws VendorFault untrusted without a pinned key, unreadable without any key
  */
 export async function pinnedKeys(what: string, document: Uint8Array, fingerprints: readonly string[]): Promise<Keys> {
   const keys = await readKeys(document).catch((error) => {

@@ -24,7 +24,7 @@ import { type DistroTree, type Files, imagesOf, summaryOf } from "./tree.ts";
 export type Pages = { readonly page: (images: ImageList) => string; readonly docs: () => string };
 /** The expected content of a tree: functions that generate its pages, and the vendors' hosts by distro. */
 export type Expected = { readonly pages: Pages; readonly hosts: ReadonlyMap<string, Hosts> };
-/** "path: what is wrong". */
+/** "path: description of the problem". */
 export type Problem = string;
 
 const SHAPES = {

@@ -65,13 +65,15 @@ const OPERATIONS: readonly Operation[] = [
   ...ALIASES.map((alias) => ({
     path: `/v1/distros/{distro}/aliases/${alias}.json`,
     id: `alias_${alias}`,
-    summary: `Builds of the release holding alias ${alias}${alias === "latest" ? "" : "; not found where none does"}`,
+    summary: `Current builds of the release with the alias ${alias}${
+      alias === "latest" ? "" : "; 404 without such a release"
+    }`,
     schema: "BuildList",
   })),
   {
     path: "/v1/openapi.json",
     id: "api_description",
-    summary: "This document, as the index that wrote the tree made it",
+    summary: "This description, from the version of the builder that wrote the tree",
     schema: null,
   },
 ];

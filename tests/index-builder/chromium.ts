@@ -71,10 +71,10 @@ export async function startBrowser(): Promise<Browser> {
     await send("Page.navigate", { url });
     await loaded;
   };
-  const said: string[] = [];
+  const printed: string[] = [];
   listeners.add(({ method, params }) => {
     if (method === "Log.entryAdded" || method === "Runtime.exceptionThrown" || method === "Runtime.consoleAPICalled") {
-      said.push(JSON.stringify(params));
+      printed.push(JSON.stringify(params));
     }
   });
   for (const domain of ["Page", "Runtime", "Log"]) await send(`${domain}.enable`);
@@ -82,11 +82,11 @@ export async function startBrowser(): Promise<Browser> {
   await send("Emulation.setFocusEmulationEnabled", { enabled: true });
   return {
     open: async (url, { width, height }) => {
-      said.length = 0;
+      printed.length = 0;
       await send("Emulation.setDeviceMetricsOverride", { width, height, deviceScaleFactor: 1, mobile: width < 600 });
       // A change of only the fragment would not reload the page.
       for (const address of ["about:blank", url]) await load(address);
-      return said;
+      return printed;
     },
     evaluate: async <T>(expression: string) => {
       const { result, exceptionDetails } = await send("Runtime.evaluate", {

@@ -35,7 +35,7 @@ const CALLS = [
   "write",
 ];
 const FAULTS = ["signal=KILL", "error=ENOSPC"];
-/** More calls of one kind than a run makes. If the loop gets here, it does not end. */
+/** More calls of one kind than a run makes. A loop that gets here would never end. */
 const WHEN_MAX = 400;
 
 const T0 = ["--recorded", webFolder("t0"), "--vendor", "debian", "--at", "2026-10-09T05:17:00Z"];

@@ -23,7 +23,7 @@ async function index(...argv: string[]) {
     line: (text: string) => void lines.push(text),
     status: () => {},
   };
-  return { code: await buildProgram(terminal).run(argv), said: lines.join("\n") };
+  return { code: await buildProgram(terminal).run(argv), output: lines.join("\n") };
 }
 const T0 = ["--recorded", webFolder("t0"), "--vendor", "debian"];
 const day = (date: string) => ["--at", `${date}T05:17:00Z`];
@@ -33,7 +33,7 @@ test("a second run with the same responses changes no byte, keeps first_seen and
   expect((await index("all", "--site", site, ...T0, ...day("2026-10-09"))).code).toBe(0);
   const [before, generation] = [await readFiles(await realpath(site)), await readlink(site)];
   const second = await index("all", "--site", site, ...T0, ...day("2026-10-10"));
-  expect(second).toMatchObject({ code: 0, said: expect.stringContaining("nothing changed") });
+  expect(second).toMatchObject({ code: 0, output: expect.stringContaining("nothing changed") });
   expect(await readFiles(await realpath(site))).toEqual(before);
   expect(await readlink(site)).toBe(generation);
   expect(before.get("v1/images.json")).toContain(`"first_seen": "2026-10-09T05:17:00.000Z"`);
@@ -64,7 +64,7 @@ test("a failed vendor keeps its files, the others are published, and the exit co
     "ubuntu",
   );
   expect(run.code).toBe(1);
-  expect(run.said).toContain("debian: failed: transient");
+  expect(run.output).toContain("debian: failed: transient");
   const after = await readFiles(await realpath(site));
   expect(after.get("v1/distros/debian/index.json")).toBe(before);
   expect(after.has("v1/distros/ubuntu/index.json")).toBe(true);
@@ -229,29 +229,29 @@ test("a signed tree verifies with its key, keeps its signature while unchanged, 
   const site = join(folder, "signed");
   await index("all", "--site", site, ...T0, "--sign-key", secret);
   const before = await readFiles(await realpath(site));
-  expect((await index("verify", site, "--key", open)).said).toContain("no problems");
-  expect((await index("all", "--site", site, ...T0, "--sign-key", secret)).said).toContain("nothing changed");
+  expect((await index("verify", site, "--key", open)).output).toContain("no problems");
+  expect((await index("all", "--site", site, ...T0, "--sign-key", secret)).output).toContain("nothing changed");
   expect(await readFiles(await realpath(site))).toEqual(before);
   const page = join(await realpath(site), "docs/index.html");
   await writeFile(page, `${await readFile(page, "utf8")} `);
-  expect((await index("verify", site, "--key", open)).said).toContain("v1/SHA256SUMS: does not match the files");
+  expect((await index("verify", site, "--key", open)).output).toContain("v1/SHA256SUMS: does not match the files");
   const other = await openpgp.generateKey({ userIDs: [{ name: "Other" }], type: "curve25519", format: "armored" });
   await writeFile(open, other.publicKey);
-  expect((await index("verify", site, "--key", open)).said).toContain("v1/SHA256SUMS.asc: ");
+  expect((await index("verify", site, "--key", open)).output).toContain("v1/SHA256SUMS.asc: ");
 });
 
 test("an unknown vendor, option or time is a usage error; the error lists the vendors", async () => {
   expect(await index("vendor", "windows", "--previous", folder, "--out", folder)).toMatchObject({
     code: 2,
-    said: expect.stringContaining("ubuntu, debian"),
+    output: expect.stringContaining("ubuntu, debian"),
   });
   expect((await index("all", "--site", join(folder, "u"), "--signatures", "maybe")).code).toBe(2);
   expect((await index("all", "--site", join(folder, "u"), "--at", "yesterday")).code).toBe(2);
 });
 
 test("the summary is JSON with every vendor's outcome", async () => {
-  const { said } = await index("all", "--site", join(folder, "json"), ...T0, "--json");
-  const summary = JSON.parse(said.slice(said.indexOf("{\n"), said.lastIndexOf("}") + 1));
+  const { output } = await index("all", "--site", join(folder, "json"), ...T0, "--json");
+  const summary = JSON.parse(output.slice(output.indexOf("{\n"), output.lastIndexOf("}") + 1));
   expect(summary.site).toEqual({ kind: "published", generation: 1 });
   expect(summary.vendors[0]).toMatchObject({ id: "debian", ok: true, error: null, attempts: 1 });
 });
@@ -263,7 +263,7 @@ test("a published tree can be read with its trust state", async () => {
 });
 
 test("the responses of --record build the same site", async () => {
-  const [site, again, record] = [join(folder, "heard"), join(folder, "again"), join(folder, "record")];
+  const [site, again, record] = [join(folder, "recorded-site"), join(folder, "again"), join(folder, "record")];
   await index("all", "--site", site, ...T0, ...day("2026-10-09"), "--record", record);
   expect((await index("all", "--site", again, "--recorded", record, "--vendor", "debian", ...day("2026-10-09"))).code)
     .toBe(0);

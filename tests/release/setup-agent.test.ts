@@ -210,12 +210,12 @@ test.skipIf(missing !== null)(
       env: { PATH: "/usr/bin:/bin" },
       stdio: ["ignore", 2, "pipe"],
     });
-    let said = "";
-    agent.stderr!.setEncoding("utf8").on("data", (text) => said += text);
+    let output = "";
+    agent.stderr!.setEncoding("utf8").on("data", (text) => output += text);
     await expect.poll(async () => (await node()).last_seen !== before, { timeout: 30_000 }).toBe(true);
     // The agent did not register: it uses the key of its setup.
-    expect(said).toContain(`node ${SYSINFO.UUID} reports to ${server.url}`);
-    expect(said).not.toMatch(/register|claim|approve/i);
+    expect(output).toContain(`node ${SYSINFO.UUID} reports to ${server.url}`);
+    expect(output).not.toMatch(/register|claim|approve/i);
     await expect.poll(async () => (await node()).last_status !== null, { timeout: 30_000 }).toBe(true);
   },
 );

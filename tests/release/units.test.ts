@@ -161,9 +161,9 @@ test("systemd-analyze reports no problem in any unit", async (context) => {
   }
   const paths = [...units.keys()].map((name) => join(root, UNITS, name));
   // It prints problems and ends with 1.
-  const said = execFileSync(present("systemd-analyze"), ["verify", "--man=no", `--root=${root}`, ...paths], {
+  const output = execFileSync(present("systemd-analyze"), ["verify", "--man=no", `--root=${root}`, ...paths], {
     encoding: "utf8",
     stdio: ["ignore", "pipe", "pipe"],
   });
-  expect(said).toBe("");
+  expect(output).toBe("");
 });
