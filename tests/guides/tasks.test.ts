@@ -69,7 +69,7 @@ test("`task release` without a key names the option", async (context) => {
   await session(`
 cd "$BERTH"
 deno task release 2> "$OLDPWD/release.txt" && exit 1
-grep -- '--key FILE is missing' "$OLDPWD/release.txt"
+grep -- '--key FILE is required' "$OLDPWD/release.txt"
 `);
 }, 300_000);
 
