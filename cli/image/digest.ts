@@ -24,14 +24,17 @@ export function knownDigests({ integrity }: Artifact): readonly KnownDigest[] {
 export async function hashFile(
   environment: Environment,
   path: string,
-  { algorithms, tell = () => {} }: { algorithms: readonly DigestAlgorithm[]; tell?: (bytes: number) => void },
+  { algorithms, onProgress = () => {} }: {
+    algorithms: readonly DigestAlgorithm[];
+    onProgress?: (bytes: number) => void;
+  },
 ): Promise<Hashes> {
   const hashes = [...new Set(algorithms)].map((name) => ({ name, hash: createHash(name) }));
   let bytes = 0;
   for await (const chunk of createReadStream(path, { highWaterMark: READ_BYTES })) {
     if (environment.signal.aborted) throw new Failure("interrupted", EXIT.interrupted);
     for (const { hash } of hashes) hash.update(chunk);
-    tell(bytes += chunk.length);
+    onProgress(bytes += chunk.length);
   }
   return Object.fromEntries(hashes.map(({ name, hash }) => [name, hash.digest("hex")]));
 }

@@ -9,7 +9,7 @@ import { FINGERPRINT, KEY, picking, SIGNATURE, TRUST_INDEX } from "./options.ts"
 import { findImage, imageName, pickArtifact } from "./pick.ts";
 import { sizeText } from "./size-text.ts";
 import { fileName, openSource } from "./source.ts";
-import { proofText, wishOf } from "./trust.ts";
+import { proofText, trustPolicyOf } from "./trust.ts";
 
 export function download(host: Host): AnyCommand {
   return picking("download", "Download an image and verify it; an interrupted download is resumed")
@@ -25,7 +25,7 @@ export function download(host: Host): AnyCommand {
       const image = await findImage(source, reference);
       const artifact = pickArtifact(image, options);
       const target = await targetOf(options.to, artifact);
-      const check = options.verify ? await wishOf(options) : null;
+      const check = options.verify ? await trustPolicyOf(options) : null;
       const fetched = await fetchImage(io, { source, image, artifact, target, check, other: "refuse" });
       const { variant = null, arch, format } = artifact;
       io.print(

@@ -12,9 +12,9 @@ import type { Artifact, Image } from "./model.ts";
 import { openPart, type Part, sizeOfFile } from "./part.ts";
 import { imageName } from "./pick.ts";
 import { sizeText } from "./size-text.ts";
-import type { Place, Source } from "./source.ts";
+import type { Origin, Source } from "./source.ts";
 import { transfer } from "./transfer.ts";
-import { type Proof, proveListing, type Wish } from "./trust.ts";
+import { type Proof, proveListing, type TrustPolicy } from "./trust.ts";
 import { checkImageSignatures } from "./vendor-check.ts";
 
 export type Fetch = {
@@ -23,7 +23,7 @@ export type Fetch = {
   readonly artifact: Artifact;
   readonly target: string;
   /** Null for no verification. */
-  readonly check: Wish | null;
+  readonly check: TrustPolicy | null;
   /** How to treat another file with this name. */
   readonly other: "refuse" | "replace";
 };
@@ -41,8 +41,8 @@ const NO_PROOF: Proof = { traced: "none", signed_by: [] };
 /** Throws a Failure without creating the final file. */
 export async function fetchImage(io: Io, job: Fetch): Promise<Fetched> {
   const { source, artifact, check, target } = job;
-  const vetted = knownDigests(artifact).length > 0;
-  if (check !== null && !vetted) {
+  const has_digest = knownDigests(artifact).length > 0;
+  if (check !== null && !has_digest) {
     throw new Failure(
       "the vendor publishes no hash of this file, so it cannot be verified; pass --no-verify to download it unverified",
       EXIT.failure,
@@ -52,7 +52,7 @@ export async function fetchImage(io: Io, job: Fetch): Promise<Fetched> {
   const proof = check === null ? NO_PROOF : await proveListing(source, artifact, check);
   const there = await sizeOfFile(target);
   if (there !== null) {
-    const same = vetted && await isWanted(io, target, job);
+    const same = has_digest && await isWanted(io, target, job);
     if (same) return { from: null, bytes: there, already_there: true, proof: await whole(job, target, proof) };
     if (job.other === "refuse") {
       throw new Failure(`${target} exists and is another file; remove it first`, EXIT.failure);
@@ -64,14 +64,14 @@ export async function fetchImage(io: Io, job: Fetch): Promise<Fetched> {
 async function download(io: Io, job: Fetch, listed: Proof): Promise<Fetched> {
   const { artifact, target, source, image } = job;
   const digests = knownDigests(artifact);
-  const places = await source.places(image, artifact);
+  const origins = await source.origins(image, artifact);
   const identity = digests.length > 0
     ? digests.map(({ algorithm, value }) => `${algorithm} ${value}`).join(", ")
     : artifact.locations.map(({ url }) => url).join(" ");
-  const part = await openPart(target, { identity, vetted: digests.length > 0 });
+  const part = await openPart(target, { identity, has_digest: digests.length > 0 });
   try {
     await requireSpace(target, (artifact.size ?? 0) - part.bytes());
-    const from = await bring(io, job, { part, places });
+    const from = await bring(io, job, { part, origins });
     const proof = await whole(job, part.path, listed);
     const bytes = part.bytes();
     await part.finish();
@@ -85,12 +85,16 @@ async function download(io: Io, job: Fetch, listed: Proof): Promise<Fetched> {
 }
 
 /** Downloads the right bytes from the first place that has them. Returns its name. */
-async function bring(io: Io, job: Fetch, { part, places }: { part: Part; places: readonly Place[] }): Promise<string> {
+async function bring(
+  io: Io,
+  job: Fetch,
+  { part, origins }: { part: Part; origins: readonly Origin[] },
+): Promise<string> {
   const failures: Failure[] = [];
-  for (const place of places) {
-    const name = place.kind === "file" ? place.path : place.url;
+  for (const origin of origins) {
+    const name = origin.kind === "file" ? origin.path : origin.url;
     try {
-      await bringFrom(io, job, { part, place });
+      await bringFrom(io, job, { part, origin });
       return name;
     } catch (error) {
       if (!(error instanceof Failure) || error.exit_code === EXIT.interrupted) throw error;
@@ -101,29 +105,29 @@ async function bring(io: Io, job: Fetch, { part, places }: { part: Part; places:
   throw new Failure(failures.map(({ message }) => message).join("\n"), EXIT.failure);
 }
 
-async function bringFrom(io: Io, job: Fetch, { part, place }: { part: Part; place: Place }): Promise<void> {
+async function bringFrom(io: Io, job: Fetch, { part, origin }: { part: Part; origin: Origin }): Promise<void> {
   for (;;) {
-    await fill(io, job, { part, place });
+    await fill(io, job, { part, origin });
     if (job.check === null || await isWanted(io, part.path, job)) return;
     const was_pieced = part.isPieced();
     await part.restart(null);
     // The bytes may mix two versions of the file, so a download in one piece must decide.
-    if (!was_pieced) throw new Failure(`${nameOf(place)} is not the file that the vendor lists`, EXIT.failure);
+    if (!was_pieced) throw new Failure(`${nameOf(origin)} is not the file that the vendor lists`, EXIT.failure);
   }
 }
 
 async function fill(
   io: Io,
   { artifact, image, source: { reach } }: Fetch,
-  { part, place }: { part: Part; place: Place },
+  { part, origin }: { part: Part; origin: Origin },
 ): Promise<void> {
   const size = artifact.size ?? null;
-  if (place.kind === "file") return await copy(place.path, part, size);
+  if (origin.kind === "file") return await copy(origin.path, part, size);
   const line = statusLine(io);
   const started_ms = io.environment.monotonicMs();
   const started_bytes = part.bytes();
   let shown_ms = -Infinity;
-  const tell = (bytes: number, of: number | null) => {
+  const onProgress = (bytes: number, of: number | null) => {
     const now_ms = io.environment.monotonicMs();
     if (now_ms - shown_ms < SHOW_INTERVAL_MS && bytes !== of) return;
     shown_ms = now_ms;
@@ -132,7 +136,7 @@ async function fill(
     line.show(`downloading ${imageName(image)}`, `${share}, ${sizeText(Math.max(0, Math.round(rate)))}/s  `);
   };
   try {
-    await transfer(io.environment, { url: place.url, reach, part, size, tell });
+    await transfer(io.environment, { url: origin.url, reach, part, size, onProgress });
   } finally {
     line.clear();
   }
@@ -161,7 +165,7 @@ async function isWanted(io: Io, path: string, { image, artifact }: Fetch): Promi
   try {
     const hashes = await hashFile(io.environment, path, {
       algorithms: digests.map(({ algorithm }) => algorithm),
-      tell: (bytes) =>
+      onProgress: (bytes) =>
         line.show(
           `checking ${imageName(image)}`,
           size === null ? "" : `${Math.floor(bytes * 100 / Math.max(1, size))} %  `,
@@ -185,6 +189,6 @@ async function requireSpace(target: string, bytes: number): Promise<void> {
   }
 }
 
-function nameOf(place: Place): string {
-  return place.kind === "file" ? place.path : place.url;
+function nameOf(origin: Origin): string {
+  return origin.kind === "file" ? origin.path : origin.url;
 }

@@ -20,7 +20,7 @@ import { filtering, FINGERPRINT, KEY, SIGNATURE, TRUST_INDEX } from "./options.t
 import { imageName } from "./pick.ts";
 import { sizeText } from "./size-text.ts";
 import { documentPath, imagePath, openSource, type Source } from "./source.ts";
-import { wishOf } from "./trust.ts";
+import { trustPolicyOf } from "./trust.ts";
 import { documentsOf } from "./vendor-check.ts";
 
 export function mirror(host: Host): AnyCommand {
@@ -42,7 +42,7 @@ export function mirror(host: Host): AnyCommand {
     .action(host.withIo(async (io, options) => {
       const folder = resolve(options.to);
       const base_url = options.baseUrl === undefined ? null : parseEndpoint(options.baseUrl, "--base-url");
-      const check = await wishOf(options);
+      const check = await trustPolicyOf(options);
       const source = await openSource(host, io, options.index);
       if (source.name === folder) throw usageFailure("--to is the index itself");
       const images = filterImages(await source.images(), options);

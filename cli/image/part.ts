@@ -38,14 +38,14 @@ const OF = "of.json";
  */
 export async function openPart(
   target: string,
-  { identity, vetted }: { identity: string; vetted: boolean },
+  { identity, has_digest }: { identity: string; has_digest: boolean },
 ): Promise<Part> {
   const folder = join(dirname(target), `.${basename(target)}.${process.pid}.part`);
   await claim(target, folder);
   await mkdir(folder, { recursive: true });
   const path = join(folder, CONTENT);
   const kept = await readOf(folder);
-  const usable = kept !== null && kept.identity === identity && (vetted || kept.validator !== null);
+  const usable = kept !== null && kept.identity === identity && (has_digest || kept.validator !== null);
   const file = await open(path, constants.O_RDWR | constants.O_CREAT, 0o644);
   if (!usable) await file.truncate(0);
   let bytes = (await file.stat()).size;

@@ -19,7 +19,7 @@ import { type Artifact, type Image, imagesOf } from "./model.ts";
 import { getDocument } from "./web.ts";
 
 /** A location of an image file. */
-export type Place = { readonly kind: "file"; readonly path: string } | { readonly kind: "url"; readonly url: string };
+export type Origin = { readonly kind: "file"; readonly path: string } | { readonly kind: "url"; readonly url: string };
 
 export type Source = {
   /** Addresses that its images and documents may be fetched from. */
@@ -37,7 +37,7 @@ export type Source = {
    */
   document(url: string, artifact: Artifact): Promise<Uint8Array>;
   /** Lists locations of a file, best first. Never empty. */
-  places(image: Image, artifact: Artifact): Promise<readonly Place[]>;
+  origins(image: Image, artifact: Artifact): Promise<readonly Origin[]>;
 };
 
 /**
@@ -101,7 +101,7 @@ function urlSource(environment: Environment, address: string, allowed: readonly 
         bytes_max: VENDOR_DOCUMENT_BYTES_MAX,
       });
     },
-    places: (_image, { locations }) => Promise.resolve(locations.map(({ url }) => ({ kind: "url", url }))),
+    origins: (_image, { locations }) => Promise.resolve(locations.map(({ url }) => ({ kind: "url", url }))),
   });
 }
 
@@ -112,10 +112,10 @@ function folderSource(environment: Environment, folder: string, allowed: readonl
     name: folder,
     read: (path) => readCapped(join(folder, path), INDEX_BYTES_MAX),
     kept: (url) => readCapped(join(folder, documentPath(url)), VENDOR_DOCUMENT_BYTES_MAX),
-    places: async (image, artifact) => {
+    origins: async (image, artifact) => {
       const path = join(folder, imagePath(image, artifact));
       const here = await stat(path).then((found) => found.isFile(), () => false);
-      const elsewhere = artifact.locations.map(({ url }): Place => ({ kind: "url", url }));
+      const elsewhere = artifact.locations.map(({ url }): Origin => ({ kind: "url", url }));
       return here ? [{ kind: "file", path }, ...elsewhere] : elsewhere;
     },
   });
@@ -128,10 +128,10 @@ type Access = {
   read(path: string): Promise<Uint8Array | null>;
   /** Returns a mirror's copy of a vendor's document, or null. */
   kept(url: string, artifact: Artifact): Promise<Uint8Array | null>;
-  places: Source["places"];
+  origins: Source["origins"];
 };
 
-function withDocuments({ environment, reach, name, read, kept, places }: Access): Source {
+function withDocuments({ environment, reach, name, read, kept, origins }: Access): Source {
   const documents = new Map<string, Promise<Uint8Array>>();
   const text = async (path: string) => {
     const bytes = await read(path);
@@ -167,8 +167,8 @@ function withDocuments({ environment, reach, name, read, kept, places }: Access)
       documents.set(url, asked);
       return asked;
     },
-    places: async (image, artifact) => {
-      const found = await places(image, artifact);
+    origins: async (image, artifact) => {
+      const found = await origins(image, artifact);
       if (found.length === 0) throw new Failure("the index has no location of this file", EXIT.failure);
       return found;
     },

@@ -22,7 +22,7 @@ export type Transfer = {
   readonly plain_http?: boolean;
   readonly uniform?: boolean;
   /** Called as bytes arrive. */
-  readonly tell: (bytes: number, of: number | null) => void;
+  readonly onProgress: (bytes: number, of: number | null) => void;
 };
 
 /** Throws a Failure when the address does not have the file, or has another file. */
@@ -67,7 +67,7 @@ async function transferOnce(environment: Environment, job: Transfer): Promise<bo
       throw new Failure(`${url} sends more than ${bytes_max} bytes`, EXIT.failure);
     }
     await part.write(chunk);
-    job.tell(part.bytes(), end);
+    job.onProgress(part.bytes(), end);
   }
   if (end !== null && part.bytes() < end) {
     throw new Unreachable(`${url} broke off after ${part.bytes()} of ${end} bytes`, EXIT.failure);

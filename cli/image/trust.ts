@@ -8,7 +8,7 @@ import {
   askVendor,
   checkDocumentSignatures,
   requireSignature,
-  type SignatureRequest,
+  type SignatureRequirement,
   type SignedBy,
   traceable,
   type Traced,
@@ -20,10 +20,10 @@ export type TrustOptions = {
   readonly key?: string | undefined;
   readonly fingerprint?: readonly string[] | undefined;
 };
-export type Wish = { readonly trust_index: boolean; readonly signature: SignatureRequest | null };
+export type TrustPolicy = { readonly trust_index: boolean; readonly signature: SignatureRequirement | null };
 export type Proof = { readonly traced: Traced; readonly signed_by: readonly SignedBy[] };
 
-export async function wishOf(options: TrustOptions): Promise<Wish> {
+export async function trustPolicyOf(options: TrustOptions): Promise<TrustPolicy> {
   const { trustIndex, signature, key, fingerprint } = options;
   const trust_index = trustIndex === true;
   if (signature !== true) {
@@ -56,7 +56,7 @@ function pinOf(fingerprint: string): string {
  * Checks everything that does not need the image file. Throws a Failure when the vendor's documents differ from the
  * index.
  */
-export async function proveListing(source: Source, artifact: Artifact, check: Wish): Promise<Proof> {
+export async function proveListing(source: Source, artifact: Artifact, check: TrustPolicy): Promise<Proof> {
   const traced = check.trust_index ? withoutVendor(traceable(artifact)) : await askVendor(source, artifact);
   if (check.signature === null) return { traced, signed_by: [] };
   await requireSignature(source, artifact, check.signature);

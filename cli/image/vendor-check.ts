@@ -12,7 +12,7 @@ import type { Source } from "./source.ts";
 /** The source of a digest: the vendor's own document, only the index, or no digest at all. */
 export type Traced = "vendor" | "index" | "none";
 
-export type SignatureRequest = {
+export type SignatureRequirement = {
   /** The user's key file, instead of the key that the index names. */
   readonly key: Uint8Array | null;
   /** Accepted fingerprints, upper case. Empty if the user named none. */
@@ -73,7 +73,11 @@ function digestFrom(artifact: Artifact, url: string): KnownDigest | undefined {
  * Throws a Failure when the index has no signature for the file, or when the key of a signature over the image is not
  * pinned. Checked before the download, which may be long.
  */
-export async function requireSignature(source: Source, artifact: Artifact, request: SignatureRequest): Promise<void> {
+export async function requireSignature(
+  source: Source,
+  artifact: Artifact,
+  request: SignatureRequirement,
+): Promise<void> {
   if (signaturesOfDocuments(artifact).length + signaturesOfImage(artifact).length === 0) {
     throw new Failure(
       "the index has no signature of the vendor over this image or over a list with its hash",
@@ -106,7 +110,7 @@ function unpinned(fingerprints: readonly string[]): Failure {
 export async function checkDocumentSignatures(
   source: Source,
   artifact: Artifact,
-  request: SignatureRequest,
+  request: SignatureRequirement,
 ): Promise<readonly SignedBy[]> {
   const found: SignedBy[] = [];
   for (const signature of signaturesOfDocuments(artifact)) {
@@ -126,7 +130,7 @@ export async function checkDocumentSignatures(
 export async function checkImageSignatures(
   source: Source,
   artifact: Artifact,
-  { request, path }: { request: SignatureRequest; path: string },
+  { request, path }: { request: SignatureRequirement; path: string },
 ): Promise<readonly SignedBy[]> {
   const found: SignedBy[] = [];
   for (const signature of signaturesOfImage(artifact)) {
@@ -153,7 +157,7 @@ async function detached(
 async function keysFor(
   source: Source,
   artifact: Artifact,
-  { signature: { key_url }, request }: { signature: Signature; request: SignatureRequest },
+  { signature: { key_url }, request }: { signature: Signature; request: SignatureRequirement },
 ): Promise<{ keys: Keys; pinned: boolean }> {
   const in_address = request.key === null ? pinIn(key_url ?? "") : null;
   const pins = request.fingerprints.length > 0 ? request.fingerprints : in_address === null ? null : [in_address];

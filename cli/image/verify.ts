@@ -14,7 +14,7 @@ import { FINGERPRINT, KEY, picking, SIGNATURE, TRUST_INDEX } from "./options.ts"
 import { sizeOfFile } from "./part.ts";
 import { artifactName, findImage, imageName } from "./pick.ts";
 import { openSource } from "./source.ts";
-import { proofText, proveListing, wishOf } from "./trust.ts";
+import { proofText, proveListing, trustPolicyOf } from "./trust.ts";
 import { checkImageSignatures } from "./vendor-check.ts";
 
 type Match = { readonly image: Image; readonly artifact: Artifact };
@@ -31,7 +31,7 @@ export function verify(host: Host): AnyCommand {
     .addOption(KEY)
     .addOption(FINGERPRINT)
     .action(host.withIo(async (io, file, options) => {
-      const check = await wishOf(options);
+      const check = await trustPolicyOf(options);
       const path = resolve(file);
       if (await sizeOfFile(path) === null) throw new Failure(`the file ${path} does not exist`, EXIT.failure);
       const source = await openSource(host, io, options.index);
@@ -58,7 +58,7 @@ async function hashesOf(io: Io, path: string): Promise<Hashes> {
   try {
     return await hashFile(io.environment, path, {
       algorithms: DIGEST_ALGORITHMS,
-      tell: () => line.show(`checking ${path}`),
+      onProgress: () => line.show(`checking ${path}`),
     });
   } finally {
     line.clear();
@@ -68,13 +68,13 @@ async function hashesOf(io: Io, path: string): Promise<Hashes> {
 /** Finds the file in the index by its hashes. Throws a Failure if the index does not list it. */
 function matching(images: readonly Image[], hashes: Hashes): Match {
   const all = images.flatMap((image) => image.build.artifacts.map((artifact) => ({ image, artifact })));
-  const vetted = all.filter(({ artifact }) => knownDigests(artifact).length > 0);
-  const found = vetted.find(({ artifact }) => mismatch(hashes, knownDigests(artifact)) === null);
+  const has_digest = all.filter(({ artifact }) => knownDigests(artifact).length > 0);
+  const found = has_digest.find(({ artifact }) => mismatch(hashes, knownDigests(artifact)) === null);
   if (found !== undefined) return found;
-  const [only] = vetted;
+  const [only] = has_digest;
   if (only === undefined) throw new Failure("the index has no hash to compare the file with", EXIT.failure);
-  if (vetted.length > 1) {
-    throw new Failure(`the file is not among the ${vetted.length} files of the index`, EXIT.failure);
+  if (has_digest.length > 1) {
+    throw new Failure(`the file is not among the ${has_digest.length} files of the index`, EXIT.failure);
   }
   const { algorithm, value } = mismatch(hashes, knownDigests(only.artifact))!;
   throw new Failure(
