@@ -1,5 +1,5 @@
-// The secrets that start.ts passes to the server in the first line of its standard input, so that they are in neither its
-// arguments nor its environment. The input stays open; its end means that start.ts is gone.
+// The secrets that start.ts passes to the server in the first line of its standard input, so that they are in neither
+// its arguments nor its environment. The input stays open; its end means that start.ts is gone.
 import process from "node:process";
 import { createInterface } from "node:readline";
 import type { Environment } from "./config.ts";

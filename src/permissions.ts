@@ -3,7 +3,8 @@
 //
 // - The server (serve.ts) handles requests. It connects only to its own address, its database and the outbound process,
 //   writes no file and starts no program.
-// - The outbound process (outbound/process.ts) may connect anywhere, since tenants choose the issuers of their tokens. It
+// - The outbound process (outbound/process.ts) may connect anywhere, since tenants choose the issuers of their tokens.
+// It
 //   may do nothing else.
 // - start.ts starts both, and PostgreSQL if there is no DATABASE_URL. It handles no request.
 //

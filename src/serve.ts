@@ -1,5 +1,6 @@
 // The server process: listens, and drains on SIGTERM. Under `task start`, start.ts is its parent and starts PostgreSQL
-// (when DATABASE_URL is unset) and the outbound process. Run alone, the server does both itself and needs every permission.
+// (when DATABASE_URL is unset) and the outbound process. Run alone, the server does both itself and needs every
+// permission.
 import { getLogger } from "@logtape/logtape";
 import process from "node:process";
 import { readConfig } from "./config.ts";

@@ -1,6 +1,6 @@
 // `task start`: the parent of the server process. It starts the outbound process and, without DATABASE_URL, PostgreSQL;
-// then the server with exactly the permissions that it needs. It forwards signals, listens on no port and reads no request.
-// Secrets go to the server through its standard input, since other processes can read arguments and variables.
+// then the server with exactly the permissions that it needs. It forwards signals, listens on no port and reads no
+// request. Secrets go to the server through its standard input, since other processes can read arguments and variables.
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";

@@ -1,6 +1,6 @@
-// Resolves an API key to its owner, or to the tenant that it is bound to. The row is found by the hash of the secret, so
-// response time does not reveal whether a key exists: a wrong secret and an unknown id are the same failed lookup. The
-// time of the lookup could reveal something about a hash, but a caller cannot choose hashes.
+// Resolves an API key to its owner, or to the tenant that it is bound to. The row is found by the hash of the secret,
+// so response time does not reveal whether a key exists: a wrong secret and an unknown id are the same failed lookup.
+// The time of the lookup could reveal something about a hash, but a caller cannot choose hashes.
 import { createHash } from "node:crypto";
 import type { KeyScope } from "../contract/enums.ts";
 import { createLookup } from "../db/lookup.ts";

@@ -6,7 +6,9 @@ import { type Action, POLICY, type Rule } from "./policy.ts";
 import type { KnownPrincipal, Principal } from "./principal.ts";
 import { owns, sees } from "./visibility.ts";
 
-/** The same for missing, malformed, expired, revoked and unknown credentials, so that it reveals nothing about a key. */
+/**
+ * The same for missing, malformed, expired, revoked and unknown credentials, so that it reveals nothing about a key.
+ */
 export const UNAUTHENTICATED: Fault = fault(
   "unauthenticated",
   "the API key or token is missing, not recognized, expired or revoked",

@@ -127,7 +127,9 @@ export function auditActor(principal: Principal): AuditActor {
   return key_id === null ? { kind: "operator", user_id, is_root } : { kind: "api_key", key_id, user_id };
 }
 
-/** Returns the caller of a route that requires a credential. Throws when the policy admits anonymous callers (a bug). */
+/**
+ * Returns the caller of a route that requires a credential. Throws when the policy admits anonymous callers (a bug).
+ */
 export function callerOf(c: { get(key: "principal"): Principal }): KnownPrincipal {
   const principal = c.get("principal");
   if (principal.kind === "anonymous") throw new Error("an anonymous caller reached a route that needs a credential");

@@ -1,6 +1,6 @@
 // Resolves the Authorization header to a principal. Only `Bearer` is accepted, with an API key, a token of another
-// issuer (it has the claim `iss`), or a token of our own sessions (it has none). Each form has its own reader and its own
-// algorithms, so that a token is never checked by the rules of another form.
+// issuer (it has the claim `iss`), or a token of our own sessions (it has none). Each form has its own reader and its
+// own algorithms, so that a token is never checked by the rules of another form.
 import { decodeJwt, errors } from "jose";
 import { TOKEN_CHARS_MAX } from "../contract/limits.ts";
 import type { Db } from "../db/pool.ts";
@@ -43,7 +43,9 @@ export function createCredentials({ db, tokens, identity, federate, web }: Crede
   };
 }
 
-/** Returns the unverified `iss` claim; undefined without one, null for malformed tokens. The reader verifies it later. */
+/**
+ * Returns the unverified `iss` claim; undefined without one, null for malformed tokens. The reader verifies it later.
+ */
 function claimedIssuer(token: string): string | undefined | null {
   try {
     const { iss } = decodeJwt(token);

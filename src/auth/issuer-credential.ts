@@ -1,6 +1,6 @@
-// Resolves a token of another issuer to its user. The issuer is the identity service of the site's configuration, or one
-// that a tenant registered, which can only issue tokens for that tenant. A token that is bound to something that the
-// server does not check is refused.
+// Resolves a token of another issuer to its user. The issuer is the identity service of the site's configuration, or
+// one that a tenant registered, which can only issue tokens for that tenant. A token that is bound to something that
+// the server does not check is refused.
 import { z } from "zod";
 import type { Capability } from "../contract/enums.ts";
 import { SUBJECT_CHARS_MAX, TOKEN_LEEWAY_S } from "../contract/limits.ts";

@@ -12,7 +12,9 @@ export function isIssuerUrl(text: string): boolean {
   return url.protocol === "https:" || isLoopback(url);
 }
 
-/** Returns whether keys may be fetched from a URL that the issuer names. A remote issuer must not name a local address. */
+/**
+ * Returns whether keys may be fetched from a URL that the issuer names. A remote issuer must not name a local address.
+ */
 export function mayFollow(issuer: string, text: string): boolean {
   const [from, to] = [URL.parse(issuer), URL.parse(text)];
   if (from === null || to === null || to.username !== "" || to.password !== "") return false;

@@ -1,5 +1,5 @@
-// The keys of other issuers, found by OpenID discovery or configured. They are cached for JWKS_CACHE_S and read again when
-// a token names an unknown key. A failing issuer is an error; the caller never becomes anonymous.
+// The keys of other issuers, found by OpenID discovery or configured. They are cached for JWKS_CACHE_S and read again
+// when a token names an unknown key. A failing issuer is an error; the caller never becomes anonymous.
 import { Buffer } from "node:buffer";
 import { compactVerify, createLocalJWKSet, errors } from "jose";
 import { z } from "zod";

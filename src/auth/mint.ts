@@ -36,7 +36,9 @@ export type Mint = ReturnType<typeof createMint>;
 
 /** Returns the functions that create and open secrets with the server's secret. */
 export function createMint(secret: Uint8Array) {
-  /** Derives a key from the message id, so that a repeated request gets the same key although no stored reply holds it. */
+  /**
+   * Derives a key from the message id, so that a repeated request gets the same key although no stored reply holds it.
+   */
   function apiKey(msg_id: string) {
     const bytes = derive(secret, { purpose: "api-key", id: msg_id }, LOOKUP_BYTES + SECRET_BYTES);
     return keyOf(bytes);

@@ -1,6 +1,6 @@
-// Seals secrets that the server must read again: AES-256-GCM with one key per purpose. A sealed text opens only with the
-// purpose and id that it was sealed for, so that it cannot be moved to another row.
-// Format 1: "s1." and base64url of nonce (12 bytes), ciphertext, tag (16 bytes).
+// Seals secrets that the server must read again: AES-256-GCM with one key per purpose. A sealed text opens only with
+// the purpose and id that it was sealed for, so that it cannot be moved to another row. Format 1: "s1." and base64url
+// of nonce (12 bytes), ciphertext, tag (16 bytes).
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
 
 /** The purpose of a sealed or derived value, and the record that it belongs to. */
@@ -19,7 +19,9 @@ export function seal(secret: Uint8Array, plaintext: string, context: SealContext
   return PREFIX + body.toString("base64url");
 }
 
-/** Opens a sealed text. Throws an Error when it was changed, moved, or sealed with another secret, without saying which. */
+/**
+ * Opens a sealed text. Throws an Error when it was changed, moved, or sealed with another secret, without saying which.
+ */
 export function open(secret: Uint8Array, sealed: string, context: SealContext): string {
   const body = Buffer.from(sealed.slice(PREFIX.length), "base64url");
   try {

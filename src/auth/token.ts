@@ -81,7 +81,9 @@ export function createSessionTokens(secret: Uint8Array) {
   /** Returns the claims of an access token that this server signed, or null. Does not check the expiry. */
   const readAccess = (token: string) => read(token, AccessClaims);
 
-  /** Returns the session and generation of a refresh token that this server signed, or null. Does not check the expiry. */
+  /**
+   * Returns the session and generation of a refresh token that this server signed, or null. Does not check the expiry.
+   */
   async function readRefresh(token: string): Promise<{ readonly sid: string; readonly generation: number } | null> {
     const claims = await read(token, RefreshClaims);
     if (claims === null) return null;

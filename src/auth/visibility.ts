@@ -1,6 +1,6 @@
-// Decides whether a caller may see or change an image or an SSH key. The two permissions differ in two scopes. Public: everybody sees, only root
-// changes. Silo: every member and key of the silo's tenants sees, only a member with the capability silo-admin changes.
-// Callers check for root themselves.
+// Decides whether a caller may see or change an image or an SSH key. The two permissions differ in two scopes. Public:
+// everybody sees, only root changes. Silo: every member and key of the silo's tenants sees, only a member with the
+// capability silo-admin changes. Callers check for root themselves.
 import type { ScopeKind } from "../contract/enums.ts";
 import type { RecordScope, ResourceScope } from "./resource-scope.ts";
 import type { KnownPrincipal } from "./principal.ts";

@@ -1,5 +1,5 @@
-// Messages between node agents and the control plane (docs/nodes.md). Unknown fields of these bodies are ignored, so that
-// agents and servers of different versions work together.
+// Messages between node agents and the control plane (docs/nodes.md). Unknown fields of these bodies are ignored, so
+// that agents and servers of different versions work together.
 import { z } from "zod";
 import { Timestamp, Uuid, withDefault } from "./common.ts";
 import { CN_STATES, DEVICE_KINDS, POOL_TIERS } from "./enums.ts";
@@ -77,7 +77,9 @@ export type CapacityReport = z.infer<typeof CapacityReport>;
 /** The body as it is sent: fields with a default are optional. */
 export type CapacityReportBody = z.input<typeof CapacityReport>;
 
-/** The effective values: the node's override, or else the cluster default. The agent clamps the percent to 0.0 to 1.0. */
+/**
+ * The effective values: the node's override, or else the cluster default. The agent clamps the percent to 0.0 to 1.0.
+ */
 export const AgentConfig = z.object({
   reservoir_enabled: z.boolean(),
   reservoir_percent: z.number(),

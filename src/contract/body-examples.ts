@@ -1,5 +1,5 @@
-// Example bodies of all routes, for the API description. A test sends each to a control plane, which must accept it; the
-// test replaces only ids and secrets.
+// Example bodies of all routes, for the API description. A test sends each to a control plane, which must accept it;
+// the test replaces only ids and secrets.
 
 const ID = "7f1c2a34-5b6d-4e8f-9a0b-1c2d3e4f5a6b";
 const MAC = "02:be:57:00:00:01";

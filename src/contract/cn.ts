@@ -67,7 +67,9 @@ export type CnApproval = z.infer<typeof CnApproval>;
 export const CnRoleBody = z.strictObject({ role: z.enum(CN_ROLES) });
 export type CnRoleBody = z.infer<typeof CnRoleBody>;
 
-/** Replaces the whole override; null or absent means inherit. The node clamps the percent, so any number is accepted. */
+/**
+ * Replaces the whole override; null or absent means inherit. The node clamps the percent, so any number is accepted.
+ */
 export const CnReservoirBody = z.strictObject({
   reservoir_enabled: z.boolean().nullish(),
   reservoir_percent: z.number().nullish(),

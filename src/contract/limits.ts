@@ -48,7 +48,9 @@ export const APPROVE_PER_MINUTE_DEFAULT = 10;
  * power returns, and low enough to slow a flood.
  */
 export const REGISTER_PER_MINUTE_DEFAULT = 1_200;
-/** Failed approvals of the whole site, so that codes cannot be guessed from many addresses (docs/reliability.md, S-07). */
+/**
+ * Failed approvals of the whole site, so that codes cannot be guessed from many addresses (docs/reliability.md, S-07).
+ */
 export const APPROVE_FAILURES_PER_HOUR = 300;
 /** Rows of an unpaged list. */
 export const SCAN_ROWS_MAX = 10_000;
@@ -137,7 +139,9 @@ export const ICMP_NUMBER_MAX = 255;
 export const VNI_MIN = 4_096;
 export const VNI_MAX = 16_777_215;
 export const VNI_TRIES_MAX = 8;
-/** Addresses at the start of a subnet that are not assigned: the network and the gateway. IPv4 also reserves broadcast. */
+/**
+ * Addresses at the start of a subnet that are not assigned: the network and the gateway. IPv4 also reserves broadcast.
+ */
 export const SUBNET_ADDRESSES_KEPT = 2;
 /** The last offset in a pool: the largest integer that JavaScript and JSON represent exactly. */
 export const POOL_OFFSET_MAX = 2 ** 53 - 1;

@@ -55,7 +55,9 @@ export const Subnet = z.object({
   created_at: Timestamp,
 });
 export type Subnet = z.infer<typeof Subnet>;
-/** Creates a subnet, with at least one block. Its blocks lie inside the VPC's blocks and must not overlap other subnets. */
+/**
+ * Creates a subnet, with at least one block. Its blocks lie inside the VPC's blocks and must not overlap other subnets.
+ */
 export const SubnetBody = z.strictObject({ ...described, ...blocks });
 export type SubnetBody = z.infer<typeof SubnetBody>;
 /** Associates a subnet with another route table of its VPC. */

@@ -1,6 +1,6 @@
-// Divides the open connections among their sources (docs/reliability.md, S-50). A new connection counts for its address as
-// a stranger's; a request with a valid credential moves it to the caller. Strangers can never have all connections: a new
-// one replaces the oldest connection of the address that has most. Trusted proxies are not limited.
+// Divides the open connections among their sources (docs/reliability.md, S-50). A new connection counts for its address
+// as a stranger's; a request with a valid credential moves it to the caller. Strangers can never have all connections:
+// a new one replaces the oldest connection of the address that has most. Trusted proxies are not limited.
 import type { Socket } from "node:net";
 import { CONNECTIONS_KNOWN_EACH, CONNECTIONS_STRANGER_EACH, CONNECTIONS_STRANGERS } from "../contract/limits.ts";
 import { addressBucket, isOneOf } from "../lib/net/client-address.ts";

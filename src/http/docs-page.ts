@@ -1,5 +1,5 @@
-// Renders /docs: the OpenAPI document as one static HTML page. It has no scripts and loads nothing, so that it works on a
-// closed network. Its policy allows its own style by hash and nothing else (docs/reliability.md, S-34).
+// Renders /docs: the OpenAPI document as one static HTML page. It has no scripts and loads nothing, so that it works on
+// a closed network. Its policy allows its own style by hash and nothing else (docs/reliability.md, S-34).
 import { createHash } from "node:crypto";
 import { schemaLines, type SchemaObject, schemaRules, schemaType } from "./docs-schema.ts";
 import { DOCS_STYLE } from "./docs-style.ts";

@@ -73,7 +73,9 @@ async function readAdmitted(c: Context<HttpEnv>, admit?: BodyAdmission) {
   }
 }
 
-/** Returns null for a body above the limit. Accessing `request.body` creates a stream, so a known length is used first. */
+/**
+ * Returns null for a body above the limit. Accessing `request.body` creates a stream, so a known length is used first.
+ */
 async function readCapped(
   request: Request,
   received: (bytes: number) => boolean = () => true,

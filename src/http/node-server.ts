@@ -1,7 +1,7 @@
-// Serves a fetch handler with node:http, because Deno.serve waits forever for an incomplete header. It enforces limits on
-// time and size of headers and bodies, on idle connections, and strict parsing (docs/reliability.md, S-36). A request
-// reaches the handler only with its complete body, so no handler waits for a slow client. Each source has only a share of
-// the bodies and connections (S-50).
+// Serves a fetch handler with node:http, because Deno.serve waits forever for an incomplete header. It enforces limits
+// on time and size of headers and bodies, on idle connections, and strict parsing (docs/reliability.md, S-36). A
+// request reaches the handler only with its complete body, so no handler waits for a slow client. Each source has only
+// a share of the bodies and connections (S-50).
 import { getLogger } from "@logtape/logtape";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";

@@ -1,5 +1,6 @@
-// Converts zod schemas to OpenAPI 3.0 schema objects. The input form of a schema can differ from its output form (fields
-// with defaults are optional, transforms are not applied); a named schema with two forms becomes Name and NameInput.
+// Converts zod schemas to OpenAPI 3.0 schema objects. The input form of a schema can differ from its output form
+// (fields with defaults are optional, transforms are not applied); a named schema with two forms becomes Name and
+// NameInput.
 import { z } from "zod";
 
 type Json = { [key: string]: unknown };

@@ -1,7 +1,7 @@
-// Builds the OpenAPI 3.0.3 document from the routes and their schemas. Every named schema becomes one component, found by
-// identity. The schema objects come from zod's generator, because the one in @hono/zod-openapi names only schemas that were
-// created after it was loaded, makes a component nullable when it is first used with `.nullable()`, and prints
-// `format: ip`.
+// Builds the OpenAPI 3.0.3 document from the routes and their schemas. Every named schema becomes one component, found
+// by identity. The schema objects come from zod's generator, because the one in @hono/zod-openapi names only schemas
+// that were created after it was loaded, makes a component nullable when it is first used with `.nullable()`, and
+// prints `format: ip`.
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { z } from "zod";
 import type { HttpEnv } from "./env.ts";

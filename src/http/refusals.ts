@@ -1,5 +1,5 @@
-// Derives the error statuses of each operation from its route: its method, its parameters, its permissions (`x-refusals`)
-// and its own hints (`x-also`, `x-never`).
+// Derives the error statuses of each operation from its route: its method, its parameters, its permissions
+// (`x-refusals`) and its own hints (`x-also`, `x-never`).
 import { ERROR_CODE_NAMES, ERROR_CODES } from "../contract/error-codes.ts";
 
 type Json = { [key: string]: unknown };

@@ -1,6 +1,6 @@
-// Requests that start an operation and answer with its outcome. The request only waits: the operation continues when the
-// caller disconnects, and when its credential ends meanwhile (401). With `Prefer: respond-async` (RFC 7240) the answer is
-// 202 with the operation.
+// Requests that start an operation and answer with its outcome. The request only waits: the operation continues when
+// the caller disconnects, and when its credential ends meanwhile (401). With `Prefer: respond-async` (RFC 7240) the
+// answer is 202 with the operation.
 import { z } from "zod";
 import { findOperationStatus, type OperationStatus } from "../../actors/saga/reads.ts";
 import type { Messages } from "../../actors/registry.ts";

@@ -1,5 +1,5 @@
-// Retries a decision whose input changed between the read and the commit. The refusal is stored under its message id, so
-// each retry has an id of its own, derived from the first: a repeated request gets the reply of the deciding try.
+// Retries a decision whose input changed between the read and the commit. The refusal is stored under its message id,
+// so each retry has an id of its own, derived from the first: a repeated request gets the reply of the deciding try.
 import { createHash } from "node:crypto";
 import type { Outcome } from "../../actors/engine/types.ts";
 import type { Fault } from "../contract/fault.ts";

@@ -101,7 +101,9 @@ export async function newInstance(deps: Deps, wanted: Wanted): Promise<Create | 
   };
 }
 
-/** Returns an image that the caller may see and the tenant may use. Also for root, the tenant must be allowed to use it. */
+/**
+ * Returns an image that the caller may see and the tenant may use. Also for root, the tenant must be allowed to use it.
+ */
 async function imageOf(deps: Deps, { body, place, principal }: Wanted) {
   const image = await findImageToUse(deps.kysely, body.image_id.toLowerCase());
   if (image === undefined || !isVisible(principal, image)) return null;

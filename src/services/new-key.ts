@@ -1,6 +1,6 @@
 // Creates an API key for the caller or for a tenant. No credential can create a key with more permissions than its own,
-// and no key can create one that expires later than itself (docs/reliability.md, S-48). A session may create a key without
-// an expiry: the user can renew the session.
+// and no key can create one that expires later than itself (docs/reliability.md, S-48). A session may create a key
+// without an expiry: the user can renew the session.
 import { callerOf } from "../auth/authorize.ts";
 import type { ApiKeyCreated } from "../contract/api-key.ts";
 import { type KeyScope, TENANT_KEY_SCOPES } from "../contract/enums.ts";
@@ -20,7 +20,9 @@ export type WantedKey = {
 
 export const OWN_KEY = conflict("the key that makes this request cannot delete itself; use another key");
 
-/** Creates the key and answers with its secret. The key's id is the message's, so that a repeat goes to the same actor. */
+/**
+ * Creates the key and answers with its secret. The key's id is the message's, so that a repeat goes to the same actor.
+ */
 export async function answerNewKey(c: Ctx, deps: Pick<RouteDeps, "idempotency" | "mint" | "send">, wanted: WantedKey) {
   const caller = callerOf(c);
   const expires_at = expiryOf(caller, wanted);

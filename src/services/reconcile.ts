@@ -13,7 +13,9 @@ type Vm = { readonly state: string; readonly identity: string | null };
 
 export type TakenStatus = { readonly id: string; readonly made_at: string | null; readonly payload: unknown };
 
-/** Sends a message per instance that differs. A report that is older than the last one, or repeated, changes nothing. */
+/**
+ * Sends a message per instance that differs. A report that is older than the last one, or repeated, changes nothing.
+ */
 export async function reconcile(c: Ctx, deps: Deps, { id, made_at, payload }: TakenStatus): Promise<void> {
   const vms = member(payload, "vms");
   if (typeof vms !== "object" || vms === null) return;

@@ -12,7 +12,10 @@ export type Settings = ReturnType<typeof createSettings>;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Returns the functions that read settings. Throws when a variable in `env` has a value that its setting does not allow. */
+/**
+ * Returns the functions that read settings. Throws when a variable in `env` has a value that its setting does not
+ * allow.
+ */
 export function createSettings(kysely: Kysely<Database>, env: Environment) {
   const shadowing = new Map<SettingKey, unknown>();
   for (const key of Object.keys(SETTINGS) as SettingKey[]) {

@@ -7,7 +7,9 @@ import type { KnownPrincipal } from "../auth/principal.ts";
 import { type Fault, fault } from "../contract/fault.ts";
 import { RATES_READ_MS } from "../contract/limits.ts";
 
-/** Requests per minute, and how many of them may be other than GET and HEAD. A bucket holds the tokens of one minute. */
+/**
+ * Requests per minute, and how many of them may be other than GET and HEAD. A bucket holds the tokens of one minute.
+ */
 export type CallerRates = { readonly requests: number; readonly writes: number };
 
 export type CallerRateOptions = {

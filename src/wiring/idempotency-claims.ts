@@ -1,7 +1,7 @@
-// Turns requests into messages. Each request claims a message id; with an Idempotency-Key, a repeated request gets the id
-// of the first one, and so the stored reply. After a refusal with 503 the key is released, so that the repeated request is
-// a new message. When the outcome is unknown (the database did not answer) the key stays claimed: otherwise the request
-// could take effect twice.
+// Turns requests into messages. Each request claims a message id; with an Idempotency-Key, a repeated request gets the
+// id of the first one, and so the stored reply. After a refusal with 503 the key is released, so that the repeated
+// request is a new message. When the outcome is unknown (the database did not answer) the key stays claimed: otherwise
+// the request could take effect twice.
 import { type createEngine, OVERLOADED } from "../../actors/engine/engine.ts";
 import type { Outcome } from "../../actors/engine/types.ts";
 import type { Messages } from "../../actors/registry.ts";
@@ -104,7 +104,9 @@ function isStoredUnavailability(outcome: Outcome): boolean {
   return !outcome.ok && outcome.fault.kind === "unavailable" && outcome.fault !== OVERLOADED;
 }
 
-/** Returns the owner of an idempotency claim. Keys of one user that are bound to different tenants have separate claims. */
+/**
+ * Returns the owner of an idempotency claim. Keys of one user that are bound to different tenants have separate claims.
+ */
 function claimantOf(principal: Principal): string {
   if (principal.kind === "anonymous") return "anonymous";
   const { user_id, key_tenant_id } = principal;

@@ -1,4 +1,5 @@
-// Seals values that release 0.1.0 stored unencrypted. Every process does so before it serves; several may do so at once.
+// Seals values that release 0.1.0 stored unencrypted. Every process does so before it serves; several may do so at
+// once.
 import type { Mint } from "../auth/mint.ts";
 import type { Db } from "../db/pool.ts";
 

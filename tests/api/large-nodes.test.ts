@@ -1,5 +1,5 @@
-// Lists do not read large values: nodes with 1 MiB of sysinfo cost as much as small ones, and floods of registrations end at
-// their limits without breaking the list.
+// Lists do not read large values: nodes with 1 MiB of sysinfo cost as much as small ones, and floods of registrations
+// end at their limits without breaking the list.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {

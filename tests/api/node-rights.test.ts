@@ -8,8 +8,8 @@ import { changedRows, type Dump, dumpTables } from "../support/dump.ts";
 import { acceptedBodies } from "./bodies.ts";
 import { readRoutes, type RouteDescription } from "./description.ts";
 
-// own, other: the object of the node that asks, and of another node, in every state that it can have. absent: of no node.
-// One number: it is the same for all.  node: the key of an approved node.  off: the key of a disabled node.
+// own, other: the object of the node that asks, and of another node, in every state that it can have. absent: of no
+// node. One number: it is the same for all.  node: the key of an approved node.  off: the key of a disabled node.
 const TABLE = `
 route                                      node own other absent   off own other absent
 POST /v1/agent/heartbeat                   200 200 200             200 200 200

@@ -1,5 +1,5 @@
-// A generated client works and has the right types: openapi-typescript generates the types, openapi-fetch uses them. Each
-// use that the types must refuse is marked with an expected error.
+// A generated client works and has the right types: openapi-typescript generates the types, openapi-fetch uses them.
+// Each use that the types must refuse is marked with an expected error.
 import { execFile } from "node:child_process";
 import { symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
