@@ -199,7 +199,7 @@ export function booterRoutes(app: App, deps: Deps): void {
   }
 }
 
-const TAKEN = conflict("the setup bundle of this run was already taken");
+const TAKEN = conflict("the setup bundle of this run was taken already");
 
 function reasonRefusal(reason: string): Fault | null {
   const bytes = new TextEncoder().encode(reason).length;

@@ -83,7 +83,7 @@ function outcomeOf({ summary, output }: OperationStatus, { what, error_code }: B
 function repeatedOutcome(current: OperationStatus, { failure }: Pick<Begun<never>, "failure">): Ended {
   const { id, state } = current.summary;
   if (state !== "running") return outcomeOf(current, failure);
-  const message = `the request with this Idempotency-Key is still running as operation ${id}`;
+  const message = `the request with this Idempotency-Key still runs as operation ${id}`;
   return { ended: "refused", fault: { ...conflict(message), retry_after_s: RETRY_S } };
 }
 

@@ -211,7 +211,7 @@ const NOTHING = {
 const SYSINFO_TOO_LARGE = badRequest(
   `sysinfo: must be at most ${CLAIM_SYSINFO_BYTES_MAX / 1_024} KiB of JSON in a registration without proof of the node`,
 );
-const NOT_THIS_NODE = fault("forbidden", "the key belongs to a node other than the server_uuid of this registration", {
+const NOT_THIS_NODE = fault("forbidden", "the key belongs to another node than the server_uuid of this registration", {
   error_code: "Forbidden",
 });
 
