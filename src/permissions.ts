@@ -13,8 +13,8 @@ import { existsSync } from "node:fs";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { type Config, type Environment, readConfig } from "./config.ts";
-import { databasePlace } from "./db/database-address.ts";
-import { SHARED_PLACE } from "./db/embedded.ts";
+import { databaseLocation } from "./db/database-address.ts";
+import { SHARED_FOLDER } from "./db/embedded.ts";
 import { binariesIn, binariesRoot } from "./db/postgres-binaries.ts";
 import { tlsFiles } from "./db/tls.ts";
 import { parseIp } from "./lib/net/ip-address.ts";
@@ -46,7 +46,7 @@ export function serverPermissions(
 ): string[] {
   const config = readConfig(env);
   const urls = [config.databaseUrl, config.ownerUrl].filter((url) => url !== null);
-  const places = urls.map((url) => databasePlace(url, env));
+  const places = urls.map((url) => databaseLocation(url, env));
   const sockets = places.flatMap((place) => place.kind === "socket" ? [place.path] : []);
   const hosts = places.flatMap((place) => place.kind === "tcp" ? [hostPort(place.host, place.port)] : []);
   const files = [config.indexSite, config.tls?.cert ?? null, config.tls?.key ?? null, ...urls.flatMap(tlsFiles)].filter(
@@ -74,7 +74,7 @@ const TOOLS = ["sh", "id", "unshare", "chown"];
 export function starterPermissions(env: Environment): string[] {
   const config = readConfig(env);
   if (config.databaseUrl !== null) return ["--allow-env", list("run", [process.execPath])];
-  const places = [config.dataDir, SHARED_PLACE];
+  const places = [config.dataDir, SHARED_FOLDER];
   const { initdb, postgres } = binariesIn(binariesRoot(), "");
   return [
     "--allow-env",

@@ -10,7 +10,7 @@ import { startEmbedded } from "./db/embedded.ts";
 import { serveNode } from "./http/node-server.ts";
 import { readTls } from "./http/tls-files.ts";
 import { followTls } from "./http/tls-follow.ts";
-import { startLabNodes } from "./dev/nodes.ts";
+import { startDevNodes } from "./dev/nodes.ts";
 import { configureLogging } from "./logging.ts";
 import { isLoopback } from "./lib/net/client-address.ts";
 import { openControlPlane } from "./wiring.ts";
@@ -39,7 +39,7 @@ async function serve(): Promise<void> {
   const url = `http${tls === null ? "" : "s"}://${
     config.host.includes(":") ? `[${config.host}]` : config.host
   }:${server.port}`;
-  const nodes = startLabNodes({ count: config.labNodes, endpoint: url, dataDir: config.dataDir });
+  const nodes = startDevNodes({ count: config.labNodes, endpoint: url, dataDir: config.dataDir });
   if (tls === null && !config.behindProxy && !isLoopback(config.host)) {
     logger.warning("keys and passwords cross the network unencrypted: set BERTH_TLS_CERT and BERTH_TLS_KEY", { url });
   }

@@ -108,9 +108,9 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
     store,
     behaviors,
     ports,
-    onCommit: ({ refs, told }) => {
+    onCommit: ({ refs, tells }) => {
       hints.hint(refs);
-      if (told || refs.some((ref) => timedKinds.includes(ref.kind))) worker.nudge();
+      if (tells || refs.some((ref) => timedKinds.includes(ref.kind))) worker.nudge();
     },
   });
   const worker = createBackgroundWorker({

@@ -1,5 +1,5 @@
 // The messages of a compute node's record. They carry ids, codes, keys and hashes, but never the time.
-import type { Identified, Said } from "../../src/lib/ids/registration-identity.ts";
+import type { Identified, ReportedIdentity } from "../../src/lib/ids/registration-identity.ts";
 import type { CnRole } from "../../src/contract/enums.ts";
 import type { CnPlacementPatch } from "../../src/contract/cn-placement.ts";
 import type { SetupApproval } from "../../src/contract/setup.ts";
@@ -28,12 +28,12 @@ export type NodeProof = { readonly key_id: string } | { readonly poll_token_sha2
 
 export type CnMessage =
   /** An unknown server_uuid registers while an auto-approve window is open. */
-  | Said & Ticket & { readonly type: "join"; readonly key: NewNodeKey; readonly operation_id: string }
+  | ReportedIdentity & Ticket & { readonly type: "join"; readonly key: NewNodeKey; readonly operation_id: string }
   /** The same commit creates an enrolment claim of this server_uuid. */
   | Identified & { readonly type: "claimed" }
   | { readonly type: "last_claim_ended" }
   /** The ticket is used only for a record that has none. */
-  | Said & Ticket & { readonly type: "refresh"; readonly proof: NodeProof }
+  | ReportedIdentity & Ticket & { readonly type: "refresh"; readonly proof: NodeProof }
   | {
     readonly type: "approve";
     readonly claim_code: string;

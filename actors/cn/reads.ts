@@ -141,7 +141,7 @@ export async function findRegistered(db: Db, hashes: readonly string[]): Promise
 }
 
 /** Finds the state and the token of a node before it registers; null when there is no such node. */
-export async function findGround(db: Db, server_uuid: string) {
+export async function findProofOfNode(db: Db, server_uuid: string) {
   const row = await db.selectFrom("cn_loaded").select(["state", "poll_token_sha256"])
     .where("server_uuid", "=", server_uuid).executeTakeFirst();
   return row ?? null;

@@ -43,7 +43,7 @@ const ENGINE_LIMITS: EngineLimits = {
 };
 
 /** The actors of a durable unit, and whether it wrote to the outbox. */
-export type Committed = { readonly refs: readonly ActorRef[]; readonly told: boolean };
+export type Committed = { readonly refs: readonly ActorRef[]; readonly tells: boolean };
 
 /** The parts of an engine. It calls `onCommit` for each unit once the unit is durable. */
 export type EngineOptions = {
@@ -304,7 +304,7 @@ export function createEngine(options: EngineOptions) {
           else waiting.settle(outcomeOf(stored));
         }
         const choice = item.unit.choices[result.choice];
-        options.onCommit?.({ refs: item.unit.actors.map((each) => each.ref), told: (choice?.outbox.length ?? 0) > 0 });
+        options.onCommit?.({ refs: item.unit.actors.map((each) => each.ref), tells: (choice?.outbox.length ?? 0) > 0 });
         return;
       }
       case "conflict":

@@ -1,6 +1,6 @@
 // The messages of an enrolment claim. They carry ids, codes and hashes, but never the time.
 import type { Of } from "../engine/table.ts";
-import type { Said } from "../../src/lib/ids/registration-identity.ts";
+import type { ReportedIdentity } from "../../src/lib/ids/registration-identity.ts";
 
 /** The code and the token of one registration. */
 export type NewTicket = {
@@ -11,14 +11,14 @@ export type NewTicket = {
 };
 
 export type EnrolmentClaimMessage =
-  | Said & NewTicket & {
+  | ReportedIdentity & NewTicket & {
     readonly type: "register";
     readonly id: string;
     readonly source: string;
     readonly source_bucket: string;
   }
   /** `proof_sha256` is the hash of the claim's current token. */
-  | Said & NewTicket & { readonly type: "renew"; readonly source: string; readonly proof_sha256: string }
+  | ReportedIdentity & NewTicket & { readonly type: "renew"; readonly source: string; readonly proof_sha256: string }
   /** Its node takes over its description in the same commit. */
   | { readonly type: "approve"; readonly claim_code: string }
   | { readonly type: "tick" };

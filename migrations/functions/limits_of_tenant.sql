@@ -1,5 +1,5 @@
 -- The limits in force for a tenant: its own quota as a whole, otherwise the defaults {cpu_limit, memory_bytes,
--- disk_bytes, instance_limit}; null is unlimited. `own` tells which of the two applies.
+-- disk_bytes, instance_limit}; null is unlimited. `own` says which of the two applies.
 create or replace function limits_of_tenant(tenant uuid, defaults jsonb,
   out cpu bigint, out memory_bytes bigint, out disk_bytes bigint, out instances bigint, out own boolean)
 language sql stable as $$

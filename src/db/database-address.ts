@@ -2,14 +2,14 @@
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-export type DatabasePlace =
+export type DatabaseLocation =
   | { readonly kind: "tcp"; readonly host: string; readonly port: number }
   | { readonly kind: "socket"; readonly path: string };
 
 const PORT_DEFAULT = 5_432;
 
 /** Parts missing in the URL come from PGHOST and PGPORT, then from the driver's defaults. */
-export function databasePlace(text: string, env: Environment): DatabasePlace {
+export function databaseLocation(text: string, env: Environment): DatabaseLocation {
   // The driver accepts a user without a host; URL does not.
   const url = URL.parse(text.replace("@/", "@localhost/"), "postgres://localhost");
   const hasHost = url !== null && !/^[a-z]+:\/\/(?:[^/?#]*@)?(?:[/?#]|$)/i.test(text);

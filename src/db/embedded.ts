@@ -59,7 +59,7 @@ const SETTINGS = {
 } as const;
 
 /** The folder for PostgreSQL's files when the user that runs PostgreSQL cannot enter root's own folder. */
-export const SHARED_PLACE = "/var/lib/berth";
+export const SHARED_FOLDER = "/var/lib/berth";
 
 /** Starts the server; the first start creates its files. Throws an Error with a remedy when it cannot. */
 export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
@@ -109,7 +109,7 @@ async function placeOf(
   // A chosen folder stays, even when the reason is gone: a new empty database would look like lost data.
   const chosen = await readFile(folder.place, "utf8").catch(() => "");
   if (chosen === "" && (user.seesOurFiles || await canEnter(user, dirname(folder.path)))) return folder;
-  const place = chosen || join(SHARED_PLACE, createHash("sha256").update(folder.path).digest("hex").slice(0, 12));
+  const place = chosen || join(SHARED_FOLDER, createHash("sha256").update(folder.path).digest("hex").slice(0, 12));
   await mkdir(place, { recursive: true, mode: 0o711 });
   await writeFile(folder.place, place, { mode: 0o600 });
   note(`PostgreSQL runs as ${user.name} and keeps the files of ${folder.path} in ${place}.`);

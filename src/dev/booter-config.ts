@@ -1,11 +1,11 @@
 // The configuration of a booter on loopback, with free ports.
 
 /** Returns a configuration with files in `folder` and the key in `folder`/key. `more` is appended. */
-export function loopbackConfig(folder: string, { plane_url, more }: { plane_url: string; more: string }): string {
+export function loopbackConfig(folder: string, { server_url, more }: { server_url: string; more: string }): string {
   return `state_dir = "${folder}/state"
 files_dir = "${folder}/files"
 [control_plane]
-url = "${plane_url}"
+url = "${server_url}"
 key_file = "${folder}/key"
 [[segment]]
 address = "127.0.0.1"

@@ -87,7 +87,7 @@ async function prepare({ folder, endpoint, key, stamp, program }: DevBooterOptio
     [`files/setup/platform-${stamp}.tgz`, image],
     [`files/setup/boot-${stamp}.tgz`, image],
     ["key", `${key}\n`],
-    ["booter.toml", loopbackConfig(folder, { plane_url: endpoint, more })],
+    ["booter.toml", loopbackConfig(folder, { server_url: endpoint, more })],
   ];
   for (const [name, content] of files) {
     await mkdir(dirname(join(folder, name)), { recursive: true });

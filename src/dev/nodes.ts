@@ -5,9 +5,9 @@ import { join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 
-export type LabNodes = { stop(): void };
+export type DevNodes = { stop(): void };
 
-export type LabNodesOptions = {
+export type DevNodesOptions = {
   readonly count: number;
   readonly endpoint: string;
   readonly dataDir: string;
@@ -18,7 +18,7 @@ export type LabNodesOptions = {
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
 /** Starts `count` agents; they stop with this process or with stop(). */
-export function startLabNodes({ count, endpoint, dataDir, quiet }: LabNodesOptions): LabNodes {
+export function startDevNodes({ count, endpoint, dataDir, quiet }: DevNodesOptions): DevNodes {
   const children = Array.from({ length: count }, (_, index) => {
     const name = `lab-node-${index + 1}`;
     const argv = ["run", "--endpoint", endpoint, "--state-dir", join(dataDir, "nodes", name), "--hostname", name];

@@ -9,13 +9,15 @@ import { callerOf } from "../auth/authorize.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { toRfc3339 } from "../lib/text/instant.ts";
 import { answers, answersCreated, answersNothing, jsonBody, rights, wholeList } from "./answer.ts";
-import { type App, type RouteDeps } from "./deps.ts";
+import type { App, RouteDeps, Writes } from "./deps.ts";
 import { isFault } from "../contract/fault.ts";
 import { answerNewKey, OWN_KEY } from "../services/new-key.ts";
 
+type Deps = Writes & Pick<RouteDeps, "mint">;
+
 const tags = ["Credentials"];
 
-export function apiKeyRoutes(app: App, deps: RouteDeps): void {
+export function apiKeyRoutes(app: App, deps: Deps): void {
   const whoamiRoute = createRoute({
     method: "get",
     path: "/v1/auth/whoami",

@@ -2,7 +2,7 @@
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findPolicy } from "../../actors/boot-policy/reads.ts";
-import { BOOT_POLICY, type BootPolicyReply } from "../../actors/boot-policy/transition.ts";
+import { BOOT_POLICY } from "../../actors/boot-policy/transition.ts";
 import { findBootRecords } from "../../actors/boot-record/reads.ts";
 import { findRoster } from "../../actors/boot-roster/reads.ts";
 import { BOOT_ROSTER } from "../../actors/boot-roster/transition.ts";
@@ -18,14 +18,16 @@ import { answers, jsonBody, refuses, REPEATABLE, rights } from "./answer.ts";
 import { spanOf } from "../services/admin-network.ts";
 import { bootMacOf, declaredOf } from "../services/boot-lookup.ts";
 import { provenanceOf, underPolicy } from "./cn-boot.ts";
-import { type App, type RouteDeps } from "./deps.ts";
+import type { App, Writes } from "./deps.ts";
+
+type Deps = Writes;
 
 const tags = ["Boot policy"];
 const IF_MATCH = z.object({
   "If-Match": z.string().optional().describe("The ETag of the policy to replace, or * for any"),
 });
 
-export function bootPolicyRoutes(app: App, deps: RouteDeps): void {
+export function bootPolicyRoutes(app: App, deps: Deps): void {
   const showRoute = createRoute({
     method: "get",
     path: "/v2/cn-boot-policy",
@@ -68,7 +70,7 @@ export function bootPolicyRoutes(app: App, deps: RouteDeps): void {
       return await deps.send(c, BOOT_POLICY, message, at);
     });
     if (!outcome.ok) return faultResponse(c, outcome.fault);
-    const reply = outcome.reply as BootPolicyReply;
+    const reply = outcome.reply;
     c.header("etag", etagOf(reply.version));
     return c.json(reply.policy, 200);
   });
@@ -97,7 +99,7 @@ export function bootPolicyRoutes(app: App, deps: RouteDeps): void {
     const canonical = canonicalRoster(c.req.valid("json"));
     if ("error" in canonical) return faultResponse(c, badRequest(canonical.error));
     const outcome = await deps.sendOnce(c, BOOT_ROSTER, { type: "set", entries: canonical.roster });
-    return outcome.ok ? c.json(outcome.reply as Roster, 200) : faultResponse(c, outcome.fault);
+    return outcome.ok ? c.json(outcome.reply, 200) : faultResponse(c, outcome.fault);
   });
 
   const convergeRoute = createRoute({

@@ -7,12 +7,14 @@ import { SettingBody, SettingView } from "../contract/setting.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { parseOpensshKey } from "../lib/crypto/openssh-key.ts";
 import { answers, jsonBody, rights } from "./answer.ts";
-import { type App, type RouteDeps } from "./deps.ts";
+import type { App, RouteDeps, Writes } from "./deps.ts";
+
+type Deps = Writes & Pick<RouteDeps, "settings">;
 
 const tags = ["Settings"];
 const KeyParam = z.object({ key: z.string().max(128) });
 
-export function configRoutes(app: App, deps: RouteDeps): void {
+export function configRoutes(app: App, deps: Deps): void {
   const listRoute = createRoute({
     method: "get",
     path: "/v1/config",

@@ -11,8 +11,10 @@ import { pageById } from "../http/page.ts";
 import { parseProvisionRange, type ProvisionRange } from "../lib/net/provision-range.ts";
 import { isShared } from "../lib/net/public-pool.ts";
 import { answers, answersCreated, jsonBody, rights } from "./answer.ts";
-import { type App, type RouteDeps } from "./deps.ts";
+import type { App, Writes } from "./deps.ts";
 import { deleteRecord } from "./record-routes.ts";
+
+type Deps = Writes;
 
 const tags = ["External networks"];
 const path = "/v1/system/external-subnets/{external_subnet_id}";
@@ -28,7 +30,7 @@ const externalSubnet = {
   described: "The subnet",
 } as const;
 
-export function externalSubnetRoutes(app: App, deps: RouteDeps): void {
+export function externalSubnetRoutes(app: App, deps: Deps): void {
   const listRoute = createRoute({
     method: "get",
     path: "/v1/system/external-subnets",
@@ -72,7 +74,7 @@ export function externalSubnetRoutes(app: App, deps: RouteDeps): void {
       ranges,
       owner_silos,
     }, idempotency);
-    return outcome.ok ? c.json(outcome.reply as ExternalSubnet, 201) : faultResponse(c, outcome.fault);
+    return outcome.ok ? c.json(outcome.reply, 201) : faultResponse(c, outcome.fault);
   });
 
   const showRoute = createRoute({
@@ -108,7 +110,7 @@ export function externalSubnetRoutes(app: App, deps: RouteDeps): void {
       description: description ?? null,
       owner_silos: owner_silos ?? null,
     });
-    return outcome.ok ? c.json(outcome.reply as ExternalSubnet, 200) : faultResponse(c, outcome.fault);
+    return outcome.ok ? c.json(outcome.reply, 200) : faultResponse(c, outcome.fault);
   });
 
   deleteRecord(app, deps, {

@@ -10,8 +10,10 @@ import { FirewallRule, FirewallRuleBody } from "../contract/network.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { pageById } from "../http/page.ts";
 import { answers, answersCreated, jsonBody, rights } from "./answer.ts";
-import { type App, type RouteDeps } from "./deps.ts";
+import type { App, Writes } from "./deps.ts";
 import { deleteRecord, renameRecord, showRecord } from "./record-routes.ts";
+
+type Deps = Writes;
 
 const tags = ["Networking"];
 const ofVpc = z.object({ vpc: Uuid, project: Uuid.optional() });
@@ -27,7 +29,7 @@ const firewallRule = {
   locate: atRow("firewall_rule", "firewall_rule_id"),
 } as const;
 
-export function firewallRuleRoutes(app: App, deps: RouteDeps): void {
+export function firewallRuleRoutes(app: App, deps: Deps): void {
   const listRoute = createRoute({
     method: "get",
     path: "/v1/firewall-rules",
@@ -76,7 +78,7 @@ export function firewallRuleRoutes(app: App, deps: RouteDeps): void {
       icmp_type_code: body.icmp_type_code ?? null,
       plan: { ipv4_block: vpc.ipv4_block, ipv6_block: vpc.ipv6_block },
     }, idempotency);
-    return outcome.ok ? c.json(outcome.reply as FirewallRule, 201) : faultResponse(c, outcome.fault);
+    return outcome.ok ? c.json(outcome.reply, 201) : faultResponse(c, outcome.fault);
   });
 
   showRecord(app, deps, {

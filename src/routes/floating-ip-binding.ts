@@ -12,8 +12,10 @@ import { type Fault, isFault, NOT_FOUND } from "../contract/fault.ts";
 import { FloatingIp, FloatingIpAttachBody } from "../contract/network.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { answers, jsonBody, rights } from "./answer.ts";
-import { type App, type Ctx, type IdempotencyClaim, type RouteDeps } from "./deps.ts";
+import type { App, Ctx, IdempotencyClaim, Operates, RouteDeps } from "./deps.ts";
 import { ACCEPTED, operate, PREFER } from "./operation-answer.ts";
+
+type Deps = Operates & Pick<RouteDeps, "mint">;
 
 const tags = ["Networking"];
 const byId = { floating_ip_id: Uuid };
@@ -35,14 +37,14 @@ type Where = {
   readonly at: Locate;
 };
 
-export function floatingIpBindingRoutes(app: App, deps: RouteDeps): void {
+export function floatingIpBindingRoutes(app: App, deps: Deps): void {
   for (const where of [OF_PROJECT, ALONE]) {
     attachRoute(app, deps, where);
     detachRoute(app, deps, where);
   }
 }
 
-function attachRoute(app: App, deps: RouteDeps, { path, params, at }: Where): void {
+function attachRoute(app: App, deps: Deps, { path, params, at }: Where): void {
   const route = createRoute({
     method: "post",
     path: `${path}/attach`,
@@ -69,7 +71,7 @@ function attachRoute(app: App, deps: RouteDeps, { path, params, at }: Where): vo
   });
 }
 
-function detachRoute(app: App, deps: RouteDeps, { path, params, at }: Where): void {
+function detachRoute(app: App, deps: Deps, { path, params, at }: Where): void {
   const route = createRoute({
     method: "post",
     path: `${path}/detach`,
@@ -99,7 +101,7 @@ type Binding = {
   readonly message: (begins: Begins) => Promise<FloatingIpMessage | Fault>;
 };
 
-async function bind(c: Ctx, deps: RouteDeps, { id, verb, message }: Binding) {
+async function bind(c: Ctx, deps: Deps, { id, verb, message }: Binding) {
   const idempotency = await deps.idempotency(c);
   if (isFault(idempotency)) return faultResponse(c, idempotency);
   const operation_id = deps.mint.idFrom(idempotency.id, "operation");
@@ -118,7 +120,7 @@ async function bind(c: Ctx, deps: RouteDeps, { id, verb, message }: Binding) {
 
 /** Returns the message, or 404 for a NIC outside the project of the floating IP. */
 async function attaching(
-  { kysely }: RouteDeps,
+  { kysely }: Deps,
   { nic_id, project_id, ...begins }: Begins & { readonly nic_id: string; readonly project_id: string | null },
 ): Promise<FloatingIpMessage | Fault> {
   const nic = await findNic(kysely, nic_id);
@@ -130,7 +132,7 @@ async function attaching(
 
 /** Returns the current floating IP. For a repeated or deleted one, returns the result of the operation. */
 async function nowOrThen(
-  { kysely }: RouteDeps,
+  { kysely }: Deps,
   { id, idempotency, output }: {
     readonly id: string;
     readonly idempotency: IdempotencyClaim;

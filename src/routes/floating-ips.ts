@@ -11,8 +11,10 @@ import { faultResponse } from "../http/fault-status.ts";
 import { pageById } from "../http/page.ts";
 import { sourcesOf, type Wanted } from "../services/address-sources.ts";
 import { answers, answersCreated, jsonBody, rights } from "./answer.ts";
-import { type App, type RouteDeps } from "./deps.ts";
+import type { App, RouteDeps, Writes } from "./deps.ts";
 import { deleteRecord, renameRecord, showRecord } from "./record-routes.ts";
+
+type Deps = Writes & Pick<RouteDeps, "mint">;
 
 const tags = ["Networking"];
 const ofProject = z.object({ tenant: Uuid, project: Uuid });
@@ -30,7 +32,7 @@ const floatingIp = {
   locate: atRow("floating_ip", "floating_ip_id"),
 } as const;
 
-export function floatingIpRoutes(app: App, deps: RouteDeps): void {
+export function floatingIpRoutes(app: App, deps: Deps): void {
   const listRoute = createRoute({
     method: "get",
     path: "/v1/floating-ips",
@@ -81,7 +83,7 @@ export function floatingIpRoutes(app: App, deps: RouteDeps): void {
       token: deps.mint.idFrom(idempotency.id, "address"),
       operation_id: deps.mint.idFrom(idempotency.id, "operation"),
     }, idempotency);
-    return outcome.ok ? c.json(outcome.reply as FloatingIp, 201) : faultResponse(c, outcome.fault);
+    return outcome.ok ? c.json(outcome.reply, 201) : faultResponse(c, outcome.fault);
   });
 
   showRecord(app, deps, {

@@ -10,13 +10,15 @@ import { Idp, IdpBody } from "../contract/identity.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { isLiterallyPrivate, PUBLIC_RULE, readRanges } from "../lib/net/public-address.ts";
 import { answers, answersCreated, answersNothing, jsonBody, rights } from "./answer.ts";
-import { type App, type RouteDeps } from "./deps.ts";
+import type { App, RouteDeps, Writes } from "./deps.ts";
+
+type Deps = Writes & Pick<RouteDeps, "identity_issuer" | "mint" | "settings">;
 
 const tags = ["Tenancy"];
 const path = "/v1/tenants/{tenant_id}/idp";
 const params = z.object({ tenant_id: Uuid });
 
-export function idpRoutes(app: App, deps: RouteDeps): void {
+export function idpRoutes(app: App, deps: Deps): void {
   const showRoute = createRoute({
     method: "get",
     path,
@@ -64,7 +66,7 @@ export function idpRoutes(app: App, deps: RouteDeps): void {
       client_secret: deps.mint.sealIdpSecret(tenant_id, client_secret),
       audience: audience ?? client_id,
     }, idempotency);
-    return outcome.ok ? c.json(outcome.reply as Idp, 201) : faultResponse(c, outcome.fault);
+    return outcome.ok ? c.json(outcome.reply, 201) : faultResponse(c, outcome.fault);
   });
 
   const unsetRoute = createRoute({

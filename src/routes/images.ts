@@ -14,9 +14,11 @@ import { isLiterallyPrivate, PUBLIC_RULE, readRanges } from "../lib/net/public-a
 import { scopedId } from "../lib/ids/scope.ts";
 import { isUuid5 } from "../lib/ids/uuid5.ts";
 import { answers, answersCreated, jsonBody, openRights, rights, wholeList } from "./answer.ts";
-import { type App, type Ctx, type RouteDeps } from "./deps.ts";
+import type { App, Ctx, RouteDeps, Writes } from "./deps.ts";
 import { deleteRecord, renameRecord } from "./record-routes.ts";
 import { LEVELS, PUBLIC, PublicQuery, publicScopeFault, scopeAt, scopesAt } from "./scopes.ts";
+
+type Deps = Writes & Pick<RouteDeps, "settings">;
 
 const tags = ["Images"];
 const path = "/v1/images/{image_id}";
@@ -43,7 +45,7 @@ const image = {
   locate: atImage,
 } as const;
 
-export function imageRoutes(app: App, deps: RouteDeps): void {
+export function imageRoutes(app: App, deps: Deps): void {
   const listPublicRoute = createRoute({
     method: "get",
     path: "/v1/images",
@@ -72,7 +74,7 @@ export function imageRoutes(app: App, deps: RouteDeps): void {
   });
   app.openapi(createPublicRoute, async (c) => {
     const outcome = await make(c, { deps, scope: PUBLIC, body: c.req.valid("json") });
-    return outcome.ok ? c.json(outcome.reply as Image, 201) : faultResponse(c, outcome.fault);
+    return outcome.ok ? c.json(outcome.reply, 201) : faultResponse(c, outcome.fault);
   });
 
   const showRoute = createRoute({
@@ -105,7 +107,7 @@ export function imageRoutes(app: App, deps: RouteDeps): void {
   for (const level of LEVELS) levelRoutes(app, deps, level);
 }
 
-function levelRoutes(app: App, deps: RouteDeps, { of, about, path, params, locate }: (typeof LEVELS)[number]): void {
+function levelRoutes(app: App, deps: Deps, { of, about, path, params, locate }: (typeof LEVELS)[number]): void {
   const listRoute = createRoute({
     method: "get",
     path: `${path}/images`,
@@ -135,12 +137,12 @@ function levelRoutes(app: App, deps: RouteDeps, { of, about, path, params, locat
   });
   app.openapi(createImageRoute, async (c) => {
     const outcome = await make(c, { deps, scope: scopeAt(c), body: c.req.valid("json") });
-    return outcome.ok ? c.json(outcome.reply as Image, 201) : faultResponse(c, outcome.fault);
+    return outcome.ok ? c.json(outcome.reply, 201) : faultResponse(c, outcome.fault);
   });
 }
 
 type Wanted = {
-  readonly deps: RouteDeps;
+  readonly deps: Deps;
   readonly scope: ScopeColumns<ImageScopeKind>;
   readonly body: z.infer<typeof ImageBody>;
 };
@@ -167,7 +169,7 @@ async function make(c: Ctx, { deps, scope, body }: Wanted) {
 }
 
 /** Returns the 400 for an address that no node would fetch, or null. A node checks names each time it fetches. */
-async function sourceFault(deps: RouteDeps, source_url: string | null): Promise<Fault | null> {
+async function sourceFault(deps: Deps, source_url: string | null): Promise<Fault | null> {
   if (source_url === null) return null;
   const allowed = readRanges(await deps.settings.allowedPrivate());
   return isLiterallyPrivate(new URL(source_url), allowed) ? badRequest(`source_url: ${PUBLIC_RULE}`) : null;

@@ -10,8 +10,10 @@ import { NatGateway, NatGatewayBody } from "../contract/network.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { pageById } from "../http/page.ts";
 import { answers, answersCreated, answersNothing, jsonBody, rights } from "./answer.ts";
-import { type App, type RouteDeps } from "./deps.ts";
+import type { App, RouteDeps, Writes } from "./deps.ts";
 import { renameRecord, showRecord } from "./record-routes.ts";
+
+type Deps = Writes & Pick<RouteDeps, "mint">;
 
 const tags = ["Networking"];
 const path = "/v1/nat-gateways/{nat_gateway_id}";
@@ -30,7 +32,7 @@ const natGateway = {
   locate: atGateway,
 } as const;
 
-export function natGatewayRoutes(app: App, deps: RouteDeps): void {
+export function natGatewayRoutes(app: App, deps: Deps): void {
   const listRoute = createRoute({
     method: "get",
     path: "/v1/nat-gateways",
@@ -73,7 +75,7 @@ export function natGatewayRoutes(app: App, deps: RouteDeps): void {
       token: deps.mint.idFrom(idempotency.id, "address"),
       operation_id: deps.mint.idFrom(idempotency.id, "operation"),
     }, idempotency);
-    return outcome.ok ? c.json(outcome.reply as NatGateway, 201) : faultResponse(c, outcome.fault);
+    return outcome.ok ? c.json(outcome.reply, 201) : faultResponse(c, outcome.fault);
   });
 
   showRecord(app, deps, {

@@ -8,8 +8,10 @@ import { isFault } from "../contract/fault.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { pageById } from "../http/page.ts";
 import { answers, answersCreated, jsonBody, rights } from "./answer.ts";
-import { type App, type RouteDeps } from "./deps.ts";
+import type { App, Writes } from "./deps.ts";
 import { deleteRecord, showRecord } from "./record-routes.ts";
+
+type Deps = Writes;
 
 const tags = ["External networks"];
 const path = "/v1/system/network-pools/{network_pool_id}";
@@ -25,7 +27,7 @@ const networkPool = {
   described: "The pool",
 } as const;
 
-export function networkPoolRoutes(app: App, deps: RouteDeps): void {
+export function networkPoolRoutes(app: App, deps: Deps): void {
   const listRoute = createRoute({
     method: "get",
     path: "/v1/system/network-pools",
@@ -54,7 +56,7 @@ export function networkPoolRoutes(app: App, deps: RouteDeps): void {
     if (isFault(idempotency)) return faultResponse(c, idempotency);
     const message = { type: "create", id: idempotency.id, ...c.req.valid("json") } as const;
     const outcome = await deps.send(c, { kind: "network-pool", id: idempotency.id }, message, idempotency);
-    return outcome.ok ? c.json(outcome.reply as NetworkPool, 201) : faultResponse(c, outcome.fault);
+    return outcome.ok ? c.json(outcome.reply, 201) : faultResponse(c, outcome.fault);
   });
 
   showRecord(app, deps, {
@@ -77,7 +79,7 @@ export function networkPoolRoutes(app: App, deps: RouteDeps): void {
   app.openapi(replaceRoute, async (c) => {
     const to = { kind: "network-pool" as const, id: c.req.valid("param").network_pool_id };
     const outcome = await deps.sendOnce(c, to, { type: "replace", ...c.req.valid("json") });
-    return outcome.ok ? c.json(outcome.reply as NetworkPool, 200) : faultResponse(c, outcome.fault);
+    return outcome.ok ? c.json(outcome.reply, 200) : faultResponse(c, outcome.fault);
   });
 
   deleteRecord(app, deps, {

@@ -8,8 +8,10 @@ import { isFault } from "../contract/fault.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { pageById } from "../http/page.ts";
 import { answers, answersCreated, jsonBody, rights } from "./answer.ts";
-import { type App, type RouteDeps } from "./deps.ts";
+import type { App, Writes } from "./deps.ts";
 import { deleteRecord, showRecord } from "./record-routes.ts";
+
+type Deps = Writes;
 
 const tags = ["External networks"];
 
@@ -23,7 +25,7 @@ const nicTag = {
   described: "The tag",
 } as const;
 
-export function nicTagRoutes(app: App, deps: RouteDeps): void {
+export function nicTagRoutes(app: App, deps: Deps): void {
   const listRoute = createRoute({
     method: "get",
     path: "/v1/system/nic-tags",
@@ -52,7 +54,7 @@ export function nicTagRoutes(app: App, deps: RouteDeps): void {
     if (isFault(idempotency)) return faultResponse(c, idempotency);
     const message = { type: "create", id: idempotency.id, ...c.req.valid("json") } as const;
     const outcome = await deps.send(c, { kind: "nic-tag", id: idempotency.id }, message, idempotency);
-    return outcome.ok ? c.json(outcome.reply as NicTag, 201) : faultResponse(c, outcome.fault);
+    return outcome.ok ? c.json(outcome.reply, 201) : faultResponse(c, outcome.fault);
   });
 
   showRecord(app, deps, {

@@ -8,8 +8,10 @@ import { isFault } from "../contract/fault.ts";
 import { NamedBody, Project } from "../contract/tenancy.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { answers, answersCreated, jsonBody, rights, wholeList } from "./answer.ts";
-import { type App, type RouteDeps } from "./deps.ts";
+import type { App, Writes } from "./deps.ts";
 import { deleteRecord, renameRecord, showRecord } from "./record-routes.ts";
+
+type Deps = Writes;
 
 const tags = ["Tenancy"];
 const ofTenant = z.object({ tenant_id: Uuid });
@@ -25,7 +27,7 @@ const project = {
   locate: atProject,
 } as const;
 
-export function projectRoutes(app: App, deps: RouteDeps): void {
+export function projectRoutes(app: App, deps: Deps): void {
   const listRoute = createRoute({
     method: "get",
     path: "/v1/tenants/{tenant_id}/projects",
@@ -58,7 +60,7 @@ export function projectRoutes(app: App, deps: RouteDeps): void {
     const { tenant_id } = c.req.valid("param");
     const message = { type: "create", id: idempotency.id, tenant_id, ...c.req.valid("json") } as const;
     const outcome = await deps.send(c, { kind: "project", id: idempotency.id }, message, idempotency);
-    return outcome.ok ? c.json(outcome.reply as Project, 201) : faultResponse(c, outcome.fault);
+    return outcome.ok ? c.json(outcome.reply, 201) : faultResponse(c, outcome.fault);
   });
 
   showRecord(app, deps, {

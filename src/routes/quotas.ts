@@ -10,7 +10,9 @@ import { NOT_FOUND } from "../contract/fault.ts";
 import { Quota, QuotaBody, TenantQuota, UsageView } from "../contract/tenancy.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { answers, answersNothing, jsonBody, rights } from "./answer.ts";
-import type { App, RouteDeps } from "./deps.ts";
+import type { App, RouteDeps, Writes } from "./deps.ts";
+
+type Deps = Writes & Pick<RouteDeps, "settings">;
 
 const tags = ["Tenancy"];
 const tenantPath = "/v1/tenants/{tenant_id}";
@@ -26,12 +28,12 @@ const UNSET = (level: "tenant" | "project") =>
   "the limits in force.";
 const IN_FORCE = "`limits` are the limits in force: the quota, or else the defaults of the cluster; null is unlimited.";
 
-export function quotaRoutes(app: App, deps: RouteDeps): void {
+export function quotaRoutes(app: App, deps: Deps): void {
   projectQuotaRoutes(app, deps);
   tenantQuotaRoutes(app, deps);
 }
 
-function tenantQuotaRoutes(app: App, deps: RouteDeps): void {
+function tenantQuotaRoutes(app: App, deps: Deps): void {
   const usageRoute = createRoute({
     method: "get",
     path: `${tenantPath}/usage`,
@@ -85,7 +87,7 @@ function tenantQuotaRoutes(app: App, deps: RouteDeps): void {
     const outcome = await deps.sendOnce(c, { kind: "tenant-quota", id: tenant_id }, message);
     if (!outcome.ok) return faultResponse(c, outcome.fault);
     const used = await findTenantUsage(deps.kysely, tenant_id);
-    return c.json({ ...outcome.reply as Omit<TenantQuota, "used">, used }, 200);
+    return c.json({ ...outcome.reply, used }, 200);
   });
 
   const unsetRoute = createRoute({
@@ -104,7 +106,7 @@ function tenantQuotaRoutes(app: App, deps: RouteDeps): void {
   });
 }
 
-function projectQuotaRoutes(app: App, deps: RouteDeps): void {
+function projectQuotaRoutes(app: App, deps: Deps): void {
   const usageRoute = createRoute({
     method: "get",
     path: `${projectPath}/usage`,
@@ -157,7 +159,7 @@ function projectQuotaRoutes(app: App, deps: RouteDeps): void {
     // The usage counters are not part of the reply.
     const used = await findUsage(deps.kysely, project_id);
     if (used === undefined) return faultResponse(c, NOT_FOUND);
-    return c.json({ ...outcome.reply as Omit<Quota, "used">, used }, 200);
+    return c.json({ ...outcome.reply, used }, 200);
   });
 
   const unsetRoute = createRoute({

@@ -10,7 +10,9 @@ import { NamedPatch } from "../contract/tenancy.ts";
 import type { Database } from "../db/tables.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { answers, answersNothing, jsonBody, rights } from "./answer.ts";
-import type { App, Ctx, RouteDeps } from "./deps.ts";
+import type { App, Ctx, Writes } from "./deps.ts";
+
+type Deps = Writes;
 
 type KindsThatTake<M> = { [K in keyof Messages]: M extends Messages[K] ? K : never }[keyof Messages];
 type RenamedKind = KindsThatTake<{ readonly type: "update"; readonly name: null; readonly description: null }>;
@@ -35,7 +37,7 @@ type Texts = { readonly action: Action; readonly summary: string; readonly descr
 
 type Shown = { readonly find: (db: Kysely<Database>, id: string) => Promise<object | undefined> };
 
-export function showRecord(app: App, deps: RouteDeps, of: RecordPath<keyof Messages> & Texts & Shown): void {
+export function showRecord(app: App, deps: Deps, of: RecordPath<keyof Messages> & Texts & Shown): void {
   const route = createRoute({
     method: "get",
     path: of.path,
@@ -52,7 +54,7 @@ export function showRecord(app: App, deps: RouteDeps, of: RecordPath<keyof Messa
   });
 }
 
-export function renameRecord(app: App, deps: RouteDeps, of: RecordPath<RenamedKind> & Texts): void {
+export function renameRecord(app: App, deps: Deps, of: RecordPath<RenamedKind> & Texts): void {
   const route = createRoute({
     method: "patch",
     path: of.path,
@@ -71,7 +73,7 @@ export function renameRecord(app: App, deps: RouteDeps, of: RecordPath<RenamedKi
   });
 }
 
-export function deleteRecord(app: App, deps: RouteDeps, of: RecordPath<DeletedKind> & Texts): void {
+export function deleteRecord(app: App, deps: Deps, of: RecordPath<DeletedKind> & Texts): void {
   const route = createRoute({
     method: "delete",
     path: of.path,

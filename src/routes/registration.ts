@@ -3,7 +3,7 @@ import { createRoute } from "@hono/zod-openapi";
 import { createMiddleware } from "hono/factory";
 import { getRandomValues } from "node:crypto";
 import type { z } from "zod";
-import { findGround, findRegistered, type Registered } from "../../actors/cn/reads.ts";
+import { findProofOfNode, findRegistered, type Registered } from "../../actors/cn/reads.ts";
 import type { NodeProof } from "../../actors/cn/messages.ts";
 import { findClaimByToken, firstExpiryIn } from "../../actors/enrolment-claim/reads.ts";
 import type { RegistrationReply } from "../../actors/enrolment-claim/state.ts";
@@ -24,7 +24,7 @@ import type { HttpEnv } from "../http/env.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { claimCodeFromBytes } from "../lib/ids/claim-code.ts";
 import { addressBucket } from "../lib/net/client-address.ts";
-import type { Said } from "../lib/ids/registration-identity.ts";
+import type { ReportedIdentity } from "../lib/ids/registration-identity.ts";
 import { redactSysinfo } from "../lib/text/redact-sysinfo.ts";
 import { answers, jsonBody, openRights, refuses, REPEATABLE } from "./answer.ts";
 import type { App, Ctx, RouteDeps, Writes } from "./deps.ts";
@@ -89,9 +89,9 @@ export function registrationRoutes(app: App, deps: Deps): void {
   });
 
   /** With proof, updates the record of the node; otherwise creates or renews a claim. */
-  async function register(c: Ctx, said: Said, { key_id, token_sha256 }: Proof): Promise<Registering> {
+  async function register(c: Ctx, said: ReportedIdentity, { key_id, token_sha256 }: Proof): Promise<Registering> {
     const { server_uuid } = said;
-    const record = await findGround(deps.kysely, server_uuid);
+    const record = await findProofOfNode(deps.kysely, server_uuid);
     const proof: NodeProof | null = key_id !== null
       ? { key_id }
       : token_sha256 !== null && token_sha256 === record?.poll_token_sha256
@@ -116,7 +116,7 @@ export function registrationRoutes(app: App, deps: Deps): void {
   }
 
   /** Renews the claim of the token, or creates one. Retries when another claim has the same code. */
-  async function claim(c: Ctx, said: Said, token_sha256: string | null): Promise<Registering> {
+  async function claim(c: Ctx, said: ReportedIdentity, token_sha256: string | null): Promise<Registering> {
     const source = c.get("clientAddress");
     let renewed = token_sha256 === null
       ? undefined
@@ -227,7 +227,7 @@ function proofOf(c: Ctx, server_uuid: string): Proof | Fault {
   };
 }
 
-function registrationOf(body: z.output<typeof Registration>): Said {
+function registrationOf(body: z.output<typeof Registration>): ReportedIdentity {
   return {
     server_uuid: body.server_uuid,
     hostname: body.hostname,

@@ -10,8 +10,10 @@ import { RouteTable, RouteTableBody } from "../contract/network.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { pageById } from "../http/page.ts";
 import { answers, answersCreated, jsonBody, rights } from "./answer.ts";
-import { type App, type RouteDeps } from "./deps.ts";
+import type { App, Writes } from "./deps.ts";
 import { deleteRecord, renameRecord, showRecord } from "./record-routes.ts";
+
+type Deps = Writes;
 
 const tags = ["Networking"];
 const ofVpc = z.object({ vpc: Uuid, project: Uuid.optional() });
@@ -27,7 +29,7 @@ const routeTable = {
   locate: atRow("route_table", "route_table_id"),
 } as const;
 
-export function routeTableRoutes(app: App, deps: RouteDeps): void {
+export function routeTableRoutes(app: App, deps: Deps): void {
   const listRoute = createRoute({
     method: "get",
     path: "/v1/route-tables",
@@ -68,7 +70,7 @@ export function routeTableRoutes(app: App, deps: RouteDeps): void {
       ...c.req.valid("json"),
       is_main: false,
     }, idempotency);
-    return outcome.ok ? c.json(outcome.reply as RouteTable, 201) : faultResponse(c, outcome.fault);
+    return outcome.ok ? c.json(outcome.reply, 201) : faultResponse(c, outcome.fault);
   });
 
   showRecord(app, deps, {

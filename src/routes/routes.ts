@@ -12,8 +12,10 @@ import { type NatGateway, Route, RouteBody } from "../contract/network.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { pageById } from "../http/page.ts";
 import { answers, answersCreated, jsonBody, rights } from "./answer.ts";
-import { type App, type RouteDeps } from "./deps.ts";
+import type { App, Writes } from "./deps.ts";
 import { deleteRecord, renameRecord, showRecord } from "./record-routes.ts";
+
+type Deps = Writes;
 
 const tags = ["Networking"];
 const ofTable = z.object({ route_table: Uuid });
@@ -29,7 +31,7 @@ const route = {
   locate: atRow("route", "route_id"),
 } as const;
 
-export function routeRoutes(app: App, deps: RouteDeps): void {
+export function routeRoutes(app: App, deps: Deps): void {
   const listRoute = createRoute({
     method: "get",
     path: "/v1/routes",
@@ -79,7 +81,7 @@ export function routeRoutes(app: App, deps: RouteDeps): void {
       gateway: gateway === undefined ? null : factsOf(gateway),
       plan: { ipv4_block: vpc.ipv4_block, ipv6_block: vpc.ipv6_block },
     }, idempotency);
-    return outcome.ok ? c.json(outcome.reply as Route, 201) : faultResponse(c, outcome.fault);
+    return outcome.ok ? c.json(outcome.reply, 201) : faultResponse(c, outcome.fault);
   });
 
   showRecord(app, deps, {

@@ -14,7 +14,9 @@ import { SESSIONS_DISPLACED_MAX, SESSIONS_PER_USER_MAX } from "../contract/limit
 import type { HttpEnv } from "../http/env.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { answers, answersNothing, jsonBody, openRights, refuses, rights } from "./answer.ts";
-import { type App, type RouteDeps } from "./deps.ts";
+import type { App, RouteDeps, Writes } from "./deps.ts";
+
+type Deps = Writes & Pick<RouteDeps, "audit" | "limits" | "passwords" | "settings" | "tokens">;
 
 const tags = ["Credentials"];
 const LIMITED =
@@ -22,7 +24,7 @@ const LIMITED =
   "account, 10 failed attempts a minute from all addresses (BERTH_LOGIN_ACCOUNT_PER_MINUTE), counted before the " +
   "password check: above it, the right password gets 429, too. The same limit applies to names without an account.";
 
-export function sessionRoutes(app: App, deps: RouteDeps): void {
+export function sessionRoutes(app: App, deps: Deps): void {
   const limited = createMiddleware<HttpEnv>(async (c, next) => {
     const refusal = await deps.limits.login(c.get("clientAddress"));
     if (refusal !== null) return faultResponse(c, refusal);
@@ -66,7 +68,7 @@ export function sessionRoutes(app: App, deps: RouteDeps): void {
     const message = { type: "create", ...whose, lifetime_s, displaces } as const;
     const outcome = await deps.send(c, { kind: "session", id: idempotency.id }, message, idempotency);
     if (!outcome.ok) return faultResponse(c, refusalOf(outcome.fault));
-    return c.json(await tokensOf(deps, user, outcome.reply as SessionView), 200);
+    return c.json(await tokensOf(deps, user, outcome.reply), 200);
   });
 
   const refreshRoute = createRoute({
@@ -93,7 +95,7 @@ export function sessionRoutes(app: App, deps: RouteDeps): void {
     if (!outcome.ok) return faultResponse(c, refusalOf(outcome.fault));
     // The token ended the session, so there is no row to reply with.
     if (outcome.reply === null) return faultResponse(c, UNAUTHENTICATED);
-    return c.json(await tokensOf(deps, user, outcome.reply as SessionView), 200);
+    return c.json(await tokensOf(deps, user, outcome.reply), 200);
   });
 
   const logoutRoute = createRoute({
@@ -166,7 +168,7 @@ function principalOf({ id, username, is_root, capabilities, tenant_id, silo_id }
   return { kind: "user", ...whose, ...none, scope: "full" };
 }
 
-async function tokensOf({ tokens }: RouteDeps, { tenant_id }: WhoseSession, session: SessionView): Promise<Tokens> {
+async function tokensOf({ tokens }: Deps, { tenant_id }: WhoseSession, session: SessionView): Promise<Tokens> {
   const { refreshed_at, expires_at } = session;
   return await tokens.issue({
     ...session,

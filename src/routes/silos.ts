@@ -7,8 +7,10 @@ import { isFault } from "../contract/fault.ts";
 import { NamedBody, Silo } from "../contract/tenancy.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { answers, answersCreated, jsonBody, rights, wholeList } from "./answer.ts";
-import { type App, type RouteDeps } from "./deps.ts";
+import type { App, RouteDeps, Writes } from "./deps.ts";
 import { renameRecord, showRecord } from "./record-routes.ts";
+
+type Deps = Writes & Pick<RouteDeps, "mint">;
 
 const tags = ["Tenancy"];
 
@@ -22,7 +24,7 @@ const silo = {
   described: "The silo",
 } as const;
 
-export function siloRoutes(app: App, deps: RouteDeps): void {
+export function siloRoutes(app: App, deps: Deps): void {
   const listRoute = createRoute({
     method: "get",
     path: "/v1/silos",
@@ -54,7 +56,7 @@ export function siloRoutes(app: App, deps: RouteDeps): void {
       ...c.req.valid("json"),
       default_tenant_id: deps.mint.idFrom(idempotency.id, "tenant"),
     }, idempotency);
-    return outcome.ok ? c.json(outcome.reply as Silo, 201) : faultResponse(c, outcome.fault);
+    return outcome.ok ? c.json(outcome.reply, 201) : faultResponse(c, outcome.fault);
   });
 
   showRecord(app, deps, {

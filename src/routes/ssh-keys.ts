@@ -13,9 +13,11 @@ import { pageById } from "../http/page.ts";
 import { parseOpensshKey } from "../lib/crypto/openssh-key.ts";
 import { scopedId } from "../lib/ids/scope.ts";
 import { answers, answersCreated, jsonBody, openRights, rights, wholeList } from "./answer.ts";
-import { type App, type Ctx, type RouteDeps } from "./deps.ts";
+import type { App, Ctx, Writes } from "./deps.ts";
 import { deleteRecord } from "./record-routes.ts";
 import { LEVELS, PUBLIC, PublicQuery, publicScopeFault, scopeAt, scopeOfUser } from "./scopes.ts";
+
+type Deps = Writes;
 
 const tags = ["SSH keys"];
 const path = "/v1/ssh-keys/{key_id}";
@@ -36,7 +38,7 @@ const sshKey = {
   locate: atKey,
 } as const;
 
-export function sshKeyRoutes(app: App, deps: RouteDeps): void {
+export function sshKeyRoutes(app: App, deps: Deps): void {
   ownRoutes(app, deps);
 
   const listPublicRoute = createRoute({
@@ -67,7 +69,7 @@ export function sshKeyRoutes(app: App, deps: RouteDeps): void {
   });
   app.openapi(createPublicRoute, async (c) => {
     const outcome = await make(c, { deps, scope: PUBLIC, body: c.req.valid("json") });
-    return outcome.ok ? c.json(outcome.reply as SshKey, 201) : faultResponse(c, outcome.fault);
+    return outcome.ok ? c.json(outcome.reply, 201) : faultResponse(c, outcome.fault);
   });
 
   const showRoute = createRoute({
@@ -95,7 +97,7 @@ export function sshKeyRoutes(app: App, deps: RouteDeps): void {
 }
 
 /** Keys of the calling user. A caller whose key is bound to a tenant sees and creates only keys of that tenant. */
-function ownRoutes(app: App, deps: RouteDeps): void {
+function ownRoutes(app: App, deps: Deps): void {
   const listRoute = createRoute({
     method: "get",
     path: "/v1/auth/ssh-keys",
@@ -121,11 +123,11 @@ function ownRoutes(app: App, deps: RouteDeps): void {
   });
   app.openapi(createKeyRoute, async (c) => {
     const outcome = await make(c, { deps, scope: scopeOfCaller(c), body: c.req.valid("json") });
-    return outcome.ok ? c.json(outcome.reply as SshKey, 201) : faultResponse(c, outcome.fault);
+    return outcome.ok ? c.json(outcome.reply, 201) : faultResponse(c, outcome.fault);
   });
 }
 
-function levelRoutes(app: App, deps: RouteDeps, { of, about, path, params, locate }: (typeof LEVELS)[number]): void {
+function levelRoutes(app: App, deps: Deps, { of, about, path, params, locate }: (typeof LEVELS)[number]): void {
   const listRoute = createRoute({
     method: "get",
     path: `${path}/ssh-keys`,
@@ -152,12 +154,12 @@ function levelRoutes(app: App, deps: RouteDeps, { of, about, path, params, locat
   });
   app.openapi(createKeyRoute, async (c) => {
     const outcome = await make(c, { deps, scope: scopeAt(c), body: c.req.valid("json") });
-    return outcome.ok ? c.json(outcome.reply as SshKey, 201) : faultResponse(c, outcome.fault);
+    return outcome.ok ? c.json(outcome.reply, 201) : faultResponse(c, outcome.fault);
   });
 }
 
 type Wanted = {
-  readonly deps: RouteDeps;
+  readonly deps: Deps;
   readonly scope: ScopeColumns;
   readonly body: z.infer<typeof SshKeyBody>;
 };

@@ -11,8 +11,10 @@ import { Subnet, SubnetBody, SubnetRouteTableBody } from "../contract/network.ts
 import { faultResponse } from "../http/fault-status.ts";
 import { pageById } from "../http/page.ts";
 import { answers, answersCreated, jsonBody, rights } from "./answer.ts";
-import { type App, type RouteDeps } from "./deps.ts";
+import type { App, Writes } from "./deps.ts";
 import { deleteRecord, renameRecord, showRecord } from "./record-routes.ts";
+
+type Deps = Writes;
 
 const tags = ["Networking"];
 const path = "/v1/subnets/{subnet_id}";
@@ -31,7 +33,7 @@ const subnet = {
   locate: atSubnet,
 } as const;
 
-export function subnetRoutes(app: App, deps: RouteDeps): void {
+export function subnetRoutes(app: App, deps: Deps): void {
   const listRoute = createRoute({
     method: "get",
     path: "/v1/subnets",
@@ -75,7 +77,7 @@ export function subnetRoutes(app: App, deps: RouteDeps): void {
       ...c.req.valid("json"),
       plan: { ipv4_block, ipv6_block },
     }, idempotency);
-    return outcome.ok ? c.json(outcome.reply as Subnet, 201) : faultResponse(c, outcome.fault);
+    return outcome.ok ? c.json(outcome.reply, 201) : faultResponse(c, outcome.fault);
   });
 
   showRecord(app, deps, {
@@ -107,7 +109,7 @@ export function subnetRoutes(app: App, deps: RouteDeps): void {
       ? null
       : { id: found.id, tenant_id: found.tenant_id, project_id: found.project_id, vpc_id: found.vpc_id };
     const outcome = await deps.sendOnce(c, to, { type: "use_route_table", table });
-    return outcome.ok ? c.json(outcome.reply as Subnet, 200) : faultResponse(c, outcome.fault);
+    return outcome.ok ? c.json(outcome.reply, 200) : faultResponse(c, outcome.fault);
   });
 
   deleteRecord(app, deps, {

@@ -9,15 +9,17 @@ import { Uuid } from "../contract/common.ts";
 import { TenantKeyBody } from "../contract/identity.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { answers, answersCreated, answersNothing, jsonBody, rights, wholeList } from "./answer.ts";
-import { type App, type RouteDeps } from "./deps.ts";
+import type { App, RouteDeps, Writes } from "./deps.ts";
 import { isFault } from "../contract/fault.ts";
 import { answerNewKey, OWN_KEY } from "../services/new-key.ts";
+
+type Deps = Writes & Pick<RouteDeps, "mint">;
 
 const tags = ["Credentials"];
 const path = "/v1/tenants/{tenant_id}/api-keys";
 const params = z.object({ tenant_id: Uuid });
 
-export function tenantKeyRoutes(app: App, deps: RouteDeps): void {
+export function tenantKeyRoutes(app: App, deps: Deps): void {
   const listRoute = createRoute({
     method: "get",
     path,

@@ -8,8 +8,10 @@ import { isFault } from "../contract/fault.ts";
 import { NamedBody, Tenant } from "../contract/tenancy.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { answers, answersCreated, jsonBody, rights, wholeList } from "./answer.ts";
-import { type App, type RouteDeps } from "./deps.ts";
+import type { App, Writes } from "./deps.ts";
 import { deleteRecord, renameRecord, showRecord } from "./record-routes.ts";
+
+type Deps = Writes;
 
 const tags = ["Tenancy"];
 const ofSilo = z.object({ silo_id: Uuid });
@@ -28,7 +30,7 @@ const tenant = {
   locate: atTenantOfSilo,
 } as const;
 
-export function tenantRoutes(app: App, deps: RouteDeps): void {
+export function tenantRoutes(app: App, deps: Deps): void {
   const listRoute = createRoute({
     method: "get",
     path: "/v1/silos/{silo_id}/tenants",
@@ -63,7 +65,7 @@ export function tenantRoutes(app: App, deps: RouteDeps): void {
     const { silo_id } = c.req.valid("param");
     const message = { type: "create", id: idempotency.id, silo_id, ...c.req.valid("json") } as const;
     const outcome = await deps.send(c, { kind: "tenant", id: idempotency.id }, message, idempotency);
-    return outcome.ok ? c.json(outcome.reply as Tenant, 201) : faultResponse(c, outcome.fault);
+    return outcome.ok ? c.json(outcome.reply, 201) : faultResponse(c, outcome.fault);
   });
 
   showRecord(app, deps, {

@@ -13,8 +13,10 @@ import { faultResponse } from "../http/fault-status.ts";
 import { resultsPage, rowsToFetch } from "../http/page.ts";
 import { decodePageToken } from "../lib/ids/page-token.ts";
 import { answers, answersCreated, answersNothing, jsonBody, refuses, rights } from "./answer.ts";
-import { type App, type Ctx, type RouteDeps } from "./deps.ts";
+import type { App, Ctx, RouteDeps, Writes } from "./deps.ts";
 import { outlivesCaller } from "../services/new-key.ts";
+
+type Deps = Writes & Pick<RouteDeps, "passwords">;
 
 const tags = ["Users"];
 const path = "/v1/system/users/{user_id}";
@@ -24,7 +26,7 @@ const NO_MORE_THAN_ITSELF =
   "403 for a caller that is not root and grants a right that it lacks: by a capability, a tenant or a password.";
 const NOT_BY_AN_EXPIRING_KEY = "403 for a key that expires: a password does not expire.";
 
-export function userRoutes(app: App, deps: RouteDeps): void {
+export function userRoutes(app: App, deps: Deps): void {
   const listRoute = createRoute({
     method: "get",
     path: "/v1/system/users",
@@ -78,7 +80,7 @@ export function userRoutes(app: App, deps: RouteDeps): void {
       capabilities: capabilities ?? [],
       by,
     }, idempotency);
-    return outcome.ok ? c.json(outcome.reply as User, 201) : faultResponse(c, outcome.fault);
+    return outcome.ok ? c.json(outcome.reply, 201) : faultResponse(c, outcome.fault);
   });
 
   const showRoute = createRoute({
@@ -131,7 +133,7 @@ export function userRoutes(app: App, deps: RouteDeps): void {
     if (typeof password_hash !== "string") return faultResponse(c, password_hash);
     const to = { kind: "user" as const, id: c.req.valid("param").user_id };
     const outcome = await deps.send(c, to, { type: "set_password", password_hash, by: giver(c) }, idempotency);
-    return outcome.ok ? c.json(outcome.reply as User, 200) : faultResponse(c, outcome.fault);
+    return outcome.ok ? c.json(outcome.reply, 200) : faultResponse(c, outcome.fault);
   });
 
   const grantRoute = createRoute({
@@ -149,7 +151,7 @@ export function userRoutes(app: App, deps: RouteDeps): void {
     const { user_id, capability } = c.req.valid("param");
     const message = { type: "grant", capability, by: giver(c) } as const;
     const outcome = await deps.sendOnce(c, { kind: "user", id: user_id }, message);
-    return outcome.ok ? c.json(outcome.reply as User, 200) : faultResponse(c, outcome.fault);
+    return outcome.ok ? c.json(outcome.reply, 200) : faultResponse(c, outcome.fault);
   });
 
   const revokeRoute = createRoute({
@@ -164,7 +166,7 @@ export function userRoutes(app: App, deps: RouteDeps): void {
   app.openapi(revokeRoute, async (c) => {
     const { user_id, capability } = c.req.valid("param");
     const outcome = await deps.sendOnce(c, { kind: "user", id: user_id }, { type: "revoke_capability", capability });
-    return outcome.ok ? c.json(outcome.reply as User, 200) : faultResponse(c, outcome.fault);
+    return outcome.ok ? c.json(outcome.reply, 200) : faultResponse(c, outcome.fault);
   });
 }
 

@@ -10,8 +10,10 @@ import { Vpc, VpcBody } from "../contract/network.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { pageById } from "../http/page.ts";
 import { answers, answersCreated, jsonBody, rights } from "./answer.ts";
-import { type App, type RouteDeps } from "./deps.ts";
+import type { App, RouteDeps, Writes } from "./deps.ts";
 import { deleteRecord, renameRecord, showRecord } from "./record-routes.ts";
+
+type Deps = Writes & Pick<RouteDeps, "mint">;
 
 const tags = ["Networking"];
 const ofProject = z.object({ tenant: Uuid, project: Uuid });
@@ -27,7 +29,7 @@ const vpc = {
   locate: atRow("vpc", "vpc_id"),
 } as const;
 
-export function vpcRoutes(app: App, deps: RouteDeps): void {
+export function vpcRoutes(app: App, deps: Deps): void {
   const listRoute = createRoute({
     method: "get",
     path: "/v1/vpcs",
@@ -67,7 +69,7 @@ export function vpcRoutes(app: App, deps: RouteDeps): void {
       main_route_table_id: deps.mint.idFrom(idempotency.id, "main-route-table"),
       vnis: deps.mint.vnis(idempotency.id),
     }, idempotency);
-    return outcome.ok ? c.json(outcome.reply as Vpc, 201) : faultResponse(c, outcome.fault);
+    return outcome.ok ? c.json(outcome.reply, 201) : faultResponse(c, outcome.fault);
   });
 
   showRecord(app, deps, {

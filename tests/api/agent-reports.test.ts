@@ -1,14 +1,14 @@
 // The reports of node agents (docs/nodes.md).
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openTestPlane, type TestPlane } from "../support/control-plane.ts";
+import { openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { capacity } from "./bodies.ts";
 
-type Node = Awaited<ReturnType<TestPlane["approvedNode"]>>;
+type Node = Awaited<ReturnType<TestControlPlane["approvedNode"]>>;
 
-let t: TestPlane;
+let t: TestControlPlane;
 let node: Node;
 beforeAll(async () => {
-  t = await openTestPlane();
+  t = await openTestControlPlane();
   node = await t.approvedNode();
 });
 afterAll(() => t.close());

@@ -2,13 +2,13 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { KEY_SCOPES } from "../../src/contract/enums.ts";
-import { openTestPlane, ROOT_KEY, type TestPlane } from "../support/control-plane.ts";
+import { openTestControlPlane, ROOT_KEY, type TestControlPlane } from "../support/control-plane.ts";
 import { dumpTables, tablesWith } from "../support/dump.ts";
 import { addUser } from "./user.ts";
 
-let t: TestPlane;
+let t: TestControlPlane;
 beforeAll(async () => {
-  t = await openTestPlane();
+  t = await openTestControlPlane();
 });
 afterAll(() => t.close());
 
@@ -52,7 +52,7 @@ test("without a scope, or with null, a key has the scope full", async () => {
 });
 
 test("a deleted key is refused from the next request on, in every process", async () => {
-  const other = await openTestPlane({ databaseUrl: t.databaseUrl });
+  const other = await openTestControlPlane({ databaseUrl: t.databaseUrl });
   const { id, secret } = await t.mintKey("full");
   expect((await other.call("GET", "/v1/config", { key: secret })).status).toBe(200);
   expect((await t.call("DELETE", `${PATH}/${id}`)).status).toBe(204);
@@ -131,7 +131,7 @@ describe("Idempotency-Key", () => {
   });
 
   test("concurrent requests in two processes take effect once and get the same answer", async () => {
-    const other = await openTestPlane({ databaseUrl: t.databaseUrl });
+    const other = await openTestControlPlane({ databaseUrl: t.databaseUrl });
     const given = { body: { description: "at once" }, headers: { "idempotency-key": "make-at-once" } };
     const answers = await Promise.all([t, other, t, other, t, other].map((each) => each.call("POST", PATH, given)));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]));

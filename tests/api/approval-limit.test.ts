@@ -1,10 +1,10 @@
 // The rate limit of approvals is checked before anything that could help guessing (docs/reliability.md, S-07).
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { openTestPlane, type TestPlane } from "../support/control-plane.ts";
+import { openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 
-let t: TestPlane;
+let t: TestControlPlane;
 beforeAll(async () => {
-  t = await openTestPlane({ env: { BERTH_APPROVE_PER_MINUTE: "" } });
+  t = await openTestControlPlane({ env: { BERTH_APPROVE_PER_MINUTE: "" } });
   // Time is fixed except for the dev clock, so that buckets fill independently of the machine's speed.
   await t.db.query(
     `create or replace function berth_now() returns timestamptz language sql volatile parallel safe as
@@ -95,7 +95,7 @@ test("X-Forwarded-For is ignored from callers that are not trusted proxies", asy
 });
 
 test("S-07: two control planes on one database share the bucket", async () => {
-  const other = await openTestPlane({ databaseUrl: t.databaseUrl, env: { BERTH_APPROVE_PER_MINUTE: "10" } });
+  const other = await openTestControlPlane({ databaseUrl: t.databaseUrl, env: { BERTH_APPROVE_PER_MINUTE: "10" } });
   await drain("198.51.100.11");
   expect((await other.approve("000000", from("198.51.100.11"))).status).toBe(429);
   await other.close();

@@ -1,10 +1,10 @@
 // Approval by claim code (docs/nodes.md, "The claim-code path").
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Answer, openTestPlane, type TestPlane } from "../support/control-plane.ts";
+import { type Answer, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 
-let t: TestPlane;
+let t: TestControlPlane;
 beforeAll(async () => {
-  t = await openTestPlane();
+  t = await openTestControlPlane();
 });
 afterAll(() => t.close());
 

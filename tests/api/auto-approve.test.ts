@@ -1,11 +1,11 @@
 // The auto-approve window (docs/nodes.md, "The claim-code path").
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { openTestPlane, ROOT_KEY, type TestPlane } from "../support/control-plane.ts";
+import { openTestControlPlane, ROOT_KEY, type TestControlPlane } from "../support/control-plane.ts";
 
-let t: TestPlane;
+let t: TestControlPlane;
 beforeAll(async () => {
-  t = await openTestPlane();
+  t = await openTestControlPlane();
 });
 afterAll(() => t.close());
 afterEach(() => t.call("DELETE", "/v1/cn-auto-approve"));
@@ -121,7 +121,7 @@ test("a null count is the same as a missing one", async () => {
 
 test("of 100 nodes that register concurrently exactly 10 are approved", async () => {
   await open({ duration_secs: 600, count: 10 });
-  const other = await openTestPlane({ databaseUrl: t.databaseUrl });
+  const other = await openTestControlPlane({ databaseUrl: t.databaseUrl });
   const nodes = await Promise.all(Array.from({ length: 100 }, (_, index) => (index % 2 === 0 ? t : other).register()));
   expect(nodes.filter(({ state }) => state === "approved")).toHaveLength(10);
   expect(await current()).toBeNull();

@@ -2,20 +2,26 @@
 // be refused with an error body, reveal no internals, and write nothing (docs/reliability.md, S-05, S-18 and S-28).
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Answer, type CallOptions, okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
+import {
+  type Answer,
+  type CallOptions,
+  okOf,
+  openTestControlPlane,
+  type TestControlPlane,
+} from "../support/control-plane.ts";
 import { changedRows, type Dump, dumpTables } from "../support/dump.ts";
 import { badBodies, type BadCase, badParameters } from "./bad-cases.ts";
 import { acceptedBodies } from "./bodies.ts";
 import { makeObjects, type Objects, selectorsOf } from "./objects.ts";
 import { readRoutes, type RouteDescription } from "./description.ts";
 
-let t: TestPlane;
+let t: TestControlPlane;
 let nodeKey: string;
 let existing: Objects;
 let routes: readonly RouteDescription[];
 
 beforeAll(async () => {
-  t = await openTestPlane();
+  t = await openTestControlPlane();
   const node = await t.approvedNode();
   nodeKey = node.api_key;
   await t.call("POST", "/v1/agent/heartbeat", { key: nodeKey });

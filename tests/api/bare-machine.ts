@@ -1,9 +1,9 @@
 // Creates nodes that were announced on the boot bus, for tests that need such nodes.
 import { randomUUID } from "node:crypto";
-import { okOf, type TestPlane } from "../support/control-plane.ts";
+import { okOf, type TestControlPlane } from "../support/control-plane.ts";
 
 /** Creates a node that awaits setup, or one whose setup was approved. */
-export async function bareMachine(t: TestPlane, state: "awaiting_setup" | "setting_up"): Promise<string> {
+export async function bareMachine(t: TestControlPlane, state: "awaiting_setup" | "setting_up"): Promise<string> {
   const server_uuid = randomUUID();
   const sysinfo = { Disks: { c0t0d0: { "Size in GB": 600 } } };
   okOf(await t.call("POST", "/v2/booter/announce", { body: { server_uuid, hostname: "bare", sysinfo } }));

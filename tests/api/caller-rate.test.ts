@@ -1,7 +1,7 @@
 // The request rate of an authenticated caller: further keys give no higher rate (docs/reliability.md, S-48).
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
+import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { openTenant } from "../tenancy/tenant.ts";
 import { addUser } from "./user.ts";
 
@@ -10,12 +10,12 @@ const WRITES = 60;
 const NODES = 60;
 
 /** A control plane without limits, for preparation. */
-let t: TestPlane;
+let t: TestControlPlane;
 /** A control plane with limits on the same database. */
-let limited: TestPlane;
+let limited: TestControlPlane;
 beforeAll(async () => {
-  t = await openTestPlane();
-  limited = await openTestPlane({
+  t = await openTestControlPlane();
+  limited = await openTestControlPlane({
     databaseUrl: t.databaseUrl,
     env: {
       BERTH_LIMITS_CALLER_REQUESTS_PER_MINUTE: String(REQUESTS),
@@ -85,7 +85,7 @@ test("nodes behind one address have separate rates", async () => {
 }, 60_000);
 
 test("the rates are settings, and a change reaches a running process", async () => {
-  const own = await openTestPlane({ env: { BERTH_LIMITS_CALLER_REQUESTS_PER_MINUTE: undefined } });
+  const own = await openTestControlPlane({ env: { BERTH_LIMITS_CALLER_REQUESTS_PER_MINUTE: undefined } });
   try {
     const user = await addUser(own.db, "user");
     const path = "/v1/config/limits.caller_requests_per_minute";

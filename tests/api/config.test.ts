@@ -1,12 +1,12 @@
 // Cluster settings.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { readConfig } from "../../src/config.ts";
-import { openTestPlane, ROOT_KEY, type TestPlane } from "../support/control-plane.ts";
+import { openTestControlPlane, ROOT_KEY, type TestControlPlane } from "../support/control-plane.ts";
 
-let t: TestPlane;
+let t: TestControlPlane;
 beforeAll(async () => {
   // No variable of the fixture overrides a setting here.
-  t = await openTestPlane({
+  t = await openTestControlPlane({
     env: {
       BERTH_LIMITS_CALLER_REQUESTS_PER_MINUTE: undefined,
       BERTH_LIMITS_CALLER_WRITES_PER_MINUTE: undefined,
@@ -133,7 +133,7 @@ test("set and reset are audited, refusals are not", async () => {
 test("the environment overrides the stored value, which is kept, and the setting shows the variable", async () => {
   await set("reservoir.percent_default", 0.4);
   const env = { BERTH_RESERVOIR_PERCENT_DEFAULT: "0.1", BERTH_METRICS_BACKEND: "clickhouse" };
-  const other = await openTestPlane({ databaseUrl: t.databaseUrl, env });
+  const other = await openTestControlPlane({ databaseUrl: t.databaseUrl, env });
   expect((await other.call("GET", at("reservoir.percent_default"))).body).toMatchObject({
     value: 0.1,
     default: 0.8,
@@ -148,7 +148,7 @@ test("the environment overrides the stored value, which is kept, and the setting
 });
 
 test("a variable with an invalid value stops the start, and the error names it", async () => {
-  const start = openTestPlane({ databaseUrl: t.databaseUrl, env: { BERTH_SWEEPER_INTERVAL_SECS: "0" } });
+  const start = openTestControlPlane({ databaseUrl: t.databaseUrl, env: { BERTH_SWEEPER_INTERVAL_SECS: "0" } });
   await expect(start).rejects.toThrow("BERTH_SWEEPER_INTERVAL_SECS");
 });
 

@@ -1,13 +1,13 @@
 // While the database does not answer, the server answers 503, never 500, and it recovers (docs/reliability.md, S-18).
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openTestPlane, type TestPlane } from "../support/control-plane.ts";
+import { openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { type OwnCluster, ownCluster } from "../support/cluster.ts";
 
 let cluster: OwnCluster;
-let t: TestPlane;
+let t: TestControlPlane;
 beforeAll(async () => {
   cluster = await ownCluster({ fsync: "off" });
-  t = await openTestPlane({ databaseUrl: cluster.url });
+  t = await openTestControlPlane({ databaseUrl: cluster.url });
 });
 afterAll(async () => {
   await t.close();

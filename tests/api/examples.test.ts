@@ -7,7 +7,7 @@ import { ANSWER_EXAMPLES } from "../../src/contract/answer-examples.ts";
 import { BODY_EXAMPLES } from "../../src/contract/body-examples.ts";
 import { namedSchemas } from "../../src/contract/named.ts";
 import { addNode, type Node } from "../compute/compute-fixture.ts";
-import { type Answer, okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
+import { type Answer, okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { bareMachine } from "./bare-machine.ts";
 import { fill, makeObjects, type Objects, selectorsOf } from "./objects.ts";
 import { readRoutes, type RouteDescription } from "./description.ts";
@@ -33,7 +33,7 @@ const NAMING = new Set([
 /** The platform version that only the host reports, so that no other node gets an instance. */
 const PLATFORM = "29990101T000000Z";
 
-let t: TestPlane;
+let t: TestControlPlane;
 /** The host of the instances, and the node of the examples. */
 let host: Node;
 let agent: Node;
@@ -52,7 +52,7 @@ const login = async () =>
   okOf(await t.call("POST", "/v1/auth/login", { key: null, body: exampleOf("POST /v1/auth/login") }));
 
 beforeAll(async () => {
-  t = await openTestPlane();
+  t = await openTestControlPlane();
   document = (await t.call("GET", "/openapi.json")).body;
   routes = readRoutes(document);
   agent = await addNode(t);

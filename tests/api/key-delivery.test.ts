@@ -2,13 +2,13 @@
 import { Buffer } from "node:buffer";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { REGISTER_STATUS_HOLD_MS } from "../../src/contract/limits.ts";
-import { openTestPlane, type TestPlane } from "../support/control-plane.ts";
+import { openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { dumpTables, tablesWith } from "../support/dump.ts";
 import { watchHold } from "./open-polls.ts";
 
-let t: TestPlane;
+let t: TestControlPlane;
 beforeAll(async () => {
-  t = await openTestPlane();
+  t = await openTestControlPlane();
 });
 afterAll(() => t.close());
 afterEach(() => vi.restoreAllMocks());
@@ -87,7 +87,7 @@ test("a waiting agent is answered when its node is disabled", async () => {
 });
 
 test("a token whose claim ended does not deliver the key, even if its agent still waits", async () => {
-  const other = await openTestPlane({ databaseUrl: t.databaseUrl });
+  const other = await openTestControlPlane({ databaseUrl: t.databaseUrl });
   const { server_uuid, poll_token } = await other.register();
   const begun = holds();
   const waiting = other.call("GET", `/v1/agent/register/status?poll_token=${poll_token}`, { key: null });
@@ -102,7 +102,7 @@ test("a token whose claim ended does not deliver the key, even if its agent stil
 });
 
 test("an agent that disconnects frees its slot", async () => {
-  const other = await openTestPlane({ databaseUrl: t.databaseUrl });
+  const other = await openTestControlPlane({ databaseUrl: t.databaseUrl });
   const { poll_token } = await other.register();
   const abort = new AbortController();
   const begun = holds();
@@ -117,7 +117,7 @@ test("an agent that disconnects frees its slot", async () => {
 });
 
 test("a long poll lasts exactly 30 s without an event", async () => {
-  const other = await openTestPlane({ databaseUrl: t.databaseUrl });
+  const other = await openTestControlPlane({ databaseUrl: t.databaseUrl });
   const { poll_token } = await other.register();
   const begun = holds();
   let answered = false;

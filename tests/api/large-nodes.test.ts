@@ -8,11 +8,11 @@ import {
   CN_SYSINFO_PAGE_ROWS_MAX,
   UNPROVEN_NODES_MAX,
 } from "../../src/contract/limits.ts";
-import { ADDRESS, type Answer, okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
+import { ADDRESS, type Answer, okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 
-let t: TestPlane;
+let t: TestControlPlane;
 beforeAll(async () => {
-  t = await openTestPlane({ resident: false });
+  t = await openTestControlPlane({ resident: false });
 });
 afterAll(() => t.close());
 
@@ -55,7 +55,7 @@ const sessions = async () => (await t.db.query<{ pid: number }>(SESSIONS)).rows.
 /** Returns an answer and the blocks of large values that were read for it, with a separate control plane. */
 async function measured(path: string): Promise<{ readonly answer: Answer; readonly blocks: number }> {
   const others = new Set(await sessions());
-  const own = await openTestPlane({ databaseUrl: t.databaseUrl, resident: false });
+  const own = await openTestControlPlane({ databaseUrl: t.databaseUrl, resident: false });
   const before = await largeBlocks();
   const answer = await own.call("GET", path).finally(() => own.close());
   // A session adds its reads to the statistics later, at the latest when it ends.

@@ -3,7 +3,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { enqueue } from "../compute/jobs.ts";
-import { type Answer, okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
+import { type Answer, okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { changedRows, type Dump, dumpTables } from "../support/dump.ts";
 import { acceptedBodies } from "./bodies.ts";
 import { readRoutes, type RouteDescription } from "./description.ts";
@@ -80,13 +80,13 @@ type Owner = {
   readonly jobs: Readonly<Record<string, string>>;
 };
 
-let t: TestPlane;
+let t: TestControlPlane;
 let routes: readonly RouteDescription[];
 const callers = new Map<"node" | "off", Owner>();
 let other: Owner;
 
 beforeAll(async () => {
-  t = await openTestPlane();
+  t = await openTestControlPlane();
   routes = readRoutes((await t.call("GET", "/openapi.json")).body);
   const policy = "PUT /v2/cn-boot-policy";
   okOf(await t.call("PUT", "/v2/cn-boot-policy", { body: acceptedBodies[policy]?.() }));

@@ -2,13 +2,13 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CN_STATES } from "../../src/contract/enums.ts";
-import { openTestPlane, type TestPlane } from "../support/control-plane.ts";
+import { openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { insertInstance } from "../support/instance-row.ts";
 import { bareMachine } from "./bare-machine.ts";
 
-let t: TestPlane;
+let t: TestControlPlane;
 beforeAll(async () => {
-  t = await openTestPlane();
+  t = await openTestControlPlane();
 });
 afterAll(() => t.close());
 

@@ -1,6 +1,6 @@
 // Creates one object of every kind that a path or a selector can name, through the API, for tests of all routes.
 import { addNode } from "../compute/compute-fixture.ts";
-import { okOf, type TestPlane } from "../support/control-plane.ts";
+import { okOf, type TestControlPlane } from "../support/control-plane.ts";
 import { acceptedBodies } from "./bodies.ts";
 import type { RouteDescription } from "./description.ts";
 
@@ -26,7 +26,7 @@ const MADE: readonly (readonly [name: string, path: string, body: string])[] = [
 const EVERY = [...MADE.map(([name]) => name), "instance"];
 
 /** Uses the objects of `within` and creates the others below them: all, or the named ones with their parents. */
-export async function makeObjects(t: TestPlane, within: Objects = {}, only = EVERY): Promise<Objects> {
+export async function makeObjects(t: TestControlPlane, within: Objects = {}, only = EVERY): Promise<Objects> {
   const made: Record<string, string> = { ...within };
   const wanted = withParents(only);
   for (const [name, path, body] of MADE) {
@@ -56,7 +56,7 @@ let platforms = 0;
  * Creates an instance with its own image, subnet, node, disk and NIC. It stays in stopping, since the operation that
  * deletes it never ends: so no request waits for a node.
  */
-async function makeInstance(t: TestPlane, made: Objects): Promise<Objects> {
+async function makeInstance(t: TestControlPlane, made: Objects): Promise<Objects> {
   // Only this node is new enough for the image.
   const platform = `${2900 + ++platforms}0101T000000Z`;
   const node = await addNode(t, { platform_version: platform, hvm_supported: true });
@@ -94,7 +94,7 @@ type Operation = {
 };
 
 /** Waits until no operation on these objects is running. */
-async function operationsEnded(t: TestPlane, ids: ReadonlySet<string>): Promise<void> {
+async function operationsEnded(t: TestControlPlane, ids: ReadonlySet<string>): Promise<void> {
   for (;;) {
     const operations: readonly Operation[] = okOf(await t.call("GET", "/v1/operations"));
     const running = operations.find(({ state, references }) =>

@@ -1,7 +1,7 @@
 // The targets of the rights matrix on routes of public addresses: a new object for each cell, in one VPC and with IPv6,
 // whose pool is large enough.
 import { randomUUID } from "node:crypto";
-import { okOf, type TestPlane } from "../support/control-plane.ts";
+import { okOf, type TestControlPlane } from "../support/control-plane.ts";
 import { acceptedBodies, NIC_TAG } from "./bodies.ts";
 import { makeObjects } from "./objects.ts";
 
@@ -50,7 +50,9 @@ const FAMILIES: readonly Family[] = [
   },
 ];
 
-export function publicAddressTargets(plane: () => TestPlane): Record<string, (objects: Objects) => Promise<Target>> {
+export function publicAddressTargets(
+  plane: () => TestControlPlane,
+): Record<string, (objects: Objects) => Promise<Target>> {
   let made: Promise<InstanceFixture> | undefined;
   const fixture = () => made ??= makeFixture(plane());
   const families = Object.fromEntries(
@@ -95,7 +97,7 @@ function bindingTargets(fixture: () => Promise<InstanceFixture>, one: (objects: 
   );
 }
 
-async function makeFixture(t: TestPlane): Promise<InstanceFixture> {
+async function makeFixture(t: TestControlPlane): Promise<InstanceFixture> {
   const { tenant = "", project = "", vpc = "", nic = "" } = await makeObjects(t);
   okOf(await t.call("POST", "/v1/system/nic-tags", { body: { name: NIC_TAG, mtu: 1_500 } }));
   const body = acceptedBodies["POST /v1/system/external-subnets"]?.();

@@ -1,12 +1,12 @@
 // The registration of a node, one test per state of its record (docs/nodes.md, "The claim-code path").
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openTestPlane, type TestPlane } from "../support/control-plane.ts";
+import { openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { bareMachine } from "./bare-machine.ts";
 
-let t: TestPlane;
+let t: TestControlPlane;
 beforeAll(async () => {
-  t = await openTestPlane();
+  t = await openTestControlPlane();
 });
 afterAll(() => t.close());
 

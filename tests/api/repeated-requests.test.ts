@@ -3,7 +3,13 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { scopedTargets } from "../compute/scoped-targets.ts";
-import { type Answer, type CallOptions, okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
+import {
+  type Answer,
+  type CallOptions,
+  okOf,
+  openTestControlPlane,
+  type TestControlPlane,
+} from "../support/control-plane.ts";
 import { networkTargets } from "../network/network-targets.ts";
 import { identityTargets } from "../tenancy/identity-targets.ts";
 import { openTenant, type TestTenant } from "../tenancy/tenant.ts";
@@ -17,12 +23,12 @@ const REQUEST_ID = randomUUID();
 /** Needs a node: see replayed-scope.test.ts. */
 const OF_A_NODE = "/v1/instances/{instance_id}";
 
-let t: TestPlane;
+let t: TestControlPlane;
 let tenant: TestTenant;
 let stranger: string;
 
 beforeAll(async () => {
-  t = await openTestPlane();
+  t = await openTestControlPlane();
   tenant = await openTenant(t);
   stranger = (await addUser(t.db, "stranger")).key;
 });

@@ -3,7 +3,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type ComputeFixture, openComputeFixture } from "../compute/compute-fixture.ts";
-import { type Answer, type CallOptions, okOf, type TestPlane } from "../support/control-plane.ts";
+import { type Answer, type CallOptions, okOf, type TestControlPlane } from "../support/control-plane.ts";
 import { acceptedBodies } from "./bodies.ts";
 import { addUser } from "./user.ts";
 
@@ -11,7 +11,7 @@ import { addUser } from "./user.ts";
 const REQUEST_ID = randomUUID();
 
 let a: ComputeFixture;
-let t: TestPlane;
+let t: TestControlPlane;
 
 beforeAll(async () => {
   a = await openComputeFixture();

@@ -2,7 +2,7 @@
 // may do what").
 import { randomBytes, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { okOf, openTestPlane, ROOT_KEY, type TestPlane } from "../support/control-plane.ts";
+import { okOf, openTestControlPlane, ROOT_KEY, type TestControlPlane } from "../support/control-plane.ts";
 import { addUser } from "./user.ts";
 import { acceptedBodies } from "./bodies.ts";
 import { identityTargets } from "../tenancy/identity-targets.ts";
@@ -293,7 +293,7 @@ type Objects = "existing" | "absent";
 /** The same for all requests, so that answers can be compared byte by byte. */
 const REQUEST_ID = randomUUID();
 
-let t: TestPlane;
+let t: TestControlPlane;
 let nodeToken: string;
 let operation: string;
 /** The headers of each column's callers; several if each must get the same answer. */
@@ -307,7 +307,7 @@ function bearer(key: string): Headers {
 }
 
 beforeAll(async () => {
-  t = await openTestPlane({ env: { BERTH_LOGIN_PER_MINUTE: "1000000" } });
+  t = await openTestControlPlane({ env: { BERTH_LOGIN_PER_MINUTE: "1000000" } });
   const expired = await t.mintKey("full", { expires_at: new Date(Date.now() + 60_000).toISOString() });
   await t.advance(61);
   const revoked = await t.mintKey("full");

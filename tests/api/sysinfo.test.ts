@@ -1,6 +1,6 @@
 // No answer contains root_shadow or rabbitmq in sysinfo, at any depth and in any spelling (docs/reliability.md, S-16).
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openTestPlane, ROOT_KEY, type TestPlane } from "../support/control-plane.ts";
+import { openTestControlPlane, ROOT_KEY, type TestControlPlane } from "../support/control-plane.ts";
 
 const CANARY = "canary-7Qm2xZ";
 const KEPT = "kept-4Tn8wP";
@@ -14,10 +14,10 @@ function hidden(): unknown {
   return { ...secrets, nested: { boot_parameters: secrets, list: [secrets, [secrets]] }, deep, plain: KEPT };
 }
 
-let t: TestPlane;
-let node: Awaited<ReturnType<TestPlane["approvedNode"]>>;
+let t: TestControlPlane;
+let node: Awaited<ReturnType<TestControlPlane["approvedNode"]>>;
 beforeAll(async () => {
-  t = await openTestPlane();
+  t = await openTestControlPlane();
   node = await t.approvedNode({ sysinfo: hidden() });
   await t.call("POST", "/v1/agent/status", { key: node.api_key, body: { payload: hidden() } });
 });

@@ -2,7 +2,7 @@
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { VERSION } from "../../src/version.ts";
-import { openTestPlane, type TestPlane } from "../support/control-plane.ts";
+import { openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 
 type Operation = {
   readonly summary?: string;
@@ -13,10 +13,10 @@ type Operation = {
   readonly parameters?: readonly { readonly name: string; readonly in: string; readonly required: boolean }[];
 };
 
-let t: TestPlane;
+let t: TestControlPlane;
 let operations: readonly [string, Operation][];
 beforeAll(async () => {
-  t = await openTestPlane();
+  t = await openTestControlPlane();
   const { paths } = (await anonymous("/openapi.json")).body;
   operations = Object.entries<Record<string, Operation>>(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]): [string, Operation] => [
@@ -138,7 +138,7 @@ describe("the dev clock", () => {
   const advance = (seconds: unknown) => t.call("POST", "/lab/clock", { key: null, body: { seconds } });
 
   test("moves forward by the given seconds in every process", async () => {
-    const other = await openTestPlane({ databaseUrl: t.databaseUrl });
+    const other = await openTestControlPlane({ databaseUrl: t.databaseUrl });
     const first = (await advance(0)).body.now;
     const second = (await other.call("POST", "/lab/clock", { key: null, body: { seconds: 7_200 } })).body.now;
     const third = (await advance(0)).body.now;
@@ -152,7 +152,7 @@ describe("the dev clock", () => {
   });
 
   test("does not exist without BERTH_LAB", async () => {
-    const other = await openTestPlane({ databaseUrl: t.databaseUrl, env: { BERTH_LAB: "0" } });
+    const other = await openTestControlPlane({ databaseUrl: t.databaseUrl, env: { BERTH_LAB: "0" } });
     const headers = { "x-request-id": "7f1c2a34-5b6d-4e8f-9a0b-1c2d3e4f5a6b" };
     const given = { key: null, body: { seconds: 1 }, headers };
     const answer = await other.call("POST", "/lab/clock", given);

@@ -1,17 +1,17 @@
 // A credential that cannot be looked up is an error; the caller never becomes anonymous.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type OwnCluster, ownCluster } from "../support/cluster.ts";
-import { okOf, openTestPlane, ROOT_KEY, type TestPlane } from "../support/control-plane.ts";
+import { okOf, openTestControlPlane, ROOT_KEY, type TestControlPlane } from "../support/control-plane.ts";
 import { type LocalIssuer, openLocalIssuer } from "./local-issuer.ts";
 
 let cluster: OwnCluster;
 let identity: LocalIssuer;
-let t: TestPlane;
+let t: TestControlPlane;
 beforeAll(async () => {
   cluster = await ownCluster({ fsync: "off" });
   identity = await openLocalIssuer(() => Promise.resolve(Date.now()));
   const env = { BERTH_IDENTITY_ISSUER: identity.issuer, BERTH_IDENTITY_AUDIENCE: "site" };
-  t = await openTestPlane({ databaseUrl: cluster.url, env });
+  t = await openTestControlPlane({ databaseUrl: cluster.url, env });
 });
 afterAll(async () => {
   await t.close();

@@ -4,7 +4,7 @@ import { createHmac, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { derive } from "../../src/auth/seal.ts";
 import { LOOPBACK_ALLOWED } from "../support/loopback.ts";
-import { okOf, openTestPlane, ROOT_KEY, SECRET_KEY, type TestPlane } from "../support/control-plane.ts";
+import { okOf, openTestControlPlane, ROOT_KEY, SECRET_KEY, type TestControlPlane } from "../support/control-plane.ts";
 import { openTenant, type TestTenant } from "../tenancy/tenant.ts";
 import { type LocalIssuer, openLocalIssuer } from "./local-issuer.ts";
 
@@ -17,7 +17,7 @@ const REFUSED = JSON.stringify({
   error_code: "Unauthenticated",
 });
 
-let t: TestPlane;
+let t: TestControlPlane;
 let identity: LocalIssuer;
 let ofTenant: LocalIssuer;
 let tenant: TestTenant;
@@ -28,7 +28,7 @@ beforeAll(async () => {
   now_ms = async () => (await t.db.query<{ now: Date }>("select berth_now() as now")).rows[0]!.now.getTime();
   identity = await openLocalIssuer(now_ms);
   ofTenant = await openLocalIssuer(now_ms);
-  t = await openTestPlane({
+  t = await openTestControlPlane({
     env: {
       ...LOOPBACK_ALLOWED,
       BERTH_LOGIN_PER_MINUTE: "1000000",

@@ -11,7 +11,7 @@ import { readConfig } from "../../src/config.ts";
 import { migrate } from "../../src/db/migrate.ts";
 import { openClient } from "../../src/db/pool.ts";
 import { openControlPlane } from "../../src/wiring.ts";
-import { servePlane, startBooter } from "../booter/booter-process.ts";
+import { serveControlPlane, startBooter } from "../booter/booter-process.ts";
 import { openWire } from "../booter/wire.ts";
 import { ownCluster } from "../support/cluster.ts";
 import { databaseUrl } from "../support/database-url.ts";
@@ -104,7 +104,7 @@ async function prepareBooter(folder: string, { closers, address: plane_address }
   const server = readConfig({ BERTH_ROOT_KEY: ROOT_KEY, BERTH_SECRET_KEY: randomBytes(32).toString("hex") });
   const plane = await openControlPlane({ config: server, databaseUrl: url, resident: true, show: () => {} });
   closers.push(() => plane.close());
-  const socket = await servePlane({ plane }, plane_address);
+  const socket = await serveControlPlane({ plane }, plane_address);
   closers.push(socket.close);
   const call = async (method: string, path: string, body: unknown) => {
     const headers = { authorization: `Bearer ${ROOT_KEY}`, "content-type": "application/json" };

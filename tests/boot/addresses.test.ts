@@ -1,15 +1,15 @@
 // The address of a boot record: the lowest free one of the admin network, chosen inside the commit, and kept as long as
 // the record exists. docs/reliability.md INV-7.
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
+import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { expectInvariants } from "../setup/invariants.ts";
 import { newMac, POLICY, putPolicy, seen } from "../setup/machine.ts";
 
-let t: TestPlane;
-let other: TestPlane;
+let t: TestControlPlane;
+let other: TestControlPlane;
 beforeAll(async () => {
-  t = await openTestPlane();
-  other = await openTestPlane({ databaseUrl: t.databaseUrl });
+  t = await openTestControlPlane();
+  other = await openTestControlPlane({ databaseUrl: t.databaseUrl });
 });
 afterAll(async () => {
   await other.close();

@@ -1,12 +1,12 @@
 // The site's boot policy. docs/booting.md, "Boot policy"; docs/reliability.md S-22.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
+import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { expectInvariants } from "../setup/invariants.ts";
 import { newMac, POLICY, putPolicy, seen } from "../setup/machine.ts";
 
-let t: TestPlane;
+let t: TestControlPlane;
 beforeAll(async () => {
-  t = await openTestPlane();
+  t = await openTestControlPlane();
 });
 afterAll(() => t.close());
 afterEach(() => expectInvariants(t.db));
@@ -16,7 +16,7 @@ const etag = async () => (await show()).headers.get("etag") ?? "";
 const putIf = (match: string, changes = {}) => putPolicy(t, changes, { headers: { "if-match": match } });
 
 test("by default every machine may enrol, but there is no address and no image", async () => {
-  const own = await openTestPlane();
+  const own = await openTestControlPlane();
   const { body, headers } = await own.call("GET", "/v2/cn-boot-policy");
   expect(body).toEqual({
     auto_enroll: true,

@@ -1,7 +1,7 @@
 // Operators' calls on boot records: show, list, reactivate, decommission, rescue, assign. docs/booting.md, "Boot
 // records".
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
+import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { expectInvariants } from "../setup/invariants.ts";
 import {
   announce,
@@ -18,9 +18,9 @@ import {
   showRecord,
 } from "../setup/machine.ts";
 
-let t: TestPlane;
+let t: TestControlPlane;
 beforeAll(async () => {
-  t = await openTestPlane();
+  t = await openTestControlPlane();
   okOf(await putPolicy(t));
   okOf(await t.call("PUT", "/v2/platform-images", { body: { stamps: [ENROLLMENT_PI, "pi-2", "pi-3"] } }));
 });

@@ -1,7 +1,7 @@
 // The callers of every route of booting and setup. The matrix over all routes and all kinds of callers is in tests/api.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
+import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { changedRows, dumpTables } from "../support/dump.ts";
 import { awaitingSetup, HISTORY, newMac, putPolicy, settle } from "../setup/machine.ts";
 
@@ -61,10 +61,10 @@ const BODIES: Record<string, unknown> = {
   "POST /v2/booter/cns/{uuid}/setup-failed": { epoch: 1, reason: "r" },
 };
 
-let t: TestPlane;
+let t: TestControlPlane;
 const keys = new Map<string, string | null>();
 beforeAll(async () => {
-  t = await openTestPlane();
+  t = await openTestControlPlane();
   keys.set("anon", null);
   const scopes = {
     read: "read_only",

@@ -1,14 +1,14 @@
 // Machines that a booter reports as seen, and machines that an operator authorizes. docs/booting.md, "Boot records".
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
+import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { expectInvariants } from "../setup/invariants.ts";
 import { announce, newMac, newMachine, POLICY, putPolicy, seen, settle, setUp, showRecord } from "../setup/machine.ts";
 
-let t: TestPlane;
+let t: TestControlPlane;
 let root_key_id: string;
 beforeAll(async () => {
-  t = await openTestPlane();
+  t = await openTestControlPlane();
   root_key_id = (await t.call("GET", "/v1/auth/whoami")).body.key_id;
 });
 afterAll(() => t.close());

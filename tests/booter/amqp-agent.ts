@@ -5,7 +5,7 @@ import { type AmqpClient, bind, consume, declare, openChannel } from "../../src/
 export type AgentIdentity = { readonly server_uuid: string; readonly mac: string };
 
 /** Does what the agent does after its login, in its order: three channels, the request queue, the ping queue. */
-export async function beAgent(client: AmqpClient, { server_uuid, mac }: AgentIdentity): Promise<void> {
+export async function actAsAgent(client: AmqpClient, { server_uuid, mac }: AgentIdentity): Promise<void> {
   for (const channel of [1, 2, 3]) await openChannel(client, channel);
   const request = `ur.request.${server_uuid}.${mac}`;
   await declare(client, 2, request);

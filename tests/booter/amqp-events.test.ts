@@ -18,7 +18,7 @@ import {
   openChannel,
   openClient,
 } from "../../src/dev/amqp-client.ts";
-import { beAgent } from "./amqp-agent.ts";
+import { actAsAgent } from "./amqp-agent.ts";
 
 const SECRET = new Uint8Array(32).fill(7);
 const MAC = "52:54:00:aa:00:01";
@@ -65,7 +65,7 @@ async function client(from = `127.0.0.${++addresses}`): Promise<AmqpClient> {
 async function agent(server_uuid = randomUUID()) {
   const made = await client();
   await login(made, LOGIN);
-  await beAgent(made, { server_uuid, mac: MAC });
+  await actAsAgent(made, { server_uuid, mac: MAC });
   return { made, server_uuid };
 }
 const codeOf = (args: Buffer) => readerOf(args).u16();
@@ -122,11 +122,11 @@ describe("the agent", () => {
     const server_uuid = randomUUID();
     const stale = await client(from);
     await login(stale, LOGIN);
-    await beAgent(stale, { server_uuid, mac: MAC });
+    await actAsAgent(stale, { server_uuid, mac: MAC });
     const again = await client(from);
     await login(again, LOGIN);
     await stale.ended();
-    await beAgent(again, { server_uuid, mac: MAC });
+    await actAsAgent(again, { server_uuid, mac: MAC });
     expect(events.filter((each) => each === `ready ${server_uuid}`)).toHaveLength(2);
   });
 });

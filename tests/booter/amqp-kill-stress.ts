@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { ack, type AmqpClient, login, openClient } from "../../src/dev/amqp-client.ts";
 import { okOf } from "../support/control-plane.ts";
 import { newMac, sysinfoOf } from "../setup/machine.ts";
-import { beAgent } from "./amqp-agent.ts";
+import { actAsAgent } from "./amqp-agent.ts";
 import { openProcessSite, type ProcessSite } from "./process-site.ts";
 import { discover, dotted, httpAsk, loginIn, openRelay, scriptPath } from "./site.ts";
 
@@ -45,7 +45,7 @@ async function machine() {
       try {
         client = await openClient(site.booter().ports.bus, address);
         await login(client, amqp_login);
-        await beAgent(client, { server_uuid, mac });
+        await actAsAgent(client, { server_uuid, mac });
         for (;;) {
           const delivery = await client.delivery();
           if (delivery.key.startsWith("ur.execute.")) scripts.push(delivery.body);

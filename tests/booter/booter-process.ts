@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
-import type { TestPlane } from "../support/control-plane.ts";
+import type { TestControlPlane } from "../support/control-plane.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
@@ -86,8 +86,8 @@ export type Watch = (call: string, moment: "asked" | "answered") => Promise<void
 export type ApiSocket = { readonly url: string; close(): Promise<void> };
 
 /** Serves a control plane on an address of this machine. */
-export async function servePlane(
-  { plane }: Pick<TestPlane, "plane">,
+export async function serveControlPlane(
+  { plane }: Pick<TestControlPlane, "plane">,
   address: string,
   watch: Watch = () => {},
 ): Promise<ApiSocket> {

@@ -8,7 +8,7 @@ import { amqpLogin } from "../../booter/amqp/rights.ts";
 import { ack, type AmqpClient, type Delivery, type Login, login, openClient } from "../../src/dev/amqp-client.ts";
 import { okOf } from "../support/control-plane.ts";
 import { newMac, sysinfoOf } from "../setup/machine.ts";
-import { beAgent } from "./amqp-agent.ts";
+import { actAsAgent } from "./amqp-agent.ts";
 import {
   discover,
   dotted,
@@ -68,7 +68,7 @@ async function listening(bare: Bare): Promise<AmqpClient> {
   const client = await openClient(site.booter.ports.amqp!, bare.address);
   open.push(client);
   await login(client, bare.login);
-  await beAgent(client, bare);
+  await actAsAgent(client, bare);
   const request = await client.delivery();
   expect(request.key).toMatch(/^ur\.broadcast\.sysinfo\.[0-9a-f]+$/);
   ack(client, request);

@@ -6,11 +6,11 @@ import { copyFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import process from "node:process";
 import { promisify } from "node:util";
-import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
+import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { lacking, pathOf, present } from "../support/optional-programs.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { putPolicy } from "../setup/machine.ts";
-import { type BooterProcess, servePlane, startBooter } from "./booter-process.ts";
+import { type BooterProcess, serveControlPlane, startBooter } from "./booter-process.ts";
 import { SETUP_BLOCK, stageFiles, STAMP } from "./site.ts";
 import { openWire } from "./wire.ts";
 
@@ -33,7 +33,7 @@ export type Vm = {
 };
 
 export type NetbootFixture = {
-  readonly t: TestPlane;
+  readonly t: TestControlPlane;
   booter(): BooterProcess;
   /** Kills the running booter and starts it again with the same state. */
   restart(): Promise<void>;
@@ -77,7 +77,7 @@ export async function openNetbootFixture(allowlist: readonly unknown[] = []): Pr
       const path = pathOf(name);
       if (path !== null) await copyFile(path, join(folder.path, "files", basename(path)));
     }
-    const t = await openTestPlane();
+    const t = await openTestControlPlane();
     closers.push(() => t.close());
     okOf(await putPolicy(t, { enrollment_pi: STAMP, admin_network: NETWORK, allowlist: [...allowlist] }));
     closers.push(() => inOrder([`ip netns del ${space}`]));
@@ -90,7 +90,7 @@ export async function openNetbootFixture(allowlist: readonly unknown[] = []): Pr
     ]);
     const wire = await openWire(space, `bw${process.pid}`);
     closers.push(wire.close);
-    const socket = await servePlane(t, wire.here);
+    const socket = await serveControlPlane(t, wire.here);
     closers.push(socket.close);
     const { secret } = await t.mintKey("booter");
     await writeFile(join(folder.path, "key"), `${secret}\n`, { mode: 0o600 });
@@ -179,11 +179,11 @@ const NETWORK = {
   resolvers: ["10.77.0.2"],
 };
 
-function configText(folder: string, plane_url: string): string {
+function configText(folder: string, server_url: string): string {
   return `state_dir = "${folder}/state"
 files_dir = "${folder}/files"
 [control_plane]
-url = "${plane_url}"
+url = "${server_url}"
 key_file = "${folder}/key"
 [[segment]]
 address = "${BOOTER}"

@@ -2,14 +2,14 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { loopbackConfig } from "../../src/dev/booter-config.ts";
-import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
+import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { putPolicy } from "../setup/machine.ts";
-import { type BooterProcess, servePlane, startBooter, type Watch } from "./booter-process.ts";
+import { type BooterProcess, serveControlPlane, startBooter, type Watch } from "./booter-process.ts";
 import { ADMIN_NETWORK, SETUP_BLOCK, stageFiles, STAMP } from "./site.ts";
 
 export type ProcessSite = {
-  readonly t: TestPlane;
+  readonly t: TestControlPlane;
   /** The running booter; another one after `restart`. */
   booter(): BooterProcess;
   /** Starts the booter again with the same state, after it was killed. */
@@ -27,14 +27,14 @@ export type ProcessSiteOptions = {
 export async function openProcessSite({ watch, route }: ProcessSiteOptions): Promise<ProcessSite> {
   const folder = await temporaryFolder("booter-process");
   await stageFiles(folder.path);
-  const t = await openTestPlane();
+  const t = await openTestControlPlane();
   okOf(await putPolicy(t, { enrollment_pi: STAMP, admin_network: ADMIN_NETWORK }));
-  const socket = await servePlane(t, "127.0.0.1", watch);
+  const socket = await serveControlPlane(t, "127.0.0.1", watch);
   const { secret } = await t.mintKey("booter");
   await writeFile(join(folder.path, "key"), `${secret}\n`, { mode: 0o600 });
   const config = join(folder.path, "booter.toml");
-  const plane_url = route === undefined ? socket.url : await route(socket.url);
-  await writeFile(config, loopbackConfig(folder.path, { plane_url, more: SETUP_BLOCK }));
+  const server_url = route === undefined ? socket.url : await route(socket.url);
+  await writeFile(config, loopbackConfig(folder.path, { server_url, more: SETUP_BLOCK }));
   let booter = await startBooter({ config });
   return {
     t,

@@ -2,7 +2,7 @@
 // booter that is killed during a boot, after which the machine still boots.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { BOOT_RECORD_STATES, type BootRecordState } from "../../src/contract/enums.ts";
-import { okOf, type TestPlane } from "../support/control-plane.ts";
+import { okOf, type TestControlPlane } from "../support/control-plane.ts";
 import { awaitingSetup, newMachine, seen, setUp, sysinfoOf } from "../setup/machine.ts";
 import { boots, MODES, type NetbootFixture, openNetbootFixture, pause, whyNoNetboot } from "./netboot-fixture.ts";
 
@@ -61,7 +61,7 @@ describe("the booter is killed", () => {
   });
 });
 
-async function makeRecord(t: TestPlane, mac: string, state: BootRecordState): Promise<void> {
+async function makeRecord(t: TestControlPlane, mac: string, state: BootRecordState): Promise<void> {
   // Every record gets its address first, since rescue assigns none.
   okOf(await seen(t, mac));
   switch (state) {

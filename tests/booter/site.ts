@@ -10,7 +10,7 @@ import { type BooterConfig, readBooterConfig } from "../../booter/config.ts";
 import { type ApiClient, openApiClient } from "../../booter/api-client/client.ts";
 import type { Login } from "../../src/dev/amqp-client.ts";
 import { loopbackConfig, setupBlock } from "../../src/dev/booter-config.ts";
-import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
+import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
 import { putPolicy } from "../setup/machine.ts";
 import type { BooterProcess } from "./booter-process.ts";
@@ -29,7 +29,7 @@ export const RELAY = "127.20.0.3";
 export type Line = { readonly event: string; readonly fields: Readonly<Record<string, unknown>> };
 
 export type Site = {
-  readonly t: TestPlane;
+  readonly t: TestControlPlane;
   readonly folder: string;
   readonly config: BooterConfig;
   readonly log: readonly Line[];
@@ -79,10 +79,13 @@ export function archiveBytes(): Uint8Array {
 export async function openSite(more = SETUP_BLOCK): Promise<Site> {
   const folder: TemporaryFolder = await temporaryFolder("booter");
   await stageFiles(folder.path);
-  const t = await openTestPlane();
+  const t = await openTestControlPlane();
   okOf(await putPolicy(t, { enrollment_pi: STAMP, admin_network: ADMIN_NETWORK }));
   const { secret: key } = await t.mintKey("booter");
-  const config = readBooterConfig(loopbackConfig(folder.path, { plane_url: "http://berth.test", more }), "booter.toml");
+  const config = readBooterConfig(
+    loopbackConfig(folder.path, { server_url: "http://berth.test", more }),
+    "booter.toml",
+  );
   const log: Line[] = [];
   const link: Site["link"] = { away: false, late_ms: 0, calls: [] };
   const ask = (async (url: string, init: RequestInit) => {

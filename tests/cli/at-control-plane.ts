@@ -1,7 +1,7 @@
 // Runs opsctl command lines against the test's control plane: real verbs and a real server, without sockets.
 import { randomUUID } from "node:crypto";
 import { expect } from "vitest";
-import { ROOT_KEY, type TestPlane } from "../support/control-plane.ts";
+import { ROOT_KEY, type TestControlPlane } from "../support/control-plane.ts";
 import { ENDPOINT, type FakeOptions, type Server } from "./fake-environment.ts";
 import { opsctl, type Ran } from "./opsctl.ts";
 
@@ -13,7 +13,7 @@ export type OpsctlRunner = {
   json<T>(argv: string, options?: FakeOptions): Promise<T>;
 };
 
-export function opsctlAt(t: TestPlane): OpsctlRunner {
+export function opsctlAt(t: TestControlPlane): OpsctlRunner {
   const env = { OPSCTL_ENDPOINT: ENDPOINT, OPSCTL_API_KEY: ROOT_KEY };
   const run: OpsctlRunner["run"] = async (argv, options) =>
     await opsctl(typeof argv === "string" ? argv.split(" ") : argv, {
@@ -34,7 +34,7 @@ export function opsctlAt(t: TestPlane): OpsctlRunner {
   };
 }
 
-export function serverOf(t: TestPlane): Server {
+export function serverOf(t: TestControlPlane): Server {
   return async ({ method, path, query, headers, body }) => {
     const search = new URLSearchParams(query).toString();
     const answer = await t.call(method, search === "" ? path : `${path}?${search}`, { key: null, headers, body });

@@ -59,7 +59,7 @@ const EXPIRED = "stops its claim code has expired; the record will be removed so
 test("a pending node waits for approval of its code, or needs a new code", () => {
   const view = { claim_code: "ABC-123", claim_code_expires_at: "2026-11-21T12:00:01Z" };
   expect(nodeFindings(facts(view))).toEqual([
-    { level: "stops", text: "it waits for an operator to approve its claim code", fix: "opsctl cn approve ABC-123" },
+    { level: "stops", text: "it waits for an operator to approve its claim code", mend: "opsctl cn approve ABC-123" },
   ]);
   expect(findings({ ...view, claim_code_expires_at: NOW.toISOString() })).toEqual([EXPIRED]);
   expect(findings({})).toEqual([EXPIRED]);
@@ -109,7 +109,7 @@ test.each([
 ])("a boot record that prevents enrolment: %#", (record, text) => {
   const found = nodeFindings(facts(WAITING, { records: [record] })).find((finding) => finding.text.includes(text));
   expect(found).toBeDefined();
-  expect(found!.fix).toMatch(record.address === null ? /opsctl cn boot policy show/ : new RegExp(MAC));
+  expect(found!.mend).toMatch(record.address === null ? /opsctl cn boot policy show/ : new RegExp(MAC));
 });
 
 test("a node without any boot record cannot netboot", () => {

@@ -5,15 +5,15 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ACCESS_TOKEN_TTL_S, REFRESH_TOKEN_TTL_S } from "../../src/contract/limits.ts";
 import type { User } from "../../src/contract/identity.ts";
-import { openTestPlane, type TestPlane } from "../support/control-plane.ts";
+import { openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { opsctlAt, type OpsctlRunner, serverOf } from "./at-control-plane.ts";
 import { ENDPOINT, type FakeOptions, type Server } from "./fake-environment.ts";
 
-let t: TestPlane;
+let t: TestControlPlane;
 let at: OpsctlRunner;
 
 beforeAll(async () => {
-  t = await openTestPlane({ env: { BERTH_LOGIN_PER_MINUTE: "1000000" } });
+  t = await openTestControlPlane({ env: { BERTH_LOGIN_PER_MINUTE: "1000000" } });
   at = opsctlAt(t);
 });
 afterAll(() => t?.close());

@@ -1,16 +1,16 @@
 // Completion of tenancy records from the control plane.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Project, Silo } from "../../src/contract/tenancy.ts";
-import { openTestPlane, type TestPlane } from "../support/control-plane.ts";
+import { openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { opsctlAt, type OpsctlRunner } from "./at-control-plane.ts";
 
-let t: TestPlane;
+let t: TestControlPlane;
 let at: OpsctlRunner;
 let north: Silo;
 let south: Silo;
 
 beforeAll(async () => {
-  t = await openTestPlane();
+  t = await openTestControlPlane();
   at = opsctlAt(t);
   north = await at.json("silo create north");
   south = await at.json("silo create south");

@@ -2,15 +2,15 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { ExternalSubnet, NetworkPool, NicTag } from "../../src/contract/external-network.ts";
 import type { Silo } from "../../src/contract/tenancy.ts";
-import { openTestPlane, type TestPlane } from "../support/control-plane.ts";
+import { openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { opsctlAt, type OpsctlRunner } from "./at-control-plane.ts";
 
-let t: TestPlane;
+let t: TestControlPlane;
 let at: OpsctlRunner;
 let tag: NicTag;
 
 beforeAll(async () => {
-  t = await openTestPlane();
+  t = await openTestControlPlane();
   at = opsctlAt(t);
   tag = await at.json("nic-tag create uplink --mtu 1500");
 });

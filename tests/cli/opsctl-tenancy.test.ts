@@ -1,14 +1,14 @@
 // Silos, tenants, projects and quotas, found by name. docs/tenancy.md.
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openTestPlane, type TestPlane } from "../support/control-plane.ts";
+import { openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import type { Project, Quota, Silo, Tenant } from "../../src/contract/tenancy.ts";
 import { opsctlAt, type OpsctlRunner } from "./at-control-plane.ts";
 
-let t: TestPlane;
+let t: TestControlPlane;
 let at: OpsctlRunner;
 
 beforeAll(async () => {
-  t = await openTestPlane();
+  t = await openTestControlPlane();
   at = opsctlAt(t);
 });
 afterAll(() => t?.close());

@@ -2,16 +2,16 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { PlacementExplanation } from "../../src/contract/placement.ts";
 import { GIB, openNode, placeInstance } from "../compute/placed.ts";
-import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
+import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { openTenant, type TestTenant } from "../tenancy/tenant.ts";
 import { opsctlAt, type OpsctlRunner } from "./at-control-plane.ts";
 
-let t: TestPlane;
+let t: TestControlPlane;
 let at: OpsctlRunner;
 let tenant: TestTenant;
 
 beforeAll(async () => {
-  t = await openTestPlane();
+  t = await openTestControlPlane();
   at = opsctlAt(t);
   tenant = await openTenant(t, "acme");
 });

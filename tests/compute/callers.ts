@@ -1,11 +1,11 @@
 // Callers for tests of scopes: two tenants of one silo, a tenant of another, and members and keys of each.
 import { randomUUID } from "node:crypto";
-import { okOf, type TestPlane } from "../support/control-plane.ts";
+import { okOf, type TestControlPlane } from "../support/control-plane.ts";
 
 export type Callers = Awaited<ReturnType<typeof makeCallers>>;
 
 /** A tenant of a silo with a project and a key that is bound to the tenant. */
-async function tenantOf(t: TestPlane, silo_id: string) {
+async function tenantOf(t: TestControlPlane, silo_id: string) {
   const body = { name: randomUUID() };
   const tenant_id: string = okOf(await t.call("POST", `/v1/silos/${silo_id}/tenants`, { body })).id;
   const project_id: string = okOf(await t.call("POST", `/v1/tenants/${tenant_id}/projects`, { body })).id;
@@ -14,7 +14,7 @@ async function tenantOf(t: TestPlane, silo_id: string) {
 }
 
 /** A user with or without a tenant, as a full API key. */
-async function memberOf(t: TestPlane, tenant_id: string | null, capabilities: readonly string[] = []) {
+async function memberOf(t: TestControlPlane, tenant_id: string | null, capabilities: readonly string[] = []) {
   const user_id = randomUUID();
   await t.db.query(
     "insert into user_account (id, username, is_root, tenant_id, capabilities) values ($1, $2, false, $3, $4)",
@@ -25,7 +25,7 @@ async function memberOf(t: TestPlane, tenant_id: string | null, capabilities: re
   return { user_id, key: made.secret as string };
 }
 
-export async function makeCallers(t: TestPlane) {
+export async function makeCallers(t: TestControlPlane) {
   const silo = async () => okOf(await t.call("POST", "/v1/silos", { body: { name: randomUUID() } })).id as string;
   const here = await silo();
   const acme = await tenantOf(t, here);

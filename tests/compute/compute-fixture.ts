@@ -4,7 +4,13 @@ import { expect } from "vitest";
 import type { Instance } from "../../src/contract/instance.ts";
 import type { Job } from "../../src/contract/job.ts";
 import { capacity } from "../api/bodies.ts";
-import { type Answer, type CallOptions, okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
+import {
+  type Answer,
+  type CallOptions,
+  okOf,
+  openTestControlPlane,
+  type TestControlPlane,
+} from "../support/control-plane.ts";
 import { changedRows, type Dump, dumpTables } from "../support/dump.ts";
 import { openTenant, type TestTenant } from "../tenancy/tenant.ts";
 
@@ -34,7 +40,7 @@ export type Node = {
 
 export type ComputeFixture = Awaited<ReturnType<typeof openComputeFixture>>;
 
-export async function addNode(t: TestPlane, fields: Record<string, unknown> = {}): Promise<Node> {
+export async function addNode(t: TestControlPlane, fields: Record<string, unknown> = {}): Promise<Node> {
   const { server_uuid, api_key } = await t.approvedNode();
   const call = (method: string, path: string, body?: unknown) => t.call(method, path, { key: api_key, body });
   const end = async (job: Job, outcome: unknown, result?: unknown) =>
@@ -84,8 +90,8 @@ export async function addNode(t: TestPlane, fields: Record<string, unknown> = {}
 }
 
 /** Creates everything that is not given, and a node with room for 16 instances of 4 vCPUs and 64 GiB. */
-export async function openComputeFixture(given: { t?: TestPlane; tenant?: TestTenant; node?: Node } = {}) {
-  const t = given.t ?? await openTestPlane();
+export async function openComputeFixture(given: { t?: TestControlPlane; tenant?: TestTenant; node?: Node } = {}) {
+  const t = given.t ?? await openTestControlPlane();
   const tenant = given.tenant ?? await openTenant(t);
   const { call, selectors } = tenant;
   const make = async (path: string, body: unknown, options: CallOptions = {}) =>

@@ -13,16 +13,16 @@ import { runTenantctl } from "../../cli/tenantctl/program.ts";
 import { serverOf } from "../cli/at-control-plane.ts";
 import { ENDPOINT, type FakeEnvironment, fakeEnvironment } from "../cli/fake-environment.ts";
 import { CONTENT, hexOf, IMAGE_PATH, pattern, startVendor, SUMS_PATH, type Vendor } from "../cli/image/vendor.ts";
-import { okOf, openTestPlane, ROOT_KEY, type TestPlane } from "../support/control-plane.ts";
+import { okOf, openTestControlPlane, ROOT_KEY, type TestControlPlane } from "../support/control-plane.ts";
 import { LOOPBACK_ALLOWED } from "../support/loopback.ts";
 import { insertInstance } from "../support/instance-row.ts";
 import { openTenant, type TestTenant } from "../tenancy/tenant.ts";
 
-let t: TestPlane;
+let t: TestControlPlane;
 let acme: TestTenant;
 let vendor: Vendor;
 beforeAll(async () => {
-  t = await openTestPlane({ env: LOOPBACK_ALLOWED });
+  t = await openTestControlPlane({ env: LOOPBACK_ALLOWED });
   acme = await openTenant(t, "acme");
 });
 afterAll(() => t.close());

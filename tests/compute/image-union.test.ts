@@ -1,11 +1,11 @@
 // A project can use exactly the images in its list. docs/instances.md, "Images".
 import { randomBytes, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
+import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { openTenant, type TestTenant } from "../tenancy/tenant.ts";
 import { type ComputeFixture, GIB, openComputeFixture } from "./compute-fixture.ts";
 
-let t: TestPlane;
+let t: TestControlPlane;
 let fixture: ComputeFixture;
 let tenant: TestTenant;
 let foreign: TestTenant;
@@ -13,7 +13,7 @@ let sibling_id: string;
 const ids: Record<string, string> = {};
 
 beforeAll(async () => {
-  t = await openTestPlane();
+  t = await openTestControlPlane();
   fixture = await openComputeFixture({ t });
   tenant = fixture.tenant;
   foreign = await openTenant(t, "foreign");

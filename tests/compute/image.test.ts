@@ -1,15 +1,15 @@
 // Images: stored fields, rejected requests, and protection of images in use. docs/instances.md, "Images".
 import { createHash, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
+import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { insertInstance } from "../support/instance-row.ts";
 import { openTenant, type TestTenant } from "../tenancy/tenant.ts";
 
-let t: TestPlane;
+let t: TestControlPlane;
 let acme: TestTenant;
 let other: TestTenant;
 beforeAll(async () => {
-  t = await openTestPlane();
+  t = await openTestControlPlane();
   acme = await openTenant(t, "acme");
   other = await openTenant(t, "other");
 });

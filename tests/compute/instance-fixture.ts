@@ -1,12 +1,12 @@
 // The prerequisites of an instance, created through the API: a tenant with a subnet, and an image that nodes can fetch.
 import { randomUUID } from "node:crypto";
-import { type Answer, okOf, type TestPlane } from "../support/control-plane.ts";
+import { type Answer, okOf, type TestControlPlane } from "../support/control-plane.ts";
 import { openTenant, type TestTenant } from "../tenancy/tenant.ts";
 
 export type InstanceFixture = TestTenant & { readonly subnet_id: string; readonly image_id: string };
 export type Source = { readonly url: string; readonly sha256: string; readonly size_bytes: number };
 
-export async function openInstanceFixture(t: Pick<TestPlane, "call">, source: Source): Promise<InstanceFixture> {
+export async function openInstanceFixture(t: Pick<TestControlPlane, "call">, source: Source): Promise<InstanceFixture> {
   const tenant = await openTenant(t);
   // Test images are on loopback, which nodes fetch from only if the operator allows it.
   okOf(await t.call("PUT", "/v1/config/fetch.allowed_private", { body: { value: ["127.0.0.0/8"] } }));

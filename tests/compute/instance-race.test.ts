@@ -2,11 +2,11 @@
 // twice. docs/reliability.md, INV-7.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { brokenInvariants } from "../doctor/broken.ts";
-import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
+import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { addNode, type ComputeFixture, GIB, type Node, openComputeFixture } from "./compute-fixture.ts";
 
 let a: ComputeFixture;
-let second: TestPlane;
+let second: TestControlPlane;
 const nodes: Node[] = [];
 const SLOTS_PER_NODE = 5;
 /** 20 GiB of memory are enough for five instances of 4 GiB. */
@@ -14,7 +14,7 @@ const SMALL = { ram_total_mb: 20 * 1_024 };
 
 beforeAll(async () => {
   a = await openComputeFixture();
-  second = await openTestPlane({ databaseUrl: a.t.databaseUrl });
+  second = await openTestControlPlane({ databaseUrl: a.t.databaseUrl });
   await a.node.alive(SMALL);
   nodes.push(a.node, await addNode(a.t, SMALL), await addNode(a.t, SMALL));
 });

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { OperationSummary } from "../../src/contract/operation.ts";
 import { CPU_UNITS_PER_VCPU, PLACEMENT_CANDIDATES_MAX } from "../../src/contract/limits.ts";
 import { type Connection, openClient } from "../../src/db/pool.ts";
-import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
+import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { addNode, type ComputeFixture, type Node, openComputeFixture } from "./compute-fixture.ts";
 
 const ONE_SLOT = { ram_total_mb: 4_096 };
@@ -15,13 +15,13 @@ const NO_NODE =
 const PATIENCE_MS = 20_000;
 
 let a: ComputeFixture;
-let second: TestPlane;
+let second: TestControlPlane;
 let holder: Connection;
 const nodes: Node[] = [];
 
 beforeAll(async () => {
   a = await openComputeFixture();
-  second = await openTestPlane({ databaseUrl: a.t.databaseUrl });
+  second = await openTestControlPlane({ databaseUrl: a.t.databaseUrl });
   holder = await openClient({ url: a.t.databaseUrl, applicationName: "holder" });
   await a.node.alive(ONE_SLOT);
   nodes.push(a.node);

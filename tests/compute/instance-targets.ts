@@ -3,7 +3,7 @@
 import { randomUUID } from "node:crypto";
 import { acceptedBodies } from "../api/bodies.ts";
 import { fill, makeObjects } from "../api/objects.ts";
-import type { TestPlane } from "../support/control-plane.ts";
+import type { TestControlPlane } from "../support/control-plane.ts";
 
 type Objects = "existing" | "absent";
 type Target = { readonly path: string; readonly body?: unknown };
@@ -29,7 +29,7 @@ const ROUTES: Readonly<Record<string, { readonly query?: string; readonly body?:
   "GET /v1/nics/{nic_id}": {},
 };
 
-export function instanceTargets(plane: () => TestPlane): Record<string, (objects: Objects) => Promise<Target>> {
+export function instanceTargets(plane: () => TestControlPlane): Record<string, (objects: Objects) => Promise<Target>> {
   let made: Promise<Readonly<Record<string, string>>> | undefined;
   const target = (route: string) => async (objects: Objects) => {
     const { query = "", body } = ROUTES[route]!;

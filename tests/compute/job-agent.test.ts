@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
+import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
 import { imageBody, type InstanceFixture, makeInstance, openInstanceFixture } from "./instance-fixture.ts";
 import { NOT_FETCHED } from "../../nodeagent/image-cache.ts";
@@ -19,7 +19,7 @@ const KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBU
 // Longer than the time limit of its polls.
 vi.setConfig({ testTimeout: 120_000 });
 
-let t: TestPlane;
+let t: TestControlPlane;
 let folder: TemporaryFolder;
 let images: ImageServer;
 let g: InstanceFixture;
@@ -34,7 +34,7 @@ afterAll(() => folder.remove());
 
 // One control plane per test, so that its only node gets every instance.
 beforeEach(async () => {
-  t = await openTestPlane();
+  t = await openTestControlPlane();
   images = await serveImage(randomBytes(300_000));
   g = await openInstanceFixture(t, { ...images, size_bytes: images.bytes.length });
   node = await t.approvedNode();

@@ -1,14 +1,14 @@
 // The rights matrix's requests to the routes of jobs: each cell has its own job, claimed by the calling node.
 import { randomUUID } from "node:crypto";
 import { acceptedBodies } from "../api/bodies.ts";
-import type { TestPlane } from "../support/control-plane.ts";
+import type { TestControlPlane } from "../support/control-plane.ts";
 
 type Objects = "existing" | "absent";
 type Target = { readonly path: string; readonly body?: unknown };
 
 /** `nodes`: the UUID of the node of each column's key. */
 export function jobTargets(
-  plane: () => TestPlane,
+  plane: () => TestControlPlane,
   nodes: ReadonlyMap<string, string>,
 ): Record<string, (objects: Objects, column: string) => Promise<Target>> {
   async function job(objects: Objects, column: string): Promise<string> {

@@ -3,18 +3,18 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { JOB_LEASE_S, TOMBSTONES_PER_CLAIM } from "../../src/contract/limits.ts";
 import { maintain } from "../../src/db/maintenance.ts";
-import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
+import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { enqueue, type JobNode, nodeCalls, showJob, takeAway } from "./jobs.ts";
 
 // Longer than the time limit of its polls.
 vi.setConfig({ testTimeout: 120_000 });
 
-let t: TestPlane;
+let t: TestControlPlane;
 let node: JobNode;
 let n: ReturnType<typeof nodeCalls>;
 
 beforeAll(async () => {
-  t = await openTestPlane();
+  t = await openTestControlPlane();
 });
 afterAll(() => t.close());
 beforeEach(async () => {

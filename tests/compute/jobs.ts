@@ -2,9 +2,9 @@
 import { randomUUID } from "node:crypto";
 import type { JobKind } from "../../src/contract/enums.ts";
 import type { ClaimView, Job } from "../../src/contract/job.ts";
-import { type Answer, okOf, type TestPlane } from "../support/control-plane.ts";
+import { type Answer, okOf, type TestControlPlane } from "../support/control-plane.ts";
 
-export type JobNode = Awaited<ReturnType<TestPlane["approvedNode"]>>;
+export type JobNode = Awaited<ReturnType<TestControlPlane["approvedNode"]>>;
 
 export type Enqueued = {
   readonly kind?: JobKind;
@@ -13,7 +13,7 @@ export type Enqueued = {
 
 /** Enqueues a job for a node, by default without an instance. Its operation does not exist. */
 export async function enqueue(
-  t: TestPlane,
+  t: TestControlPlane,
   { server_uuid }: Pick<JobNode, "server_uuid">,
   { kind = "fip_release", payload = { floating_ip_id: randomUUID(), fip_addr: "203.0.113.9" } }: Enqueued = {},
 ): Promise<string> {
@@ -27,7 +27,7 @@ export async function enqueue(
 }
 
 /** Takes a job from its node, as a saga does when it gives up. */
-export async function takeAway(t: TestPlane, job_id: string): Promise<void> {
+export async function takeAway(t: TestControlPlane, job_id: string): Promise<void> {
   await t.db.query(
     `update job set state = 'cancelled', reason = 'not wanted', tombstone = true, completed_at = berth_now(),
        wake_at = null, version = version + 1 where id = $1`,
@@ -35,7 +35,7 @@ export async function takeAway(t: TestPlane, job_id: string): Promise<void> {
   );
 }
 
-export function nodeCalls(t: TestPlane, { server_uuid, api_key: key }: JobNode) {
+export function nodeCalls(t: TestControlPlane, { server_uuid, api_key: key }: JobNode) {
   const post = (path: string, body?: unknown): Promise<Answer> => t.call("POST", path, { key, body });
   return {
     ask: (body: object = {}) => post("/v1/agent/claim", { claimed_by: server_uuid, ...body }),
@@ -53,6 +53,6 @@ export function nodeCalls(t: TestPlane, { server_uuid, api_key: key }: JobNode) 
   };
 }
 
-export async function showJob(t: TestPlane, id: string): Promise<Job> {
+export async function showJob(t: TestControlPlane, id: string): Promise<Job> {
   return okOf(await t.call("GET", `/v1/system/jobs/${id}`));
 }

@@ -1,22 +1,22 @@
 // A repeated status, or one that arrives after a later one, is ignored: only the node's timestamp decides.
 // docs/reliability.md, R-30.
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { type Answer, okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
+import { type Answer, okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { openTenant, type TestTenant } from "../tenancy/tenant.ts";
 import { openNode, placeInstance } from "./placed.ts";
 
 type Node = Awaited<ReturnType<typeof openNode>>;
 
-let t: TestPlane;
-let other: TestPlane;
+let t: TestControlPlane;
+let other: TestControlPlane;
 let tenant: TestTenant;
 let node: Node;
 /** An instance on the node that is stopped by its record. */
 let instance: string;
 
 beforeAll(async () => {
-  t = await openTestPlane();
-  other = await openTestPlane({ databaseUrl: t.databaseUrl });
+  t = await openTestControlPlane();
+  other = await openTestControlPlane({ databaseUrl: t.databaseUrl });
   tenant = await openTenant(t);
 });
 beforeEach(async () => {

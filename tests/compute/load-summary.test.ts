@@ -2,18 +2,18 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { placementSnapshot } from "../../src/services/placement-snapshot.ts";
 import { createLoadMaterializer } from "../../src/workers/load-materializer.ts";
-import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
+import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { openNode, report } from "./placed.ts";
 
 const INTERVAL_S = 60;
 /** Longer than any test, so that only the test's own passes run. */
 const env = { BERTH_PLACEMENT_LOAD_MATERIALIZER_INTERVAL_SECS: "3600" };
 
-let t: TestPlane;
+let t: TestControlPlane;
 let node: Awaited<ReturnType<typeof openNode>>;
 
 beforeAll(async () => {
-  t = await openTestPlane({ env });
+  t = await openTestControlPlane({ env });
 });
 afterAll(() => t.close());
 beforeEach(async () => {

@@ -7,7 +7,7 @@ import { runCommand } from "../../cli/internal/run.ts";
 import { type Environment, processEnvironment } from "../../cli/internal/environment.ts";
 import { buildAgent } from "../../nodeagent/program.ts";
 import type { SimulatedVm } from "../../nodeagent/simulated-vms.ts";
-import { ADDRESS, type TestPlane } from "../support/control-plane.ts";
+import { ADDRESS, type TestControlPlane } from "../support/control-plane.ts";
 import type { JobNode } from "./jobs.ts";
 
 /** Loopback, so that images may come from this machine. Nothing listens on this port. */
@@ -33,7 +33,7 @@ export type Machine = {
 };
 
 /** Creates the state of an approved node, which has its key. */
-export async function simulatedMachine(t: TestPlane, node: JobNode, folder: string): Promise<Machine> {
+export async function simulatedMachine(t: TestControlPlane, node: JobNode, folder: string): Promise<Machine> {
   const state_dir = join(folder, node.server_uuid);
   await mkdir(state_dir, { recursive: true });
   const credentials = { server_uuid: node.server_uuid, api_key: node.api_key };

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import type { CapacityReport } from "../../src/contract/agent.ts";
 import type { InstanceBrand, InstanceState } from "../../src/contract/enums.ts";
 import { sizesOf } from "../../src/lib/placement/request.ts";
-import { okOf, type TestPlane } from "../support/control-plane.ts";
+import { okOf, type TestControlPlane } from "../support/control-plane.ts";
 import type { TestTenant } from "../tenancy/tenant.ts";
 
 export const GIB = 2 ** 30;
@@ -28,7 +28,7 @@ export function report(fields: Partial<CapacityReport> = {}): Partial<CapacityRe
 let hosts = 0;
 
 /** Creates an approved node with a capacity report that stays live for every test. */
-export async function openNode(t: TestPlane, fields: Partial<CapacityReport> = {}) {
+export async function openNode(t: TestControlPlane, fields: Partial<CapacityReport> = {}) {
   hosts += 1;
   const node = await t.approvedNode({ hostname: `n${hosts}` });
   okOf(await t.call("POST", "/v1/agent/capacity", { key: node.api_key, body: report(fields) }));
@@ -37,7 +37,7 @@ export async function openNode(t: TestPlane, fields: Partial<CapacityReport> = {
 }
 
 /** Time of the last heartbeat from now; in the future, so that no test depends on its own speed. */
-export async function seen({ db }: TestPlane, server_uuid: string, ahead: string): Promise<void> {
+export async function seen({ db }: TestControlPlane, server_uuid: string, ahead: string): Promise<void> {
   const sql = "update cn_signal set last_seen = berth_now() + $2::interval where server_uuid = $1";
   await db.query(sql, [server_uuid, ahead]);
 }
@@ -57,7 +57,7 @@ export type Placing = {
 };
 
 /** Inserts an instance on a node and counts it: two vCPUs, 4 GiB of memory, one disk of 20 GiB. */
-export async function placeInstance({ db }: TestPlane, given: Placing): Promise<string> {
+export async function placeInstance({ db }: TestControlPlane, given: Placing): Promise<string> {
   const { on, of, state = "stopped", brand = "bhyve", cpu = 2, memory_bytes = 4 * GIB, disk_bytes = 20 * GIB } = given;
   const [id, image] = [randomUUID(), randomUUID()];
   const { name = `vm-${id}`, made = true, min_platform } = given;
@@ -96,7 +96,11 @@ export async function placeInstance({ db }: TestPlane, given: Placing): Promise<
 }
 
 /** Returns the guard's result for a request on a node. */
-export async function roomOn(t: TestPlane, server_uuid: string, wanted: Record<string, unknown>): Promise<string> {
+export async function roomOn(
+  t: TestControlPlane,
+  server_uuid: string,
+  wanted: Record<string, unknown>,
+): Promise<string> {
   const { rows } = await t.db.query<{ said: string }>("select guard_cn_has_room($1) as said", [
     JSON.stringify({ server_uuid, ...wanted }),
   ]);

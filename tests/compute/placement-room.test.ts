@@ -10,11 +10,11 @@ import { pick } from "../../src/lib/placement/pick.ts";
 import type { PlacementRequest } from "../../src/lib/placement/request.ts";
 import { approvedAndLive } from "../../src/lib/placement/node-filters.ts";
 import { activeProfile } from "../../src/lib/placement/profile.ts";
-import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
+import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { openTenant, type TestTenant } from "../tenancy/tenant.ts";
 import { GIB, openNode, placeInstance, report, roomOn } from "./placed.ts";
 
-let t: TestPlane;
+let t: TestControlPlane;
 let tenant: TestTenant;
 let node: Awaited<ReturnType<typeof openNode>>;
 
@@ -32,7 +32,7 @@ const REQUEST: PlacementRequest = {
 };
 
 beforeAll(async () => {
-  t = await openTestPlane();
+  t = await openTestControlPlane();
   tenant = await openTenant(t);
 });
 afterAll(() => t.close());

@@ -4,15 +4,15 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { PLACEMENT_FILTERS } from "../../src/contract/enums.ts";
 import { DrainPreview, type NodeReport, PlacementExplanation } from "../../src/contract/placement.ts";
-import { type Answer, okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
+import { type Answer, okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { openTenant, type TestTenant } from "../tenancy/tenant.ts";
 import { GIB, openNode, placeInstance, report } from "./placed.ts";
 
-let t: TestPlane;
+let t: TestControlPlane;
 let tenant: TestTenant;
 
 beforeAll(async () => {
-  t = await openTestPlane();
+  t = await openTestControlPlane();
   tenant = await openTenant(t);
 });
 afterAll(() => t.close());

@@ -5,7 +5,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { freshDatabase } from "../support/database.ts";
 import { LENGTH_BYTES, TYPE } from "../support/commit-cutter.ts";
 import { openProxy } from "../support/network-proxy.ts";
-import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
+import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { openTenant } from "../tenancy/tenant.ts";
 import { addNode, GIB, openComputeFixture } from "./compute-fixture.ts";
 
@@ -20,13 +20,13 @@ afterEach(async () => {
   closing = [];
 });
 
-async function openApiClient(env: Record<string, string> = {}, databaseUrl?: string): Promise<TestPlane> {
-  const t = await openTestPlane({ env, databaseUrl });
+async function openApiClient(env: Record<string, string> = {}, databaseUrl?: string): Promise<TestControlPlane> {
+  const t = await openTestControlPlane({ env, databaseUrl });
   closing.push(t.close);
   return t;
 }
 
-const rowsOf = async (t: TestPlane, table: string, name: string) =>
+const rowsOf = async (t: TestControlPlane, table: string, name: string) =>
   (await t.db.query<{ n: number }>(`select count(*)::int as n from ${table} where name = $1`, [name])).rows[0]!.n;
 
 describe("a create that no node could take", () => {

@@ -2,14 +2,16 @@
 // visibility.test.ts tests other scopes.
 import { randomUUID } from "node:crypto";
 import { acceptedBodies } from "../api/bodies.ts";
-import { okOf, type TestPlane } from "../support/control-plane.ts";
+import { okOf, type TestControlPlane } from "../support/control-plane.ts";
 
 type Objects = "existing" | "absent";
 type Target = { readonly path: string; readonly body?: unknown };
 
 const FAMILIES = [["/v1/images", "image_id"], ["/v1/ssh-keys", "key_id"]] as const;
 
-export function scopedTargets(plane: () => TestPlane): Record<string, (objects: Objects) => Promise<Target> | Target> {
+export function scopedTargets(
+  plane: () => TestControlPlane,
+): Record<string, (objects: Objects) => Promise<Target> | Target> {
   return Object.fromEntries(FAMILIES.flatMap(([base, param]) => {
     const one = (route: string) => async (objects: Objects) => {
       const made = async () => okOf(await plane().call("POST", base, { body: acceptedBodies[`POST ${base}`]?.() })).id;

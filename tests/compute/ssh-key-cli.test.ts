@@ -6,16 +6,16 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { serverOf } from "../cli/at-control-plane.ts";
 import { ENDPOINT } from "../cli/fake-environment.ts";
 import { type Ran, tenantctl } from "../cli/tenantctl/run.ts";
-import { openTestPlane, type TestPlane } from "../support/control-plane.ts";
+import { openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
 import { openTenant, type TestTenant } from "../tenancy/tenant.ts";
 import { newPublicKey } from "./public-key.ts";
 
-let t: TestPlane;
+let t: TestControlPlane;
 let acme: TestTenant;
 let folder: TemporaryFolder;
 beforeAll(async () => {
-  t = await openTestPlane();
+  t = await openTestControlPlane();
   acme = await openTenant(t, "acme");
   folder = await temporaryFolder("ssh-key-cli");
 });

@@ -4,16 +4,16 @@ import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { okOf, openTestPlane, ROOT_KEY, type TestPlane } from "../support/control-plane.ts";
+import { okOf, openTestControlPlane, ROOT_KEY, type TestControlPlane } from "../support/control-plane.ts";
 import { needs, present } from "../support/optional-programs.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { type Callers, levelsOf, makeCallers } from "./callers.ts";
 import { newPublicKey } from "./public-key.ts";
 
-let t: TestPlane;
+let t: TestControlPlane;
 let callers: Callers;
 beforeAll(async () => {
-  t = await openTestPlane();
+  t = await openTestControlPlane();
   callers = await makeCallers(t);
 });
 afterAll(() => t.close());

@@ -2,23 +2,23 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { brokenInvariants } from "../doctor/broken.ts";
-import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
+import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { openTenant, type TestTenant } from "../tenancy/tenant.ts";
 import { type ComputeFixture, GIB, openComputeFixture } from "./compute-fixture.ts";
 
 const UNLIMITED = { cpu_limit: 1_000, memory_bytes: 1_000 * GIB, disk_bytes: 1_000_000 * GIB, instance_limit: 1_000 };
 const SMALL = { cpu: 1, memory_bytes: GIB };
 
-let t: TestPlane;
-let second: TestPlane;
+let t: TestControlPlane;
+let second: TestControlPlane;
 let first: ComputeFixture;
 /** The same tenant in another project, on the same node. */
 let other: ComputeFixture;
 let tenant: TestTenant;
 
 beforeAll(async () => {
-  t = await openTestPlane();
-  second = await openTestPlane({ databaseUrl: t.databaseUrl });
+  t = await openTestControlPlane();
+  second = await openTestControlPlane({ databaseUrl: t.databaseUrl });
 });
 afterAll(async () => {
   await second.close();
@@ -211,7 +211,7 @@ describe("the defaults of the cluster", () => {
 
   test("also apply from the environment", async () => {
     const env = { BERTH_QUOTA_TENANT_DEFAULT_INSTANCE_LIMIT: "0" };
-    const shadowed = await openTestPlane({ databaseUrl: t.databaseUrl, env, resident: false });
+    const shadowed = await openTestControlPlane({ databaseUrl: t.databaseUrl, env, resident: false });
     const asked = { key: tenant.key, body: first.bodyOf(SMALL) };
     const { status, body } = await shadowed.call("POST", `/v1/instances${first.selectors}`, asked);
     expect([status, body.message]).toEqual([

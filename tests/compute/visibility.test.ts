@@ -3,7 +3,7 @@
 // capability.
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { okOf, openTestPlane, ROOT_KEY, type TestPlane } from "../support/control-plane.ts";
+import { okOf, openTestControlPlane, ROOT_KEY, type TestControlPlane } from "../support/control-plane.ts";
 import { type Callers, levelsOf, makeCallers } from "./callers.ts";
 import { newPublicKey } from "./public-key.ts";
 
@@ -33,11 +33,11 @@ const ROWS = TABLE.trim().split("\n").slice(1).map((row) => {
   return { caller, cells: cells.split(/\s+/).map(Number) };
 });
 
-let t: TestPlane;
+let t: TestControlPlane;
 let callers: Callers;
 const keys = new Map<string, string | null>();
 beforeAll(async () => {
-  t = await openTestPlane();
+  t = await openTestControlPlane();
   callers = await makeCallers(t);
   const { acme, sibling, foreign, member, administrator, stranger, neighbour, tenantless } = callers;
   const read = { description: "r", scope: "read_only" };

@@ -4,13 +4,13 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createMint, sha256Hex } from "../../src/auth/mint.ts";
 import { openClient } from "../../src/db/pool.ts";
-import { okOf, openTestPlane, SECRET_KEY, type TestPlane } from "../support/control-plane.ts";
+import { okOf, openTestControlPlane, SECRET_KEY, type TestControlPlane } from "../support/control-plane.ts";
 import type { FreshDatabase } from "../support/database.ts";
 import { databaseOfRelease010 } from "./release-0-1-0.ts";
 
 const mint = createMint(Buffer.from(SECRET_KEY, "hex"));
 let database: FreshDatabase;
-let t: TestPlane;
+let t: TestControlPlane;
 
 type Pending = { readonly server_uuid: string; readonly registration_id: string; readonly code: string };
 const pending = (code: string): Pending => ({ server_uuid: randomUUID(), registration_id: randomUUID(), code });
@@ -50,7 +50,7 @@ beforeAll(async () => {
     }
   }
   await client.end();
-  t = await openTestPlane({ databaseUrl: database.url, resident: false });
+  t = await openTestControlPlane({ databaseUrl: database.url, resident: false });
 }, 60_000);
 
 afterAll(async () => {

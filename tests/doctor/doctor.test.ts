@@ -6,16 +6,16 @@ import type { CheckResult, DoctorReport } from "../../src/contract/doctor.ts";
 import { CONDITIONS } from "../../src/doctor/conditions.ts";
 import { invariants, OUTSIDE } from "../../src/doctor/invariants.ts";
 import { makeObjects } from "../api/objects.ts";
-import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
+import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { announce, newMachine, putPolicy, seen } from "../setup/machine.ts";
 import { BROKEN } from "./violations.ts";
 
 const CHECKS = [...invariants(behaviors), ...CONDITIONS];
 
-let t: TestPlane;
+let t: TestControlPlane;
 
 beforeAll(async () => {
-  t = await openTestPlane();
+  t = await openTestControlPlane();
   await makeObjects(t);
   // The fixture left the instance in the middle of an operation that never existed.
   await t.db.query(

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { AUTO_APPROVE_SECS_MAX } from "../../src/contract/limits.ts";
 import type { DbClient } from "../../src/db/pool.ts";
 import { NODE_CHECKS } from "../../src/doctor/nodes.ts";
-import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
+import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 
 const { query: CHECK } = NODE_CHECKS.find(({ title }) => title.startsWith("no auto-approve window was too long"))!;
 
@@ -17,7 +17,7 @@ const WINDOW = (nth: number) =>
   `(select id from transition where event = 'open_window' order by id offset ${nth - 1} limit 1)`;
 const APPROVED = "actor_kind = 'cn' and event = 'join' and to_state = 'approved'";
 
-let t: TestPlane;
+let t: TestControlPlane;
 
 const open = async (duration_secs: number, count: number | null) =>
   okOf(await t.call("POST", "/v1/cn-auto-approve", { body: { duration_secs, count } }));
@@ -29,7 +29,7 @@ async function statesOf(registrations: number): Promise<string[]> {
 }
 
 beforeAll(async () => {
-  t = await openTestPlane();
+  t = await openTestControlPlane();
   expect(await statesOf(1)).toEqual(["pending"]);
   await open(600, 2);
   expect(await statesOf(3)).toEqual(["approved", "approved", "pending"]);

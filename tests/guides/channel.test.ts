@@ -49,6 +49,6 @@ test("the guide's booter settings are valid", async () => {
     boot_sha256: sha256,
   });
   const more = whole.replace(/^install_sh_url.*\n/m, "").replace("[ur.setup]\n", `${block}\n`);
-  const config = readBooterConfig(loopbackConfig("/srv", { plane_url: "https://berth.example", more }), "booter.toml");
+  const config = readBooterConfig(loopbackConfig("/srv", { server_url: "https://berth.example", more }), "booter.toml");
   expect(config.ur?.setup?.upstream_channel_url).toBe("https://install.example/channel.json");
 });

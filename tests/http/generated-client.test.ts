@@ -9,7 +9,7 @@ import { promisify } from "node:util";
 import openapiTS, { astToString } from "openapi-typescript";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type NodeServer, serveNode } from "../../src/http/node-server.ts";
-import { openTestPlane, ROOT_KEY, type TestPlane } from "../support/control-plane.ts";
+import { openTestControlPlane, ROOT_KEY, type TestControlPlane } from "../support/control-plane.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
 
 const run = promisify(execFile);
@@ -53,12 +53,12 @@ const statuses = [silo, again, nodes, absent, wrong].map(({ response }) => respo
 console.log(JSON.stringify({ silo_name, hostnames, said, error_code, wrong: wrong.error?.message, statuses }));
 `;
 
-let t: TestPlane;
+let t: TestControlPlane;
 let server: NodeServer;
 let folder: TemporaryFolder;
 
 beforeAll(async () => {
-  t = await openTestPlane();
+  t = await openTestControlPlane();
   server = await serveNode({ fetch: t.plane.fetch, hostname: "127.0.0.1", port: 0 });
   folder = await temporaryFolder("client");
   const { text } = await t.call("GET", "/openapi.json", { key: null });

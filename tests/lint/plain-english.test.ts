@@ -1,18 +1,16 @@
 import { expect, test } from "vitest";
 import { NAMES, PATTERNS, refused } from "./plain-english.ts";
-import { code, filesBelow, readText } from "./sources.ts";
+import { code, CODE_FOLDERS, filesBelow, readText } from "./sources.ts";
 
 /** Folders and files that are checked. */
 const CHECKED: readonly string[] = [
+  ...CODE_FOLDERS,
+  "migrations/functions",
+  "docs",
+  "tests",
   "README.md",
   "CONTRIBUTING.md",
   "CHANGELOG.md",
-  "docs",
-  "src/dev",
-  "tests/guides",
-  "tests/lint",
-  "tests/long-config.ts",
-  "tests/support",
 ];
 
 const paths = CHECKED.flatMap((each) =>

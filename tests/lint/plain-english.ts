@@ -20,6 +20,7 @@ export const PATTERNS: readonly Pattern[] = [
     fix: "name the actor, or use the passive: no process reads it, it is never read",
   },
   { pattern: /\bwish(?:es|ed)?\b/i, fix: "request, default or option" },
+  // The doctor's JSON has a field `mend`, which code may name.
   { pattern: /\bmend(?:s|ed|ing)?\b/i, fix: "fix or remediation" },
   { pattern: /\bhear(?:s|d|ing)?\b/i, fix: "receives, gets, or last heartbeat 119 s ago" },
   {
@@ -92,7 +93,7 @@ export const NAMES: readonly Pattern[] = [
     fix: "environment, API client, AMQP, authorize, internal, documents",
   },
   {
-    pattern: /^(?:Turn|turns|Turns|stood|Stood|findStood|Standing|standing|mend|mends)$/,
+    pattern: /^(?:Turn|turns|Turns|stood|Stood|findStood|Standing|standing|mends)$/,
     fix: "idempotency claim, saved scope, status, fix",
   },
 ];
@@ -125,7 +126,7 @@ function texts(path: string, source: string): Text[] {
   return [...source.matchAll(path.endsWith(".sql") ? SQL_COMMENT : TEXT)]
     // A text for people has a space; other strings are keys, paths or patterns.
     .filter(([text]) => / /.test(text))
-    .map((match) => ({ text: match[0], at: match.index }));
+    .map((match) => ({ text: match[0].replace(/\$\{[^{}]*\}/g, (hole) => "-".repeat(hole.length)), at: match.index }));
 }
 
 function lineAt(text: string, index: number): string {

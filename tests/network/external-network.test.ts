@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { capacity } from "../api/bodies.ts";
-import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
+import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { openTenant, type TestTenant } from "../tenancy/tenant.ts";
 import {
   conflictWith,
@@ -16,11 +16,11 @@ import {
   notFound,
 } from "./public-addresses.ts";
 
-let t: TestPlane;
+let t: TestControlPlane;
 let a: TestTenant;
 let tag: string;
 beforeAll(async () => {
-  t = await openTestPlane();
+  t = await openTestControlPlane();
   a = await openTenant(t);
   tag = await makeTag(t, "external");
 });

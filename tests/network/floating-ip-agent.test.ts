@@ -11,7 +11,7 @@ import { type InstanceFixture, makeInstance, openInstanceFixture } from "../comp
 import { type ImageServer, serveImage } from "../compute/image-server.ts";
 import { enqueue, type JobNode, showJob } from "../compute/jobs.ts";
 import { type Machine, type RunningAgent, simulatedMachine } from "../compute/node-agent.ts";
-import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
+import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
 import { conflictWith, ended, makeFloatingIp } from "./public-addresses.ts";
 
@@ -19,7 +19,7 @@ import { conflictWith, ended, makeFloatingIp } from "./public-addresses.ts";
 const PATIENCE = { timeout: 60_000 };
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
-let t: TestPlane;
+let t: TestControlPlane;
 let folder: TemporaryFolder;
 let images: ImageServer;
 let g: InstanceFixture;
@@ -32,7 +32,7 @@ let two: Nic;
 
 beforeAll(async () => {
   folder = await temporaryFolder("floating-ip-agents");
-  t = await openTestPlane();
+  t = await openTestControlPlane();
   images = await serveImage(randomBytes(10_000));
   g = await openInstanceFixture(t, { ...images, size_bytes: images.bytes.length });
   node = await t.approvedNode();

@@ -1,7 +1,7 @@
 // Floating IPs (docs/networking.md, "Floating IPs").
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
+import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { openTenant, type TestTenant } from "../tenancy/tenant.ts";
 import {
   conflictWith,
@@ -16,11 +16,11 @@ import {
   takeBack,
 } from "./public-addresses.ts";
 
-let t: TestPlane;
+let t: TestControlPlane;
 let a: TestTenant;
 let b: TestTenant;
 beforeAll(async () => {
-  t = await openTestPlane();
+  t = await openTestControlPlane();
   [a, b] = [await openTenant(t, "a"), await openTenant(t, "b")];
 });
 afterAll(() => t.close());

@@ -1,7 +1,7 @@
 // NAT gateways (docs/networking.md).
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
+import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { openTenant, type TestTenant } from "../tenancy/tenant.ts";
 import {
   conflictWith,
@@ -15,12 +15,12 @@ import {
   takeBack,
 } from "./public-addresses.ts";
 
-let t: TestPlane;
+let t: TestControlPlane;
 let a: TestTenant;
 let b: TestTenant;
 let vpc: string;
 beforeAll(async () => {
-  t = await openTestPlane();
+  t = await openTestControlPlane();
   [a, b] = [await openTenant(t, "a"), await openTenant(t, "b")];
   vpc = await makeVpc(a);
 });

@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { acceptedBodies } from "../api/bodies.ts";
 import { makeObjects } from "../api/objects.ts";
-import { okOf, type TestPlane } from "../support/control-plane.ts";
+import { okOf, type TestControlPlane } from "../support/control-plane.ts";
 
 type Objects = "existing" | "absent";
 type Target = { readonly path: string; readonly body?: unknown };
@@ -16,7 +16,7 @@ const FAMILIES: readonly (readonly [base: string, param: string, selectors: read
   ["/v1/firewall-rules", "firewall_rule_id", ["vpc"]],
 ];
 
-export function networkTargets(plane: () => TestPlane): Record<string, (objects: Objects) => Promise<Target>> {
+export function networkTargets(plane: () => TestControlPlane): Record<string, (objects: Objects) => Promise<Target>> {
   let made: ReturnType<typeof makeObjects> | undefined;
   const fixture = () => made ??= makeObjects(plane());
   const bodyOf = async (route: string) => acceptedBodies[route]?.(await fixture());

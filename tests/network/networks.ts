@@ -1,16 +1,16 @@
 // A tenant with networks for tests, created through the API with the tenant's key.
 import { expect } from "vitest";
 import type { FirewallRule, Route, RouteTable, Subnet, Vpc } from "../../src/contract/network.ts";
-import { type Answer, okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
+import { type Answer, okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { openTenant, type TestTenant } from "../tenancy/tenant.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-export type Networks = ReturnType<typeof networksOf> & { readonly t: TestPlane };
+export type Networks = ReturnType<typeof networksOf> & { readonly t: TestControlPlane };
 
 /** A control plane with one tenant in it. */
 export async function openNetworks(): Promise<Networks> {
-  const t = await openTestPlane();
+  const t = await openTestControlPlane();
   return { ...networksOf(await openTenant(t)), t };
 }
 

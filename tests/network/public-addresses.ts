@@ -1,7 +1,7 @@
 // Shared steps of tests of public addresses: gateways, floating IPs and external networks through the API.
 import { randomUUID } from "node:crypto";
 import { expect } from "vitest";
-import { type Answer, okOf, type TestPlane } from "../support/control-plane.ts";
+import { type Answer, okOf, type TestControlPlane } from "../support/control-plane.ts";
 import type { TestTenant } from "../tenancy/tenant.ts";
 
 export async function makeVpc(a: TestTenant): Promise<string> {
@@ -18,23 +18,23 @@ export function makeFloatingIp(a: TestTenant, fields: object = { family: "v4" })
 }
 
 /** Creates an external subnet, on a new NIC tag unless one is given. */
-export async function makeNetwork(t: TestPlane, fields: { nic_tag?: string; [field: string]: unknown }) {
+export async function makeNetwork(t: TestControlPlane, fields: { nic_tag?: string; [field: string]: unknown }) {
   const nic_tag = fields.nic_tag ?? await makeTag(t);
   const body = { name: randomUUID(), ...fields, nic_tag };
   return okOf(await t.call("POST", "/v1/system/external-subnets", { body }));
 }
 
-export async function makeTag(t: TestPlane, name: string = randomUUID()): Promise<string> {
+export async function makeTag(t: TestControlPlane, name: string = randomUUID()): Promise<string> {
   return okOf(await t.call("POST", "/v1/system/nic-tags", { body: { name, mtu: 1_500 } })).name;
 }
 
-export async function makePool(t: TestPlane, networks: readonly string[], fields: object = {}): Promise<string> {
+export async function makePool(t: TestControlPlane, networks: readonly string[], fields: object = {}): Promise<string> {
   const body = { name: randomUUID(), networks, ...fields };
   return okOf(await t.call("POST", "/v1/system/network-pools", { body })).id;
 }
 
 /** Removes the first addresses of a fixed pool, as if they were allocated. `left` is the number that remains. */
-export async function leaveOnly(t: TestPlane, pool: string, left: readonly number[]): Promise<void> {
+export async function leaveOnly(t: TestControlPlane, pool: string, left: readonly number[]): Promise<void> {
   await t.db.query("delete from pool_range where pool_id = $1", [pool]);
   await t.db.query("insert into pool_range select $1, n, n from unnest($2::bigint[]) n", [pool, left]);
 }
@@ -49,7 +49,7 @@ export const conflictWith = (answer: Answer, message: string) => expectRefused(a
 export const notFound = (answer: Answer) => expectRefused(answer, 404, "NotFound", "Not Found");
 
 /** Returns the ended operation that an audit entry of this action names. Throws if there is no such entry. */
-export async function operationOf(t: TestPlane, action: string, id: string) {
+export async function operationOf(t: TestControlPlane, action: string, id: string) {
   const { events } = (await t.call("GET", "/v1/audit/events?limit=1000")).body;
   const found = events.findLast((each: { action: string; resource: string | null }) =>
     each.action === action && each.resource?.includes(id)
@@ -59,7 +59,7 @@ export async function operationOf(t: TestPlane, action: string, id: string) {
 }
 
 /** Waits for the end of the operation. */
-export async function ended(t: TestPlane, operation_id: string) {
+export async function ended(t: TestControlPlane, operation_id: string) {
   for (;;) {
     const operation = okOf(await t.call("GET", `/v1/operations/${operation_id}?wait=20`));
     if (!["running", "unwinding"].includes(operation.state)) return operation;
@@ -67,7 +67,10 @@ export async function ended(t: TestPlane, operation_id: string) {
 }
 
 /** Rolls an operation back as if it had been abandoned after its first step. */
-export async function takeBack(t: TestPlane, operation: { readonly id: string; readonly steps: { name: string }[] }) {
+export async function takeBack(
+  t: TestControlPlane,
+  operation: { readonly id: string; readonly steps: { name: string }[] },
+) {
   await t.db.query(
     `update saga set state = 'unwinding', step = $2, attempts = 0, due_at = berth_now(), done_at = null,
             wake_at = berth_now(), version = version + 1 where id = $1`,

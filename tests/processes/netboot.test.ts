@@ -13,7 +13,7 @@ import { openPool } from "../../src/db/pool.ts";
 import { loopbackConfig } from "../../src/dev/booter-config.ts";
 import { ack, type AmqpClient, login, openClient } from "../../src/dev/amqp-client.ts";
 import { type BooterProcess, startBooter } from "../booter/booter-process.ts";
-import { beAgent } from "../booter/amqp-agent.ts";
+import { actAsAgent } from "../booter/amqp-agent.ts";
 import { textOf } from "../booter/packets.ts";
 import {
   ADMIN_NETWORK,
@@ -73,7 +73,7 @@ beforeAll(async () => {
   const key = await ask<{ secret: string }>("POST", "/v1/auth/api-keys", { description: "booter", scope: "booter" });
   await writeFile(at("key"), `${key.secret}\n`);
   await chmod(at("key"), 0o600);
-  await writeFile(at("booter.toml"), loopbackConfig(folder.path, { plane_url: server.url, more: SETUP_BLOCK }));
+  await writeFile(at("booter.toml"), loopbackConfig(folder.path, { server_url: server.url, more: SETUP_BLOCK }));
   booter = await startBooter({ config: at("booter.toml"), executable: executable("booter") });
   relay = await openRelay({ booter });
 }, 300_000);
@@ -145,7 +145,7 @@ async function onBus({ mac, address, login: argv }: Bare, server_uuid: string): 
   const client = await openClient(booter.ports.bus, address);
   clients.push(client);
   await login(client, argv);
-  await beAgent(client, { server_uuid, mac });
+  await actAsAgent(client, { server_uuid, mac });
   return client;
 }
 

@@ -122,7 +122,7 @@ async function configureBooter(): Promise<string> {
     [`files/setup/platform-${STAMP}.tgz`, platform],
     [`files/setup/boot-${STAMP}.tgz`, boot],
     ["key", `${secret}\n`],
-    ["booter.toml", loopbackConfig(folder.path, { plane_url: server.url, more: `${block}${mirror}\n` })],
+    ["booter.toml", loopbackConfig(folder.path, { server_url: server.url, more: `${block}${mirror}\n` })],
   ];
   for (const [name, content] of files) {
     await mkdir(at(name, ".."), { recursive: true });

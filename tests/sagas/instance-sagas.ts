@@ -17,7 +17,7 @@ import { productionPorts } from "../../src/workers/ports.ts";
 import { createBackgroundWorker } from "../../src/workers/background-worker.ts";
 import { openComputeFixture } from "../compute/compute-fixture.ts";
 import { testGuard } from "../engine/probe.ts";
-import { openTestPlane } from "../support/control-plane.ts";
+import { openTestControlPlane } from "../support/control-plane.ts";
 import { copyOf, freshDatabase } from "../support/database.ts";
 import { changedRows, type Dump, dumpTables } from "../support/dump.ts";
 
@@ -122,7 +122,7 @@ export async function makeFixture(cases: number): Promise<InstanceFixture> {
 async function makeBareFixture() {
   const database = await freshDatabase();
   // The API creates these objects; its own background work must end first.
-  const t = await openTestPlane({ databaseUrl: database.url });
+  const t = await openTestControlPlane({ databaseUrl: database.url });
   const fixture = await openComputeFixture({ t });
   const { tenant: { silo_id, tenant_id, project_id }, image, node: { server_uuid: node } } = fixture;
   // Room for all instances that the cases leave.

@@ -2,19 +2,19 @@
 // S-40.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Answer, okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
+import { type Answer, okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { acceptedBodies } from "../api/bodies.ts";
 import { readRoutes, type RouteDescription } from "../api/description.ts";
 import { fill, makeObjects, type Objects, selectorsOf } from "../api/objects.ts";
 
-let t: TestPlane;
+let t: TestControlPlane;
 let routes: readonly RouteDescription[];
 let own: Objects;
 let foreign: Objects;
 let key: string;
 
 beforeAll(async () => {
-  t = await openTestPlane();
+  t = await openTestControlPlane();
   routes = readRoutes((await t.call("GET", "/openapi.json")).body);
   own = await makeObjects(t);
   // Another tenant. The tests do not need its instance.

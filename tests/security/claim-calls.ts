@@ -1,7 +1,7 @@
 // Registrations of the claim-code path, by the machine itself and anonymously, and the check that no claim is left.
 import { expect } from "vitest";
 import { type Machine, newMachine } from "../setup/machine.ts";
-import { type Answer, okOf, type TestPlane } from "../support/control-plane.ts";
+import { type Answer, okOf, type TestControlPlane } from "../support/control-plane.ts";
 
 export const STRANGER = "198.51.100.66";
 
@@ -9,7 +9,7 @@ type Body = Record<string, unknown> & { readonly server_uuid: string };
 
 /** Registers that machine without a credential, from another address. */
 export function registerAnonymously(
-  t: TestPlane,
+  t: TestControlPlane,
   { server_uuid, sysinfo }: { readonly server_uuid: string; readonly sysinfo: unknown },
   fields: Record<string, unknown> = {},
 ): Promise<Answer> {
@@ -23,13 +23,13 @@ export function registration({ server_uuid, hostname, sysinfo }: Machine) {
 }
 
 /** Creates a machine whose node is approved. */
-export async function approvedMachine(t: TestPlane) {
+export async function approvedMachine(t: TestControlPlane) {
   const machine = newMachine();
   return { machine, node: await t.approvedNode(registration(machine)) };
 }
 
 /** Lets all claims expire. Then the doctor finds no violation, and no claim is stored or counted. */
-export async function expectNoClaims(t: TestPlane): Promise<void> {
+export async function expectNoClaims(t: TestControlPlane): Promise<void> {
   await t.advance(3_600);
   await t.plane.pass();
   const { checks } = okOf(await t.call("GET", "/v1/system/doctor"));

@@ -2,14 +2,14 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { CLAIM_SYSINFO_BYTES_MAX, CLAIMS_PER_NODE_MAX } from "../../src/contract/limits.ts";
-import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
+import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { dumpTables, tablesWith } from "../support/dump.ts";
 import { newMachine, onNode, putPolicy } from "../setup/machine.ts";
 import { approvedMachine, expectNoClaims, registerAnonymously, registration } from "./claim-calls.ts";
 
-let t: TestPlane;
+let t: TestControlPlane;
 beforeAll(async () => {
-  t = await openTestPlane({ resident: false });
+  t = await openTestControlPlane({ resident: false });
   okOf(await putPolicy(t));
 });
 afterAll(() => t.close());

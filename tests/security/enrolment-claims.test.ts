@@ -2,7 +2,7 @@
 // and its key and token keep working. S-14: a node's key is delivered only to the approved agent.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
+import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { changedRows, dumpTables, tablesWith } from "../support/dump.ts";
 import {
   announce,
@@ -17,10 +17,10 @@ import {
 } from "../setup/machine.ts";
 import { approvedMachine, expectNoClaims, registerAnonymously, registration, STRANGER } from "./claim-calls.ts";
 
-let t: TestPlane;
+let t: TestControlPlane;
 beforeAll(async () => {
   // No background work, so every change comes from a request.
-  t = await openTestPlane({ resident: false });
+  t = await openTestControlPlane({ resident: false });
   okOf(await putPolicy(t));
 });
 afterAll(() => t.close());

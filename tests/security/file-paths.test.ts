@@ -13,7 +13,7 @@ import { shortText, u16, u32, u8 } from "../../booter/amqp/wire.ts";
 import { loopbackConfig } from "../../src/dev/booter-config.ts";
 import { type Login, login, openChannel, openClient } from "../../src/dev/amqp-client.ts";
 import { type BooterProcess, startBooter } from "../booter/booter-process.ts";
-import { beAgent } from "../booter/amqp-agent.ts";
+import { actAsAgent } from "../booter/amqp-agent.ts";
 import {
   ADMIN_NETWORK,
   discover,
@@ -86,7 +86,7 @@ beforeAll(async () => {
   await ask("PUT", "/v2/cn-boot-policy", policy);
   const key = await ask<{ secret: string }>("POST", "/v1/auth/api-keys", { description: "booter", scope: "booter" });
   await writeFile(at("key"), `${key.secret}\n`, { mode: 0o600 });
-  await writeFile(at("booter.toml"), loopbackConfig(folder.path, { plane_url: server.url, more: SETUP_BLOCK }));
+  await writeFile(at("booter.toml"), loopbackConfig(folder.path, { server_url: server.url, more: SETUP_BLOCK }));
   booter = await startBooter({ config: at("booter.toml"), prefix: tracedInto(at("booter.trace")) });
   const relay = await openRelay({ booter });
   const offer = await relay.ask(discover(MAC));
@@ -210,7 +210,7 @@ async function sendOverAmqp(port: number): Promise<void> {
   client.socket.setNoDelay(true);
   const server_uuid = crypto.randomUUID();
   await login(client, amqpLogin);
-  await beAgent(client, { server_uuid, mac: MAC });
+  await actAsAgent(client, { server_uuid, mac: MAC });
   const refused = async (send: () => void) => {
     await openChannel(client, 4);
     send();

@@ -4,7 +4,13 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { SESSIONS_PER_USER_MAX } from "../../src/contract/limits.ts";
 import { addUser } from "../api/user.ts";
-import { type Answer, type CallOptions, okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
+import {
+  type Answer,
+  type CallOptions,
+  okOf,
+  openTestControlPlane,
+  type TestControlPlane,
+} from "../support/control-plane.ts";
 import { openTenant, type TestTenant } from "../tenancy/tenant.ts";
 
 const TIMES = 2_000;
@@ -18,14 +24,14 @@ const MINUTES_MAX = 3;
 /** Rows of one refused write: its reply, and its Idempotency-Key. */
 const ROWS_OF_A_WRITE = 2;
 
-let t: TestPlane;
+let t: TestControlPlane;
 let tenant: TestTenant;
 let stranger: string;
 let addresses = 0;
 
 beforeAll(async () => {
   // The default limit for logins of one account.
-  t = await openTestPlane({ env: { BERTH_LOGIN_ACCOUNT_PER_MINUTE: "10" } });
+  t = await openTestControlPlane({ env: { BERTH_LOGIN_ACCOUNT_PER_MINUTE: "10" } });
   tenant = await openTenant(t);
   stranger = (await addUser(t.db, "stranger")).key;
   okOf(await t.call("POST", "/v1/system/users", { body: { username: "user", password: PASSWORD } }));
@@ -177,10 +183,10 @@ test("S-49: denials are audited: the first at once, the others as one sum, and n
 }, 120_000);
 
 describe("S-49: the caller's rate limit bounds requests that each leave a row", () => {
-  let limited: TestPlane;
+  let limited: TestControlPlane;
   let caller: TestTenant;
   beforeAll(async () => {
-    limited = await openTestPlane({
+    limited = await openTestControlPlane({
       databaseUrl: t.databaseUrl,
       env: { BERTH_LIMITS_CALLER_WRITES_PER_MINUTE: String(WRITES) },
     });

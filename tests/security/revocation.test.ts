@@ -2,7 +2,7 @@
 // servers share a database, with a thousand requests in flight. docs/reliability.md S-11.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type ComputeFixture, openComputeFixture } from "../compute/compute-fixture.ts";
-import { type Answer, okOf, openTestPlane, ROOT_KEY, type TestPlane } from "../support/control-plane.ts";
+import { type Answer, okOf, openTestControlPlane, ROOT_KEY, type TestControlPlane } from "../support/control-plane.ts";
 import { type ServerProcess, startServer } from "../support/server-process.ts";
 
 const SERVERS = 3;
@@ -14,14 +14,14 @@ const PASSWORD = "a long enough password";
 const HOLD_S = 15;
 
 /** Prepares the objects and acts as the node; the requests go to the servers. */
-let t: TestPlane;
+let t: TestControlPlane;
 let fixture: ComputeFixture;
 let servers: ServerProcess[];
 /** A long poll that runs until its limit, while the other tests run. */
 let heldPoll: Promise<Answer>;
 
 beforeAll(async () => {
-  t = await openTestPlane();
+  t = await openTestControlPlane();
   heldPoll = (await pollRemoved()).answer;
   fixture = await openComputeFixture({ t });
   const env = { DATABASE_URL: t.databaseUrl, BERTH_ROOT_KEY: ROOT_KEY, BERTH_LOGIN_PER_MINUTE: "1000000" };

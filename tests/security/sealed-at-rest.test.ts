@@ -12,7 +12,7 @@ import { type InstanceFixture, makeInstance, openInstanceFixture } from "../comp
 import { type ImageServer, serveImage } from "../compute/image-server.ts";
 import type { JobNode } from "../compute/jobs.ts";
 import { type RunningAgent, simulatedMachine } from "../compute/node-agent.ts";
-import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
+import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { emptyDatabase, freshDatabase } from "../support/database.ts";
 import { dumpTables, tablesWith } from "../support/dump.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
@@ -89,7 +89,7 @@ describe("the database does not contain", { timeout: LIMIT_MS }, () => {
   });
 
   test("S-17: user data of an instance, which its node still gets unchanged", async () => {
-    const t = await openTestPlane();
+    const t = await openTestControlPlane();
     try {
       const { g, node } = await openTenantAndNode(t);
       const user_data = `#cloud-config\npassword: ${canaries.user_data}\n`;
@@ -113,7 +113,7 @@ describe("the database does not contain", { timeout: LIMIT_MS }, () => {
   });
 
   test("S-16: root_shadow and rabbitmq from registration, announce and status", async () => {
-    const t = await openTestPlane();
+    const t = await openTestControlPlane();
     try {
       const node = await t.approvedNode({ sysinfo: secretsOf(canaries.register) });
       const registered = { server_uuid: node.server_uuid, hostname: "n", sysinfo: secretsOf(canaries.register) };
@@ -138,7 +138,7 @@ describe("the database does not contain", { timeout: LIMIT_MS }, () => {
 describe("a database of release 0.1.0", { timeout: LIMIT_MS }, () => {
   test("S-17: the first start seals its user data, once, and the node still gets it", async () => {
     const shared = await freshDatabase();
-    const first = await openTestPlane({ databaseUrl: shared.url });
+    const first = await openTestControlPlane({ databaseUrl: shared.url });
     const { g, node } = await openTenantAndNode(first);
     const plain = `#cloud-config\npassword: ${canaries.user_data}\n`;
     // The node does not answer, so the instance's user data stays stored.
@@ -146,7 +146,7 @@ describe("a database of release 0.1.0", { timeout: LIMIT_MS }, () => {
     await first.db.query("insert into sealed_user_data (instance_id, plain) values ($1, $2)", [id, plain]);
     await first.close();
     expect(await found(shared.url)).toEqual(["user_data in sealed_user_data"]);
-    const second = await openTestPlane({ databaseUrl: shared.url });
+    const second = await openTestControlPlane({ databaseUrl: shared.url });
     try {
       expect(await found(shared.url)).toEqual([]);
       const sealed = async () => (await second.db.query("select * from sealed_user_data")).rows;
@@ -159,7 +159,7 @@ describe("a database of release 0.1.0", { timeout: LIMIT_MS }, () => {
       await expect(second.db.query(insert, [randomUUID()])).rejects.toThrow(/cannot insert into column "user_data"/);
       expect((await second.db.query("delete from instance_user_data where instance_id = $1", [randomUUID()])).rowCount)
         .toBe(0);
-      const third = await openTestPlane({ databaseUrl: shared.url });
+      const third = await openTestControlPlane({ databaseUrl: shared.url });
       await third.close();
       expect(await sealed()).toEqual(before);
       const machine = await simulatedMachine(second, node, folder.path);
@@ -200,7 +200,7 @@ describe("a database of release 0.1.0", { timeout: LIMIT_MS }, () => {
       await owner.close();
       await migrate(old.url);
       expect(await found(old.url)).toEqual(["user_data in sealed_user_data"]);
-      const t = await openTestPlane({ databaseUrl: old.url });
+      const t = await openTestControlPlane({ databaseUrl: old.url });
       try {
         expect(await found(old.url)).toEqual([]);
         const { rows } = await t.db.query("select sysinfo from cn where server_uuid = $1", [uuid]);
@@ -216,13 +216,13 @@ describe("a database of release 0.1.0", { timeout: LIMIT_MS }, () => {
 });
 
 /** Creates a tenant with an image and a subnet, and a node. */
-async function openTenantAndNode(t: TestPlane): Promise<{ g: InstanceFixture; node: JobNode }> {
+async function openTenantAndNode(t: TestControlPlane): Promise<{ g: InstanceFixture; node: JobNode }> {
   const g = await openInstanceFixture(t, { ...images, size_bytes: images.bytes.length });
   return { g, node: await t.approvedNode() };
 }
 
 /** Creates an instance whose node has not taken its job yet. */
-async function waiting(t: TestPlane, g: InstanceFixture, node: JobNode): Promise<string> {
+async function waiting(t: TestControlPlane, g: InstanceFixture, node: JobNode): Promise<string> {
   okOf(await t.call("POST", "/v1/agent/capacity", { key: node.api_key, body: capacity() }));
   okOf(await t.call("POST", "/v1/agent/heartbeat", { key: node.api_key }));
   await known(t, node);
@@ -232,7 +232,7 @@ async function waiting(t: TestPlane, g: InstanceFixture, node: JobNode): Promise
 }
 
 /** Waits until the node has reported its capacity, which placement needs. */
-async function known(t: TestPlane, { server_uuid }: JobNode): Promise<void> {
+async function known(t: TestControlPlane, { server_uuid }: JobNode): Promise<void> {
   const reported = async () =>
     (await t.db.query("select from cn_capacity c join cn_signal s using (server_uuid) where server_uuid = $1", [
       server_uuid,

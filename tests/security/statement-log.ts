@@ -4,10 +4,10 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { openPool } from "../../src/db/pool.ts";
 import { ownCluster } from "../support/cluster.ts";
-import { openTestPlane, type TestPlane } from "../support/control-plane.ts";
+import { openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 
 export type LoggedControlPlane = {
-  readonly t: TestPlane;
+  readonly t: TestControlPlane;
   /** Returns the control plane's statements since the last call, in their order. */
   statements(): Promise<string[]>;
   close(): Promise<void>;
@@ -25,7 +25,7 @@ export async function openLoggedControlPlane(): Promise<LoggedControlPlane> {
     log_checkpoints: "off",
     log_line_prefix: "%a|",
   });
-  const t = await openTestPlane({ databaseUrl: cluster.url, resident: false });
+  const t = await openTestControlPlane({ databaseUrl: cluster.url, resident: false });
   const marker = openPool({ url: cluster.url, connectionsMax: 1, applicationName: "marker" });
   let marks = 0;
   let read = 0;

@@ -2,12 +2,12 @@
 // not change it, and a migration sets it for older nodes.
 import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
+import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { onNode, putPolicy, report, settingUp, setUp, showNode, showRecord } from "./machine.ts";
 
-let t: TestPlane;
+let t: TestControlPlane;
 beforeAll(async () => {
-  t = await openTestPlane();
+  t = await openTestControlPlane();
   okOf(await putPolicy(t));
 });
 afterAll(() => t.close());

@@ -1,7 +1,7 @@
 // A bare machine announces itself through the booter. docs/nodes.md, "The netboot path".
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
+import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { expectInvariants } from "./invariants.ts";
 import {
   announce,
@@ -20,9 +20,9 @@ import {
   sysinfoOf,
 } from "./machine.ts";
 
-let t: TestPlane;
+let t: TestControlPlane;
 beforeAll(async () => {
-  t = await openTestPlane();
+  t = await openTestControlPlane();
 });
 afterAll(() => t.close());
 beforeEach(async () => void okOf(await putPolicy(t)));

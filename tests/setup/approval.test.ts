@@ -1,7 +1,7 @@
 // The layout proposal and its approval. docs/nodes.md, "The netboot path".
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
+import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { changedRows, dumpTables } from "../support/dump.ts";
 import { expectInvariants } from "./invariants.ts";
 import {
@@ -21,9 +21,9 @@ import {
   sysinfoOf,
 } from "./machine.ts";
 
-let t: TestPlane;
+let t: TestControlPlane;
 beforeAll(async () => {
-  t = await openTestPlane();
+  t = await openTestControlPlane();
   okOf(await putPolicy(t));
 });
 afterAll(() => t.close());

@@ -1,7 +1,7 @@
 // The setup bundle: the booter can fetch it once. docs/nodes.md, "The netboot path".
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
+import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { dumpTables, tablesWith } from "../support/dump.ts";
 import { expectInvariants } from "./invariants.ts";
 import {
@@ -18,9 +18,9 @@ import {
   takeBundle,
 } from "./machine.ts";
 
-let t: TestPlane;
+let t: TestControlPlane;
 beforeAll(async () => {
-  t = await openTestPlane();
+  t = await openTestControlPlane();
   okOf(await putPolicy(t));
 });
 afterAll(() => t.close());

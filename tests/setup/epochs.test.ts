@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { cn } from "../../actors/cn/transition.ts";
 import type { CnMessage } from "../../actors/cn/messages.ts";
 import type { CnState } from "../../actors/cn/state.ts";
-import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
+import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { changedRows, dumpTables } from "../support/dump.ts";
 import { expectInvariants } from "./invariants.ts";
 import {
@@ -32,9 +32,9 @@ import { AWAITING, MESSAGES, NOW } from "./cells.ts";
 const KINDS = Object.keys(REPORTS) as ReportKind[];
 
 describe("on the wire", () => {
-  let t: TestPlane;
+  let t: TestControlPlane;
   beforeAll(async () => {
-    t = await openTestPlane();
+    t = await openTestControlPlane();
     okOf(await putPolicy(t));
     okOf(await stageImages(t));
   });

@@ -1,7 +1,7 @@
 // Factory reset: the fields that it clears and keeps, and the guards of reset and removal. docs/nodes.md, "Leaving".
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
+import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { changedRows, dumpTables, tablesWith } from "../support/dump.ts";
 import { insertInstance } from "../support/instance-row.ts";
 import { expectInvariants } from "./invariants.ts";
@@ -30,9 +30,9 @@ import {
 } from "./machine.ts";
 import { addUsage } from "./node-usage.ts";
 
-let t: TestPlane;
+let t: TestControlPlane;
 beforeAll(async () => {
-  t = await openTestPlane();
+  t = await openTestControlPlane();
   okOf(await stageImages(t));
 });
 afterAll(() => t.close());

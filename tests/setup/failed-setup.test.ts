@@ -1,7 +1,7 @@
 // Setup runs that fail, time out or are abandoned. docs/nodes.md, "The netboot path".
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { SETUP_EXPIRED } from "../../actors/cn/setup.ts";
-import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
+import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { expectInvariants } from "./invariants.ts";
 import {
   approveSetup,
@@ -17,9 +17,9 @@ import {
   showNode,
 } from "./machine.ts";
 
-let t: TestPlane;
+let t: TestControlPlane;
 beforeAll(async () => {
-  t = await openTestPlane();
+  t = await openTestControlPlane();
 });
 afterAll(() => t.close());
 beforeEach(async () => void okOf(await putPolicy(t)));

@@ -1,7 +1,7 @@
 // Bare machines for tests, and the calls that take one from its first packet to an approved node.
 import { randomUUID } from "node:crypto";
 import type { Db } from "../../src/db/pool.ts";
-import { type Answer, type CallOptions, okOf, type TestPlane } from "../support/control-plane.ts";
+import { type Answer, type CallOptions, okOf, type TestControlPlane } from "../support/control-plane.ts";
 
 export type Machine = {
   readonly server_uuid: string;
@@ -52,33 +52,43 @@ export const POLICY = {
   } as Record<string, unknown> | null,
 };
 
-export function putPolicy(t: TestPlane, changes: Partial<typeof POLICY> = {}, options: CallOptions = {}) {
+export function putPolicy(t: TestControlPlane, changes: Partial<typeof POLICY> = {}, options: CallOptions = {}) {
   return t.call("PUT", "/v2/cn-boot-policy", { body: { ...POLICY, ...changes }, ...options });
 }
 
 /** Stages the image of POLICY and these images on a booter. */
-export function stageImages(t: TestPlane, ...more: readonly string[]) {
+export function stageImages(t: TestControlPlane, ...more: readonly string[]) {
   return t.call("PUT", "/v2/platform-images", { body: { stamps: [ENROLLMENT_PI, ...more] } });
 }
 
-export function seen(t: TestPlane, mac: string, options: CallOptions = {}): Promise<Answer> {
+export function seen(t: TestControlPlane, mac: string, options: CallOptions = {}): Promise<Answer> {
   return t.call("POST", "/v2/booter/seen", { body: { mac, client: { arch: "x86_64" } }, ...options });
 }
 
-export function announce(t: TestPlane, machine: Machine, changes: Record<string, unknown> = {}): Promise<Answer> {
+export function announce(
+  t: TestControlPlane,
+  machine: Machine,
+  changes: Record<string, unknown> = {},
+): Promise<Answer> {
   const { server_uuid, hostname, sysinfo } = machine;
   return t.call("POST", "/v2/booter/announce", { body: { server_uuid, hostname, sysinfo, ...changes } });
 }
 
-export function onNode(t: TestPlane, method: string, machine: { server_uuid: string }, rest = "", body?: unknown) {
+export function onNode(
+  t: TestControlPlane,
+  method: string,
+  machine: { server_uuid: string },
+  rest = "",
+  body?: unknown,
+) {
   return t.call(method, `/v1/cns/${machine.server_uuid}${rest}`, { body });
 }
 
-export function approveSetup(t: TestPlane, machine: Machine, body: unknown = { disk_layout: "mirror" }) {
+export function approveSetup(t: TestControlPlane, machine: Machine, body: unknown = { disk_layout: "mirror" }) {
   return onNode(t, "POST", machine, "/approve-setup", body);
 }
 
-export function takeBundle(t: TestPlane, machine: Machine, options: CallOptions = {}): Promise<Answer> {
+export function takeBundle(t: TestControlPlane, machine: Machine, options: CallOptions = {}): Promise<Answer> {
   return t.call("POST", `/v2/booter/cns/${machine.server_uuid}/bundle`, options);
 }
 
@@ -91,7 +101,7 @@ export type ReportKind = keyof typeof REPORTS;
 
 /** Sends a report of a setup run. */
 export function report(
-  t: TestPlane,
+  t: TestControlPlane,
   machine: Machine,
   kind: ReportKind,
   body: { epoch: number } & Record<string, unknown>,
@@ -100,14 +110,14 @@ export function report(
 }
 
 /** Creates a machine that was seen on each port and announced. */
-export async function awaitingSetup(t: TestPlane, machine = newMachine()): Promise<Machine> {
+export async function awaitingSetup(t: TestControlPlane, machine = newMachine()): Promise<Machine> {
   for (const mac of machine.macs) okOf(await seen(t, mac));
   okOf(await announce(t, machine));
   return machine;
 }
 
 /** Approves a machine's setup and fetches its bundle. */
-export async function settingUp(t: TestPlane, machine?: Machine): Promise<Run> {
+export async function settingUp(t: TestControlPlane, machine?: Machine): Promise<Run> {
   const bare = machine ?? await awaitingSetup(t);
   const { operation_id } = okOf(await approveSetup(t, bare));
   const { epoch, api_key } = okOf(await takeBundle(t, bare));
@@ -115,33 +125,33 @@ export async function settingUp(t: TestPlane, machine?: Machine): Promise<Run> {
 }
 
 /** Sets up a machine by netboot; its node is then approved. */
-export async function setUp(t: TestPlane, machine?: Machine): Promise<Run> {
+export async function setUp(t: TestControlPlane, machine?: Machine): Promise<Run> {
   const run = await settingUp(t, machine);
   okOf(await report(t, run, "complete", { epoch: run.epoch }));
   return run;
 }
 
-export async function showNode(t: TestPlane, { server_uuid }: { server_uuid: string }) {
+export async function showNode(t: TestControlPlane, { server_uuid }: { server_uuid: string }) {
   return (await t.call("GET", `/v1/system/cns/${server_uuid}`)).body;
 }
 
-export async function showRecord(t: TestPlane, mac: string | undefined) {
+export async function showRecord(t: TestControlPlane, mac: string | undefined) {
   return (await t.call("GET", `/v2/cn-boot/${mac}`)).body;
 }
 
 /** Returns the states of the machine's boot records, in the order of its ports. */
-export async function recordStates(t: TestPlane, { macs }: Machine): Promise<string[]> {
+export async function recordStates(t: TestControlPlane, { macs }: Machine): Promise<string[]> {
   return await Promise.all(macs.map(async (mac) => (await showRecord(t, mac)).state));
 }
 
 /** Returns the ids of the keys that are bound to a node. */
-export async function keysOf(t: TestPlane, { server_uuid }: { server_uuid: string }): Promise<string[]> {
+export async function keysOf(t: TestControlPlane, { server_uuid }: { server_uuid: string }): Promise<string[]> {
   const { rows } = await t.db.query<{ id: string }>("select id from api_key where bound_to_cn = $1", [server_uuid]);
   return rows.map(({ id }) => id);
 }
 
 /** Returns the node's row in the database. */
-export async function rowOf(t: TestPlane, { server_uuid }: { server_uuid: string }) {
+export async function rowOf(t: TestControlPlane, { server_uuid }: { server_uuid: string }) {
   const { rows } = await t.db.query<{ row: Record<string, unknown> }>(
     "select to_jsonb(cn) as row from cn where server_uuid = $1",
     [server_uuid],
@@ -150,7 +160,7 @@ export async function rowOf(t: TestPlane, { server_uuid }: { server_uuid: string
 }
 
 /** Runs background work until none is left, so that two dumps differ only by the test's own changes. */
-export async function settle(t: TestPlane): Promise<void> {
+export async function settle(t: TestControlPlane): Promise<void> {
   do await t.plane.pass(); while (!await isIdle(t.db));
 }
 

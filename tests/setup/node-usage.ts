@@ -1,10 +1,10 @@
 // Rows that exist on a node in use, for tests of its end.
 import { capacity } from "../api/bodies.ts";
-import { okOf, type TestPlane } from "../support/control-plane.ts";
+import { okOf, type TestControlPlane } from "../support/control-plane.ts";
 import { onNode, type Run } from "./machine.ts";
 
 /** Adds the rows that an agent and operators leave on a working node. */
-export async function addUsage(t: TestPlane, run: Run): Promise<void> {
+export async function addUsage(t: TestControlPlane, run: Run): Promise<void> {
   const agent = (path: string, body?: unknown) => t.call("POST", `/v1/agent/${path}`, { key: run.api_key, body });
   okOf(await agent("status", { payload: { pools: ["zones"] } }));
   okOf(await agent("capacity", capacity()));

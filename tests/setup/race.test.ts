@@ -1,15 +1,15 @@
 // Complete, failed and the deadline at the same time, in two processes on one database: exactly one of them takes
 // effect, and the key is deleted if and only if the node was reverted. docs/reliability.md R-32 and INV-13.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { type Answer, okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
+import { type Answer, okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { expectInvariants } from "./invariants.ts";
 import { keysOf, permutations, putPolicy, recordStates, report, type Run, settingUp, showNode } from "./machine.ts";
 
-let t: TestPlane;
-let other: TestPlane;
+let t: TestControlPlane;
+let other: TestControlPlane;
 beforeAll(async () => {
-  t = await openTestPlane();
-  other = await openTestPlane({ databaseUrl: t.databaseUrl });
+  t = await openTestControlPlane();
+  other = await openTestControlPlane({ databaseUrl: t.databaseUrl });
   okOf(await putPolicy(t));
 });
 afterAll(async () => {

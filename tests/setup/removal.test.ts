@@ -1,7 +1,7 @@
 // Removal of nodes: the rows that it deletes and keeps, and the return of removed hardware. docs/nodes.md, "Leaving".
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
+import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { changedRows, dumpTables, tablesWith } from "../support/dump.ts";
 import { expectInvariants } from "./invariants.ts";
 import {
@@ -29,9 +29,9 @@ import {
 } from "./machine.ts";
 import { addUsage } from "./node-usage.ts";
 
-let t: TestPlane;
+let t: TestControlPlane;
 beforeAll(async () => {
-  t = await openTestPlane();
+  t = await openTestControlPlane();
   okOf(await stageImages(t));
 });
 afterAll(() => t.close());

@@ -2,15 +2,15 @@
 // docs/reliability.md S-20.
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
+import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { dumpTables, tablesWith } from "../support/dump.ts";
 import { sha512Crypt } from "../../src/lib/crypto/sha512-crypt.ts";
 import { expectInvariants } from "./invariants.ts";
 import { awaitingSetup, onNode, putPolicy, rowOf, settingUp, setUp, showNode } from "./machine.ts";
 
-let t: TestPlane;
+let t: TestControlPlane;
 beforeAll(async () => {
-  t = await openTestPlane();
+  t = await openTestControlPlane();
   okOf(await putPolicy(t));
 });
 afterAll(() => t.close());

@@ -127,8 +127,8 @@ export function createProcess(
 
   let nudged = false;
   /** Wakes the background worker after a commit with tells, as in production. */
-  const onCommit = ({ told }: Committed) => {
-    if (!told || nudged) return;
+  const onCommit = ({ tells }: Committed) => {
+    if (!tells || nudged) return;
     nudged = true;
     environment.scheduler.after(latencyMs(environment, "nudge"), () => {
       nudged = false;

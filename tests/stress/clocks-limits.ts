@@ -11,7 +11,7 @@ import {
 import { capacityFor, createCall, openCreatesSite } from "../bench/creates-site.ts";
 import { request } from "../processes/client.ts";
 import { approval, registration } from "../processes/load.ts";
-import { type CallOptions, okOf, type TestPlane } from "../support/control-plane.ts";
+import { type CallOptions, okOf, type TestControlPlane } from "../support/control-plane.ts";
 import { putPolicy, settingUp } from "../setup/machine.ts";
 import type { ClocksSite } from "./clocks-site.ts";
 import { until } from "./waiting.ts";
@@ -101,7 +101,7 @@ async function login(site: ClocksSite) {
 async function machineInSetup(site: ClocksSite): Promise<string> {
   const call = (method: string, path: string, { body }: CallOptions = {}) => site.answer({ method, path, body });
   // The functions that create machines use only `call`.
-  const t = { call } as TestPlane;
+  const t = { call } as TestControlPlane;
   okOf(await putPolicy(t));
   return (await settingUp(t)).server_uuid;
 }

@@ -1,6 +1,6 @@
 // Records every report as the exact request, so that it can be replayed. Two control planes share one database, and
 // requests alternate between them.
-import { ADDRESS, type CallOptions, ROOT_KEY, type TestPlane } from "../support/control-plane.ts";
+import { ADDRESS, type CallOptions, ROOT_KEY, type TestControlPlane } from "../support/control-plane.ts";
 
 export const REPORT_KINDS = [
   "heartbeat",
@@ -28,7 +28,7 @@ export type Sent = {
 
 export type Wire = {
   /** A control plane that records the requests to it. */
-  readonly t: TestPlane;
+  readonly t: TestControlPlane;
   readonly sent: Readonly<Record<ReportKind, readonly Sent[]>>;
   /** Sends a recorded request unchanged. Returns the status of the answer. */
   send(sent: Sent): Promise<number>;
@@ -56,7 +56,7 @@ function kindOf(path: string, text: string): ReportKind | null {
 }
 
 /** Opens a recorder on two control planes, which close with it. */
-export function openWire(planes: readonly [TestPlane, TestPlane]): Wire {
+export function openWire(planes: readonly [TestControlPlane, TestControlPlane]): Wire {
   const sent = Object.fromEntries(REPORT_KINDS.map((kind) => [kind, [] as Sent[]])) as Record<ReportKind, Sent[]>;
   let turn = 0;
   const next = () => planes[turn++ % planes.length]!;

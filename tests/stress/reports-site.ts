@@ -6,14 +6,14 @@ import { type InstanceFixture, makeInstance, openInstanceFixture } from "../comp
 import { serveImage } from "../compute/image-server.ts";
 import type { JobNode } from "../compute/jobs.ts";
 import { type Machine, type RunningAgent, simulatedMachine } from "../compute/node-agent.ts";
-import { okOf, type TestPlane } from "../support/control-plane.ts";
+import { okOf, type TestControlPlane } from "../support/control-plane.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { makeFloatingIp } from "../network/public-addresses.ts";
 import { sysinfoOf } from "../setup/machine.ts";
 import { until } from "./waiting.ts";
 
 export type ReportsSite = {
-  readonly t: TestPlane;
+  readonly t: TestControlPlane;
   readonly g: InstanceFixture;
   /** Returns the current keys of all nodes that have used theirs. */
   keys(): readonly string[];
@@ -38,7 +38,7 @@ const SEEN_LIMIT_MS = 60_000;
 const LOOK_MS = 20;
 const IMAGE_BYTES = 10_000;
 
-export async function openReportsSite(t: TestPlane): Promise<ReportsSite> {
+export async function openReportsSite(t: TestControlPlane): Promise<ReportsSite> {
   const folder = await temporaryFolder("reports");
   const images = await serveImage(randomBytes(IMAGE_BYTES));
   const g = await openInstanceFixture(t, { ...images, size_bytes: images.bytes.length });

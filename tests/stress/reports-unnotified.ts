@@ -2,7 +2,7 @@
 // were lost. The periodic sweep finds each of them (docs/reliability.md, R-09).
 import { randomUUID } from "node:crypto";
 import { enqueue, type JobNode, nodeCalls } from "../compute/jobs.ts";
-import { okOf, type TestPlane } from "../support/control-plane.ts";
+import { okOf, type TestControlPlane } from "../support/control-plane.ts";
 import { sleep } from "./waiting.ts";
 
 export type Unnotified = {
@@ -25,7 +25,7 @@ export const GOAL_MS = 250 + 500;
  * `t` gets no notifications. The jobs of a round are inserted at once, because a process notices its own commits. Their
  * operations do not exist, so the database cannot be used for anything else afterwards.
  */
-export async function takeUnnotified(t: TestPlane, random: () => number): Promise<Unnotified> {
+export async function takeUnnotified(t: TestControlPlane, random: () => number): Promise<Unnotified> {
   const nodes: JobNode[] = [];
   for (let index = 0; index < NODES; index += 1) nodes.push(await t.approvedNode({ server_uuid: randomUUID() }));
   const times_ms: number[] = [];

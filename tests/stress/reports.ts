@@ -8,7 +8,7 @@ import { parseArgs } from "node:util";
 import { type Db, openPool } from "../../src/db/pool.ts";
 import { brokenInvariants } from "../doctor/broken.ts";
 import { ownCluster } from "../support/cluster.ts";
-import { openTestPlane } from "../support/control-plane.ts";
+import { openTestControlPlane } from "../support/control-plane.ts";
 import { settle } from "../setup/machine.ts";
 import { stream } from "../simulator/chance.ts";
 import { openWire, REPORT_KINDS, type Wire } from "./reports-record.ts";
@@ -43,8 +43,8 @@ process.exit(await runReports(Number(values.replays), Number(values.seed)) ? 0 :
 async function runReports(replays: number, seed: number): Promise<boolean> {
   const cluster = await ownCluster({ fsync: "off" });
   const db = openPool({ url: cluster.url, applicationName: "checks", statementLimit_ms: STATEMENT_LIMIT_MS });
-  const first = await openTestPlane({ databaseUrl: cluster.url });
-  const wire = openWire([first, await openTestPlane({ databaseUrl: cluster.url })]);
+  const first = await openTestControlPlane({ databaseUrl: cluster.url });
+  const wire = openWire([first, await openTestControlPlane({ databaseUrl: cluster.url })]);
   const site = await openReportsSite(wire.t);
   const run: Run = { wire, site, db, random: stream(seed), all: newTally(), violations: [] };
   try {
@@ -57,7 +57,7 @@ async function runReports(replays: number, seed: number): Promise<boolean> {
       await strike(run, stage.name, Math.ceil(count * (1 - WORKING_SHARE)));
     }
     run.violations.push(...run.all.odd());
-    const deaf = await openTestPlane({ databaseUrl: cluster.url, resident: false });
+    const deaf = await openTestControlPlane({ databaseUrl: cluster.url, resident: false });
     const { jobs, p50_ms, p99_ms, violations } = await takeUnnotified(deaf, run.random).finally(() => deaf.close());
     run.violations.push(...violations);
     console.log(`${jobs} jobs without a notification: p50 ${Math.round(p50_ms)} ms, p99 ${Math.round(p99_ms)} ms`);

@@ -34,7 +34,7 @@ export type Registered = {
   readonly poll_token: string;
 };
 
-export type TestPlane = {
+export type TestControlPlane = {
   /** The database as its owner, for set-ups without an endpoint, and for checks. */
   readonly db: Db;
   readonly databaseUrl: string;
@@ -62,7 +62,7 @@ export type ApiOptions = {
 };
 
 /** Opens a control plane with BERTH_LAB, and with limits that no test reaches by accident. */
-export async function openTestPlane(options: ApiOptions = {}): Promise<TestPlane> {
+export async function openTestControlPlane(options: ApiOptions = {}): Promise<TestControlPlane> {
   const own = options.databaseUrl === undefined ? await freshDatabase() : null;
   const { databaseUrl = own?.url ?? "", resident = true } = options;
   const env = {

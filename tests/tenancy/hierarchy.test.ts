@@ -1,11 +1,11 @@
 // Silos, tenants, projects and quotas (docs/tenancy.md).
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
+import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 
-let t: TestPlane;
+let t: TestControlPlane;
 beforeAll(async () => {
-  t = await openTestPlane();
+  t = await openTestControlPlane();
 });
 afterAll(() => t.close());
 

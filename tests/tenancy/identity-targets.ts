@@ -2,7 +2,7 @@
 // that changes it.
 import { randomUUID } from "node:crypto";
 import { acceptedBodies } from "../api/bodies.ts";
-import { okOf, type TestPlane } from "../support/control-plane.ts";
+import { okOf, type TestControlPlane } from "../support/control-plane.ts";
 
 type Objects = "existing" | "absent";
 type Target = { readonly path: string; readonly body?: unknown };
@@ -11,7 +11,7 @@ const USERS = "/v1/system/users";
 const KEYS = "/v1/tenants/{tenant_id}/api-keys";
 const IDP = "/v1/tenants/{tenant_id}/idp";
 
-export function identityTargets(plane: () => TestPlane): Record<string, (objects: Objects) => Promise<Target>> {
+export function identityTargets(plane: () => TestControlPlane): Record<string, (objects: Objects) => Promise<Target>> {
   const post = async (path: string, body: unknown, key?: null) => okOf(await plane().call("POST", path, { body, key }));
   let login: Promise<{ readonly username: string; readonly password: string }> | undefined;
   let tenant: Promise<string> | undefined;

@@ -2,15 +2,15 @@
 // S-11).
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
+import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { LOOPBACK_ALLOWED } from "../support/loopback.ts";
 import { dumpTables, tablesWith } from "../support/dump.ts";
 import { type LocalIssuer, openLocalIssuer } from "../auth/local-issuer.ts";
 import { openTenant, type TestTenant } from "./tenant.ts";
 
 const AUDIENCE = "berth-site";
-let t: TestPlane;
-let second: TestPlane;
+let t: TestControlPlane;
+let second: TestControlPlane;
 let service: LocalIssuer;
 let acme: TestTenant;
 let other: TestTenant;
@@ -27,8 +27,8 @@ async function newIssuer(): Promise<LocalIssuer> {
 beforeAll(async () => {
   service = await newIssuer();
   const env = { ...LOOPBACK_ALLOWED, BERTH_IDENTITY_ISSUER: service.issuer, BERTH_IDENTITY_AUDIENCE: AUDIENCE };
-  t = await openTestPlane({ env });
-  second = await openTestPlane({ env, databaseUrl: t.databaseUrl });
+  t = await openTestControlPlane({ env });
+  second = await openTestControlPlane({ env, databaseUrl: t.databaseUrl });
   acme = await openTenant(t, "acme");
   other = await openTenant(t, "other");
 });

@@ -4,23 +4,23 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type ComputeFixture, GIB, openComputeFixture } from "../compute/compute-fixture.ts";
-import { type Answer, okOf, openTestPlane, ROOT_KEY, type TestPlane } from "../support/control-plane.ts";
+import { type Answer, okOf, openTestControlPlane, ROOT_KEY, type TestControlPlane } from "../support/control-plane.ts";
 import { openTenant, type TestTenant } from "./tenant.ts";
 
 const PASSWORD = "correct horse battery";
 const HOUR_MS = 3_600_000;
 
-let t: TestPlane;
+let t: TestControlPlane;
 let fixture: ComputeFixture;
 beforeAll(async () => {
-  t = await openTestPlane();
+  t = await openTestControlPlane();
   fixture = await openComputeFixture({ t });
 });
 afterAll(() => t.close());
 
 const now = async () => (await t.db.query<{ now: Date }>("select berth_now() as now")).rows[0]!.now.getTime();
 const later = async (ms: number) => new Date(await now() + ms).toISOString();
-const login = async (username: string, on: Pick<TestPlane, "call"> = t) =>
+const login = async (username: string, on: Pick<TestControlPlane, "call"> = t) =>
   await on.call("POST", "/v1/auth/login", { key: null, body: { username, password: PASSWORD } });
 
 /** A user and its access token. */
@@ -187,7 +187,7 @@ describe("S-48: the expiry of a key", () => {
 
 describe("S-48: rates", () => {
   test("a new user or a new session does not raise the login limit of an address", async () => {
-    const limited = await openTestPlane({ env: { BERTH_LOGIN_PER_MINUTE: "4" } });
+    const limited = await openTestControlPlane({ env: { BERTH_LOGIN_PER_MINUTE: "4" } });
     const names = ["ada", "ben", "cyd"];
     for (const username of names) {
       okOf(await limited.call("POST", "/v1/system/users", { body: { username, password: PASSWORD } }));
@@ -201,7 +201,7 @@ describe("S-48: rates", () => {
   });
 
   test("a new key does not raise the approval limit of an address", async () => {
-    const limited = await openTestPlane({ env: { BERTH_APPROVE_PER_MINUTE: "3" } });
+    const limited = await openTestControlPlane({ env: { BERTH_APPROVE_PER_MINUTE: "3" } });
     const statuses: number[] = [];
     for (let n = 0; n < 5; n++) {
       const { secret: key } = await limited.mintKey("full");

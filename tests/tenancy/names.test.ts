@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { acceptedBodies } from "../api/bodies.ts";
 import { readRoutes, type RouteDescription } from "../api/description.ts";
 import { fill, makeObjects, type Objects, selectorsOf } from "../api/objects.ts";
-import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
+import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 
 const DIRECTION = [
   "\u061c",
@@ -16,11 +16,11 @@ const DIRECTION = [
 const INVISIBLE = ["\u200b", "\u200c", "\u200d", "\u2060", "\u2064", "\ufeff"];
 const CONTROL = ["\u001b", "\u007f", "\u0085", "\u009b", "\u2028", "\u2029"];
 
-let t: TestPlane;
+let t: TestControlPlane;
 let objects: Objects;
 let named: readonly RouteDescription[];
 beforeAll(async () => {
-  t = await openTestPlane();
+  t = await openTestControlPlane();
   objects = await makeObjects(t);
   const routes = readRoutes((await t.call("GET", "/openapi.json")).body);
   named = routes.filter(({ body, path }) => body?.properties?.name !== undefined && path.startsWith("/v1/"));

@@ -4,14 +4,14 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import Provider from "oidc-provider";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
+import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { LOOPBACK_ALLOWED } from "../support/loopback.ts";
 import { openTenant, type TestTenant } from "./tenant.ts";
 
 const RESOURCE = "https://berth.example/api";
 const CLIENT = { client_id: "deployer", client_secret: "a secret of the client" };
 
-let t: TestPlane;
+let t: TestControlPlane;
 let tenant: TestTenant;
 let server: Server;
 let issuer: string;
@@ -39,7 +39,7 @@ beforeAll(async () => {
     },
   });
   server.on("request", provider.callback());
-  t = await openTestPlane({ env: LOOPBACK_ALLOWED });
+  t = await openTestControlPlane({ env: LOOPBACK_ALLOWED });
   tenant = await openTenant(t);
 });
 afterAll(async () => {

@@ -3,7 +3,7 @@
 // (docs/tenancy.md; docs/reliability.md S-01 and S-04).
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Answer, okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
+import { type Answer, okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { acceptedBodies } from "../api/bodies.ts";
 import { readRoutes, type RouteDescription } from "../api/description.ts";
 import { fill, makeObjects, type Objects, selectorsOf } from "../api/objects.ts";
@@ -123,14 +123,14 @@ const EXPECTED = new Map(ROWS.map((row) => {
 const REQUEST_ID = randomUUID();
 const PASSWORD = "correct horse battery";
 
-let t: TestPlane;
+let t: TestControlPlane;
 let routes: readonly RouteDescription[];
 let silo: Objects;
 let own: Objects;
 const tokens = new Map<string, string | undefined>();
 
 beforeAll(async () => {
-  t = await openTestPlane();
+  t = await openTestControlPlane();
   routes = readRoutes((await t.call("GET", "/openapi.json")).body).filter(isTenancy);
   const made = await makeObjects(t);
   await setQuota(made);

@@ -3,7 +3,7 @@
 import { Buffer } from "node:buffer";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { SESSION_LIFETIME_S_DEFAULT, SESSIONS_PER_USER_MAX } from "../../src/contract/limits.ts";
-import { type Answer, openTestPlane, type TestPlane } from "../support/control-plane.ts";
+import { type Answer, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 
 const PASSWORD = "a long enough password";
 const DAY_S = 86_400;
@@ -12,15 +12,15 @@ const HALF_DAY_S = DAY_S / 2;
 const PER_MINUTE = 3;
 
 /** Two processes on one database, with a limit per account and none per address. */
-let t: TestPlane;
-let second: TestPlane;
+let t: TestControlPlane;
+let second: TestControlPlane;
 let users = 0;
 let addresses = 0;
 
 beforeAll(async () => {
   const env = { BERTH_LOGIN_ACCOUNT_PER_MINUTE: String(PER_MINUTE) };
-  t = await openTestPlane({ env });
-  second = await openTestPlane({ env, databaseUrl: t.databaseUrl });
+  t = await openTestControlPlane({ env });
+  second = await openTestControlPlane({ env, databaseUrl: t.databaseUrl });
 });
 afterAll(async () => {
   await second.close();

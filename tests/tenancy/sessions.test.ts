@@ -2,18 +2,18 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ACCESS_TOKEN_TTL_S, REFRESH_REPEAT_S, REFRESH_TOKEN_TTL_S } from "../../src/contract/limits.ts";
-import { type Answer, openTestPlane, ROOT_KEY, type TestPlane } from "../support/control-plane.ts";
+import { type Answer, openTestControlPlane, ROOT_KEY, type TestControlPlane } from "../support/control-plane.ts";
 import { dumpTables, tablesWith } from "../support/dump.ts";
 import { addUser } from "../api/user.ts";
 import { openTenant } from "./tenant.ts";
 
 const UNLIMITED = { BERTH_LOGIN_PER_MINUTE: "1000000" };
-let t: TestPlane;
+let t: TestControlPlane;
 /** A second process on the same database. */
-let second: TestPlane;
+let second: TestControlPlane;
 beforeAll(async () => {
-  t = await openTestPlane({ env: UNLIMITED });
-  second = await openTestPlane({ env: UNLIMITED, databaseUrl: t.databaseUrl });
+  t = await openTestControlPlane({ env: UNLIMITED });
+  second = await openTestControlPlane({ env: UNLIMITED, databaseUrl: t.databaseUrl });
 });
 afterAll(async () => {
   await second.close();
@@ -320,9 +320,9 @@ test("logins, refreshes and refused logins are audited under the user; an unknow
 
 test("logins of one address are limited before all other checks, over all processes", async () => {
   const limit = { env: { BERTH_LOGIN_PER_MINUTE: "1" } };
-  const own = await openTestPlane(limit);
-  const other = await openTestPlane({ ...limit, databaseUrl: own.databaseUrl });
-  const attempt = (on: TestPlane, options = {}) =>
+  const own = await openTestControlPlane(limit);
+  const other = await openTestControlPlane({ ...limit, databaseUrl: own.databaseUrl });
+  const attempt = (on: TestControlPlane, options = {}) =>
     on.call("POST", "/v1/auth/login", { key: null, body: { username: "u", password: "p" }, ...options });
   expect((await attempt(own)).status).toBe(401);
   const refused = [await attempt(own), await attempt(other), await attempt(own, { body: {} })];

@@ -1,15 +1,15 @@
 // Keys that are bound to a tenant (docs/tenancy.md, "Credentials").
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openTestPlane, ROOT_KEY, type TestPlane } from "../support/control-plane.ts";
+import { openTestControlPlane, ROOT_KEY, type TestControlPlane } from "../support/control-plane.ts";
 import { dumpTables, tablesWith } from "../support/dump.ts";
 import { openTenant, type TestTenant } from "./tenant.ts";
 
-let t: TestPlane;
+let t: TestControlPlane;
 let acme: TestTenant;
 let other: TestTenant;
 beforeAll(async () => {
-  t = await openTestPlane();
+  t = await openTestControlPlane();
   acme = await openTenant(t, "acme");
   other = await openTenant(t, "other");
 });
@@ -145,7 +145,7 @@ test("a tenant's keys are listed and deleted by its members, and are 404 for oth
 });
 
 test("a deleted key of a tenant is rejected from the next request on, also by other processes", async () => {
-  const second = await openTestPlane({ databaseUrl: t.databaseUrl });
+  const second = await openTestControlPlane({ databaseUrl: t.databaseUrl });
   const { body: made } = await make(acme, { description: "d" });
   const path = `/v1/tenants/${acme.tenant_id}/projects`;
   expect((await second.call("GET", path, { key: made.secret })).status).toBe(200);

@@ -1,5 +1,5 @@
 // A tenant for tests, created through the API: a silo, a tenant, a project, and a key that acts in the tenant.
-import { type Answer, type CallOptions, okOf, type TestPlane } from "../support/control-plane.ts";
+import { type Answer, type CallOptions, okOf, type TestControlPlane } from "../support/control-plane.ts";
 
 export type TestTenant = {
   readonly silo_id: string;
@@ -17,7 +17,7 @@ export type TestTenant = {
 let made = 0;
 
 /** Each call creates another tenant, with unique names. */
-export async function openTenant(t: Pick<TestPlane, "call">, name = "acme"): Promise<TestTenant> {
+export async function openTenant(t: Pick<TestControlPlane, "call">, name = "acme"): Promise<TestTenant> {
   made += 1;
   const make = async (path: string, body: unknown) => okOf(await t.call("POST", path, { body }));
   const silo = await make("/v1/silos", { name: `${name}-silo-${made}` });

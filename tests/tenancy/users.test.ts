@@ -2,12 +2,12 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CAPABILITIES } from "../../src/contract/enums.ts";
-import { okOf, openTestPlane, ROOT_KEY, type TestPlane } from "../support/control-plane.ts";
+import { okOf, openTestControlPlane, ROOT_KEY, type TestControlPlane } from "../support/control-plane.ts";
 import { openTenant } from "./tenant.ts";
 
-let t: TestPlane;
+let t: TestControlPlane;
 beforeAll(async () => {
-  t = await openTestPlane({ env: { BERTH_LOGIN_PER_MINUTE: "1000000" } });
+  t = await openTestControlPlane({ env: { BERTH_LOGIN_PER_MINUTE: "1000000" } });
 });
 afterAll(() => t.close());
 
@@ -124,7 +124,7 @@ describe("the root operator", () => {
   });
 
   test("exists only once", async () => {
-    const other = await openTestPlane({ databaseUrl: t.databaseUrl });
+    const other = await openTestControlPlane({ databaseUrl: t.databaseUrl });
     const { rows } = await t.db.query("select username from user_account where is_root");
     expect(rows).toEqual([{ username: "root" }]);
     await other.close();

@@ -3,7 +3,7 @@ import { macsOf } from "../net/sysinfo-macs.ts";
 import { serialOf } from "./sysinfo-serial.ts";
 
 /** The fields of a node's registration. */
-export type Said = {
+export type ReportedIdentity = {
   readonly server_uuid: string;
   readonly hostname: string;
   readonly admin_ip: string | null;
@@ -13,10 +13,10 @@ export type Said = {
 };
 
 /** A registration with the MACs of the machine's ports and the serial number of its board. */
-export type Identified = Said & { readonly macs: readonly string[]; readonly serial: string | null };
+export type Identified = ReportedIdentity & { readonly macs: readonly string[]; readonly serial: string | null };
 
 /** Returns the registration's fields of a message, with MACs and serial number. */
-export function identified(m: Said): Identified {
+export function identified(m: ReportedIdentity): Identified {
   const { server_uuid, hostname, admin_ip, sysinfo, console_listen_port, console_tls_spki_sha256_hex } = m;
   const [macs, serial] = [macsOf(sysinfo), serialOf(sysinfo)];
   return { server_uuid, hostname, admin_ip, sysinfo, macs, serial, console_listen_port, console_tls_spki_sha256_hex };

@@ -1,7 +1,7 @@
 // The networking nouns against a real control plane.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openTestPlane, ROOT_KEY, type TestPlane } from "../../support/control-plane.ts";
+import { openTestControlPlane, ROOT_KEY, type TestControlPlane } from "../../support/control-plane.ts";
 import { openTenant, type TestTenant } from "../../tenancy/tenant.ts";
 import { serverOf } from "../at-control-plane.ts";
 import { ENDPOINT, type FakeOptions } from "../fake-environment.ts";
@@ -9,12 +9,12 @@ import { type Ran, tenantctl } from "./run.ts";
 
 const PASSWORD = "correct horse battery";
 const ABSENT = "00000000-0000-4000-8000-000000000000";
-let t: TestPlane;
+let t: TestControlPlane;
 let tenant: TestTenant;
 let env: Record<string, string>;
 
 beforeAll(async () => {
-  t = await openTestPlane({ env: { BERTH_LOGIN_PER_MINUTE: "1000000" } });
+  t = await openTestControlPlane({ env: { BERTH_LOGIN_PER_MINUTE: "1000000" } });
   tenant = await openTenant(t, "acme");
   env = {
     TENANTCTL_ENDPOINT: ENDPOINT,

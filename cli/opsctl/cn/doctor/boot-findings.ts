@@ -51,7 +51,7 @@ function whyDiscovered({ policy }: SiteFacts): string {
 export function enrolledFindings(record: BootRecord, { staged }: SiteFacts): Finding[] {
   const { mac, assigned_pi } = record;
   const found = [
-    ...noAddress(record).map(({ text, fix }) => warns(text, fix)),
+    ...noAddress(record).map(({ text, mend }) => warns(text, mend)),
     ...rescueFindings(record, "its platform image"),
   ];
   if (record.state === "decommissioned") {

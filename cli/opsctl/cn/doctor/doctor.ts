@@ -63,7 +63,7 @@ async function diagnoseRecord(io: Io, record: BootRecord): Promise<Diagnosis> {
   const not_set_up: Finding = {
     level: "stops",
     text: "no node is bound to this port: the machine has not been set up",
-    fix: "boot it; when it has announced itself, opsctl cn list shows it",
+    mend: "boot it; when it has announced itself, opsctl cn list shows it",
   };
   return {
     about: { mac, state },
@@ -74,10 +74,10 @@ async function diagnoseRecord(io: Io, record: BootRecord): Promise<Diagnosis> {
 
 function diagnosisText(title: string, findings: readonly Finding[], usable: boolean): string {
   const head = `${title} ${usable ? "is usable" : "is not usable"}`;
-  const lines = findings.flatMap(({ level, text, fix }) => [
+  const lines = findings.flatMap(({ level, text, mend }) => [
     "",
     `${level === "stops" ? "STOPS" : "warns"}  ${plainText(text)}`,
-    ...(fix === null ? [] : [`       -> ${plainText(fix)}`]),
+    ...(mend === null ? [] : [`       -> ${plainText(mend)}`]),
   ]);
   return [head, ...lines].join("\n");
 }

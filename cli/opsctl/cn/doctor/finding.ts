@@ -5,13 +5,13 @@ export type Finding = {
   readonly level: "stops" | "warns";
   readonly text: string;
   /** A command to run or a step to take. Null when only waiting helps. */
-  readonly fix: string | null;
+  readonly mend: string | null;
 };
 
-export function stops(text: string, fix: string | null = null): Finding {
-  return { level: "stops", text, fix };
+export function stops(text: string, mend: string | null = null): Finding {
+  return { level: "stops", text, mend };
 }
 
-export function warns(text: string, fix: string | null = null): Finding {
-  return { level: "warns", text, fix };
+export function warns(text: string, mend: string | null = null): Finding {
+  return { level: "warns", text, mend };
 }

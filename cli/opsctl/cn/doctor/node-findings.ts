@@ -51,9 +51,9 @@ function pendingFindings({ node: { claim_code, claim_code_expires_at: expires_at
 }
 
 function disabledFindings({ node: { hostname } }: NodeFacts): Finding[] {
-  const fix = "restart its node agent and approve the new code, " +
+  const mend = "restart its node agent and approve the new code, " +
     `or: opsctl cn factory-reset ${hostname}, or: opsctl cn remove ${hostname}`;
-  return [stops("an operator disabled it", fix)];
+  return [stops("an operator disabled it", mend)];
 }
 
 function awaitingSetupFindings(facts: NodeFacts): Finding[] {
@@ -107,8 +107,8 @@ function approvedFindings({ node, records, site, now }: NodeFacts): Finding[] {
   else if (silent_s > CN_LIVE_S) found.push(stops(`its agent sent its last heartbeat ${agoText(silent_s)} ago`, agent));
   if (silent_s !== null && node.last_status === null) found.push(stops("its agent has never reported a status", agent));
   if (node.role === "edge") {
-    const fix = `opsctl cn label set ${node.hostname} --role both`;
-    found.push(warns("its role is edge: tenant instances are not placed on it", fix));
+    const mend = `opsctl cn label set ${node.hostname} --role both`;
+    found.push(warns("its role is edge: tenant instances are not placed on it", mend));
   }
   if (node.admin_ip === null) found.push(warns("it has no admin_ip: opsctl cn exec cannot reach it"));
   found.push(...records.flatMap((record) => enrolledFindings(record, site)));
@@ -124,9 +124,9 @@ function conflictFindings({ node: { conflict, state } }: NodeFacts): Finding[] {
   if (conflict === null) return [];
   const text = `another machine announced itself with the same server_uuid at ${conflict.announced_at} ` +
     `(${conflict.hostname}, ${conflict.macs.join(" ")})`;
-  const fix = "give one of the two boards its own server_uuid; if all ports of this node were replaced, " +
+  const mend = "give one of the two boards its own server_uuid; if all ports of this node were replaced, " +
     "remove its record and let it announce itself again";
-  return [state === "awaiting_setup" ? stops(text, fix) : warns(text, fix)];
+  return [state === "awaiting_setup" ? stops(text, mend) : warns(text, mend)];
 }
 
 /** A claim is expected of a pending node. A claim of any other node is a second machine with its identity. */
