@@ -55,7 +55,7 @@ export async function fetchImage(io: Io, job: Fetch): Promise<Fetched> {
     const same = has_digest && await isWanted(io, target, job);
     if (same) return { from: null, bytes: there, already_there: true, proof: await whole(job, target, proof) };
     if (job.other === "refuse") {
-      throw new Failure(`${target} exists and is another file; remove it first`, EXIT.failure);
+      throw new Failure(`${target} exists and is a different file; remove it first`, EXIT.failure);
     }
   }
   return await download(io, job, proof);
@@ -112,7 +112,7 @@ async function bringFrom(io: Io, job: Fetch, { part, origin }: { part: Part; ori
     const was_pieced = part.isPieced();
     await part.restart(null);
     // The bytes may mix two versions of the file, so a download in one piece must decide.
-    if (!was_pieced) throw new Failure(`${nameOf(origin)} is not the file that the vendor lists`, EXIT.failure);
+    if (!was_pieced) throw new Failure(`${nameOf(origin)} does not match the hash that the vendor lists`, EXIT.failure);
   }
 }
 
@@ -146,7 +146,7 @@ async function copy(path: string, part: Part, size: number | null): Promise<void
   await part.restart(null);
   for await (const chunk of createReadStream(path)) await part.write(chunk);
   if (size !== null && part.bytes() !== size) {
-    throw new Failure(`${path} has ${part.bytes()} bytes, the index says ${size}`, EXIT.failure);
+    throw new Failure(`${path} has ${part.bytes()} bytes, the index lists ${size}`, EXIT.failure);
   }
 }
 

@@ -44,7 +44,7 @@ function reading(where: string, work: () => unknown): unknown {
     return work();
   } catch (error) {
     if (!(error instanceof Malformed)) throw error;
-    throw new Failure(`${where} is not a document of an image index: ${error.message}`, EXIT.failure);
+    throw new Failure(`${where} is not a valid document of an image index: ${error.message}`, EXIT.failure);
   }
 }
 

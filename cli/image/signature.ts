@@ -42,7 +42,7 @@ export async function verifyDetached(
   { content, signature, keys }: { content: Uint8Array | { path: string }; signature: Uint8Array; keys: Keys },
 ): Promise<Good> {
   const openpgp = await import("openpgp");
-  return await refusing(`${what}: signature refused`, async () => {
+  return await refusing(`${what}: signature rejected`, async () => {
     const blocks = armoredBlocks(signature, "PGP SIGNATURE");
     if (blocks !== null && blocks.length !== 1) throw new Error("more than one signature block");
     const made = blocks === null
@@ -66,7 +66,7 @@ export async function verifyDetached(
 
 export async function verifyClearSigned(what: string, document: Uint8Array, keys: Keys): Promise<GoodText> {
   const openpgp = await import("openpgp");
-  return await refusing(`${what}: signature refused`, async () => {
+  return await refusing(`${what}: signature rejected`, async () => {
     const text = Buffer.from(document).toString("utf8");
     if (!text.startsWith("-----BEGIN PGP SIGNED MESSAGE-----")) throw new Error("not a clear-signed document");
     const message = await openpgp.readCleartextMessage({ cleartextMessage: text });

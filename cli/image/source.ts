@@ -179,7 +179,7 @@ function parseJson(text: string, where: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new Failure(`${where} is not JSON; is this an image index?`, EXIT.failure);
+    throw new Failure(`${where} is not JSON; check that this is an image index`, EXIT.failure);
   }
 }
 

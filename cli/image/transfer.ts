@@ -40,7 +40,7 @@ export async function transfer(environment: Environment, job: Transfer): Promise
       if (fruitless >= TRIES_MAX) throw error;
     }
     if (fruitless >= TRIES_MAX) {
-      throw new Failure(`${job.url}: the server answers range requests incorrectly`, EXIT.failure);
+      throw new Failure(`${job.url}: the server handles range requests incorrectly`, EXIT.failure);
     }
     await pause(environment, jitteredMs(Math.min(RETRY_MS_MAX, FIRST_RETRY_MS * 2 ** fruitless), environment.random()));
   }
@@ -125,7 +125,7 @@ async function beginning(reply: Reply, { url, part, size }: Transfer): Promise<n
 async function agree(reply: Reply, reported: number | null, size: number | null): Promise<void> {
   if (reported === null || size === null || reported === size) return;
   await reply.drop();
-  throw new Failure(`${reply.url} has ${reported} bytes, the index says ${size}`, EXIT.failure);
+  throw new Failure(`${reply.url} has ${reported} bytes, the index lists ${size}`, EXIT.failure);
 }
 
 /** The validator for If-Range. Not a weak ETag: it does not guarantee equal bytes (RFC 9110, 13.1.5). */

@@ -47,7 +47,7 @@ async function readKeyFile(path: string): Promise<Uint8Array> {
 function pinOf(fingerprint: string): string {
   const hex = fingerprint.replace(/\s/g, "").replace(/^0x/i, "").toUpperCase();
   if (!/^(?:[0-9A-F]{40}|[0-9A-F]{64})$/.test(hex)) {
-    throw usageFailure("--fingerprint needs a full fingerprint: 40 or 64 hex digits");
+    throw usageFailure("--fingerprint must be a complete fingerprint of 40 or 64 hex digits");
   }
   return hex;
 }
@@ -69,7 +69,7 @@ function withoutVendor(traced: Traced): Traced {
 
 export function proofText({ traced, signed_by }: Proof): string {
   const checked = {
-    vendor: "verified against the vendor's own document",
+    vendor: "verified against the vendor's checksums",
     index: "verified against the index",
     none: "not verified",
   }[traced];

@@ -100,7 +100,7 @@ function unpinned(fingerprints: readonly string[]): Failure {
     ? `${first} is the vendor's key`
     : `one of ${fingerprints.join(", ")} is the vendor's key`;
   return new Failure(
-    `only the index says that ${which}; compare the fingerprint with the vendor's website and pass --fingerprint ` +
+    `only the index claims that ${which}; compare the fingerprint with the vendor's website and pass --fingerprint ` +
       `${more.length === 0 ? first : "<hex>"}, or pass the vendor's key with --key`,
     EXIT.failure,
   );

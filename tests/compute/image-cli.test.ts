@@ -90,7 +90,7 @@ describe("opsctl image import", () => {
     const first = await printed(opsctl("image import ubuntu/noble/20261001"));
     const [{ id }] = await publicImages();
     expect(first).toBe(
-      `Imported ubuntu/noble/20261001 as ${UBUNTU} (${id}), verified against the vendor's own document\n`,
+      `Imported ubuntu/noble/20261001 as ${UBUNTU} (${id}), verified against the vendor's checksums\n`,
     );
     for (const argv of ["ubuntu/latest", "ubuntu/24.04 --name other", "ubuntu/noble --download"]) {
       const again = await printed(opsctl(`image import ${argv}`));

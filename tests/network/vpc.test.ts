@@ -1,9 +1,13 @@
 // VPCs (docs/networking.md).
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createMint } from "../../src/auth/mint.ts";
+import { createEngine } from "../../actors/engine/engine.ts";
+import type { Outcome } from "../../actors/engine/types.ts";
+import { behaviors } from "../../actors/registry.ts";
 import { VNI_MAX, VNI_MIN, VNI_TRIES_MAX } from "../../src/contract/limits.ts";
-import { okOf, SECRET_KEY } from "../support/control-plane.ts";
+import { createStore } from "../../src/db/store.ts";
+import { productionPorts } from "../../src/workers/ports.ts";
+import { okOf } from "../support/control-plane.ts";
 import { changedRows, dumpTables } from "../support/dump.ts";
 import { openTenant } from "../tenancy/tenant.ts";
 import { bad, clash, expectNameRule, type Networks, networksOf, NOT_FOUND, openNetworks, refusal } from "./networks.ts";
@@ -126,22 +130,16 @@ describe("create", () => {
 });
 
 describe("the VNI", () => {
-  const mint = createMint(Uint8Array.from(SECRET_KEY.match(/../g) ?? [], (hex) => parseInt(hex, 16)));
+  const VNIS = Array.from({ length: VNI_TRIES_MAX }, (_, index) => VNI_MIN + index);
 
-  /** Gives the next create with this Idempotency-Key a known message id. */
-  async function planned(key: string): Promise<{ msg_id: string; create: () => ReturnType<Networks["call"]> }> {
-    const msg_id = randomUUID();
-    const path = `/v1/vpcs${n.tenant.selectors}`;
-    const body = { name: key, ipv4_block: "10.0.0.0/8" };
-    const create = () => n.call("POST", path, { body, headers: { "idempotency-key": key } });
-    const { tenant_id } = n.tenant;
-    await n.t.db.query(
-      `insert into idempotency (principal, method, path, key, body_sha256, msg_id, created_at)
-       select user_id || '@' || tenant_id, 'POST', $2, $3, $4, $5, berth_now()
-         from api_key where tenant_id = $1`,
-      [tenant_id, path, key, mint.bodyDigest(JSON.stringify(body)), msg_id],
-    );
-    return { msg_id, create };
+  /** Sends the message of POST /v1/vpcs with these candidates, which the route draws at random. */
+  async function createWith(vnis: readonly number[]): Promise<Outcome> {
+    const engine = createEngine({ store: createStore(n.t.db, behaviors), behaviors, ports: productionPorts() });
+    const [id, main_route_table_id] = [randomUUID(), randomUUID()];
+    const { tenant_id, project_id } = n.tenant;
+    const body = { name: `vni-${id.slice(0, 8)}`, description: "", ipv4_block: "10.0.0.0/8", ipv6_block: null };
+    const ids = { id, tenant_id, project_id, main_route_table_id };
+    return await engine.send({ kind: "vpc", id }, { type: "create", ...ids, ...body, vnis });
   }
 
   async function occupy(vnis: readonly number[]): Promise<void> {
@@ -151,26 +149,23 @@ describe("the VNI", () => {
     }
   }
 
-  test("is the first free candidate", async () => {
-    const { msg_id, create } = await planned("third-candidate");
-    const candidates = mint.vnis(msg_id);
-    await occupy(candidates.slice(0, 2));
-    const vpc = okOf(await create());
-    expect([vpc.id, vpc.vni]).toEqual([msg_id, candidates[2]]);
-    expect(await n.show(`/v1/vpcs/${vpc.id}`)).toEqual(vpc);
-    expect(await n.show(`/v1/route-tables/${vpc.main_route_table_id}`)).toMatchObject({ is_main: true, vpc: vpc.id });
+  test("is the first free candidate, and 503 if every candidate is in use", async () => {
+    await occupy(VNIS.slice(0, 2));
+    const created = await createWith(VNIS.slice(0, 3));
+    expect(created).toMatchObject({ ok: true, reply: { vni: VNIS[2] } });
+    await occupy(VNIS.slice(3));
+    const before = await dumpTables(n.t.db);
+    const refused = await createWith(VNIS);
+    expect(refused).toMatchObject({
+      ok: false,
+      fault: { kind: "unavailable", message: "no free VNI was found; try again" },
+    });
+    expect(changedRows(before, await dumpTables(n.t.db), ["seen"])).toEqual([]);
   });
 
-  test("is 503 if every candidate is in use, and nothing is created", async () => {
-    const { msg_id, create } = await planned("no-candidate");
-    const candidates = mint.vnis(msg_id);
-    expect(new Set(candidates).size).toBe(VNI_TRIES_MAX);
-    await occupy(candidates);
-    const before = await dumpTables(n.t.db);
-    const answer = await create();
-    expect([answer.status, answer.body.message]).toEqual([503, "no free VNI was found; try again"]);
-    const written = ["seen", "api_key_use", "audit_event", "audit_head", "idempotency"];
-    expect(changedRows(before, await dumpTables(n.t.db), written)).toEqual([]);
+  test("differs between VPCs", async () => {
+    const vnis = await Promise.all([n.vpc(), n.vpc(), n.vpc()]);
+    expect(new Set(vnis.map(({ vni }) => vni)).size).toBe(vnis.length);
   });
 });
 

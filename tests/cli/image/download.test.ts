@@ -63,7 +63,7 @@ test("an image is downloaded, verified against the vendor's list and saved under
 test("on a terminal the proof is printed and the progress erased", async () => {
   const ran = await download([], { isTTY: true });
   expect(ran.out()).toBe(
-    `${join(to, NAME)}: ubuntu/noble/20261001, 293.0 KiB, verified against the vendor's own document\n`,
+    `${join(to, NAME)}: ubuntu/noble/20261001, 293.0 KiB, verified against the vendor's checksums\n`,
   );
   expect(ran.err()).toMatch(/100 % of 293\.0 KiB, .*\/s {2}downloading ubuntu\/noble\/20261001/);
   expect(ran.err().endsWith("\r\u001b[K")).toBe(true);
@@ -161,7 +161,7 @@ describe("a server with wrong range responses", () => {
     vendor.wrong.set(IMAGE_PATH, telling(206, {}, CONTENT));
     const ran = await download();
     expect(ran.code).toBe(1);
-    expect(ran.err()).toContain("answers range requests incorrectly");
+    expect(ran.err()).toContain("handles range requests incorrectly");
     expectNone();
   });
 

@@ -101,7 +101,7 @@ test("verify names the image of a file, and fails for any other file", async () 
   writeFileSync(file, CONTENT);
   const ran = await image("verify", file, "-o", "table");
   expect(ran.out()).toBe(
-    `${file}: ubuntu/noble/20261001 server x86_64 qcow2, verified against the vendor's own document\n`,
+    `${file}: ubuntu/noble/20261001 server x86_64 qcow2, verified against the vendor's checksums\n`,
   );
   expect((await image("verify", file, "--image", "alpine/latest")).err()).toContain("alpine/v3.24/3.24.2-r0 has");
   writeFileSync(file, CONTENT.subarray(1));
