@@ -9,7 +9,7 @@ export type FilterOptions = PickOptions & {
 };
 
 const INDEX = ["--index <place>", "address or folder of the image index (default: the control plane's)"] as const;
-const VARIANT = ["--variant <variant>", "the vendor's flavour of the image"] as const;
+const VARIANT = ["--variant <variant>", "variant of the image, as named by the vendor"] as const;
 const FORMAT = ["--format <format>", "disk image format: qcow2, raw, vmdk"] as const;
 
 /** A verb about one image file. */
