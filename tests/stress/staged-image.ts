@@ -15,5 +15,5 @@ export async function stageImage(two: TwoEngines, { stamp, user_id }: { stamp: s
     bound_to_cn: null,
     expires_at: null,
   });
-  await two.make({ kind: "staging", id }, { type: "stage", staged_by: id, stamps: [stamp] });
+  await two.make({ kind: "staging", id }, { type: "set", staged_by: id, stamps: [stamp] });
 }
