@@ -9,10 +9,12 @@ export const DATABASE_MUTANTS: readonly Mutant<DatabaseCheck>[] = [
   {
     name: "guard_not_sent",
     caughtBy: "instance_create and node_reset",
+    // Guards that only create budget rows stay: without the rows no node can register.
     edits: [{
       file: "src/db/commit-call.ts",
       find: "unit.choices.map(({ conditions }) => conditions)",
-      replace: `unit.choices.map(({ conditions }) => conditions.filter((each) => each.do !== "guard"))`,
+      replace:
+        `unit.choices.map(({ conditions }) => conditions.filter((each) => each.do !== "guard" || each.name.endsWith("_are_counted")))`,
     }],
   },
   {
