@@ -1,5 +1,5 @@
-// Runs every cell of the table of compute nodes once. The expected results are written here from docs/nodes.md, not read
-// from the table.
+// Runs every cell (a message in a state) of the compute nodes' transition table once. The expected results are copied
+// from docs/nodes.md, not read from the table.
 import { describe, expect, test } from "vitest";
 import type { CnMessage } from "../../actors/cn/messages.ts";
 import { type CnState, UNRESTRICTED } from "../../actors/cn/state.ts";
@@ -8,7 +8,8 @@ import type { Out } from "../../actors/engine/types.ts";
 import type { SetupApproval } from "../../src/contract/setup.ts";
 import { EPOCH, KEY, NOW, UUID } from "../setup/cells.ts";
 
-// go STATE: the next state (gone: the row is removed). ignore: nothing is written. 404, 409: refused.
+// go:STATE: the node changes to this state (go:gone: its row is removed). ignore: nothing is written. 404, 409: the
+// message is refused with this status.
 const CELLS = `
 message            absent             pending      approved           disabled           awaiting_setup     setting_up
 join               go:approved        409          409                409                409                409
@@ -208,7 +209,7 @@ function word(out: Out<CnState>): string {
   return out.fault.kind === "not_found" ? "404" : "409";
 }
 
-test("the cells below are exactly the cells of the table", () => {
+test("CELLS lists exactly the cells of the transition table", () => {
   const cells = Object.entries(cnTable).flatMap(([message, row]) => Object.keys(row).map((s) => `${message}/${s}`));
   expect(EXPECTED.map(([message, state]) => `${message}/${state}`).sort()).toEqual(cells.sort());
 });
@@ -218,7 +219,7 @@ test.each(EXPECTED)("%s in state %s: %s", (message, state, expected) => {
 });
 
 describe("approve", () => {
-  test("takes the fields and the token of the claim, stores a new key, and audits all of it", () => {
+  test("copies the claim's fields and poll token to the node, stores a new key, and adds an audit event", () => {
     const { next, parts } = going(PENDING, MESSAGES.approve);
     expect(next).toMatchObject({
       ...SAID,
@@ -245,7 +246,7 @@ describe("approve", () => {
   });
 
   test.each(["approved", "pending"])(
-    "ends the other claims of a node that is %s, and revokes the key it had",
+    "ends the other claims of a node that is %s, and revokes the node's previous key",
     (state) => {
       const { parts } = going({ ...IN[state]!, ...WITH_KEY, state } as CnState, MESSAGES.approve);
       expect(parts).toContainEqual(expect.objectContaining({
@@ -259,24 +260,24 @@ describe("approve", () => {
 });
 
 describe("a claim", () => {
-  test("of an unknown server_uuid creates an unproven record and counts against their limit", () => {
+  test("for an unknown server_uuid creates an unproven record, which counts against the limit of unproven nodes", () => {
     const { next, parts } = going(null, MESSAGES.claimed);
     expect(next).toMatchObject({ state: "pending", unproven: true, role: "tenant", hostname: "new-name", ...NO_KEY });
     expect(parts).toContainEqual(expect.objectContaining({ part: "take", budget: "unproven-nodes", amount: 1 }));
   });
 
-  test("of a disabled node changes nothing but its state", () => {
+  test("for a disabled node changes only the node's state, to pending", () => {
     expect(going(IN["disabled"] ?? null, MESSAGES.claimed).next).toEqual({ ...IN["disabled"], state: "pending" });
   });
 
-  test("removes an unproven record with the last claim, and disables another record again", () => {
+  test("that ends as the last one removes an unproven record, and returns any other record to disabled", () => {
     expect(going(UNPROVEN, MESSAGES.last_claim_ended).next).toBeNull();
     expect(going(PENDING, MESSAGES.last_claim_ended).next).toMatchObject({ ...PENDING, state: "disabled" });
   });
 });
 
 describe("join", () => {
-  test("a new node uses up one approval of the window", () => {
+  test("a new node uses up one approval of the auto-approve window", () => {
     const { parts } = going(null, MESSAGES.join);
     expect(parts).toContainEqual(expect.objectContaining({ part: "take", budget: "auto-approve", amount: 1 }));
   });
@@ -284,7 +285,7 @@ describe("join", () => {
 
 describe("refresh", () => {
   test.each([["approved", "new-name"], ["awaiting_setup", "old-name"], ["setting_up", "old-name"]])(
-    "a node that is %s refreshes what it says, not what a booter announced; it is called %s",
+    "a node that is %s updates its sysinfo, not the inventory that a booter announced; its hostname is then %s",
     (state, hostname) => {
       const before = IN[state];
       const { next } = going(before ?? null, MESSAGES.refresh);
@@ -302,7 +303,7 @@ describe("refresh", () => {
   );
 
   test.each([{ key_id: "another" }, { poll_token_sha256: "ff".repeat(32) }])(
-    "a proof for another node is not accepted",
+    "a proof for another node is refused with 409",
     (proof) => {
       for (const state of ["approved", "awaiting_setup", "setting_up"]) {
         expect(word(step(IN[state] ?? null, { ...MESSAGES.refresh, proof }))).toBe("409");
@@ -314,7 +315,7 @@ describe("refresh", () => {
 describe("setup", () => {
   const EXPIRED = "cn setup exceeded its deadline without reporting complete/failed; reverted by reconciler";
 
-  test("a tick at exactly 45 minutes changes nothing, one millisecond later it reverts with the reason", () => {
+  test("a tick 45 minutes after the start of a setup changes nothing; one millisecond later it reverts the setup", () => {
     expect(step(SETTING_UP, MESSAGES.tick, later(2_700_000))).toEqual({ out: "ignore" });
     const out = step(SETTING_UP, MESSAGES.tick, later(2_700_001));
     expect(out).toMatchObject({ next: { state: "awaiting_setup", last_setup_error: EXPIRED, bound_api_key_id: null } });
@@ -322,7 +323,7 @@ describe("setup", () => {
   });
 
   test.each(["setup_progressed", "setup_completed", "setup_failed"] as const)(
-    "%s of another run is refused, older or newer",
+    "%s with the epoch of an older or newer setup run is refused",
     (type) => {
       for (const epoch of [EPOCH - 1, EPOCH + 1]) {
         expect(step(SETTING_UP, { ...MESSAGES[type], epoch })).toMatchObject({
@@ -333,16 +334,16 @@ describe("setup", () => {
     },
   );
 
-  test("an abandoned operation of another setup run reverts nothing", () => {
+  test("abandoning the operation of an older setup run does not revert the current run", () => {
     expect(step(SETTING_UP, { ...MESSAGES.revert_setup, epoch: EPOCH - 1 })).toEqual({ out: "ignore" });
   });
 
-  test("a bundle is taken once", () => {
+  test("a second take_bundle in one setup run is refused", () => {
     const { next } = going(SETTING_UP, MESSAGES.take_bundle);
     expect(step(next, MESSAGES.take_bundle)).toMatchObject({ out: "refuse", fault: { kind: "conflict" } });
   });
 
-  test("a machine with one identity and other ports is a conflict that changes nothing else", () => {
+  test("an announce with the node's server_uuid but other network ports records a conflict and changes nothing else", () => {
     const sysinfo = { "Network Interfaces": { net0: { "MAC Address": "02:00:00:00:00:99" } } };
     const { next } = going(IN["awaiting_setup"] ?? null, { ...MESSAGES.announce, sysinfo });
     expect(next).toEqual({
@@ -375,13 +376,16 @@ test("disable ends the claims and clears the undelivered key but keeps the bound
   });
 });
 
-test.each(["awaiting_setup", "setting_up"])("disable of a node that is %s names its state", (state) => {
-  expect(step(IN[state] ?? null, MESSAGES.disable)).toMatchObject({
-    fault: { message: `cn is ${state}; only an approved or pending node can be disabled` },
-  });
-});
+test.each(["awaiting_setup", "setting_up"])(
+  "disabling a node that is %s is refused with a message that names the state",
+  (state) => {
+    expect(step(IN[state] ?? null, MESSAGES.disable)).toMatchObject({
+      fault: { message: `cn is ${state}; only an approved or pending node can be disabled` },
+    });
+  },
+);
 
-test("remove names the object that prevents it", () => {
+test("removing an approved or setting_up node is refused with a message that says what to do first", () => {
   expect(step(IN["approved"] ?? null, MESSAGES.remove)).toMatchObject({
     fault: { message: "cn is approved; disable it before removing" },
   });
@@ -390,7 +394,7 @@ test("remove names the object that prevents it", () => {
   });
 });
 
-test("remove checks its three guards in order, under the lock of the node, and revokes the key", () => {
+test("remove takes the node's exclusive lock, checks three guards in order, and revokes the node's key", () => {
   const { parts } = going(IN["disabled"] ?? null, MESSAGES.remove);
   expect(parts[0]).toMatchObject({ part: "lock", key: `cn:${UUID}`, shared: false });
   expect(parts.flatMap((part) => part.part === "guard" ? [part.fault.message] : [])).toEqual([
@@ -401,7 +405,7 @@ test("remove checks its three guards in order, under the lock of the node, and r
   expect(parts).toContainEqual({ part: "with", to: { kind: "api-key", id: OLD_KEY }, message: { type: "revoke" } });
 });
 
-test("another key's first use erases nothing, a second use changes nothing", () => {
+test("key_used of another key is ignored; of the node's key it erases the pending credential once", () => {
   const approved = IN["approved"] ?? null;
   expect(step(approved, { type: "key_used", key_id: KEY.id })).toEqual({ out: "ignore" });
   const { next } = going(approved, MESSAGES.key_used);
@@ -409,7 +413,7 @@ test("another key's first use erases nothing, a second use changes nothing", () 
   expect(step(next, MESSAGES.key_used)).toEqual({ out: "ignore" });
 });
 
-test("the reservoir override is replaced as a whole, without a range check", () => {
+test("set_reservoir replaces the whole override and accepts a percent above 1", () => {
   const set = going(PENDING, MESSAGES.set_reservoir);
   expect(set.parts.find((part) => part.part === "reply")).toMatchObject({
     reply: { reservoir_percent: 1.5, effective_enabled: false, effective_percent: 1.5 },
