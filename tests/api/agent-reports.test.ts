@@ -20,7 +20,7 @@ test.each([
   ["heartbeat", undefined],
   ["status", { payload: { pools: [] } }],
   ["capacity", capacity()],
-])("%s answers 200 null and moves last_seen on the server's clock", async (what, body) => {
+])("a %s report gets 200 with the body null and sets last_seen to the server's time", async (what, body) => {
   await t.advance(10);
   const before = (await show()).last_seen;
   const answer = await report(what, body);
@@ -29,7 +29,7 @@ test.each([
   expect(Date.parse(after) - Date.parse(before ?? "1970-01-01")).toBeGreaterThanOrEqual(10_000);
 });
 
-test("the last status is exactly the last payload, whichever JSON it is", async () => {
+test("last_status is exactly the payload of the last status report, for any JSON value", async () => {
   for (const payload of [{ a: 1, deep: { b: [1, null, "x"] } }, { c: 2 }, [], "text", 0, false, null]) {
     expect((await report("status", { payload })).status).toBe(200);
     expect((await show()).last_status).toEqual(payload);
@@ -85,7 +85,7 @@ test("unknown fields are ignored in every report", async () => {
   expect((await report("capacity", { ...capacity(), new_field: 1 })).status).toBe(200);
 });
 
-test("S-13: a report changes no other node, whatever it names", async () => {
+test("S-13: a report that names another node does not change that node", async () => {
   const other = await t.approvedNode();
   const before = await show(other.server_uuid);
   await report("status", { payload: { mine: 1 }, server_uuid: other.server_uuid });
@@ -93,13 +93,13 @@ test("S-13: a report changes no other node, whatever it names", async () => {
   expect(await show(other.server_uuid)).toEqual(before);
 });
 
-test("concurrent reports of many nodes are all stored when they are answered", async () => {
+test("when concurrent reports of many nodes are answered, all of them are stored", async () => {
   const nodes = await Promise.all(Array.from({ length: 20 }, () => t.approvedNode()));
   await Promise.all(nodes.map((each, index) => report("status", { payload: { index } }, each.api_key)));
   for (const [index, each] of nodes.entries()) expect((await show(each.server_uuid)).last_status).toEqual({ index });
 });
 
-test("of many concurrent reports of one node the last one is stored", async () => {
+test("when one node sends many reports concurrently, the last one is stored", async () => {
   await Promise.all(Array.from({ length: 50 }, (_, index) => report("status", { payload: { index } })));
   expect((await show()).last_status).toEqual({ index: 49 });
 });

@@ -43,7 +43,7 @@ test.each([...KEY_SCOPES])("a key of scope %s is created, shows its secret once,
   expect(tablesWith(await dumpTables(t.db), secret.slice(-32))).toEqual([]);
 });
 
-test("without a scope, or with null, a key has the scope full", async () => {
+test("a key that is created without a scope, or with scope null, has the scope full", async () => {
   expect((await make({ description: "d" })).body.scope).toBe("full");
   expect((await make({ description: "d", scope: null, expires_at: null })).body).toMatchObject({
     scope: "full",
@@ -91,7 +91,7 @@ test("another user's key is not listed, and deleting it gets the same answer as 
   expect((await t.call("GET", PATH, { key: user.key })).body).toHaveLength(1);
 });
 
-test("the use of a key is recorded", async () => {
+test("using a key sets its last_used_at", async () => {
   const { id, secret } = await t.mintKey("read_only");
   await whoami(secret);
   const used = async () => (await t.call("GET", PATH)).body.find((key: { id: string }) => key.id === id).last_used_at;
@@ -141,7 +141,7 @@ describe("Idempotency-Key", () => {
     await other.close();
   });
 
-  test("another body gets 422 and creates nothing", async () => {
+  test("a repeat with another body gets 422 and creates nothing", async () => {
     const headers = { "idempotency-key": "make-2" };
     await make({ description: "first body" }, headers);
     expect((await make({ description: "second body" }, headers)).status).toBe(422);
@@ -160,7 +160,7 @@ describe("Idempotency-Key", () => {
     expect((await t.call("POST", `/v1/cns/${server_uuid}/disable`, { headers })).status).toBe(200);
   });
 
-  test("a refusal is repeated, too, even if the request would succeed by now", async () => {
+  test("a repeat gets the same refusal, even if the request would succeed now", async () => {
     const server_uuid = randomUUID();
     const headers = { "idempotency-key": "refused" };
     const act = () => t.call("POST", `/v1/cns/${server_uuid}/disable`, { headers });
@@ -170,7 +170,7 @@ describe("Idempotency-Key", () => {
     expect((await t.call("POST", `/v1/cns/${server_uuid}/disable`)).status).toBe(200);
   });
 
-  test("a repeated change gets the same answer and does not happen again", async () => {
+  test("a repeated change gets the same answer and has no second effect", async () => {
     const { server_uuid } = await t.register();
     const role = (value: string, headers = {}) =>
       t.call("POST", `/v1/cns/${server_uuid}/role`, { body: { role: value }, headers });
@@ -189,11 +189,11 @@ describe("Idempotency-Key", () => {
     expect(keys.filter((each: { description: string }) => each.description === "bad idempotency key")).toHaveLength(0);
   });
 
-  test("255 characters are accepted", async () => {
+  test("an Idempotency-Key of 255 characters is accepted", async () => {
     expect((await make({ description: "d" }, { "idempotency-key": "a".repeat(255) })).status).toBe(201);
   });
 
-  test("after a day the same key is a new one", async () => {
+  test("after a day the same Idempotency-Key counts as a new one", async () => {
     const headers = { "idempotency-key": "yesterday" };
     const first = await make({ description: "day" }, headers);
     await t.advance(24 * 3_600);

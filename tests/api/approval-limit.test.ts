@@ -1,11 +1,12 @@
-// The rate limit of approvals is checked before anything that could help guessing (docs/reliability.md, S-07).
+// The rate limit of approvals is checked before any check whose answer could help to guess a code (docs/reliability.md,
+// S-07).
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 
 let t: TestControlPlane;
 beforeAll(async () => {
   t = await openTestControlPlane({ env: { BERTH_APPROVE_PER_MINUTE: "" } });
-  // Time is fixed except for the dev clock, so that buckets fill independently of the machine's speed.
+  // Only the dev clock moves the time, so that buckets refill at the same rate on a machine of any speed.
   await t.db.query(
     `create or replace function berth_now() returns timestamptz language sql volatile parallel safe as
        $$ select timestamptz '${new Date().toISOString()}' + ahead from lab_clock $$`,
@@ -22,7 +23,7 @@ async function drain(address: string): Promise<void> {
   }
 }
 
-test("the eleventh attempt within a minute is 429 with Retry-After in whole seconds", async () => {
+test("the eleventh approval attempt within a minute gets 429 with Retry-After in whole seconds", async () => {
   await drain("198.51.100.1");
   const answer = await t.approve("000000", from("198.51.100.1"));
   expect(answer.status).toBe(429);
@@ -56,7 +57,7 @@ test("S-07: attempts without a credential and malformed codes take tokens, too",
   expect((await t.approve("000000", at)).status).toBe(429);
 });
 
-test("with tokens left the order is credential, permissions, form, lookup", async () => {
+test("while the bucket has tokens, the checks run in this order: credential, permissions, form of the code, lookup", async () => {
   const at = from("198.51.100.6");
   const readOnly = (await t.mintKey("read_only")).secret;
   expect((await t.approve("O", { ...at, key: null })).status).toBe(401);
@@ -73,7 +74,7 @@ test("a malformed request is refused before the limit and takes no token", async
   expect((await t.approve("000000", at)).status).toBe(404);
 });
 
-test("one token returns every six seconds", async () => {
+test("the bucket gets one token back every six seconds", async () => {
   await drain("198.51.100.8");
   await t.advance(5.999);
   expect((await t.approve("000000", from("198.51.100.8"))).status).toBe(429);
@@ -101,7 +102,7 @@ test("S-07: two control planes on one database share the bucket", async () => {
   await other.close();
 });
 
-test("S-07: after 300 failed approvals in an hour, from any addresses, authenticated callers wait, too", async () => {
+test("S-07: after 300 failed approvals in an hour, from any addresses, a valid code gets 429 for more than a minute", async () => {
   await t.db.query(
     `insert into failure_count values ('cn-approval', date_trunc('minute', berth_now()), 300)
      on conflict (subject, minute) do update set failures = 300`,

@@ -10,7 +10,7 @@ afterAll(() => t.close());
 
 const REQUEST_ID = "7f1c2a34-5b6d-4e8f-9a0b-1c2d3e4f5a6b";
 const sameId = { headers: { "x-request-id": REQUEST_ID } };
-/** Everything in which two answers could differ. */
+/** Returns every part of an answer that could differ from another answer. */
 const seen = ({ status, headers, text }: Answer) => ({ status, text, headers: [...headers].sort() });
 
 test("approval returns the node with the id of its key, without the key, and sets approved_at", async () => {
@@ -61,7 +61,7 @@ describe("a malformed code gets 400 with the specified text", () => {
   );
 });
 
-test("S-08: unknown, used, expired and disabled codes get the same 404, including headers", async () => {
+test("S-08: unknown, used and expired codes and the code of a disabled node get the same 404 with the same headers", async () => {
   const used = await t.register();
   await t.approve(used.claim_code);
   const disabled = await t.register();
@@ -82,7 +82,7 @@ test("S-08: unknown, used, expired and disabled codes get the same 404, includin
   }
 });
 
-test("a record whose only code expired is deleted, and registering creates it again with a new code", async () => {
+test("a node whose only claim code expired is deleted; registering creates it again with a new code", async () => {
   const node = await t.register();
   await t.advance(3_600);
   const shown = () => t.call("GET", `/v1/system/cns/${node.server_uuid}`);
@@ -91,7 +91,7 @@ test("a record whose only code expired is deleted, and registering creates it ag
   expect((await t.approve(again.claim_code)).status).toBe(200);
 });
 
-test("of many concurrent approvals of one code one succeeds, and one key exists", async () => {
+test("one of many concurrent approvals of one code succeeds, and one key is created", async () => {
   const { server_uuid, claim_code } = await t.register();
   const answers = await Promise.all(Array.from({ length: 10 }, () => t.approve(claim_code)));
   expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(9).fill(404)]);
@@ -116,7 +116,7 @@ test("approval creates one node-join operation that refers to the node", async (
   expect(body[0]).toMatchObject({ kind: "node-join", references: [{ scope: "cn", id: server_uuid }] });
 });
 
-test("the audit chain has only the first three characters of a refused code", async () => {
+test("the audit chain contains only the first three characters of a refused code", async () => {
   await t.approve("9Z8Y7X");
   const { body } = await t.call("GET", "/v1/audit/events?limit=1000");
   const events = body.events.filter((event: { payload: { code_prefix?: string } }) =>

@@ -17,8 +17,8 @@ const list = async (query = "limit=1000") => (await t.call("GET", `/v1/audit/eve
 const verify = async (query = "") => (await t.call("GET", `/v1/audit/verify${query}`)).body;
 const headSeq = async (): Promise<number> => (await list("limit=1")).head?.seq ?? -1;
 /**
- * Returns the events that `act` adds: all between two events of the test. It waits for both, since a long transaction
- * anywhere in the cluster delays the chain.
+ * Returns the audit events that `act` adds: those between two marker events, which are added before and after it. Waits
+ * until both markers are in the chain, since a long transaction anywhere in the cluster delays it.
  */
 async function added(act: () => Promise<unknown>): Promise<Event[]> {
   const from = await mark();
@@ -85,7 +85,7 @@ test("events are numbered from 0 without gaps, and each has the hash of the prev
   expect(head).toEqual({ seq: events.at(-1).seq, hash: events.at(-1).hash });
 });
 
-test("after_seq is exclusive, limit is at most 1,000, one event is read by its number", async () => {
+test("after_seq is exclusive, limit is at most 1,000, and an event can be read by its number", async () => {
   const { events } = await list();
   expect((await list("after_seq=0&limit=1")).events).toEqual([events[1]]);
   expect((await t.call("GET", "/v1/audit/events?limit=1001")).status).toBe(400);
@@ -163,7 +163,7 @@ test("reads, invalid requests and repeated requests add no event", async () => {
   expect(events).toEqual([]);
 });
 
-test("a denial of an authenticated caller is recorded with its key and the action; an anonymous one is not", async () => {
+test("a denied request is recorded with the caller's key and the action; one without a credential is not recorded", async () => {
   const reader = await t.mintKey("read_only");
   const user = await addUser(t.db, "denied");
   const { server_uuid } = await t.register();
@@ -198,7 +198,7 @@ test("no event contains a key, a claim code or a poll token", async () => {
   }
 });
 
-describe("verify over 1,000 events and more", () => {
+describe("verify of more than 1,000 events", () => {
   beforeAll(async () => {
     const nodes = await Promise.all(Array.from({ length: 50 }, () => t.register()));
     for (let round = 0; round < 20; round++) {
@@ -217,7 +217,7 @@ describe("verify over 1,000 events and more", () => {
     return outcome.Mismatch;
   }
 
-  test("an unchanged chain, and every part of it, is Ok", async () => {
+  test("an unchanged chain is Ok, and so is every part of it", async () => {
     const { outcome, head } = await verify();
     expect(head.seq).toBeGreaterThan(1_000);
     expect(outcome).toEqual({ Ok: { verified_to: head.seq } });

@@ -14,14 +14,14 @@ const PATH = "/v1/cn-auto-approve";
 const open = (body: unknown) => t.call("POST", PATH, { body });
 const current = async () => (await t.call("GET", PATH)).body;
 
-test("without a window the answer is JSON null, and closing gets 204", async () => {
+test("while no window is open, GET returns JSON null and DELETE gets 204", async () => {
   const answer = await t.call("GET", PATH);
   expect([answer.status, answer.text]).toEqual([200, "null"]);
   expect((await t.call("DELETE", PATH)).status).toBe(204);
   expect(await t.call("DELETE", PATH)).toMatchObject({ status: 204, text: "" });
 });
 
-test("a window shows its opening time, its expiry, the remaining count and its opener", async () => {
+test("a window shows its opening time, its expiry, the remaining count and who opened it", async () => {
   const { user_id } = (await t.call("GET", "/v1/auth/whoami")).body;
   const { status, body } = await open({ duration_secs: 600, count: 3 });
   expect(status).toBe(200);
@@ -47,13 +47,13 @@ test("new nodes are approved without a code until the count is used up, then the
   expect((await t.call("POST", "/v1/agent/heartbeat", { key: status.body.api_key })).status).toBe(200);
 });
 
-test("without a count any number is approved", async () => {
+test("a window without a count approves any number of nodes", async () => {
   expect((await open({ duration_secs: 600 })).body.remaining_count).toBeNull();
   for (let node = 1; node <= 5; node++) expect((await t.register()).state).toBe("approved");
   expect((await current()).remaining_count).toBeNull();
 });
 
-test("nodes that were known before do not use up the window", async () => {
+test("a node that was registered before the window is not approved by it and does not use up its count", async () => {
   const pending = await t.register();
   const disabled = await t.register();
   await t.call("POST", `/v1/cns/${disabled.server_uuid}/disable`);
@@ -63,7 +63,7 @@ test("nodes that were known before do not use up the window", async () => {
   expect((await current()).remaining_count).toBe(1);
 });
 
-test("a window ends at the second of its expiry", async () => {
+test("a window approves no node from its expiry on", async () => {
   await open({ duration_secs: 3_600, count: 5 });
   await t.advance(3_590);
   expect((await t.register()).state).toBe("approved");
@@ -72,7 +72,7 @@ test("a window ends at the second of its expiry", async () => {
   expect((await t.register()).state).toBe("pending");
 });
 
-test("a new window replaces the previous one with its count", async () => {
+test("a new window replaces the previous window and its count", async () => {
   await open({ duration_secs: 600, count: 100 });
   await open({ duration_secs: 60, count: 1 });
   expect((await current()).remaining_count).toBe(1);
@@ -86,7 +86,7 @@ test("a closed window approves no node", async () => {
   expect((await t.register()).state).toBe("pending");
 });
 
-test("a duration above a day is clamped, and the audit event has the requested and the effective duration", async () => {
+test("a duration above one day is reduced to one day, and the audit event has the requested and the effective duration", async () => {
   const { body } = await open({ duration_secs: 1_000_000, count: 1 });
   expect(Date.parse(body.expires_at) - Date.parse(body.opened_at)).toBe(86_400_000);
   const { events } = (await t.call("GET", "/v1/audit/events?limit=1000")).body;
@@ -119,7 +119,7 @@ test("a null count is the same as a missing one", async () => {
   });
 });
 
-test("of 100 nodes that register concurrently exactly 10 are approved", async () => {
+test("a window with count 10 approves exactly 10 of 100 nodes that register concurrently", async () => {
   await open({ duration_secs: 600, count: 10 });
   const other = await openTestControlPlane({ databaseUrl: t.databaseUrl });
   const nodes = await Promise.all(Array.from({ length: 100 }, (_, index) => (index % 2 === 0 ? t : other).register()));
@@ -128,7 +128,7 @@ test("of 100 nodes that register concurrently exactly 10 are approved", async ()
   await other.close();
 });
 
-test("one node that registers twice concurrently counts once", async () => {
+test("a node that registers twice concurrently uses up one approval", async () => {
   await open({ duration_secs: 600, count: 2 });
   const server_uuid = randomUUID();
   const twice = await Promise.all([t.register({ server_uuid }), t.register({ server_uuid })]);

@@ -1,4 +1,4 @@
-// Generates requests that must be refused, from the description of a route.
+// Generates requests that a route must refuse, from the route's description.
 import { BODY_BYTES_MAX, JSON_DEPTH_MAX, JSON_ELEMENTS_MAX } from "../../src/contract/limits.ts";
 import type { CallOptions } from "../support/control-plane.ts";
 import type { Parameter, RouteDescription, Schema } from "./description.ts";
@@ -6,9 +6,9 @@ import type { Parameter, RouteDescription, Schema } from "./description.ts";
 export type BadCase = {
   readonly name: string;
   readonly options: CallOptions;
-  /** Replaces path parameters. */
+  /** Values that replace path parameters, by name. */
   readonly at?: Readonly<Record<string, string>>;
-  /** Appended to the path. */
+  /** The query with its question mark. */
   readonly query?: string;
   /** The acceptable statuses, and a word that the message must contain. */
   readonly expected: { readonly statuses: readonly number[]; readonly names?: string };
@@ -18,7 +18,7 @@ type Body = Readonly<Record<string, unknown>>;
 
 const BAD: BadCase["expected"] = { statuses: [400] };
 
-/** `accepted` is a valid body, or one item of a valid array. */
+/** Returns requests with an invalid body. `accepted` is a valid body or, for an array, one valid item. */
 export function badBodies(route: RouteDescription & { readonly accepted: Body }): BadCase[] {
   const { body, accepted } = route;
   if (body === null) return [];
@@ -35,7 +35,7 @@ export function badBodies(route: RouteDescription & { readonly accepted: Body })
   return [...(isList ? cases.map(asItem) : cases), ...wrongForms(route, object)];
 }
 
-/** The same fault in an item of a list. */
+/** Wraps the body of a case in an array, for a route whose body is an array. */
 function asItem(each: BadCase): BadCase {
   const { text, body } = each.options;
   const options = text === undefined ? { body: [body] } : { text: `[${text}]` };
@@ -71,10 +71,10 @@ function hostileTexts(accepted: Body): BadCase[] {
   ];
 }
 
-/** Bodies that are invalid as a whole. */
+/** Returns cases whose body is invalid as a whole, for example of another JSON type or content type. */
 function wrongForms({ body, bodyOptional }: RouteDescription, object: string): BadCase[] {
   const isList = body?.type === "array";
-  // A body that is not JSON counts as missing, which this route accepts.
+  // A body with another content type counts as missing, and a route with an optional body accepts that.
   const otherTypes = bodyOptional ? [] : ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data"];
   const sound = isList ? `[${object}]` : object;
   const forms = ["null", "true", "1", '"text"', "[null]", "[1]", "[[]]", ...(isList ? ["{}", object] : ["[]", "[{}]"])];
@@ -103,7 +103,7 @@ function wrongField(field: string, schema: Schema, accepted: Body): BadCase[] {
   }));
 }
 
-/** Values that a schema excludes; empty for a schema that accepts anything. */
+/** Returns values that the schema refuses; none if it accepts any value. */
 function wrongValues(schema: Schema): unknown[] {
   const types = typesOf(schema);
   if (types.size === 0) return [];
@@ -128,7 +128,7 @@ function typesOf(schema: Schema): Set<string> {
   return new Set([...(schema.type === undefined ? [] : [schema.type]), ...parts.flatMap((part) => [...typesOf(part)])]);
 }
 
-/** Agent and booter reports ignore unknown fields, so that mixed versions work. */
+/** Returns cases with an unknown field; none for agents and booters, whose newer versions may send new fields. */
 function unknownFields(route: RouteDescription, accepted: Body): BadCase[] {
   if (/^\/v\d\/(?:agent|booter)\//.test(route.path)) return [];
   const fields = ["disk_laoyut", "state", "id", "tenant_id", "is_root", "constructor", "toString"];
@@ -147,7 +147,7 @@ export function badParameters(route: RouteDescription): BadCase[] {
 
 function badPath({ name, schema }: Parameter): BadCase[] {
   const numeric = schema.type === "integer" || schema.type === "number";
-  // An invalid name gets 404.
+  // A name in a path has no form to check: a name that does not exist gets 404.
   const statuses = numeric || schema.format === "uuid" ? [400] : [400, 404];
   const values = [
     "x",

@@ -1,4 +1,4 @@
-// Creates nodes that were announced on the boot bus, for tests that need such nodes.
+// Creates nodes that a booter announced, for tests that need nodes set up by netboot.
 import { randomUUID } from "node:crypto";
 import { okOf, type TestControlPlane } from "../support/control-plane.ts";
 

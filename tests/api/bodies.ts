@@ -1,12 +1,12 @@
-// Valid bodies for tests that change one thing in them: the examples of the API description, with unique values where
-// they are required, and with optional fields.
+// Valid request bodies, in which tests change one thing: the examples of the API description, with unique values where
+// the API requires them, and with optional fields.
 import { randomBytes } from "node:crypto";
 import { BODY_EXAMPLES } from "../../src/contract/body-examples.ts";
 import { newPublicKey } from "../compute/public-key.ts";
 
 type Fields = Record<string, unknown>;
 
-/** A capacity report with every required field. */
+/** Returns a capacity report with every required field. */
 export function capacity(): Fields {
   return {
     cpu_cores_physical: 8,
@@ -21,7 +21,7 @@ export function capacity(): Fields {
   };
 }
 
-/** The body of a named record, with a new name each time. */
+/** Returns the name and description of a record; the name is new each time. */
 function named(): Fields {
   return { name: crypto.randomUUID(), description: "made by a test" };
 }
@@ -49,18 +49,18 @@ function freshNetwork(): string {
 
 type Objects = Readonly<Record<string, string>>;
 
-/** Fields that override or complete an example. */
+/** Fields that override or complete the example of a route, by route. */
 const CHANGES: Readonly<Record<string, (of?: Objects) => Fields>> = {
-  // Long enough for the test, and without effect on registrations.
+  // Moves the clock by only one second, so that no claim of another test expires.
   "POST /lab/clock": () => ({ seconds: 1 }),
   "POST /v1/cn-auto-approve": () => ({ duration_secs: 60, count: 1 }),
   "POST /v1/agent/capacity": capacity,
-  // Any machine enrolls.
+  // An empty allowlist: any machine may enrol.
   "PUT /v2/cn-boot-policy": () => ({ allowlist: [] }),
-  // A machine other than the registering one.
+  // Another machine than in the body of POST /v1/agent/register.
   "POST /v2/booter/announce": () => ({ server_uuid: "3d4c0e2a-7b1f-4c55-9e0a-6b2f8d1c4e78" }),
   "PATCH /v1/cns/{server_uuid}/placement": () => ({ overprovision_cpu: 2.5, fault_domain: "rack-7" }),
-  // The caller creates the image, the subnet and the keys.
+  // The test must create the image, the subnet and the SSH keys, and set their ids.
   "POST /v1/instances": () => ({
     cpu: 1,
     memory_bytes: 2 ** 30,
@@ -91,8 +91,7 @@ const CHANGES: Readonly<Record<string, (of?: Objects) => Fields>> = {
   "POST /v1/tenants/{tenant_id}/projects/{project_id}/ssh-keys": freshKey,
 };
 
-/** Valid bodies by route; for an array, one item. Tests break them before sending, so they change nothing. Ids come from
- * `of`. */
+/** Returns a valid body, by route; for an array, one item. `of` has the ids of the objects that the body names. */
 export const acceptedBodies: Readonly<Record<string, (of?: Objects) => Fields>> = Object.fromEntries(
   Object.entries(BODY_EXAMPLES).map(([route, example]) => {
     const body = (Array.isArray(example) ? example[0] : example) as Fields;

@@ -1,4 +1,4 @@
-// The request rate of an authenticated caller: further keys give no higher rate (docs/reliability.md, S-48).
+// The request rate of an authenticated caller: a caller with more keys gets no higher rate (docs/reliability.md, S-48).
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
@@ -9,9 +9,9 @@ const REQUESTS = 100;
 const WRITES = 60;
 const NODES = 60;
 
-/** A control plane without limits, for preparation. */
+/** A control plane without rate limits, which prepares the objects. */
 let t: TestControlPlane;
-/** A control plane with limits on the same database. */
+/** A control plane with rate limits, on the same database. */
 let limited: TestControlPlane;
 beforeAll(async () => {
   t = await openTestControlPlane();
@@ -62,7 +62,7 @@ test("writes have a lower rate than reads, and a refused write has no effect", a
   expect((await limited.call("GET", path, { key: tenant.key })).status).toBe(200);
 });
 
-test("keys of one tenant and of one user share a rate", async () => {
+test("all keys of a tenant that belong to one user share a rate", async () => {
   const tenant = await openTenant(t);
   const keys = [tenant.key];
   for (let n = 0; n < 4; n += 1) {
@@ -84,7 +84,7 @@ test("nodes behind one address have separate rates", async () => {
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
 }, 60_000);
 
-test("the rates are settings, and a change reaches a running process", async () => {
+test("the rates are settings, and a running process applies a change", async () => {
   const own = await openTestControlPlane({ env: { BERTH_LIMITS_CALLER_REQUESTS_PER_MINUTE: undefined } });
   try {
     const user = await addUser(own.db, "user");

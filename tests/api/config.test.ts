@@ -76,7 +76,7 @@ test("the settings are a bare array with all specified entries", async () => {
 });
 
 describe.each(KEYS)("%s", (key, standard, restart_required, good, bad) => {
-  test("has its default and restart rule", async () => {
+  test("shows its default and whether a change needs a restart", async () => {
     expect((await t.call("GET", at(key))).body).toMatchObject({
       key,
       value: standard,
@@ -119,7 +119,7 @@ test("a body without value, or with unknown fields, gets 400", async () => {
   expect(answer).toMatchObject({ status: 400, body: { message: expect.stringContaining("default") } });
 });
 
-test("set and reset are audited, refusals are not", async () => {
+test("setting and resetting a value are audited, refused requests are not", async () => {
   const head = async () => (await t.call("GET", "/v1/audit/events?limit=1")).body.head.seq;
   const before = await head();
   await set("imds.hop_limit_default", 3);
@@ -130,7 +130,7 @@ test("set and reset are audited, refusals are not", async () => {
   expect(events[0].payload).toEqual({ key: "imds.hop_limit_default", value: 3 });
 });
 
-test("the environment overrides the stored value, which is kept, and the setting shows the variable", async () => {
+test("an environment variable overrides the stored value without deleting it, and the setting names the variable", async () => {
   await set("reservoir.percent_default", 0.4);
   const env = { BERTH_RESERVOIR_PERCENT_DEFAULT: "0.1", BERTH_METRICS_BACKEND: "clickhouse" };
   const other = await openTestControlPlane({ databaseUrl: t.databaseUrl, env });
@@ -160,11 +160,11 @@ test.each([
   [{ BERTH_APPROVE_PER_MINUTE: "0" }, "BERTH_APPROVE_PER_MINUTE"],
   [{ BERTH_TRUSTED_PROXIES: "10.0.0.0/33" }, "BERTH_TRUSTED_PROXIES"],
   [{ BERTH_LOG_LEVEL: "loud" }, "BERTH_LOG_LEVEL"],
-])("the environment %j is refused with the variable's rule", (env, text) => {
+])("the environment %j is refused with an error that states the variable's rule", (env, text) => {
   expect(() => readConfig(env)).toThrow(text);
 });
 
-test("a malformed root key is not repeated in the message", () => {
+test("the error about a malformed root key does not contain the key", () => {
   expect(() => readConfig({ BERTH_ROOT_KEY: "hunter2hunter2" })).not.toThrow("hunter2");
   expect(readConfig({ BERTH_ROOT_KEY: ROOT_KEY }).rootKey).toBe(ROOT_KEY);
 });

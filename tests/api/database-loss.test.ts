@@ -14,7 +14,7 @@ afterAll(async () => {
   await cluster.remove();
 });
 
-test("S-18: without the database every route that needs it gets 503 with Retry-After, health 200; later all routes recover", async () => {
+test("S-18: while the database is down, routes that need it get 503 with Retry-After and health gets 200; then all recover", async () => {
   const node = await t.approvedNode();
   const requests: [string, string, unknown?][] = [
     ["GET", "/readyz"],

@@ -17,7 +17,7 @@ export type Schema = {
 export type Parameter = { readonly name: string; readonly in: string; readonly schema: Schema };
 
 export type RouteDescription = {
-  /** `METHOD /path/{parameter}` */
+  /** The route, as `METHOD /path/{parameter}`. */
   readonly name: string;
   readonly method: string;
   readonly path: string;
@@ -60,7 +60,7 @@ export function readRoutes(document: Document): RouteDescription[] {
   );
 }
 
-/** References are followed at every level; no schema of this API refers to itself. */
+/** Replaces references by their schemas at every level. No schema of this API refers to itself. */
 function resolved(schema: Schema, document: Document): Schema {
   if (schema.$ref !== undefined) {
     const name = schema.$ref.split("/").at(-1) ?? "";

@@ -13,10 +13,10 @@ import { fill, makeObjects, type Objects, selectorsOf } from "./objects.ts";
 import { readRoutes, type RouteDescription } from "./description.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
-/** The target of an example: objects for the path, and fields with the ids of existing objects. */
+/** What the request of an example needs: ids for its path, fields with ids of existing objects, and its key. */
 type Stage = { readonly objects?: Objects; readonly fields?: Fields; readonly key?: string | null };
 
-/** Fields with ids or secrets; only these are replaced. */
+/** Fields with ids or secrets; the test replaces no other field of an example. */
 const NAMING = new Set([
   "claimed_by",
   "code",
@@ -34,7 +34,7 @@ const NAMING = new Set([
 const PLATFORM = "29990101T000000Z";
 
 let t: TestControlPlane;
-/** The host of the instances, and the node of the examples. */
+/** The node that hosts the instances, and the node that sends the examples of agent routes. */
 let host: Node;
 let agent: Node;
 let ids: Objects;
@@ -57,7 +57,7 @@ beforeAll(async () => {
   routes = readRoutes(document);
   agent = await addNode(t);
   const objects = await makeObjects(t);
-  // Later, so that their instance is on a node of its own.
+  // Joins after makeObjects, so that its instance is not placed on this node.
   host = await addNode(t, { platform_version: PLATFORM, hvm_supported: true });
   const mac = "02:be:57:00:00:02";
   await make("/v2/booter/seen", { mac });
@@ -104,7 +104,7 @@ beforeAll(async () => {
 });
 afterAll(() => t.close());
 
-/** Additional preparation for some routes. */
+/** The preparation that some routes need, by route. */
 const STAGES: Readonly<Record<string, () => Stage | Promise<Stage>>> = {
   "POST /v1/agent/register": () => ({ key: null }),
   "POST /v1/agent/claim": () => ({ fields: { claimed_by: agent.server_uuid } }),
@@ -134,21 +134,21 @@ const STAGES: Readonly<Record<string, () => Stage | Promise<Stage>>> = {
   }),
 };
 
-/** Routes that wait for a job of this kind. */
+/** The kind of job that a route waits for, by route. */
 const JOBS: Readonly<Record<string, string>> = {
   "POST /v1/floating-ips/{floating_ip_id}/attach": "fip_claim",
   "POST /v1/tenants/{tenant_id}/projects/{project_id}/floating-ips/{floating_ip_id}/attach": "fip_claim",
   "POST /v1/instances": "provision",
 };
 
-/** A running setup and its epoch. */
+/** Starts the setup of a node. Returns the node for the path, and the epoch of the setup. */
 async function settingUp(): Promise<Stage> {
   const server_uuid = await bareMachine(t, "setting_up");
   const { epoch } = await make(`/v2/booter/cns/${server_uuid}/bundle`, {});
   return { objects: { server_uuid }, fields: { epoch } };
 }
 
-/** A job that the agent has claimed. */
+/** Inserts a job that the agent has claimed. */
 async function jobInHand(): Promise<Stage> {
   const job_id = randomUUID();
   await t.db.query(
@@ -175,7 +175,7 @@ async function send(route: RouteDescription): Promise<Answer> {
   return await asked;
 }
 
-test("every route with a body has an example, and every example a route", () => {
+test("every route with a body has an example, and every example belongs to a route", () => {
   const takers = routes.filter(({ body }) => body !== null).map(({ name }) => name);
   expect(Object.keys(BODY_EXAMPLES).sort()).toEqual(takers.sort());
   for (const name of takers) {

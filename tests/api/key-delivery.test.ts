@@ -1,4 +1,4 @@
-// The delivery of a node's key to its agent only (docs/nodes.md, "The claim-code path").
+// A node's key is delivered only to the node's own agent (docs/nodes.md, "The claim-code path").
 import { Buffer } from "node:buffer";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { REGISTER_STATUS_HOLD_MS } from "../../src/contract/limits.ts";
@@ -26,12 +26,12 @@ const HEX_32 = expect.stringMatching(/^[0-9a-f]{64}$/);
 
 const holds = () => watchHold(REGISTER_STATUS_HOLD_MS);
 
-test("an unknown token gets 404, a missing one 400", async () => {
+test("a status request with an unknown poll token gets 404, and without a token 400", async () => {
   expect(await status("0".repeat(32))).toMatchObject({ status: 404, body: { error_code: "NotFound" } });
   expect((await t.call("GET", "/v1/agent/register/status", { key: null })).status).toBe(400);
 });
 
-test("after approval the answer has the key and three ticket keys, also with the token in a header", async () => {
+test("after approval the status has the key and three ticket keys, also when the poll token is sent in a header", async () => {
   const { claim_code, poll_token } = await t.register();
   await t.approve(claim_code);
   const { body } = await status(poll_token);
@@ -57,7 +57,7 @@ test("S-14: a lost answer can be requested again until the key is first used", a
   expect((await use(node.api_key)).status).toBe(200);
 });
 
-test("a disabled node gets its state at once, and no key that it had not fetched", async () => {
+test("the agent of a disabled node gets its state at once, without the key if it had not fetched it before", async () => {
   const node = await t.register();
   await t.approve(node.claim_code);
   await t.call("POST", `/v1/cns/${node.server_uuid}/disable`);
@@ -86,7 +86,7 @@ test("a waiting agent is answered when its node is disabled", async () => {
   expect((await waiting).body).toEqual({ state: "disabled", ...NOTHING });
 });
 
-test("a token whose claim ended does not deliver the key, even if its agent still waits", async () => {
+test("an agent whose claim was ended by the approval of another claim gets 404 and no key, even during its long poll", async () => {
   const other = await openTestControlPlane({ databaseUrl: t.databaseUrl });
   const { server_uuid, poll_token } = await other.register();
   const begun = holds();
@@ -101,7 +101,7 @@ test("a token whose claim ended does not deliver the key, even if its agent stil
   await other.close();
 });
 
-test("an agent that disconnects frees its slot", async () => {
+test("a long poll ends when its agent disconnects", async () => {
   const other = await openTestControlPlane({ databaseUrl: t.databaseUrl });
   const { poll_token } = await other.register();
   const abort = new AbortController();
@@ -125,7 +125,7 @@ test("a long poll lasts exactly 30 s without an event", async () => {
   const waiting = other.call("GET", path, { key: null }).finally(() => answered = true);
   const over = await begun();
   expect(answered).toBe(false);
-  // The thirty seconds are over.
+  // Fires the timer of 30 s.
   over();
   expect((await waiting).body).toEqual({ state: "pending", ...NOTHING });
   await other.close();
@@ -166,7 +166,7 @@ test("S-09, S-14: the database never contains keys, ticket keys or poll tokens i
   for (const form of forms) expect(tablesWith(after, form)).toEqual([]);
 });
 
-test("the first use erases the stored key before its own answer", async () => {
+test("the first use of a key erases the stored key before that request is answered", async () => {
   const node = await t.approvedNode();
   const [first] = await Promise.all([use(node.api_key), use(node.api_key), use(node.api_key)]);
   expect(first?.status).toBe(200);

@@ -19,7 +19,7 @@ afterAll(() => t.close());
 const NODES = 1_000;
 const MIB = 2 ** 20;
 
-/** Creates approved nodes with sysinfo of this size. */
+/** Replaces all nodes by NODES disabled nodes, each with this many bytes of sysinfo. */
 async function nodes(bytes: number): Promise<void> {
   await t.db.withClient(async (client) => {
     await client.query("delete from cn_signal");
@@ -30,7 +30,7 @@ async function nodes(bytes: number): Promise<void> {
                jsonb_build_object('pad', repeat('x', $1::int)), berth_now()) returning server_uuid`,
       [bytes],
     );
-    // A copied value is not compressed again.
+    // Copies the first row, because PostgreSQL does not compress a copied value again.
     await client.query(
       `insert into cn (server_uuid, incarnation, version, state, hostname, role, sysinfo, registered_at)
        select gen_random_uuid(), gen_random_uuid(), 1, 'disabled', 'node', 'tenant', one.sysinfo, berth_now()
@@ -40,7 +40,7 @@ async function nodes(bytes: number): Promise<void> {
     await client.query(
       "insert into cn_signal (server_uuid, last_seen, last_status) select server_uuid, berth_now(), sysinfo from cn",
     );
-    // Otherwise this session may add its reads and writes to the statistics only after the list.
+    // Without this, the session could add its own reads to the statistics while a request is measured.
     await client.query("select pg_stat_force_next_flush()");
   });
 }
@@ -52,7 +52,7 @@ const SESSIONS = "select pid from pg_stat_activity where datname = current_datab
 const largeBlocks = async () => (await t.db.query<{ blocks: number }>(TOAST)).rows[0]!.blocks;
 const sessions = async () => (await t.db.query<{ pid: number }>(SESSIONS)).rows.map(({ pid }) => pid);
 
-/** Returns an answer and the blocks of large values that were read for it, with a separate control plane. */
+/** Sends a GET to a separate control plane. Returns the answer and the number of TOAST blocks that were read for it. */
 async function measured(path: string): Promise<{ readonly answer: Answer; readonly blocks: number }> {
   const others = new Set(await sessions());
   const own = await openTestControlPlane({ databaseUrl: t.databaseUrl, resident: false });
@@ -64,7 +64,7 @@ async function measured(path: string): Promise<{ readonly answer: Answer; readon
 }
 
 test(
-  `a list of ${NODES} nodes of 1 MiB has as many bytes as one of small nodes, and reads no large value`,
+  `a list of ${NODES} nodes with 1 MiB of sysinfo is as long as a list of small nodes, and reads no large value`,
   async () => {
     await nodes(1);
     const small = await t.call("GET", "/v1/system/cns");
@@ -92,13 +92,16 @@ describe("large columns are in a list", () => {
     expect(next_page).toEqual(expect.any(String));
   });
 
-  test.each(["", "&limit=51", "&limit=1000"])("never without such a limit: include=sysinfo%s", async (rest) => {
-    const answer = await t.call("GET", `/v1/system/cns?include=sysinfo${rest}`);
-    expect(answer).toMatchObject({
-      status: 400,
-      body: { message: `include: takes a limit of at most ${CN_SYSINFO_PAGE_ROWS_MAX}` },
-    });
-  });
+  test.each(["", "&limit=51", "&limit=1000"])(
+    "never in a whole list or a large page: include=sysinfo%s gets 400",
+    async (rest) => {
+      const answer = await t.call("GET", `/v1/system/cns?include=sysinfo${rest}`);
+      expect(answer).toMatchObject({
+        status: 400,
+        body: { message: `include: takes a limit of at most ${CN_SYSINFO_PAGE_ROWS_MAX}` },
+      });
+    },
+  );
 });
 
 describe("a flood of registrations", () => {
@@ -109,7 +112,7 @@ describe("a flood of registrations", () => {
       body: { server_uuid: randomUUID(), hostname: "n", sysinfo: {}, ...fields },
     });
 
-  /** Claims of one node, as if they had come from there, the first of which expires in 10 minutes. */
+  /** Inserts claims of one node from this source. The first one expires in 10 minutes. */
   async function claims(count: number, bucket: string): Promise<void> {
     await t.db.query(
       `insert into enrolment_claim (id, incarnation, version, state, server_uuid, claim_code, expires_at, registration_id,
@@ -129,7 +132,7 @@ describe("a flood of registrations", () => {
     expect(wait_s).toBeLessThanOrEqual(3_600);
   };
 
-  test("of a rack: 200 concurrent nodes behind one address are all accepted", async () => {
+  test("of 200 concurrent nodes behind one address, such as a rack, is accepted", async () => {
     const answers = await Promise.all(Array.from({ length: 200 }, () => register()));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
     const { rows } = await t.db.query("select name, remaining from budget order by name");

@@ -31,7 +31,7 @@ test("the key of an approved node cannot be deleted, and the error says what to 
   expect(await brokenInvariants(t.db)).toEqual([]);
 });
 
-test("the key of a disabled node is deleted together with the node's reference", async () => {
+test("deleting the key of a disabled node also clears the node's reference to it", async () => {
   const { server_uuid, api_key } = await t.approvedNode();
   const { bound_api_key_id } = await show(server_uuid);
   okOf(await t.call("POST", `/v1/cns/${server_uuid}/disable`));

@@ -8,8 +8,9 @@ import { changedRows, type Dump, dumpTables } from "../support/dump.ts";
 import { acceptedBodies } from "./bodies.ts";
 import { readRoutes, type RouteDescription } from "./description.ts";
 
-// own, other: the object of the node that asks, and of another node, in every state that it can have. absent: of no
-// node. One number: it is the same for all.  node: the key of an approved node.  off: the key of a disabled node.
+// Each cell is the status for an object of the calling node (own), of another node (other), or of no node (absent). The
+// other node's jobs are requested in every state; one number means that all states get this status.
+// node: the key of an approved node. off: the key of a disabled node.
 const TABLE = `
 route                                      node own other absent   off own other absent
 POST /v1/agent/heartbeat                   200 200 200             200 200 200
@@ -62,16 +63,16 @@ const EXPECTED = new Map(
   }),
 );
 
-/** A public route; a test below checks its changes. */
+/** Routes that need no key. A test below checks what a registration changes. */
 const ANONYMOUS = ["POST /v1/agent/register", "GET /v1/agent/register/status"];
-/** Fields and parameters that name a node, a job, or a network card. */
+/** Fields and parameters that name a node, a job, or a MAC address. */
 const NAMES = ["server_uuid", "cn_id", "cn", "node", "job_id", "mac", "claimed_by", "running_jobs", "target_cn"];
-/** Lists that could include a node's objects. */
+/** Lists that could include a node's objects; the test sends them with `?cn=`. */
 const FILTERED = ["GET /v1/system/instances", "GET /v1/system/jobs", "GET /v1/instances"];
 const OBJECTS = ["own", "other", "absent"] as const;
 type Objects = typeof OBJECTS[number];
 
-/** The objects of a node: one job in every state. */
+/** A node with its credentials and one job in every state. */
 type Owner = {
   readonly server_uuid: string;
   readonly poll_token: string;
@@ -111,7 +112,7 @@ async function owner(mac: string): Promise<Owner> {
   return { server_uuid, poll_token, mac, key, jobs };
 }
 
-/** A job of the node in this state; `_buried`: one whose tombstone was applied. */
+/** Creates a job of the node in this state. With the suffix `_buried` the node has confirmed the job's tombstone. */
 async function jobOf(server_uuid: string, named: string): Promise<string> {
   const id = await enqueue(t, { server_uuid });
   if (named === "pending") return id;
@@ -137,11 +138,11 @@ function namesNode({ path, parameters, body, name }: RouteDescription): boolean 
 
 type Request = { readonly path: string; readonly body?: unknown };
 
-/** The requests of a route that name these objects: one, or one for each state of the jobs. */
+/** Returns the requests of a route that name these objects: one, or one for each job if the path names a job. */
 async function requestsOf(route: string, caller: Owner, objects: Objects): Promise<readonly Request[]> {
   const [, pattern = ""] = route.split(" ");
   const of = { own: caller, other, absent: ABSENT }[objects];
-  // A node's own job changes with the first call, so each call has one of its own.
+  // The first call changes a node's own job, so each call gets a new job.
   const jobs = !pattern.includes("{job_id}")
     ? [""]
     : objects === "own"
@@ -181,7 +182,7 @@ function bodyOf(route: string, of: Omit<Owner, "key">): unknown {
   }
 }
 
-/** Tables with a row per request, whatever it did. */
+/** Tables to which any request may add a row; they are not compared. */
 const LOGS = ["audit_event", "audit_head", "seen", "idempotency", "failure_count", "transition", "api_key_use"];
 
 /** Returns all rows that name the other node or its objects. */
@@ -191,17 +192,17 @@ async function rowsOfOther(): Promise<Dump> {
   return new Map([...dump].map(([table, rows]) => [table, rows.filter((row) => ids.some((id) => row.includes(id)))]));
 }
 
-/** Returns the parts of an answer that show the other node. */
+/** Returns whether an answer contains an id of the other node or of its objects. */
 function leaked({ text }: Answer): boolean {
   return [other.server_uuid, other.mac, ...Object.values(other.jobs)].some((id) => text.includes(id));
 }
 
-test("S-01: every route that can name a node or one of its objects has a row, and every row such a route", () => {
+test("S-01: the table has exactly one row for each route that can name a node or one of its objects", () => {
   expect([...EXPECTED.keys()].sort()).toEqual(routes.filter(namesNode).map(({ name }) => name).sort());
   for (const [route, cells] of EXPECTED) expect([route, cells.length]).toEqual([route, 2 * OBJECTS.length]);
 });
 
-describe("S-01, S-13: a node is answered as in the table, and changes and reads nothing of another node", () => {
+describe("S-01, S-13: a node's key gets the statuses of the table, and neither changes nor reads another node's objects", () => {
   test.each([...EXPECTED])("%s", async (route, cells) => {
     const [method = ""] = route.split(" ");
     const found: string[] = [];
@@ -222,7 +223,7 @@ describe("S-01, S-13: a node is answered as in the table, and changes and reads 
   });
 });
 
-describe("S-13: a key acts only for its node, whatever the request names", () => {
+describe("S-13: a request that names another node in its query, headers or body acts only for the key's own node", () => {
   const AGENT = [...EXPECTED.keys()].filter((route) => route.includes(" /v1/agent/"));
 
   test.each(AGENT)("%s", async (route) => {
@@ -248,7 +249,7 @@ describe("S-13: a key acts only for its node, whatever the request names", () =>
     expect(changedRows(before, await rowsOfOther())).toEqual([]);
   });
 
-  test("its reports change its own record", async () => {
+  test("a report changes the record of the key's own node", async () => {
     const { key, server_uuid } = callers.get("node")!;
     const payload = { note: randomUUID() };
     const body = { payload, server_uuid: other.server_uuid };

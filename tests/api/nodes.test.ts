@@ -37,7 +37,7 @@ describe("lists", () => {
   });
 
   test.each(["state=gone", "state=", "state=APPROVED", "limit=0", "limit=1001", "limit=x", "page_token=made-up"])(
-    "%s is 400",
+    "the query %s gets 400",
     async (query) => {
       expect((await t.call("GET", `/v1/system/cns?${query}`)).status).toBe(400);
     },
@@ -89,14 +89,14 @@ describe("disable", () => {
     expect(await act(server_uuid, "disable")).toMatchObject({ status: 200, body: first.body });
   });
 
-  test("a pending node loses its code", async () => {
+  test("disabling a pending node deletes its claim code", async () => {
     const { server_uuid, claim_code } = await t.register();
     expect((await act(server_uuid, "disable")).body).toMatchObject({ state: "disabled", claim_code: null });
     expect((await t.approve(claim_code)).status).toBe(404);
   });
 
   test.each(["awaiting_setup", "setting_up"] as const)(
-    "a node in %s gets 409 with its state",
+    "disabling a node in %s gets 409 with the state",
     async (state) => {
       const server_uuid = await bareMachine(t, state);
       expect(await act(server_uuid, "disable")).toMatchObject({
@@ -114,7 +114,7 @@ test.each(["tenant", "edge", "both"])("the role %s is set and shown", async (rol
 });
 
 describe("reservoir", () => {
-  test("null and absent fields are inherited, and the body replaces the whole override", async () => {
+  test("null and absent fields inherit the cluster's default, and the body replaces the whole override", async () => {
     const { server_uuid } = await t.register();
     const set = (body: unknown) => act(server_uuid, "reservoir", body);
     expect((await set({ reservoir_enabled: false, reservoir_percent: 0.25 })).body).toEqual({
@@ -218,7 +218,7 @@ describe("remove", () => {
   });
 });
 
-test("the instances on a node are those with this host, and the pages contain each once", async () => {
+test("the list of a node's instances has the instances with this host, and its pages contain each once", async () => {
   const { server_uuid } = await t.register();
   const other = await t.register();
   const insert = (host: string) => t.db.query(insertInstance({ state: "'running'", host_cn_uuid: "$1::uuid" }), [host]);

@@ -4,10 +4,10 @@ import { okOf, type TestControlPlane } from "../support/control-plane.ts";
 import { acceptedBodies } from "./bodies.ts";
 import type { RouteDescription } from "./description.ts";
 
-/** Ids by path parameter and by selector: `vpc_id` and `vpc` are the same object. */
+/** Ids by path parameter and by selector: `vpc_id` and `vpc` have the same value. */
 export type Objects = Readonly<Record<string, string>>;
 
-/** How each is created, parents first. A path may name earlier objects. */
+/** How to create one object of each kind, parents first. A path may contain the ids of earlier objects. */
 const MADE: readonly (readonly [name: string, path: string, body: string])[] = [
   ["silo", "/v1/silos", "POST /v1/silos"],
   ["tenant", "/v1/silos/{silo_id}/tenants", "POST /v1/silos/{silo_id}/tenants"],
@@ -25,7 +25,10 @@ const MADE: readonly (readonly [name: string, path: string, body: string])[] = [
 
 const EVERY = [...MADE.map(([name]) => name), "instance"];
 
-/** Uses the objects of `within` and creates the others below them: all, or the named ones with their parents. */
+/**
+ * Creates the objects that `within` does not have, below those that it has: of every kind, or of the kinds in `only`
+ * and their parents. Returns the ids of all.
+ */
 export async function makeObjects(t: TestControlPlane, within: Objects = {}, only = EVERY): Promise<Objects> {
   const made: Record<string, string> = { ...within };
   const wanted = withParents(only);
@@ -39,7 +42,7 @@ export async function makeObjects(t: TestControlPlane, within: Objects = {}, onl
   return made;
 }
 
-/** The parents of an object, up to the silo. An instance includes its disk and its NIC. */
+/** Adds the parents of the kinds, up to the silo. A disk or a NIC counts as its instance. */
 function withParents(names: readonly string[]): ReadonlySet<string> {
   const wanted = new Set(names.map((name) => ["disk", "nic"].includes(name) ? "instance" : name));
   if (wanted.has("instance")) wanted.add("vpc");
@@ -53,8 +56,8 @@ function withParents(names: readonly string[]): ReadonlySet<string> {
 let platforms = 0;
 
 /**
- * Creates an instance with its own image, subnet, node, disk and NIC. It stays in stopping, since the operation that
- * deletes it never ends: so no request waits for a node.
+ * Creates an instance with its own image, subnet, node, disk and NIC. It stays in stopping with a delete
+ * operation that never ends, so that a request that would change it is refused at once instead of waiting for a node.
  */
 async function makeInstance(t: TestControlPlane, made: Objects): Promise<Objects> {
   // Only this node is new enough for the image.
@@ -105,7 +108,7 @@ async function operationsEnded(t: TestControlPlane, ids: ReadonlySet<string>): P
   }
 }
 
-/** Replaces the parameters of a path by ids; unknown parameters stay. */
+/** Replaces the parameters of a path by ids. Parameters without an id do not change. */
 export function fill(path: string, objects: Objects): string {
   return path.replace(/\{(\w+)\}/g, (whole, name) => objects[name] ?? whole);
 }

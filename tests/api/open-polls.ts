@@ -1,5 +1,5 @@
-// Controls the timers of long polls: they are recorded and never fire, so that only the test ends a poll, on a machine
-// of any speed.
+// Controls the timers of long polls: they are recorded and never fire by themselves, so that the test decides when a
+// poll times out, on a machine of any speed.
 import { vi } from "vitest";
 
 const PATIENT = { timeout: 20_000 };

@@ -1,4 +1,4 @@
-// Operations. Tests insert the operations of other builds into the table, as a deployment would leave them.
+// Operations. Tests insert operations of another build into the table, as an upgrade or a downgrade would leave them.
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
@@ -21,7 +21,9 @@ async function joined(): Promise<{ readonly id: string; readonly server_uuid: st
   return { id, server_uuid };
 }
 
-/** Inserts succeeded operations with these columns. */
+/**
+ * Inserts copies of an operation with some columns replaced, given as SQL pairs of name and value. Returns their ids.
+ */
 async function put(like: string, count: number, columns: string): Promise<string[]> {
   const { rows } = await t.db.query<{ id: string }>(
     `insert into saga select p.* from saga s cross join generate_series(1, $2::int) n
@@ -32,7 +34,7 @@ async function put(like: string, count: number, columns: string): Promise<string
   return rows.map(({ id }) => id);
 }
 
-/** Inserts an operation of an unknown build, in its second step. */
+/** Inserts an operation of a kind that this build does not know, in its second step. */
 async function foreign(state: "running" | "stuck"): Promise<string> {
   const like = await joined();
   await show(like.id, "?wait=10");
@@ -99,7 +101,7 @@ test("the list is a bare array, newest first, at most 50 without limit", async (
   expect(await list("?limit=200")).toHaveLength(200);
 });
 
-test("after_id continues after an operation, so that the pages contain each one", async () => {
+test("pages that continue with after_id contain each operation once", async () => {
   const whole = await list("?limit=200");
   const seen = await list("?limit=77");
   seen.push(...await list(`?limit=77&after_id=${seen.at(-1).id}`));
@@ -110,14 +112,14 @@ test("after_id continues after an operation, so that the pages contain each one"
 });
 
 test.each(["limit=0", "limit=201", "limit=x", "after_id=x", "resource_scope=planet&resource_id=1"])(
-  "%s is 400",
+  "the query %s gets 400",
   async (query) => {
     expect((await t.call("GET", `/v1/operations?${query}`)).status).toBe(400);
   },
 );
 
 test.each(["resource_scope=cn", `resource_id=${randomUUID()}`])(
-  "half a filter (%s) gets 400 InvalidRequest",
+  "one half of a resource filter alone (%s) gets 400 InvalidRequest",
   async (query) => {
     expect(await t.call("GET", `/v1/operations?${query}`)).toMatchObject({
       status: 400,
@@ -126,18 +128,21 @@ test.each(["resource_scope=cn", `resource_id=${randomUUID()}`])(
   },
 );
 
-test.each([2, 20])("wait=%i is answered after that many seconds, not before", async (wait) => {
-  const id = await foreign("running");
-  const begun = watchHold(wait * 1_000);
-  let answered = false;
-  const waiting = show(id, `?wait=${wait}`).finally(() => answered = true);
-  const over = await begun();
-  expect(answered).toBe(false);
-  over();
-  expect((await waiting).body.state).toBe("running");
-});
+test.each([2, 20])(
+  "a request with wait=%i for a running operation is answered after that many seconds, not before",
+  async (wait) => {
+    const id = await foreign("running");
+    const begun = watchHold(wait * 1_000);
+    let answered = false;
+    const waiting = show(id, `?wait=${wait}`).finally(() => answered = true);
+    const over = await begun();
+    expect(answered).toBe(false);
+    over();
+    expect((await waiting).body.state).toBe("running");
+  },
+);
 
-test("a wait ends with the operation, and lasts at most 20 seconds", async () => {
+test("a wait ends when the operation ends, and wait=21 gets 400", async () => {
   const id = await foreign("running");
   const begun = watchHold(20_000);
   const waiting = show(id, "?wait=20");
@@ -148,7 +153,7 @@ test("a wait ends with the operation, and lasts at most 20 seconds", async () =>
   expect((await show(id, "?wait=21")).status).toBe(400);
 });
 
-test("a finished operation answers a wait at once", async () => {
+test("a wait for an operation that is not running is answered at once", async () => {
   const id = await foreign("stuck");
   const timers = vi.spyOn(globalThis, "setTimeout");
   expect((await show(id, "?wait=20")).body).toMatchObject({ state: "stuck", stuck_reason: "undo of step second: no" });

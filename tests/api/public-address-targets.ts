@@ -1,5 +1,5 @@
-// The targets of the rights matrix on routes of public addresses: a new object for each cell, in one VPC and with IPv6,
-// whose pool is large enough.
+// Requests of the rights matrix for routes of public addresses: a new object for each cell. All objects are in one VPC
+// and use IPv6 addresses, of which the pool has enough.
 import { randomUUID } from "node:crypto";
 import { okOf, type TestControlPlane } from "../support/control-plane.ts";
 import { acceptedBodies, NIC_TAG } from "./bodies.ts";
@@ -7,7 +7,7 @@ import { makeObjects } from "./objects.ts";
 
 type Objects = "existing" | "absent";
 type Target = { readonly path: string; readonly body?: unknown };
-/** Ids that the routes need. */
+/** The ids that paths, selectors and bodies need. */
 type InstanceFixture = Readonly<Record<"tenant" | "project" | "vpc" | "network" | "nic", string>>;
 
 const NOWHERE: InstanceFixture = {
@@ -23,7 +23,7 @@ type Family = {
   readonly param: string;
   readonly change?: "PATCH" | "PUT";
   readonly selectors?: (fixture: InstanceFixture) => string;
-  /** The ids that a valid body names. */
+  /** Returns the fields of a valid body that name other objects. */
   readonly fields?: (fixture: InstanceFixture) => object;
 };
 
@@ -82,7 +82,10 @@ export function publicAddressTargets(
 
 const FLOATING_IP = "/v1/floating-ips/{floating_ip_id}";
 
-/** Attaches to the NIC of an instance that refuses it, and detaches an unattached one. */
+/**
+ * Returns requests without an effect: an attach to the NIC of an instance that is being deleted, which is refused, and
+ * a detach of a floating IP that is not attached.
+ */
 function bindingTargets(fixture: () => Promise<InstanceFixture>, one: (objects: Objects) => Promise<Target>) {
   const places = [FLOATING_IP, `/v1/tenants/{tenant_id}/projects/{project_id}${FLOATING_IP.slice(3)}`];
   return Object.fromEntries(

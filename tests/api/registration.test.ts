@@ -14,7 +14,7 @@ const show = async (server_uuid: string) => (await t.call("GET", `/v1/system/cns
 const post = (body: unknown) => t.call("POST", "/v1/agent/register", { key: null, body });
 const poll = (token: string) => t.call("GET", `/v1/agent/register/status?poll_token=${token}`, { key: null });
 
-test("a new node is pending with role tenant, a code, and a token", async () => {
+test("a new node is pending, has the role tenant, and gets a claim code and a poll token", async () => {
   const server_uuid = randomUUID();
   const answer = await post({ server_uuid, hostname: "cn-1", admin_ip: "10.0.0.7", sysinfo: { ram: 1 } });
   expect(answer.status).toBe(200);
@@ -45,7 +45,7 @@ test("a new node is pending with role tenant, a code, and a token", async () => 
   });
 });
 
-test("a code lives one hour", async () => {
+test("a claim code expires after one hour", async () => {
   const { server_uuid, claim_code_expires_at } = await t.register();
   const { registered_at } = await show(server_uuid);
   expect(Date.parse(claim_code_expires_at) - Date.parse(registered_at)).toBe(3_600_000);
@@ -58,7 +58,7 @@ const again = (token: string, fields: { server_uuid: string } & Record<string, u
     body: { hostname: "node-1", sysinfo: {}, ...fields },
   });
 
-test("with its token a pending node gets a new code and token, and keeps its role and registration time", async () => {
+test("a pending node that registers again with its poll token gets a new code and token, and keeps its role", async () => {
   const first = await t.register();
   await t.call("POST", `/v1/cns/${first.server_uuid}/role`, { body: { role: "both" } });
   const before = await show(first.server_uuid);
@@ -68,7 +68,7 @@ test("with its token a pending node gets a new code and token, and keeps its rol
   expect(await show(first.server_uuid)).toMatchObject({
     state: "pending",
     role: "both",
-    // The record keeps its first name; the claim has the new one.
+    // The record keeps its original hostname; the claim has the new hostname.
     hostname: before.hostname,
     claims: [{ hostname: "renamed", claim_code: second.claim_code }],
     registered_at: before.registered_at,
@@ -77,7 +77,7 @@ test("with its token a pending node gets a new code and token, and keeps its rol
   expect((await t.approve(first.claim_code)).status).toBe(404);
 });
 
-test("an approved node with its token updates its record, keeps its token, and gets neither code nor key", async () => {
+test("an approved node that registers again with its poll token updates its record, and gets no new token, code or key", async () => {
   const node = await t.approvedNode();
   expect((await t.call("POST", "/v1/agent/heartbeat", { key: node.api_key })).status).toBe(200);
   const before = await show(node.server_uuid);
@@ -97,7 +97,7 @@ test("an approved node with its token updates its record, keeps its token, and g
   expect((await poll(node.poll_token)).body.api_key).toBeNull();
 });
 
-test("a disabled node becomes pending and keeps its key; its approval replaces the key and clears the last status", async () => {
+test("a disabled node that registers again is pending and keeps its key; the approval replaces it and clears last_status", async () => {
   const node = await t.approvedNode();
   await t.call("POST", "/v1/agent/status", { key: node.api_key, body: { payload: { old: 1 } } });
   await t.call("POST", `/v1/cns/${node.server_uuid}/disable`);
@@ -110,7 +110,7 @@ test("a disabled node becomes pending and keeps its key; its approval replaces t
 });
 
 test.each(["awaiting_setup", "setting_up"] as const)(
-  "a node in %s gets a claim and keeps its sysinfo",
+  "a registration of a node in %s creates a claim and does not change the node's sysinfo",
   async (state) => {
     const server_uuid = await bareMachine(t, state);
     const before = await show(server_uuid);
@@ -119,7 +119,7 @@ test.each(["awaiting_setup", "setting_up"] as const)(
   },
 );
 
-test("a UUID in two notations is one node", async () => {
+test("the same UUID in lower and upper case is one node", async () => {
   const server_uuid = randomUUID();
   await t.register({ server_uuid });
   await t.register({ server_uuid: server_uuid.toUpperCase() });
@@ -127,7 +127,7 @@ test("a UUID in two notations is one node", async () => {
   expect(rows).toHaveLength(1);
 });
 
-test("unknown fields are ignored", async () => {
+test("unknown fields of a registration are ignored", async () => {
   const { server_uuid } = await t.register({ state: "approved", role: "both", bound_api_key_id: randomUUID(), new: 1 });
   expect(await show(server_uuid)).toMatchObject({ state: "pending", role: "tenant", bound_api_key_id: null });
 });
@@ -138,8 +138,8 @@ describe("a registration is refused with 400", () => {
   test.each([
     ["with the nil UUID", { ...sound, server_uuid: "00000000-0000-0000-0000-000000000000" }, "server_uuid"],
     ["with the all-ones UUID", { ...sound, server_uuid: "FFFFFFFF-FFFF-FFFF-FFFF-FFFFFFFFFFFF" }, "server_uuid"],
-    ["with a port but no key hash of its console", { ...sound, console_listen_port: 9_101 }, "console"],
-    ["with a key hash but no port of its console", { ...sound, console_tls_spki_sha256_hex: spki }, "console"],
+    ["with a console port but no console key hash", { ...sound, console_listen_port: 9_101 }, "console"],
+    ["with a console key hash but no console port", { ...sound, console_tls_spki_sha256_hex: spki }, "console"],
     ["without a hostname", { server_uuid: sound.server_uuid, sysinfo: {} }, "hostname"],
     ["with a hostname of 64 characters", { ...sound, hostname: "a".repeat(64) }, "hostname"],
     ["with a hostname that ends in a hyphen", { ...sound, hostname: "a-" }, "hostname"],
@@ -152,7 +152,7 @@ describe("a registration is refused with 400", () => {
   });
 });
 
-test("a console with both fields and a hostname of 63 characters are accepted", async () => {
+test("a registration with both console fields and a hostname of 63 characters is accepted", async () => {
   const fields = { hostname: "a".repeat(63), console_listen_port: 9_101, console_tls_spki_sha256_hex: "AB".repeat(32) };
   const { server_uuid } = await t.register(fields);
   const { rows } = await t.db.query(
@@ -162,7 +162,7 @@ test("a console with both fields and a hostname of 63 characters are accepted", 
   expect(rows).toEqual([{ console_listen_port: 9_101, console_tls_spki_sha256_hex: "ab".repeat(32) }]);
 });
 
-test("concurrent registrations of one node are separate claims, of which one is approved", async () => {
+test("concurrent registrations of one node create separate claims, and only one of them can be approved", async () => {
   const server_uuid = randomUUID();
   const answers = await Promise.all(Array.from({ length: 4 }, () => t.register({ server_uuid })));
   const { claim_code, claims } = await show(server_uuid);
@@ -171,6 +171,6 @@ test("concurrent registrations of one node are separate claims, of which one is 
   );
   expect(answers.filter((answer) => answer.claim_code === claim_code)).toHaveLength(1);
   const approvals = await Promise.all(answers.map((answer) => t.approve(answer.claim_code)));
-  // The approval of one ends the others, unless they were read before; then they replace its key.
+  // Approving one claim ends the other claims, so the other approvals fail.
   expect(approvals.filter(({ status }) => status === 200)).toHaveLength(1);
 });

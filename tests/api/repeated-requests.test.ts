@@ -1,5 +1,5 @@
 // Every DELETE route of the API description: a request that is repeated with its Idempotency-Key gets the same answer
-// after its object was deleted, and no other caller gets it (docs/wire.md, "Repeating a request").
+// although its object is deleted, and other callers do not get that answer (docs/wire.md, "Repeating a request").
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { scopedTargets } from "../compute/scoped-targets.ts";
@@ -18,9 +18,9 @@ import { readRoutes } from "./description.ts";
 import { publicAddressTargets } from "./public-address-targets.ts";
 import { addUser } from "./user.ts";
 
-/** The same for all requests, so that answers can be compared byte by byte. */
+/** The request id of all requests, so that answers can be compared byte by byte. */
 const REQUEST_ID = randomUUID();
-/** Needs a node: see replayed-scope.test.ts. */
+/** This route needs a node; replayed-scope.test.ts tests it. */
 const OF_A_NODE = "/v1/instances/{instance_id}";
 
 let t: TestControlPlane;
@@ -37,7 +37,7 @@ afterAll(() => t.close());
 const make = async (path: string, body: unknown = { name: randomUUID() }): Promise<string> =>
   okOf(await t.call("POST", path, { body })).id;
 
-/** Creates an object for `METHOD /path`. */
+/** Creates the object of a DELETE route and returns its path, by route. */
 const OBJECTS: Readonly<Record<string, () => Promise<string>>> = {
   "/v1/cns/{server_uuid}": async () => `/v1/cns/${(await t.register()).server_uuid}`,
   "/v1/cn-auto-approve": () => Promise.resolve("/v1/cn-auto-approve"),
@@ -89,7 +89,7 @@ function ask({ method, path, key }: Request, given: CallOptions = {}): Promise<A
 
 const shown = ({ status, text }: Answer) => `${status} ${text}`;
 
-/** The same path with an unknown id at its end. */
+/** Replaces the last id in the path by an unknown id. */
 const elsewhere = (path: string) => path.replace(/[0-9a-f-]{36}(?!.*[0-9a-f-]{36})/, randomUUID());
 
 test("every repeated DELETE gets the same answer, for its caller only", async () => {

@@ -7,7 +7,7 @@ import { type Answer, type CallOptions, okOf, type TestControlPlane } from "../s
 import { acceptedBodies } from "./bodies.ts";
 import { addUser } from "./user.ts";
 
-/** The same for all requests, so that answers can be compared byte by byte. */
+/** The request id of all requests, so that answers can be compared byte by byte. */
 const REQUEST_ID = randomUUID();
 
 let a: ComputeFixture;
@@ -72,7 +72,7 @@ describe("a caller that has lost the permission", () => {
     expect((await ask(request, { key: secret })).status).toBe(401);
   });
 
-  test("with a read-only key of the same owner gets the answer of any VPC", async () => {
+  test("with a read-only key of the same owner gets the same answer as for a VPC that exists", async () => {
     const request = await deletedVpc((await mint({})).secret);
     const { secret } = await mint({ scope: "read_only" });
     const there = await make(`/v1/vpcs${a.tenant.selectors}`, acceptedBodies["POST /v1/vpcs"]?.());
@@ -81,7 +81,7 @@ describe("a caller that has lost the permission", () => {
     expect(said(await ask(request, { key: secret }))).toBe(said(usual));
   });
 
-  test("in another tenant gets 404, and 204 when it is back", async () => {
+  test("whose user moved to another tenant gets 404, and gets 204 again after the user moved back", async () => {
     const member = await addUser(t.db, `member-${randomUUID()}`);
     const moveTo = (tenant_id: string) =>
       t.db.query("update user_account set tenant_id = $2 where id = $1", [member.id, tenant_id]);

@@ -12,11 +12,11 @@ import { jobTargets } from "../compute/job-targets.ts";
 import { networkTargets } from "../network/network-targets.ts";
 import { publicAddressTargets } from "./public-address-targets.ts";
 
-// 200/404: the answer for an object that exists, then for one that does not. One number: it is the same for both.
-// anon   no credential             read, audit, agent, booter, enroll   root's key of that scope, bound to no node
-// query  the root key in the query only                                 user   the full key of a user who is not root
-// bad    each credential of BAD    node   the key of an approved node   off    the key of a disabled node
-// root   the root operator's full key
+// 200/404: the status for an object that exists, then for one that does not. One number: the status is the same for
+// both. anon   no credential             read, audit, agent, booter, enroll   root's key of that scope, bound to no
+// node query  the root key in the query only                                 user   the full key of a user who is not
+// root bad    each credential of BAD    node   the key of an approved node   off    the key of a disabled node root
+// the root operator's full key
 const TABLE = `
 route                                anon query   bad    root    read   audit agent booter enroll    user    node     off
 GET /v1/health                        200   200   401     200     200     200   200    200    200     200     200     200
@@ -281,7 +281,7 @@ GET /metrics                          401   401   401     200     200     403   
 `;
 const [HEAD = "", ...ROWS] = TABLE.trim().replace(/\n(?=\s)/g, "").split("\n");
 const COLUMNS = HEAD.split(/\s+/).slice(1);
-/** `METHOD /path` to the expected cells in the order of the columns. */
+/** The expected cells in the order of the columns, by `METHOD /path`. */
 const EXPECTED = new Map(ROWS.map((row) => {
   const [method, path, ...cells] = row.split(/\s+/);
   return [`${method} ${path}`, cells];
@@ -290,13 +290,13 @@ const EXPECTED = new Map(ROWS.map((row) => {
 type Target = { readonly path: string; readonly body?: unknown };
 type Objects = "existing" | "absent";
 
-/** The same for all requests, so that answers can be compared byte by byte. */
+/** The request id of all requests, so that answers can be compared byte by byte. */
 const REQUEST_ID = randomUUID();
 
 let t: TestControlPlane;
 let nodeToken: string;
 let operation: string;
-/** The headers of each column's callers; several if each must get the same answer. */
+/** The request headers of each column. If a column has several, each must get the same status. */
 const callers = new Map<string, Headers[]>();
 const userKeys = new Map<string, string>();
 /** The node of each column's key. */
@@ -359,7 +359,7 @@ afterAll(() => t.close());
 
 const node = async (objects: Objects) => objects === "existing" ? (await t.register()).server_uuid : randomUUID();
 
-/** The request for each route: it can fail only for permissions or a missing object. */
+/** Returns the request of a route, which can fail only because of permissions or a missing object. */
 const TARGETS: Record<string, (objects: Objects, column: string) => Promise<Target> | Target> = {
   "POST /v1/agent/register": async (objects) => ({
     path: "/v1/agent/register",
@@ -401,7 +401,7 @@ const TARGETS: Record<string, (objects: Objects, column: string) => Promise<Targ
   "POST /v1/operations/{id}/abandon": (objects) => ({ path: `/v1/operations/${ofOperation(objects)}/abandon` }),
 };
 
-/** The default: a path with a node and a MAC, and a valid body. */
+/** Returns the request of a route that is not in TARGETS: with a node and a MAC in the path, and a valid body. */
 async function usual(route: string, objects: Objects): Promise<Target> {
   const [, pattern = ""] = route.split(" ");
   const withNode = pattern.includes("{server_uuid}") ? pattern.replace("{server_uuid}", await node(objects)) : pattern;
@@ -410,7 +410,7 @@ async function usual(route: string, objects: Objects): Promise<Target> {
   return { path, body: acceptedBodies[route]?.() };
 }
 
-/** A path below a new silo or tenant for each cell, with quotas. */
+/** Returns a path below a new silo and tenant; the quotas that the path needs are set. */
 async function tenancyPath(pattern: string, objects: Objects): Promise<string> {
   const ids: Record<string, string> = { silo_id: randomUUID(), tenant_id: randomUUID(), project_id: randomUUID() };
   if (objects === "existing") {
@@ -428,7 +428,7 @@ async function tenancyPath(pattern: string, objects: Objects): Promise<string> {
   return pattern.replace(/\{(\w+)\}/g, (whole, name) => ids[name] ?? whole);
 }
 
-/** An enrolling boot record without a node. */
+/** Returns a new MAC address; an existing one has an enrolling boot record without a node. */
 async function mac(objects: Objects): Promise<string> {
   const address = `02${randomBytes(5).toString("hex")}`.replace(/..(?=.)/g, "$&:");
   if (objects === "existing") okOf(await t.call("POST", "/v2/booter/seen", { body: { mac: address } }));
@@ -448,7 +448,10 @@ async function ownKey(column: string): Promise<string> {
   return (await t.call("POST", "/v1/auth/api-keys", { key, body: { description: "to be deleted" } })).body.id;
 }
 
-/** The credential is checked first: each bad one is tried on the existing object, a few on the missing one. */
+/**
+ * How many credentials of a column are tried on the missing object; all are tried on the existing one. The credential
+ * is checked first, so a few are enough.
+ */
 const ABSENT_MAX = 3;
 
 async function cell(route: string, column: string): Promise<string> {
@@ -466,7 +469,7 @@ async function cell(route: string, column: string): Promise<string> {
   return existing === absent ? existing : `${existing}/${absent}`;
 }
 
-/** The same for missing, malformed, expired, revoked and unknown credentials. */
+/** The one answer to missing, malformed, expired, revoked and unknown credentials. */
 const UNAUTHENTICATED = refusal401("the API key or token is missing, not recognized, expired or revoked");
 const WRONG_LOGIN = refusal401("wrong user name or password");
 
@@ -478,7 +481,7 @@ function refusalsOf401(route: string): string[] {
   return route === "POST /v1/auth/login" ? [UNAUTHENTICATED, WRONG_LOGIN] : [UNAUTHENTICATED];
 }
 
-/** Returns whether the caller may change the object, by the table, or is a node with its own objects. */
+/** Returns whether a cell needs its own object: its caller may change the object or is a node with its own objects. */
 function needsItsOwn(route: string, column: string): boolean {
   if (route.includes(" /v1/agent/")) return true;
   const expected = EXPECTED.get(route)?.[COLUMNS.indexOf(column)] ?? "";
@@ -493,7 +496,7 @@ async function targetOf(route: string, objects: Objects, column: string): Promis
 const answered = new Set<string>();
 const shared = new Map<string, Promise<Target>>();
 
-/** One object for all callers that only read it or are refused. */
+/** Returns the request for one object that is shared by all callers that only read it or are refused. */
 function sharedTarget(route: string, objects: Objects): Promise<Target> {
   const key = `${route} ${objects}`;
   const target = shared.get(key) ?? targetOf(route, objects, "root");
@@ -514,7 +517,7 @@ async function ask(route: string, column: string, objects: Objects, headers: Hea
   return answer;
 }
 
-test("S-01: every route of the description has a row, and every row a route", async () => {
+test("S-01: the table has exactly one row for each route of the API description", async () => {
   const { paths } = (await t.call("GET", "/openapi.json")).body;
   const routes = Object.entries<object>(paths).flatMap(([path, methods]) =>
     Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`)
@@ -522,7 +525,7 @@ test("S-01: every route of the description has a row, and every row a route", as
   expect([...EXPECTED.keys()].sort()).toEqual(routes.sort());
 });
 
-describe("each kind of caller is answered as in the table", () => {
+describe("each kind of caller gets the statuses of the table", () => {
   test.each([...EXPECTED.keys()])("%s", async (route) => {
     const found = await Promise.all(COLUMNS.map(async (column) => [column, await cell(route, column)]));
     const expected = COLUMNS.map((column, index) => [column, EXPECTED.get(route)?.[index]]);
@@ -530,7 +533,7 @@ describe("each kind of caller is answered as in the table", () => {
   });
 });
 
-test("no cell was answered with a status that the description does not name for its route", async () => {
+test("the API description names the status of every cell for its route", async () => {
   const { paths } = (await t.call("GET", "/openapi.json")).body;
   const undescribed = [...answered].filter((each) => {
     const [method = "", path = "", status = ""] = each.split(" ");
@@ -540,7 +543,7 @@ test("no cell was answered with a status that the description does not name for 
   expect(undescribed).toEqual([]);
 });
 
-test("refusals of an action are the same for existing and missing objects", async () => {
+test("a refused action gets the same answer for an existing and a missing node", async () => {
   const key = (await t.mintKey("read_only")).secret;
   const texts = await Promise.all(["existing", "absent"].map(async (objects) => {
     const path = `/v1/cns/${await node(objects as Objects)}/disable`;

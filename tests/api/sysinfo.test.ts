@@ -6,7 +6,7 @@ const CANARY = "canary-7Qm2xZ";
 const KEPT = "kept-4Tn8wP";
 const NAMES = ["root_shadow", "ROOT_SHADOW", "root-shadow", " rabbitmq ", "rabbitmq", "RabbitMQ", "boot.root_shadow"];
 
-/** The canary under every name, in objects and arrays, and 40 levels deep. */
+/** Returns sysinfo with the canary under every name, in objects and arrays, and 40 levels deep. */
 function hidden(): unknown {
   const secrets = Object.fromEntries(NAMES.map((name, index) => [name, `${CANARY}-${index}`]));
   let deep: unknown = { ...secrets, plain: KEPT };
@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => t.close());
 
-test("S-16: no GET route shows a secret to any credential, and other values stay", async () => {
+test("S-16: no GET route shows a secret to any credential, and the other values of sysinfo are shown", async () => {
   const { paths } = (await t.call("GET", "/openapi.json")).body;
   const [operation] = (await t.call("GET", "/v1/operations")).body;
   const ids: Record<string, string> = {

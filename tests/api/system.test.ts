@@ -50,11 +50,11 @@ describe("S-45: /metrics", () => {
     expect((await anonymous("/metrics", { address: "127.0.0.1", headers })).status).toBe(401);
   });
 
-  test("is not opened by a forged X-Forwarded-For", async () => {
+  test("needs a key despite a forged X-Forwarded-For", async () => {
     expect((await anonymous("/metrics", { headers: { "x-forwarded-for": "127.0.0.1" } })).status).toBe(401);
   });
 
-  test("is not opened by a local proxy that is not trusted, since it forwards other clients", async () => {
+  test("needs a key from a local proxy that is not trusted, since the proxy forwards other clients", async () => {
     for (const name of ["x-forwarded-for", "forwarded", "x-real-ip", "via"]) {
       const answer = await anonymous("/metrics", { address: "127.0.0.1", headers: { [name]: "203.0.113.9" } });
       expect([name, answer.status]).toEqual([name, 401]);
@@ -113,7 +113,7 @@ describe("the description", () => {
     }
   });
 
-  test("marks exactly the routes without a credential", async () => {
+  test("marks exactly the routes that need no credential", async () => {
     const open = operations.filter(([, { security }]) => security.length === 0).map(([route]) => route);
     for (const [route] of operations) {
       const [method = "", path = ""] = route.split(" ");
@@ -124,7 +124,7 @@ describe("the description", () => {
     }
   });
 
-  test("as a page loads nothing and shows every route", async () => {
+  test("is also a page, which loads nothing and shows every route", async () => {
     const answer = await anonymous("/docs");
     expect(answer.headers.get("content-type")).toMatch(/^text\/html/);
     expect(answer.headers.get("content-security-policy")).toContain("default-src 'none'");
