@@ -1,4 +1,5 @@
-// A credential that cannot be looked up is an error; the caller never becomes anonymous.
+// When the database cannot be reached to check a credential, the request fails: the caller is never treated as
+// anonymous.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type OwnCluster, ownCluster } from "../support/cluster.ts";
 import { okOf, openTestControlPlane, ROOT_KEY, type TestControlPlane } from "../support/control-plane.ts";

@@ -9,7 +9,7 @@ test("without variables there is no identity service", () => {
   expect(readConfig({ BERTH_IDENTITY_ISSUER: "", BERTH_IDENTITY_AUDIENCE: "" }).identity).toBeNull();
 });
 
-test("an issuer and an audience configure one; its keys are found by discovery or at a given address", () => {
+test("an issuer and an audience configure the identity service; its keys are found by discovery or at a given address", () => {
   const env = { BERTH_IDENTITY_ISSUER: ISSUER, BERTH_IDENTITY_AUDIENCE: "site" };
   expect(readConfig(env).identity).toEqual({ issuer: ISSUER, audience: "site", jwks_url: null });
   const jwks_url = "https://keys.example/jwks";

@@ -32,7 +32,7 @@ test("keys are read once for many tokens, also for concurrent ones, and again wh
   expect(issuer.keyReads()).toBe(2);
 });
 
-test("a token with an unknown key makes the keys be read again, at most as often as allowed", async () => {
+test("a token with an unknown key id makes the server read the keys again, but not more often than allowed", async () => {
   await verify(await issuer.sign({ sub: "s" }));
   await issuer.rotate();
   const token = await issuer.sign({ sub: "s" });
@@ -45,7 +45,7 @@ test("a token with an unknown key makes the keys be read again, at most as often
   expect(issuer.keyReads()).toBe(2);
 });
 
-test("with a configured address of the keys discovery is skipped", async () => {
+test("discovery is skipped when the address of the keys is configured", async () => {
   issuer.behave({ discovery: "nothing" });
   const token = await issuer.sign({ sub: "s" });
   const named = { issuer: issuer.issuer, jwks_url: issuer.jwks_url };
@@ -62,7 +62,7 @@ test.each([
   })],
   ["no list of keys", () => ({ keys: { keys: "none" } })],
   ["more bytes than allowed", () => ({ keys: { keys: [], filler: "x".repeat(ISSUER_BYTES_MAX) } })],
-])("an issuer that answers %s is unavailable, and is not asked for a while", async (_name, how) => {
+])("an issuer that answers %s is unavailable, and gets no further request for a while", async (_name, how) => {
   const token = await issuer.sign({ sub: "s" });
   issuer.behave(how());
   await expect(verify(token)).rejects.toThrow(IssuerUnavailable);

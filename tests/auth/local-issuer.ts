@@ -9,12 +9,12 @@ export type Algorithm = (typeof ALGORITHMS)[number];
 export type LocalIssuer = {
   readonly issuer: string;
   readonly jwks_url: string;
-  /** How often the keys were requested. */
+  /** Returns how often the keys were requested. */
   readonly keyReads: () => number;
   /** Overrides the next answers: a status, or the bodies. */
   readonly behave: (how: { status?: number; discovery?: unknown; keys?: unknown }) => void;
   readonly jwk: (algorithm: Algorithm) => JWK;
-  /** Replaces the keys; tokens of the old ones become invalid. */
+  /** Replaces the keys; tokens that were signed with the old keys become invalid. */
   readonly rotate: () => Promise<void>;
   /** Signs the claims, by default with `iss` and an expiry in one hour. */
   readonly sign: (claims: JWTPayload, how?: { algorithm?: Algorithm; kid?: string }) => Promise<string>;
@@ -23,7 +23,7 @@ export type LocalIssuer = {
 
 type Key = { readonly kid: string; readonly secret: CryptoKey; readonly jwk: JWK };
 
-/** `now` is the clock of the control plane, in milliseconds. */
+/** Starts an issuer. `now` returns the time of the control plane in milliseconds. */
 export async function openLocalIssuer(now: () => Promise<number>): Promise<LocalIssuer> {
   let keys = await makeKeys(1);
   let generation = 1;

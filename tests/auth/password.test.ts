@@ -18,11 +18,11 @@ test("a password matches only its own hash, and equal passwords have different h
   }
 });
 
-test("a user without a password cannot log in with any, also not an empty or blank one", async () => {
+test("a user without a password cannot log in with any password, not even an empty or blank one", async () => {
   for (const password of ["", " ", "anything"]) expect(await passwords.verify(password, null)).toBe(false);
 });
 
-test("the queue is bounded: one more task is refused at once, and closing fails the queued ones", async () => {
+test("a task beyond the limit of the queue is refused at once, and closing fails the queued tasks", async () => {
   const waiting = Array.from({ length: 64 }, () => passwords.verify("p", null));
   const settled = Promise.allSettled(waiting);
   expect(await passwords.verify("p", null)).toBe(PASSWORDS_BUSY);

@@ -21,7 +21,7 @@ test("a sealed text reveals nothing of its content", () => {
   expect(bytes.includes(canary)).toBe(false);
 });
 
-test("another secret, purpose or record does not open it", () => {
+test("a sealed text cannot be opened with another secret, purpose or record", () => {
   const sealed = seal(secret, "text", context);
   const message = /cannot open the sealed pending-key of cn-1/;
   expect(() => open(randomBytes(32), sealed, context)).toThrow(message);
@@ -42,7 +42,7 @@ test("a changed bit, a truncation and a wrong format are detected", () => {
   }
 });
 
-test("contexts with shifted parts differ", () => {
+test("contexts differ even if their purpose and id are the same text when joined", () => {
   const sealed = seal(secret, "text", { purpose: 'a","b', id: "c" });
   expect(() => open(secret, sealed, { purpose: "a", id: 'b","c' })).toThrow("cannot open");
   expect(derive(secret, { purpose: "ab", id: "c" }, 16)).not.toEqual(derive(secret, { purpose: "a", id: "bc" }, 16));

@@ -45,7 +45,7 @@ test("a malformed secret stops the start, and the error names the form but not t
   }
 });
 
-test("with the embedded database it is a file that only its owner can read, the same at each start", async () => {
+test("with the embedded database the secret is a file that only its owner can read, and is the same at each start", async () => {
   const dataDir = join(folder.path, "new");
   const starts = await Promise.all([1, 2, 3].map(() => from({}, dataDir)));
   expect(starts[0]).toMatchObject({ from: "file", warning: null });
@@ -55,7 +55,7 @@ test("with the embedded database it is a file that only its owner can read, the 
   expect(await readdir(dataDir)).toEqual(["secret-key"]);
 });
 
-test("a file that others may read, or without a secret, stops the start", async () => {
+test("a secret file that other users may read, or that contains no secret, stops the start", async () => {
   const path = join(folder.path, "secret-key");
   await writeFile(path, randomBytes(32).toString("hex"));
   await chmod(path, 0o640);
@@ -65,7 +65,7 @@ test("a file that others may read, or without a secret, stops the start", async 
   await expect(from({})).rejects.toThrow("Restore it from a backup");
 });
 
-test("with an external database it is created there once for all servers, with a warning", async () => {
+test("with an external database the secret is created in the database, once for all servers, with a warning", async () => {
   const starts = await Promise.all([1, 2, 3].map(() => from({ DATABASE_URL: database.url })));
   const hex = (await db.query("select encode(secret, 'hex') as hex from server_secret")).rows[0].hex;
   for (const { secret, ...rest } of starts) {
@@ -75,7 +75,7 @@ test("with an external database it is created there once for all servers, with a
   }
 });
 
-test("neither the server's role nor the report role can change that row, and reports cannot read it", async () => {
+test("neither the server's role nor the report role can change the stored secret, and the report role cannot read it", async () => {
   for (const sql of ["update server_secret set secret = secret", "delete from server_secret"]) {
     expect(sqlState(await db.query(sql).catch((error) => error)), sql).toBe("42501");
   }

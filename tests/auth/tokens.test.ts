@@ -54,10 +54,10 @@ const ask = (authorization: string) =>
 const encode = (value: unknown) =>
   Buffer.from(typeof value === "string" ? value : JSON.stringify(value)).toString("base64url");
 const claimsOf = (token: string) => JSON.parse(Buffer.from(token.split(".")[1]!, "base64url").toString());
-/** The key of the server's own tokens, derived as the server does. */
+/** Returns the key of the server's own tokens, derived in the same way as in the server. */
 const ownKey = () => derive(Buffer.from(SECRET_KEY, "hex"), { purpose: "session-token", id: "" }, 32);
 
-/** Signs with HMAC; objects become JSON. */
+/** Returns a token that is signed with HMAC. Objects are encoded as JSON. */
 function hmac(key: Uint8Array | string, claims: unknown, header: unknown = { alg: "HS256", typ: "JWT" }): string {
   const signed = `${encode(header)}.${encode(claims)}`;
   return `${signed}.${createHmac("sha256", key).update(signed).digest("base64url")}`;
@@ -234,7 +234,7 @@ test("a token that is bound to a key or certificate is not accepted as a bearer 
   });
 });
 
-test("a bad token is refused on anonymous routes, too", async () => {
+test("an invalid token is refused on anonymous routes, too", async () => {
   const answer = await t.call("GET", "/v1/health", { key: "a.b.c", headers: { "x-request-id": REQUEST_ID } });
   expect(answer.text).toBe(REFUSED);
 });
