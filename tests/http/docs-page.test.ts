@@ -68,7 +68,7 @@ test("text from the document is escaped on the page", () => {
   expect(html).toContain("&quot;&gt;&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;&amp;");
 });
 
-test("S-34: its policy allows exactly its own style, and it loads nothing", () => {
+test("S-34: the page's content security policy allows exactly its own style, and the page loads nothing", () => {
   const { html, headers } = render();
   const styles = [...html.matchAll(/<style>([\s\S]*?)<\/style>/g)].map((match) => match[1]!);
   expect(styles.length).toBe(1);

@@ -64,7 +64,7 @@ beforeAll(async () => {
   const { text } = await t.call("GET", "/openapi.json", { key: null });
   await writeFile(join(folder.path, "berth.ts"), astToString(await openapiTS(text)));
   await writeFile(join(folder.path, "program.ts"), PROGRAM);
-  // A project as a user has it, with the installed package linked, so that nothing is downloaded.
+  // A project like a user's, with a link to the installed packages, so that nothing is downloaded.
   await writeFile(join(folder.path, "package.json"), JSON.stringify({ dependencies: { "openapi-fetch": "*" } }));
   await writeFile(join(folder.path, "deno.json"), JSON.stringify({ nodeModulesDir: "manual", lock: false }));
   await symlink(join(ROOT, "node_modules"), join(folder.path, "node_modules"));
@@ -81,7 +81,7 @@ function deno(verb: string, ...flags: string[]) {
 }
 
 test(
-  "the generated types check a program that uses them",
+  "a program that uses the generated types passes the type check",
   { timeout: CHECK_LIMIT_MS },
   async () => {
     await expect(deno("check")).resolves.toBeDefined();

@@ -1,4 +1,4 @@
-// Serving a published tree beside the API: as a static host does, with the API's errors.
+// Serves a published index beside the API: like a static web host, but with the API's error bodies.
 import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -23,7 +23,7 @@ beforeAll(async () => {
   await writeFile(join(root, "site/v1/distros/debian/aliases/latest.json"), "{}");
   await writeFile(join(root, "secret.json"), `"outside"`);
   await symlink(join(root, "secret.json"), join(root, "site/v1/images.json"));
-  // Other tests cover the authorization; here everybody may read.
+  // Other tests cover the authorization; here every caller may read.
   indexSiteRoutes(
     app,
     // The only dependency of these routes.
@@ -73,7 +73,7 @@ test("a change of the file changes its ETag", async () => {
   expect((await get("/v1/distros/debian/aliases/latest.json")).headers.get("etag")).not.toBe(before);
 });
 
-test("an additional alias is served like the others", async () => {
+test("an alias that is added later is served like the others", async () => {
   await writeFile(join(root, "site/v1/distros/debian/aliases/newest.json"), `{"distro":"debian"}`);
   const answer = await get("/v1/distros/debian/aliases/newest.json");
   expect([answer.status, await answer.json()]).toEqual([200, { distro: "debian" }]);

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { newMetrics } from "../../src/http/metrics.ts";
 import { newApp } from "../../src/http/shell.ts";
 
-test("requests are counted by method, pattern and status", async () => {
+test("requests are counted by method, route pattern and status", async () => {
   const metrics = newMetrics();
   const app = newApp({ observe: metrics.observe });
   app.get("/v1/cns/:id", (c) => c.json(null));
@@ -26,7 +26,7 @@ test("a thousand unknown paths add no series", async () => {
   expect((await metrics.text()).body.split("\n").length).toBe(before);
 });
 
-test("the process shows its memory, CPU time and start, and registries are separate", async () => {
+test("the metrics have the memory, CPU time and start of the process, and registries are separate", async () => {
   const uptime_s = process.uptime;
   const now_s = () => Date.now() / 1_000;
   const before = { now_s: now_s(), uptime_s: uptime_s() };

@@ -4,7 +4,7 @@ import { type EdgeLimits, type FetchHandler, type NodeServer, serveNode } from "
 import { newApp } from "../../src/http/shell.ts";
 import { rawClient } from "./raw-client.ts";
 
-/** For tests of time limits; the others have enough time on a slow machine. */
+/** For tests of time limits. The other tests use LONG, which is enough on a slow machine. */
 const SHORT = { headers_ms: 400, body_ms: 600, idle_ms: 700 };
 const LONG: Partial<EdgeLimits> = { headers_ms: 20_000, body_ms: 20_000, idle_ms: 20_000 };
 const HOST = "Host: test\r\n";
@@ -73,12 +73,12 @@ test("S-36: an incomplete header gets 408 with an error body, and the connection
   expect(after_ms).toBeGreaterThanOrEqual(SHORT.headers_ms * 0.9);
 });
 
-test("slow header lines do not extend the time limit, nor does sending nothing", async () => {
+test("the time limit also closes connections that send header lines slowly or nothing at all", async () => {
   const { port } = await serve(echo, SHORT);
   const drip = await rawClient(port);
   const silent = await rawClient(port);
   drip.send("GET / HTTP/1.1\r\n");
-  // A server that counts from the last byte, or not at all, would never close this one.
+  // A server that restarts the time limit with each byte, or has none, would never close this connection.
   const timer = setInterval(() => drip.send("X: y\r\n"), 50);
   const [dripped, silence] = await Promise.all([drip.closed(), silent.closed()]);
   clearInterval(timer);
@@ -100,7 +100,7 @@ test("S-36: a slow body is refused, and its handler never runs", async () => {
   expect(ran).toBe(false);
 });
 
-test("a handler may take longer than the time limit of a request", async () => {
+test("a handler may take longer than the time limit for receiving a request", async () => {
   const limits = { headers_ms: 1_000, body_ms: 1_000, idle_ms: 1_000 };
   const { port } = await serve(async () => {
     await new Promise((resolve) => setTimeout(resolve, limits.headers_ms + limits.body_ms + limits.idle_ms + 500));
@@ -141,7 +141,7 @@ test("the handler's signal is aborted when the client disconnects, and only then
   expect(await (await fetch(`http://127.0.0.1:${port}/stay`)).text()).toBe("false");
 });
 
-test("a completely read answer does not abort its signal", async () => {
+test("the handler's signal is not aborted after the client has read the whole answer", async () => {
   let signal: AbortSignal | undefined;
   const { port } = await serve((_request, { gone }) => {
     signal = gone;
@@ -169,7 +169,7 @@ test("S-36: a body of the maximum size is read; with one byte more the client ge
   }
 });
 
-test("unfinished bodies of all connections have one limit, and a finished one frees its part", async () => {
+test("the unfinished bodies of all connections share one limit, and a finished body frees its part", async () => {
   const server = await serveNode({
     fetch: echo,
     hostname: "127.0.0.1",
@@ -189,7 +189,7 @@ test("unfinished bodies of all connections have one limit, and a finished one fr
   expect(statusOf(await ask(server.port, post(1_000) + "y".repeat(1_000)))).toBe(200);
 });
 
-test("connections beyond the limit are closed at once, and a closed one makes room", async () => {
+test("connections beyond the limit are closed at once, and closing a connection frees its slot", async () => {
   const { port } = await serve(echo, { ...LONG, connections_max: 3 });
   const request = `GET / HTTP/1.1\r\n${HOST}\r\n`;
   const kept = [];
@@ -207,7 +207,7 @@ test("connections beyond the limit are closed at once, and a closed one makes ro
   for (const client of kept) client.drop();
 });
 
-test("the shell answers the same with and without the server", async () => {
+test("bodies, client addresses and errors of the HTTP shell are the same behind the server", async () => {
   const app = newApp();
   app.post("/v1/echo", async (c) => c.json({ body: await c.req.json(), address: c.get("clientAddress") }));
   const { port } = await serve(app.fetch);
@@ -263,7 +263,7 @@ test("S-36: too many or too large header lines get 431, too long a target 414, a
   expect(statusOf(await ask(port, `TRACE / HTTP/1.1\r\n${HOST}\r\n`))).toBe(501);
 });
 
-test("malformed bytes after a running request close the connection without an answer in its place", async () => {
+test("malformed bytes after a running request close the connection, without a 400 in place of the request's answer", async () => {
   const begun = Promise.withResolvers<void>();
   const release = Promise.withResolvers<void>();
   const { port } = await serve(async () => {
@@ -302,7 +302,7 @@ test("answers keep their status, headers and empty bodies", async () => {
   expect([head.status, await head.text()]).toEqual([200, ""]);
 });
 
-test("a handler that throws gets a 500 without details", async () => {
+test("a request whose handler throws gets 500 without details", async () => {
   const { port } = await serve(() => {
     throw new Error("canary");
   });
@@ -355,12 +355,12 @@ test("closing lets running requests finish, accepts no new ones, and closes the 
   await idle.closed();
 });
 
-test("a port in use is an error at the start", async () => {
+test("a start on a port in use fails", async () => {
   const { port } = await serve(echo);
   await expect(serveNode({ fetch: echo, hostname: "127.0.0.1", port })).rejects.toThrow(/EADDRINUSE|in use/i);
 });
 
-test("an answer has one length, computed by the server; HEAD keeps the handler's", async () => {
+test("an answer has one content-length, computed by the server; an answer to HEAD keeps the handler's", async () => {
   const { port } = await serve((request) =>
     new Response(request.method === "HEAD" ? null : "hello", { headers: { "content-length": "5" } })
   );

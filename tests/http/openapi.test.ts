@@ -115,7 +115,7 @@ test("every reference has a component, and no generated name is left", () => {
   }
 });
 
-test("a named schema behind nullable is a reference beside nullable, and not nullable itself", () => {
+test("a nullable use of a named schema is a reference beside nullable; the schema itself is not nullable", () => {
   const { setup_progress } = document.components.schemas.CnView.properties;
   expect(setup_progress).toMatchObject({ nullable: true, allOf: [{ $ref: "#/components/schemas/SetupProgress" }] });
   expect(document.components.schemas.SetupProgress).not.toHaveProperty("nullable");
@@ -137,7 +137,7 @@ test("a body that refuses unknown fields has additionalProperties false; an answ
   expect(document.components.schemas.CnView).not.toHaveProperty("additionalProperties");
 });
 
-test("a schema whose input and output forms differ is two components, and so are the schemas that contain it", () => {
+test("a schema whose input and output forms differ becomes two components, and so do the schemas that contain it", () => {
   const { Both, BothInput, Holder, HolderInput } = document.components.schemas;
   expect([Both.required, BothInput.required]).toEqual([["size", "pet"], ["pet"]]);
   expect(Holder.properties.both.$ref).toBe("#/components/schemas/Both");
@@ -189,7 +189,7 @@ test("every error has the error body and the codes of its status", () => {
   expect(schemas.ErrorBody.properties.error_code["x-extensible-enum"]).toEqual(Object.keys(ERROR_CODES));
 });
 
-test("an Idempotency-Key is described where it is accepted, and hints of routes are hidden", () => {
+test("the Idempotency-Key header is described where it is accepted, and internal extensions of routes are not shown", () => {
   const headersOf = (path: string, method: string) =>
     (document.paths[path][method].parameters ?? []).filter((each: { in: string }) => each.in === "header");
   expect(headersOf("/v1/keys", "post")).toMatchObject([{ name: "Idempotency-Key", required: false }]);
@@ -197,7 +197,7 @@ test("an Idempotency-Key is described where it is accepted, and hints of routes 
   expect(JSON.stringify(document)).not.toMatch(/"x-(?:refusals|also|never)"/);
 });
 
-test("path parameters are required, and a status without a body has none", () => {
+test("path parameters are required, and a status without a body has no content", () => {
   const [parameter] = document.paths["/v1/cns/{server_uuid}/approve"].post.parameters;
   expect(parameter).toMatchObject({ name: "server_uuid", in: "path", required: true, schema: { format: "uuid" } });
   expect(document.paths["/v1/both"].put.responses["204"]).toEqual({ description: "nothing" });

@@ -1,8 +1,9 @@
-// The shares of slow or busy sources (docs/reliability.md, S-50). tests/security/edge-shares.test.ts tests the server.
+// The share of slots that each source of requests may have (docs/reliability.md, S-50).
+// tests/security/edge-shares.test.ts tests the shares in a running server.
 import { expect, test } from "vitest";
 import { createShares } from "../../src/http/shares.ts";
 
-/** Takes slots of weight 1 and records the evicted ones. */
+/** Returns a function that takes slots, by default of weight 1, and the list of evicted slots, such as `a0`. */
 function shares(total_max: number, each_max: number) {
   const evicted: string[] = [];
   const all = createShares({ total_max, each_max });
@@ -26,7 +27,7 @@ test("a source has at most its share, and releasing a slot frees it", () => {
   expect(evicted).toEqual([]);
 });
 
-test("when everything is taken, a new source gets the oldest slot of the largest one", () => {
+test("when all slots are taken, a new source gets the oldest slot of the source with the most slots", () => {
   const { take, evicted } = shares(4, 3);
   for (const source of ["b", "a", "a", "a"]) take(source);
   expect(take("c")).not.toBeNull();
@@ -35,7 +36,7 @@ test("when everything is taken, a new source gets the oldest slot of the largest
   expect(evicted).toEqual(["a1", "a2"]);
 });
 
-test("a source cannot take slots of a source of the same or a smaller size", () => {
+test("a source cannot take slots from a source that has as many or fewer", () => {
   const { take, evicted } = shares(4, 3);
   for (const source of ["a", "a", "b", "b"]) take(source);
   expect(take("a")).toBeNull();
@@ -51,7 +52,7 @@ test("a slot that grows counts with its new weight", () => {
   expect(take("a")).toBeNull();
   const other = take("b", 2)!;
   expect(other.grow(4)).toBe(true);
-  // The total is used up: a third source takes a slot of the largest.
+  // All slots are taken, so a third source takes a slot of the largest source.
   expect(take("c", 3)).not.toBeNull();
   expect(evicted).toEqual(["a0"]);
   expect(large.grow(8)).toBe(false);

@@ -98,7 +98,7 @@ test("a caller's request id is echoed when it is a UUID and replaced when it is 
   }
 });
 
-test("an unknown path gets 404 without a code; another method gets 405 with Allow", async () => {
+test("an unknown path gets 404 without an error code; another method gets 405 with Allow", async () => {
   expect(await (await app.request("/nowhere")).json()).not.toHaveProperty("error_code");
   const refused = await app.request("/v1/bodyless/1", { method: "PUT" });
   expect([refused.status, refused.headers.get("allow")]).toEqual([405, "POST, DELETE"]);
@@ -106,13 +106,13 @@ test("an unknown path gets 404 without a code; another method gets 405 with Allo
   expect([read.status, read.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
 });
 
-test("HEAD is GET without a body, and exists only with GET", async () => {
+test("HEAD gets the answer of GET without a body, and only routes with GET accept it", async () => {
   const head = await app.request("/v1/who", { method: "HEAD" });
   expect([head.status, await head.text()]).toEqual([200, ""]);
   expect((await app.request("/v1/bodyless/1", { method: "HEAD" })).status).toBe(405);
 });
 
-test("no origin is allowed", async () => {
+test("no CORS header allows another origin", async () => {
   for (const origin of ["https://evil.example", "null"]) {
     for (const method of ["GET", "OPTIONS"]) {
       const answer = await app.request("/v1/who", {
@@ -164,20 +164,20 @@ test.each([
   [{ name: "ab", target: { kind: "a" } }, "body.target.n: is required", undefined],
   [[], "body: must be an object", undefined],
   [null, "body: must be an object", undefined],
-])("%j is refused with the field and the rule", async (body, expected, code) => {
+])("the body %j is refused with the field and the rule", async (body, expected, code) => {
   const answer = await post(JSON.stringify(body));
   expect(answer.status).toBe(400);
   const error = await answer.json();
   expect([error.message, error.error_code]).toEqual([expected, code]);
 });
 
-test("path and query have the same error texts", async () => {
+test("path and query parameters have the same error texts as body fields", async () => {
   const body = '{"name":"ab"}';
   expect(await message(await post(body, JSON_HEADERS, "/v1/things/7"))).toBe("path.id: must be a UUID");
   expect(await message(await post(body, JSON_HEADERS, `/v1/things/${ID}?limit=0`))).toBe("query.limit: must be >= 1");
 });
 
-test("an error never repeats a value, and shortens and escapes names", async () => {
+test("an error never repeats a value, and shortens and escapes field names", async () => {
   const error = await message(
     await post(JSON.stringify({ name: "canary-canary", [`k\n${"x".repeat(500)}`]: "canary" })),
   );
@@ -197,7 +197,7 @@ test.each([
   expect(await message(answer)).toBe("Malformed JSON in request body");
 });
 
-test("bytes that are not UTF-8 are malformed", async () => {
+test("a body that is not UTF-8 is malformed", async () => {
   expect(await message(await post(new Uint8Array([0x22, 0xff, 0x22])))).toBe("Malformed JSON in request body");
 });
 
@@ -213,7 +213,7 @@ test.each([
   expect(await message(answer)).toContain(rule);
 });
 
-test("a body of the maximum size is read, one byte more gets 413, declared or not", async () => {
+test("a body of the maximum size is read; with one byte more it gets 413, whether its length is declared or not", async () => {
   const fits = `{"name":"ab"${" ".repeat(BODY_BYTES_MAX - 13)}}`;
   expect(fits.length).toBe(BODY_BYTES_MAX);
   expect((await post(fits)).status).toBe(200);
@@ -260,7 +260,7 @@ test("a NUL in the URI is refused", async () => {
   expect((await app.request("/v1/bodyless/a%00b", { method: "DELETE" })).status).toBe(400);
 });
 
-test("S-35: the client address is the socket's, or from the header only behind trusted proxies", async () => {
+test("S-35: the client address is the socket's; X-Forwarded-For is used only behind trusted proxies", async () => {
   const behind = shelled({ trustedProxies: [parseCidr("10.0.0.0/8")!] });
   const who = async (remoteAddress: string | undefined, app = behind) =>
     await (await app.request("/v1/who", { headers: { "x-forwarded-for": "1.2.3.4, 198.51.100.9" } }, { remoteAddress }))
@@ -271,7 +271,7 @@ test("S-35: the client address is the socket's, or from the header only behind t
   expect(await who(undefined)).toEqual({ address: "unknown", principal: { kind: "anonymous" } });
 });
 
-test("observed routes are bounded, whatever paths are requested", async () => {
+test("the number of observed routes is bounded, whatever paths are requested", async () => {
   const seen: Observation[] = [];
   const watched = shelled({ observe: (observation) => seen.push(observation) });
   await watched.request("/v1/bodyless/1", { method: "DELETE" });
