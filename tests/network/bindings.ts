@@ -1,5 +1,5 @@
-// Shared steps of tests of attached floating IPs: instances on two nodes that the test simulates, and the attach and detach
-// of addresses.
+// Shared steps of tests of attached floating IPs: instances on two nodes that the test simulates, and the attach and
+// detach of addresses.
 import { expect } from "vitest";
 import type { Instance, Nic } from "../../src/contract/instance.ts";
 import type { Job } from "../../src/contract/job.ts";
@@ -20,13 +20,13 @@ export const bound = ({ instance, nic, node }: Placed) => ({
 });
 export const path = (id: string, verb = "") => `/v1/floating-ips/${id}${verb === "" ? "" : `/${verb}`}`;
 
-/** Expects 502 with this reason. The response comes as soon as only the rollback of a node remains. */
+/** Expects 502 with this reason. The message also names the operation if a node is still rolling it back. */
 export function failed({ status, body }: Answer, message: string): void {
   expect([status, body.error_code]).toEqual([502, "OperationFailed"]);
   expect(body.message.replace(/; operation \S+ is unwinding$/, "")).toBe(message);
 }
 
-/** `web` and `standby` are on the node of the fixture, `away` on another one. */
+/** Creates three instances: `web` and `standby` on the fixture's node, `away` on another node. */
 export async function openBindings() {
   const a = await openComputeFixture();
   const { t, tenant } = a;
@@ -46,7 +46,7 @@ export async function openBindings() {
   const away = await placed(other);
   await a.node.alive();
 
-  /** Creates an instance on the node of the fixture. */
+  /** Creates a stopped instance on the fixture's node. */
   async function stopped(): Promise<Placed> {
     await silent(other);
     const instance = await a.stopped();
@@ -76,7 +76,7 @@ export async function openBindings() {
   }
   const listed = async ({ instance }: Placed): Promise<string[]> =>
     (await t.db.query("select floating_ip_ids from instance where id = $1", [instance.id])).rows[0].floating_ip_ids;
-  /** The message of the 409 while this operation is running. */
+  /** Returns the message of the 409 while this operation is running. */
   const busy = (ip: FloatingIp, { operation_id }: Job, kind: string) =>
     `operation ${operation_id} (${kind}) is at work on floating ip ${ip.id}`;
 

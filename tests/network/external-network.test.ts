@@ -36,7 +36,7 @@ let nets = 0;
 /** Returns a block that no other test uses. */
 const block = () => `198.18.${nets++}.0/24`;
 
-test.each([TAGS, SUBNETS, POOLS])("%s: an unknown id is 404", async (path) => {
+test.each([TAGS, SUBNETS, POOLS])("%s: an unknown id gets 404", async (path) => {
   notFound(await t.call("GET", `${path}/${randomUUID()}`));
   notFound(await t.call("DELETE", `${path}/${randomUUID()}`));
 });
@@ -58,7 +58,7 @@ describe("a NIC tag", () => {
     conflictWith(await post(TAGS, { name: "a/b", mtu: 1_500 }), "name must not contain / or \\");
   });
 
-  test.each([1_279, 9_217, null, "1500"])("with mtu %j is 400", async (mtu) => {
+  test.each([1_279, 9_217, null, "1500"])("with mtu %j gets 400", async (mtu) => {
     expect((await post(TAGS, { mtu })).status).toBe(400);
   });
 
@@ -110,7 +110,7 @@ describe("an external subnet", () => {
     notFound(await t.call("GET", `${SUBNETS}/${id}`));
   });
 
-  test("on an unknown NIC tag is 409 NicTagNotProvided", async () => {
+  test("on an unknown NIC tag gets 409 NicTagNotProvided", async () => {
     const answer = await subnet({ nic_tag: "nowhere", ipv4_block: block() });
     expectRefused(answer, 409, "NicTagNotProvided", "there is no NIC tag nowhere");
   });
@@ -144,11 +144,11 @@ describe("an external subnet", () => {
       { ipv6_block: "2001:db8::/48", provision_start_ipv6: "2001:db8:0:1::" },
       "provision_start_ipv6 is behind the addresses of the public pool",
     ],
-  ])("%j is 400", async (fields, message) => {
+  ])("%j gets 400", async (fields, message) => {
     expectRefused(await subnet(fields), 400, "BadRequest", message);
   });
 
-  test("for a silo that does not exist is 400 naming it", async () => {
+  test("for a silo that does not exist gets 400 naming it", async () => {
     const silo = randomUUID();
     const message = `owner_silos: there is no silo ${silo}`;
     expectRefused(await subnet({ ipv4_block: block(), owner_silos: [a.silo_id, silo] }), 400, "BadRequest", message);
@@ -157,7 +157,7 @@ describe("an external subnet", () => {
     expectRefused(patch, 400, "BadRequest", message);
   });
 
-  test("that overlaps another one in either family is 409 SubnetCidrOverlap naming it", async () => {
+  test("that overlaps another one in either family gets 409 SubnetCidrOverlap naming it", async () => {
     const first = okOf(await subnet({ ipv4_block: "198.19.0.0/24", ipv6_block: "2001:db8:c::/64" }));
     const message = `the external subnet overlaps external subnet ${first.name} (${first.id})`;
     for (const ipv4_block of ["198.19.0.0/24", "198.19.0.128/25", "198.19.0.0/16"]) {
@@ -170,7 +170,7 @@ describe("an external subnet", () => {
     expect((await subnet({ ipv4_block: "198.19.1.0/24", ipv6_block: "2001:db8:c:1::/64" })).status).toBe(201);
   });
 
-  test("that overlaps a fixed pool but is not exactly its block is 409 SubnetCidrOverlap", async () => {
+  test("that overlaps a fixed pool but is not exactly its block gets 409 SubnetCidrOverlap", async () => {
     for (const ipv4_block of ["203.0.113.0/25", "203.0.112.0/23"]) {
       const message = "the external subnet overlaps the public pool 203.0.113.0/24";
       expectRefused(await subnet({ ipv4_block }), 409, "SubnetCidrOverlap", message);
@@ -179,7 +179,7 @@ describe("an external subnet", () => {
     expectRefused(answer, 409, "SubnetCidrOverlap", "the external subnet overlaps the public pool 2001:db8::/48");
   });
 
-  test("on the block of a fixed pool leaves that pool unchanged when it is deleted", async () => {
+  test("that has the block of a fixed pool leaves the pool unchanged when the subnet is deleted", async () => {
     const network = okOf(await subnet({ ipv4_block: "203.0.113.0/24", ipv6_block: "2001:db8::/48" }));
     const gateway = okOf(await makeGateway(a, await makeVpc(a)));
     expect(gateway.public_address).toBe("203.0.113.2");
@@ -237,21 +237,21 @@ describe("a network pool", () => {
     conflictWith(await post(POOLS, { name: "a\\b", networks: [id] }), "name must not contain / or \\");
   });
 
-  test("with a network that is not an external subnet is 400 SubnetNotExternal naming it", async () => {
+  test("with a network that is not an external subnet gets 400 SubnetNotExternal naming it", async () => {
     const { id } = await makeNetwork(t, { ipv4_block: block() });
     const unknown = randomUUID();
     const answer = await post(POOLS, { networks: [id, unknown] });
     expectRefused(answer, 400, "SubnetNotExternal", `networks: ${unknown} is not an external subnet`);
   });
 
-  test("for a silo that does not exist is 400 naming it", async () => {
+  test("for a silo that does not exist gets 400 naming it", async () => {
     const { id } = await makeNetwork(t, { ipv4_block: block() });
     const silo = randomUUID();
     const answer = await post(POOLS, { networks: [id], owner_silos: [silo] });
     expectRefused(answer, 400, "BadRequest", `owner_silos: there is no silo ${silo}`);
   });
 
-  test("without networks, or with one of them twice, is 400", async () => {
+  test("without networks, or with one of them twice, gets 400", async () => {
     const { id } = await makeNetwork(t, { ipv4_block: block() });
     for (const networks of [[], [id, id], [id, id.toUpperCase()]]) {
       expect((await post(POOLS, { networks })).status).toBe(400);

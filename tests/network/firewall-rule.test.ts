@@ -47,13 +47,13 @@ test.each([
   { protocol: "icmp6", icmp_type_code: { type: 255, code: 255 } },
   { protocol: "icmp4" },
   { protocol: "any", source_cidr: "2001:db8::/32", destination_cidr: "fd00:10::/48" },
-])("%j is accepted, and shown as in the reply", async (fields) => {
+])("a rule with %j is accepted, and GET shows the same record as the reply", async (fields) => {
   const rule = await n.rule(vpc, fields);
   expect(rule).toMatchObject(fields);
   expect(await n.show(`/v1/firewall-rules/${rule.id}`)).toEqual(rule);
 });
 
-test("host bits of its networks are dropped", async () => {
+test("the host bits of a rule's networks are dropped", async () => {
   const rule = await n.rule(vpc, { source_cidr: "10.1.2.3/8", destination_cidr: "10.0.1.5/24" });
   expect(rule).toMatchObject({ source_cidr: "10.0.0.0/8", destination_cidr: "10.0.1.0/24" });
 });
@@ -93,13 +93,13 @@ describe("refused", () => {
     ["icmp_type_code", { protocol: "icmp4", icmp_type_code: { type: 8 } }],
     ["icmp_type_code", { protocol: "icmp4", icmp_type_code: { type: 256, code: 0 } }],
     ["source_cidr", { source_cidr: "10.0.0.1" }],
-  ])("a bad %s (%j): 400 that names it", async (field, fields) => {
+  ])("a bad %s (%j) gets a 400 that names the field", async (field, fields) => {
     const answer = await n.tryRule(vpc, fields);
     expect([answer.status, answer.body.message]).toEqual([400, expect.stringContaining(field)]);
   });
 
   test.each(["source_cidr", "destination_cidr"])(
-    "a %s of a family that the VPC does not plan for: 409",
+    "a %s of an IP version without a block in the VPC gets 409",
     async (field) => {
       const v4 = await n.vpc({ ipv6_block: null });
       expect(refusal(await n.tryRule(v4.id, { [field]: "fd00::/8" }))).toEqual(
@@ -108,7 +108,7 @@ describe("refused", () => {
     },
   );
 
-  test("a duplicate name in the VPC: 409, also by a rename", async () => {
+  test("a duplicate name in the VPC gets 409, also by a rename", async () => {
     await n.rule(vpc, { name: "twice" });
     const taken = clash("a firewall rule named twice already exists in this vpc");
     expect(refusal(await n.tryRule(vpc, { name: "twice" }))).toEqual(taken);
@@ -116,7 +116,7 @@ describe("refused", () => {
     expect(refusal(await n.call("PATCH", `/v1/firewall-rules/${id}`, { body: { name: "twice" } }))).toEqual(taken);
   });
 
-  test("a name that breaks the name rule: 409", async () => {
+  test("a name that breaks the name rule gets 409", async () => {
     const { id } = await n.rule(vpc);
     await expectNameRule(
       (fields) => n.tryRule(vpc, fields),
@@ -124,13 +124,13 @@ describe("refused", () => {
     );
   });
 
-  test.each(["GET", "POST"])("%s without a VPC: MissingScope", async (method) => {
+  test.each(["GET", "POST"])("%s without a VPC gets 400 MissingScope", async (method) => {
     const answer = await n.call(method, "/v1/firewall-rules", method === "POST" ? { body: {} } : {});
     expect(refusal(answer)).toEqual([400, "MissingScope", `${method} /v1/firewall-rules requires \`?vpc=<uuid>\``]);
   });
 });
 
-test("an update of the description changes nothing else; a rule is deleted once", async () => {
+test("an update of the description changes nothing else; a rule can be deleted only once", async () => {
   const fields = { protocol: "tcp", source_cidr: "10.0.0.0/8", destination_ports: { low: 22, high: 23 } };
   const rule = await n.rule(vpc, fields);
   const path = `/v1/firewall-rules/${rule.id}`;

@@ -72,7 +72,7 @@ test("the machine binds, moves and releases the address", async () => {
   okOf(await g.call("DELETE", path(ip)));
 });
 
-test("a machine that loses power while it binds continues when it is back", async () => {
+test("a machine that loses power while it binds an address binds it after it is back", async () => {
   const ip = okOf(await makeFloatingIp(g));
   await machine.trouble({ vanish_at: ["fip_claim:address"] });
   const answer = attach(ip, one);
@@ -86,7 +86,7 @@ test("a machine that loses power while it binds continues when it is back", asyn
   okOf(await g.call("DELETE", path(ip)));
 });
 
-test("a machine that cannot bind leaves the move stuck, until it can and an operator retries the rollback", async () => {
+test("a move is stuck while the machine cannot bind the address, until it can and an operator retries the rollback", async () => {
   const ip = okOf(await makeFloatingIp(g));
   okOf(await attach(ip, one));
   await machine.trouble({ fail_at: ["fip_claim:address"] });
@@ -107,7 +107,7 @@ test("a machine that cannot bind leaves the move stuck, until it can and an oper
   okOf(await g.call("DELETE", path(ip)));
 });
 
-test("a release that fails leaves the address bound", async () => {
+test("an address whose release fails stays bound", async () => {
   const ip = okOf(await makeFloatingIp(g));
   okOf(await attach(ip, one));
   await machine.trouble({ fail_at: ["fip_release:address"] });
@@ -130,7 +130,7 @@ test("the machine releases the addresses of an instance that it deletes", async 
   okOf(await g.call("DELETE", path(ip)));
 });
 
-test("of two orders for one address, the later generation wins, and a release affects only the NIC that it names", async () => {
+test("of two jobs for one address, the later generation wins, and a release affects only the NIC that it names", async () => {
   const floating_ip_id = randomUUID();
   const ask = async (kind: JobKind, order: { readonly nic: Nic; readonly generation: number }, ends = "completed") => {
     const payload = { floating_ip_id, fip_addr: "203.0.113.9", nic_id: order.nic.id, generation: order.generation };

@@ -1,5 +1,5 @@
-// Concurrent requests for floating IPs and their instances, in both orders, and requests that do not wait or are repeated
-// (docs/reliability.md ).
+// Concurrent requests for floating IPs and their instances, in both orders, and requests that do not wait or are
+// repeated (docs/reliability.md ).
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Bindings, bound, failed, openBindings, type Placed, UNBOUND } from "./bindings.ts";
@@ -13,7 +13,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => b?.t.close());
 
-/** Returns the next job of this kind at the node, and completes the jobs before it. */
+/** Takes the node's jobs until one has this kind and is wanted. Completes the jobs before it and returns it. */
 async function jobOf(node: Node, kind: string, wanted: (of: Record<string, unknown>) => boolean) {
   for (;;) {
     const job = await node.take();
@@ -23,7 +23,7 @@ async function jobOf(node: Node, kind: string, wanted: (of: Record<string, unkno
 }
 
 describe("at the same time", () => {
-  test("two attaches of one address are one attach and one 409", async () => {
+  test("one of two attaches of one address succeeds, and the other gets 409", async () => {
     const ip = await b.make();
     const answers = Promise.all([b.attach(ip, b.web), b.attach(ip, b.standby)]);
     const job = await b.node.does("fip_claim");
@@ -71,7 +71,7 @@ describe("at the same time", () => {
     await b.giveBack(ip, null);
   });
 
-  test("the forced delete of an instance rolls the attach back, and its node gets an order to release", async () => {
+  test("the forced delete of the new instance rolls the attach back, and its node gets the job's tombstone", async () => {
     const [from, to] = [b.web, await b.stopped()];
     const ip = await b.attached(from);
     const answer = b.attach(ip, to);
@@ -89,7 +89,7 @@ describe("at the same time", () => {
     await b.giveBack(ip, from);
   });
 
-  test("a forced delete of the old instance during a move binds nothing to it again", async () => {
+  test("a floating IP whose move fails after a forced delete of the old instance is detached", async () => {
     const from = await b.stopped();
     const ip = await b.attached(from);
     const answer = b.attach(ip, b.away);

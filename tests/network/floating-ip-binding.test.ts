@@ -79,7 +79,7 @@ describe("a floating IP", () => {
     await b.giveBack(ip, null);
   });
 
-  test("of a network is bound only by nodes that offer its NIC tag, with its VLAN", async () => {
+  test("of an external network is bound only by nodes that offer the network's NIC tag, with its VLAN", async () => {
     const network = await makeNetwork(b.t, { ipv4_block: "198.51.100.0/29", vlan_id: 7 });
     const ip = await b.make({ network_id: network.id });
     const message = `node ${b.node.server_uuid} does not offer NIC tag ${network.nic_tag}`;
@@ -94,7 +94,7 @@ describe("a floating IP", () => {
     await b.giveBack(ip, b.web);
   });
 
-  test("that is bound there already, or is not bound, sends no job", async () => {
+  test("that is attached again to its NIC, or detached again, sends no job", async () => {
     const ip = await b.attached(b.web);
     expect(okOf(await b.attach(ip, b.web))).toMatchObject(bound(b.web));
     expect(await b.listed(b.web)).toEqual([ip.id]);
@@ -142,7 +142,7 @@ describe("a floating IP that moves", () => {
   });
 
   test.each([["another node", "away"], ["the same node", "standby"]] as const)(
-    "to %s that does not take it is bound as before, by record and by node",
+    "to %s is bound to its old NIC again if the new binding fails",
     async (_which, name) => {
       const target = b[name];
       const ip = await b.attached(b.web);
@@ -177,7 +177,7 @@ describe("a floating IP that moves", () => {
     await b.giveBack(ip, b.web);
   });
 
-  test("from a node that is not live does not wait for it, and is deleted only after the release", async () => {
+  test("from a node that is not live does not wait for the node, and can be deleted only after the node released it", async () => {
     const ip = await b.attached(b.web);
     await b.silent(b.node);
     await b.away.node.done(b.attach(ip, b.away), "fip_claim");
@@ -193,7 +193,7 @@ describe("a floating IP that moves", () => {
     await b.giveBack(ip, null);
   });
 
-  test("from a node that is not live is claimed there again after the release if the new node fails", async () => {
+  test("from a node that is not live is bound there again, after the node released it, if the new node fails", async () => {
     const ip = await b.attached(b.web);
     await b.silent(b.node);
     const answer = b.attach(ip, b.away);
@@ -218,7 +218,7 @@ describe("detach", () => {
     await b.giveBack(ip, b.web);
   });
 
-  test("from a node that is not live does not wait for it", async () => {
+  test("from a node that is not live does not wait for the node", async () => {
     const ip = await b.attached(b.web);
     await b.silent(b.node);
     expect(okOf(await b.detach(ip))).toMatchObject(UNBOUND);

@@ -1,5 +1,5 @@
-// The states of a floating IP and its row. The mapping between them must lose nothing: what an operation waits for is in
-// the row.
+// The states of a floating IP and its row. The mapping between them must lose nothing: what an operation waits for is
+// in the row.
 import { describe, expect, test } from "vitest";
 import type { FloatingIpMessage } from "../../actors/floating-ip/messages.ts";
 import { type FloatingIpRow, rowOf, stateOf } from "../../actors/floating-ip/row.ts";
@@ -56,18 +56,18 @@ describe("the deletion of an instance", () => {
   const gone = (instance_id: string) => ({ type: "instance_gone", instance_id, forced: null }) as const;
   const toSaga = (message: unknown) => ({ part: "tell", to: { kind: "saga", id: "operation" }, message });
 
-  test("of an attached floating IP detaches it", () => {
+  test("to which a floating IP is attached detaches the floating IP", () => {
     expect(decide(STATES["attached"]!, gone("old"))).toMatchObject({ next: { state: "detached" } });
     expect(decide(STATES["attached"]!, gone("other"))).toEqual({ out: "ignore" });
   });
 
-  test("that an attach binds to abandons the operation", () => {
+  test("to which an attach is binding abandons the operation", () => {
     const { next, parts } = decide(STATES["attaching"]!, gone("new")) as { next: FloatingIpState; parts: unknown[] };
     expect(next).toMatchObject({ state: "attaching", to: null, from: OLD });
     expect(parts).toContainEqual(toSaga({ type: "abandon" }));
   });
 
-  test("whose node binds the address again ends the reclaim", () => {
+  test("to which a rollback binds the address again ends the rollback's wait", () => {
     const { next, parts } = decide(STATES["reclaiming after an attach"]!, gone("old")) as {
       next: FloatingIpState;
       parts: unknown[];
@@ -80,14 +80,14 @@ describe("the deletion of an instance", () => {
 describe("a rollback", () => {
   const reclaim = (waits: boolean) => ({ type: "reclaim", operation_id: "operation", told_as: "job", waits }) as const;
 
-  test("that waits for the old node is reclaiming until it is restored", () => {
+  test("that waits for the old node sets the state reclaiming until the binding is restored", () => {
     const { next } = decide(STATES["detaching"]!, reclaim(true)) as { next: FloatingIpState };
     expect(next).toMatchObject({ state: "reclaiming", operation_kind: "detach", reclaimed_as: "job", generation: 4 });
     const restored = decide(next, { type: "restore", operation_id: "operation", reason: "timeout" });
     expect(restored).toMatchObject({ next: { state: "attached", bound: OLD, generation: 4 } });
   });
 
-  test("that does not wait sends the order and stays in its state", () => {
+  test("that does not wait increments the generation and keeps the state", () => {
     expect(decide(STATES["attaching"]!, reclaim(false))).toMatchObject({ next: { state: "attaching", generation: 4 } });
   });
 

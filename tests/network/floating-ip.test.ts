@@ -31,7 +31,7 @@ const giveBack = async (a: TestTenant, ...ips: readonly { id: string }[]) => {
 };
 
 describe("a floating IP", () => {
-  test("of a family comes from the fixed pool and has every key of its record", async () => {
+  test("that is requested by family comes from the fixed pool and has every key of its record", async () => {
     const made = await makeFloatingIp(a, { name: "front", description: "d", family: "v4" });
     expect(made.status).toBe(201);
     const { id, created_at, updated_at } = made.body;
@@ -58,7 +58,7 @@ describe("a floating IP", () => {
     await giveBack(a, made.body, six);
   });
 
-  test("is renamed and described; omitted fields stay", async () => {
+  test("can get a new name or description; omitted fields do not change", async () => {
     const made = okOf(await makeFloatingIp(a, { family: "v4", name: "before", description: "d" }));
     const renamed = okOf(await a.call("PATCH", path(made.id), { body: { name: "after" } }));
     expect(renamed).toMatchObject({ name: "after", description: "d", address: made.address });
@@ -89,7 +89,7 @@ describe("a floating IP", () => {
 });
 
 describe("selectors", () => {
-  test.each(["GET", "POST"])("%s without both selectors is 400 MissingScope", async (method) => {
+  test.each(["GET", "POST"])("%s without both selectors gets 400 MissingScope", async (method) => {
     const given = method === "POST" ? { body: { name: "n", family: "v4" } } : {};
     for (const query of ["", `?tenant=${a.tenant_id}`, `?project=${a.project_id}`]) {
       const message = `${method} /v1/floating-ips requires \`?tenant=<uuid>&project=<uuid>\` selectors`;
@@ -97,7 +97,7 @@ describe("selectors", () => {
     }
   });
 
-  test("a project of another tenant and an absent one are the same 404", async () => {
+  test("a project of another tenant and an absent one get the same 404", async () => {
     for (const project of [a.project_id, randomUUID()]) {
       for (const tenant of [a.tenant_id, b.tenant_id]) {
         const query = `?tenant=${tenant}&project=${project}`;
@@ -107,7 +107,7 @@ describe("selectors", () => {
     }
   });
 
-  test("a floating IP of another tenant and an absent one are the same 404", async () => {
+  test("a floating IP of another tenant and an absent one get the same 404", async () => {
     const made = okOf(await makeFloatingIp(a));
     for (const id of [made.id, randomUUID()]) {
       notFound(await b.call("GET", path(id)));
@@ -130,7 +130,7 @@ describe("names", () => {
     await giveBack(b, other);
   });
 
-  test("that break the name rule are 409 and allocate no address", async () => {
+  test("that break the name rule get 409 and allocate no address", async () => {
     conflictWith(await makeFloatingIp(a, { family: "v4", name: " n" }), "name must not begin or end with white space");
     const made = okOf(await makeFloatingIp(a));
     expect(made.address).toBe("203.0.113.2");
@@ -146,17 +146,17 @@ describe("the source", () => {
     ["family and pool", { family: "v4", pool_id: randomUUID() }],
     ["network and pool", { network_id: randomUUID(), pool_id: randomUUID() }],
     ["all three", { family: "v4", network_id: randomUUID(), pool_id: randomUUID() }],
-  ])("%s is 400 BadRequest", async (_which, fields) => {
+  ])("%s gets 400 BadRequest", async (_which, fields) => {
     const message = "exactly one of family, network_id and pool_id must be set";
     expectRefused(await makeFloatingIp(a, fields), 400, "BadRequest", message);
   });
 
-  test("an unknown network or pool is 404", async () => {
+  test("an unknown network or pool gets 404", async () => {
     notFound(await makeFloatingIp(a, { network_id: randomUUID() }));
     notFound(await makeFloatingIp(a, { pool_id: randomUUID() }));
   });
 
-  test("a subnet of the caller's own tenant is 400 SubnetNotExternal, one that it cannot see is 404", async () => {
+  test("a subnet of the caller's own tenant gets 400 SubnetNotExternal, one that it cannot see gets 404", async () => {
     const body = { name: "inside", ipv4_block: "10.0.1.0/24" };
     const { id } = okOf(await a.call("POST", `/v1/subnets?vpc=${await makeVpc(a)}`, { body }));
     const message = `subnet ${id} is no external subnet`;
@@ -164,7 +164,7 @@ describe("the source", () => {
     notFound(await makeFloatingIp(b, { network_id: id }));
   });
 
-  test("fixed pools that are empty are 409 PoolExhausted, each family by itself", async () => {
+  test("an empty fixed pool gets 409 PoolExhausted, each family by itself", async () => {
     for (const family of ["v4", "v6"]) await leaveOnly(t, `public:${family}`, [77]);
     for (const [family, address] of [["v4", "203.0.113.77"], ["v6", "2001:db8::4d"]]) {
       const made = okOf(await makeFloatingIp(a, { family }));
@@ -219,7 +219,7 @@ describe("an external network", () => {
     await giveBack(a, ...made);
   });
 
-  test("that belongs to other silos is 404, by its id and in a pool", async () => {
+  test("that belongs to other silos gets 404, by its id and in a pool", async () => {
     const network = await makeNetwork(t, { ipv4_block: "198.51.100.16/29", owner_silos: [a.silo_id] });
     const pool_id = await makePool(t, [network.id]);
     const made = okOf(await makeFloatingIp(a, { network_id: network.id }));
@@ -255,7 +255,7 @@ describe("an external network", () => {
 });
 
 describe("a network pool", () => {
-  test("tries its networks in its own order; if all are full, the result is 409", async () => {
+  test("tries its networks in its own order; if all are full, the request gets 409", async () => {
     const one = await makeNetwork(t, { ipv4_block: "198.51.100.32/30" });
     const two = await makeNetwork(t, { ipv4_block: "198.51.100.36/30", ipv6_block: "2001:db8:e::/126" });
     const pool_id = await makePool(t, [two.id, one.id]);
@@ -275,7 +275,7 @@ describe("a network pool", () => {
     await giveBack(a, made[0], made[2], again);
   });
 
-  test("that belongs to other silos is 404", async () => {
+  test("that belongs to other silos gets 404", async () => {
     const network = await makeNetwork(t, { ipv4_block: "198.51.100.40/30" });
     const pool_id = await makePool(t, [network.id], { owner_silos: [a.silo_id] });
     notFound(await makeFloatingIp(b, { pool_id }));
@@ -328,7 +328,7 @@ test("a repeated request gets its first response even after its network was dele
   expect([second.status, second.body]).toEqual([201, first.body]);
 });
 
-test("a list has pages in the order of creation", async () => {
+test("the pages of a list are in the order of creation", async () => {
   const c = await openTenant(t, "pages");
   await leaveOnly(t, "public:v6", [2, 3, 4, 5, 6]);
   const made = [];

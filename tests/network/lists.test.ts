@@ -10,7 +10,7 @@ const RECORDS = 5;
 
 type Family = {
   readonly name: string;
-  /** The list with its selectors. */
+  /** The path of the list, with its selectors. */
   readonly list: string;
   /** The records as the API returned them at their creation, in the order of their ids. */
   readonly records: readonly { readonly id: string }[];
@@ -76,7 +76,7 @@ describe.each(FAMILIES)("%s", (name) => {
     }
   });
 
-  test("of another tenant are 404: for list, show, update and delete", async () => {
+  test("of another tenant get 404: for list, show, update and delete", async () => {
     const stranger = networksOf(await openTenant(n.t));
     const { list, records } = of();
     const path = `/v1/${name}/${records[0]!.id}`;
@@ -92,7 +92,7 @@ describe.each(FAMILIES)("%s", (name) => {
 });
 
 test.each(["subnets", "route-tables", "firewall-rules"])(
-  "a project that is not the VPC's makes the list of %s a 404, the VPC's own changes nothing",
+  "the list of %s gets 404 with a project other than the VPC's, and the VPC's own project changes nothing",
   async (name) => {
     const { list, records } = families.get(name)!;
     expect(refusal(await n.call("GET", `${list}&project=${randomUUID()}`))).toEqual(NOT_FOUND);

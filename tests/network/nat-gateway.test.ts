@@ -75,7 +75,7 @@ describe("a gateway", () => {
     okOf(await a.call("DELETE", path(made.id)));
   });
 
-  test("is renamed and described; omitted fields stay", async () => {
+  test("can get a new name or description; omitted fields do not change", async () => {
     const made = okOf(await makeGateway(a, vpc, { name: "before", description: "d" }));
     const renamed = okOf(await a.call("PATCH", path(made.id), { body: { name: "after" } }));
     expect(renamed).toMatchObject({ ...made, name: "after", updated_at: expect.any(String) });
@@ -87,25 +87,25 @@ describe("a gateway", () => {
 });
 
 describe("selectors", () => {
-  test.each(["GET", "POST"])("%s without vpc= is 400 MissingScope", async (method) => {
+  test.each(["GET", "POST"])("%s without vpc= gets 400 MissingScope", async (method) => {
     const answer = await a.call(method, "/v1/nat-gateways", method === "POST" ? { body: { name: "n" } } : {});
     expectRefused(answer, 400, "MissingScope", `${method} /v1/nat-gateways requires \`?vpc=<uuid>\``);
   });
 
-  test("project= must be the project of the VPC: another one is 404 and filters nothing", async () => {
+  test("project= must be the project of the VPC: another one gets 404 and filters nothing", async () => {
     expect((await a.call("GET", `/v1/nat-gateways?vpc=${vpc}&project=${a.project_id}`)).status).toBe(200);
     notFound(await a.call("GET", `/v1/nat-gateways?vpc=${vpc}&project=${b.project_id}`));
     notFound(await a.call("GET", `/v1/nat-gateways?vpc=${vpc}&project=${randomUUID()}`));
   });
 
-  test("a VPC of another tenant and an absent one are the same 404", async () => {
+  test("a VPC of another tenant and an absent one get the same 404", async () => {
     for (const  of of[vpc, randomUUID()]) {
       notFound(await b.call("GET", `/v1/nat-gateways?vpc=${of}`));
       notFound(await makeGateway(b, of));
     }
   });
 
-  test("a gateway of another tenant and an absent one are the same 404", async () => {
+  test("a gateway of another tenant and an absent one get the same 404", async () => {
     const { id } = okOf(await makeGateway(a, vpc));
     for (const each of [id, randomUUID()]) {
       notFound(await b.call("GET", path(each)));
@@ -132,7 +132,7 @@ describe("names", () => {
     for (const { id } of [second, other, third]) okOf(await a.call("DELETE", path(id)));
   });
 
-  test("that break the name rule are 409, on create and on rename, and allocate no address", async () => {
+  test("that break the name rule get 409, on create and on rename, and allocate no address", async () => {
     const before = okOf(await makeGateway(a, vpc));
     for (const [name, rule] of [["", "must be 1 to 63 bytes long"], ["a/b", "must not contain / or \\"]]) {
       conflictWith(await makeGateway(a, vpc, { name }), `name ${rule}`);
@@ -230,7 +230,7 @@ test("requests with one Idempotency-Key create one gateway and get the same resp
 
 describe("the pool", () => {
   test(
-    "gives its 253 addresses lowest first, then 409 PoolExhausted; a freed one is the next, for a floating IP too",
+    "allocates its 253 addresses lowest first, then returns 409; a freed address is the next, also for a floating IP",
     async () => {
       const of = await makeVpc(a);
       const made = [];
@@ -256,7 +256,7 @@ describe("the pool", () => {
     120_000,
   );
 
-  test("of IPv6 returns 409 when it is empty, too", async () => {
+  test("of IPv6 also returns 409 when it is empty", async () => {
     await leaveOnly(t, "public:v6", []);
     expectRefused(
       await makeGateway(a, vpc, { family: "v6" }),
@@ -267,7 +267,7 @@ describe("the pool", () => {
   });
 });
 
-test("no address is allocated twice or without the row of its owner", async () => {
+test("the database refuses to allocate an address twice, or without the row of its owner", async () => {
   const twice = t.db.query(
     "insert into public_address (address, nat_gateway_id) select public_address, id from nat_gateway limit 1",
   );

@@ -1,4 +1,4 @@
-// Targets of the rights matrix for VPCs and the records in them: a separate object for each cell.
+// Requests of the rights matrix for VPCs and the records in them: a separate object for each cell.
 import { randomUUID } from "node:crypto";
 import { acceptedBodies } from "../api/bodies.ts";
 import { makeObjects } from "../api/objects.ts";
@@ -7,7 +7,7 @@ import { okOf, type TestControlPlane } from "../support/control-plane.ts";
 type Objects = "existing" | "absent";
 type Target = { readonly path: string; readonly body?: unknown };
 
-/** The selectors of each list by the name of its path parameter. */
+/** The path of each list, the path parameter of its records, and the selectors of the list. */
 const FAMILIES: readonly (readonly [base: string, param: string, selectors: readonly string[]])[] = [
   ["/v1/vpcs", "vpc_id", ["tenant", "project"]],
   ["/v1/subnets", "subnet_id", ["vpc"]],

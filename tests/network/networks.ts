@@ -8,7 +8,7 @@ type Fields = Readonly<Record<string, unknown>>;
 
 export type Networks = ReturnType<typeof networksOf> & { readonly t: TestControlPlane };
 
-/** A control plane with one tenant in it. */
+/** Opens a control plane and creates one tenant in it. */
 export async function openNetworks(): Promise<Networks> {
   const t = await openTestControlPlane();
   return { ...networksOf(await openTenant(t)), t };
@@ -18,7 +18,9 @@ let made = 0;
 /** Returns a new name each time. */
 const fresh = (what: string) => `${what}-${made += 1}`;
 
-/** Creates a record. Defaults: a new name and, for a VPC, blocks of both families. */
+/**
+ * Returns functions that create records of the tenant. Defaults: a new name and, for a VPC, an IPv4 and an IPv6 block.
+ */
 export function networksOf(tenant: TestTenant) {
   const { call, selectors } = tenant;
   const post = (path: string, body: Fields) => call("POST", path, { body });

@@ -1,5 +1,5 @@
-// The database finds routes and firewall rules by an index. The plans are the plans of real requests, including statements
-// inside functions and foreign keys.
+// Checks that the database finds routes and firewall rules by an index, in the plans of real requests, including their
+// statements inside functions and foreign keys.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openNetworkSite } from "../bench/network-site.ts";
 import { networkSteps, TABLES } from "../bench/network-steps.ts";

@@ -1,5 +1,5 @@
-// Many clients of two servers request the last addresses of a pool at the same time. Each address is allocated once; the
-// other requests get 409.
+// Many clients of two servers request the last addresses of a pool at the same time. Each address is allocated once;
+// the other requests get 409.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Db, openPool } from "../../src/db/pool.ts";
@@ -55,7 +55,7 @@ afterAll(async () => {
   await database?.drop();
 });
 
-/** A client requests a gateway, or a floating IP of the family or of the network, at one of the servers. */
+/** Requests, as this client, a NAT gateway or a floating IP by family or by network, at one of the servers. */
 function take(client: number): Promise<Answer> {
   const urls = pair.urls();
   const source = client % 3 === 0 ? {} : client % 3 === 1 ? { family: "v4" } : { network_id: network };
@@ -66,7 +66,7 @@ function take(client: number): Promise<Answer> {
   });
 }
 
-/** Deletes it at the server that did not create it. */
+/** Deletes the gateway or floating IP at the server that did not create it. */
 async function giveBack(client: number, { id, address }: { readonly id: string; readonly address?: string }) {
   const urls = pair.urls();
   const noun = address === undefined ? "nat-gateways" : "floating-ips";
@@ -83,7 +83,7 @@ async function taken(): Promise<string[]> {
   return rows.map(({ address }) => address);
 }
 
-/** Returns the free offsets without duplicates. */
+/** Returns the free offsets of the pool in order. An offset that is free twice appears twice. */
 async function free(): Promise<number[]> {
   const { rows } = await db.query<{ n: number }>(
     "select generate_series(low, high)::int as n from pool_range where pool_id = 'public:v4' order by n",
@@ -105,7 +105,7 @@ function expectOnly(answers: readonly Answer[], statuses: readonly number[]): vo
 }
 
 test(
-  "64 clients of two servers for 40 addresses: each address is allocated once, the other requests are 409",
+  "64 clients of two servers request 40 addresses: each address is allocated once, the other requests get 409",
   async () => {
     const answers = (await clients(async (client) => [await take(client), await take(client + 1)])).flat();
     expectOnly(answers, [201, 409]);
@@ -121,7 +121,7 @@ test(
 );
 
 test(
-  "two pools that ask the same networks in opposite order give all their 26 addresses and nothing twice",
+  "two pools with the same networks in opposite order allocate all their 26 addresses and none twice",
   async () => {
     const answers = await clients((client) =>
       request(pair.urls()[client % 2]!, {

@@ -33,7 +33,7 @@ export async function makePool(t: TestControlPlane, networks: readonly string[],
   return okOf(await t.call("POST", "/v1/system/network-pools", { body })).id;
 }
 
-/** Removes the first addresses of a fixed pool, as if they were allocated. `left` is the number that remains. */
+/** Removes all free addresses of a fixed pool except the offsets in `left`, as if the others were allocated. */
 export async function leaveOnly(t: TestControlPlane, pool: string, left: readonly number[]): Promise<void> {
   await t.db.query("delete from pool_range where pool_id = $1", [pool]);
   await t.db.query("insert into pool_range select $1, n, n from unnest($2::bigint[]) n", [pool, left]);
@@ -58,7 +58,7 @@ export async function operationOf(t: TestControlPlane, action: string, id: strin
   return await ended(t, found.payload.operation_id);
 }
 
-/** Waits for the end of the operation. */
+/** Waits for the end of the operation and returns it. */
 export async function ended(t: TestControlPlane, operation_id: string) {
   for (;;) {
     const operation = okOf(await t.call("GET", `/v1/operations/${operation_id}?wait=20`));

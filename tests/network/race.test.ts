@@ -75,13 +75,13 @@ describe.each([["one server", 1], ["two servers", 2]] as const)("at %s", (_where
     expect(new Set(answers.map(({ body }) => (body as Vpc).vni)).size).toBe(CLIENTS);
   }, LIMIT_MS);
 
-  test("64 VPCs with one name are one VPC", async () => {
+  test("64 requests with one name create one VPC", async () => {
     const name = fresh();
     const answers = await race(() => post(`/v1/vpcs${selectors}`, { name, ipv4_block: "10.0.0.0/8" }));
     expect(tally(answers)).toEqual({ 201: 1, 409: CLIENTS - 1 });
   }, LIMIT_MS);
 
-  test("64 subnets with one block are one subnet, and every 409 names it", async () => {
+  test("64 requests with one block create one subnet, and every 409 names it", async () => {
     const { id } = await vpc();
     const answers = await race(() => post(`/v1/subnets?vpc=${id}`, { name: fresh(), ipv4_block: "10.1.0.0/16" }));
     expect(tally(answers)).toEqual({ 201: 1, 409: CLIENTS - 1 });
@@ -94,7 +94,7 @@ describe.each([["one server", 1], ["two servers", 2]] as const)("at %s", (_where
     ]);
   }, LIMIT_MS);
 
-  test("64 subnets that overlap in 16 blocks are 16 subnets", async () => {
+  test("64 requests for 16 groups of overlapping blocks create 16 subnets", async () => {
     const { id } = await vpc();
     // Four ways to request one block; each overlaps the three others.
     const blocks = (
@@ -121,7 +121,7 @@ describe.each([["one server", 1], ["two servers", 2]] as const)("at %s", (_where
     expect(tally(answers)).toEqual({ 201: CLIENTS });
   }, LIMIT_MS);
 
-  test("64 records with one name in one VPC are one record: subnets, route tables, firewall rules", async () => {
+  test("64 requests with one name in one VPC create one record: subnets, route tables, firewall rules", async () => {
     const { id } = await vpc();
     const name = fresh();
     const rule = { name, action: "allow", direction: "inbound", priority: 1 };
@@ -133,7 +133,7 @@ describe.each([["one server", 1], ["two servers", 2]] as const)("at %s", (_where
     for (const answers of asks) expect(tally(answers)).toEqual({ 201: 1, 409: CLIENTS - 1 });
   }, LIMIT_MS);
 
-  test("64 routes to one destination, written in 64 ways, are one route", async () => {
+  test("64 requests with one destination, written in 64 ways, create one route", async () => {
     const { main_route_table_id } = await vpc();
     const answers = await race((client) =>
       post(`/v1/routes?route_table=${main_route_table_id}`, {
@@ -148,7 +148,7 @@ describe.each([["one server", 1], ["two servers", 2]] as const)("at %s", (_where
   }, LIMIT_MS);
 
   test(
-    "a VPC that is deleted while 63 clients add to it is either gone with nothing in it, or kept with all",
+    "a VPC that is deleted while 63 clients add to it is either deleted and leaves nothing, or keeps all records",
     async () => {
       const { id } = await vpc();
       const answers = await race((client) => {
@@ -170,7 +170,7 @@ describe.each([["one server", 1], ["two servers", 2]] as const)("at %s", (_where
   );
 
   test(
-    "a route table that is deleted while 63 clients add routes to it is deleted, or kept with all routes",
+    "a route table that is deleted while 63 clients add routes to it is either deleted, or keeps all routes",
     async () => {
       const { id } = await vpc();
       const table = await made<RouteTable>(`/v1/route-tables?vpc=${id}`, { name: fresh() });
@@ -188,7 +188,10 @@ describe.each([["one server", 1], ["two servers", 2]] as const)("at %s", (_where
   );
 });
 
-/** A parent that is deleted at one server while the other adds to it, and the status of the addition if it is first. */
+/**
+ * The path of a parent that one server deletes, what the other server adds to it, and the status of a successful
+ * addition.
+ */
 type Contest = { readonly remove: string; readonly add: Ask; readonly added: number };
 
 const CONTESTS: Readonly<Record<string, () => Promise<Contest>>> = {
@@ -209,7 +212,7 @@ const CONTESTS: Readonly<Record<string, () => Promise<Contest>>> = {
     const path = `/v1/routes?route_table=${id}`;
     return { remove: `/v1/route-tables/${id}`, add: { method: "POST", path, body }, added: 201 };
   },
-  "a route table and a subnet that takes it up": async () => {
+  "a route table and a subnet that switches to it": async () => {
     const { id } = await vpc();
     const subnet = await made<Subnet>(`/v1/subnets?vpc=${id}`, { name: fresh(), ipv4_block: "10.1.0.0/16" });
     const table = await made<RouteTable>(`/v1/route-tables?vpc=${id}`, { name: fresh() });
@@ -222,7 +225,7 @@ const CONTESTS: Readonly<Record<string, () => Promise<Contest>>> = {
 describe("a delete at one server and a create at the other", () => {
   const WINS = 3;
 
-  test.each(Object.keys(CONTESTS))("of %s: whichever is first refuses the other", async (what) => {
+  test.each(Object.keys(CONTESTS))("of %s: the first request succeeds, and the other is refused", async (what) => {
     const steer = steering();
     const wins: Record<Side, number> = { first: 0, second: 0 };
     while (Math.min(wins.first, wins.second) < WINS) {

@@ -26,7 +26,7 @@ test("a table that a tenant creates is never the main one", async () => {
   expect(await n.show(`/v1/route-tables/${table.id}`)).toEqual(table);
 });
 
-test("a duplicate name in the VPC is refused, and so is main", async () => {
+test("a duplicate name in the VPC is refused, and so is the name main", async () => {
   const { id } = await n.vpc();
   await n.table(id, { name: "egress" });
   for (const name of ["egress", "main"]) {
@@ -46,7 +46,7 @@ test("names follow the name rule", async () => {
   );
 });
 
-test("the main table is neither deleted nor renamed, but can be described", async () => {
+test("the main table cannot be deleted or renamed, but can get a description", async () => {
   const { main_route_table_id } = await n.vpc();
   const path = `/v1/route-tables/${main_route_table_id}`;
   expect(await n.remove(path)).toEqual(clash("the main route table of a vpc cannot be deleted"));
@@ -83,7 +83,7 @@ describe("delete", () => {
   });
 });
 
-test.each(["GET", "POST"])("%s without a VPC is MissingScope", async (method) => {
+test.each(["GET", "POST"])("%s without a VPC gets 400 MissingScope", async (method) => {
   const answer = await n.call(method, "/v1/route-tables", method === "POST" ? { body: {} } : {});
   expect(refusal(answer)).toEqual([400, "MissingScope", `${method} /v1/route-tables requires \`?vpc=<uuid>\``]);
 });

@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => n.t.close());
 
 test.each(["blackhole", "reject", "virtual_gateway"])(
-  "the reply to the create of a route to %s is what show returns",
+  "creating a route to %s returns the same record as GET",
   async (kind) => {
     const vpc = await n.vpc();
     const table = vpc.main_route_table_id;
@@ -97,7 +97,7 @@ describe("the target", () => {
     );
   });
 
-  test("S-06: nat_gateway that does not exist or belongs to another tenant is 404", async () => {
+  test("S-06: a nat_gateway that does not exist or belongs to another tenant gets 404", async () => {
     const { main_route_table_id } = await n.vpc();
     const theirs = networksOf(await openTenant(n.t));
     const { id } = await theirs.vpc();
@@ -108,7 +108,7 @@ describe("the target", () => {
   });
 
   test.each([{ kind: "drop" }, { kind: "nat_gateway" }, { kind: "reject", extra: 1 }, {}])(
-    "%j is no target",
+    "the target %j gets 400",
     async (target) => {
       const { main_route_table_id } = await n.vpc();
       expect((await n.tryRoute(main_route_table_id, { target })).status).toBe(400);
@@ -126,12 +126,12 @@ test("names follow the name rule, and two routes may share a name", async () => 
   );
 });
 
-test.each(["GET", "POST"])("%s without a route table is MissingScope", async (method) => {
+test.each(["GET", "POST"])("%s without a route table gets 400 MissingScope", async (method) => {
   const answer = await n.call(method, "/v1/routes", method === "POST" ? { body: {} } : {});
   expect(refusal(answer)).toEqual([400, "MissingScope", `${method} /v1/routes requires \`?route_table=<uuid>\``]);
 });
 
-test("another tenant's route table is 404, like one that does not exist", async () => {
+test("another tenant's route table gets 404, like one that does not exist", async () => {
   const { main_route_table_id } = await networksOf(await openTenant(n.t)).vpc();
   for (const table of [main_route_table_id, randomUUID()]) {
     expect(refusal(await n.tryRoute(table))).toEqual(NOT_FOUND);
@@ -146,7 +146,7 @@ test("the project selector of the list is ignored", async () => {
   expect(items).toEqual([route]);
 });
 
-test("a route is described and deleted once", async () => {
+test("a route can get a description, and can be deleted only once", async () => {
   const { main_route_table_id } = await n.vpc();
   const { id } = await n.route(main_route_table_id, { name: "kept" });
   const path = `/v1/routes/${id}`;

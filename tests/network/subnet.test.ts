@@ -91,7 +91,7 @@ describe("create", () => {
     );
   });
 
-  test("an overlap in either family is refused, with a free block in the other", async () => {
+  test("an overlap in one family is refused, even if the block of the other family is free", async () => {
     const { id } = await n.vpc();
     const peer = await n.subnet(id, { name: "peer", ipv4_block: "10.0.1.0/24", ipv6_block: "fd00:10:0:1::/64" });
     const answer = await n.trySubnet(id, { ipv4_block: "10.0.2.0/24", ipv6_block: "fd00:10:0:1:8000::/65" });
@@ -129,12 +129,12 @@ describe("create", () => {
     );
   });
 
-  test.each(["GET", "POST"])("%s without a VPC is MissingScope", async (method) => {
+  test.each(["GET", "POST"])("%s without a VPC gets 400 MissingScope", async (method) => {
     const answer = await n.call(method, "/v1/subnets", method === "POST" ? { body: {} } : {});
     expect(refusal(answer)).toEqual([400, "MissingScope", `${method} /v1/subnets requires \`?vpc=<uuid>\``]);
   });
 
-  test("in another tenant's VPC is 404, like in one that does not exist", async () => {
+  test("in another tenant's VPC gets 404, like in one that does not exist", async () => {
     const other = await networksOf(await openTenant(n.t)).vpc();
     for (const vpc of [other.id, randomUUID()]) {
       expect(refusal(await n.trySubnet(vpc, { ipv4_block: "10.0.1.0/24" }))).toEqual(NOT_FOUND);
@@ -159,7 +159,7 @@ describe("the address pools", () => {
     ]);
   });
 
-  test("have one address in the smallest IPv4 subnet, and as many as can be counted in a usual IPv6 one", async () => {
+  test("have one address in the smallest IPv4 subnet, and end at POOL_OFFSET_MAX in a /64 IPv6 subnet", async () => {
     const { id } = await n.subnet((await n.vpc()).id, { ipv4_block: "10.0.1.0/30", ipv6_block: "fd00:10::/64" });
     expect(await poolsOf(id)).toMatchObject([{ low: 2, high: 2 }, { low: 2, high: POOL_OFFSET_MAX }]);
   });
@@ -202,7 +202,7 @@ describe("the route table of a subnet", () => {
     expect((await n.call("PUT", path, { body: { route_table_id } })).body.route_table_id).toBe(route_table_id);
   });
 
-  test("of another VPC is refused; a table that does not exist or is another tenant's is 404", async () => {
+  test("of another VPC is refused; a table that does not exist or is another tenant's gets 404", async () => {
     const vpc = await n.vpc();
     const { id } = await n.subnet(vpc.id, { ipv4_block: "10.0.1.0/24" });
     const put = async (route_table_id: string) =>
@@ -216,7 +216,7 @@ describe("the route table of a subnet", () => {
   });
 });
 
-test("a subnet is renamed and described, but not to a name in use, and deleted once", async () => {
+test("a subnet can get a description and a name that is not in use, and can be deleted only once", async () => {
   const vpc = await n.vpc();
   await n.subnet(vpc.id, { name: "taken", ipv4_block: "10.0.1.0/24" });
   const { id } = await n.subnet(vpc.id, { ipv4_block: "10.0.2.0/24" });

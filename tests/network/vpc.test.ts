@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => n.t.close());
 
 describe("create", () => {
-  test("returns the record that show returns", async () => {
+  test("returns the same record as GET", async () => {
     const answer = await n.tryVpc({ name: "first", description: "the first", ipv6_block: null });
     expect(answer.status).toBe(201);
     const { id, main_route_table_id, vni, created_at } = answer.body;
@@ -55,7 +55,7 @@ describe("create", () => {
       ipv4_block: "0.0.0.0/0",
       ipv6_block: "::102:300/120",
     }],
-  ])("host bits of %j are dropped, in the reply and in show", async (given, expected) => {
+  ])("the host bits of %j are dropped, in the reply and in later GETs", async (given, expected) => {
     const vpc = await n.vpc(given);
     expect(vpc).toMatchObject(expected);
     expect(await n.show(`/v1/vpcs/${vpc.id}`)).toMatchObject(expected);
@@ -86,7 +86,7 @@ describe("create", () => {
     await expectNameRule(n.tryVpc, (body) => n.call("PATCH", `/v1/vpcs/${id}`, { body }));
   });
 
-  test.each(["GET", "POST"])("%s without both selectors is MissingScope", async (method) => {
+  test.each(["GET", "POST"])("%s without both selectors gets 400 MissingScope", async (method) => {
     for (const query of ["", `?tenant=${n.tenant.tenant_id}`, `?project=${n.tenant.project_id}`]) {
       const answer = await n.call(method, `/v1/vpcs${query}`, method === "POST" ? { body: {} } : {});
       expect(refusal(answer)).toEqual([
@@ -102,7 +102,7 @@ describe("create", () => {
     expect([answer.status, answer.body.error_code]).toEqual([400, "ScopeNotAccepted"]);
   });
 
-  test("a project outside the caller's tenant is 404, with the selector of either tenant", async () => {
+  test("a project outside the caller's tenant gets 404, with the selector of either tenant", async () => {
     const other = await openTenant(n.t);
     for (const tenant of [n.tenant.tenant_id, other.tenant_id]) {
       for (const method of ["GET", "POST"]) {
@@ -132,7 +132,7 @@ describe("create", () => {
 describe("the VNI", () => {
   const VNIS = Array.from({ length: VNI_TRIES_MAX }, (_, index) => VNI_MIN + index);
 
-  /** Sends the message of POST /v1/vpcs with these candidates, which the route draws at random. */
+  /** Sends the message of POST /v1/vpcs with these VNI candidates. The route itself draws them at random. */
   async function createWith(vnis: readonly number[]): Promise<Outcome> {
     const engine = createEngine({ store: createStore(n.t.db, behaviors), behaviors, ports: productionPorts() });
     const [id, main_route_table_id] = [randomUUID(), randomUUID()];
@@ -149,7 +149,7 @@ describe("the VNI", () => {
     }
   }
 
-  test("is the first free candidate, and 503 if every candidate is in use", async () => {
+  test("is the first free candidate; if every candidate is in use, the create gets 503", async () => {
     await occupy(VNIS.slice(0, 2));
     const created = await createWith(VNIS.slice(0, 3));
     expect(created).toMatchObject({ ok: true, reply: { vni: VNIS[2] } });
@@ -170,7 +170,7 @@ describe("the VNI", () => {
 });
 
 describe("update", () => {
-  test("renames and describes; omitted fields stay", async () => {
+  test("changes the name or the description; omitted fields do not change", async () => {
     const { id } = await n.vpc({ name: "before", description: "old" });
     const path = `/v1/vpcs/${id}`;
     expect((await n.call("PATCH", path, { body: { name: "after" } })).body).toMatchObject({
