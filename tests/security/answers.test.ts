@@ -1,5 +1,5 @@
-// Headers of every answer, foreign ids in requests, and the audit of changes. docs/reliability.md S-06, S-33, S-34,
-// S-40.
+// Headers of every answer, ids of another tenant in requests, and the audit of changes. docs/reliability.md S-06, S-33,
+// S-34, S-40.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Answer, okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
@@ -27,7 +27,7 @@ afterAll(() => t.close());
 const idsIn = (path: string) => [...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name);
 
 describe("S-06: all ids of a request are checked", () => {
-  test("a path with one foreign id in any position is 404", async () => {
+  test("a path with another tenant's id in any position gets 404", async () => {
     let asked = 0;
     for (const route of routes) {
       const ids = idsIn(route.path).filter((name) => foreign[name] !== undefined);
@@ -47,7 +47,7 @@ describe("S-06: all ids of a request are checked", () => {
     expect(asked).toBeGreaterThan(10);
   });
 
-  test("an own selector together with a foreign one is 404", async () => {
+  test("a selector of the caller's tenant together with one of another tenant gets 404", async () => {
     for (const [tenant, project] of [[own.tenant, foreign.project], [foreign.tenant, own.project]]) {
       for (const noun of ["vpcs", "floating-ips", "instances"]) {
         const answer = await t.call("GET", `/v1/${noun}?tenant=${tenant}&project=${project}`, { key });
@@ -56,7 +56,7 @@ describe("S-06: all ids of a request are checked", () => {
     }
   });
 
-  test("a foreign object in the body of a request on an own path is refused like an absent one", async () => {
+  test("an object of another tenant in a body is refused like an object that does not exist", async () => {
     const image = okOf(
       await t.call("POST", `/v1/tenants/${own.tenant}/images`, {
         key,
@@ -124,7 +124,7 @@ describe("S-33: no CORS header for any origin", () => {
   });
 });
 
-test("S-34: every answer forbids sniffing, framing and scripts, and only public ones may be cached", async () => {
+test("S-34: every answer forbids sniffing, framing and scripts, and only public answers may be cached", async () => {
   const kinds = new Map<string, string[]>();
   for (const route of routes) {
     const path = fill(route.path, own).replace(/\{\w+\}/g, () => randomUUID()) + selectorsOf(route, own);
@@ -152,7 +152,7 @@ const UNAUDITED = [
   "POST /v1/agent/capacity",
 ];
 
-/** Accepted without an effect: the node does not exist, and there is no roster. */
+/** Requests of this test that succeed without an effect: the node does not exist, and there is no roster. */
 const WITHOUT_EFFECT = ["DELETE /v1/cns/{server_uuid}", "POST /v2/cn-boot-roster/converge"];
 
 test("S-40: the audit chain contains the id of every request that changed something", async () => {

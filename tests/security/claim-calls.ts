@@ -7,7 +7,7 @@ export const STRANGER = "198.51.100.66";
 
 type Body = Record<string, unknown> & { readonly server_uuid: string };
 
-/** Registers that machine without a credential, from another address. */
+/** Registers the machine without a credential, from another address. */
 export function registerAnonymously(
   t: TestControlPlane,
   { server_uuid, sysinfo }: { readonly server_uuid: string; readonly sysinfo: unknown },
@@ -28,7 +28,7 @@ export async function approvedMachine(t: TestControlPlane) {
   return { machine, node: await t.approvedNode(registration(machine)) };
 }
 
-/** Lets all claims expire. Then the doctor finds no violation, and no claim is stored or counted. */
+/** Lets all claims expire, then expects that the doctor finds no violation and that no claim is stored or counted. */
 export async function expectNoClaims(t: TestControlPlane): Promise<void> {
   await t.advance(3_600);
   await t.plane.pass();

@@ -21,7 +21,7 @@ const use = (key: string) => t.call("POST", "/v1/agent/heartbeat", { key });
 describe("limits", () => {
   beforeEach(() => t.advance(0));
 
-  test(`a server_uuid has at most ${CLAIMS_PER_NODE_MAX} claims; the next registration is 429 until the first expires`, async () => {
+  test(`a server_uuid has at most ${CLAIMS_PER_NODE_MAX} claims; the next registration gets 429 until the first expires`, async () => {
     const { machine } = await approvedMachine(t);
     const claims = [];
     for (let n = 0; n < CLAIMS_PER_NODE_MAX; n++) claims.push(okOf(await registerAnonymously(t, machine)));
@@ -74,7 +74,7 @@ describe("the end of claims", () => {
     expect((await use(node.api_key)).status).toBe(200);
   });
 
-  test("a record that only registrations created is deleted with its last claim and its sysinfo", async () => {
+  test("a record that only registrations created is deleted when its last claim ends, with its sysinfo", async () => {
     const mark = randomUUID();
     const machine = { ...newMachine(), sysinfo: { mark } };
     const first = okOf(await registerAnonymously(t, machine));
@@ -92,7 +92,7 @@ describe("the end of claims", () => {
     expect(tables).toEqual([]);
   });
 
-  test("an expired code is never shown, also before the background pass", async () => {
+  test("an expired code is never shown, not even before background work removes its claim", async () => {
     const { claim_code, server_uuid } = await t.register();
     await t.advance(3_600);
     const { rows } = await t.db.query("select from enrolment_claim where server_uuid = $1", [server_uuid]);

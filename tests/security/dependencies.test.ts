@@ -46,7 +46,7 @@ test("S-41: no package of the lock file, direct or not, has a known vulnerabilit
   expect(vulnerabilitiesIn(locked, advisories)).toEqual([]);
 });
 
-test("S-41: Deno is at least the first version that keeps connections with bodies", () => {
+test("S-41: Deno is at least the first version that keeps connections open after requests with bodies", () => {
   expect(compareVersions(Deno.version.deno, "2.9.6")).toBeGreaterThanOrEqual(0);
 });
 
@@ -91,7 +91,7 @@ test.each([
   ["2.0.0-1", "2.0.0-alpha", -1],
   ["2.0.0-alpha", "2.0.0-beta", -1],
   ["18.4.0-beta.17", "18.3.9", 1],
-])("of %s and %s the order is %i", (a, b, order) => {
+])("comparing %s with %s returns %i", (a, b, order) => {
   expect(Math.sign(compareVersions(a, b))).toBe(order);
   expect(Math.sign(compareVersions(b, a))).toBe(order === 0 ? 0 : -order);
 });

@@ -10,11 +10,13 @@ import { freshDatabase } from "../support/database.ts";
 import { ROOT_KEY, type ServerProcess, startServer } from "../support/server-process.ts";
 
 const CONNECTIONS_MAX = 400;
-/** More than the memory limit for all bodies together. */
+/** The number of large slow bodies. Together they exceed the memory limit for all bodies. */
 const SLOW_BODIES = 182;
 const ADDRESSES = 200;
 const CALLS = 25;
-/** Starved agents waited 37 s; a busy machine answers well below this limit. */
+/**
+ * The limit for an agent's slowest answer. Starved agents waited 37 s; a busy machine answers well below this limit.
+ */
 const STARVED_MS = 8_000;
 const AGENT_ADDRESS = "127.77.0.1";
 
@@ -73,10 +75,12 @@ async function newAgent(server: ServerProcess): Promise<{ server_uuid: string; k
   return { server_uuid, key: api_key };
 }
 
-/** As large as the status of a node with some virtual machines. */
+/** A status report, as large as that of a node with some virtual machines. */
 const STATUS = { payload: { vms: {}, filler: "x".repeat(8_000) } };
 
-/** Sends the agent's reports, each on a new connection. Returns the number of answers and the slowest. */
+/**
+ * Sends the agent's reports, each on a new connection. Returns the number of successful answers and the longest time.
+ */
 async function beat(server: ServerProcess, key: string): Promise<{ answered: number; slowest_ms: number }> {
   let [answered, slowest_ms] = [0, 0];
   for (let n = 0; n < CALLS; n += 1) {
@@ -126,7 +130,7 @@ async function hang(server: ServerProcess, address: string, bytes: string | Buff
 const one = () => "127.0.0.9";
 const many = (n: number) => `127.1.${Math.floor((n % ADDRESSES) / 100)}.${1 + (n % 100)}`;
 
-/** A request whose body lacks its last byte. */
+/** Returns a request whose body lacks its last byte. */
 function slowBody(headers = "", bytes = BODY_BYTES_MAX): Buffer {
   const head = `POST /v1/agent/register HTTP/1.1\r\nHost: berth\r\n${headers}Content-Type: application/json\r\n` +
     `Content-Length: ${bytes}\r\n\r\n`;
@@ -198,12 +202,12 @@ test("S-50: a slow body with an invalid credential counts as anonymous and is cu
   client.write(slowBody("Authorization: Bearer opsk_AAAAAAAAAAAA_0123456789ABCDEFGHIJKLMNOPQRSTUV\r\n"));
   await new Promise((closed) => client.once("close", closed));
   expect(text).toContain("HTTP/1.1 408");
-  // BODY_READ_MS is 30 s.
+  // Sooner than BODY_READ_MS, which is 30 s.
   expect(performance.now() - began).toBeLessThan(25_000);
 }, 60_000);
 
 describe.each(["0", "1"])("S-50: behind a proxy, BERTH_BEHIND_PROXY=%s", (behind) => {
-  test("the forwarded address has the share, not the proxy", async () => {
+  test("the share belongs to the forwarded address, not to the proxy", async () => {
     const server = await start({ BERTH_TRUSTED_PROXIES: "127.0.0.0/8", BERTH_BEHIND_PROXY: behind });
     const agent = await newAgent(server);
     const from = (address: string) => `X-Forwarded-For: ${address}\r\n`;
@@ -221,7 +225,7 @@ describe.each(["0", "1"])("S-50: behind a proxy, BERTH_BEHIND_PROXY=%s", (behind
   }, 120_000);
 });
 
-test("S-10: a request with two credentials is 401, also with a body", async () => {
+test("S-10: a request with two credentials gets 401, also with a body", async () => {
   const server = await start();
   const body = JSON.stringify({ description: "d" });
   const good = `Authorization: Bearer ${ROOT_KEY}\r\n`;

@@ -19,7 +19,7 @@ import { approvedMachine, expectNoClaims, registerAnonymously, registration, STR
 
 let t: TestControlPlane;
 beforeAll(async () => {
-  // No background work, so every change comes from a request.
+  // Runs no background work, so that every change comes from a request.
   t = await openTestControlPlane({ resident: false });
   okOf(await putPolicy(t));
 });
@@ -92,7 +92,7 @@ describe("S-46: an anonymous registration does not change an existing node", () 
       claims: [expect.objectContaining({ source: STRANGER, differs: ["hostname", "admin_ip"] })],
       identity_conflict: true,
     });
-    // Exactly the limited rights of a disabled node's key.
+    // The key has exactly the limited rights of a disabled node's key.
     expect((await use(node.api_key)).status).toBe(200);
     const claim = { claimed_by: node.server_uuid };
     expect((await t.call("POST", "/v1/agent/claim", { key: node.api_key, body: claim })).status).not.toBe(200);
@@ -124,13 +124,13 @@ describe("S-14: the key of an approved node", () => {
     const { machine, node } = await approvedMachine(t);
     const answer = okOf(await registerAnonymously(t, machine));
     const path = `/v1/agent/register/status?poll_token=${answer.poll_token}`;
-    // The long poll would last until the claim expires.
+    // Without the time limit of this call the long poll would last until the claim expires.
     const polled = await t.call("GET", path, { key: null, signal: AbortSignal.timeout(500) });
     expect(polled.body).toEqual({ state: "pending", ...NOTHING });
     expect(okOf(await status(node.poll_token)).api_key).toBe(node.api_key);
   });
 
-  test("is the same at a second poll before its use, gone after it, and then not in the database", async () => {
+  test("is the same at a second poll before its first use; after that use it is not delivered and not in the database", async () => {
     const { node } = await approvedMachine(t);
     const recorded = `/v1/agent/register/status?poll_token=${node.poll_token}`;
     expect(okOf(await t.call("GET", recorded, { key: null })).api_key).toBe(node.api_key);
@@ -149,7 +149,7 @@ describe("S-14: the key of an approved node", () => {
     }
   });
 
-  test("is replaced when a claim is approved: the old one is refused at once, the new one is delivered to that claim", async () => {
+  test("is replaced when a claim is approved: the old key is refused at once, the new key is delivered to that claim", async () => {
     const { machine, node } = await approvedMachine(t);
     okOf(await use(node.api_key));
     const again = okOf(await registerAnonymously(t, machine, { hostname: "reinstalled", admin_ip: "10.0.0.8" }));

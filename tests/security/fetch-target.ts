@@ -4,13 +4,13 @@ import { createServer as createHttpServer, type RequestListener } from "node:htt
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { once } from "node:events";
 
-/** The address that tests allow; the target's is 127.0.0.1. */
+/** The loopback address that tests allow. The target that no fetch may reach is at 127.0.0.1. */
 export const ALLOWED_HOST = "127.0.0.2";
 export const ALLOWED_RANGE = `${ALLOWED_HOST}/32`;
 
 export type FetchTarget = {
   readonly port: number;
-  /** The number of connections to it, on any address of this machine. */
+  /** Returns the number of connections to the target, on any address of this machine. */
   connections(): number;
   close(): Promise<void>;
 };

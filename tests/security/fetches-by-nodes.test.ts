@@ -1,5 +1,5 @@
-// Fetches of nodes for tenants: the compiled nodeagent with a running server, and images whose addresses are on this
-// machine. docs/reliability.md S-25 and S-47.
+// Fetches that nodes make for tenants: the compiled nodeagent with a running server, and images whose addresses are on
+// this machine. docs/reliability.md S-25 and S-47.
 import { createHash, randomBytes } from "node:crypto";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -19,7 +19,7 @@ const BYTES = randomBytes(20_000);
 const SHA256 = createHash("sha256").update(BYTES).digest("hex");
 /** Small enough for many instances on the simulated node. */
 const SMALL = { memory_bytes: 2 ** 28 };
-/** An unavailable image is retried for some 20 s, eight at a time. */
+/** The time limit of the slow tests: a node retries an unavailable image for about 20 s, eight images at a time. */
 const SLOW_MS = 300_000;
 
 let fixture: FetchFixture;
@@ -109,7 +109,7 @@ test("S-47: a tenant's image may not have a private address, and nothing is writ
   for (
     const url of [...spellings("127.0.0.1"), ...spellings("169.254.169.254"), "http://localhost/", "http://[::1]/"]
   ) {
-    if (!/^[!-~]+$/.test(url)) continue; // Another rule refuses it: a URL is ASCII.
+    if (!/^[!-~]+$/.test(url)) continue; // Another rule refuses these: a URL must be ASCII.
     const body = { name: "inside", os: "linux", version: "1", size_bytes: 7, sha256: SHA256, source_url: url };
     const answer = await acme.call("POST", `/v1/tenants/${acme.tenant_id}/images`, { body });
     expect([url, answer.status, answer.body.message]).toEqual([

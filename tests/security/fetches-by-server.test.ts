@@ -1,5 +1,5 @@
-// Fetches of the server for tenants: discovery documents and keys of their issuers, with `task start`'s processes and
-// permissions. docs/reliability.md S-25 and S-47.
+// Fetches that the server makes for tenants: discovery documents and keys of their issuers, with `task start`'s
+// processes and permissions. docs/reliability.md S-25 and S-47.
 import type { RequestListener } from "node:http";
 import { randomUUID } from "node:crypto";
 import process from "node:process";

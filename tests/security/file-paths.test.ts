@@ -1,5 +1,5 @@
-// S-24 by system calls: the booter and the control plane run under strace while hostile names are sent to every
-// interface. No name reaches the file system outside of the served folders.
+// S-24, checked by system calls: the booter and the control plane run under strace while hostile names are sent to
+// every interface. No name reaches the file system outside of the served folders.
 import { spawn } from "node:child_process";
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
@@ -60,7 +60,7 @@ let names: readonly string[] = [];
 /** The address of the machine that sends the names. */
 let address = "";
 let amqpLogin: Login = { user: "", password: "" };
-/** The length of each trace before the first name was sent. */
+/** The length of each trace in bytes before the first name was sent. */
 const began = { server: 0, booter: 0 };
 
 type Traced = { readonly port: number; readonly url: string; kill(): Promise<void> };
@@ -143,7 +143,9 @@ async function startTraced(): Promise<Traced> {
   };
 }
 
-/** Waits until the trace contains this file, which was requested last. Then it contains all requests before. */
+/**
+ * Waits until the trace shows that this file was opened. It was requested last, so the trace has all earlier requests.
+ */
 async function traceUntil(name: "server" | "booter", path: string): Promise<FileTrace> {
   const read = () => readTrace(at(`${name}.trace`), { cwd: ROOT, from_byte: began[name] });
   await expect.poll(async () => (await read()).opened.includes(path), { timeout: PATIENCE_MS }).toBe(true);
@@ -182,7 +184,7 @@ async function servedPaths(target: Target, paths: readonly string[]): Promise<re
   return paths.filter((_, each) => ![0, 400, 404].includes(answers[each]!));
 }
 
-/** Requests each name. Returns the opcodes of the answers. */
+/** Requests each name over TFTP. Returns the opcodes of the answers. */
 async function tftpAnswers(port: number): Promise<ReadonlySet<number>> {
   const opcodes = new Set<number>();
   const socket = createSocket("udp4");
@@ -224,7 +226,7 @@ async function sendOverAmqp(port: number): Promise<void> {
     const sysinfo = { ...sysinfoOf([MAC]), UUID: server_uuid, Hostname: name };
     client.publish(1, `ur.sysinfo.${server_uuid}.a1`, JSON.stringify(sysinfo));
   }
-  // Answered after all frames before it.
+  // The broker answers this after all frames before it.
   await openChannel(client, 5);
   client.close();
 }

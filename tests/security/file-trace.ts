@@ -7,13 +7,13 @@ import { promisify } from "node:util";
 import { lacking, present } from "../support/optional-programs.ts";
 
 export type FileTrace = {
-  /** Absolute paths, as requested. */
+  /** The absolute paths that the program passed to system calls, whether or not the files exist. */
   readonly tried: readonly string[];
   readonly opened: readonly string[];
 };
 
 const run = promisify(execFile);
-/** Paths in hex, so that their bytes cannot break the format; -y prints the path of each descriptor. */
+/** Options of strace: paths in hex, so that their bytes cannot break the format; -y prints the path of descriptors. */
 const FLAGS = ["-f", "--seccomp-bpf", "-qq", "-y", "-xx", "-e", "trace=%file", "-e", "signal=none"];
 
 /** Returns the command prefix that traces a program into a file. The program stays a child of its starter. */
@@ -43,13 +43,13 @@ export type TracePart = {
   readonly from_byte?: number;
 };
 
-/** Reads the trace so far. */
+/** Reads the part of the trace that is written so far. */
 export async function readTrace(path: string, { cwd, from_byte = 0 }: TracePart): Promise<FileTrace> {
   const tried: string[] = [];
   const opened: string[] = [];
   const text = await readFile(path, "latin1").catch(() => "");
   for (const line of text.slice(from_byte).split("\n")) {
-    // A path follows the folder that it is relative to, if the call has one.
+    // If a call has a descriptor of the folder that a path is relative to, it is printed before the path.
     for (const [, from, name = ""] of line.matchAll(/(?:<((?:\\x[0-9a-f]{2})+)>, )?"((?:\\x[0-9a-f]{2})*)"/g)) {
       if (name !== "") tried.push(resolve(from === undefined ? cwd : decoded(from), decoded(name)));
     }

@@ -21,7 +21,7 @@ const BYTES_MAX = 40_000;
 /** Writes per minute of one caller for the test of the rate limit, and the minutes that a slow machine may need. */
 const WRITES = 60;
 const MINUTES_MAX = 3;
-/** Rows of one refused write: its reply, and its Idempotency-Key. */
+/** The number of rows that one refused write leaves: its reply, and its Idempotency-Key. */
 const ROWS_OF_A_WRITE = 2;
 
 let t: TestControlPlane;
@@ -86,7 +86,7 @@ async function flood(times: number, ask: (n: number) => Promise<Answer>): Promis
 const counted = (statuses: number[]) => [...new Set(statuses)].sort();
 const keyed = (key = randomUUID()): CallOptions => ({ headers: { "idempotency-key": key } });
 
-/** Requests, each with its possible statuses. */
+/** The requests that are sent 2,000 times, each with its possible statuses. */
 const FLOODS: Readonly<Record<string, { readonly ask: (n: number) => Promise<Answer>; readonly statuses: number[] }>> =
   {
     "reads without permission": {
@@ -140,7 +140,7 @@ describe("S-49: 2,000 refused requests leave a bounded number of rows", () => {
   }, 180_000);
 });
 
-test("S-49: 2,000 repetitions of one request add nothing to the first", async () => {
+test("S-49: 2,000 repetitions of one request with its Idempotency-Key leave a bounded number of rows", async () => {
   const given = keyed();
   const path = `/v1/tenants/${tenant.tenant_id}/projects`;
   const body = { name: randomUUID() };
@@ -160,7 +160,7 @@ test("S-49: logins leave no more sessions than a user may have", async () => {
   expect(rows[0]!.n).toBe(SESSIONS_PER_USER_MAX);
 }, 120_000);
 
-test("S-49: denials are audited: the first at once, the others as one sum, and none is lost", async () => {
+test("S-49: the first denial is audited at once, the others as one sum, and none is lost", async () => {
   const { key, id } = await addUser(t.db, "denied");
   const denials = async () =>
     (await t.call("GET", "/v1/audit/events?limit=1000")).body.events.filter(
@@ -173,7 +173,7 @@ test("S-49: denials are audited: the first at once, the others as one sum, and n
   expect(counted(await flood(199, denied))).toEqual([403]);
   expect((await denials()).length).toBe(1);
   await t.advance(61);
-  // The next denial closes the window; otherwise maintenance does.
+  // The next denial ends the period of the sum; without one, maintenance ends it.
   expect((await denied()).status).toBe(403);
   await expect.poll(async () => (await denials()).length, { timeout: 30_000 }).toBe(2);
   const [first, sum] = await denials();

@@ -1,5 +1,5 @@
 // Texts that cause backtracking in a regular expression: the prefix of a repetition, then many repeated parts, then a
-// mismatch; and the prefix over and over. A pattern's time for them must grow linearly.
+// mismatch; or the prefix with one repeated part over and over. A pattern's time for them must grow linearly.
 import process from "node:process";
 import type { Pattern } from "./program-patterns.ts";
 import { parsePattern, type Part } from "./pattern-syntax.ts";
@@ -7,7 +7,7 @@ import { parsePattern, type Part } from "./pattern-syntax.ts";
 /** A text for an attack. `make` returns it with about `length` characters. */
 export type Attack = { readonly description: string; make(length: number): string };
 
-/** Repetitions up to this count cannot take long. */
+/** Repetitions that are limited to this count are not attacked, since they cannot take long. */
 const SHORT = 20;
 const SAMPLES_MAX = 4;
 const COMMON = [..."a0 -./_:A\t\n=,é"];
@@ -112,15 +112,15 @@ function spread(texts: readonly string[]): readonly string[] {
   return Array.from({ length: SAMPLES_MAX }, (_, index) => own[Math.floor(index * own.length / SAMPLES_MAX)]!);
 }
 
-/** Small sizes first: with larger ones an exponential pattern would never end. */
+/** The first sizes in characters: small, since an exponential pattern would never end with larger ones. */
 const FIRST = [16, 20, 24, 28, 200, 2_000] as const;
 const SIZES = [25_000, 50_000, 100_000] as const;
-/** The limit of S-29 for 100 KB. Shorter times are below the resolution of the CPU clock. */
+/** The limit of S-29 in milliseconds for 100 KB. Shorter times are below the resolution of the CPU clock. */
 const ALLOWED_MS = 10;
 /** For four times the text a linear pattern needs 4 times as long, a quadratic one 16 times; this power allows 8. */
 const POWER_MAX = 1.5;
 const TRIES = 2;
-/** Larger texts are skipped above this time. No linear pattern needs so long for these texts. */
+/** After a measurement above this time, larger texts are skipped. No linear pattern needs so long for these texts. */
 const ENOUGH_MS = 200;
 
 /** Returns a description of excessive growth, or null. */

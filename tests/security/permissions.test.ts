@@ -40,9 +40,9 @@ async function attempts(flags: readonly string[]): Promise<Record<string, string
 }
 
 const FORBIDDEN = 24;
-/** Permitted for the fetcher process: only the network. */
+/** The actions that the fetcher process may do: only use the network. */
 const NETWORK_ACTS = /^(?:connect|listen|resolve)/;
-/** Permitted for the parent process: to read its environment, which it passes on. */
+/** The actions that the parent process may do: only use its environment, which it passes on. */
 const ENVIRONMENT_ACTS = /^(?:read .*variable|set a variable)/;
 
 const refused = (outcomes: Record<string, string>) =>
@@ -231,7 +231,7 @@ test("S-38: a value that cannot be part of a list stops the start with an error"
 /** Libraries try these and work without: `pg` its native driver, Deno's Worker the whole environment. */
 const MISSED = ["env NODE_PG_FORCE_NATIVE", "env null"];
 
-/** Returns the requested permissions that are not in the lists. */
+/** Returns the permissions that a process requested and that the flags do not list. */
 function beyond(flags: readonly string[], asked: string): string[] {
   const granted = new Map(flags.map((flag) => {
     const [, kind = "", values = ""] = /^--allow-(\w+)=(.*)$/.exec(flag)!;

@@ -6,7 +6,7 @@ export type Pattern = { readonly at: string; readonly source: string; readonly f
 
 type SyntaxNode = { readonly type: string; readonly start: number; readonly [field: string]: unknown };
 
-/** Replaces a value in a template: by a count inside braces, otherwise by a word. */
+/** The texts that replace a value in a template: COUNT inside braces, WORD elsewhere. */
 const COUNT = "64";
 const WORD = "word";
 

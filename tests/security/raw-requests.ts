@@ -1,5 +1,5 @@
-// Sends HTTP requests byte for byte over kept connections, since a client library would normalize paths. Texts are
-// bytes.
+// Sends HTTP requests byte for byte over kept connections, since a client library would normalize paths. Each
+// character of a text is one byte.
 import { connect, type Socket } from "node:net";
 
 export type RawTarget = {
@@ -8,7 +8,7 @@ export type RawTarget = {
   readonly from?: string;
 };
 
-/** 0 if the server closed the connection without an answer. */
+/** The status of an answer; 0 if the server closed the connection without an answer. */
 export type Status = number;
 
 const LANES = 8;

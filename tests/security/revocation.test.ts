@@ -6,14 +6,14 @@ import { type Answer, okOf, openTestControlPlane, ROOT_KEY, type TestControlPlan
 import { type ServerProcess, startServer } from "../support/server-process.ts";
 
 const SERVERS = 3;
-/** Requests in flight at each server: repeated ones and long polls. */
+/** Requests in flight at each server: ASKING are repeated until the end of the test, HELD are long polls. */
 const ASKING = 234;
 const HELD = 100;
 const PASSWORD = "a long enough password";
 /** The length of a long poll in seconds; longer than the deletion takes. */
 const HOLD_S = 15;
 
-/** Prepares the objects and acts as the node; the requests go to the servers. */
+/** A control plane that prepares the objects and acts as the node. The tested requests go to `servers`. */
 let t: TestControlPlane;
 let fixture: ComputeFixture;
 let servers: ServerProcess[];

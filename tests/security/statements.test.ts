@@ -32,7 +32,7 @@ beforeAll(async () => {
 
 afterAll(() => p.close());
 
-/** The record of a key's use and the notification after a commit run later, after any request. */
+/** Returns whether a statement runs later, after any request: the record of a key's use, or a notification. */
 const isDeferred = (statement: string) => /last_used_at|pg_notify/.test(statement);
 /** Returns the statements of a request. */
 async function costOf(act: () => Promise<unknown>): Promise<string[]> {

@@ -18,7 +18,7 @@ const { values } = parseArgs({
 });
 const PAIRS = Number(values.pairs);
 const T_MAX = 4.5;
-/** Pairs whose failures stay below a site's hourly limit. */
+/** The number of pairs after which the failure count is deleted, so that it stays below a site's hourly limit. */
 const RESET_EVERY = 100;
 /** Warm-up requests of each kind; fewer than a site's hourly limit of failures. */
 const WARM_UP = 50;
@@ -84,7 +84,7 @@ await ask("POST", "/lab/clock", { key: null, body: { seconds: 3_600 } });
 const approve = (text: string) => () => ask("POST", "/v1/cn-approvals", { body: { code: text } });
 const whoami = (key: string) => () => ask("GET", "/v1/auth/whoami", { key });
 const unknown = approve("000000");
-// Many ids and a new secret for each request: two fixed texts differ in time, known or not.
+// Uses many ids and a new secret for each request, since two fixed texts differ in time even if neither id exists.
 const KEYS = 100;
 const known_ids: string[] = [];
 for (let made = 0; made < KEYS; made++) {

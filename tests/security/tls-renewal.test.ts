@@ -69,7 +69,8 @@ test.each(["0", "1"])("S-32: a renewed certificate needs no restart, BERTH_BEHIN
   try {
     expect(await shown(server.port)).toBe(first.cert);
 
-    // Only the certificate: it does not fit the key, so the old pair stays in use, and the reason is logged once.
+    // Writes only the certificate, which does not fit the key: the old pair stays in use, and the reason is logged
+    // once.
     await write(paths.cert, second.cert);
     await eventually(() => warnings(server) === 1, server.log);
     expect(server.log()).toContain("is not the key of the certificate");
@@ -77,7 +78,7 @@ test.each(["0", "1"])("S-32: a renewed certificate needs no restart, BERTH_BEHIN
     await write(paths.key, second.key);
     await eventually(async () => await shown(server.port) === second.cert, server.log);
 
-    // The same for a broken certificate and for another one.
+    // The same happens with an invalid certificate and with a certificate of another key.
     await write(paths.cert, "not a certificate");
     await eventually(() => warnings(server) === 2, server.log);
     expect(await shown(server.port)).toBe(second.cert);

@@ -61,7 +61,7 @@ describe("S-32: the API over TLS", () => {
     });
   });
 
-  test.each(["TLSv1.2", "TLSv1.3"] as const)("speaks %s", async (version) => {
+  test.each(["TLSv1.2", "TLSv1.3"] as const)("accepts %s", async (version) => {
     const spoken = await new Promise((settle, fail) => {
       const limits = { minVersion: version, maxVersion: version };
       const client = connectTls({ host: "localhost", port: server.port, ca: authority.cert, ...limits }, () => {
