@@ -1,4 +1,4 @@
-// Cells of sessions and users at their boundary values.
+// Boundary values of the transition tables of sessions and users.
 import { expect, test } from "vitest";
 import { session, type SessionMessage, type SessionState } from "../../actors/session/transition.ts";
 import { BEYOND_CALLER, user } from "../../actors/user/transition.ts";
@@ -19,7 +19,7 @@ const SESSION: SessionState = {
   expires_at: after_ms(REFRESH_TOKEN_TTL_S * 1_000),
 };
 
-/** The result for the session: its generation, "same" for no change, "ended" for a removed row. */
+/** Returns the result for the session: its generation, "same" for no change, "ended" for a removed row. */
 function outcome(message: SessionMessage, at_ms: number): number | string {
   const out = session.step(SESSION, message, after_ms(at_ms));
   if (out.out === "ignore") return "same";
@@ -72,7 +72,7 @@ const USER: UserState = {
   created_at: START,
 };
 
-test("a new password increments the epoch of sessions, a capability does not", () => {
+test("a new password increments the user's session_epoch, granting a capability does not", () => {
   const by = { is_root: true, capabilities: [], tenant_id: null };
   const epochs = [
     { type: "set_password", password_hash: "n", by },

@@ -91,7 +91,7 @@ describe("the name rule", () => {
   });
 });
 
-test("an update keeps the omitted fields", async () => {
+test("an update does not change the omitted fields", async () => {
   const { silo, tenantPath, path } = await makeProject();
   for (const at of [`/v1/silos/${silo.id}`, tenantPath, path]) {
     const name = randomUUID();
@@ -114,7 +114,7 @@ test("a tenant that holds a project is not deleted, and the 409 names the projec
   expect((await t.call("GET", tenantPath)).status).toBe(404);
 });
 
-test("of a project create and a delete of its tenant at the same time, one is refused", async () => {
+test("when a project is created while its tenant is deleted, one of the two requests is refused", async () => {
   for (let round = 0; round < 20; round++) {
     const silo = await make("/v1/silos");
     const tenant = await make(`/v1/silos/${silo.id}/tenants`);
@@ -140,7 +140,7 @@ test("requests with one Idempotency-Key create one record", async () => {
 describe("quota", () => {
   const LIMITS = { cpu_limit: 4, memory_bytes: 8_000, disk_bytes: 9_000, instance_limit: 2 };
 
-  test("is 404 until it is set, shows the usage, and is 404 again after it is removed", async () => {
+  test("gets 404 until it is set, shows the usage, and gets 404 again after it is removed", async () => {
     const { tenant, project, path } = await makeProject();
     const used = { cpu: 0, memory_bytes: 0, disk_bytes: 0, instances: 0 };
     expect((await t.call("GET", `${path}/quota`)).status).toBe(404);
@@ -188,7 +188,7 @@ describe("quota", () => {
   });
 });
 
-test("a path below a tenant or silo that does not exist is 404", async () => {
+test("a path below a tenant or silo that does not exist gets 404", async () => {
   const body = { name: "n" };
   expect((await t.call("GET", `/v1/silos/${NOBODY}/tenants`)).status).toBe(404);
   expect((await t.call("POST", `/v1/silos/${NOBODY}/tenants`, { body })).status).toBe(404);

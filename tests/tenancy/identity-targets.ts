@@ -1,5 +1,5 @@
-// Targets of the rights matrix for users, sessions, tenant keys and identity providers: a separate object for each cell
-// that changes it.
+// Requests of the rights matrix for users, sessions, tenant keys and identity providers: a separate object for each
+// cell that changes it.
 import { randomUUID } from "node:crypto";
 import { acceptedBodies } from "../api/bodies.ts";
 import { okOf, type TestControlPlane } from "../support/control-plane.ts";

@@ -1,5 +1,5 @@
-// The identity and the rights of tokens of other issuers (docs/tenancy.md, "Credentials"; docs/reliability.md S-03, S-04,
-// S-11).
+// The identity and the rights of tokens of other issuers (docs/tenancy.md, "Credentials"; docs/reliability.md S-03,
+// S-04, S-11).
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
@@ -48,7 +48,7 @@ const projects = (tenant: TestTenant, key: string, on = t) =>
 describe("a token of the identity service", () => {
   const sign = (claims: Record<string, unknown>) => service.sign({ sub: randomUUID(), aud: AUDIENCE, ...claims });
 
-  test("is a member of the tenant that it names, and of no other", async () => {
+  test("acts as a member of the tenant that it names, and of no other", async () => {
     const key = await sign({ sub: "alice", tenant_id: acme.tenant_id, scope: "full" });
     expect((await whoami(key)).body).toEqual({
       user_id: expect.any(String),
@@ -68,12 +68,12 @@ describe("a token of the identity service", () => {
     expect((await t.call("GET", "/v1/silos", { key })).status).toBe(403);
   });
 
-  test("of a tenant that does not exist is not a credential", async () => {
+  test("of a tenant that does not exist gets 401", async () => {
     expect((await whoami(await sign({ tenant_id: randomUUID() }))).status).toBe(401);
     expect((await whoami(await sign({ tenant_id: "acme" }))).status).toBe(401);
   });
 
-  test("of the system realm is root within its scope", async () => {
+  test("of the system realm has root's rights within its scope", async () => {
     const [full, read] = [
       await sign({ realm_scope: "system", scope: "admin" }),
       await sign({ realm_scope: "system", scope: "read" }),
@@ -98,7 +98,7 @@ describe("a token of the identity service", () => {
     expect(made.status).toBe(expected === "full" ? 201 : 404);
   });
 
-  test("is the same user with every token, and another user in another tenant", async () => {
+  test("of one subject is always the same user in one tenant, and another user in another tenant", async () => {
     const of = async (tenant_id: string) => (await whoami(await sign({ sub: "bob", tenant_id }))).body.user_id;
     const ids = await Promise.all(Array.from({ length: 6 }, () => of(acme.tenant_id)));
     expect(new Set(ids).size).toBe(1);
@@ -235,7 +235,7 @@ describe("a token of a tenant's issuer", () => {
     expect(new Set(seen.map(({ body }) => body.user_id)).size).toBe(1);
   });
 
-  test("is valid for the audience or the client", async () => {
+  test("is valid for the configured audience or for the client id", async () => {
     const issuer = await newIssuer();
     const tenant = await openTenant(t);
     okOf(await setIdp(tenant, issuer.issuer, { audience: "the-api" }));
@@ -260,7 +260,7 @@ describe("a token of a tenant's issuer", () => {
     expect([(await projects(tenant, key)).status, (await projects(tenant, key, second)).status]).toEqual([401, 401]);
   });
 
-  test("admits no user to the tenant that its issuer served before", async () => {
+  test("gives no access to the tenant that its issuer belonged to before", async () => {
     const issuer = await newIssuer();
     const [before, after] = [await openTenant(t), await openTenant(t)];
     okOf(await setIdp(before, issuer.issuer));
@@ -274,7 +274,7 @@ describe("a token of a tenant's issuer", () => {
     expect((await projects(before, key)).status).toBe(404);
   });
 
-  test("is 503 while its issuer is unreachable, never anonymous, and other credentials still work", async () => {
+  test("gets 503 while its issuer is unreachable, never an anonymous answer, and other credentials still work", async () => {
     const issuer = await newIssuer();
     const tenant = await openTenant(t);
     okOf(await setIdp(tenant, issuer.issuer));

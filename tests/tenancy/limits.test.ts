@@ -1,6 +1,6 @@
-// S-48: a limit binds its subject. No subject lifts a quota, a rate or an expiry by the create of a project, a key, a user,
-// a tenant or a session. Each limit is tested with each object that its subject may create. The quotas of tenants over
-// projects are in tests/compute/tenant-quota.test.ts, the other combinations here.
+// S-48: nobody exceeds a quota, a rate or an expiry by creating a project, a key, a user, a tenant or a session. Each
+// limit is tested with each object that its subject may create. tests/compute/tenant-quota.test.ts tests the quota of a
+// tenant with several projects, and this file the other combinations.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type ComputeFixture, GIB, openComputeFixture } from "../compute/compute-fixture.ts";
@@ -23,14 +23,14 @@ const later = async (ms: number) => new Date(await now() + ms).toISOString();
 const login = async (username: string, on: Pick<TestControlPlane, "call"> = t) =>
   await on.call("POST", "/v1/auth/login", { key: null, body: { username, password: PASSWORD } });
 
-/** A user and its access token. */
+/** Creates a user and logs it in. `key` is the access token. */
 async function signedIn(fields: object) {
   const username = `user-${randomUUID()}`;
   const { id } = okOf(await t.call("POST", "/v1/system/users", { body: { username, password: PASSWORD, ...fields } }));
   return { id, username, key: okOf(await login(username)).access_token as string };
 }
 
-/** A tenant with a quota of one instance, and this instance. */
+/** Creates a tenant with a quota of one instance, and an instance that uses up the quota. */
 async function fullTenant(): Promise<{ full: ComputeFixture; tenant: TestTenant }> {
   const tenant = await openTenant(t);
   const full = await openComputeFixture({ t, tenant, node: fixture.node });
@@ -111,7 +111,7 @@ describe("S-48: the expiry of a key", () => {
     readonly ends: string;
   };
 
-  /** Keys of an operator, of a tenant and of a member of a tenant. Each expires in an hour. */
+  /** Creates keys of an operator, of a tenant and of a member of a tenant. Each expires in an hour. */
   async function expiring(): Promise<Maker[]> {
     const tenant = await openTenant(t);
     const own = "/v1/auth/api-keys";
@@ -127,7 +127,7 @@ describe("S-48: the expiry of a key", () => {
     ];
   }
 
-  test("binds the keys that it creates: a later expiry is 400 and names the limit; the default is its own", async () => {
+  test("limits the keys that it creates: a later expiry gets a 400 that names the limit; the default is the key's own expiry", async () => {
     for (const { what, paths, secret: key, ends } of await expiring()) {
       for (const path of paths) {
         const make = (body: object) => t.call("POST", path, { key, body: { description: "child", ...body } });
@@ -147,7 +147,7 @@ describe("S-48: the expiry of a key", () => {
     }
   });
 
-  test("binds the keys of its keys, and all of them expire", async () => {
+  test("also limits the keys that its keys create", async () => {
     for (const { what, paths: [path = ""], secret, ends } of await expiring()) {
       let key = secret;
       for (let generation = 0; generation < 3; generation++) {
@@ -158,7 +158,7 @@ describe("S-48: the expiry of a key", () => {
     }
   });
 
-  test("creates no user and sets no password: both would outlive it", async () => {
+  test("prevents it from creating users and setting passwords, which would outlive it", async () => {
     const operator = await signedIn({ capabilities: ["system-operate", "system-read"] });
     const other = await signedIn({});
     const expires_at = await later(HOUR_MS);
@@ -178,7 +178,7 @@ describe("S-48: the expiry of a key", () => {
     }
   });
 
-  test("does not bind a session, which is not a key: a logged-in user creates keys without an expiry", async () => {
+  test("does not apply to a session, which is not a key: a logged-in user creates keys without an expiry", async () => {
     const { key } = await signedIn({});
     const made = okOf(await t.call("POST", "/v1/auth/api-keys", { key, body: { description: "mine" } }));
     expect(made.expires_at).toBe(null);

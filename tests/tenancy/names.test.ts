@@ -1,5 +1,5 @@
-// Names look the same everywhere: they have no direction marks, no invisible characters and no control characters. Every
-// route whose body has a name is tested, with an otherwise valid body.
+// Names look the same everywhere: they have no direction marks, no invisible characters and no control characters.
+// Every route whose body has a name is tested, with an otherwise valid body.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { acceptedBodies } from "../api/bodies.ts";
 import { readRoutes, type RouteDescription } from "../api/description.ts";
@@ -27,7 +27,7 @@ beforeAll(async () => {
 }, 30_000);
 afterAll(() => t.close());
 
-/** The tested routes: create and rename of the records of the hierarchy, networks, images and keys. */
+/** Returns the tested routes: create and rename of the records of the hierarchy, networks, images and keys. */
 function asked(): readonly RouteDescription[] {
   return named.filter(({ path }) => fill(path, objects) === fill(path, objects).replace(/[{}]/g, ""));
 }
@@ -41,7 +41,7 @@ async function send(route: RouteDescription, name: string) {
 
 const hex = (character: string) => `U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}`;
 
-test("every kind of record has a route with a name", () => {
+test("every kind of record has a route that takes a name", () => {
   const nouns = new Set(asked().map(({ path }) => path.replace(/\/\{\w+\}$/, "").split("/").at(-1)));
   expect([...nouns].sort()).toEqual([
     "external-subnets",

@@ -1,6 +1,6 @@
-// The rights inside a tenant: every route that names an object of the hierarchy, for every kind of caller. A caller cannot
-// distinguish another tenant's object from one that does not exist: the status, the headers and the body are the same
-// (docs/tenancy.md; docs/reliability.md S-01 and S-04).
+// The rights inside a tenant: every route that names an object of the hierarchy, for every kind of caller. A caller
+// cannot distinguish another tenant's object from one that does not exist: the status, the headers and the body are the
+// same (docs/tenancy.md; docs/reliability.md S-01 and S-04).
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Answer, okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
@@ -8,9 +8,10 @@ import { acceptedBodies } from "../api/bodies.ts";
 import { readRoutes, type RouteDescription } from "../api/description.ts";
 import { fill, makeObjects, type Objects, selectorsOf } from "../api/objects.ts";
 
-// Callers, on objects of tenant A. key: A's full key. read: A's read_only key. user: a logged-in user of A. admin: another
-// one with the capability silo-admin. sibling: the full key of another tenant of the silo. mate: a logged-in user of that
-// tenant. root, rootread: the root operator's keys of these scopes. A number is the status; missing cells are 404.
+// Callers, on objects of tenant A. key: A's full key. read: A's read_only key. user: a logged-in user of A. admin:
+// another logged-in user of A, with the capability silo-admin. sibling: the full key of another tenant of the silo.
+// mate: a logged-in user of that tenant. root, rootread: the root operator's full and read_only keys. Each cell is the
+// status.
 const TABLE = `
 route                                                                    key  read  user admin sibling  mate  root rootread
 GET /v1/silos/{silo_id}                                                  403   403   403   403   403   403   200   200
@@ -157,14 +158,17 @@ async function tenantKey(tenant_id: string, scope: string): Promise<string> {
   return okOf(await t.call("POST", `/v1/tenants/${tenant_id}/api-keys`, { body })).secret;
 }
 
-/** The routes that name a silo, a tenant or an object below one. Operator routes have another table. */
+/**
+ * Returns whether a route names a silo, a tenant or an object below one. tests/api/rights-matrix.test.ts covers the
+ * routes of operators.
+ */
 function isTenancy({ path, parameters }: RouteDescription): boolean {
   if (path.startsWith("/v1/system/")) return false;
   return /\{(?!(?:server_uuid|cn_id|mac|id|key|seq|job_id)\})\w+\}/.test(path) ||
     parameters.some(({ name }) => ["tenant", "vpc", "route_table", "instance", "subnet"].includes(name));
 }
 
-/** Objects that a request may change without an effect on other cells. */
+/** Creates the objects that a request of this route may change, so that it does not affect other cells. */
 async function fresh(route: RouteDescription): Promise<Objects> {
   const { method, path, name } = route;
   if (path.endsWith("/idp")) await setIdp();
@@ -191,13 +195,13 @@ async function setQuota({ tenant, project }: Objects): Promise<void> {
   }
 }
 
-/** The object of `{id}` in a path. */
+/** Creates an API key and returns its id, for `{id}` in a path. */
 async function newKey({ tenant }: Objects): Promise<string> {
   const body = { description: "to be deleted" };
   return okOf(await t.call("POST", `/v1/tenants/${tenant}/api-keys`, { body })).id;
 }
 
-/** Bodies that refer to another object. */
+/** Returns a valid body. Builds those that refer to another object; the others come from acceptedBodies. */
 function bodyOf({ name, body }: RouteDescription, objects: Objects): unknown {
   if (name === "PUT /v1/subnets/{subnet_id}/route-table") return { route_table_id: objects.route_table };
   if (name.endsWith("/attach")) return { nic_id: objects.nic };
@@ -212,7 +216,7 @@ async function ask(route: RouteDescription, column: string, objects: Objects): P
   return await t.call(route.method, path + selectorsOf(route, objects), { key: tokens.get(column), headers, body });
 }
 
-test("every route of the hierarchy has a row, and every row a route", () => {
+test("the table has exactly one row for each route that isTenancy selects", () => {
   expect([...EXPECTED.keys()].sort()).toEqual(routes.map(({ name }) => name).sort());
 });
 
@@ -221,7 +225,7 @@ describe("S-01: each caller gets the status of the table", () => {
     const route = routes.find((each) => each.name === name)!;
     const found: Record<string, string> = {};
     for (const [index, column] of COLUMNS.entries()) {
-      // A refused request changes nothing.
+      // A refused request changes nothing, so it can use the shared objects.
       const objects = /^4/.test(EXPECTED.get(name)?.[index] ?? "") ? own : await fresh(route);
       found[column] = String((await ask(route, column, objects)).status);
     }
@@ -250,7 +254,7 @@ describe("S-02: another tenant's object looks like one that does not exist", () 
 describe("S-04: the tenant comes only from the credential", () => {
   const theirs = () => `?tenant=${own.tenant}&project=${own.project}`;
 
-  test("another tenant's selectors are 404, in headers, bodies and queries", async () => {
+  test("selectors of another tenant get 404, even with that tenant's X-Tenant-Id header", async () => {
     for (const column of ["sibling", "mate"]) {
       const key = tokens.get(column)!;
       const headers = { "x-tenant-id": own.tenant!, "x-request-id": REQUEST_ID };
@@ -270,7 +274,7 @@ describe("S-04: the tenant comes only from the credential", () => {
     }
   });
 
-  test("a selector that is given twice is 400", async () => {
+  test("a selector that is given twice gets 400", async () => {
     const path = `/v1/vpcs${theirs()}&tenant=${own.tenant}`;
     expect((await t.call("GET", path, { key: tokens.get("key") })).status).toBe(400);
   });

@@ -1,5 +1,5 @@
-// The limits of logins and sessions: failed attempts of an account from all addresses, the lifetime of a session, and the
-// number of sessions of a user (docs/reliability.md S-48 and S-49).
+// The limits of logins and sessions: failed attempts of an account from all addresses, the lifetime of a session, and
+// the number of sessions of a user (docs/reliability.md S-48 and S-49).
 import { Buffer } from "node:buffer";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { SESSION_LIFETIME_S_DEFAULT, SESSIONS_PER_USER_MAX } from "../../src/contract/limits.ts";
@@ -43,7 +43,7 @@ function login(username: string, password = PASSWORD, on = t): Promise<Answer> {
 const refresh = (refresh_token: string) => t.call("POST", "/v1/auth/refresh", { key: null, body: { refresh_token } });
 const statusOf = async (key: string, on = t) => (await on.call("GET", "/v1/auth/whoami", { key })).status;
 const without = ({ request_id: _, ...rest }: Record<string, unknown>) => rest;
-/** Removes the parts that change with time. */
+/** Returns the status and the body without the parts that change with time. */
 const shape = ({ status, body }: Answer) => [status, JSON.stringify(without(body)).replace(/\d+ s/, "N s")];
 
 describe("failed logins of one account", () => {
@@ -73,7 +73,7 @@ describe("failed logins of one account", () => {
     expect((await login(user.username)).status).toBe(200);
   });
 
-  test("at the same time are limited, too", async () => {
+  test("that arrive at the same time are limited, too", async () => {
     const { username } = await newUser();
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, n) => login(username, "wrong", n % 2 === 0 ? t : second)),
@@ -88,7 +88,7 @@ describe("failed logins of one account", () => {
     expect((await login(username, "wrong")).status).toBe(401);
   });
 
-  test("share their count with wrong current passwords of a change", async () => {
+  test("share their count with password changes that give a wrong current password", async () => {
     const { username } = await newUser();
     const { access_token } = (await login(username)).body;
     const change = (current_password: string) =>
@@ -148,12 +148,12 @@ describe("a session", () => {
     }
   });
 
-  test("above the maximum of a user ends the oldest one, at once and audited", async () => {
+  test("above the user's maximum ends the user's oldest session at once, with an audit event", async () => {
     const { id, username } = await newUser();
     const first = (await login(username)).body;
     const [, claims] = first.access_token.split(".");
     const { sid } = JSON.parse(Buffer.from(claims, "base64url").toString());
-    // The other sessions, each a little younger. Their logins would only repeat the first.
+    // Inserts the other sessions, each a little younger, instead of logging in for each.
     await t.db.query(
       `insert into session select (jsonb_populate_record(s, jsonb_build_object('id', gen_random_uuid(),
               'incarnation', gen_random_uuid(), 'created_at', s.created_at + n * interval '1 ms'))).*
@@ -167,7 +167,7 @@ describe("a session", () => {
       200,
     ]);
     expect((await refresh(first.refresh_token)).status).toBe(401);
-    // Logins at the same time in two processes leave no more than that.
+    // Logins at the same time in two processes leave no more sessions than the maximum.
     for (let round = 0; round < 3; round += 1) {
       const crowd = Array.from({ length: PER_MINUTE }, (_, n) => login(username, PASSWORD, n % 2 ? t : second));
       expect((await Promise.all(crowd)).map(({ status }) => status)).toEqual(Array(PER_MINUTE).fill(200));

@@ -138,7 +138,7 @@ test("passwords are stored as argon2id hashes, and the database contains neither
 });
 
 describe("a refresh", () => {
-  test("returns new tokens, and the refresh token before the last gets the same tokens again", async () => {
+  test("returns new tokens, and a repeat with the previous refresh token gets the same tokens again", async () => {
     const first = await session();
     const next = await refresh(first.refresh_token);
     expect(next.status).toBe(200);
@@ -148,7 +148,7 @@ describe("a refresh", () => {
     expect((await refresh(first.refresh_token, second)).body).toEqual(next.body);
   });
 
-  test("with the token before the last ends the session after the time for a lost response", async () => {
+  test("that repeats the previous token later than a lost response would be repeated ends the session", async () => {
     const first = await session();
     const next = await refresh(first.refresh_token);
     await t.advance(REFRESH_REPEAT_S + 1);

@@ -50,7 +50,7 @@ test("a key of a tenant shows its secret once, acts in the tenant, and is not a 
   expect(tablesWith(await dumpTables(t.db), secret.slice(-32))).toEqual([]);
 });
 
-test("a tenant's key that root owns has no rights of root", async () => {
+test("a tenant's key that the root operator owns does not have root's rights", async () => {
   const asked = [
     ["GET", "/v1/silos", 403],
     ["POST", "/v1/silos", 403],
@@ -91,7 +91,7 @@ describe("on the keys of its owner, the key of a tenant", () => {
     expect((await make(acme, { description: "d", scope })).status).toBe(400);
   });
 
-  test("deletes neither the owner's other keys nor another tenant's keys: they are 404", async () => {
+  test("deletes neither the owner's other keys nor another tenant's keys: both get 404", async () => {
     const root = await t.mintKey("full");
     const headers = { "x-request-id": randomUUID() };
     const absent = await acme.call("DELETE", `${OWN}/${randomUUID()}`, { headers });
@@ -128,7 +128,7 @@ test("a key that expires creates no key that outlives it", async () => {
   }
 });
 
-test("a tenant's keys are listed and deleted by its members, and are 404 for others", async () => {
+test("a tenant's keys are listed and deleted by its members, and others get 404", async () => {
   const { body: made } = await make(acme, { description: "d" }, ROOT_KEY);
   const headers = { "x-request-id": randomUUID() };
   const absent = await other.call("GET", `/v1/tenants/${randomUUID()}/api-keys`, { headers });
@@ -136,7 +136,7 @@ test("a tenant's keys are listed and deleted by its members, and are 404 for oth
   expect((await other.call("GET", keysOf(acme), { headers })).text).toBe(absent.text);
   expect((await make(acme, { description: "d" }, other.key)).status).toBe(404);
   expect((await other.call("DELETE", `${keysOf(acme)}/${made.id}`)).status).toBe(404);
-  // The caller's own tenant in the path is 404, too.
+  // With the caller's own tenant in the path the key is not found, either.
   expect((await other.call("DELETE", `${keysOf(other)}/${made.id}`)).status).toBe(404);
   expect((await whoami(made.secret)).status).toBe(200);
   expect((await acme.call("DELETE", `${keysOf(acme)}/${acme.key_id}`)).status).toBe(409);

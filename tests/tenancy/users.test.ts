@@ -24,7 +24,7 @@ const capability = (method: string, id: string, name: string, key = ROOT_KEY) =>
 const setPassword = (id: string, key = ROOT_KEY) =>
   t.call("PUT", `${PATH}/${id}/password`, { key, body: { password: "set by somebody else" } });
 
-/** A user and its access token. */
+/** Creates a user and logs it in. `key` is the access token. */
 async function caller(fields: Record<string, unknown>): Promise<{ id: string; username: string; key: string }> {
   const { id, username } = okOf(await make(fields));
   return { id, username, key: await tokenOf(username) };
@@ -53,7 +53,7 @@ test("a user is created, shown and listed, without its password or hash", async 
   expect((await t.call("GET", PATH)).body.items).toContainEqual(body);
 });
 
-test("the list has pages with each user once", async () => {
+test("the pages of the list contain each user once", async () => {
   for (let each = 0; each < 3; each += 1) okOf(await make());
   const whole = okOf(await t.call("GET", PATH)).items.map(({ id }: { id: string }) => id);
   const paged: string[] = [];
@@ -90,7 +90,7 @@ test.each([
   expect(await make(fields)).toMatchObject({ status: 400, body: { message: expect.stringContaining(name) } });
 });
 
-test("a user of a tenant that does not exist is 404", async () => {
+test("a user of a tenant that does not exist gets 404", async () => {
   expect((await make({ tenant_id: randomUUID() })).status).toBe(404);
 });
 
@@ -112,7 +112,7 @@ test("a capability grants its rights at once, and its loss removes them at once"
 describe("the root operator", () => {
   const root = async () => okOf(await t.call("GET", "/v1/auth/whoami")).user_id;
 
-  test("has every capability: granting or revoking one is 400 RootIsRoot", async () => {
+  test("has every capability: granting or revoking one gets 400 RootIsRoot", async () => {
     for (const method of ["PUT", "DELETE"]) {
       const answer = await capability(method, await root(), "system-read");
       expect(answer).toMatchObject({ status: 400, body: { error_code: "RootIsRoot" } });
@@ -144,7 +144,7 @@ describe("S-03: a caller with system-operate that is not root", () => {
     }
   });
 
-  test("sets no password of a user with more rights: not root, no other capability, no other tenant", async () => {
+  test("cannot set the password of a user with more rights: root, a user with another capability or of another tenant", async () => {
     const tenant = await openTenant(t);
     const by = await caller({ capabilities: ["system-operate"] });
     const root = okOf(await t.call("GET", "/v1/auth/whoami")).user_id;
