@@ -5,7 +5,7 @@ import { openTestControlPlane, ROOT_KEY, type TestControlPlane } from "../suppor
 
 let t: TestControlPlane;
 beforeAll(async () => {
-  // No variable of the fixture overrides a setting here.
+  // Unsets the variables of the fixture that would override a setting.
   t = await openTestControlPlane({
     env: {
       BERTH_LIMITS_CALLER_REQUESTS_PER_MINUTE: undefined,

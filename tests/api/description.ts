@@ -23,7 +23,7 @@ export type RouteDescription = {
   readonly path: string;
   readonly parameters: readonly Parameter[];
   readonly body: Schema | null;
-  /** The statuses of its answers: "200", "404". */
+  /** The statuses of its answers, such as "200" and "404". */
   readonly statuses: readonly string[];
   /** Whether the body is optional. */
   readonly bodyOptional: boolean;

@@ -92,7 +92,7 @@ describe("selectors", () => {
     expectRefused(answer, 400, "MissingScope", `${method} /v1/nat-gateways requires \`?vpc=<uuid>\``);
   });
 
-  test("project= must be the project of the VPC: another one gets 404 and filters nothing", async () => {
+  test("project= must be the project of the VPC: another project gets 404", async () => {
     expect((await a.call("GET", `/v1/nat-gateways?vpc=${vpc}&project=${a.project_id}`)).status).toBe(200);
     notFound(await a.call("GET", `/v1/nat-gateways?vpc=${vpc}&project=${b.project_id}`));
     notFound(await a.call("GET", `/v1/nat-gateways?vpc=${vpc}&project=${randomUUID()}`));

@@ -45,7 +45,7 @@ beforeAll(async () => {
     ),
   );
   at = { gateways: `/v1/nat-gateways?vpc=${vpc.id}`, floatingIps: `/v1/floating-ips${selectors}` };
-  // The addresses .215 to .254 are free; the last 15 of them are the range of the subnet.
+  // Leaves the addresses .215 to .254 free. The last 15 of them are the provision range of the subnet.
   await db.query("update pool_range set low = 255 - $1::int where pool_id = 'public:v4'", [FREE]);
 });
 

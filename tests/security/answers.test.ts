@@ -174,7 +174,7 @@ test("S-40: the audit chain contains the id of every request that changed someth
     const missing = [...changed].filter(([request_id]) => !named.has(request_id)).map(([, route]) => route);
     return missing.filter((route) => !WITHOUT_EFFECT.includes(route));
   };
-  // The chain is written a moment after the change.
+  // Events are added to the chain a moment after the change.
   await expect.poll(unnamed, { timeout: 20_000 }).toEqual([]);
   expect(changed.size).toBeGreaterThan(30);
 }, 120_000);

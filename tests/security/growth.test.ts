@@ -93,7 +93,7 @@ const FLOODS: Readonly<Record<string, { readonly ask: (n: number) => Promise<Ans
       ask: () => t.call("GET", "/v1/silos", { key: stranger }),
       statuses: [403],
     },
-    "reads of foreign or absent objects": {
+    "reads of absent objects and of another tenant's objects": {
       ask: (n) => t.call("GET", `/v1/tenants/${n % 2 ? tenant.tenant_id : randomUUID()}/projects`, { key: stranger }),
       statuses: [404],
     },

@@ -126,7 +126,7 @@ const DATABASES = [["the embedded PostgreSQL", embedded], ["a PostgreSQL prepare
 describe.each(DATABASES)("S-37: the application, started by `task start` on %s,", (_name, open) => {
   let database: Database;
   let owner: Db;
-  /** Connections as the login itself (as after RESET ROLE), and with the role that the server sets. */
+  /** Connections with the login's own rights (as after RESET ROLE), and with the role that the server sets. */
   const sessions = new Map<string, Db>();
 
   beforeAll(async () => {

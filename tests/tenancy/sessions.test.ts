@@ -157,7 +157,7 @@ describe("a refresh", () => {
     expect(await statusOf(next.body.access_token)).toBe(401);
   });
 
-  test("with an older token ends the session at once, in the other process too, and is audited", async () => {
+  test("with a token older than the previous one ends the session at once, also in the other process, and is audited", async () => {
     const first = await session();
     const next = await refresh(first.refresh_token);
     const last = await refresh(next.body.refresh_token);
@@ -182,7 +182,7 @@ describe("a refresh", () => {
     expect((await refresh(answers[0]?.body.refresh_token)).status).toBe(200);
   });
 
-  test("with anything but one of our refresh tokens gets the same 401", async () => {
+  test("with anything but a valid refresh token of this server gets 401", async () => {
     const { access_token, refresh_token } = await session();
     const [head, body, sign] = refresh_token.split(".");
     const other = (await session()).refresh_token.split(".");
@@ -204,7 +204,7 @@ describe("a refresh", () => {
   });
 });
 
-test("an access token is rejected from the second of its expiry, a session from the expiry of its refresh token", async () => {
+test("an access token is rejected from its expiry on, and a session from the expiry of its refresh token on", async () => {
   const first = await session();
   const { rows } = await t.db.query<{ now: Date }>("select berth_now() as now");
   const left_s = Math.floor((Date.parse(first.access_expires_at) - (rows[0]?.now.getTime() ?? 0)) / 1_000);

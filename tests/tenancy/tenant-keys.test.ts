@@ -154,7 +154,7 @@ test("a deleted key of a tenant is rejected from the next request on, also by ot
   await second.close();
 });
 
-test("one Idempotency-Key returns the same secret, and another secret for another tenant", async () => {
+test("a repeat with the same Idempotency-Key returns the same secret, but not to another tenant", async () => {
   const headers = { "idempotency-key": "tenant-key-1" };
   const body = { description: "once" };
   const first = await acme.call("POST", OWN, { body, headers });
