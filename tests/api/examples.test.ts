@@ -13,7 +13,7 @@ import { fill, makeObjects, type Objects, selectorsOf } from "./objects.ts";
 import { readRoutes, type RouteDescription } from "./description.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
-/** What the request of an example needs: ids for its path, fields with ids of existing objects, and its key. */
+/** The needs of an example's request: ids for its path, fields with ids of existing objects, and its key. */
 type Stage = { readonly objects?: Objects; readonly fields?: Fields; readonly key?: string | null };
 
 /** Fields with ids or secrets; the test replaces no other field of an example. */

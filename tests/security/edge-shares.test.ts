@@ -75,7 +75,7 @@ async function newAgent(server: ServerProcess): Promise<{ server_uuid: string; k
   return { server_uuid, key: api_key };
 }
 
-/** A status report, as large as that of a node with some virtual machines. */
+/** A status report of the usual size for a node with some virtual machines. */
 const STATUS = { payload: { vms: {}, filler: "x".repeat(8_000) } };
 
 /**

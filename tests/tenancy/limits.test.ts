@@ -1,6 +1,6 @@
-// S-48: nobody exceeds a quota, a rate or an expiry by creating a project, a key, a user, a tenant or a session. Each
-// limit is tested with each object that its subject may create. tests/compute/tenant-quota.test.ts tests the quota of a
-// tenant with several projects, and this file the other combinations.
+// S-48: no caller exceeds a quota, a rate or an expiry by creating a project, a key, a user, a tenant or a session.
+// Each limit is tested with each object that its subject may create. tests/compute/tenant-quota.test.ts tests the quota
+// of a tenant with several projects, and this file the other combinations.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type ComputeFixture, GIB, openComputeFixture } from "../compute/compute-fixture.ts";
