@@ -1,10 +1,11 @@
-// Callers for tests of scopes: two tenants of one silo, a tenant of another, and members and keys of each.
+// Callers for tests of resource scopes: two tenants of one silo and one of another silo, each with an API key that is
+// bound to it, and users in and outside these tenants, each with a full API key.
 import { randomUUID } from "node:crypto";
 import { okOf, type TestControlPlane } from "../support/control-plane.ts";
 
 export type Callers = Awaited<ReturnType<typeof makeCallers>>;
 
-/** A tenant of a silo with a project and a key that is bound to the tenant. */
+/** Creates a tenant in the silo, with a project and an API key that is bound to the tenant. */
 async function tenantOf(t: TestControlPlane, silo_id: string) {
   const body = { name: randomUUID() };
   const tenant_id: string = okOf(await t.call("POST", `/v1/silos/${silo_id}/tenants`, { body })).id;
@@ -13,7 +14,7 @@ async function tenantOf(t: TestControlPlane, silo_id: string) {
   return { silo_id, tenant_id, project_id, key: bound.secret as string };
 }
 
-/** A user with or without a tenant, as a full API key. */
+/** Creates a user in the tenant, or in none, with a full API key. */
 async function memberOf(t: TestControlPlane, tenant_id: string | null, capabilities: readonly string[] = []) {
   const user_id = randomUUID();
   await t.db.query(
@@ -37,7 +38,7 @@ export async function makeCallers(t: TestControlPlane) {
     foreign,
     member: await memberOf(t, acme.tenant_id),
     administrator: await memberOf(t, acme.tenant_id, ["silo-admin"]),
-    /** An administrator of another silo. */
+    /** A user of the tenant `foreign` who is an administrator of its silo. */
     stranger: await memberOf(t, foreign.tenant_id, ["silo-admin"]),
     colleague: await memberOf(t, acme.tenant_id),
     neighbour: await memberOf(t, sibling.tenant_id),
@@ -45,7 +46,7 @@ export async function makeCallers(t: TestControlPlane) {
   };
 }
 
-/** The paths of each scope's list, for one tenant. */
+/** Returns the path prefixes of the lists of the tenant's silo, the tenant and its project. */
 export function levelsOf({ silo_id, tenant_id, project_id }: Callers["acme"]) {
   return {
     silo: `/v1/silos/${silo_id}`,

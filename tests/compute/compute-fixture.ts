@@ -16,7 +16,7 @@ import { openTenant, type TestTenant } from "../tenancy/tenant.ts";
 
 export const GIB = 2 ** 30;
 
-/** How long a node counts as live after a heartbeat. */
+/** How far in the future `alive` sets a node's last heartbeat, in seconds. */
 export const SEEN_AHEAD_S = 3_600;
 
 export type Node = {
@@ -24,16 +24,16 @@ export type Node = {
   call(method: string, path: string, body?: unknown): Promise<Answer>;
   /** Reports capacity and sends a heartbeat. */
   alive(fields?: Record<string, unknown>): Promise<void>;
-  /** Waits for the next job. */
+  /** Claims the next job; waits until there is one. */
   take(): Promise<Job>;
-  /** Claims without waiting. */
+  /** Claims the next job without waiting; `job` is null if there is none. */
   ask(): Promise<{ readonly job: Job | null; readonly tombstones: readonly Job[] }>;
   complete(job: Job, result?: unknown): Promise<void>;
   fail(job: Job, reason: string): Promise<void>;
   bury(job: Job): Promise<void>;
   /** Claims the next job, which must be of this kind, and completes it. */
   does(kind: string): Promise<Job>;
-  /** Does the node's job of this kind and returns the body of the answer. */
+  /** Completes the node's next job, which must be of this kind, and returns the body of the answer to `asked`. */
   // deno-lint-ignore no-explicit-any -- as Answer's body
   done(asked: Promise<Answer>, kind: string): Promise<any>;
 };
@@ -52,7 +52,7 @@ export async function addNode(t: TestControlPlane, fields: Record<string, unknow
     alive: async (more) => {
       okOf(await call("POST", "/v1/agent/capacity", { ...capacity(), ...fields, ...more }));
       okOf(await call("POST", "/v1/agent/heartbeat"));
-      // Longer than any test, so that no test depends on its own speed.
+      // Further in the future than a test takes, so that the node stays live on a slow machine too.
       const ahead = "update cn_signal set last_seen = berth_now() + make_interval(secs => $2) where server_uuid = $1";
       await t.db.query(ahead, [server_uuid, SEEN_AHEAD_S]);
     },
@@ -89,7 +89,7 @@ export async function addNode(t: TestControlPlane, fields: Record<string, unknow
   return node;
 }
 
-/** Creates everything that is not given, and a node with room for 16 instances of 4 vCPUs and 64 GiB. */
+/** Opens a fixture, and creates what is not given. */
 export async function openComputeFixture(given: { t?: TestControlPlane; tenant?: TestTenant; node?: Node } = {}) {
   const t = given.t ?? await openTestControlPlane();
   const tenant = given.tenant ?? await openTenant(t);
@@ -153,7 +153,7 @@ export async function openComputeFixture(given: { t?: TestControlPlane; tenant?:
     if (found === undefined) throw new Error(`no operation ${kind} of ${id}`);
     return okOf(await t.call("GET", `/v1/operations/${found.id}`));
   };
-  /** Waits until the operation is at rest. */
+  /** Waits until the operation is neither running nor unwinding. */
   const ended = async (id: string, kind: string) => {
     for (;;) {
       const { id: operation_id } = await operation(id, kind);
@@ -189,12 +189,12 @@ export async function openComputeFixture(given: { t?: TestControlPlane; tenant?:
     nicsOf,
     disksOf,
     dump: () => dumpTables(t.db),
-    /** Returns rows that were added or removed; empty if everything was released. */
+    /** Returns the rows that were added or removed since `before`; empty if everything was released. */
     left: async (before: Dump) => settled(changedRows(before, await dumpTables(t.db), RECORDS)),
   };
 }
 
-/** Tables that are ignored: logs and their counters, operations, jobs and signals. */
+/** Tables that `left` ignores: logs and their counters, operations, jobs and signals. */
 const RECORDS = [
   "saga",
   "job",
@@ -217,7 +217,7 @@ const RECORDS = [
   "rate_bucket",
 ];
 
-/** Counters at zero are equal to absent ones. */
+/** Drops new usage counters that are zero, because a missing row means the same. */
 function settled(changes: readonly string[]): string[] {
   return changes.filter((each) =>
     !/^\+ cn_usage: .*"cpu_units":0,"ram_mb":0,"disk_bytes":0,"instances":0\}$/.test(each)

@@ -1,4 +1,5 @@
-// Eviction from the image cache: images in use stay; of the others, the least recently used go above a limit.
+// Eviction from the image cache: images in use are kept; if the others exceed the size limit, the least recently used
+// ones are deleted.
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { mkdir, readdir, utimes } from "node:fs/promises";
@@ -21,7 +22,7 @@ let folder: TemporaryFolder;
 let server: Server;
 let url: string;
 const served = new Map<string, Served>();
-/** Functions that release the last byte of slow images. */
+/** For each slow image, by SHA-256, the promise that the server awaits before it sends the last byte. */
 const gates = new Map<string, Promise<void>>();
 let agent: Agent;
 
@@ -88,7 +89,7 @@ const fetchFor = (cache: ImageCache, job_id: string, image: Served) => cache.fet
 const kept = async () => (await readdir(join(agent.state_dir, "images"))).sort();
 const named = (...images: readonly Served[]) => images.map(({ sha256 }) => sha256).sort();
 
-/** Sets the last use to this long ago. */
+/** Sets the image's last use to this many minutes ago. */
 async function usedBefore(image: Served, minutes: number): Promise<void> {
   const at = new Date(Date.now() - minutes * 60_000);
   await utimes(join(agent.state_dir, "images", image.sha256), at, at);
@@ -141,7 +142,7 @@ test("a running download is not evicted", async () => {
   expect(await kept()).toEqual(named(slow));
 });
 
-test("a partial download counts as an image and is evicted like one", async () => {
+test("a partial download counts against the limit and is evicted like an image", async () => {
   const cache = keeping(0);
   const image = newImage();
   const stop = new AbortController();
@@ -156,7 +157,7 @@ test("a partial download counts as an image and is evicted like one", async () =
   expect(await kept()).toEqual([]);
 });
 
-test("an image of a VM's disk stays, also after a restart of the cache", async () => {
+test("an image that a VM's disk was created from is kept, also after a restart of the cache", async () => {
   const image = newImage();
   const instance = {
     id: randomUUID(),

@@ -1,4 +1,4 @@
-// The image verbs of opsctl and tenantctl against a real control plane, an index and a vendor.
+// The image commands of opsctl and tenantctl, run against a real control plane and a local image index and vendor.
 import { randomUUID } from "node:crypto";
 import { Buffer } from "node:buffer";
 import { execFileSync } from "node:child_process";
@@ -34,7 +34,7 @@ beforeEach(async () => {
 
 type Ran = Pick<FakeEnvironment, "out" | "err"> & { readonly code: number };
 
-/** The control plane without sockets, the vendor over loopback. */
+/** Returns an environment that reaches the control plane without sockets, and the vendor over loopback. */
 function environmentAt(env: Record<string, string>): FakeEnvironment {
   const fake = fakeEnvironment({ env: { ...env, NO_COLOR: "1" }, server: serverOf(t), newId: randomUUID, isTTY: true });
   const environment: Environment = {
@@ -86,7 +86,7 @@ describe("opsctl image import", () => {
     expect(vendor.asked.some((asked) => asked.startsWith(IMAGE_PATH))).toBe(false);
   });
 
-  test("accepts release, alias and build; importing the same build again succeeds with a note", async () => {
+  test("accepts a release, an alias or a build; importing the same build again succeeds with a note", async () => {
     const first = await printed(opsctl("image import ubuntu/noble/20261001"));
     const [{ id }] = await publicImages();
     expect(first).toBe(
@@ -125,7 +125,7 @@ describe("opsctl image import", () => {
     expect(await publicImages()).toEqual([]);
   });
 
-  test("trusts a hash that only the index has only with --trust-index", async () => {
+  test("rejects a hash that only the index lists, unless --trust-index is given", async () => {
     const [digest] = vendor.artifact.integrity!.digests!;
     vendor.artifact = { ...vendor.artifact, integrity: { digests: [{ ...digest!, source: null }] } };
     const refused = await opsctl("image import ubuntu/lts");
@@ -133,7 +133,7 @@ describe("opsctl image import", () => {
     expect(await printed(opsctl("image import ubuntu/lts --trust-index"))).toContain("verified against the index");
   });
 
-  test("requires --download if the index lists too little, and measures the verified file", async () => {
+  test("requires --download if the index lacks SHA-256 or size, and takes both from the verified file", async () => {
     const refused = await opsctl("image import alpine/latest");
     expect([refused.code, refused.err()]).toEqual([1, expect.stringMatching(/SHA-256 and its size; pass --download/)]);
     const before = leftOvers();
@@ -154,7 +154,7 @@ describe("opsctl image import", () => {
     expect(await publicImages()).toEqual([]);
   });
 
-  /** A raw disk of 200,000 bytes in each kind of file. */
+  /** The 200,000 bytes of a raw disk, which the tests publish in each file format. */
   const DISK = pattern(200_000, 11);
   const piped = (program: string) => execFileSync(program, ["-c"], { input: DISK });
   const qcow2 = () => {
@@ -207,7 +207,7 @@ describe("opsctl image import", () => {
     expect(await publicImages()).toMatchObject([{ size_bytes: 5_000, content_bytes: 10 * 2 ** 30 }]);
   });
 
-  test("rejects a file that does not match its compression, and leaves no files", async () => {
+  test("rejects a file that does not match its compression, and leaves no temporary files", async () => {
     for (const compression of ["gzip", "zstd", "xz", "bzip2"]) {
       publish(pattern(5_000, 3), compression);
       const before = leftOvers();

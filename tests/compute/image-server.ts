@@ -1,4 +1,4 @@
-// Serves files by HTTP with ranges, and can interrupt a response.
+// An HTTP server for one file. It supports range requests and can interrupt a response.
 import { createHash } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -8,9 +8,9 @@ export type ImageServer = {
   readonly url: string;
   readonly bytes: Uint8Array;
   readonly sha256: string;
-  /** The Range of each request, null without one. */
+  /** The Range header of each request; null for a request without one. */
   readonly asked: (string | null)[];
-  /** The next response ends after this many bytes. */
+  /** Ends the next response after this many bytes. */
   cutNext(bytes: number): void;
   close(): Promise<void>;
 };

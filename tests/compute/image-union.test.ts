@@ -50,7 +50,7 @@ const listed = async (path: string, key = tenant.key) =>
     Object.values(ids).includes(id)
   );
 
-test("a project lists the images of all its scopes with their scope, widest first", async () => {
+test("a project lists the images that it can use, each with its scope, widest scope first", async () => {
   const found = await listed(`/v1/tenants/${tenant.tenant_id}/projects/${tenant.project_id}`);
   expect(found.map(({ name, scope }) => [name, scope.kind])).toEqual([
     ["public", "public"],
@@ -79,7 +79,7 @@ test("a project can create instances from listed images only", async () => {
   expect(found.size).toBe(4);
 });
 
-test("a new image is listed within its scope, a deleted one is not", async () => {
+test("a new image is last in its scope's list; a deleted image is not in the list", async () => {
   const path = `/v1/tenants/${tenant.tenant_id}`;
   ids.later = await image(path, randomUUID());
   expect((await listed(path)).at(-1)?.id).toBe(ids.later);

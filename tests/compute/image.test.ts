@@ -33,7 +33,7 @@ async function instanceOf(image_id: string, id = randomUUID()): Promise<string> 
   return id;
 }
 
-test("an image is shown with its fields and its size under both names, and is listed", async () => {
+test("an image is shown with its fields and with its size as size and content_bytes, and is listed", async () => {
   const body = bodyOf({
     description: "d",
     source_url: "https://images.example.com/debian-13.qcow2",
@@ -53,15 +53,15 @@ test("an image is shown with its fields and its size under both names, and is li
   expect(okOf(await t.call("GET", "/v1/images?scope=public", { key: null })).items).toContainEqual(made.body);
 });
 
-test("omitted fields are empty or null, and null equals omitted", async () => {
+test("omitted fields are shown as empty or null, and a null field counts as omitted", async () => {
   const { status, body } = await post({ description: null, source_url: null, compatibility: null, id: null });
   expect([status, body.description, body.source_url, body.compatibility]).toEqual([201, "", null, null]);
   const fits = await post({ compatibility: { brand: "lx", arch: "aarch64", min_platform: null } });
   expect(fits.body.compatibility).toEqual({ brand: "lx", arch: "aarch64" });
 });
 
-describe("the id", () => {
-  test("is derived from scope and bytes: equal after a delete, different in another scope", async () => {
+describe("an image's id", () => {
+  test("is derived from scope and bytes: the same after a delete, different in another scope", async () => {
     const sha256 = digest();
     const { body: first } = await post({ sha256 });
     expect(first.id).toMatch(/^.{14}5/);
@@ -71,7 +71,7 @@ describe("the id", () => {
     expect((await post({ sha256 })).body.id).toBe(first.id);
   });
 
-  test("may be given, is lower case, and is unique over all scopes", async () => {
+  test("may be given in the request, is stored in lower case, and is unique across all scopes", async () => {
     const id = randomUUID();
     expect((await post({ id: id.toUpperCase() })).body.id).toBe(id);
     for (const answer of [await post({ id }), await acme.call("POST", imagesOf(acme), { body: bodyOf({ id }) })]) {
@@ -79,7 +79,7 @@ describe("the id", () => {
     }
   });
 
-  test("derived in another scope is rejected", async () => {
+  test("is rejected if it is derived in another scope", async () => {
     const sha256 = digest();
     const { body: theirs } = await other.call("POST", imagesOf(other), { body: bodyOf({ sha256 }) });
     expect((await other.call("DELETE", `/v1/images/${theirs.id}`)).status).toBe(204);
@@ -102,7 +102,7 @@ test("a name is unique in its scope, and so are an image's bytes", async () => {
   }
 });
 
-describe("400", () => {
+describe("a create gets 400 with a message that", () => {
   const CASES: readonly [string, Record<string, unknown>][] = [
     ["size_bytes", { size_bytes: 0 }],
     ["size_bytes", { size_bytes: -1 }],
@@ -127,12 +127,12 @@ describe("400", () => {
     ["id", { id: "1" }],
     ["scope", { scope: { kind: "public" } }],
   ];
-  test.each(CASES)("names %s: %o", async (field, fields) => {
+  test.each(CASES)("names the field %s for the body %o", async (field, fields) => {
     expect(await post(fields)).toMatchObject({ status: 400, body: { message: expect.stringContaining(field) } });
   });
 });
 
-test("a name that breaks the rule of names is 409", async () => {
+test("a create with an invalid name gets 409", async () => {
   for (const name of ["", " a", "a/b", "a\\b", "a\u0007", "x".repeat(64)]) {
     expect([name, (await post({ name })).status]).toEqual([name, 409]);
   }
@@ -216,7 +216,7 @@ test("deleting an image in use fails with the number of instances", async () => 
   await expect(instanceOf(made.id)).rejects.toThrow("instance_image_fkey");
 });
 
-test("a delete during the creation of an instance waits for it and is rejected", async () => {
+test("a delete of an image during the creation of an instance from it waits for the creation and is rejected", async () => {
   const { body: made } = await post();
   const refused = await t.db.withClient(async (client) => {
     await client.query("begin");

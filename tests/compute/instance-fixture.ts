@@ -8,7 +8,7 @@ export type Source = { readonly url: string; readonly sha256: string; readonly s
 
 export async function openInstanceFixture(t: Pick<TestControlPlane, "call">, source: Source): Promise<InstanceFixture> {
   const tenant = await openTenant(t);
-  // Test images are on loopback, which nodes fetch from only if the operator allows it.
+  // The test server of images is on loopback, from which nodes fetch only if the operator allows it.
   okOf(await t.call("PUT", "/v1/config/fetch.allowed_private", { body: { value: ["127.0.0.0/8"] } }));
   const make = async (path: string, body: unknown) => okOf(await tenant.call("POST", path, { body })).id as string;
   const vpc = await make(`/v1/vpcs${tenant.selectors}`, { name: randomUUID(), ipv4_block: "10.0.0.0/16" });
@@ -21,7 +21,7 @@ export function imageBody({ url, sha256, size_bytes }: Source) {
   return { name: randomUUID(), os: "linux", version: "1", size_bytes, sha256, source_url: url };
 }
 
-/** Returns when the instance runs. Throws the reason if it fails. */
+/** Creates an instance and returns it when it runs. Throws the reason if the create fails. */
 export function makeInstance(
   g: InstanceFixture,
   change: object = {},

@@ -1,4 +1,5 @@
-// Start, stop, restart, retry, delete and force; disks; nodes' reports. docs/instances.md.
+// Starting, stopping, restarting, retrying, deleting and force-deleting instances, resizing disks, and nodes' status
+// reports. docs/instances.md.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Disk } from "../../src/contract/instance.ts";
@@ -106,7 +107,7 @@ describe("an instance", () => {
     notFound(await a.call("GET", at(id)));
   });
 
-  test("keeps its state if no node takes the job in time; a failed retry keeps the first reason", async () => {
+  test("keeps its state if its node does not claim the job in time; a failed retry keeps the first reason", async () => {
     const { id } = await a.running();
     okOf(await a.t.call("PUT", "/v1/config/instance.create_wait_secs", { body: { value: 1 } }));
     const late = "no report within the limit of step act";
@@ -153,7 +154,7 @@ describe("an instance", () => {
     await a.destroy(id);
   });
 
-  test.each(["start", "stop", "restart", "delete"] as const)("with an active migration rejects %s", async (verb) => {
+  test.each(["start", "stop", "restart", "delete"] as const)("rejects %s while a migration is active", async (verb) => {
     const { id } = verb === "stop" || verb === "restart" ? await a.running() : await a.stopped();
     const migration = randomUUID();
     await a.t.db.query(
@@ -169,7 +170,7 @@ describe("an instance", () => {
     if (verb !== "delete") await a.destroy(id);
   });
 
-  test("runs an action once per Idempotency-Key and repeats the answer", async () => {
+  test("stops once for two requests with one Idempotency-Key, and both get the same answer", async () => {
     const { id } = await a.running();
     const headers = { "idempotency-key": randomUUID() };
     const stop = () => a.call("POST", at(id, "stop"), { headers });
@@ -180,7 +181,7 @@ describe("an instance", () => {
     await a.destroy(id);
   });
 
-  test("is stopped without waiting with Prefer: respond-async", async () => {
+  test("stops after the answer if the request has Prefer: respond-async", async () => {
     const { id } = await a.running();
     const answer = await a.call("POST", at(id, "stop"), { headers: { prefer: "respond-async" } });
     expect([answer.status, answer.body.kind]).toEqual([202, "instance-lifecycle"]);
@@ -194,8 +195,8 @@ describe("an instance", () => {
   });
 });
 
-describe("force", () => {
-  test("is for operators only, and a denial is audited", async () => {
+describe("a force delete", () => {
+  test("is allowed for operators only, and a denial is audited", async () => {
     const { id } = await a.running();
     const refused = await a.call("DELETE", `${at(id)}?force=true`);
     expectRefused(refused, 403, "Forbidden", "force delete is operator-only");
@@ -239,7 +240,7 @@ describe("force", () => {
     await a.node.does("delete");
   });
 
-  test("ends the wait for a node's undo", async () => {
+  test("ends a rolled-back create that waits until its node has undone the job", async () => {
     const before = await a.dump();
     okOf(await a.t.call("PUT", "/v1/config/instance.create_wait_secs", { body: { value: 1 } }));
     const answer = a.create();
@@ -268,7 +269,7 @@ describe("force", () => {
         attached_instance_id: null,
         hosted_cn: null,
       });
-      // Force does not wait for the node, which may still answer for the address.
+      // A force delete does not wait for the node, which may still answer for the address.
       if (how === force) { for (const kind of ["fip_release", "delete"]) await a.node.does(kind); }
       okOf(await a.call("DELETE", `/v1/floating-ips/${ip.id}`));
     }
@@ -331,7 +332,7 @@ describe("a disk", () => {
     await a.destroy(id);
   });
 
-  test("of an instance that is neither running nor stopped is 400", async () => {
+  test("cannot be resized while its instance is neither running nor stopped: 400", async () => {
     const { id } = await a.running();
     const [{ id: boot }] = await a.disksOf(id);
     const answer = post(id, "stop");
@@ -346,7 +347,7 @@ describe("a disk", () => {
     await a.destroy(id);
   });
 
-  test("that its node fails to grow shows both sizes, its instance keeps running, and the resize can be repeated", async () => {
+  test("shows both sizes if its node fails to grow it; the instance keeps running, and the resize can be repeated", async () => {
     const { id } = await a.running();
     const [{ id: boot }] = await a.disksOf(id);
     okOf(await resize(boot, 3 * GIB));
@@ -361,7 +362,7 @@ describe("a disk", () => {
     await a.destroy(id);
   });
 
-  test("counts against the quota and the node", async () => {
+  test("cannot grow beyond the quota or the node's room", async () => {
     const before = await a.dump();
     const { id } = await a.running();
     const [{ id: boot }] = await a.disksOf(id);
@@ -384,7 +385,7 @@ describe("a node's report", () => {
     void okOf(await a.node.call("POST", "/v1/agent/status", { payload: { vms, ...more } }));
   const vm = (state: string, internal_metadata: object = {}) => ({ state, internal_metadata });
 
-  test("overrides the record of an instance without an operation", async () => {
+  test("overrides the recorded state of an instance without an operation in progress", async () => {
     const { id } = await a.running();
     await report({ [id]: vm("stopped") });
     expect(await lifecycle(id)).toEqual({ state: "stopped" });
@@ -403,7 +404,7 @@ describe("a node's report", () => {
     await a.destroy(id);
   });
 
-  test("is ignored during an operation", async () => {
+  test("is ignored while the instance has an operation in progress", async () => {
     const { id } = await a.running();
     const answer = post(id, "stop");
     const job = await a.node.take();
@@ -414,7 +415,7 @@ describe("a node's report", () => {
     await a.destroy(id);
   });
 
-  test("older than the last accepted one is ignored", async () => {
+  test("is ignored if it is older than the last accepted report", async () => {
     const { id } = await a.running();
     const made = (minute: number) => ({ timestamp: new Date(Date.UTC(2030, 0, 1, 0, minute)).toISOString() });
     await report({ [id]: vm("stopped") }, made(2));
@@ -425,7 +426,7 @@ describe("a node's report", () => {
     await a.destroy(id);
   });
 
-  test("of a VM with another identity, or from another node, is ignored", async () => {
+  test("is ignored if it names another VM identity or comes from another node", async () => {
     const { id } = await a.running();
     await report({ [id]: vm("stopped", { "cp:identity_hmac": "0".repeat(64) }) });
     expect(await lifecycle(id)).toEqual({ state: "running" });
@@ -436,7 +437,7 @@ describe("a node's report", () => {
     await a.destroy(id);
   });
 
-  test("without an instance twice in a row is shown on the instance and changes no state", async () => {
+  test("that omits an instance twice in a row sets found_on_host to false and changes no state", async () => {
     const { id } = await a.running();
     const found = async () => (await a.show(id)).found_on_host;
     await report({});

@@ -67,7 +67,7 @@ test("of 20 creates on three nodes with 15 slots, over two processes, 15 succeed
   await Promise.all(agents);
 });
 
-test("of concurrent creates with the same name or MAC one succeeds", async () => {
+test("one of several concurrent creates with the same name or MAC succeeds; the others get 409", async () => {
   const stop = { wanted: false };
   const agents = nodes.map((node) => work(node, stop));
   for (const fields of [{ name: "the-one" }, { mac: "02:00:00:00:0a:01" }]) {

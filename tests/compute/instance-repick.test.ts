@@ -1,5 +1,5 @@
-// A create picks again if its candidates filled up before the commit, so that no caller gets 503 while there is room.
-// The tests delay the commit with the lock of the project, which every create takes.
+// If all candidate nodes of a create fill up before its commit, the create picks a node again, so that no caller gets
+// 503 while there is room. The tests delay the commit by holding the project's lock, which every create takes.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { OperationSummary } from "../../src/contract/operation.ts";
@@ -73,7 +73,7 @@ const create = (fields: object = {}, headers: Record<string, string> = {}) =>
 const hostOf = ({ references }: OperationSummary) => references.find(({ scope }) => scope === "cn")?.id;
 
 test("a create whose candidates all filled up uses another node", async () => {
-  // The last candidate: its disk is the fullest.
+  // Its disk is the fullest, so placement ranks it last.
   const last = nodes.at(-1)!;
   const zpools = [{ name: "zones", total_bytes: 4_000_000_000_000, free_bytes: 10_000_000_000, tier: "nvme" }];
   await last.alive({ zpools });
@@ -95,7 +95,7 @@ test("a create whose candidates all filled up uses another node", async () => {
   await last.alive();
 });
 
-test("503 if the second pick finds no node, and nothing is written", async () => {
+test("a create gets 503 and writes nothing if its second pick finds no node", async () => {
   let asked: ReturnType<typeof create> | undefined;
   const before = await a.dump();
   await held(async () => {

@@ -1,5 +1,5 @@
-// The rights matrix's requests to the routes of instances, disks and NICs. Each request is invalid in the instance's
-// state, so that no cell changes it.
+// The requests of tests/api/rights-matrix.test.ts to the routes of instances, disks and NICs. All cells of the matrix
+// share one instance, so requests that would change its state are invalid and get an error after the permission check.
 import { randomUUID } from "node:crypto";
 import { acceptedBodies } from "../api/bodies.ts";
 import { fill, makeObjects } from "../api/objects.ts";
@@ -11,7 +11,7 @@ type Target = { readonly path: string; readonly body?: unknown };
 const NAMES = ["tenant", "project", "instance", "disk", "nic"];
 const ABSENT = Object.fromEntries(NAMES.flatMap((name) => [[name, randomUUID()], [`${name}_id`, randomUUID()]]));
 
-/** Paths with their selectors, and bodies where the usual ones would succeed. */
+/** The query of each route, and the fields that make the usual body invalid where it would succeed. */
 const ROUTES: Readonly<Record<string, { readonly query?: string; readonly body?: object }>> = {
   "GET /v1/instances": { query: "?tenant={tenant}&project={project}" },
   "POST /v1/instances": { query: "?tenant={tenant}&project={project}", body: { cpu: 0 } },

@@ -113,7 +113,7 @@ describe("a create", () => {
     expect(await a.node.ask()).toEqual({ job: null, tombstones: [] });
   });
 
-  test("that times out after a claim keeps its record until the node has undone its part", async () => {
+  test("that times out after its job was claimed keeps the instance's record until the node has undone the job", async () => {
     const before = await a.dump();
     okOf(await a.t.call("PUT", "/v1/config/instance.create_wait_secs", { body: { value: 1 } }));
     const answer = a.create();
@@ -164,7 +164,7 @@ describe("a create", () => {
     await a.destroy(id);
   });
 
-  test("repeated with its Idempotency-Key gets 409 while it runs and the same answer later", async () => {
+  test("that is repeated with its Idempotency-Key gets 409 while the first one runs, and then the same answer", async () => {
     const body = a.bodyOf();
     const headers = { "idempotency-key": randomUUID() };
     const send = () => a.call("POST", `/v1/instances${a.selectors}`, { body, headers });
@@ -186,7 +186,7 @@ describe("a create", () => {
     expect(other.status).toBe(422);
   });
 
-  test("accepts given addresses, names, MACs and several NICs", async () => {
+  test("accepts several NICs with given addresses, names and MACs", async () => {
     const second = await a.make(`/v1/subnets?vpc=${a.vpc.id}`, { name: randomUUID(), ipv4_block: "10.0.2.0/24" });
     const { id } = await a.running({
       mac: "02-AA-BB.CC DD:0F",
@@ -245,14 +245,14 @@ describe("a create", () => {
     conflictWith(await a.create({ extra_nics: [nic("primary")] }), "two NICs of the instance are named primary");
   });
 
-  test("with a name in use in the project is 409, in another project it is not", async () => {
+  test("with a name that is in use gets 409 in the same project, and succeeds in another one", async () => {
     const { id, name } = await a.running();
     const project = a.tenant.project_id;
     conflictWith(await a.create({ name }), `instance with name ${name} already exists in project ${project}`);
     await a.destroy(id);
   });
 
-  test("with an image, subnet or key that does not exist or is not visible to the tenant is 404", async () => {
+  test("with an image, subnet or key that does not exist or is not visible to the tenant gets 404", async () => {
     const b = await openComputeFixture({ t: a.t, tenant: await openTenant(a.t, "b"), node: a.node });
     const own = await b.make(`/v1/tenants/${b.tenant.tenant_id}/images`, {
       name: "own",
@@ -293,13 +293,13 @@ describe("a create", () => {
     await a.node.alive();
   });
 
-  test("that no node has room for is 503 with the specified text, and writes nothing", async () => {
+  test("that no node has room for gets 503 with the specified text, and writes nothing", async () => {
     const before = await a.dump();
     expectRefused(await a.create({ memory_bytes: 1_000 * GIB }), 503, undefined as never, NO_NODE);
     expect(await a.left(before)).toEqual([]);
   });
 
-  test("of two concurrent ones for the last slot, one succeeds and the other gets 503", async () => {
+  test("succeeds for one of two concurrent requests for the last slot; the other gets 503", async () => {
     const [big] = [{ memory_bytes: 40 * GIB }];
     const answers = [a.create(big), a.create(big)];
     const job = await a.node.does("provision");
@@ -308,7 +308,7 @@ describe("a create", () => {
     await a.destroy(String(job.kind["instance_id"]));
   });
 
-  test("above the quota is 409 QuotaExceeded with the limit", async () => {
+  test("above the quota gets 409 QuotaExceeded with the limit", async () => {
     const quota = `/v1/tenants/${a.tenant.tenant_id}/projects/${a.tenant.project_id}/quota`;
     const limits = { cpu_limit: 3, memory_bytes: 64 * GIB, disk_bytes: 64 * GIB, instance_limit: 10 };
     okOf(await a.t.call("PUT", quota, { body: limits }));
@@ -326,7 +326,7 @@ describe("a create", () => {
     okOf(await a.t.call("DELETE", quota));
   });
 
-  test("in a subnet without a free address is 409", async () => {
+  test("in a subnet without a free address gets 409", async () => {
     const tiny = await a.make(`/v1/subnets?vpc=${a.vpc.id}`, { name: randomUUID(), ipv4_block: "10.0.3.0/30" });
     const { id } = await a.running({ primary_subnet_id: tiny.id });
     expect((await a.nicsOf(id))[0].primary_ipv4).toBe("10.0.3.2");
@@ -337,10 +337,10 @@ describe("a create", () => {
   });
 });
 
-describe("selectors", () => {
+describe("query selectors:", () => {
   const SCOPE = "set `image=`, `cn=`, or `tenant=&project=` to scope the list";
 
-  test("of a create are both required, and silo is rejected", async () => {
+  test("a create requires tenant and project, and rejects silo", async () => {
     for (const query of ["", `?tenant=${a.tenant.tenant_id}`, `?project=${a.tenant.project_id}`]) {
       const message = "POST /v1/instances requires `?tenant=<uuid>&project=<uuid>` selectors";
       expectRefused(await a.call("POST", `/v1/instances${query}`, { body: a.bodyOf() }), 400, "MissingScope", message);
@@ -349,7 +349,7 @@ describe("selectors", () => {
     expect([silo.status, silo.body.error_code]).toEqual([400, "ScopeNotAccepted"]);
   });
 
-  test("of the list are image, cn, or tenant with project; silo is rejected", async () => {
+  test("the list requires image, cn, or tenant with project, and rejects silo", async () => {
     for (const query of ["", `?tenant=${a.tenant.tenant_id}`, `?project=${a.tenant.project_id}`, "?state=running"]) {
       expectRefused(await a.call("GET", `/v1/instances${query}`), 400, "MissingScope", SCOPE);
     }
@@ -357,7 +357,7 @@ describe("selectors", () => {
     expect([silo.status, silo.body.error_code]).toEqual([400, "ScopeNotAccepted"]);
   });
 
-  test("filter the list, and a tenant sees only its own instances", async () => {
+  test("the list contains only matching instances, and a tenant sees only its own", async () => {
     const b = await openComputeFixture({ t: a.t, tenant: await openTenant(a.t, "b"), node: a.node });
     const mine = await a.running();
     const image = await a.newImage();
@@ -436,7 +436,7 @@ describe("selectors", () => {
   });
 });
 
-test("an update changes name and description; omitted fields stay", async () => {
+test("an update changes name and description, and keeps omitted fields", async () => {
   const { id, name } = await a.running({ description: "before" });
   const patch = (body: object) => a.call("PATCH", `/v1/instances/${id}`, { body });
   expect(okOf(await patch({ description: "after" }))).toMatchObject({ name, description: "after", host_live: true });

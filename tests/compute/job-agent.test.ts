@@ -16,7 +16,7 @@ import { type Call, type Machine, type RunningAgent, simulatedMachine } from "./
 const PATIENCE = { timeout: 60_000 };
 const KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f operator@desk";
 
-// Longer than the time limit of its polls.
+// Longer than the time limit of the tests' polls.
 vi.setConfig({ testTimeout: 120_000 });
 
 let t: TestControlPlane;
@@ -32,7 +32,7 @@ beforeAll(async () => {
 });
 afterAll(() => folder.remove());
 
-// One control plane per test, so that its only node gets every instance.
+// Each test has its own control plane, so that the only node gets every instance.
 beforeEach(async () => {
   t = await openTestControlPlane();
   images = await serveImage(randomBytes(300_000));
@@ -52,7 +52,7 @@ function start(onAnswer?: (call: Call) => Promise<void> | void): RunningAgent {
   return agent;
 }
 
-/** Placement requires a capacity report. */
+/** Waits for the node's first capacity report, which placement requires. */
 async function known(): Promise<void> {
   const told = async () =>
     (await t.db.query("select from cn_capacity c join cn_signal s using (server_uuid) where server_uuid = $1", [
@@ -150,7 +150,7 @@ describe("images", () => {
     expect(images.asked.at(-1)).toMatch(/^bytes=[1-9][0-9]*-$/);
   });
 
-  test("bytes with another SHA-256 are rejected; the tenant sees a fixed text, the operator the reason", async () => {
+  test("an image with a wrong SHA-256 is rejected; the tenant sees a fixed text, the operator the reason", async () => {
     start();
     await known();
     const path = `/v1/tenants/${g.tenant_id}/images`;
@@ -169,7 +169,7 @@ describe("images", () => {
   });
 });
 
-describe("trouble", () => {
+describe("faults of the machine and the agent", () => {
   test("a failed step is reported with its reason, and the node has undone its part", async () => {
     await machine.trouble({ fail_at: ["provision:boot"] });
     start();
@@ -213,8 +213,8 @@ describe("trouble", () => {
   });
 });
 
-describe("a job taken from its node", () => {
-  test("is stopped, undone and reported by the agent, and only then the record is removed", async () => {
+describe("a claimed job that the control plane cancels", () => {
+  test("is stopped, undone and reported by the agent before the instance's record is removed", async () => {
     await machine.trouble({ slow_ms: 300_000 });
     start();
     await known();
@@ -223,13 +223,13 @@ describe("a job taken from its node", () => {
     okOf(await t.call("POST", `/v1/operations/${job.operation_id}/abandon`));
     expect((await made).status).toBe(502);
     await expect.poll(instanceIds, PATIENCE).toEqual([]);
-    // The record is removed last.
+    // The instance's record is removed last.
     expect(await showJob(t, job.id)).toMatchObject({ status: { status: "cancelled" }, tombstone: false });
     expect(await machine.vms()).toEqual({});
     expect(await machine.journal()).toEqual([]);
   });
 
-  test("keeps the record and its address while the node is away; the returning node undoes it first", async () => {
+  test("keeps the instance's record and address while the node is away; the node undoes the job first when it returns", async () => {
     await machine.trouble({ vanish_at: ["provision:boot"] });
     const first = start();
     await known();
@@ -279,7 +279,7 @@ describe("lost responses", () => {
     expect(await jobs()).toHaveLength(1);
   });
 
-  test("a result whose response was lost is reported again; the 409 counts as accepted", async () => {
+  test("a result whose response was lost is reported again, and the agent treats the 409 as accepted", async () => {
     const wire = losing(({ path, answer }) => path.endsWith("/complete") && answer.ok);
     start(wire.onAnswer);
     await known();

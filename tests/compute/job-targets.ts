@@ -1,4 +1,5 @@
-// The rights matrix's requests to the routes of jobs: each cell has its own job, claimed by the calling node.
+// The requests of tests/api/rights-matrix.test.ts to the routes of jobs. Each cell of the matrix has its own job, which
+// the calling node has claimed.
 import { randomUUID } from "node:crypto";
 import { acceptedBodies } from "../api/bodies.ts";
 import type { TestControlPlane } from "../support/control-plane.ts";
@@ -6,7 +7,7 @@ import type { TestControlPlane } from "../support/control-plane.ts";
 type Objects = "existing" | "absent";
 type Target = { readonly path: string; readonly body?: unknown };
 
-/** `nodes`: the UUID of the node of each column's key. */
+/** Returns the request of each route. `nodes` has, by column of the matrix, the UUID of the node that owns the key. */
 export function jobTargets(
   plane: () => TestControlPlane,
   nodes: ReadonlyMap<string, string>,

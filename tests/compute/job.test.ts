@@ -6,7 +6,7 @@ import { maintain } from "../../src/db/maintenance.ts";
 import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { enqueue, type JobNode, nodeCalls, showJob, takeAway } from "./jobs.ts";
 
-// Longer than the time limit of its polls.
+// Longer than the time limit of the tests' polls.
 vi.setConfig({ testTimeout: 120_000 });
 
 let t: TestControlPlane;
@@ -78,7 +78,7 @@ describe("claiming", () => {
     ]);
   });
 
-  test("S-12: a disabled node cannot claim a job, but can end its claimed one", async () => {
+  test("S-12: a disabled node cannot claim a job, but can end the one that it has claimed", async () => {
     const id = await claimed();
     const next = await enqueue(t, node);
     okOf(await t.call("POST", `/v1/cns/${node.server_uuid}/disable`));
@@ -115,7 +115,7 @@ describe("claiming", () => {
     expect((await n.claim()).job?.id).toBe(id);
   });
 
-  test("a claimed job that the node does not list, because the response was lost, is returned again", async () => {
+  test("a claim whose running_jobs lacks a claimed job, because the response was lost, gets that job again", async () => {
     const id = await claimed();
     const next = await enqueue(t, node);
     const again = await n.claim({ running_jobs: [] });
@@ -123,14 +123,14 @@ describe("claiming", () => {
     expect((await n.claim({ running_jobs: [id] })).job?.id).toBe(next);
   });
 
-  test("a node that sends no list gets no job again", async () => {
+  test("a claim without running_jobs never gets a claimed job again", async () => {
     await claimed();
     expect((await n.claim()).job).toBeNull();
   });
 });
 
 describe("ending", () => {
-  test("a completed job keeps its result; a second end is 409", async () => {
+  test("a completed job keeps its result; ending it again gets 409", async () => {
     const id = await claimed();
     expect(okOf(await n.complete(id, { size_bytes: 7 }))).toMatchObject({
       status: { status: "completed" },
@@ -151,7 +151,7 @@ describe("ending", () => {
     expect((await n.claim()).tombstones).toEqual([]);
   });
 
-  test("a reason of more than 2,048 characters is a 400", async () => {
+  test("a failure with a reason of more than 2,048 characters gets 400", async () => {
     const id = await claimed();
     expect((await n.fail(id, "x".repeat(2_049))).status).toBe(400);
     expect((await n.fail(id, "x".repeat(2_048))).status).toBe(200);
@@ -187,7 +187,7 @@ describe("ending", () => {
         await takeAway(t, id);
         await n.bury(id);
       }),
-      // Last, because the node would claim it first.
+      // Enqueued last: otherwise the node would claim it instead of a later job.
       pending: await enqueue(t, node),
     };
     for (const [state, id] of Object.entries(jobs)) {
@@ -214,7 +214,7 @@ describe("ending", () => {
     );
   });
 
-  test("an unknown job is 404 in every route", async () => {
+  test("every route answers 404 for an unknown job", async () => {
     const id = randomUUID();
     const answers = [
       await n.blueprint(id),
@@ -227,7 +227,7 @@ describe("ending", () => {
 });
 
 describe("leases", () => {
-  /** Lets the deadline pass and waits for the background worker. */
+  /** Advances the clock by this many seconds, and runs the background worker until the job satisfies `seen`. */
   async function pass(seconds: number, id: string, seen: (job: Awaited<ReturnType<typeof showJob>>) => boolean) {
     await t.advance(seconds);
     await expect.poll(async () => {
@@ -272,7 +272,7 @@ describe("leases", () => {
 });
 
 describe("tombstones", () => {
-  test("a tombstone is in every answer until buried; burying twice equals once", async () => {
+  test("every answer to a claim contains a tombstone until the node buries it; burying it again changes nothing", async () => {
     const id = await claimed();
     await takeAway(t, id);
     const next = await enqueue(t, node);
@@ -293,7 +293,7 @@ describe("tombstones", () => {
     expect((await n.bury(id)).status).toBe(409);
   });
 
-  test("no job is sent while the tombstones exceed one answer", async () => {
+  test("a claim gets no job while there are more tombstones than one answer can contain", async () => {
     await t.db.query(
       `insert into job (id, incarnation, version, state, kind, target_cn, payload, saga_id, created_at, claimed_by,
          reason, tombstone, completed_at)
@@ -337,7 +337,7 @@ describe("operators' view", () => {
     expect(await found(`cn=${node.server_uuid}&limit=2&page_token=${page.next_page}`)).toEqual([ids[0]]);
   });
 
-  test("jobs are kept as long as operations; tombstones stay", async () => {
+  test("ended jobs are kept as long as operations; jobs with a tombstone are kept longer", async () => {
     const [old, undone, fresh] = [await claimed(), await claimed(), await claimed()];
     await n.complete(old);
     await takeAway(t, undone);
@@ -351,7 +351,7 @@ describe("operators' view", () => {
     expect(left.map(({ status }) => status)).toEqual([404, 200, 200]);
   });
 
-  test("nodes' actions on jobs are audited, and the end of a lease as the system's", async () => {
+  test("a node's actions on jobs are audited with the node, an expired lease with the system as the actor", async () => {
     const [done, lost] = [await claimed(), await claimed()];
     await n.fail(done, "image: no such file");
     await t.advance(JOB_LEASE_S);
@@ -369,13 +369,13 @@ describe("operators' view", () => {
     ]);
   });
 
-  test("an unknown status and a page token of another list are 400", async () => {
+  test("an unknown status or a page token of another list gets 400", async () => {
     const statuses = ["status=lost", "page_token=e30"].map((query) => t.call("GET", `/v1/system/jobs?${query}`));
     expect((await Promise.all(statuses)).map(({ status }) => status)).toEqual([400, 400]);
   });
 });
 
-test("the blueprint of a job without its instance shows that it is gone", async () => {
+test("the blueprint of a job whose instance no longer exists says so", async () => {
   const id = await enqueue(t, node, { kind: "delete", payload: { instance_id: randomUUID() } });
   await n.claim();
   expect(okOf(await n.blueprint(id))).toMatchObject({ job_id: id, kind: { kind: "delete" }, instance: null, nics: [] });

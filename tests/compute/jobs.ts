@@ -1,4 +1,4 @@
-// Jobs for tests, enqueued as by a saga, and calls of their node.
+// Enqueues jobs like a saga does, and makes the calls of the node that claims them.
 import { randomUUID } from "node:crypto";
 import type { JobKind } from "../../src/contract/enums.ts";
 import type { ClaimView, Job } from "../../src/contract/job.ts";
@@ -26,7 +26,7 @@ export async function enqueue(
   return id;
 }
 
-/** Takes a job from its node, as a saga does when it gives up. */
+/** Cancels a job that its node has claimed, and leaves a tombstone, as a saga does when it gives up. */
 export async function takeAway(t: TestControlPlane, job_id: string): Promise<void> {
   await t.db.query(
     `update job set state = 'cancelled', reason = 'not wanted', tombstone = true, completed_at = berth_now(),

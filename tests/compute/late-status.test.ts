@@ -1,5 +1,5 @@
-// A repeated status, or one that arrives after a later one, is ignored: only the node's timestamp decides.
-// docs/reliability.md, R-30.
+// The server ignores a node's status that is repeated or arrives after a newer one. It compares the timestamps that the
+// node set. docs/reliability.md, R-30.
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { type Answer, okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { openTenant, type TestTenant } from "../tenancy/tenant.ts";
@@ -11,7 +11,7 @@ let t: TestControlPlane;
 let other: TestControlPlane;
 let tenant: TestTenant;
 let node: Node;
-/** An instance on the node that is stopped by its record. */
+/** The id of an instance on the node. Its recorded state is stopped. */
 let instance: string;
 
 beforeAll(async () => {
@@ -48,7 +48,7 @@ async function signal() {
   return row!;
 }
 
-test("a repeated earlier status changes only when its node was last seen", async () => {
+test("a repeated earlier status changes only the node's last_seen", async () => {
   await reported(status("running", at(1)), status("stopped", at(2)));
   await t.db.query("update cn_signal set last_seen = berth_now() - interval '1 hour' where server_uuid = $1", [
     node.id,
@@ -68,20 +68,20 @@ test("a repeated last status does not undo a later operation", async () => {
   expect(await state()).toBe("stopped");
 });
 
-test("a different status with the same time is ignored", async () => {
+test("a different status with the same timestamp is ignored", async () => {
   await reported(status("running", at(1)), status("stopped", at(1)));
   expect(await state()).toBe("running");
   await reported(status("stopped", new Date(Date.parse(at(1)) + 1).toISOString()));
   expect(await state()).toBe("stopped");
 });
 
-test("an earlier status without the instance does not count as a miss", async () => {
+test("an earlier status that omits the instance does not count as a miss", async () => {
   const none = (minute: number) => ({ payload: { vms: {}, timestamp: at(minute) } });
   await reported(status("stopped", at(3)), none(1), none(2));
   expect(okOf(await t.call("GET", `/v1/instances/${instance}`)).found_on_host).toBe(true);
 });
 
-test("of twenty concurrent statuses at two processes the latest is kept", async () => {
+test("the latest of twenty concurrent statuses at two processes is kept", async () => {
   const minutes = Array.from({ length: 20 }, (_, index) => index + 1);
   const answers = minutes.toSorted((a, b) => a * 7 % 20 - b * 7 % 20)
     .map((minute) => tell(status("running", at(minute)), { by: minute % 2 === 0 ? t : other }));
@@ -89,21 +89,21 @@ test("of twenty concurrent statuses at two processes the latest is kept", async 
   expect((await signal()).status_made_at).toEqual(new Date(at(20)));
 });
 
-test("a status without a time is accepted, and so is the next one", async () => {
+test("a status without a timestamp is accepted, and so is the next status", async () => {
   await reported(status("running", at(5)), status("stopped"));
   expect(await state()).toBe("stopped");
   await reported(status("running", at(1)));
   expect(await state()).toBe("running");
 });
 
-test("an invalid time, or one after the year 9999, counts as absent", async () => {
+test("a timestamp that is invalid or after the year 9999 counts as absent", async () => {
   await reported(status("running", "yesterday"));
   expect(await state()).toBe("running");
   await reported(status("stopped", "+020000-01-01T00:00:00.000Z"));
   expect(await state()).toBe("stopped");
 });
 
-test("a node that enrols again starts without a last status time, even if its clock was ahead", async () => {
+test("enrolling a node again clears its last status time, even if its clock was ahead", async () => {
   await reported(status("running", at(60)));
   okOf(await t.call("POST", `/v1/cns/${node.id}/disable`));
   const { claim_code, poll_token } = await t.register({ server_uuid: node.id });
@@ -114,7 +114,7 @@ test("a node that enrols again starts without a last status time, even if its cl
   expect(await state()).toBe("stopped");
 });
 
-test("a node whose setup was approved since its last status starts without one, too", async () => {
+test("approving a node's setup clears its last status time, too", async () => {
   await reported(status("running", at(60)));
   await t.db.query("update cn set approved_at = berth_now() + interval '1 ms' where server_uuid = $1", [node.id]);
   await reported(status("stopped", at(1)));

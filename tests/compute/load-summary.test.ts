@@ -6,7 +6,7 @@ import { okOf, openTestControlPlane, type TestControlPlane } from "../support/co
 import { openNode, report } from "./placed.ts";
 
 const INTERVAL_S = 60;
-/** Longer than any test, so that only the test's own passes run. */
+/** An interval longer than any test, so that only the passes run that a test starts. */
 const env = { BERTH_PLACEMENT_LOAD_MATERIALIZER_INTERVAL_SECS: "3600" };
 
 let t: TestControlPlane;
@@ -36,7 +36,7 @@ async function summary(): Promise<Record<string, number | null> | undefined> {
   return (await t.db.query<{ summary: Record<string, number | null> }>(sql, [node.id])).rows[0]?.summary;
 }
 
-/** Adds samples, a minute apart. */
+/** Reports each load, a minute apart, and runs a pass after each report. */
 async function reports(...loads: readonly (readonly [cpu: number, ram_available_mb: number])[]): Promise<void> {
   for (const [cpu, ram] of loads) {
     await t.advance(INTERVAL_S);
@@ -74,7 +74,7 @@ test("a node's reports become percentiles of the last five minutes, of a day and
   expect(await loadOf(3_600)).toEqual({ stale: false, cpu_p95_5m: 0.8, ram_used_p95_5m: 0.3, cpu_p50_1d: 0.45 });
 });
 
-test("zero means unknown, and makes no sample", async () => {
+test("a reported zero means unknown, and adds no sample", async () => {
   await reports([0, 0]);
   expect(await summary()).toBeUndefined();
   expect(await loadOf(3_600)).toBeNull();
@@ -92,7 +92,7 @@ test("a silent node keeps its summary, which becomes stale", async () => {
   expect(rowCount).toBe(0);
 });
 
-test("of concurrent passes, or passes closer than half the interval, one counts", async () => {
+test("only one of several concurrent passes, or of passes closer than half the interval, takes effect", async () => {
   await says(0.5, 500);
   expect((await Promise.all([pass(), pass()])).filter((did) => did)).toHaveLength(1);
   expect(await pass()).toBe(false);

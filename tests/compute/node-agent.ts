@@ -32,7 +32,7 @@ export type Machine = {
   journal(): Promise<readonly { readonly job: { readonly id: string } }[]>;
 };
 
-/** Creates the state of an approved node, which has its key. */
+/** Creates the state directory of an approved node, with the node's key. */
 export async function simulatedMachine(t: TestControlPlane, node: JobNode, folder: string): Promise<Machine> {
   const state_dir = join(folder, node.server_uuid);
   await mkdir(state_dir, { recursive: true });

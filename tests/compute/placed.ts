@@ -8,7 +8,7 @@ import type { TestTenant } from "../tenancy/tenant.ts";
 
 export const GIB = 2 ** 30;
 
-/** 16 threads, 64 GiB of memory, 1,000 GiB of disk, all free. */
+/** Returns a capacity report: 16 threads, 64 GiB of memory and 1,000 GiB of disk, all free. */
 export function report(fields: Partial<CapacityReport> = {}): Partial<CapacityReport> {
   return {
     cpu_cores_physical: 8,
@@ -36,7 +36,7 @@ export async function openNode(t: TestControlPlane, fields: Partial<CapacityRepo
   return { id: node.server_uuid, hostname: `n${hosts}`, key: node.api_key };
 }
 
-/** Time of the last heartbeat from now; in the future, so that no test depends on its own speed. */
+/** Sets the last heartbeat to `ahead` from now; in the future, so that the node stays live on a slow machine too. */
 export async function seen({ db }: TestControlPlane, server_uuid: string, ahead: string): Promise<void> {
   const sql = "update cn_signal set last_seen = berth_now() + $2::interval where server_uuid = $1";
   await db.query(sql, [server_uuid, ahead]);
@@ -51,7 +51,7 @@ export type Placing = {
   readonly cpu?: number;
   readonly memory_bytes?: number;
   readonly disk_bytes?: number;
-  /** Whether the node has created its disk. */
+  /** Whether the node has created the instance's disk. */
   readonly made?: boolean;
   readonly min_platform?: string;
 };

@@ -1,5 +1,5 @@
-// Room on a node in the commit: guard_cn_has_room and effect_cn_use. Guard and filters must agree on the same rows, and
-// of two requests for the last slot one gets it.
+// The room on a node, checked and used inside the commit by guard_cn_has_room and effect_cn_use. The guard must accept
+// the same nodes as the placement filters, and exactly one of two concurrent requests must get the last slot.
 import fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { placementSnapshot } from "../../src/services/placement-snapshot.ts";
@@ -91,7 +91,7 @@ describe("the guard", () => {
     );
   });
 
-  test("checks only the room for a growing disk, also on a reserved, cordoned or disabled node", async () => {
+  test("checks only the room when a disk grows: a reserved, cordoned or disabled node is accepted", async () => {
     await patch({ reserved: true, cordoned: true });
     okOf(await t.call("POST", `/v1/cns/${node.id}/disable`));
     expect(await roomOn(t, node.id, { disk_bytes: 1_000 * GIB })).toBe("true");
@@ -138,7 +138,7 @@ describe("the guard", () => {
   test("counts a node as live exactly as long as the filter", async () => {
     const client = await openClient({ url: t.databaseUrl });
     try {
-      // A fixed clock, before the real one in this connection's search path.
+      // Replaces the clock of this connection with a fixed one, which comes first in the search path.
       await client.query("create schema frozen");
       await client.query(
         "create function frozen.berth_now() returns timestamptz language sql as $$ select '2026-03-01T12:00:00Z'::timestamptz $$",
@@ -252,11 +252,11 @@ function rarely() {
   return fc.integer({ min: 0, max: 7 }).map((n) => n === 0);
 }
 
-describe("two connections for the last slot", () => {
+describe("exactly one of two concurrent connections gets the last slot", () => {
   const ROUNDS = 20;
   const LOCK_LIMIT_MS = 30_000;
 
-  /** A create like the commit call: with the node's lock, or relying on the counters' row. */
+  /** Runs two concurrent creates like the commit call: under the node's lock, or only with the counters' row lock. */
   async function race(lock: boolean): Promise<string[]> {
     const args = JSON.stringify({ server_uuid: node.id, ...SLOT, instances: 1 });
     const take = async () => {
@@ -276,8 +276,8 @@ describe("two connections for the last slot", () => {
     return (await Promise.all([take(), take()])).sort();
   }
 
-  test.each([["under the lock of the node", true], ["by the row of the counters alone", false]])(
-    "%s, exactly one gets it",
+  test.each([["under the node's lock", true], ["with only the row lock of the counters", false]])(
+    "%s",
     async (_how, lock) => {
       for (let round = 0; round < ROUNDS; round += 1) {
         await use({ ram_mb: 65_536 - 4_096 });
@@ -288,7 +288,7 @@ describe("two connections for the last slot", () => {
     60_000,
   );
 
-  test("also without existing counters", async () => {
+  test("if the node has no counters yet", async () => {
     okOf(await t.call("POST", "/v1/agent/capacity", { key: node.key, body: report({ ram_total_mb: 4_096 }) }));
     for (let round = 0; round < ROUNDS; round += 1) {
       await t.db.query("delete from cn_usage where server_uuid = $1", [node.id]);

@@ -296,7 +296,7 @@ describe("explain", () => {
 
   test("rejects invalid requests and writes nothing", async () => {
     await openNode(t);
-    // The node's operation may end in the meantime.
+    // Sagas are not counted: the node's own operation may end between the two counts.
     const written = () => t.db.query("select count(*) from transition where actor_kind <> 'saga'");
     const before = await written();
     const ask = async (body: unknown) => refusal(await t.call("POST", "/v1/system/placement/explain", { body }));
@@ -318,7 +318,7 @@ describe("a drain preview", () => {
     return DrainPreview.parse(okOf(await t.call("POST", `/v1/cns/${id}/drain/preview`)));
   }
 
-  test("reserves room from row to row: one free slot is used once", async () => {
+  test("reserves room for each instance before it places the next one: a free slot is used once", async () => {
     const from = await openNode(t);
     const to = await openNode(t, { ram_total_mb: 4_096 });
     const ids = [];
@@ -372,7 +372,7 @@ describe("a drain preview", () => {
     expect((await t.call("POST", `/v1/cns/${randomUUID()}/drain/preview`)).status).toBe(404);
   });
 
-  test("of a node without reports omits checks that need them", async () => {
+  test("of a node without reports omits the checks that need reports", async () => {
     const from = await openNode(t);
     const to = await openNode(t, report({ cpu_features: [] }));
     await placeInstance(t, { on: from.id, of: tenant, state: "running" });

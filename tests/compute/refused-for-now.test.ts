@@ -49,7 +49,7 @@ describe("a create that no node could take", () => {
     expect(other.status).toBe(422);
   }, 60_000);
 
-  test("is processed once for concurrent requests with one key", async () => {
+  test("is processed once for concurrent requests with one Idempotency-Key", async () => {
     const t = await openApiClient();
     const fixture = await openComputeFixture({ t });
     const [name, headers] = [randomUUID(), { "idempotency-key": randomUUID(), prefer: "respond-async" }];
@@ -63,7 +63,7 @@ describe("a create that no node could take", () => {
     expect(await rowsOf(t, "instance", name)).toBe(1);
   }, 60_000);
 
-  test("other rejections are saved: a 409 is repeated after its reason is gone", async () => {
+  test("other rejections are saved: a repeated request gets the same 409 after its reason is gone", async () => {
     const t = await openApiClient();
     const tenant = await openTenant(t);
     const path = `/v1/tenants/${tenant.tenant_id}/projects`;

@@ -1,5 +1,5 @@
-// The rights matrix's requests to the routes of images and SSH keys: each cell has its own public one.
-// visibility.test.ts tests other scopes.
+// The requests of tests/api/rights-matrix.test.ts to the routes of images and SSH keys. Each cell of the matrix has its
+// own public image or key. visibility.test.ts tests the other scopes.
 import { randomUUID } from "node:crypto";
 import { acceptedBodies } from "../api/bodies.ts";
 import { okOf, type TestControlPlane } from "../support/control-plane.ts";

@@ -1,4 +1,4 @@
-// The noun ssh-key of tenantctl against a real control plane.
+// The ssh-key commands of tenantctl, run against a real control plane.
 import { randomUUID } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -71,7 +71,7 @@ test("exactly one of --public-key and --public-key-file is required before any r
   }
 });
 
-test("a private key, a missing file and a long file are not sent", async () => {
+test("create sends no request for a private key, a missing file or a too long file", async () => {
   const secret = fileOf("id", "-----BEGIN OPENSSH PRIVATE KEY-----\nc2VjcmV0\n-----END OPENSSH PRIVATE KEY-----\n");
   const long = fileOf("long", "x".repeat(100_000));
   for (const path of [secret, long, join(folder.path, "none")]) {

@@ -62,7 +62,7 @@ test("fingerprints equal ssh-keygen's for every key type", async (context) => {
   }
 });
 
-describe("400 with the parser's message:", () => {
+describe("a create gets 400 with the parser's message:", () => {
   const blob = newPublicKey().split(" ")[1] ?? "";
   const CASES: readonly [string, string][] = [
     ["nothing", ""],
@@ -98,7 +98,7 @@ test("names and keys are unique in a scope, independent of comments", async () =
   }
 });
 
-test("a name that breaks the rule of names is 409", async () => {
+test("a create with an invalid name gets 409", async () => {
   for (const name of ["", " a", "a/b", "x".repeat(64)]) {
     const answer = await make(callers.member.key, { name, public_key: newPublicKey() });
     expect([name, answer.status]).toEqual([name, 409]);
@@ -134,7 +134,7 @@ test("only the user and root can see and delete a user's key", async () => {
 });
 
 describe("one user's credentials for different tenants", () => {
-  test("have separate keys and may have the same key and name", async () => {
+  test("list separate SSH keys, and each may create the same key under the same name", async () => {
     const { acme, sibling, foreign } = callers;
     const body = bodyOf();
     const made = await Promise.all([acme, sibling, foreign].map(async ({ key }) => okOf(await make(key, body))));
@@ -151,7 +151,7 @@ describe("one user's credentials for different tenants", () => {
     expect((await t.call("DELETE", `/v1/ssh-keys/${made[0].id}`, { key: acme.key })).status).toBe(204);
   });
 
-  test("do not see the user's keys without a tenant", async () => {
+  test("do not see the SSH keys that the user created without a tenant", async () => {
     const own = okOf(await make(ROOT_KEY));
     expect(await idsOf(callers.acme.key)).not.toContain(own.id);
     expect((await t.call("GET", `/v1/ssh-keys/${own.id}`, { key: callers.acme.key })).status).toBe(404);

@@ -1,4 +1,4 @@
-// Operations visible to a tenant: only operations on its own objects, so that it can follow the Location of a 202.
+// A tenant can read the operations on its own objects, and no others, so that it can follow the Location of a 202.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { OperationView } from "../../src/contract/operation.ts";
@@ -63,7 +63,7 @@ test("an operation of another tenant, of the site, and a missing one get the sam
   await a.node.does("provision");
 });
 
-test("the list has a tenant's own operations, newest first; root sees all", async () => {
+test("the list shows a tenant its own operations, newest first, and root all of them", async () => {
   const { id } = await begun();
   const gateway = okOf(await a.call("POST", `/v1/nat-gateways?vpc=${a.vpc.id}`, { body: { name: randomUUID() } }));
   const own = await idsOf(a.tenant.key);
@@ -82,7 +82,7 @@ test("the list has a tenant's own operations, newest first; root sees all", asyn
   await a.node.does("provision");
 });
 
-test("a filter or a page start with another tenant's id returns nothing", async () => {
+test("a filter or an after_id that names another tenant's object reveals nothing", async () => {
   const { id } = await begun();
   const { references } = okOf(await look(`/v1/operations/${id}`));
   const instance = references.find(({ scope }: { scope: string }) => scope === "instance").id;

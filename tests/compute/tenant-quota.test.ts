@@ -44,14 +44,14 @@ const quota = (limits: object = {}) =>
 const usage = async () => okOf(await tenant.call("GET", `/v1/tenants/${tenant.tenant_id}/usage`));
 const setting = (key: string, value: number | null) => t.call("PUT", `/v1/config/quota.${key}`, { body: { value } });
 
-/** Waits only for a rejection, because other creates wait for their node. */
+/** Sends a create that the quota must reject, and returns the message. An accepted create would wait for its node. */
 async function refusalOf(fixture: ComputeFixture, fields: object) {
   const { status, body } = await fixture.create(fields);
   expect([status, body.error_code]).toEqual([409, "QuotaExceeded"]);
   return body.message;
 }
 
-test("is 404 until set, shows the sum over the projects, and is 404 again after removal", async () => {
+test("a tenant's quota is 404 until set, shows the usage of all its projects, and is 404 again after removal", async () => {
   const path = `/v1/tenants/${tenant.tenant_id}/quota`;
   expect((await t.call("GET", path)).status).toBe(404);
   await first.running(SMALL);
@@ -69,13 +69,16 @@ test("is 404 until set, shows the sum over the projects, and is 404 again after 
   expect(await brokenInvariants(t.db)).toEqual([]);
 });
 
-test.each(Object.keys(UNLIMITED))("requires %s as a whole number that is not negative", async (field) => {
-  for (const value of [undefined, -1, 1.5, "1"]) {
-    const { status, body } = await quota({ [field]: value });
-    expect([value, status, body.message]).toEqual([value, 400, expect.stringContaining(field)]);
-  }
-  expect((await t.call("GET", `/v1/tenants/${tenant.tenant_id}/quota`)).status).toBe(404);
-});
+test.each(Object.keys(UNLIMITED))(
+  "a tenant's quota requires %s as a whole number that is not negative",
+  async (field) => {
+    for (const value of [undefined, -1, 1.5, "1"]) {
+      const { status, body } = await quota({ [field]: value });
+      expect([value, status, body.message]).toEqual([value, 400, expect.stringContaining(field)]);
+    }
+    expect((await t.call("GET", `/v1/tenants/${tenant.tenant_id}/quota`)).status).toBe(404);
+  },
+);
 
 describe("S-48: a new project does not raise the limit", () => {
   test.each([
@@ -95,7 +98,7 @@ describe("S-48: a new project does not raise the limit", () => {
     expect(await brokenInvariants(t.db)).toEqual([]);
   });
 
-  test("a growing disk counts, and growth above the limit is rejected", async () => {
+  test("a growing disk counts against the limit, and growth above the limit is rejected", async () => {
     okOf(await quota({ disk_bytes: 6 * GIB }));
     await first.running(SMALL);
     const { id } = await other.running(SMALL);
@@ -114,7 +117,7 @@ describe("S-48: a new project does not raise the limit", () => {
     expect(await brokenInvariants(t.db)).toEqual([]);
   });
 
-  test("of two concurrent creates in two projects over two processes exactly one succeeds", async () => {
+  test("exactly one of two concurrent creates, in two projects and over two processes, succeeds", async () => {
     for (let round = 0; round < 5; round++) {
       const { instances } = await usage();
       okOf(await quota({ instance_limit: instances + 1 }));
@@ -144,7 +147,7 @@ describe("S-48: a new project does not raise the limit", () => {
   });
 });
 
-describe("the defaults of the cluster", () => {
+describe("the default quotas of the cluster", () => {
   test("apply to tenants and projects without their own quota only", async () => {
     okOf(await setting("tenant_default.instance_limit", 1));
     okOf(await setting("project_default.cpu_limit", 1));
@@ -162,7 +165,7 @@ describe("the defaults of the cluster", () => {
       expect(await refusalOf(other, SMALL)).toBe(
         "the quota of the tenant does not allow it: instances: limit 1 (the default of the site), used 1, asked for 1",
       );
-      // A quota replaces all default limits, not single ones.
+      // A tenant's own quota replaces all default limits, not single ones.
       okOf(await quota({ instance_limit: 2 }));
       await other.running(SMALL);
       const project = `/v1/tenants/${tenant.tenant_id}/projects/${other.tenant.project_id}`;

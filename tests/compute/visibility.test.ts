@@ -11,7 +11,7 @@ const NOUNS = ["images", "ssh-keys"] as const;
 const SCOPES = ["public", "silo", "tenant", "project"] as const;
 type Noun = (typeof NOUNS)[number];
 
-// Per scope: GET of the object, DELETE of it, GET of the scope's list, POST into it.
+// The statuses in each scope, in this order: GET and DELETE of an object, GET of the scope's list and POST to it.
 const TABLE = `
 caller          public           silo             tenant           project
 root            200 204 200 201  200 204 200 201  200 204 200 201  200 204 200 201
