@@ -1,5 +1,5 @@
-// The admin_ip of netbooted nodes: the address of the port that the machine booted from. Reports without an address do
-// not change it, and a migration sets it for older nodes.
+// The admin_ip of netbooted nodes: the address of the port that the machine booted from. The agent's registrations do
+// not change it, and a migration sets it for nodes that were set up earlier.
 import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => t.close());
 
-test("it is the address of the port that the booter reports, otherwise of the first port with an address", async () => {
+test("admin_ip is the address of the port that the booter reports, otherwise of the first port with an address", async () => {
   const named = await settingUp(t);
   const [, second] = named.macs;
   const { address } = await showRecord(t, second);
@@ -23,7 +23,7 @@ test("it is the address of the port that the booter reports, otherwise of the fi
   expect((await showNode(t, unnamed)).admin_ip).toBe((await showRecord(t, unnamed.macs[0])).address);
 });
 
-test("a malformed mac is 400 and does not end the setup; another node's port is not used", async () => {
+test("a malformed mac in the completion report gets 400 and does not end the setup; another node's mac is ignored", async () => {
   const run = await settingUp(t);
   const refused = await report(t, run, "complete", { epoch: run.epoch, mac: "port 1" });
   expect([refused.status, refused.body.message]).toEqual([400, expect.stringContaining("mac")]);
@@ -33,7 +33,7 @@ test("a malformed mac is 400 and does not end the setup; another node's port is 
   expect((await showNode(t, run)).admin_ip).toBe((await showRecord(t, run.macs[0])).address);
 });
 
-test("the agent's registrations do not change it, with or without an address", async () => {
+test("the agent's registrations do not change admin_ip, with or without an address", async () => {
   const run = await setUp(t);
   const { admin_ip, hostname, sysinfo } = await showNode(t, run);
   for (const reported of [undefined, "192.0.2.9"]) {
@@ -47,7 +47,7 @@ test("the agent's registrations do not change it, with or without an address", a
   });
 });
 
-test("the migration sets it for approved and disabled nodes that were set up before, and for no other node", async () => {
+test("the migration sets admin_ip of approved and disabled nodes that were set up before, and of no other node", async () => {
   const [approved, disabled, own, claimed] = [await setUp(t), await setUp(t), await setUp(t), await t.approvedNode()];
   okOf(await onNode(t, "POST", disabled, "/disable"));
   const before = await Promise.all([approved, disabled].map((each) => showNode(t, each)));

@@ -35,7 +35,7 @@ const changesOf = async (server_uuid: string) =>
   )).rows.map(({ action }) => action);
 
 describe("a new machine", () => {
-  test("gets an inert record: no code, no key, no poll token", async () => {
+  test("gets a record without a claim code, key or poll token", async () => {
     const machine = newMachine();
     const { status, body } = await announce(t, machine);
     expect(status).toBe(200);
@@ -71,7 +71,7 @@ describe("a new machine", () => {
     expect(await changesOf(machine.server_uuid)).toEqual(["cn_announce"]);
   });
 
-  test("without a hostname is named after its UUID; unknown fields are ignored", async () => {
+  test("without a hostname is named after its UUID; unknown fields in the announce are ignored", async () => {
     const machine = newMachine();
     const { body } = await announce(t, machine, { hostname: undefined, agent_version: "later" });
     expect(body.hostname).toBe(machine.server_uuid.slice(0, 8));
@@ -102,7 +102,7 @@ describe("a new machine", () => {
 describe("with auto_enroll off", () => {
   beforeEach(async () => void okOf(await putPolicy(t, { auto_enroll: false })));
 
-  test("a new machine needs an open window: 403 without, and no record", async () => {
+  test("a new machine gets 403 and no record unless an auto-approve window is open", async () => {
     const machine = newMachine();
     expect(await announce(t, machine)).toMatchObject({ status: 403, body: { error_code: "Forbidden" } });
     expect((await t.call("GET", `/v1/system/cns/${machine.server_uuid}`)).status).toBe(404);
@@ -114,13 +114,13 @@ describe("with auto_enroll off", () => {
     expect((await announce(t, newMachine())).status).toBe(403);
   });
 
-  test("an expired window does not count", async () => {
+  test("a new machine gets 403 after the window has expired", async () => {
     okOf(await t.call("POST", "/v1/cn-auto-approve", { body: { duration_secs: 60 } }));
     await t.advance(61);
     expect((await announce(t, newMachine())).status).toBe(403);
   });
 
-  test("a window whose count is used up does not count", async () => {
+  test("a new machine gets 403 when the window's count is used up", async () => {
     okOf(await t.call("POST", "/v1/cn-auto-approve", { body: { duration_secs: 600, count: 1 } }));
     expect((await t.register()).state).toBe("approved");
     expect((await announce(t, newMachine())).status).toBe(403);
@@ -135,7 +135,7 @@ describe("with auto_enroll off", () => {
 });
 
 describe("a known machine", () => {
-  test("that awaits setup refreshes its inventory, its name and last_seen", async () => {
+  test("that awaits setup updates its inventory, hostname and last_seen with each announce", async () => {
     const machine = await awaitingSetup(t);
     await t.advance(5);
     const sysinfo = sysinfoOf([machine.macs[0] ?? "", newMac()], [900]);
@@ -170,7 +170,7 @@ describe("a known machine", () => {
     expect(view.state).toBe(state);
     const sysinfo = { ...sysinfoOf(machine.macs, [1, 2, 3]), added: true };
     const after = okOf(await announce(t, machine, { hostname: "liar-1", sysinfo }));
-    // Booters do not see claims; operators do.
+    // The announce's answer leaves out the claims, which only operators see.
     const unclaimed = { claim_code: null, claim_code_expires_at: null, claims: [], identity_conflict: false };
     expect(after).toEqual({ ...view, ...unclaimed, last_seen: after.last_seen });
     expect(Date.parse(after.last_seen) - Date.parse(view.last_seen ?? "1970-01-01")).toBeGreaterThanOrEqual(5_000);
@@ -178,7 +178,7 @@ describe("a known machine", () => {
   });
 });
 
-describe("two machines with one identity", () => {
+describe("two machines with the same server_uuid", () => {
   const CONFLICT = "this server_uuid is known with other network ports: two machines use one identity, or all ports " +
     "were replaced";
 
@@ -198,13 +198,13 @@ describe("two machines with one identity", () => {
     expect((await changesOf(machine.server_uuid)).at(-1)).toBe("cn_announce_conflict");
   });
 
-  test("a common port means no conflict", async () => {
+  test("an announce with one known port is no conflict", async () => {
     const machine = await awaitingSetup(t);
     const sysinfo = sysinfoOf([newMac(), (machine.macs[1] ?? "").toUpperCase()]);
     expect(okOf(await announce(t, machine, { sysinfo })).conflict).toBeNull();
   });
 
-  test("the conflict is cleared only when the machine itself announces again", async () => {
+  test("the conflict is cleared only when the known machine announces again", async () => {
     const machine = await awaitingSetup(t);
     const twin = { sysinfo: sysinfoOf([newMac()]) };
     expect((await announce(t, machine, twin)).status).toBe(409);
@@ -220,7 +220,7 @@ describe("two machines with one identity", () => {
     expect((await announce(t, machine, { sysinfo: sysinfoOf([newMac()]) })).status).toBe(409);
   });
 
-  test("of two announces at once one creates the record and the other is 409", async () => {
+  test("one of two concurrent announces creates the record; the other gets 409", async () => {
     const [one, two] = [newMachine(), newMachine()];
     const server_uuid = randomUUID();
     const answers = await Promise.all([one, two].map((machine) => announce(t, machine, { server_uuid })));

@@ -120,7 +120,7 @@ describe("an accepted approval", () => {
     ]);
   });
 
-  test("sets the deadline 45 minutes and one millisecond later", async () => {
+  test("sets the deadline to 45 minutes and one millisecond after the approval", async () => {
     const machine = await awaitingSetup(t);
     okOf(await approveSetup(t, machine));
     const { rows } = await t.db.query(
@@ -130,14 +130,14 @@ describe("an accepted approval", () => {
     expect(rows).toEqual([{ secs: 2_700.001 }]);
   });
 
-  test("creates no key: fetching the bundle does", async () => {
+  test("creates no key; the key is created when the booter fetches the bundle", async () => {
     const machine = await awaitingSetup(t);
     okOf(await approveSetup(t, machine));
     expect(await keysOf(t, machine)).toEqual([]);
     expect((await showNode(t, machine)).bound_api_key_id).toBeNull();
   });
 
-  test("keeps every choice; zero is not the same as a missing value", async () => {
+  test("stores every choice of the operator; zero is not treated as a missing value", async () => {
     const machine = await withDisks(600, 600, 600, 600, 600);
     const body = {
       disk_layout: "mirror",
@@ -172,7 +172,7 @@ describe("an accepted approval", () => {
     expect(view).toMatchObject({ hostname: "bare-1", disk_layout: { disk_cache: true, disk_exclude: [] } });
   });
 
-  test("repeated with its Idempotency-Key gets the same answer and no second run; with another body 422", async () => {
+  test("repeated with its Idempotency-Key gets the same answer and starts no second run; with a different body it gets 422", async () => {
     const machine = await awaitingSetup(t);
     const path = `/v1/cns/${machine.server_uuid}/approve-setup`;
     const headers = { "idempotency-key": "approve once" };
@@ -186,7 +186,7 @@ describe("an accepted approval", () => {
   });
 });
 
-describe("a refused approval changes nothing:", () => {
+describe("an approval is rejected", () => {
   const mirror = (changes: object) => ({ disk_layout: "mirror", ...changes });
   test.each<[string, unknown, string]>([
     ["without disk_layout", {}, "disk_layout"],
@@ -206,14 +206,14 @@ describe("a refused approval changes nothing:", () => {
     ["with a hostname that begins with a hyphen", mirror({ hostname: "-a" }), "hostname"],
     ["with a dot in the hostname", mirror({ hostname: "a.b" }), "hostname"],
     ["with 64 characters of hostname", mirror({ hostname: "x".repeat(64) }), "hostname"],
-    ["with letters of other alphabets", mirror({ hostname: "räck" }), "hostname"],
+    ["with a non-ASCII letter in the hostname", mirror({ hostname: "räck" }), "hostname"],
     ["with a line break in the hostname", mirror({ hostname: "a\n" }), "hostname"],
-    // The layout tool's own messages, for four disks of one size.
+    // Messages of the layout tool, for four disks of the same size.
     ["with a width below two", mirror({ disk_width: 1 }), "invalid width: 1"],
     ["with a width below two for a single disk", { disk_layout: "single", disk_width: 1 }, "invalid width: 1"],
     ["with a mirror that is too wide", mirror({ disk_width: 5 }), "5 is an invalid width for mirroring and 4 disks"],
     [
-      "with a mirror too wide for its spares",
+      "with a mirror wider than the disks left after the spares",
       mirror({ disk_width: 4, disk_spares: 1 }),
       "4 is an invalid width for mirroring and 3 disks",
     ],
@@ -240,7 +240,7 @@ describe("a refused approval changes nothing:", () => {
       mirror({ disk_exclude: ["c0t0d0", "c0t1d0", "C0T2D0"] }),
       "at least 2 disks are required for mirroring",
     ],
-  ])("%s", async (_how, body, text) => {
+  ])("and changes nothing %s", async (_how, body, text) => {
     const machine = await awaitingSetup(t);
     await settle(t);
     const before = await dumpTables(t.db);
@@ -249,7 +249,7 @@ describe("a refused approval changes nothing:", () => {
     expect(changedRows(before, await dumpTables(t.db), HISTORY)).toEqual([]);
   });
 
-  test("in a state other than awaiting_setup: 409 with the state, before any error about the layout", async () => {
+  test("with 409 and the node's state in any state but awaiting_setup, even if the layout is invalid too", async () => {
     const run = await settingUp(t);
     const approved = await setUp(t);
     const pending = await t.register();
@@ -268,12 +268,12 @@ describe("a refused approval changes nothing:", () => {
     }
   });
 
-  test("of an unknown node: 404", async () => {
+  test("with 404 for an unknown node", async () => {
     expect((await onNode(t, "POST", { server_uuid: randomUUID() }, "/approve-setup", { disk_layout: "single" })).status)
       .toBe(404);
   });
 
-  test("S-03: by every scoped key", async () => {
+  test("S-03: with 403 for a key of any limited scope, and the node stays in awaiting_setup", async () => {
     const machine = await awaitingSetup(t);
     for (const scope of ["read_only", "audit_only", "agent", "booter", "ur_enroll"] as const) {
       const { secret } = await t.mintKey(scope);
@@ -285,7 +285,7 @@ describe("a refused approval changes nothing:", () => {
   });
 });
 
-test("of many approvals at once one succeeds; the others are 409", async () => {
+test("one of many concurrent approvals succeeds; the others get 409", async () => {
   const machine = await awaitingSetup(t);
   const answers = await Promise.all(Array.from({ length: 8 }, () => approveSetup(t, machine)));
   expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(7).fill(409)]);

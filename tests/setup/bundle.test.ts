@@ -36,7 +36,7 @@ async function approved() {
   return machine;
 }
 
-test("it contains the run's epoch, the operator's choices and a working key that is bound to the node", async () => {
+test("the bundle contains the run's epoch, the operator's choices and a working key that is bound to the node", async () => {
   const machine = await approved();
   const { status, body } = await takeBundle(t, machine);
   expect(status).toBe(200);
@@ -61,7 +61,7 @@ test("it contains the run's epoch, the operator's choices and a working key that
   expect((await heartbeat(body.api_key)).status).toBe(200);
 });
 
-test("it contains the root password hash and root's authorized keys", async () => {
+test("the bundle contains the root password hash and root's authorized keys", async () => {
   const keys = ["ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFF0a1Zy0o6cYUEhQrbBs7r2Yk1wKq0mS0Q4o7Y3x9aB ops@example"];
   okOf(await t.call("PUT", "/v1/config/cn.root_authorized_keys", { body: { value: keys } }));
   const machine = await approved();
@@ -71,7 +71,7 @@ test("it contains the root password hash and root's authorized keys", async () =
   okOf(await t.call("DELETE", "/v1/config/cn.root_authorized_keys"));
 });
 
-test("a second fetch is 409, and the first key keeps working", async () => {
+test("a second fetch gets 409, and the first key keeps working", async () => {
   const run = await settingUp(t);
   const again = await takeBundle(t, run);
   expect([again.status, again.body.message]).toEqual([409, TAKEN]);
@@ -79,14 +79,14 @@ test("a second fetch is 409, and the first key keeps working", async () => {
   expect((await heartbeat(run.api_key)).status).toBe(200);
 });
 
-test("of 8 fetches at once one gets it", async () => {
+test("one of 8 concurrent fetches gets the bundle", async () => {
   const machine = await approved();
   const answers = await Promise.all(Array.from({ length: 8 }, () => takeBundle(t, machine)));
   expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(7).fill(409)]);
   expect((await keysOf(t, machine)).length).toBe(1);
 });
 
-test("a repeated fetch with the same Idempotency-Key gets the same bundle, until the first report", async () => {
+test("a fetch that is repeated with its Idempotency-Key gets the same bundle until the first report", async () => {
   const machine = await approved();
   const headers = { "idempotency-key": randomUUID() };
   const first = await takeBundle(t, machine, { headers });
@@ -99,7 +99,7 @@ test("a repeated fetch with the same Idempotency-Key gets the same bundle, until
   expect((await heartbeat(first.body.api_key)).status).toBe(200);
 });
 
-test("many fetches at once with one Idempotency-Key all get the same working key", async () => {
+test("many concurrent fetches with one Idempotency-Key all get the same working key", async () => {
   for (let round = 0; round < 5; round += 1) {
     const machine = await approved();
     const headers = { "idempotency-key": randomUUID() };
@@ -127,7 +127,7 @@ test("a repeated fetch for an ended run reveals nothing of the next run", async 
   expect((await heartbeat(second.api_key)).status).toBe(200);
 });
 
-test("in any other state it is 409", async () => {
+test("a fetch gets 409 in any state but setting_up", async () => {
   const disabled = await setUp(t);
   okOf(await onNode(t, "POST", disabled, "/disable"));
   const nodes = {
@@ -143,7 +143,7 @@ test("in any other state it is 409", async () => {
   expect((await t.call("POST", `/v2/booter/cns/${randomUUID()}/bundle`)).status).toBe(404);
 });
 
-test("before the first report the sealed key is in one table; after it in none, nor in a stored answer", async () => {
+test("the sealed key is in one table before the first report, and in no table or stored answer after it", async () => {
   const machine = await approved();
   const { api_key, epoch, console_ticket_key_hex } = okOf(
     await takeBundle(t, machine, { headers: { "idempotency-key": "sealed" } }),
@@ -158,7 +158,7 @@ test("before the first report the sealed key is in one table; after it in none, 
   expect(tablesWith(after, api_key.slice(-32))).toEqual([]);
 });
 
-test("the first use of the key erases the sealed copy, also before any report", async () => {
+test("the first use of the key erases its sealed copy, even before the first report", async () => {
   const run = await settingUp(t);
   expect((await heartbeat(run.api_key)).status).toBe(200);
   expect((await rowOf(t, run))?.pending_credential).toBeNull();

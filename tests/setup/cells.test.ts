@@ -1,5 +1,5 @@
-// Every cell of the netboot path in the node's transition table, and the boundaries inside the cells. The other rows
-// are in tests/actors. docs/nodes.md, "States".
+// Every cell of the node's transition table for the messages of netboot, and the limits of time inside these cells.
+// tests/actors covers the table's other messages. docs/nodes.md, "States".
 import { describe, expect, test } from "vitest";
 import type { CnMessage } from "../../actors/cn/messages.ts";
 import type { CnState } from "../../actors/cn/state.ts";
@@ -7,7 +7,7 @@ import { cn, cnTable } from "../../actors/cn/transition.ts";
 import type { Out } from "../../actors/engine/types.ts";
 import { EPOCH, IN, KEY, MACS, MESSAGES, NOW, OPERATION, SETTING_UP, UUID } from "./cells.ts";
 
-// go:<state>: a transition; gone: the record is deleted; 404, 409; ignore: no change.
+// go:<state>: a transition; gone: the record is deleted; 404, 409: the message is refused; ignore: nothing changes.
 const CELLS = `
 message            absent             pending      approved           disabled           awaiting_setup     setting_up
 announce           go:awaiting_setup  go:pending   go:approved        go:disabled        go:awaiting_setup  go:setting_up
@@ -40,7 +40,7 @@ function describeOut(out: Out<CnState>): string {
   return out.fault.kind === "not_found" ? "404" : "409";
 }
 
-test("the cells above are the cells of the table, for every message in MESSAGES", () => {
+test("CELLS has every cell of the transition table for every message in MESSAGES", () => {
   const cells = Object.keys(MESSAGES).flatMap((message) =>
     Object.keys(cnTable[message as CnMessage["type"]]).map((state) => `${message}/${state}`)
   );
@@ -77,7 +77,7 @@ describe("the deadline", () => {
     expect(parts).toContainEqual(expect.objectContaining({ part: "tell", to: { kind: "saga", id: OPERATION } }));
   });
 
-  test("is the first millisecond at which a tick has an effect", () => {
+  test("is the first millisecond at which a tick has an effect; other states have no deadline", () => {
     expect(cn.deadline(SETTING_UP)).toEqual(later(LIMIT_MS + 1));
     for (const state of ["pending", "approved", "disabled", "awaiting_setup"]) {
       const at = IN[state];
@@ -86,17 +86,17 @@ describe("the deadline", () => {
   });
 });
 
-test("revert_setup of another run is ignored", () => {
+test("revert_setup with the epoch of another run is ignored", () => {
   expect(step(SETTING_UP, { ...MESSAGES.revert_setup, epoch: EPOCH - 1 })).toEqual({ out: "ignore" });
 });
 
-test("complete includes the record of every announced port, and no other", () => {
+test("setup_completed enrols the boot records of all announced ports, and no others", () => {
   const out = step(SETTING_UP, MESSAGES.setup_completed);
   const included = out.out === "go" ? out.parts.flatMap((part) => part.part === "with" ? [part.to.id] : []) : [];
   expect(included).toEqual(MACS);
 });
 
-test("a factory reset keeps identity, hardware, role, operators' settings and the root password hash", () => {
+test("a factory reset keeps the node's identity, hardware, role, operator settings and root password hash", () => {
   const approved = IN["approved"] as CnState;
   const out = step(approved, MESSAGES.factory_reset);
   expect(out.out === "go" && out.next).toEqual({

@@ -1,6 +1,5 @@
-// A report of an older setup run has no effect: in any order, after a failure, deadline, reset, or removal with a new
-// announce. Otherwise it could wipe disks or leave a key valid, so every permutation is tested. docs/reliability.md
-// R-31.
+// A report of an older setup run has no effect on a newer run, whatever the order of the reports and whatever ended the
+// older run. An effect could wipe disks or leave a key valid, so every permutation is tested. docs/reliability.md R-31.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { cn } from "../../actors/cn/transition.ts";
 import type { CnMessage } from "../../actors/cn/messages.ts";
@@ -31,7 +30,7 @@ import { AWAITING, MESSAGES, NOW } from "./cells.ts";
 
 const KINDS = Object.keys(REPORTS) as ReportKind[];
 
-describe("on the wire", () => {
+describe("through the API", () => {
   let t: TestControlPlane;
   beforeAll(async () => {
     t = await openTestControlPlane();
@@ -41,7 +40,7 @@ describe("on the wire", () => {
   afterAll(() => t.close());
   afterEach(() => expectInvariants(t.db));
 
-  /** Events between the older run and the newer one. */
+  /** What ends the older run before the newer one starts. */
   const EVENTS_BETWEEN: Record<string, (run: Run) => Promise<unknown>> = {
     "a failed run": async (run) => okOf(await report(t, run, "failed", { epoch: run.epoch })),
     "an expired run": async () => {
@@ -64,7 +63,7 @@ describe("on the wire", () => {
   };
 
   test.each(Object.keys(EVENTS_BETWEEN))(
-    "reports from before %s: 409 in every order, with nothing changed",
+    "after %s, reports of the older run get 409 in every order and change nothing",
     async (name) => {
       const old = await settingUp(t);
       await EVENTS_BETWEEN[name]?.(old);
@@ -98,7 +97,7 @@ describe("on the wire", () => {
     expect(changedRows(before, await dumpTables(t.db), HISTORY)).toEqual([]);
   }
 
-  test("epochs never repeat, over all nodes, also after a node's removal", async () => {
+  test("no two runs of any nodes have the same epoch, also after a node's removal", async () => {
     const { rows } = await t.db.query<{ epochs: number; runs: number }>(
       `select count(distinct params->>'epoch')::int as epochs, count(*)::int as runs from saga where saga = 'cn-setup'`,
     );
@@ -117,7 +116,7 @@ describe("in the transition table", () => {
       return out.out === "go" ? out.next : at;
     }, state);
 
-  /** A node whose bundle was fetched in the newer run, for each event that ended the older one. */
+  /** Approves a run with this epoch and fetches its bundle. */
   const running = (epoch: number) => [{ ...MESSAGES.approve_setup, epoch }, MESSAGES.take_bundle];
   const NEWER: Record<string, CnState | null> = {
     "a failure": after(AWAITING, ...running(OLD), of("setup_failed", OLD), ...running(NEW)),
@@ -140,13 +139,13 @@ describe("in the transition table", () => {
   };
 
   test.each(Object.keys(NEWER))(
-    "after %s: in all 720 orders of the reports of two runs the older run has no effect",
+    "after %s, the reports of the older run have no effect in any of the 720 orders of both runs' reports",
     (name) => {
       const start = NEWER[name] ?? null;
       expect(start).toMatchObject({ state: "setting_up", setup_epoch: NEW, bundle_taken: true });
       const types = ["setup_progressed", "setup_completed", "setup_failed"] as const;
       const reports = [OLD, NEW].flatMap((epoch) => types.map((type) => ({ epoch, message: of(type, epoch) })));
-      // The result of a run without the old reports, by the order of its own reports.
+      // The final states without the older run's reports, by the order of the newer run's reports.
       const alone = new Map<string, string>();
       let violations = 0;
       for (const order of permutations(reports)) {

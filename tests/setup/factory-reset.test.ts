@@ -1,4 +1,5 @@
-// Factory reset: the fields that it clears and keeps, and the guards of reset and removal. docs/nodes.md, "Leaving".
+// Factory reset: the fields that it clears and keeps, and the guards that block a reset or a removal. docs/nodes.md,
+// "Leaving".
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
@@ -50,7 +51,7 @@ async function disabled(): Promise<Run> {
   return run;
 }
 
-/** Rows that block a reset and a removal, and statements that unblock them. */
+/** The text of each guard, a statement that makes it block reset and removal, and a statement that unblocks them. */
 const GUARDS = [
   {
     text: "instances are still placed on this node; delete or migrate them first",
@@ -76,7 +77,7 @@ const GUARDS = [
 ] as const;
 
 describe("the guards", () => {
-  test.each(GUARDS)("$text: both calls are refused and change nothing", async (guard) => {
+  test.each(GUARDS)("refuse reset and removal, which then change nothing: $text", async (guard) => {
     const [approved, off] = [await setUp(t), await disabled()];
     for (const [node, call] of [[approved, reset], [off, reset], [off, remove]] as const) {
       await t.db.query(guard.hold, [node.server_uuid]);
@@ -91,7 +92,7 @@ describe("the guards", () => {
     expect((await reset(approved)).status).toBe(200);
   });
 
-  test("the first of several guards gives the message", async () => {
+  test("refuse with the message of the first guard if several apply", async () => {
     const run = await setUp(t);
     for (const { hold } of GUARDS) await t.db.query(hold, [run.server_uuid]);
     expect((await reset(run)).body.message).toBe(GUARDS[0].text);
@@ -99,13 +100,13 @@ describe("the guards", () => {
     expect((await reset(run)).body.message).toBe(GUARDS[1].text);
   });
 
-  test("rows of another node do not matter", async () => {
+  test("ignore rows of other nodes", async () => {
     const [run, other] = [await setUp(t), await setUp(t)];
     for (const { hold } of GUARDS) await t.db.query(hold, [other.server_uuid]);
     expect((await reset(run)).status).toBe(200);
   });
 
-  test("a removal that waits for the node's lock sees an instance that was placed meanwhile", async () => {
+  test("refuse a removal if an instance is placed while the removal waits for the node's lock", async () => {
     const run = await disabled();
     const answer = await t.db.withClient(async (client) => {
       await client.query("begin");
@@ -154,7 +155,7 @@ describe("factory reset", () => {
     },
   );
 
-  test("makes the node's records enrol again, also for ports that it no longer reports", async () => {
+  test("sets the node's boot records to enrolling, including records of ports that it no longer reports", async () => {
     const run = await setUp(t);
     const [first = "", second = ""] = run.macs;
     await t.db.query("update cn set macs = array[$2], sysinfo = $3 where server_uuid = $1", [
@@ -168,7 +169,7 @@ describe("factory reset", () => {
     okOf(await reset(run));
     for (const was of before) {
       const is = await showRecord(t, was.mac);
-      // Still bound, so that the ports are found again. The next image comes from the policy.
+      // The records stay bound to the node, so that its ports are recognized. The policy assigns the next image.
       expect(is).toEqual({ ...was, state: "enrolling", assigned_pi: null, updated_at: is.updated_at });
     }
     expect(await showRecord(t, stranger)).toMatchObject({ state: "enrolling", server_uuid: null });
@@ -209,7 +210,7 @@ describe("factory reset", () => {
     expect(okOf(await reset(run)).state).toBe("awaiting_setup");
   });
 
-  test("in any other state is 409 with the state, of an unknown node 404", async () => {
+  test("gets 409 with the state in any other state, and 404 for an unknown node", async () => {
     const nodes = {
       pending: await t.register(),
       awaiting_setup: await awaitingSetup(t),

@@ -26,10 +26,10 @@ beforeEach(async () => void okOf(await putPolicy(t)));
 afterEach(() => expectInvariants(t.db));
 
 const heartbeat = async (key: string) => (await t.call("POST", "/v1/agent/heartbeat", { key })).status;
-/** Returns the operation when it has ended. */
+/** Waits until the operation has ended, and returns it. */
 const operation = async ({ operation_id }: Run) => (await t.call("GET", `/v1/operations/${operation_id}?wait=10`)).body;
 
-describe("failed", () => {
+describe("a report of failure", () => {
   test("reverts the node with the reason, revokes its key at once, and undoes the operation", async () => {
     const run = await settingUp(t);
     expect(await heartbeat(run.api_key)).toBe(200);
@@ -55,7 +55,7 @@ describe("failed", () => {
     });
   });
 
-  test("works before the bundle was fetched, when there is no key to revoke", async () => {
+  test("reverts the node before the bundle is fetched, too, when there is no key to revoke", async () => {
     const machine = await awaitingSetup(t);
     okOf(await approveSetup(t, machine));
     const epoch = Number((await rowOf(t, machine))?.setup_epoch);
@@ -106,7 +106,7 @@ describe("the deadline", () => {
     expect(rows).toEqual([{ action: "cn_setup_expired", by: "system" }]);
   });
 
-  test("also if the bundle was never fetched", async () => {
+  test("reverts the node even if the bundle was never fetched", async () => {
     const machine = await awaitingSetup(t);
     okOf(await approveSetup(t, machine));
     await t.advance(2_701);
@@ -122,7 +122,7 @@ describe("the deadline", () => {
   });
 });
 
-describe("an operator who abandons the operation", () => {
+describe("abandoning the operation", () => {
   test("reverts the node and revokes its key", async () => {
     const run = await settingUp(t);
     okOf(await t.call("POST", `/v1/operations/${run.operation_id}/abandon`));
@@ -135,7 +135,7 @@ describe("an operator who abandons the operation", () => {
     expect((await report(t, run, "complete", { epoch: run.epoch })).status).toBe(409);
   });
 
-  test("after the end gets 409 and changes nothing", async () => {
+  test("gets 409 and changes nothing after the operation has ended", async () => {
     const run = await setUp(t);
     await operation(run);
     const before = await rowOf(t, run);

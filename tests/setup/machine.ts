@@ -1,4 +1,4 @@
-// Bare machines for tests, and the calls that take one from its first packet to an approved node.
+// Bare machines for tests, and the calls that take a machine from its first packet to an approved node.
 import { randomUUID } from "node:crypto";
 import type { Db } from "../../src/db/pool.ts";
 import { type Answer, type CallOptions, okOf, type TestControlPlane } from "../support/control-plane.ts";
@@ -37,7 +37,7 @@ export function newMachine(ports = 2): Machine {
 
 export const ENROLLMENT_PI = "20260901T000000Z";
 
-/** A policy that admits every machine, with enough addresses for all tests. */
+/** A boot policy that admits every machine, with enough addresses for all tests. */
 export const POLICY = {
   auto_enroll: true,
   allowlist: [] as unknown[],
@@ -56,7 +56,7 @@ export function putPolicy(t: TestControlPlane, changes: Partial<typeof POLICY> =
   return t.call("PUT", "/v2/cn-boot-policy", { body: { ...POLICY, ...changes }, ...options });
 }
 
-/** Stages the image of POLICY and these images on a booter. */
+/** Reports that a booter has the image of POLICY and these images. */
 export function stageImages(t: TestControlPlane, ...more: readonly string[]) {
   return t.call("PUT", "/v2/platform-images", { body: { stamps: [ENROLLMENT_PI, ...more] } });
 }
@@ -109,7 +109,7 @@ export function report(
   return t.call("POST", `/v2/booter/cns/${machine.server_uuid}/setup-${kind}`, { body: { ...REPORTS[kind], ...body } });
 }
 
-/** Creates a machine that was seen on each port and announced. */
+/** Creates a machine, reports that the booter saw each of its ports, and announces it. */
 export async function awaitingSetup(t: TestControlPlane, machine = newMachine()): Promise<Machine> {
   for (const mac of machine.macs) okOf(await seen(t, mac));
   okOf(await announce(t, machine));
@@ -159,12 +159,12 @@ export async function rowOf(t: TestControlPlane, { server_uuid }: { server_uuid:
   return rows[0]?.row ?? null;
 }
 
-/** Runs background work until none is left, so that two dumps differ only by the test's own changes. */
+/** Runs background work until none is left, so that two dumps of the database differ only by the test's changes. */
 export async function settle(t: TestControlPlane): Promise<void> {
   do await t.plane.pass(); while (!await isIdle(t.db));
 }
 
-/** Whether no background work is due and the outbox is empty. */
+/** Returns whether no background work is due and the outbox is empty. */
 export async function isIdle(db: Db): Promise<boolean> {
   const { rows } = await db.query<{ rests: boolean }>(
     `select not exists (select from outbox) and not exists (select from saga where wake_at <= berth_now())
@@ -173,7 +173,7 @@ export async function isIdle(db: Db): Promise<boolean> {
   return rows[0]?.rests === true;
 }
 
-/** Tables with history (transitions, denials, stored answers), not current state. */
+/** Tables that hold history (transitions, denials, stored answers) instead of current state. */
 export const HISTORY = [
   "transition",
   "seen",

@@ -1,5 +1,5 @@
-// Complete, failed and the deadline at the same time, in two processes on one database: exactly one of them takes
-// effect, and the key is deleted if and only if the node was reverted. docs/reliability.md R-32 and INV-13.
+// A completion report, a failure report and the deadline compete in two processes on one database: exactly one of them
+// takes effect, and the key is deleted if and only if the node was reverted. docs/reliability.md R-32 and INV-13.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { type Answer, okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { expectInvariants } from "./invariants.ts";
@@ -33,7 +33,7 @@ const ACTIONS: Record<Contender, (run: Run) => Promise<Answer | null>> = {
 
 const EVENTS: Record<string, Contender> = { setup_completed: "complete", setup_failed: "failed", tick: "deadline" };
 
-/** Returns the winner when no work is left, and checks that every effect is the winner's. */
+/** Runs the background work, checks that only one contender took effect, and returns it. */
 async function winnerOf(run: Run, answers: readonly (Answer | null)[]): Promise<Contender> {
   await t.plane.pass();
   const operation = (await t.call("GET", `/v1/operations/${run.operation_id}?wait=10`)).body;
@@ -67,8 +67,8 @@ test.each(permutations(CONTENDERS))("%s, then %s, then %s: the first takes effec
   expect(await winnerOf(run, CONTENDERS.map((each) => answers.get(each) ?? null))).toBe(order[0]);
 });
 
-describe("all at once", () => {
-  test("in 30 rounds exactly one takes effect each time", async () => {
+describe("concurrent", () => {
+  test("complete, failed and deadline: exactly one takes effect in each of 30 rounds", async () => {
     const orders = permutations(CONTENDERS);
     for (let round = 0; round < 30; round += 1) {
       const run = await settingUp(t);

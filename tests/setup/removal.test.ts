@@ -1,4 +1,4 @@
-// Removal of nodes: the rows that it deletes and keeps, and the return of removed hardware. docs/nodes.md, "Leaving".
+// Removal of nodes: the rows that it deletes and keeps, and the return of removed machines. docs/nodes.md, "Leaving".
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
@@ -48,7 +48,7 @@ async function disabled(): Promise<Run> {
   return run;
 }
 
-describe("remove", () => {
+describe("a removal", () => {
   test("deletes the node and its dependent rows, and keeps audit, operations and migrations", async () => {
     const run = await setUp(t);
     await addUsage(t, run);
@@ -88,7 +88,7 @@ describe("remove", () => {
     expect((await t.call("GET", "/v1/audit/verify")).body).toMatchObject({ outcome: { Ok: {} } });
   });
 
-  test("decommissions the node's bound records and the unbound records of its ports, and no others", async () => {
+  test("decommissions the boot records that are bound to the node and the unbound ones of its ports, and no others", async () => {
     const owner = await setUp(t);
     const run = await setUp(t);
     okOf(await putPolicy(t, { auto_enroll: false }));
@@ -97,7 +97,7 @@ describe("remove", () => {
     okOf(await t.call("POST", `/v2/cn-boot/${gone}/decommission`));
     okOf(await t.call("POST", `/v2/cn-boot/${unbound}/authorize`));
     const [kept = "", dropped = ""] = run.macs;
-    // The node reports only one of its two ports, and others that it never enrolled with, one of them another node's.
+    // The node reports one of its two ports, and several ports that it did not enrol with, one of them another node's.
     const macs = [kept, unbound, quiet, never, gone, owner.macs[0] ?? ""];
     await t.db.query("update cn set macs = $2 where server_uuid = $1", [run.server_uuid, macs]);
     await disable(run);
@@ -135,11 +135,11 @@ describe("remove", () => {
     expect(rows.length).toBe(1);
   });
 
-  test("of an unknown node is 204", async () => {
+  test("of an unknown node gets 204", async () => {
     expect((await remove({ server_uuid: randomUUID() })).status).toBe(204);
   });
 
-  test("of an approved node or one in setup is 409 with what to do", async () => {
+  test("of a node that is approved or in setup gets 409 with what to do", async () => {
     expect(await remove(await setUp(t))).toMatchObject({
       status: 409,
       body: { message: "cn is approved; disable it before removing" },
@@ -150,15 +150,15 @@ describe("remove", () => {
     });
   });
 
-  test("by many callers at once succeeds for all", async () => {
+  test("succeeds for all of several concurrent callers", async () => {
     const run = await disabled();
     const answers = await Promise.all(Array.from({ length: 6 }, () => remove(run)));
     expect(answers.map(({ status }) => status)).toEqual(Array(6).fill(204));
   });
 });
 
-describe("removed hardware returns", () => {
-  test("by reactivating its ports and a new enrolment, with its old addresses", async () => {
+describe("a removed machine returns", () => {
+  test("with its old addresses, when its ports are reactivated and it enrols again", async () => {
     const run = await setUp(t);
     const addresses = await Promise.all(run.macs.map(async (mac) => (await showRecord(t, mac)).address));
     await disable(run);
@@ -186,7 +186,7 @@ describe("removed hardware returns", () => {
     return okOf(await takeBundle(t, run));
   }
 
-  test("with another UUID, after its board was replaced", async () => {
+  test("with another UUID after its board was replaced", async () => {
     const run = await disabled();
     okOf(await remove(run));
     for (const mac of run.macs) {

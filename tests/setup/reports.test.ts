@@ -37,10 +37,10 @@ afterEach(() => expectInvariants(t.db));
 const heartbeat = async (key: string) => (await t.call("POST", "/v1/agent/heartbeat", { key })).status;
 const STALE = "the report belongs to another setup run (stale epoch)";
 
-/** Returns the operation when it has ended. */
+/** Waits until the operation has ended, and returns it. */
 const operation = async ({ operation_id }: Run) => (await t.call("GET", `/v1/operations/${operation_id}?wait=10`)).body;
 
-describe("progress", () => {
+describe("a report of progress", () => {
   test("is shown on the node as last reported; missing fields are null", async () => {
     const run = await settingUp(t);
     const { epoch } = run;
@@ -97,8 +97,8 @@ describe("progress", () => {
   });
 });
 
-describe("complete", () => {
-  test("approves the node and enrols all its records in one commit, with the policy's image", async () => {
+describe("a report of completion", () => {
+  test("approves the node and enrols all its boot records with the policy's image, in one commit", async () => {
     const run = await settingUp(t, await awaitingSetup(t, newMachine(4)));
     const [view, records] = [await showNode(t, run), await Promise.all(run.macs.map((mac) => showRecord(t, mac)))];
     const { status, body } = await report(t, run, "complete", { epoch: run.epoch });
@@ -125,7 +125,7 @@ describe("complete", () => {
     ]);
   });
 
-  test("enrols only the enrolling records of the announced ports", async () => {
+  test("enrols only those boot records of the announced ports that are in state enrolling", async () => {
     const owner = await setUp(t);
     const away = await setUp(t);
     okOf(await onNode(t, "POST", away, "/factory-reset"));
@@ -158,7 +158,7 @@ describe("complete", () => {
     expect((await t.call("GET", `/v2/cn-boot/${never}`)).status).toBe(404);
   });
 
-  test("is refused completely if one record would have no image, and succeeds after there is one", async () => {
+  test("is refused while one boot record would get no image, changes nothing then, and succeeds later", async () => {
     const machine = await awaitingSetup(t);
     okOf(await t.call("POST", `/v2/cn-boot/${machine.macs[0]}/assign`, { body: { platform_image: "pi-own" } }));
     const run = await settingUp(t, machine);
@@ -179,7 +179,7 @@ describe("complete", () => {
     ]);
   });
 
-  test("before the bundle was fetched is refused: no node is approved without a key", async () => {
+  test("is refused before the bundle was fetched, so that no node is approved without a key", async () => {
     const machine = await awaitingSetup(t);
     okOf(await approveSetup(t, machine));
     const epoch = Number((await rowOf(t, machine))?.setup_epoch);
@@ -209,17 +209,17 @@ describe("complete", () => {
   });
 });
 
-/** Announces a machine with all its ports, of which only some were seen. */
+/** Announces a machine with all its ports, after a booter saw only the ports `seen_on`. */
 async function awaitingSetupOf(machine: Machine, seen_on: readonly string[]): Promise<Machine> {
   for (const mac of seen_on) okOf(await seen(t, mac));
   okOf(await announce(t, machine));
   return machine;
 }
 
-describe("a report is refused and changes nothing:", () => {
+describe("a report", () => {
   const REPORTED = ["progress", "complete", "failed"] as const;
 
-  test.each(REPORTED)("%s of another run: 409", async (kind) => {
+  test.each(REPORTED)("(%s) of another run gets 409 and changes nothing", async (kind) => {
     const run = await settingUp(t);
     const before = await rowOf(t, run);
     for (const epoch of [run.epoch - 1, run.epoch + 1, 0]) {
@@ -229,22 +229,25 @@ describe("a report is refused and changes nothing:", () => {
     expect(await rowOf(t, run)).toEqual(before);
   });
 
-  test.each(REPORTED)("%s while no setup runs: 409 with the state; of an unknown node: 404", async (kind) => {
-    const disabled = await setUp(t);
-    okOf(await onNode(t, "POST", disabled, "/disable"));
-    const approved = await setUp(t);
-    const nodes = { awaiting_setup: await awaitingSetup(t), approved, disabled, pending: await t.register() };
-    for (const [state, { server_uuid }] of Object.entries(nodes)) {
-      const node = { ...newMachine(0), server_uuid };
-      const before = await rowOf(t, node);
-      const answer = await report(t, node, kind, { epoch: approved.epoch });
-      expect([answer.status, answer.body.message]).toEqual([409, `cn is ${state}; no setup is running on it`]);
-      expect(await rowOf(t, node)).toEqual(before);
-    }
-    expect((await report(t, { ...newMachine(0), server_uuid: randomUUID() }, kind, { epoch: 1 })).status).toBe(404);
-  });
+  test.each(REPORTED)(
+    "(%s) gets 409 with the state while no setup runs, 404 for an unknown node, and changes nothing",
+    async (kind) => {
+      const disabled = await setUp(t);
+      okOf(await onNode(t, "POST", disabled, "/disable"));
+      const approved = await setUp(t);
+      const nodes = { awaiting_setup: await awaitingSetup(t), approved, disabled, pending: await t.register() };
+      for (const [state, { server_uuid }] of Object.entries(nodes)) {
+        const node = { ...newMachine(0), server_uuid };
+        const before = await rowOf(t, node);
+        const answer = await report(t, node, kind, { epoch: approved.epoch });
+        expect([answer.status, answer.body.message]).toEqual([409, `cn is ${state}; no setup is running on it`]);
+        expect(await rowOf(t, node)).toEqual(before);
+      }
+      expect((await report(t, { ...newMachine(0), server_uuid: randomUUID() }, kind, { epoch: 1 })).status).toBe(404);
+    },
+  );
 
-  test("but one that is repeated with its Idempotency-Key gets its first answer, also after the end", async () => {
+  test("that is repeated with its Idempotency-Key gets its first answer, even after the run has ended", async () => {
     const run = await settingUp(t);
     const path = `/v2/booter/cns/${run.server_uuid}/setup-complete`;
     const once = () =>

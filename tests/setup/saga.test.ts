@@ -1,6 +1,6 @@
-// The cn-setup operation under failure: every path to its end, with a crash or a lost connection before and after every
-// commit, each step repeated, each undo twice. The database is the same at the end of every path, and an undone setup
-// leaves the whole database as before the approval. docs/reliability.md R-20 and INV-11.
+// The cn-setup operation under failure. Every path to its end runs without a fault, with a crash before and after each
+// commit, with a connection lost after each commit, and with repeated messages. A fault does not change the final
+// database, and an undone setup leaves the database as before the approval. docs/reliability.md R-20 and INV-11.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { cnSetup } from "../../actors/sagas/cn-setup.ts";
@@ -51,7 +51,7 @@ type Case = {
   readonly key_id: string;
 };
 
-/** Creates a machine that was seen and announced. */
+/** Creates a machine that a booter saw and announced. */
 async function awaiting(): Promise<Case> {
   const macs = [newMac()];
   const server_uuid = randomUUID();
@@ -147,10 +147,10 @@ const PATHS: Record<string, { readonly ends: "succeeded" | "unwound"; readonly r
   },
 };
 
-/** A connection lost before the call equals a crash before the commit, so that case is left out. */
+/** Omits a connection that is lost before the commit, because that has the same effect as a crash before it. */
 const CUTS = [["crash", "before_commit"], ["crash", "after_commit"], ["connection lost", "after_commit"]] as const;
 
-/** Columns of the node that an undone run may change: the number of changes, and the result of the run. */
+/** Columns of the node that an undone run may change: the version, and the columns that describe the run. */
 const TRACES = ["version", "last_setup_error", "disk_layout", "setup_operation_id"];
 
 /** Returns the changed rows with names instead of ids and times, so that cases can be compared. */
@@ -193,12 +193,12 @@ async function operationOf({ operation_id }: Case) {
   return rows[0];
 }
 
-test("the saga has exactly the steps of these tests", () => {
+test("the cn-setup saga has exactly the steps that these tests cover", () => {
   expect(cnSetup.steps.map(({ name, kind }) => `${name} ${kind}`)).toEqual(["approved write", "reported wait"]);
 });
 
 describe.each(Object.entries(PATHS))("%s", (path, { ends }) => {
-  test("ends, and if undone leaves the database as before the approval", async () => {
+  test("ends in the expected state, and if undone leaves the database as before the approval", async () => {
     const { c, before, after } = await runPath(path, null);
     expect(await operationOf(c)).toMatchObject({ state: ends });
     await expectInvariants(fixture.db);
@@ -206,7 +206,7 @@ describe.each(Object.entries(PATHS))("%s", (path, { ends }) => {
     expectUndone(before, after, c);
   });
 
-  test("ends the same with a crash before or after any commit, or a lost connection", async () => {
+  test("ends with the same database after a crash before or after any commit, or a lost connection", async () => {
     const clean = await runPath(path, null);
     expect(clean.counted.commits).toBeGreaterThanOrEqual(4);
     for (const [how, at] of CUTS) {
@@ -219,7 +219,7 @@ describe.each(Object.entries(PATHS))("%s", (path, { ends }) => {
     await expectInvariants(fixture.db);
   });
 
-  test("changes nothing more when all messages are repeated, and the undo runs twice", async () => {
+  test("changes nothing when all messages are repeated after the end, and the undo runs twice", async () => {
     const { c } = await runPath(path, null);
     const ended = await fixture.dump();
     const operation = { kind: "saga", id: c.operation_id };
@@ -247,7 +247,7 @@ describe.each(Object.entries(PATHS))("%s", (path, { ends }) => {
   });
 });
 
-/** A lost connection may change a row's version by one try, and nothing else. */
+/** Masks versions: the retry after a lost connection may increment a row's version once more. */
 function withoutVersions(rows: readonly string[]): string[] {
   return rows.map((row) => row.replace(/"version":\d+/g, '"version":"<n>"'));
 }
@@ -262,7 +262,7 @@ function expectUndone(before: Dump, after: Dump, c: Case): void {
   expect(is).toMatchObject({ setup_operation_id: c.operation_id, last_setup_error: expect.any(String) });
 }
 
-test("the first step is the approval, which is done from the start; a refused approval starts no operation", async () => {
+test("the approval counts as the operation's completed first step; a refused approval starts no operation", async () => {
   const c = await awaiting();
   await approve(c);
   const again = { ...MESSAGES.approve_setup, operation_id: randomUUID(), epoch: c.epoch + 10_000 };
@@ -274,7 +274,7 @@ test("the first step is the approval, which is done from the start; a refused ap
   });
 });
 
-test("an operation whose node has disappeared ends by its own limit", async () => {
+test("an operation whose node no longer exists ends at its own time limit", async () => {
   const c = await awaiting();
   await approve(c);
   await fixture.rest();
@@ -298,7 +298,7 @@ test("a failed operation never affects the next run", async () => {
   await toCn(c, { ...MESSAGES.setup_failed, epoch: c.epoch });
   const next = { ...c, epoch: c.epoch + 10_000, operation_id: randomUUID() };
   await approve(next);
-  // The older operation receives its end, and undoes its steps, only now.
+  // Only now is the end delivered to the older operation, which undoes its steps.
   await fixture.rest();
   expect(await operationOf(c)).toMatchObject({ state: "unwound" });
   const { rows } = await fixture.db.query("select state, setup_epoch::int from cn where server_uuid = $1", [
@@ -308,6 +308,6 @@ test("a failed operation never affects the next run", async () => {
   expect(await operationOf(next)).toMatchObject({ state: "running" });
 });
 
-test("after all these tests the invariants of log and operations hold", async () => {
+test("the invariants of log and operations hold after all these tests", async () => {
   expect(await brokenInvariants(fixture.db, [...LOG_CHECKS, ...OPERATION_CHECKS])).toEqual([]);
 });

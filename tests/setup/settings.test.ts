@@ -36,7 +36,7 @@ describe("S-20: root password", () => {
   const hashOf = async (node: Node) => (await rowOf(t, node))?.root_password_hash;
   const KNOWN = `$6$saltstring$${"./Az09".repeat(14)}a.`;
 
-  test("only its sha512-crypt hash is stored, with a new salt each time, and neither is shown or stored elsewhere", async () => {
+  test("only its sha512-crypt hash is stored, with a new salt each time; password and hash appear nowhere else", async () => {
     const node = await awaitingSetup(t);
     const answer = await set(node, { password: "correct horse battery" });
     expect(answer.status).toBe(200);
@@ -73,7 +73,7 @@ describe("S-20: root password", () => {
     expect(await seen()).not.toHaveProperty("root_password_hash");
   });
 
-  test("a hash is stored verbatim", async () => {
+  test("a given password_hash is stored verbatim", async () => {
     const node = await awaitingSetup(t);
     okOf(await set(node, { password_hash: KNOWN }));
     expect(await hashOf(node)).toBe(KNOWN);
@@ -110,7 +110,7 @@ describe("S-20: root password", () => {
     expect(await hashOf(node)).toBe(before);
   });
 
-  test("it can be set in every state, is not in the audit, and is 404 for an unknown node", async () => {
+  test("it can be set in every state, is not in the audit log, and an unknown node gets 404", async () => {
     for (const [state, node] of Object.entries(await nodes())) {
       expect([state, (await set(node, { password: "any state" })).status]).toEqual([state, 200]);
       expect((await showNode(t, node)).state).toBe(state);
@@ -172,12 +172,12 @@ describe("traits", () => {
     expect(await get(node)).toEqual({ traits: { rack: "stays" } });
   });
 
-  test("an unknown field beside them is 400", async () => {
+  test("a body with another field than traits gets 400", async () => {
     const body = { traits: {}, clear: ["rack"] };
     expect((await onNode(t, "POST", await awaitingSetup(t), "/traits", body)).status).toBe(400);
   });
 
-  test("they can be set in every state; an unknown node is 404", async () => {
+  test("traits can be set in every state; an unknown node gets 404", async () => {
     for (const node of Object.values(await nodes())) expect((await set(node, { rack: "1" })).status).toBe(200);
     const unknown = { server_uuid: randomUUID() };
     expect([(await set(unknown, {})).status, (await onNode(t, "GET", unknown, "/traits")).status]).toEqual([404, 404]);

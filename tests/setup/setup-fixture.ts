@@ -1,5 +1,5 @@
-// An engine and its background work on its own database, without sockets or loops: a test drives every step, and can
-// crash the process at any commit.
+// An engine and its background worker on their own database, without sockets or timers: a test starts every step, and
+// can crash the process at any commit.
 import { randomUUID } from "node:crypto";
 import { CommitError } from "../../actors/engine/store.ts";
 import { createEngine, type Engine } from "../../actors/engine/engine.ts";
@@ -24,7 +24,7 @@ export type SetupFixture = {
   /** Runs background passes until no work is due and the outbox is empty. */
   rest(): Promise<void>;
   advance(seconds: number): Promise<void>;
-  /** Returns every row of every table except history and clock. */
+  /** Returns every row of every table, except the tables of history and the clock. */
   dump(): Promise<Dump>;
   /** Sets the next failure, and restarts the count of commits at 1. */
   cut(cut: Cut | null): void;
@@ -33,7 +33,7 @@ export type SetupFixture = {
   close(): Promise<void>;
 };
 
-/** The message for a machine that is seen while the policy with this version and segment is current. */
+/** Returns the message that a booter saw a MAC while the policy with this version and segment was current. */
 export function seenMessage(
   mac: string,
   policy: { readonly version: number; readonly prefix_len: number; readonly gateway: string },
