@@ -1,6 +1,6 @@
-// INV-1, INV-3, INV-4 and INV-17: compares the answers that clients got with the log. An acknowledged operation is in
-// the log once, since before its answer. A refused operation is never in the log. An unanswered operation is in the log
-// at most once. Every transition in the log was sent. Every audited transition has its audit entry in the same row.
+// INV-1, INV-3, INV-4 and INV-17: compares the answers that clients got with the log. The log has an acknowledged
+// operation once, from before its answer, a refused operation never, and an unanswered operation at most once. Every
+// transition in the log has a client's request or is internal (UNSENT). Its row contains its audit entry.
 import { actorKey, effectsOf, type Evidence } from "./evidence.ts";
 import type { Operation, StampedTransition } from "./journal.ts";
 import { AUDITED, UNSENT } from "./published.ts";
@@ -51,7 +51,7 @@ function problemOf(evidence: Evidence, operation: Operation, effects: readonly S
   return null;
 }
 
-/** Idempotent by specification: they may succeed without a change. check-refusals.ts checks whether this was right. */
+/** Messages that may succeed without a change, because they are idempotent. check-refusals.ts checks each such case. */
 const MAY_CHANGE_NOTHING: ReadonlySet<string> = new Set(["remove", "close_window", "key_used"]);
 
 type Note = { readonly action: string; readonly request_id: string | null } | null;

@@ -1,5 +1,5 @@
 // INV-2, contents: the answer to a successful message shows what that message requested, and not the result of another
-// message of the same unit. This checks the answers alone, without the log.
+// message of the same unit. This check uses only the answers, not the log.
 import { refKey } from "../../actors/engine/types.ts";
 import type { Evidence } from "./evidence.ts";
 import type { Operation } from "./journal.ts";
@@ -18,7 +18,7 @@ export function checkContents({ journal }: Evidence): readonly Violation[] {
   });
 }
 
-/** Returns the fields of the answer that the message alone decides, or null. */
+/** Returns the fields of the answer that depend on the message alone, or null if there are none. */
 function requested({ to, message }: Operation): Shown | null {
   switch (`${to.kind} ${message.type}`) {
     case "cn disable":

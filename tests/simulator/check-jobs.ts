@@ -1,4 +1,4 @@
-// INV-12: only its own node ever claims a job, and a claimed job that its node loses leaves a tombstone.
+// INV-12: only the target node claims a job, and a claimed job that is taken from its node leaves a tombstone.
 import type { Counters } from "./counters.ts";
 import type { Evidence } from "./evidence.ts";
 import type { Violation } from "./violation.ts";

@@ -1,11 +1,11 @@
-// INV-2, contents: a node's row is the fold of its log, computed here from the messages alone, and the answers show
-// that row. An approval had the claim's code, before the code expired.
+// INV-2, contents: a node's row is what its logged messages produce, which is computed here independently of the code
+// under test, and the answers show that row. An approval had the claim's code before the code expired.
 import { refKey } from "../../actors/engine/types.ts";
 import type { Evidence } from "./evidence.ts";
 import type { Operation, RowVersion, StampedTransition } from "./journal.ts";
 import type { Violation } from "./violation.ts";
 
-/** The state of a node, computed from its messages. */
+/** The state of a node, computed from its logged messages. */
 type Node = {
   state: string;
   role: string;
@@ -31,7 +31,7 @@ export function checkNodes(evidence: Evidence): readonly Violation[] {
       fold(evidence, node, step, say);
       if (operation !== undefined && refKey(operation.to) === about) compareReply(node, operation, say);
       if (step.event === "disable") { for (const text of claimsLeft(evidence, step)) say(text); }
-      // A unit may have several steps. It writes one row, after the last.
+      // A unit may have several steps. It writes one row, after the last step.
       if (steps[index + 1]?.applied.stamp === step.applied.stamp) continue;
       while (versions[next] !== undefined && versions[next]!.since.stamp < step.applied.stamp) next += 1;
       if (versions[next]?.since.stamp === step.applied.stamp) compareRow(node, versions[next]!, step, say);

@@ -1,5 +1,5 @@
-// INV-5: when one operation on an actor was answered before another was sent, it comes first in the log. A process
-// keeps the order of messages that it got exactly once and answered.
+// INV-5: an operation that was answered before another operation on the same actor was sent comes first in the log. A
+// process applies messages to one actor in the order in which it got them, if it got each once and answered it.
 import { refKey } from "../../actors/engine/types.ts";
 import { actorKey, type Evidence } from "./evidence.ts";
 import type { Operation } from "./journal.ts";
@@ -32,7 +32,7 @@ function placesOf(evidence: Evidence): readonly Placed[] {
   return placed;
 }
 
-/** Goes through the operations in the order of time and keeps the highest position answered so far. */
+/** Lists operations that were sent after the answer to another one but come before it in the log. */
 function timeProblems(members: readonly Placed[]): readonly string[] {
   const events = members.flatMap((each) => [
     { stamp: each.operation.sent.stamp, each, sent: true },

@@ -1,5 +1,5 @@
-// INV-2 and INV-6: each actor follows published edges, one step per seq, without gaps or duplicates, and its row is the
-// result of its last step. A new incarnation starts at 1, after the earlier one has ended.
+// INV-2 and INV-6: each actor follows the published state table, one step per seq, without gaps or duplicates, and its
+// row is the result of its last step. A new incarnation starts at seq 1, after the earlier one has ended.
 import type { Evidence } from "./evidence.ts";
 import { EDGES } from "./published.ts";
 import type { Violation } from "./violation.ts";
@@ -27,7 +27,7 @@ export function checkPath(evidence: Evidence): readonly Violation[] {
       seq = step.seq;
     }
     const row = evidence.tables.actors.get(key);
-    // A decision about a node ends its claims, which have no step of their own.
+    // A decision about a node can end its claims without a step in their own logs.
     if (row === undefined && key.startsWith("enrolment-claim:")) continue;
     if ((row?.state?.["state"] ?? "absent") !== state || (row !== undefined && row.version !== seq)) {
       const text = `the row is ${String(row?.state?.["state"] ?? "absent")} at ${

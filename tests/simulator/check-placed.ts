@@ -1,4 +1,4 @@
-// INV-16: no node is removed while something is placed on it. The journal knows all placements at every moment.
+// INV-16: no node is removed while an instance is placed on it. The journal records every placement and its end.
 import { actorKey, type Evidence } from "./evidence.ts";
 import type { Violation } from "./violation.ts";
 

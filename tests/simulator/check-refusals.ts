@@ -1,5 +1,5 @@
 // INV-3b: a refusal, and a success without a change, must be right for a state that the actor had between the request
-// and the answer. An answer from an older row is not.
+// and the answer. A decision from an older row is a violation.
 import { CLAIM_CODE_TAKEN } from "../../actors/enrolment-claim/transition.ts";
 import { refKey } from "../../actors/engine/types.ts";
 import { CLAIMS_PER_NODE_MAX } from "../../src/contract/limits.ts";
@@ -36,7 +36,7 @@ function mayRefuse(evidence: Evidence, operation: Operation, rows: ReturnType<ty
   const some = (forbids: (row: Row, until_ms: number) => boolean) =>
     rows.some(({ row, until_ms }) => forbids(row?.state ?? null, until_ms));
   switch (`${to.kind} ${message.type}`) {
-    // check-window.ts checks it.
+    // check-window.ts checks refused joins.
     case "cn join":
       return true;
     case "cn refresh":
@@ -78,7 +78,7 @@ function mayRefuse(evidence: Evidence, operation: Operation, rows: ReturnType<ty
   }
 }
 
-/** Returns whether a step in between closed the window. A unit with several steps writes only one row. */
+/** Returns whether a step during the operation closed the window. Reads the log: a unit's steps write only one row. */
 function closedMeanwhile(evidence: Evidence, { to, message, sent, answered }: Operation): boolean {
   return message.type === "close_window" &&
     (evidence.byActor.get(refKey(to)) ?? []).some(({ applied, to_state }) =>
@@ -109,7 +109,7 @@ function codeWasTaken(evidence: Evidence, operation: Operation): boolean {
   );
 }
 
-/** Returns whether the node had the maximum number of claims. */
+/** Returns whether the node had the maximum number of claims at some time during the operation. */
 function nodeWasFull(evidence: Evidence, operation: Operation): boolean {
   const of_node = claimsDuring(evidence, operation).filter(([, state]) =>
     state["server_uuid"] === operation.message["server_uuid"]
@@ -117,7 +117,7 @@ function nodeWasFull(evidence: Evidence, operation: Operation): boolean {
   return new Set(of_node.map(([key]) => key)).size >= CLAIMS_PER_NODE_MAX;
 }
 
-/** Returns every state that a claim had during the operation. */
+/** Returns every state that any claim had during the operation, with the claim's key. */
 function claimsDuring(evidence: Evidence, operation: Operation) {
   return [...evidence.journal.rows.keys()].filter((key) => key.startsWith("enrolment-claim:")).flatMap((key) =>
     rowsDuring(evidence, key, operation).flatMap(({ row }) => row?.state == null ? [] : [[key, row.state] as const])

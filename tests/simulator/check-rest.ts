@@ -1,5 +1,5 @@
-// INV-10 and INV-11: after the faults stop, every operation has ended, every completed job counts as completed for the
-// operation that waits for it, and no tell is undelivered.
+// INV-10 and INV-11: at the end of the quiet period after the faults, every operation and job has ended, the operation
+// of every completed job has recorded the completion, and the outbox is empty.
 import type { Evidence } from "./evidence.ts";
 import type { Violation } from "./violation.ts";
 
@@ -27,7 +27,7 @@ export function checkRest(evidence: Evidence): readonly Violation[] {
 
 type Steps = Readonly<Record<string, { readonly status: string; readonly job_id: string | null }>>;
 
-/** Returns whether the operation counted this job as completed. It may have been abandoned afterwards. */
+/** Returns whether the operation recorded this job as completed, even if it was abandoned afterwards. */
 function counts(saga: Row, job_id: unknown): boolean {
   const step = Object.values((saga?.["steps"] ?? {}) as Steps).find((each) => each.job_id === job_id);
   return saga?.["state"] === "succeeded" || step?.status === "succeeded" || step?.status === "undone";

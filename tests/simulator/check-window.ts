@@ -1,5 +1,5 @@
-// INV-14, when a registration takes effect: a new node is approved inside an open window with room, and not outside. No
-// window approves more than its count, or after its end by the database's clock.
+// INV-14: a new node that registers is approved if a window with room is open when the registration takes effect, and
+// not otherwise. No window approves more nodes than its count, or after its end by the database's clock.
 import { refKey } from "../../actors/engine/types.ts";
 import { AUTO_APPROVE_SECS_MAX } from "../../src/contract/limits.ts";
 import type { Counters } from "./counters.ts";
@@ -8,7 +8,7 @@ import type { Operation } from "./journal.ts";
 import type { Violation } from "./violation.ts";
 
 type Window = { readonly count: number | null; readonly expires_ms: number; readonly used: number };
-/** The window since this moment. */
+/** The site's window from this moment on; null when none is open. */
 type Since = { readonly stamp: number; readonly window: Window | null };
 
 export function checkWindow(evidence: Evidence, counters: Counters): readonly Violation[] {
@@ -51,7 +51,7 @@ function isSpent({ count, used }: Window): boolean {
 
 type Refused = { readonly operation: Operation; readonly history: readonly Since[]; readonly counters: Counters };
 
-/** Checks a refused join: there was a record of the node, or no window with room. */
+/** Checks that a refused join was right: the node had a record, or no window with room was open. */
 function refusalProblem(evidence: Evidence, { operation, history, counters }: Refused): string | null {
   const end = operation.answered ?? { stamp: Infinity, ms: Infinity };
   const during = history.filter(({ stamp }, index) =>

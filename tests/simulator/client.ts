@@ -1,5 +1,5 @@
-// A client sends one message and records the answer. Without an answer it repeats the same message id, perhaps through
-// another process. A client that gave no id cannot repeat, and its outcome stays unknown.
+// A client sends one message and records the answer. If it gets no answer, it sends the message again with the same id,
+// perhaps to another process. A message without an id cannot be repeated, so its outcome stays unknown.
 import { OVERLOADED } from "../../actors/engine/engine.ts";
 import { CommitError } from "../../actors/engine/store.ts";
 import type { ActorRef, Message, Outcome } from "../../actors/engine/types.ts";
@@ -20,7 +20,7 @@ export type Request = {
 const TIMEOUT_MS = 2_000;
 const ATTEMPTS_MAX = 5;
 
-/** Sends until there is an answer or the client gives up. */
+/** Sends the request until there is an answer or the client gives up. */
 export async function operate(environment: Environment, cluster: Cluster, request: Request): Promise<Operation> {
   const name = `${request.command}.${request.part}`;
   const own_id = choose(environment, `own id ${name}`, 10) < 6 ? messageId(environment, name) : null;
@@ -52,7 +52,7 @@ export async function operate(environment: Environment, cluster: Cluster, reques
   }
 }
 
-/** Makes one attempt. Returns the outcome, or null without an answer. */
+/** Makes one attempt. Returns the outcome, or null if there was no answer. */
 function attempt(
   environment: Environment,
   process: Process,

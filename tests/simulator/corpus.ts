@@ -21,7 +21,7 @@ export async function readCase(path: string | URL): Promise<Case> {
   return read;
 }
 
-/** Saves a plan that failed. Its developer replaces `found` by the cause later. */
+/** Saves a plan that failed. The developer who fixes the bug replaces `found` with the cause. */
 export async function keepCase(plan: Plan, found: string): Promise<string> {
   const path = new URL(`seed-${plan.seed}.json`, FOLDER);
   await writeFile(path, `${JSON.stringify({ found, plan }, null, 2)}\n`);

@@ -1,4 +1,4 @@
-// Counters of events that a test run must have. A run without one of these events proves nothing about it.
+// Counters of events that must occur in a test run, because a run without an event does not test how it is handled.
 import { FAULT_POINTS } from "../../actors/engine/ports.ts";
 
 export const COUNTER_NAMES = [

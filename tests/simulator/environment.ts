@@ -17,11 +17,11 @@ export type Environment = {
   readonly database: MemoryStore;
   readonly journal: Journal;
   readonly counters: Counters;
-  /** Nodes on which something is placed. */
+  /** The UUIDs of nodes on which an instance is placed. */
   readonly placed: Set<string>;
   /** The number of attempts of each call, tell or command, so that repeated draws differ. */
   readonly tries: Map<string, number>;
-  /** True when faults have stopped, so that everything can end. */
+  /** True in the last part of a run, in which no faults occur and everything must end. */
   quiet: boolean;
 };
 
@@ -44,12 +44,12 @@ export function createEnvironment(plan: Plan, counters: Counters): Environment {
   const scheduler = createScheduler(START_MS);
   const journal = createJournal(scheduler.now_ms);
   const placed = new Set<string>();
-  /** The claims that an effect of the current call ended. */
+  /** The keys of claims that an effect of the current call ended. */
   const ended = new Set<string>();
   const database: MemoryStore = createMemoryStore({
     now: scheduler.now,
     kinds: behaviors,
-    // The UNIQUE rules of the migrations.
+    // The UNIQUE constraints of the migrations.
     unique: [
       { name: "enrolment_claim_code", table: "enrolment_claim", columns: ["claim_code"] },
       { name: "enrolment_claim_poll_token", table: "enrolment_claim", columns: ["poll_token_sha256"] },
@@ -76,7 +76,7 @@ export function createEnvironment(plan: Plan, counters: Counters): Environment {
         const { server_uuid, id } = args;
         return claimsOf(tables, server_uuid).every((claim) => claim.id === id);
       },
-      // The simulator's nodes work in every state.
+      // The simulator's nodes work on jobs in every state.
       cn_is_approved: () => true,
     },
     effects: {
@@ -124,7 +124,7 @@ function liveClaimsOf(tables: MemoryTables, server_uuid: unknown, now: Date) {
     .sort((a, b) => (a["expires_at"] as Date).getTime() - (b["expires_at"] as Date).getTime());
 }
 
-/** The joined columns of the view cn_loaded. */
+/** The columns that the view cn_loaded adds to a node's row. */
 const joinedOf = (now: () => Date) => ({
   columns: ["last_seen", "last_status", "reservoir_enabled", "reservoir_percent", "claims"],
   from: (row: Readonly<Record<string, unknown>>, tables: MemoryTables) => {
@@ -141,7 +141,7 @@ const joinedOf = (now: () => Date) => ({
   },
 });
 
-/** The joined columns of the view site_loaded. */
+/** The columns that the view site_loaded adds to the site's row. */
 const SITE_JOINED = {
   columns: ["window_remaining"],
   from: (_row: unknown, tables: MemoryTables) => ({
@@ -149,14 +149,14 @@ const SITE_JOINED = {
   }),
 };
 
-/** Draws a number in [0, 1), which depends only on the purpose and the number of its earlier draws. */
+/** Draws a number in [0, 1), which depends only on the seed, the purpose and the number of earlier draws for it. */
 export function draw(environment: Environment, purpose: string): number {
   const count = (environment.tries.get(purpose) ?? 0) + 1;
   environment.tries.set(purpose, count);
   return chance(environment.plan.seed, `${purpose}#${count}`);
 }
 
-/** Returns a whole number in [0, below) that depends only on the purpose. */
+/** Returns a whole number in [0, below) that depends only on the seed and the purpose. */
 export function choose(environment: Environment, purpose: string, below: number): number {
   return pick(environment.plan.seed, purpose, below);
 }

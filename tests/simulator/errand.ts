@@ -1,9 +1,9 @@
-// An operation of the simulator that waits for a node's agent, so that runs use jobs, tells and the outbox.
+// A saga of the simulator that waits for a node's agent, so that runs use jobs, tells and the outbox.
 import { job, saga, write } from "../../actors/engine/saga.ts";
 
 export type ErrandParams = { readonly server_uuid: string };
 
-/** Longer than any run, so that a saga that waits for a lost tell shows. */
+/** Longer than any run, so that a saga that waits for a lost tell never ends, which the checker reports. */
 const LIMIT_MS = 24 * 60 * 60 * 1_000;
 
 export const errand = saga<ErrandParams>("errand")

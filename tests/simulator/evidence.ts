@@ -1,4 +1,4 @@
-// The journal indexed for the checks, each index built in one pass.
+// The journal with indexes for the checks.
 import type { MemoryTables } from "../support/memory-rows.ts";
 import { refKey } from "../../actors/engine/types.ts";
 import type { Journal, Operation, RowVersion, StampedTransition } from "./journal.ts";
@@ -23,7 +23,7 @@ export function actorKey(of: { readonly actor_kind: string; readonly actor_id: s
   return `${of.actor_kind}:${of.actor_id}`;
 }
 
-/** Returns the transitions of an operation on the actor to which it was sent. */
+/** Returns the transitions that an operation caused on the actor to which it was sent. */
 export function effectsOf(evidence: Evidence, operation: Operation): readonly StampedTransition[] {
   const key = refKey(operation.to);
   return (evidence.byMessage.get(operation.msg_id) ?? []).filter((each) => actorKey(each) === key);

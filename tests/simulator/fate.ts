@@ -1,11 +1,11 @@
-// The faults of the database for the calls of one process: slow, stale, refused, lost before or after they took effect,
-// or taking effect long after they seemed lost.
+// The database faults that hit the calls of one process. A call is slow, reads stale rows, is refused, is lost before
+// or after it takes effect, or takes effect long after it seemed lost.
 import type { Fate } from "../support/memory-store.ts";
 import type { Unit } from "../../actors/engine/store.ts";
 import { type ActorRef, refKey } from "../../actors/engine/types.ts";
 import { draw, type Environment, later } from "./environment.ts";
 
-/** A lost call may still take effect up to this much later. */
+/** The maximum time after which a call that seemed lost takes effect, in milliseconds. */
 const LATE_MS_MAX = 3_000;
 
 export function fateIn(environment: Environment): Fate {

@@ -8,14 +8,14 @@ import { hash32 } from "./chance.ts";
 /** A moment: `stamp` orders everything, `ms` is the database's clock. */
 export type Moment = { readonly stamp: number; readonly ms: number };
 
-/** A request of a client. `out` is null until the client gets the answer or gives up. */
+/** A request of a client. `out` is null until the client gets an answer or gives up. */
 export type Operation = {
   readonly msg_id: string;
   readonly command: number;
   readonly to: ActorRef;
   readonly message: Message;
   readonly request_id: string;
-  /** The process run that took the first attempt, and the position in its order of sending. */
+  /** The number of the process start that got the first attempt, and the attempt's position among its messages. */
   readonly engine: number;
   readonly sent: Moment;
   attempts: number;
@@ -25,7 +25,7 @@ export type Operation = {
   fault: Fault | null;
 };
 
-/** The row of an actor since this moment; null when it had none. */
+/** An actor's row from this moment on; null when it has none. */
 export type RowVersion = { readonly since: Moment; readonly row: LoadedActor | null };
 
 export type StampedTransition = TransitionRow & { readonly applied: Moment };
@@ -36,9 +36,9 @@ export function createJournal(now_ms: () => number) {
   const operations: Operation[] = [];
   const rows = new Map<string, RowVersion[]>();
   const transitions: StampedTransition[] = [];
-  /** The actors that each effective call wrote. */
+  /** The actors that each commit wrote. */
   const calls: { readonly at: Moment; readonly keys: readonly string[] }[] = [];
-  /** The times at which something was placed on a node or removed from it. */
+  /** The moments at which an instance was placed on a node (`placed`) or removed from it. */
   const placements: { readonly at: Moment; readonly node: string; readonly placed: boolean }[] = [];
   const bugs: string[] = [];
   let stamp = 0;

@@ -1,5 +1,5 @@
-// Simulates many histories, or replays one: deno run -A tests/simulator/main.ts --histories 100000 [--seed N] [--replay
-// FILE]
+// Simulates many histories, or replays one:
+// deno run -A tests/simulator/main.ts [--histories 100000] [--seed N] [--replay FILE]
 import process from "node:process";
 import { parseArgs } from "node:util";
 import { keepCase, readCase, readCorpus } from "./corpus.ts";

@@ -1,4 +1,4 @@
-// Tests the checker: every mutant that simulated histories can show breaks its invariant.
+// Tests the checker: every mutant that simulated histories can catch breaks its invariant.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { catchSimulated, mutantLine, SIMULATED_MUTANTS } from "../stress/mutants/catch.ts";
 import { copySources, type SourceCopy } from "../stress/mutants/source-copy.ts";

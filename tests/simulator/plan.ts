@@ -1,10 +1,10 @@
-// A plan is the input of a run: the commands and their times, the rates of the database's faults, the crashes of
-// processes. A run is a function of its plan, so a plan is shrunk by removing commands.
+// A plan is the input of a run: commands with their times, rates of database faults, and crashes of processes. A run
+// depends only on its plan, so a failing plan can be shrunk by removing commands.
 import type { EngineLimits } from "../../actors/engine/engine.ts";
 import { FAULT_POINTS, type FaultPoint } from "../../actors/engine/ports.ts";
 import { stream } from "./chance.ts";
 
-/** One command. Its `id` keeps its draws the same when other commands are removed. */
+/** A command of a plan. Its random draws depend on `id`, so that they stay the same when other commands are removed. */
 export type Command = { readonly id: number; readonly at_ms: number } & Action;
 
 export type Action =
@@ -13,20 +13,20 @@ export type Action =
     readonly do: "approve";
     readonly node: number;
     readonly code: "right" | "wrong" | "old";
-    /** A borrowed key exists already, so the whole approval must be refused. */
+    /** "borrowed": the id of a key that exists already, so that the whole approval must be refused. */
     readonly key: "new" | "borrowed";
   }
   | { readonly do: "disable" | "remove" | "key_used" | "set_role"; readonly node: number }
   | { readonly do: "start_errand"; readonly node: number }
   | { readonly do: "open_window"; readonly duration_secs: number; readonly count: number | null }
   | { readonly do: "close_window" }
-  /** Something is placed on the node, or removed from it. The guards of removal check this. */
+  /** An instance is placed on the node, or removed from it. The guards of a node's removal check this. */
   | { readonly do: "place" | "unplace"; readonly node: number }
-  /** The node's agent takes a step with one of its jobs. */
+  /** The node's agent takes the next step of each of its jobs. */
   | { readonly do: "work"; readonly node: number }
-  /** Another node tries to claim or end its jobs. */
+  /** Another node tries to claim or end the node's jobs. */
   | { readonly do: "trespass"; readonly node: number }
-  /** An operator abandons an operation that waits for the node. */
+  /** An operator abandons operations that wait for the node. */
   | { readonly do: "abandon"; readonly node: number }
   | { readonly do: "worker"; readonly process: number }
   | {
@@ -50,7 +50,7 @@ export type Plan = {
   readonly seed: number;
   readonly processes: number;
   readonly nodes: number;
-  /** The number of possible claim codes, so small that they collide. */
+  /** The number of possible claim codes, so small that codes collide. */
   readonly codes: number;
   readonly latency_ms: number;
   readonly limits: Partial<EngineLimits>;
@@ -82,13 +82,13 @@ const EVERYTHING: Mix = {
 
 const MIXES: readonly Mix[] = [
   EVERYTHING,
-  // Windows with little room and many new nodes.
+  // Many new nodes and few windows, with little room.
   { ...EVERYTHING, register: 16, remove: 5, disable: 5, open_window: 3, approve: 2, worker: 3 },
-  // Nodes that are added and removed repeatedly.
+  // Nodes are added and removed repeatedly.
   { ...EVERYTHING, register: 10, approve: 2, remove: 12, disable: 4, place: 0.3, unplace: 1, set_role: 2, crash: 1 },
   // One busy node.
   { ...EVERYTHING, register: 4, approve: 4, set_role: 20, disable: 2, remove: 1 },
-  // Operations that wait for nodes.
+  // Many operations wait for nodes.
   {
     ...EVERYTHING,
     start_errand: 8,
@@ -113,13 +113,13 @@ export function planFor(seed: number): Plan {
   const length = 16 + below(24);
   const span_ms = 2_000 + below(8_000);
   const latency_ms = 1 + below(60);
-  // Few moments, so that many commands coincide.
+  // Few different times, so that many commands coincide.
   const moments = Array.from({ length: 3 + below(12) }, () => below(span_ms));
   const commands = Array.from({ length }, (_, id): Command => {
     const first = id < nodes;
     const at_ms = first ? below(50) : moments[below(moments.length)] ?? 0;
     const action: Action = first ? { do: "register", node: id, code_ttl_s: 1 + below(20) } : actionOf(mix);
-    // A process crashes while it works on the commands of the moment.
+    // A crash comes a little later, while the process works on the commands of this time.
     return { id, at_ms: action.do === "crash" ? at_ms + below(8 * latency_ms) : at_ms, ...action };
   });
 

@@ -1,5 +1,5 @@
 // One process of the control plane: the production engine and background worker on the simulated database. A dead
-// process gets and sends no answers, but its earlier calls may still reach the database.
+// process gets and sends no answers, but database calls that it sent before may still take effect.
 import { type Committed, createEngine, type Engine } from "../../actors/engine/engine.ts";
 import type { FaultPoint, Ports } from "../../actors/engine/ports.ts";
 import { CommitError, type Store, type StoreSession, type Unit, type UnitResult } from "../../actors/engine/store.ts";
@@ -15,11 +15,11 @@ export type Process = {
   readonly engine: Engine;
   readonly worker: BackgroundWorker;
   alive: boolean;
-  /** The point at which it will die, and how long its slot stays empty. */
+  /** The point at which the process will die, and how long its slot then stays empty; null without a planned crash. */
   doom: { readonly point: FaultPoint; readonly down_ms: number } | null;
-  /** The last id that the engine created. */
+  /** The last id that the process's engine created. */
   minted: string;
-  /** Called when it dies, which breaks the connections of its clients. */
+  /** Callbacks that break the clients' connections when the process dies. */
   readonly clients: Set<() => void>;
   readonly die: () => void;
 };
@@ -56,14 +56,14 @@ export function createProcess(
     },
   };
 
-  /** Settles like `work`, but not in a dead process. */
+  /** Settles like `work`, but never if the process is dead by then. */
   function whileAlive<T>(work: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       work.then((value) => process.alive && resolve(value), (error) => process.alive && reject(error));
     });
   }
 
-  /** The same, after the delay of the database's answer. */
+  /** Settles like `work`, after the delay of the database's answer, and never if the process is dead by then. */
   async function answer<T>(purpose: string, work: Promise<T>): Promise<T> {
     try {
       const value = await work;
@@ -87,7 +87,7 @@ export function createProcess(
     }
   }
 
-  /** Makes a call that is neither a load nor a commit. It takes time and may fail without effect. */
+  /** Makes a database call that is neither a load nor a commit. It takes time and may fail without effect. */
   async function plain<T>(purpose: string, work: () => Promise<T>): Promise<T> {
     await whileAlive(later(environment, latencyMs(environment, purpose), undefined));
     if (!environment.quiet && draw(environment, purpose) < environment.plan.rates.failed_load) {

@@ -1,17 +1,18 @@
-// The published state tables (docs/nodes.md, docs/tenancy.md) as literal lists, not computed from the code under test.
+// The published state tables (docs/nodes.md, docs/tenancy.md), copied by hand and independent of the code under test.
 
 type Edges = Readonly<Record<string, readonly string[]>>;
 
-/** The edges "from>to" of each kind and event. An event that changes nothing has none. */
+/** The allowed transitions "from>to" by actor kind and event. An event that is never logged has none. */
 export const EDGES: Readonly<Record<string, Edges>> = {
   cn: {
-    // A new node is approved in a window, or pending with a claim. A claim also makes a disabled node pending.
+    // A new node is approved if a window is open; otherwise its claim makes it pending. A claim also makes a disabled
+    // node pending.
     join: ["absent>approved"],
     claimed: ["absent>pending", "disabled>pending"],
-    // A record that only claims created is removed with the last one; a node that was disabled is disabled again.
+    // When a pending node's last claim ends, a new node's record is removed, and a disabled node is disabled again.
     last_claim_ended: ["pending>absent", "pending>disabled"],
     refresh: ["approved>approved"],
-    // The approval of a reinstalled node replaces its key.
+    // Approving an approved node that was reinstalled replaces its key.
     approve: ["pending>approved", "approved>approved"],
     disable: ["pending>disabled", "approved>disabled", "disabled>disabled"],
     remove: ["pending>absent", "disabled>absent"],
@@ -71,7 +72,7 @@ export const AUDITED: Readonly<Record<string, string>> = {
   "job tick to failed": "job_expire",
 };
 
-/** Events without a client's request: timers, tells, and the messages that they cause. */
+/** Events that no client requests: timers, tells, and the messages that they cause. */
 export const UNSENT: ReadonlySet<string> = new Set([
   "site tick",
   "enrolment-claim tick",

@@ -1,11 +1,11 @@
-// The report of a failure: its seed, the violation, and the history of the actor concerned.
+// The text that describes a failing run: its seed, the first violation, and the history of the actor concerned.
 import { refKey } from "../../actors/engine/types.ts";
 import { actorKey } from "./evidence.ts";
 import type { Plan } from "./plan.ts";
 import type { Verdict } from "./run.ts";
 import { START_MS } from "./environment.ts";
 
-/** Describes a failing plan. `shrunk` is the smaller plan with its own result. */
+/** Describes a failing plan. `shrunk` is the smaller plan and the result of running it. */
 export function failureText(plan: Plan, shrunk: { readonly plan: Plan; readonly verdict: Verdict }): string {
   const [first] = shrunk.verdict.violations;
   return [

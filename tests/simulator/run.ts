@@ -1,4 +1,4 @@
-// One run, a function of its plan: first with faults, then without, so that operations that never end show.
+// One run of a plan: first with faults, then without, to find operations that never end.
 import { check } from "./checker.ts";
 import type { Violation } from "./violation.ts";
 import { operate } from "./client.ts";
@@ -11,17 +11,17 @@ import { createEnvironment, type Environment } from "./environment.ts";
 
 export type Verdict = {
   readonly violations: readonly Violation[];
-  /** The fingerprint of everything that happened. */
+  /** A hash of everything that happened in the run. */
   readonly trace: number;
   readonly journal: Journal;
 };
 
 const STEPS_MAX = 200_000;
-/** Rounds of background work after which everything must have ended. */
+/** The number of rounds of background work, after the faults, after which everything must have ended. */
 const QUIET_ROUNDS = 6;
 
 export async function run(plan: Plan, counters: Counters = newCounters()): Promise<Verdict> {
-  // Failures are frequent here, and their stack traces would cost more than the run.
+  // Errors are frequent in a run, and creating their stack traces would take longer than the rest of the run.
   Error.stackTraceLimit = 0;
   const environment = createEnvironment(plan, counters);
   const cluster = createCluster(environment);

@@ -1,11 +1,11 @@
 // Virtual time. Entries run in the order of their times, and in the order of scheduling when times are equal. Between
-// two entries all settled promises continue.
+// two entries, the scheduler lets all code run that waits for settled promises.
 
 export type Scheduler = ReturnType<typeof createScheduler>;
 
 type Entry = { readonly at_ms: number; readonly order: number; readonly run: () => void };
 
-/** Runs of the microtask queue after each entry, more than the longest chain of awaits between two waits. */
+/** The number of awaits after each entry: more than any code of the engine has in a row without a timer. */
 const TURNS = 24;
 
 /** @param start_ms the first moment, in milliseconds since 1970 */
@@ -14,7 +14,7 @@ export function createScheduler(start_ms: number) {
   let now_ms = start_ms;
   let arranged = 0;
 
-  /** Runs `run` after this many virtual milliseconds, rounded to whole ones, as the database's clock is here. */
+  /** Schedules `run` after this many virtual milliseconds, rounded because the database's clock has whole ones here. */
   function after(ms: number, run: () => void): void {
     const entry = { at_ms: now_ms + Math.round(ms), order: arranged++, run };
     heap.push(entry);
@@ -51,7 +51,7 @@ export function createScheduler(start_ms: number) {
     }
   }
 
-  /** Runs until no entry is left. Throws after `entries_max`, because something then repeats forever. */
+  /** Runs entries until none is left. Throws after `entries_max`, because an entry then schedules itself forever. */
   async function run(entries_max: number): Promise<void> {
     for (let done = 0; done < entries_max; done += 1) {
       const entry = next();

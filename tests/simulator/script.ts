@@ -15,7 +15,7 @@ type As<D extends Command["do"]> = Extract<Command, { do: D }>;
 type Row = Readonly<Record<string, Json>>;
 
 const REGISTRATIONS_MAX = 6;
-/** The requests of one round of a registration: with proof or window, and as a claim. */
+/** The number of requests in a round of a registration: one with proof or a window, then one that creates a claim. */
 const PARTS_OF_ROUND = 2;
 const ERRAND_ROUNDS = 4;
 const JOBS_AT_ONCE_MAX = 10;
@@ -66,8 +66,8 @@ export async function perform(environment: Environment, cluster: Cluster, comman
 type Send = (to: ActorRef, message: Message, part?: number) => Promise<Operation>;
 
 /**
- * Registers like the route, which replaces a code that is in use, and like agents, which register again without an
- * answer.
+ * Registers a node like the route and the agent together: the route replaces a claim code that is in use, and the agent
+ * registers again if it gets no answer.
  */
 async function register(environment: Environment, command: As<"register">, send: Send): Promise<void> {
   for (let round = 0; round < REGISTRATIONS_MAX; round += 1) {
@@ -97,7 +97,7 @@ async function register(environment: Environment, command: As<"register">, send:
 
 type Fresh = { readonly fresh: Readonly<Record<string, Json>>; readonly name: string; readonly part: number };
 
-/** Creates a claim, or renews a claim of the node. */
+/** Creates a claim of the node, or renews one of its claims. */
 function claim(
   environment: Environment,
   command: As<"register">,
@@ -184,14 +184,14 @@ async function startErrand(
   }
 }
 
-/** The agent of a node takes the next step of each of its jobs. */
+/** Takes the next step of each job of a node, as its agent does. */
 async function work(environment: Environment, command: { readonly node: number }, send: Send, part = 0): Promise<void> {
   const by = nodeName(command.node);
   const jobs = openJobs(environment, by).slice(0, JOBS_AT_ONCE_MAX);
   await Promise.all(jobs.map((job, index) => send(job.ref, workOn(environment, job.row, by), part + index)));
 }
 
-/** A node tries to work on the jobs of another node. */
+/** Tries to work on a node's jobs as another node. */
 async function trespass(environment: Environment, command: As<"trespass">, send: Send): Promise<void> {
   const stranger = nodeName(command.node + 1);
   const jobs = openJobs(environment, nodeName(command.node)).slice(0, JOBS_AT_ONCE_MAX);
@@ -201,7 +201,7 @@ async function trespass(environment: Environment, command: As<"trespass">, send:
   environment.counters.trespass_refused += answers.filter(({ fault }) => fault?.kind === "forbidden").length;
 }
 
-/** An operator abandons every operation that still waits for the node. */
+/** Abandons, as an operator, operations that still wait for the node. */
 async function abandon(environment: Environment, command: As<"abandon">, send: Send): Promise<void> {
   const waiting = openJobs(environment, nodeName(command.node)).slice(0, JOBS_AT_ONCE_MAX);
   const refs = waiting.map(({ row }) => ({ kind: "saga", id: String(row["saga_id"]) }));

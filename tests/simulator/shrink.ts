@@ -1,4 +1,4 @@
-// Shrinks a failing plan: removes commands, then kinds of fault, as long as the plan still fails.
+// Shrinks a failing plan: removes commands, then kinds of fault, and undoes each removal after which the plan passes.
 import type { Plan, Rates } from "./plan.ts";
 
 export type Shrunk = { readonly plan: Plan; readonly runs: number };

@@ -1,4 +1,4 @@
-// Simulates many histories, one seed each.
+// Simulates many histories, each from its own seed.
 import { type Counters, newCounters, silent } from "./counters.ts";
 import { type Plan, planFor } from "./plan.ts";
 import { failureText } from "./report.ts";
@@ -13,7 +13,7 @@ export type Trial = {
 
 export type Failure = { readonly shrunk: Plan; readonly text: string };
 
-/** A trial stops after this many failures, because more would show the same. */
+/** The number of failures after which a trial stops, because further ones usually have the same cause. */
 const FAILURES_MAX = 3;
 
 /** Runs the seeds from `first_seed` on. Calls `onProgress` with the number of finished histories. */
@@ -48,7 +48,7 @@ export async function explain(plan: Plan): Promise<Failure> {
   return { shrunk, text: failureText(plan, { plan: shrunk, verdict: await run(shrunk) }) };
 }
 
-/** Returns the report of a trial: histories, faults, violations, and the confidence bound. */
+/** Formats the report of a trial: histories, faults, violations, and an upper bound of the failure rate. */
 export function trialText(result: Trial): string {
   const { histories, counters, failures } = result;
   const bound = failures.length === 0

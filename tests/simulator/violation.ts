@@ -1,4 +1,4 @@
-// Violations of invariants by a history.
+// A violation: an invariant that does not hold in a simulated history.
 
 /** The invariants of the checker, with their numbers in docs/reliability.md. */
 export type Invariant =
@@ -19,7 +19,7 @@ export type Invariant =
 
 export type Violation = {
   readonly invariant: Invariant;
-  /** The actor's key, or the message id when there is no actor. */
+  /** The key of the actor concerned, or the message id if there is no actor. */
   readonly about: string;
   readonly text: string;
 };
