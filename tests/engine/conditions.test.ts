@@ -1,5 +1,5 @@
-// The names of conditions in TypeScript are the names of the SQL functions, so a decision cannot use one that the
-// database does not have.
+// The conditions that TypeScript declares are exactly the guard and effect functions in SQL, so a decision cannot use a
+// condition that the database lacks.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { callCondition, EFFECTS, GUARDS } from "../../actors/engine/conditions.ts";
 import { allocate } from "../../actors/engine/effects.ts";
@@ -7,7 +7,7 @@ import { type Db, openPool } from "../../src/db/pool.ts";
 import { type FreshDatabase, freshDatabase } from "../support/database.ts";
 import { NO_ADDRESS } from "./probe.ts";
 
-/** Guards of earlier versions. They stay, so that an old server can share the database during an upgrade. */
+/** Guards that only earlier versions use. Kept so that an old server can use the database during an upgrade. */
 const OF_EARLIER_VERSIONS = ["enrollment_pi_is_set"];
 
 let database: FreshDatabase;
@@ -32,15 +32,15 @@ async function functionsNamed(prefix: string): Promise<readonly string[]> {
   return rows.map(({ name }) => name);
 }
 
-test("every guard is a SQL function, and every guard function is declared", async () => {
+test("every guard in TypeScript is a SQL function, and every SQL guard is in TypeScript or from an earlier version", async () => {
   expect(await functionsNamed("guard_")).toEqual([...Object.keys(GUARDS), ...OF_EARLIER_VERSIONS].sort());
 });
 
-test("every effect is a SQL function, and every effect function is declared", async () => {
+test("every effect in TypeScript is a SQL function, and every SQL effect is in TypeScript", async () => {
   expect(await functionsNamed("effect_")).toEqual(Object.keys(EFFECTS).sort());
 });
 
-test("the commit call gets a condition under the key do, with the range of an allocation", () => {
+test("a condition in the commit call has its name under the key `do`; an allocation also has its range", () => {
   expect(callCondition(allocate("sockets", "token", NO_ADDRESS, { low: 2, high: 5 })))
     .toEqual({ do: "allocate", pool: "sockets", token: "token", fault: NO_ADDRESS, low: 2, high: 5 });
 });

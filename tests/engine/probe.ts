@@ -1,5 +1,5 @@
-// An actor kind for tests of the engine: a lamp that is created, switched on and off, and removed. It uses every part
-// of a decision.
+// An actor kind for tests of the engine: a lamp that is created, switched on and off, and removed. Its decisions use
+// every kind of part that a decision can have.
 import { conflict, fault } from "../../src/contract/fault.ts";
 import {
   allocate,
@@ -37,7 +37,7 @@ export type LampMessage =
   | { readonly type: "switch_off" }
   /** Both lamps change in one commit. */
   | { readonly type: "swap"; readonly other: string }
-  /** Takes from the budget `current`, or refuses, or with `fall_back` replies that it drew nothing. */
+  /** Takes from the budget `current`. If too little is left, refuses; with `fall_back`, replies that it drew nothing. */
   | { readonly type: "draw"; readonly amount: number; readonly fall_back?: boolean }
   | { readonly type: "refund"; readonly amount: number }
   | { readonly type: "plug"; readonly token: string }
@@ -157,7 +157,7 @@ export const lamp: Behavior<LampState, LampMessage> = {
   constraints: { lamp_label: LABEL_TAKEN },
 };
 
-/** The tables of the lamp, for PostgreSQL. */
+/** The statements that create the lamp's tables in PostgreSQL. */
 export const LAMP_SQL = `
 create table lamp (
   id uuid primary key, incarnation uuid not null, version bigint not null, wake_at timestamptz,

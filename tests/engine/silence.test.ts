@@ -1,4 +1,5 @@
-// A database that does not answer. A caller waits for the driver's time limit once, not once per attempt.
+// A database that does not answer. The engine does not repeat such a call, so that its caller waits for the driver's
+// time limit only once.
 import { expect, test } from "vitest";
 import { createEngine } from "../../actors/engine/engine.ts";
 import { createMemoryStore } from "../support/memory-store.ts";
@@ -23,7 +24,7 @@ function engineWith(call: "load" | "commit", fails: () => Promise<never>) {
     store: { ...store, [call]: failing },
     behaviors: [lamp],
     ports,
-    // A message that lost its races uses other calls of the store.
+    // Never reached: a message that loses this many version conflicts uses other calls of the store.
     limits: { races_max: Number.MAX_SAFE_INTEGER },
   });
   const make = () => engine.send({ kind: "lamp", id: "one" }, { type: "make", id: "one" });
@@ -31,7 +32,7 @@ function engineWith(call: "load" | "commit", fails: () => Promise<never>) {
 }
 
 test.each(["load", "commit"] as const)(
-  "a %s without an answer is not repeated: its caller gets the error at once",
+  "a %s that gets no answer is not repeated: its caller gets the error at once",
   async (call) => {
     const { make, tries, idle } = engineWith(call, silent);
     await expect(make()).rejects.toMatchObject({ reason: "unknown", silent: true });
@@ -54,6 +55,6 @@ test.each([
   ["a connection that ended", new Error("Connection terminated unexpectedly"), false],
   ["an answer of PostgreSQL", { code: "57P01", severity: "FATAL", message: "terminating connection" }, false],
   ["nothing", undefined, false],
-])("silence: %s", (_, error, expected) => {
+])("isSilence for an error that means: %s", (_, error, expected) => {
   expect(isSilence(error)).toBe(expected);
 });

@@ -1,4 +1,4 @@
-// One suite for the stores in PostgreSQL and in memory: both keep what the engine relies on.
+// One suite for the PostgreSQL store and the in-memory store: both behave as the engine requires.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createEngine } from "../../actors/engine/engine.ts";
@@ -101,7 +101,7 @@ describe.each([["memory", memorySubject], ["PostgreSQL", postgresSubject]] as co
       ]);
     });
 
-    test("a message id that committed answers again and changes nothing", async () => {
+    test("a message that is sent again after its commit gets the same answer and changes nothing", async () => {
       const id = await newLamp();
       const messageId = productionPorts().newId();
       const first = await send(id, { type: "switch_on", note: "hello" }, messageId);
@@ -111,7 +111,7 @@ describe.each([["memory", memorySubject], ["PostgreSQL", postgresSubject]] as co
       expect(await subject.history(id)).toHaveLength(2);
     });
 
-    test("a refusal is stored like a success, even when the state changes later", async () => {
+    test("a refused message that is sent again gets the same refusal, even after the state has changed", async () => {
       const id = await newLamp();
       await send(id, { type: "switch_on" });
       const messageId = productionPorts().newId();
@@ -139,7 +139,7 @@ describe.each([["memory", memorySubject], ["PostgreSQL", postgresSubject]] as co
       ]]);
     });
 
-    test("of engines that write at once, the loser loads again and all messages are answered", async () => {
+    test("when several engines write at once, the losers load again, and all messages are answered", async () => {
       const id = await newLamp();
       const engines = [engineOn(subject.store), engineOn(subject.store), engineOn(subject.store)];
       const outcomes = await Promise.all(
@@ -179,7 +179,7 @@ describe.each([["memory", memorySubject], ["PostgreSQL", postgresSubject]] as co
       expect(await subject.current()).toBe(before);
     });
 
-    test("a refusal by a condition is stored", async () => {
+    test("a message that a condition refused gets the same refusal when it is sent again", async () => {
       const id = await newLamp();
       const messageId = productionPorts().newId();
       const first = await send(id, { type: "draw", amount: 100 }, messageId);
@@ -201,7 +201,7 @@ describe.each([["memory", memorySubject], ["PostgreSQL", postgresSubject]] as co
       await send(lamps[3] ?? "", { type: "unplug" });
     });
 
-    test("a guard decides inside the commit", async () => {
+    test("a guard accepts or refuses a message inside the commit", async () => {
       const id = await newLamp();
       expect((await send(id, { type: "guarded", allow: true })).ok).toBe(true);
       expect(await send(id, { type: "guarded", allow: false })).toMatchObject({
@@ -210,7 +210,7 @@ describe.each([["memory", memorySubject], ["PostgreSQL", postgresSubject]] as co
       });
     });
 
-    test("a constraint refuses only the message that violates it, not the others of the call", async () => {
+    test("a constraint refuses only the message that violates it, not the others of the same commit call", async () => {
       await newLamp("taken");
       const engine = engineOn(subject.store);
       const ids = Array.from({ length: 5 }, () => randomUUID());
@@ -224,7 +224,7 @@ describe.each([["memory", memorySubject], ["PostgreSQL", postgresSubject]] as co
       expect(await subject.history(ids[2] ?? "")).toEqual([]);
     });
 
-    test("children are written with the actor", async () => {
+    test("rows of an actor's child table are inserted, updated and deleted with the actor", async () => {
       const id = await newLamp();
       await send(id, { type: "child", op: "insert", key: "a", value: 1 });
       await send(id, { type: "child", op: "upsert", key: "a", value: 2 });
@@ -233,7 +233,7 @@ describe.each([["memory", memorySubject], ["PostgreSQL", postgresSubject]] as co
       expect(await subject.parts(id)).toMatchObject([{ key: "b", value: 3 }]);
     });
 
-    test("an actor that is created again after its removal is another incarnation", async () => {
+    test("an actor that is created again after its removal starts again at seq 1", async () => {
       const id = await newLamp();
       expect((await send(id, { type: "smash" })).ok).toBe(true);
       expect(await send(id, { type: "switch_on" })).toMatchObject({ ok: false, fault: { kind: "not_found" } });
@@ -253,7 +253,7 @@ describe.each([["memory", memorySubject], ["PostgreSQL", postgresSubject]] as co
       expect(await subject.store.outbox(10)).toEqual([]);
     });
 
-    test("a unit at an old version is a conflict and writes nothing", async () => {
+    test("a unit with an old version of its actor is a conflict", async () => {
       const id = await newLamp();
       const loaded = await subject.store.load([{ kind: "lamp", id }]);
       const before = loaded.actors.get(`lamp:${id}`);
@@ -266,7 +266,7 @@ describe.each([["memory", memorySubject], ["PostgreSQL", postgresSubject]] as co
       expect(result).toEqual({ status: "conflict" });
     });
 
-    test("a message id that is already stored fails the whole call", async () => {
+    test("committing a message id that is already stored fails the whole call", async () => {
       const id = await newLamp();
       const messageId = productionPorts().newId();
       await send(id, { type: "switch_on" }, messageId);
