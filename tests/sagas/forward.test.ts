@@ -1,5 +1,5 @@
-// The steps of a saga on PostgreSQL: each step happens once, no matter how often it runs and where the process dies
-// (docs/reliability.md).
+// The steps of a saga on PostgreSQL: each step takes effect once, no matter how often it runs and where the process
+// dies (docs/reliability.md).
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { FAULT_POINTS } from "../../actors/engine/ports.ts";
 import { openProbe, type ProbePlane, type Started, STEPS } from "./probe-saga.ts";
@@ -13,7 +13,7 @@ afterEach(() => p.open());
 
 const UNITS = STEPS.filter((step) => step !== "work");
 
-/** Expects everything that a successful saga leaves, each once. */
+/** Expects that the saga succeeded, and that each of its effects is in the database exactly once. */
 async function expectDone(started: Started): Promise<void> {
   const { id, first, second } = started;
   expect(await p.row(id)).toMatchObject({ state: "succeeded", step: null, error: null });
@@ -34,7 +34,7 @@ async function expectDone(started: Started): Promise<void> {
   expect(left.filter((row) => !/^[+-] (?:lamp|lamp_part|budget|pool_range):/.test(row))).toEqual([]);
 }
 
-test("a saga runs its steps in order and hands each one's output to the later ones", async () => {
+test("a saga runs its steps in order, and each step gets the outputs of the earlier ones", async () => {
   const started = await p.start();
   await p.main.pass();
   await p.doJob(started.id);
@@ -54,7 +54,7 @@ test("a saga runs its steps in order and hands each one's output to the later on
 });
 
 describe.each(STEPS)("step %s", (step) => {
-  test("a step that two processes run at once happens once", async () => {
+  test("takes effect once when two processes run it at once", async () => {
     const started = await p.start();
     await p.reach(started.id, step);
     const [one, two] = [p.newProcess(), p.newProcess()];
@@ -63,7 +63,7 @@ describe.each(STEPS)("step %s", (step) => {
     await expectDone(started);
   });
 
-  test("a tick that is sent twice under one message id happens once", async () => {
+  test("takes effect once when its tick is sent twice under one message id", async () => {
     const started = await p.start();
     await p.reach(started.id, step);
     const id = "0198f0e0-0000-7000-8000-" + started.id.slice(-12);
@@ -90,7 +90,7 @@ describe.each(STEPS)("step %s", (step) => {
   });
 });
 
-test.each(UNITS)("a closed gate at %s stops the saga exactly there and leaves nothing", async (step) => {
+test.each(UNITS)("a saga whose step %s is refused stops there and undoes everything before it", async (step) => {
   const started = await p.start();
   await p.close(`${step}:do`);
   const { state, error, steps } = await p.finish(started.id);
@@ -106,7 +106,7 @@ test.each(UNITS)("a closed gate at %s stops the saga exactly there and leaves no
   expect(await p.left(started)).toEqual([]);
 });
 
-test("a tick before its time changes nothing", async () => {
+test("a tick that arrives while the saga waits for a job changes nothing", async () => {
   const started = await p.start();
   await p.reach(started.id, "work");
   await p.main.turn(started.id);
@@ -118,7 +118,7 @@ test("a tick before its time changes nothing", async () => {
   await expectDone(started);
 });
 
-test("a full queue does not unwind a saga: the step is retried", async () => {
+test("a tick that is refused because the queue is full does not unwind the saga: the step is retried", async () => {
   const started = await p.start();
   const busy = p.newProcess({ refuses: 1 });
   await busy.pass();

@@ -9,9 +9,9 @@ import { type Bindable, GIB, type InstanceSagas, LIMIT_MS } from "./instance-sag
 
 export type Begun = {
   readonly saga_id: string;
-  /** The receiver of the message. */
+  /** The actor that receives the message. */
   readonly to: ActorRef;
-  /** The database before the message. */
+  /** A dump of the database before the message. */
   readonly before: Dump;
 };
 
@@ -20,16 +20,16 @@ export type Asked = Begun & { readonly message: Message };
 export type Scenario = {
   readonly name: string;
   readonly saga: string;
-  /** The steps that commit with the instance's own message. */
+  /** The steps that are done in the commit of the message that starts the saga. */
   readonly first: readonly string[];
   readonly later: readonly string[];
   /** The steps that are undone when a later one fails, and the steps that are jobs. */
   readonly undone: readonly string[];
   readonly jobs: readonly string[];
   readonly ask: (p: InstanceSagas) => Promise<Asked>;
-  /** Checks the database after success. */
+  /** Checks the database after the saga succeeded. */
   readonly expectDone: (p: InstanceSagas, begun: Begun) => Promise<void>;
-  /** Checks the database after the node failed a job. Without a claimed job, everything is as before. */
+  /** Checks the database after a job failed that its node had claimed. */
   readonly expectFailed: (p: InstanceSagas, begun: Begun, reason: string) => Promise<void>;
 };
 
@@ -99,7 +99,7 @@ async function diskOf(p: InstanceSagas, { to }: Begun) {
 
 type Of = (pair: readonly [Bindable, Bindable]) => Bindable | null;
 
-/** Attaches or detaches a floating IP that is attached to one of two instances, or detached. */
+/** Returns how to attach or detach a floating IP. `from` selects the NIC that has it before, `onto` the NIC after. */
 function binding(type: "attach" | "detach", { from, onto }: { readonly from: Of; readonly onto: Of }) {
   return async (p: InstanceSagas): Promise<Asked> => {
     const pair = await p.bindable();
@@ -137,7 +137,7 @@ export const SCENARIOS: readonly Scenario[] = [
         expect(added.filter((each) => each.startsWith(`+ ${table}:`))).toHaveLength(1);
       }
     },
-    // Everything is undone.
+    // A failed job undoes the whole saga.
     expectFailed: isBefore,
   },
   lifecycle("stop", "stopped", (p) => p.running()),

@@ -1,5 +1,5 @@
 // The production sagas of instances and their floating IPs on PostgreSQL, with faults between any two of their commits:
-// gates that refuse a step, processes that die, connections that break, paused processes that continue late.
+// gates that refuse a step, processes that die, connections that break, and processes that pause and continue late.
 import { NO_QUOTA_DEFAULTS } from "../../src/contract/tenancy.ts";
 import { randomUUID } from "node:crypto";
 import { expect } from "vitest";
@@ -31,7 +31,7 @@ const IN_SUITE = /^(?:instance-|disk-|floating-ip-(?!allocate$))/;
 export const SAGAS = (all as readonly SagaDefinition<never>[]).filter(({ name }) => IN_SUITE.test(name));
 const OTHERS = (all as readonly SagaDefinition<never>[]).filter(({ name }) => !IN_SUITE.test(name));
 
-/** Adds a gate before each step and each undo, for example `instance-create:finish:do`. */
+/** Adds a gate, a guard that a test can close, to each step and undo; for example `instance-create:finish:do`. */
 function gated(definition: SagaDefinition<never>): SagaDefinition<never> {
   const before = (name: string, plan: Plan<unknown>): Plan<unknown> => ({
     ...plan,
@@ -56,12 +56,12 @@ create function guard_saga_gate(args jsonb) returns boolean language sql as
 grant select on saga_gate to berth_app;
 `;
 
-/** A fault that occurs once in a process. */
+/** A fault that occurs once in a process of the tests. */
 export type Trouble =
   | { readonly dies: FaultPoint }
   /** The connection breaks during the commit call, before or after the database applied it. */
   | { readonly cut: "before" | "after" }
-  /** The process stops after the load and continues on demand. */
+  /** The process pauses between its load and its commit, and continues when the test calls `resume`. */
   | { readonly pauses: true };
 
 export type Process = Awaited<ReturnType<typeof openInstanceSagas>>["main"];
@@ -88,19 +88,19 @@ export type Bindable = { readonly nic_id: string; readonly instance_id: string; 
 export type InstanceSagas = Awaited<ReturnType<typeof openInstanceSagas>>;
 
 type Bare = Awaited<ReturnType<typeof makeBareFixture>>;
-/** Prepared objects that the cases use before they create more. */
+/** Objects of the fixture that the cases use up before they create more. */
 type Prepared = {
   readonly shared: readonly [Bindable, Bindable] | undefined;
   readonly running: readonly string[];
   readonly stopped: readonly string[];
-  /** Floating IPs on the first of these NICs. */
+  /** Floating IPs that are attached to the first of the `shared` NICs. */
   readonly bound: readonly string[];
 };
 export type InstanceFixture = Bare & Prepared;
 
 /**
- * Creates a database with a tenancy, a network, an image, a node and the initial objects of so many cases. Tests copy
- * it, because the remains of cases slow down later ones, and creating everything for each case is slower.
+ * Creates a database with a tenancy, a network, an image, a node, and the instances and floating IPs that this many
+ * cases need. Tests copy the database for each group of cases, because the remains of cases slow down later ones.
  */
 export async function makeFixture(cases: number): Promise<InstanceFixture> {
   const bare = await makeBareFixture();
@@ -121,11 +121,11 @@ export async function makeFixture(cases: number): Promise<InstanceFixture> {
 
 async function makeBareFixture() {
   const database = await freshDatabase();
-  // The API creates these objects; its own background work must end first.
+  // The API creates these objects. Its background work must end before the tests' own processes start.
   const t = await openTestControlPlane({ databaseUrl: database.url });
   const fixture = await openComputeFixture({ t });
   const { tenant: { silo_id, tenant_id, project_id }, image, node: { server_uuid: node } } = fixture;
-  // Room for all instances that the cases leave.
+  // Enough room for all instances that the cases leave behind.
   await fixture.node.alive({ cpu_threads_logical: 100_000, ram_total_mb: 100_000_000 });
   const wide = { name: "wide", ipv4_block: WIDE.block, ipv6_block: "fd00:10:0:2::/64" };
   const subnet = await fixture.make(`/v1/subnets?vpc=${fixture.vpc.id}`, wide);
@@ -211,7 +211,7 @@ export async function openInstanceSagas(fixture: InstanceFixture) {
   const toJob = async (id: string, message: Message) =>
     okOf(await main.engine.send({ kind: "job", id }, { by: node, ...message }));
 
-  /** Returns the message that creates an instance with one NIC of both families. */
+  /** Returns the message that creates an instance with one NIC, which has an IPv4 and an IPv6 address. */
   function creation(fields: object = {}): Message & { readonly id: string; readonly operation_id: string } {
     const id = randomUUID();
     return {
@@ -258,7 +258,7 @@ export async function openInstanceSagas(fixture: InstanceFixture) {
     await main.deliver();
   }
 
-  /** Serves the saga's wait: does its job like the node, or delivers tells. */
+  /** Ends what the saga waits for: completes its job as the node does, or delivers its tells. */
   async function serve(saga: SagaRow): Promise<void> {
     const job = await jobOf(saga);
     if (job === undefined || job.state === "completed" || job.state === "failed") return await main.deliver();
@@ -266,7 +266,7 @@ export async function openInstanceSagas(fixture: InstanceFixture) {
     await endJob(job.id);
   }
 
-  /** Runs the saga until its next step is to do, or to undo, this step. */
+  /** Runs the saga until its next action is to do, or to undo, this step. */
   async function reach(id: string, step: string, state: "running" | "unwinding" = "running"): Promise<void> {
     for (let ticks = 0; ticks < 30; ticks++) {
       const now = await row(id);
@@ -319,7 +319,7 @@ export async function openInstanceSagas(fixture: InstanceFixture) {
   }
 
   let { shared } = fixture;
-  /** Two instances that all cases with addresses share, because these cases do not change them. */
+  /** Returns the NICs of two instances that all floating IP cases share, because they do not change the instances. */
   const bindable = async () => shared ??= [await nicOf(await running()), await nicOf(await running())];
   async function nicOf(instance_id: string): Promise<Bindable> {
     const { rows } = await db.query<{ id: string }>("select id from nic where instance_id = $1", [instance_id]);
@@ -357,7 +357,7 @@ export async function openInstanceSagas(fixture: InstanceFixture) {
     return id;
   }
 
-  /** Finds where a floating IP is attached, and its operation. */
+  /** Returns where a floating IP is attached, and its operation. */
   async function floatingIpOf(id: string) {
     const { rows } = await db.query(
       "select attached_to, attached_instance_id, hosted_cn, operation_id, prior_nic_id from floating_ip where id = $1",
@@ -366,7 +366,7 @@ export async function openInstanceSagas(fixture: InstanceFixture) {
     return rows[0];
   }
 
-  /** Lists wrong counters and references to ended operations. When no operation is in flight, there must not be any. */
+  /** Lists wrong counters and references to ended operations. It must be empty when no operation is in flight. */
   async function contradictions(): Promise<readonly unknown[]> {
     const { rows } = await db.query(CONTRADICTIONS);
     return rows;
@@ -419,13 +419,13 @@ function okOf(outcome: Outcome): void {
   expect(outcome).toMatchObject({ ok: true });
 }
 
-/** Tables of sagas, jobs, logs and the clock. */
+/** Tables that the comparisons ignore: sagas, jobs, logs and the clock. */
 const RECORDS = ["saga_gate", "saga", "job", "transition", "seen", "outbox", "audit_event", "audit_head", "lab_clock"];
 
-/** A block and the number of its host addresses. */
+/** The IPv4 block of a subnet, and the number of addresses in it that NICs can get. */
 const WIDE = { block: "10.0.64.0/18", addresses: 2 ** 14 - 3 } as const;
 
-/** Lists the differences, except in times of updates and in generations. */
+/** Lists the differences between two dumps, except in update times and generations. */
 function differences(before: Dump, after: Dump): string[] {
   const settled = (dump: Dump) =>
     new Map(

@@ -1,5 +1,5 @@
 // The sagas of instances and their floating IPs, step by step: no matter what fails and where a process dies, each step
-// happens once, and in the end the operation succeeded, or is undone completely, or is stuck with the step's name
+// takes effect once, and in the end the operation succeeded, or is undone completely, or is stuck with the step's name
 // (docs/reliability.md).
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { FAULT_POINTS } from "../../actors/engine/ports.ts";
@@ -16,7 +16,7 @@ import {
   SAGAS,
 } from "./instance-sagas.ts";
 
-/** More cases would make the comparison of the whole database slow. */
+/** The number of cases after which a new copy of the database is used; more would make comparing the dumps slow. */
 const CASES_PER_DATABASE = 20;
 
 let fixture: InstanceFixture;
@@ -68,7 +68,7 @@ async function expectEachJobOnce({ jobs, saga }: Scenario, { saga_id }: Begun): 
   expect(rows).toHaveLength(jobs.length + forced);
 }
 
-test("every step of every saga of instances, disks and floating IPs is in a scenario, and every undo is among the undone", () => {
+test("the scenarios cover every step and every undo of all sagas of instances, disks and floating IPs", () => {
   const defined = SAGAS.flatMap(({ name, steps }) =>
     steps.flatMap((step) => [`${name}:${step.name}`, ...(step.undo === null ? [] : [`${name}:${step.name}:undo`])])
   );
@@ -79,8 +79,8 @@ test("every step of every saga of instances, disks and floating IPs is in a scen
   expect([...new Set(covered)].sort()).toEqual(defined.sort());
 });
 
-describe.each(SCENARIOS)("the first message: $name", (scenario) => {
-  test("starts one operation when two processes send it at once under one id", async () => {
+describe.each(SCENARIOS)("the message that starts the operation $name", (scenario) => {
+  test("starts one operation when two processes send it at once under one message id", async () => {
     const asked = await scenario.ask(p);
     const id = messageId(asked);
     const answers = await Promise.all([1, 2].map(() => send(asked, p.newProcess(), id)));
@@ -90,7 +90,7 @@ describe.each(SCENARIOS)("the first message: $name", (scenario) => {
     await expectSucceeded(scenario, asked);
   });
 
-  test.each(FAULT_POINTS)("is repeated when the process dies %s", async (dies) => {
+  test.each(FAULT_POINTS)("takes effect once when it is repeated after the process died %s", async (dies) => {
     const asked = await scenario.ask(p);
     const id = messageId(asked);
     const dying = p.newProcess({ dies });
@@ -101,7 +101,7 @@ describe.each(SCENARIOS)("the first message: $name", (scenario) => {
     await expectSucceeded(scenario, asked);
   });
 
-  test.each(["before", "after"] as const)("gets through when the connection is cut %s the commit", async (cut) => {
+  test.each(["before", "after"] as const)("takes effect once when the connection is cut %s the commit", async (cut) => {
     const asked = await scenario.ask(p);
     const cutting = p.newProcess({ cut });
     expect(await send(asked, cutting, messageId(asked))).toMatchObject({ ok: true });
@@ -114,7 +114,7 @@ describe.each(SCENARIOS)("the first message: $name", (scenario) => {
 const STEPS = SCENARIOS.flatMap((scenario) => scenario.later.map((step) => ({ scenario, step, of: scenario.name })));
 
 describe.each(STEPS)("step $step of $of", ({ scenario, step }) => {
-  test("run by two processes at once happens once", async () => {
+  test("takes effect once when two processes run it at once", async () => {
     const begun = await begin(scenario);
     await p.reach(begun.saga_id, step);
     const [one, two] = [p.newProcess(), p.newProcess()];
@@ -133,7 +133,7 @@ describe.each(STEPS)("step $step of $of", ({ scenario, step }) => {
     await expectSucceeded(scenario, begun);
   });
 
-  test.each(["before", "after"] as const)("is done once when the connection is cut %s the commit", async (cut) => {
+  test.each(["before", "after"] as const)("takes effect once when the connection is cut %s the commit", async (cut) => {
     const begun = await begin(scenario);
     await p.reach(begun.saga_id, step);
     const cutting = p.newProcess({ cut });
@@ -143,7 +143,7 @@ describe.each(STEPS)("step $step of $of", ({ scenario, step }) => {
     await expectSucceeded(scenario, begun);
   });
 
-  test("is not done by a process that was paused while another one did it", async () => {
+  test("is not repeated by a process that was paused while another one did it", async () => {
     const begun = await begin(scenario);
     await p.reach(begun.saga_id, step);
     const late = p.newProcess({ pauses: true });
@@ -151,14 +151,14 @@ describe.each(STEPS)("step $step of $of", ({ scenario, step }) => {
     await late.paused;
     await p.main.turn(begun.saga_id);
     late.resume();
-    // Its commit is refused; it then runs the step that is due.
+    // The paused process's commit is refused; the process then runs the step that is due.
     await turn;
     expect(late.struck()).toBe(1);
     await p.finish(begun.saga_id);
     await expectSucceeded(scenario, begun);
   });
 
-  test("stops the operation exactly there when it is refused", async () => {
+  test("stops the operation when it is refused, and the earlier steps are undone", async () => {
     const begun = await begin(scenario);
     await p.close(gate(scenario, step, "do"));
     const { state, error, steps } = await p.finish(begun.saga_id);
@@ -240,7 +240,7 @@ describe.each(JOBS)("the job $step of $of", ({ scenario, step }) => {
     const { rows } = await p.db.query(ofNodes, [begun.saga_id, sent]);
     const states = rows.filter(({ forward }) => forward).map(({ state }) => state);
     expect(states).toEqual([...sent.slice(1).map(() => "completed"), "failed"]);
-    // The address that was detached before is attached again.
+    // The undo sends one job for each completed job, for example to attach the detached floating IP again.
     expect(rows.filter(({ forward }) => !forward)).toHaveLength(sent.length - 1);
     if (scenario.saga !== "instance-create") await p.toJob(begun.job.id, { type: "bury" });
   });
@@ -261,13 +261,13 @@ describe.each(UNDOS)("the undo of $step of $of", ({ scenario, step }) => {
     return begun;
   }
 
-  /** Expects the database as before: no job had begun, or the job's own undo reverted it. */
+  /** Expects the database as before the operation: no job had begun, or its undo reverted the job. */
   async function expectUndone(begun: Begun): Promise<void> {
     expect((await p.row(begun.saga_id)).state).toBe("unwound");
     expect(await p.left(begun.before)).toEqual([]);
   }
 
-  test("run by two processes at once happens once", async () => {
+  test("takes effect once when two processes run it at once", async () => {
     const begun = await unwinding();
     const [one, two] = [p.newProcess(), p.newProcess()];
     await Promise.all([one.turn(begun.saga_id), two.turn(begun.saga_id), one.turn(begun.saga_id)]);
@@ -284,7 +284,7 @@ describe.each(UNDOS)("the undo of $step of $of", ({ scenario, step }) => {
     await expectUndone(begun);
   });
 
-  test.each(["before", "after"] as const)("is done once when the connection is cut %s the commit", async (cut) => {
+  test.each(["before", "after"] as const)("takes effect once when the connection is cut %s the commit", async (cut) => {
     const begun = await unwinding();
     const cutting = p.newProcess({ cut });
     await cutting.turn(begun.saga_id);
@@ -293,7 +293,7 @@ describe.each(UNDOS)("the undo of $step of $of", ({ scenario, step }) => {
     await expectUndone(begun);
   });
 
-  test("that fails and then succeeds leaves nothing", async () => {
+  test("leaves the database as before the operation when it fails at first and then succeeds", async () => {
     const begun = await unwinding();
     await p.close(gate(scenario, step, "undo"));
     await p.main.turn(begun.saga_id);
@@ -304,7 +304,7 @@ describe.each(UNDOS)("the undo of $step of $of", ({ scenario, step }) => {
     await expectUndone(begun);
   });
 
-  test("becomes stuck with the step's name when it keeps failing, until an operator retries it", async () => {
+  test("leaves the operation stuck with the step's name when it keeps failing, until an operator retries it", async () => {
     const begun = await unwinding();
     await p.close(gate(scenario, step, "undo"));
     for (let tries = 1; tries <= UNDO_TRIES_MAX; tries++) {

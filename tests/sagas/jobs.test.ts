@@ -1,5 +1,5 @@
-// Sagas that wait for a node: the job fails, its limit passes, the node stops, reports arrive late or twice, and an
-// operator abandons the saga while the node works (docs/instances.md, "Jobs").
+// Sagas that wait for a node's job: the job fails, its time limit passes, the node stops, the node's report arrives
+// late or twice, or an operator abandons the saga while the node works (docs/instances.md, "Jobs").
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { JOB_LIMIT_MS, openProbe, type ProbePlane } from "./probe-saga.ts";
 
@@ -47,7 +47,7 @@ test("a job that is not claimed within its limit is cancelled without a tombston
   expect(await p.claim(s.job)).toMatchObject({ ok: false, fault: { kind: "conflict" } });
 });
 
-describe("a job that is claimed when its limit passes", () => {
+describe("a claimed job whose time limit passes", () => {
   test("is cancelled with a tombstone, which stays until its node has buried it", async () => {
     const s = await waiting();
     await p.claim(s.job);
@@ -62,7 +62,7 @@ describe("a job that is claimed when its limit passes", () => {
   });
 
   test.each([{ type: "complete", result: { made: "too late" } }, { type: "fail", reason: "too late" }])(
-    "and whose report is late: $type is refused and changes nothing",
+    "refuses a late report ($type), which changes nothing",
     async (report) => {
       const s = await waiting();
       await p.claim(s.job);
@@ -81,8 +81,8 @@ describe("a job that is claimed when its limit passes", () => {
   );
 });
 
-describe("a report that is stored but not yet delivered to the saga", () => {
-  test("counts although the limit has passed: the work is done and the saga continues", async () => {
+describe("a job's report that is stored but not yet delivered to the saga", () => {
+  test("counts although the job's time limit has passed: the saga continues", async () => {
     const s = await waiting();
     await p.claim(s.job);
     await complete(s.job);
@@ -93,7 +93,7 @@ describe("a report that is stored but not yet delivered to the saga", () => {
     expect((await p.finish(s.id)).state).toBe("succeeded");
   });
 
-  test("prevents abandoning the saga, because the work would remain", async () => {
+  test("prevents abandoning the saga, because the node's work would not be undone", async () => {
     const s = await waiting();
     await p.claim(s.job);
     await complete(s.job);
@@ -105,7 +105,7 @@ describe("a report that is stored but not yet delivered to the saga", () => {
   });
 });
 
-test("a report that is delivered twice, and another job's report, move the saga once", async () => {
+test("a repeated report and the report of another job do not change the saga", async () => {
   const s = await waiting();
   await p.doJob(s.id);
   const after = await p.row(s.id);
@@ -117,7 +117,7 @@ test("a report that is delivered twice, and another job's report, move the saga 
   expect((await p.finish(s.id)).state).toBe("succeeded");
 });
 
-test("a report is accepted once, from the node that claimed the job, and from no other", async () => {
+test("a report is accepted once, and only from the node that claimed the job", async () => {
   const s = await waiting();
   const foreign = { by: "88888888-0000-4000-8000-000000000002" };
   expect(await complete(s.job)).toMatchObject({ fault: { message: "job is not claimed" } });
@@ -149,8 +149,8 @@ test("a node that stops renewing its claim fails the job at the end of the lease
   expect(await p.left(s)).toEqual([]);
 });
 
-describe("abandon while the node works", () => {
-  test("cancels the job in the same commit and unwinds", async () => {
+describe("abandoning a saga while the node works", () => {
+  test("cancels the job in the same commit and unwinds the saga", async () => {
     const s = await waiting();
     await p.claim(s.job);
     expect((await abandon(s.id)).ok).toBe(true);
@@ -164,7 +164,7 @@ describe("abandon while the node works", () => {
   });
 });
 
-describe("an undo that is a job", () => {
+describe("an undo that is a job:", () => {
   async function undoing() {
     const started = await p.start();
     await p.close("finish:do");
@@ -183,7 +183,7 @@ describe("an undo that is a job", () => {
       },
       "no report within the limit of the undo",
     ],
-  ])("and %s is not repeated until an operator retries it as another job", async (_how, fail, reason) => {
+  ])("a job that %s is not repeated until an operator's retry sends another job", async (_how, fail, reason) => {
     const s = await undoing();
     await fail(s);
     expect(await p.row(s.id)).toMatchObject({ state: "stuck", stuck_reason: `undo of step work: ${reason}` });
@@ -196,7 +196,7 @@ describe("an undo that is a job", () => {
     expect(await p.left(s)).toEqual([]);
   });
 
-  test("and was reported but not delivered when its limit passed counts as done", async () => {
+  test("a report that was stored before the time limit and delivered after it completes the undo", async () => {
     const s = await undoing();
     await p.claim(s.job);
     await complete(s.job);
@@ -210,7 +210,7 @@ describe("an undo that is a job", () => {
 });
 
 describe("a build that does not know the saga", () => {
-  test("does not move it, keeps the report for a build that does, and refuses to abandon it", async () => {
+  test("does not run the saga's steps, keeps the report for a build that knows it, and refuses to abandon it", async () => {
     const s = await waiting();
     const old = p.newProcess({ knows: false });
     await p.claim(s.job);

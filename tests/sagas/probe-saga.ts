@@ -1,5 +1,5 @@
-// A saga with every kind of step, over the lamps of tests/engine/probe.ts: two writes, a job, an allocation, and a last
-// write without an undo. Each step and each undo has a gate that a test can close, so that it fails there.
+// A saga with every kind of step, on the lamps of tests/engine/probe.ts: two writes, a job, an allocation, and a last
+// write without an undo. Each step and each undo has a gate; when a test closes the gate, the step or undo is refused.
 import { randomUUID } from "node:crypto";
 import { expect } from "vitest";
 import { give, insert, take, withActor } from "../../actors/engine/effects.ts";
@@ -72,20 +72,20 @@ export type Process = {
   readonly engine: Engine;
   /** Runs one pass of the background worker. */
   pass(): Promise<void>;
-  /** Only delivers the outbox. */
+  /** Delivers the outbox and does no other background work. */
   deliver(): Promise<void>;
   /** Sends one tick to a saga and handles its refusal like the background worker. */
   turn(id: string): Promise<void>;
-  /** Returns how often its fault occurred. */
+  /** Returns how often the process's fault occurred. */
   struck(): number;
 };
 
 type ProcessOptions = {
   /** The process dies once, at this point of its next commit. */
   readonly dies?: FaultPoint;
-  /** Whether its build knows the saga. Default: true. */
+  /** Whether the process's build knows the saga. Default: true. */
   readonly knows?: boolean;
-  /** The number of ticks for which its queue is full. */
+  /** The number of ticks that the process refuses first because its queue is full. */
   readonly refuses?: number;
 };
 
@@ -179,7 +179,7 @@ export async function openProbe() {
     main.engine.send({ kind: "job", id }, { by: NODE, ...message });
   const claim = (id: string, lease_s = 3_600) => toJob(id, { type: "claim", lease_s });
 
-  /** Does the job that the saga waits for, like its node, and delivers the report. */
+  /** Claims and ends the job that the saga waits for, as its node does, and delivers the report. */
   async function doJob(
     id: string,
     ending: object = { type: "complete", result: { made: "by the node" } },
@@ -229,12 +229,12 @@ export async function openProbe() {
     doJob,
     reach,
     finish,
-    /** Refuses this step or undo from now on, for example `light:do`. */
+    /** Closes the gate of a step or undo, for example `light:do`, so that it is refused from now on. */
     close,
     open,
     advance: (ms: number) =>
       db.query("update lab_clock set ahead = ahead + $1 * interval '1 millisecond'", [ms]).then(() => {}),
-    /** Lists what the saga left, except its own records. */
+    /** Lists the rows that the saga changed, except its own records. */
     left: async (started: Started) => differences(started.before, await dumpTables(db)),
     end: async () => {
       await app.close();
@@ -246,9 +246,10 @@ export async function openProbe() {
 
 export type Started = { readonly id: string; readonly first: string; readonly second: string; readonly before: Dump };
 
-/** Tables of the saga's own records, logs and the clock. Versions never decrease, so they are not compared. */
+/** Tables that the comparisons ignore: the saga's own records, logs and the clock. */
 const RECORDS = ["probe_gate", "saga", "job", "transition", "seen", "outbox", "audit_event", "audit_head", "lab_clock"];
 
+/** Lists the differences between two dumps, except in versions, which an undo does not decrease. */
 function differences(before: Dump, after: Dump): string[] {
   const settled = (dump: Dump) =>
     new Map([...dump].map(([table, rows]) => [table, rows.map((each) => each.replace(/"version":\d+,/, ""))]));

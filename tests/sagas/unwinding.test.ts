@@ -1,5 +1,5 @@
-// The undo of a saga: no matter what fails and where a process dies, in the end the database is as before the saga, or
-// the saga is stuck with the reason (docs/reliability.md).
+// Undoing a saga: no matter what fails and where a process dies, in the end the database is as before the saga, or the
+// saga is stuck with the reason (docs/reliability.md).
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { FAULT_POINTS } from "../../actors/engine/ports.ts";
 import { UNDO_TRIES_MAX } from "../../actors/saga/transition.ts";
@@ -26,7 +26,7 @@ async function unwindingAt(step: (typeof UNDONE)[number]) {
 }
 
 describe.each(UNDONE)("the undo of %s", (step) => {
-  test("happens once when two processes run it at once", async () => {
+  test("takes effect once when two processes run it at once", async () => {
     const started = await unwindingAt(step);
     const [one, two] = [p.newProcess(), p.newProcess()];
     await Promise.all([one.turn(started.id), two.turn(started.id), one.turn(started.id)]);
@@ -43,7 +43,7 @@ describe.each(UNDONE)("the undo of %s", (step) => {
     expect(await p.left(started)).toEqual([]);
   });
 
-  test("leaves the saga stuck with the step's name when it keeps failing, and the earlier steps as they are", async () => {
+  test("leaves the saga stuck with the step's name, and earlier steps not undone, when it keeps failing", async () => {
     const started = await unwindingAt(step);
     await p.close(`${step}:undo`);
     for (let tries = 1; tries <= UNDO_TRIES_MAX; tries++) {
@@ -67,30 +67,33 @@ describe.each(UNDONE)("the undo of %s", (step) => {
   });
 });
 
-describe.each([1, 2, 3, 4])("an undo that fails %d times and then succeeds", (failures) => {
-  test.each(WRITES)("%s", async (step) => {
-    const started = await unwindingAt(step);
-    await p.close(`${step}:undo`);
-    for (let tries = 1; tries <= failures; tries++) {
-      await p.main.turn(started.id);
-      const waiting = await p.row(started.id);
-      expect(waiting.steps[step]?.["status"]).toBe("undo_failed");
-      await p.advance((BACKOFF_MS[tries - 1] ?? 0) - 500);
-      // Too early: nothing happens.
-      await p.main.turn(started.id);
-      expect(await p.row(started.id)).toEqual(waiting);
-      await p.advance(500);
-    }
-    await p.open(`${step}:undo`);
-    expect((await p.finish(started.id)).state).toBe("unwound");
-    expect(await p.left(started)).toEqual([]);
-  });
-});
+describe.each([1, 2, 3, 4])(
+  "an undo that fails %d times and then succeeds leaves the database as before",
+  (failures) => {
+    test.each(WRITES)("for step %s", async (step) => {
+      const started = await unwindingAt(step);
+      await p.close(`${step}:undo`);
+      for (let tries = 1; tries <= failures; tries++) {
+        await p.main.turn(started.id);
+        const waiting = await p.row(started.id);
+        expect(waiting.steps[step]?.["status"]).toBe("undo_failed");
+        await p.advance((BACKOFF_MS[tries - 1] ?? 0) - 500);
+        // A tick before the time of the next try changes nothing.
+        await p.main.turn(started.id);
+        expect(await p.row(started.id)).toEqual(waiting);
+        await p.advance(500);
+      }
+      await p.open(`${step}:undo`);
+      expect((await p.finish(started.id)).state).toBe("unwound");
+      expect(await p.left(started)).toEqual([]);
+    });
+  },
+);
 
-describe("abandon", () => {
+describe("abandoning a saga", () => {
   const abandon = (id: string) => p.main.engine.send({ kind: "saga", id }, { type: "abandon" });
 
-  test.each(STEPS)("before %s undoes what is done and nothing else", async (step) => {
+  test.each(STEPS)("before step %s undoes the steps that are done and nothing else", async (step) => {
     const started = await p.start();
     await p.reach(started.id, step);
     expect((await abandon(started.id)).ok).toBe(true);
@@ -98,7 +101,7 @@ describe("abandon", () => {
     expect(await p.left(started)).toEqual([]);
   });
 
-  test("is refused for a saga that unwinds or has ended", async () => {
+  test("is refused while the saga unwinds and after it has ended", async () => {
     const started = await unwindingAt("plug");
     expect(await abandon(started.id)).toMatchObject({ ok: false, fault: { kind: "conflict" } });
     await p.finish(started.id);
@@ -109,7 +112,7 @@ describe("abandon", () => {
   });
 });
 
-test("a late refusal of an earlier step does not unwind the saga", async () => {
+test("a refusal of an earlier step that arrives late does not unwind the saga", async () => {
   const started = await p.start();
   await p.reach(started.id, "plug");
   const late = { type: "step_refused", step: "light", reason: "long ago" };

@@ -1,6 +1,6 @@
 // INV-1, INV-3, INV-4 and INV-17: compares the answers that clients got with the log. The log has an acknowledged
 // operation once, from before its answer, a refused operation never, and an unanswered operation at most once. Every
-// transition in the log has a client's request or is internal (UNSENT). Its row contains its audit entry.
+// transition in the log was sent by a client or is internal (UNSENT). An audited transition's row has its audit entry.
 import { actorKey, effectsOf, type Evidence } from "./evidence.ts";
 import type { Operation, StampedTransition } from "./journal.ts";
 import { AUDITED, UNSENT } from "./published.ts";
