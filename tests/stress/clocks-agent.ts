@@ -8,12 +8,12 @@ import { type Running, start } from "../processes/executables.ts";
 
 export type ClockedAgent = {
   readonly server_uuid: string;
-  /** Starts it. */
+  /** Starts the agent. */
   start(): Running;
-  /** kill -9. */
+  /** Kills the agent with SIGKILL. */
   kill(): Promise<void>;
   set(ahead_s: number): Promise<void>;
-  /** Delays each step of its jobs by this many milliseconds from now on. */
+  /** Delays each step of the agent's jobs by this many milliseconds from now on. */
   slow(slow_ms: number): Promise<void>;
   /** Halts the VM on the machine itself. Call it while the agent does not run. */
   haltVm(id: string): Promise<void>;

@@ -1,6 +1,5 @@
-// Node agents whose clocks are wrong and change while they work. They enrol, count as live by the database's time, do
-// their jobs, keep their leases, and their reports count, as with a right clock
-// (docs/reliability.md, R-10).
+// Node agents whose clocks are wrong and change while they work. As with a right clock, they enrol, count as live, do
+// their jobs and keep their leases, and the server accepts their reports (docs/reliability.md, R-10).
 import { randomBytes } from "node:crypto";
 import type { Instance } from "../../src/contract/instance.ts";
 import type { Job } from "../../src/contract/job.ts";
@@ -15,7 +14,7 @@ import type { ClocksSite } from "./clocks-site.ts";
 import { until } from "./waiting.ts";
 
 const DAY_S = 86_400;
-/** The offset of each agent's clock: from the start, and from the middle of its first, second and third job. */
+/** The offsets of each agent's clock in seconds: from its start, and from the middle of its first three jobs on. */
 const CLOCKS: Readonly<Record<string, readonly [number, number, number, number]>> = {
   "whose clock is right": [0, 0, 0, 0],
   "a day ahead": [DAY_S, DAY_S, DAY_S, DAY_S],
@@ -23,21 +22,21 @@ const CLOCKS: Readonly<Record<string, readonly [number, number, number, number]>
   "whose clock jumps": [0, DAY_S, 0, -DAY_S],
 };
 const JOBS = ["stop", "start", "restart"] as const;
-/** The offsets of the servers' clocks. */
+/** The offsets of the two servers' clocks, in seconds. */
 const SERVERS_AHEAD_S = [3_600, -3_600] as const;
-/** So long that a job stops in the middle. */
+/** The delay of each step of a job, so long that the job does not continue until it is reset. */
 const SLOW_MS = 300_000;
 const WAIT = { limit_ms: 60_000, look_ms: 20 };
 const TOLERANCE_S = 300;
 const LIVE_S = 60;
-/** Several leases fit in the time that an operation waits for its node. */
+/** The lease of a job, several times shorter than the time that an operation waits for its node. */
 const LEASE_S = 120;
 const LEASE_PARTS = [LEASE_S / 2, LEASE_S / 2, LEASE_S / 2] as const;
 const IMAGE_BYTES = 10_000;
 
 type Subject = { readonly site: ClocksSite; readonly db: Db; readonly g: InstanceFixture };
 
-/** Prints one line per agent. Returns whether all were correct. */
+/** Runs the agents and prints one line for each. Returns whether all worked correctly. */
 export async function agentsByWrongClocks(site: ClocksSite, db: Db): Promise<boolean> {
   await site.set(SERVERS_AHEAD_S);
   const folder = await temporaryFolder("clocked-agents");
@@ -64,7 +63,7 @@ export async function agentsByWrongClocks(site: ClocksSite, db: Db): Promise<boo
   }
 }
 
-/** Runs an agent through its jobs. Returns what is wrong. */
+/** Enrols an agent and runs its jobs. Returns what went wrong. */
 async function liveThrough(subject: Subject, agent: ClockedAgent, clock: readonly number[]): Promise<string[]> {
   const { site, db, g } = subject;
   const running = agent.start();
@@ -74,7 +73,7 @@ async function liveThrough(subject: Subject, agent: ClockedAgent, clock: readonl
   const wrong = await isLive(db, agent) ? [] : ["it does not count as live"];
   const instance: Instance = okOf(await makeInstance(g));
   if (instance.host_cn_uuid !== agent.server_uuid) throw new Error("the instance is on another node");
-  // The next instance is placed on the next agent's node.
+  // Cordons the node, so that the next instance is placed on the next agent's node.
   await site.ask({
     method: "PATCH",
     path: `/v1/cns/${agent.server_uuid}/placement`,
@@ -83,7 +82,7 @@ async function liveThrough(subject: Subject, agent: ClockedAgent, clock: readonl
   for (const [index, verb] of JOBS.entries()) {
     wrong.push(...await jobUnderJump(subject, { agent, instance, verb, ahead_s: clock[index + 1]! }));
   }
-  // The VM's time of modification shows the agent's clock, so the clock was really set.
+  // The agent writes its own clock into the VM's modification time, which shows whether the clock was set.
   const goes_s = (Date.parse((await agent.vm(instance.id)).last_modified) - Date.now()) / 1_000;
   if (Math.abs(goes_s - clock[3]!) > TOLERANCE_S) wrong.push(`its clock is ${Math.round(goes_s)} s ahead: never set`);
   return [
@@ -101,8 +100,8 @@ type Act = {
 };
 
 /**
- * Runs one job. In the middle the agent's clock changes, its heartbeats renew the lease beyond the original end, and it
- * is killed and continues the job after its restart.
+ * Runs one job. In the middle of the job, changes the agent's clock, waits until heartbeats have renewed the lease
+ * beyond its original end, and kills and restarts the agent, which must complete the job. Returns what went wrong.
  */
 async function jobUnderJump({ site, db, g }: Subject, { agent, instance, verb, ahead_s }: Act): Promise<string[]> {
   await agent.slow(SLOW_MS);
@@ -129,7 +128,7 @@ async function jobUnderJump({ site, db, g }: Subject, { agent, instance, verb, a
   return status === 200 ? [] : [`${verb}: answered ${status} ${text}`];
 }
 
-/** Restarts the agent with its last clock and checks that its report of a halted VM changes the record. */
+/** Checks that the server accepts a report of a halted VM from the restarted agent. Returns what went wrong. */
 async function isBelieved({ g }: Subject, agent: ClockedAgent, { id }: Instance): Promise<string[]> {
   await agent.kill();
   await agent.haltVm(id);
@@ -138,7 +137,9 @@ async function isBelieved({ g }: Subject, agent: ClockedAgent, { id }: Instance)
   return await until(isStopped, WAIT) ? [] : ["its report of a halted VM has no effect"];
 }
 
-/** Returns whether its last heartbeat is recent and not in the future, by the database's time. */
+/**
+ * Waits until the agent's last heartbeat is recent and not in the future, by the database's clock; false at the limit.
+ */
 async function isLive(db: Db, { server_uuid }: ClockedAgent): Promise<boolean> {
   return await until(async () => {
     const { rows } = await db.query(
@@ -152,7 +153,9 @@ async function isLive(db: Db, { server_uuid }: ClockedAgent): Promise<boolean> {
   }, WAIT);
 }
 
-/** Calls the servers in turn, without a time limit, because a create takes as long as its job. */
+/**
+ * Returns a function that calls the servers in turn, without a time limit, because a create takes as long as its job.
+ */
 function callsOf(site: ClocksSite) {
   let turn = 0;
   return async (method: string, path: string, { key = ROOT_KEY, body }: CallOptions = {}): Promise<Answer> => {

@@ -1,4 +1,4 @@
-// Everything with a time limit: how to start one, and whether it is still valid.
+// Everything that expires: how to create each thing, and how to check whether it is still valid.
 import { randomUUID } from "node:crypto";
 import type { RegistrationView } from "../../src/contract/agent.ts";
 import {
@@ -18,7 +18,7 @@ import { until } from "./waiting.ts";
 
 export type Limit = {
   readonly after_s: number;
-  /** Whether checking it uses it up. */
+  /** Whether a check uses the thing up, so that it can be checked only once. */
   readonly once?: boolean;
   begin(site: ClocksSite): Promise<{ lives(): Promise<boolean> }>;
 };
@@ -97,10 +97,10 @@ async function login(site: ClocksSite) {
   return await site.ask({ method: "POST", path: "/v1/auth/login", body, key: "" });
 }
 
-/** Creates a machine that is approved for setup and has taken its bundle. */
+/** Creates a machine that is approved for setup and whose bundle was fetched. */
 async function machineInSetup(site: ClocksSite): Promise<string> {
   const call = (method: string, path: string, { body }: CallOptions = {}) => site.answer({ method, path, body });
-  // The functions that create machines use only `call`.
+  // The functions that create machines use only the field `call`.
   const t = { call } as TestControlPlane;
   okOf(await putPolicy(t));
   return (await settingUp(t)).server_uuid;
@@ -115,7 +115,7 @@ async function claimedJob(site: ClocksSite): Promise<string> {
   const tell = (path: string, body: object) => site.ask({ method: "POST", path: `/v1/agent/${path}`, body, key });
   await tell("capacity", capacityFor(1));
   await tell("heartbeat", {});
-  // The answer comes when the job has failed.
+  // Not awaited: the answer comes only when the job has failed.
   void request(url, createCall(project));
   let id = "";
   const isClaimed = async () => {

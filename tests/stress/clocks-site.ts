@@ -1,5 +1,5 @@
-// Two servers on one database, each with its own wall clock, which can be set while it runs. The database's clock can
-// be moved independently.
+// Two servers on one database, each with its own wall clock, which tests can set while the server runs. Tests can also
+// move the database's clock.
 import { randomUUID } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -13,16 +13,16 @@ import { until } from "./waiting.ts";
 export type ClocksSite = {
   readonly servers: readonly ServerProcess[];
   urls(): readonly string[];
-  /** Sets the offset of each server's wall clock, and waits until the servers use it. */
+  /** Sets the offset of each server's wall clock in seconds, and waits until the servers use it. */
   set(ahead_s: readonly [number, number]): Promise<void>;
   /** Sets the offset of one server's clock without waiting. */
   jump(index: 0 | 1, ahead_s: number): Promise<void>;
   /** Moves the database's clock forward. Returns its new time. */
   advance(seconds: number): Promise<Date>;
-  /** Calls the servers in turn, so that each handles a part of everything. */
+  /** Calls the servers in turn, so that each handles a part of the calls. Throws if the status is not 2xx. */
   // deno-lint-ignore no-explicit-any -- the caller knows the type of the answer
   ask(call: Call): Promise<any>;
-  /** The same, and returns answers of every status. */
+  /** Calls the servers in turn, and returns the answer whatever its status. */
   answer(call: Call): Promise<Answer>;
   statusOf(call: Call): Promise<number | null>;
   close(): Promise<void>;
@@ -30,7 +30,7 @@ export type ClocksSite = {
 
 const PRELOADED = fileURLToPath(new URL("../support/programs/wrong-clock.ts", import.meta.url));
 const SETTING = { limit_ms: 60_000, look_ms: 10 };
-/** The error in measuring a server's clock. */
+/** The maximum error when a server's clock is measured, in seconds. */
 const TOLERANCE_S = 300;
 
 export async function openClocksSite(database_url: string): Promise<ClocksSite> {
@@ -82,7 +82,7 @@ export async function openClocksSite(database_url: string): Promise<ClocksSite> 
   };
 }
 
-/** Returns a server's clock offset, from the ids that it creates: the first 48 bits of a UUIDv7 are milliseconds. */
+/** Returns a server's clock offset in seconds. Reads it from a UUIDv7 of the server, which begins with its time. */
 export async function aheadOf(url: string): Promise<number> {
   const { id } = await must<{ id: string }>(url, {
     method: "POST",

@@ -1,7 +1,7 @@
 // Servers and node agents whose wall clocks are wrong and jump by an hour or a day, forward and back. Every time limit
-// ends by the database's clock, neither earlier nor later. Transitions carry the database's time. Agents work as with a
-// right clock. Jumps of the servers' clocks under load lose no acknowledged operation (docs/reliability.md, R-10). deno
-// run -A tests/stress/clocks.ts [--seconds N]   (of the load)
+// ends by the database's clock, neither earlier nor later. Transitions have the database's time. Agents work as with a
+// right clock. Jumps of the servers' clocks under load lose no acknowledged operation (docs/reliability.md, R-10).
+// deno run -A tests/stress/clocks.ts [--seconds N], where N is the length of the load.
 import process from "node:process";
 import { parseArgs } from "node:util";
 import { type Db, openPool } from "../../src/db/pool.ts";
@@ -16,11 +16,11 @@ import { sleep, until, untilEmpty } from "./waiting.ts";
 const HOUR_S = 3_600;
 const DAY_S = 86_400;
 const JUMPS_S = [-DAY_S, -HOUR_S, 0, HOUR_S, DAY_S] as const;
-/** The check before the end happens this long before it, more than a slow machine needs for the steps between. */
+/** How long before its end a limit is checked, in seconds: longer than a slow machine needs between the steps. */
 const BEFORE_S = 300;
-/** In this time, background work would end what it considers expired. */
+/** Long enough for the background work to end what it considers expired. */
 const PASSES_MS = 2_500;
-/** The time limit for background work to end what is expired. */
+/** The maximum time that the background work may take to end what has expired. */
 const WAIT = { limit_ms: 60_000, look_ms: 100 };
 const JUMP_EVERY_MS_MAX = 400;
 const CHECK_LIMIT_MS = 60_000;
@@ -54,7 +54,7 @@ async function runClocks(load_s: number): Promise<boolean> {
   }
 }
 
-/** Checks when one time limit ends. Returns what is wrong. */
+/** Checks that a time limit ends by the database's clock. Returns what went wrong. */
 async function endsInTime(site: ClocksSite, name: string): Promise<string[]> {
   const { begin, after_s, once = false } = LIMITS[name]!;
   await site.set([0, 0]);
@@ -89,7 +89,7 @@ async function jumpUnderLoad(site: ClocksSite, { db, load_s }: Jumping) {
   return { jumps, operations: load.operations.length, violations };
 }
 
-/** Lists transitions with a time before the start or after now, by the database's clock. */
+/** Lists transitions whose time is before `start` or in the future, by the database's clock. */
 async function writtenAtOtherTimes(db: Db, start: Date): Promise<string[]> {
   const { rows } = await db.query<{ event: string; at: Date }>(
     "select event, at from transition where at < $1 or at > berth_now() limit 20",

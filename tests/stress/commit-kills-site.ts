@@ -1,5 +1,5 @@
-// Three servers on one database. Each connects through its own proxy, which sees its commits and kills it during one. A
-// killed server is restarted at once.
+// Three servers on one database. Each connects through its own proxy, which recognizes commits and kills the server
+// during one of them. A killed server is restarted at once.
 import { type NetworkProxy, openProxy } from "../support/network-proxy.ts";
 import { type ServerProcess, startServer } from "../support/server-process.ts";
 import type { Killed } from "../processes/pair.ts";
@@ -8,9 +8,9 @@ import type { Servers } from "./rounds.ts";
 
 export type KillSite = Servers & {
   readonly killer: CommitKiller;
-  /** The servers that were killed during commits so far. */
+  /** The servers that have been killed during commits. */
   readonly killed: readonly Killed[];
-  /** Waits until every server runs. */
+  /** Waits until all killed servers have been restarted. */
   whole(): Promise<void>;
 };
 
@@ -41,7 +41,7 @@ export async function openKillSite(database_url: string): Promise<KillSite> {
     }
   }
 
-  // One after the other, because the first one migrates.
+  // Starts the servers one after the other, because the first one applies the migrations.
   for (let count = 0; count < SERVERS; count += 1) await openSlot();
   const running = () => slots.map(({ server }) => server).filter((server) => server.isRunning() && !dead.has(server));
   const whole = () => Promise.all(slots.map(({ restarting }) => restarting)).then(() => {});

@@ -1,6 +1,6 @@
 // Finds the commit of a given command in the connections of several servers, and kills the server at a given place of
-// it: as the commit is sent, half sent, applied and not answered, half answered, and just answered. The kill comes
-// first, so the server never notices the cut connection.
+// the commit: as it is sent, half sent, applied but not answered, half answered, or just answered. The kill comes
+// before the connection is cut, so the server never notices the cut.
 import { Buffer } from "node:buffer";
 import { type Cut, CUTS, firstHalf, frameReader, isCommit, LENGTH_BYTES, TYPE } from "../support/commit-cutter.ts";
 import type { Passage, Watch } from "../support/network-link.ts";
@@ -8,43 +8,45 @@ import type { Passage, Watch } from "../support/network-link.ts";
 export type Place = Cut | "after_answer";
 export const PLACES: readonly Place[] = [...CUTS, "after_answer"];
 
-/** A command, named by its actor's kind and its event, and a place of its commit. */
+/** A command, as its actor's kind and its event, and the place of its commit at which to kill the server. */
 export type Wanted = { readonly command: string; readonly place: Place };
-/** The commands of a commit during which a server was killed, and the place. */
+/** A kill: the commands of the commit during which it happened, and the place of the commit. */
 export type Strike = { readonly commands: ReadonlySet<string>; readonly place: Place };
 
 export type CommitKiller = {
-  /** Creates the watch of a server's connections. `kill` ends the server before it returns. */
+  /** Returns a function that watches a new connection of a server. `kill` must end the server before it returns. */
   readonly watch: (kill: () => void) => () => Watch;
-  /** Kills the first server that commits the command. */
+  /** Kills the next server that commits the command, and resolves when that happened. */
   strike(wanted: Wanted): Promise<Strike>;
   /** Stops looking for commits. */
   rest(): void;
 };
 
-/** The maximum time between the answer, half or whole, and the kill. */
+/** The maximum time between passing on the answer, half or whole, and the kill. */
 const NEXT_MS_MAX = 5;
-/** The positions, from 0, of the actors' kinds and the transitions' events in the call: src/db/commit-call.ts. */
+/**
+ * The positions, from 0, of the actors' kinds and the transitions' events in the commit call: src/db/commit-call.ts.
+ */
 const PARAMETERS = { kinds: 8, events: 12 } as const;
-/** Matches an answer with units that were not written. */
+/** Matches the answer of a commit call that did not write all units because of version conflicts. */
 const CONFLICTS = /"conflicts": ?\[\d/;
 
 type Order = { readonly wanted: Wanted; readonly settle: (strike: Strike) => void };
 
 export function createCommitKiller(): CommitKiller {
-  /** The current order, and whether a commit of its command is in flight. */
+  /** The kill to do next; null if there is none. `under_way`: a commit of its command is in flight. */
   let order: Order | null = null;
   let under_way = false;
 
   function watchConnection(kill: () => void): Watch {
     const sent = frameReader(false);
     const received = frameReader(true);
-    /** The call was parsed and its parameters follow. */
+    /** Whether the last Parse frame has the commit call, so that its parameters follow. */
     let named = false;
-    /** A call inside a transaction is not a commit. */
+    /** Whether a transaction is open. A call inside a transaction is not a commit. */
     let in_transaction = false;
     let taken: { readonly order: Order; readonly strike: Strike } | null = null;
-    /** The part of the answer that is held until the answer is complete. */
+    /** The frames of the answer, which are held until it is complete. */
     let answer: Uint8Array[] = [];
 
     function toServer(frames: readonly Uint8Array[]): Passage {
@@ -83,7 +85,7 @@ export function createCommitKiller(): CommitKiller {
       taken = null;
     }
 
-    /** Handles a complete answer to a commit. The order may have been dropped by now. */
+    /** Handles the complete answer to a commit that was written. The order may have been dropped in the meantime. */
     function answered(all: Buffer): Passage {
       if (taken?.order !== order) return passed(all);
       if (taken?.strike.place === "before_answer") {
@@ -95,7 +97,7 @@ export function createCommitKiller(): CommitKiller {
       return { pass };
     }
 
-    /** Handles a call that was not a commit; the next one may be. */
+    /** Passes on the answer to a commit that was not written or is no longer wanted; a later commit may be hit. */
     function passed(all: Buffer): Passage {
       if (taken?.order === order) under_way = false;
       taken = null;
@@ -116,21 +118,21 @@ export function createCommitKiller(): CommitKiller {
   };
 }
 
-/** The status in a ready frame without an open transaction. */
+/** The status in a ReadyForQuery frame that means that no transaction is open. */
 const IDLE = "I".charCodeAt(0);
 
 function isRefusal(frame: Uint8Array): boolean {
   return frame[0] === TYPE.error || (frame[0] === TYPE.row && CONFLICTS.test(Buffer.from(frame).toString("latin1")));
 }
 
-/** Returns the commands of a call: the kind and event of each transition, once. */
+/** Returns the distinct commands of a commit call: the kind and event of each transition. */
 function commandsOf(bind: Uint8Array): ReadonlySet<string> {
   const parameters = parametersOf(Buffer.from(bind));
   const [kinds, events] = [elementsOf(parameters[PARAMETERS.kinds]), elementsOf(parameters[PARAMETERS.events])];
   return new Set(kinds.map((kind, index) => `${kind} ${events[index]}`));
 }
 
-/** Returns the parameters of a bind frame: after type and length, two names, the formats, then length and parameter. */
+/** Returns the parameters of a Bind frame: type, length, two names and the formats precede them, each has a length. */
 function parametersOf(bind: Buffer): Buffer[] {
   let at = 1 + LENGTH_BYTES;
   for (let names = 0; names < 2; names += 1) at = bind.indexOf(0, at) + 1;
@@ -147,7 +149,7 @@ function parametersOf(bind: Buffer): Buffer[] {
   return parameters;
 }
 
-/** Returns the elements of an array literal of plain words. */
+/** Returns the elements of a PostgreSQL array literal of plain words. */
 function elementsOf(literal: Buffer | undefined): string[] {
   return literal?.toString("latin1").slice(1, -1).split(",").filter((word) => word !== "") ?? [];
 }

@@ -1,5 +1,5 @@
-// Servers killed at the boundaries of commits: three servers on one database under load. A kill -9 hits the commit of
-// each command at each of its places. The clients repeat their requests at another server with the same key and get the
+// Kills servers during commits: three servers on one database under load. SIGKILL hits the commit of each command at
+// each of its places. The clients repeat their requests at another server with the same Idempotency-Key and get the
 // same answer (docs/reliability.md, R-01). deno run -A tests/stress/commit-kills.ts [--kills N]
 import process from "node:process";
 import { parseArgs } from "node:util";
@@ -26,9 +26,9 @@ const COMMANDS = [
   "vpc create",
   "vpc delete",
 ] as const;
-/** A command that no client sends within this time is tried later. */
+/** How long to wait for a commit of the wanted command; after that, another command may be tried. */
 const COMMIT_LIMIT_MS = 10_000;
-/** Another server must run for the clients of the killed one. */
+/** The number of servers that must run before a kill, so that the clients of the killed one have another server. */
 const RUNNING_MIN = 2;
 const START_LIMIT_MS = 60_000;
 const LOOK_MS = 10;
@@ -68,7 +68,7 @@ function runCommitKills(report: Report): Promise<Report> {
 }
 
 /**
- * Kills a server at the least often hit place of the least often hit command. Returns null when no such commit came.
+ * Kills a server at the combination of command and place that was hit least often. Returns null if no such commit came.
  */
 function strikeOnce({ killer }: KillSite): Promise<Strike | null> {
   const late = Promise.withResolvers<null>();
@@ -98,7 +98,7 @@ function note(report: Report, strike: Strike | null): void {
   }
 }
 
-/** Repeats each operation that was cut off, with its key, at another server, and compares the answers. */
+/** Repeats each interrupted operation with its key at another server. Lists answers that differ from the first one. */
 async function otherAnswers({ servers, load }: Round<KillSite>): Promise<string[]> {
   const cut_off = load.operations.filter(({ idempotency_key, attempts }) =>
     idempotency_key !== null && attempts.some(({ status }) => status === null)

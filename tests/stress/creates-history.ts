@@ -1,4 +1,4 @@
-// Compares the instances with the answers that clients got and with the VMs that nodes run.
+// Compares the instances in the database with the answers that clients got and with the VMs that nodes run.
 import type { FleetReport } from "../bench/agents-process.ts";
 import type { Created } from "../bench/creates-client.ts";
 import type { DbClient } from "../../src/db/pool.ts";
@@ -13,7 +13,9 @@ export async function findInstances(db: DbClient): Promise<Found[]> {
   return (await db.query<Found>("select id, name, host_cn_uuid from instance")).rows;
 }
 
-/** Lists violations: an acknowledged instance exists once, with its id; a refused one does not; no other exists. */
+/**
+ * Lists violations: acknowledged instances exist once, with the acknowledged id; refused and unrequested ones do not.
+ */
 export function clientViolations(all: readonly Created[], instances: readonly Found[]): string[] {
   const by_name = Map.groupBy(instances, ({ name }) => name);
   const names = new Set(all.map(({ name }) => name));
@@ -36,7 +38,7 @@ export function clientViolations(all: readonly Created[], instances: readonly Fo
   ];
 }
 
-/** Lists violations: each node runs exactly the instances that the records place on it. */
+/** Lists violations of the rule that each node runs exactly the instances that the database places on it. */
 export function nodeViolations({ vms, refused }: FleetReport, instances: readonly Found[]): string[] {
   const on = Map.groupBy(instances, ({ host_cn_uuid }) => host_cn_uuid);
   return [

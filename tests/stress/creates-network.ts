@@ -1,21 +1,21 @@
-// The network between agents and servers. It drops either side of their connections, cuts their messages and stops
-// passing anything, while the agents work.
+// The network between agents and servers, with faults while the agents work: it drops either side of a connection, cuts
+// messages, and stops passing data.
 import { type NetworkProxy, openProxy } from "../support/network-proxy.ts";
 import { sleep } from "./waiting.ts";
 
 export type AgentNetworks = {
-  /** The ports for agents, instead of the servers' own. */
+  /** The ports to which agents connect, instead of the servers' own. */
   readonly ports: readonly number[];
-  /** Causes all troubles in turn, on one network after the other. */
+  /** Causes all faults in turn, on one network after the other. */
   strike(): Promise<void>;
   happened(): Readonly<Record<string, number>>;
   close(): Promise<void>;
 };
 
-/** The time between two troubles, and the length of a silence. */
+/** The time between two faults, and the time for which the network passes nothing. */
 const PAUSE_MS = 1_000;
 const SILENCE_MS = 3_000;
-/** A position in the middle of an answer with a job. */
+/** The number of bytes after which a message is cut: in the middle of an answer that contains a job. */
 const CUT_AFTER_BYTES = 300;
 
 const BLOWS: readonly ((network: NetworkProxy) => Promise<void> | void)[] = [
@@ -27,7 +27,7 @@ const BLOWS: readonly ((network: NetworkProxy) => Promise<void> | void)[] = [
     await sleep(SILENCE_MS);
     network.heal();
   },
-  // Last, because an agent waits long for a missing answer.
+  // The last fault, because an agent waits long for the missing answer.
   (network) => network.loseSide("server"),
 ];
 

@@ -1,6 +1,6 @@
-// Many creates at once, for more instances than there is room for, on 100 light node agents and two servers, of which
-// one is killed in the middle. Its clients continue at the other with the same Idempotency-Key. Meanwhile the network
-// between agents and servers fails in every way. Alone: `deno run -A tests/stress/creates.ts`, with --creates=N.
+// Many concurrent creates of more instances than there is room for, on 100 light node agents and two servers. One
+// server is killed in the middle; its clients continue at the other with the same Idempotency-Key. Meanwhile the
+// network between agents and servers has all kinds of faults. deno run -A tests/stress/creates.ts [--creates=N]
 import process from "node:process";
 import { parseArgs } from "node:util";
 import { openClient, openPool } from "../../src/db/pool.ts";
@@ -33,13 +33,13 @@ export type CreatesReport = {
 export const CREATES = 1_000;
 const NODES = 100;
 const PROJECTS = 4;
-/** Nine slots for ten creates, so that the last ones find no room. */
+/** The number of slots per create, below 1 so that the last creates find no room. */
 const ROOM_SHARE = 0.9;
-/** The server is killed when the acknowledged instances use this share of the room. */
+/** The share of the slots that must be used by acknowledged instances before a server is killed. */
 const KILLED_AT_SHARE = 0.3;
 const PACE: Pace = {
   heartbeat_ms: 5_000,
-  // An agent notices a lost connection after this long and one more request.
+  // An agent notices a lost connection only after a long poll of this length and one more request.
   claim_wait_s: 10,
   error_retry_ms: 500,
   capacity_ms: 30_000,
@@ -98,7 +98,7 @@ async function strike(creates: number, pair: Pair, url: string): Promise<Creates
     await pair.kill(0);
     const { made, took_s } = await load.all;
     await striking;
-    // Waits for operations without a client. The checks find those that do not end.
+    // Some operations have no client that waits for them. The checks report those that do not end in time.
     await until(() => isAtRest(db), { limit_ms: REST_LIMIT_MS, look_ms: LOOK_MS });
     const agents = await fleet.report();
     const instances = await findInstances(db);
@@ -178,7 +178,7 @@ async function makeDatabase(server_url: string, name: string): Promise<string> {
 
 const VIOLATIONS_SHOWN = 20;
 
-/** Prints the figures. Returns whether every check passed and every fault occurred. */
+/** Prints the report. Returns whether every check passed and every fault occurred. */
 export function printCreates(report: CreatesReport): boolean {
   const { creates, room, outcomes, took_s, p50_ms, p99_ms, faults, answers, violations } = report;
   const lines: readonly (readonly [string, string | number])[] = [

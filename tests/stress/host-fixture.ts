@@ -1,6 +1,6 @@
 // The fixture for pairs of operations on instances: two nodes; on one of them an instance runs and another is being
 // restarted; on the other an instance is stopped. One address is attached to the first instance and one is detached.
-// The nodes do their jobs.
+// `workOff` claims and completes the nodes' jobs in their place.
 import { createdFloatingIp, createdImage, createdInstance, createdSubnet, createdVpc } from "./parent-messages.ts";
 import { addNode, type Site } from "./parent-fixture.ts";
 import type { TwoEngines } from "./two-engines.ts";
@@ -30,7 +30,7 @@ export type Made = {
   readonly disk: string;
 };
 
-/** More than all instances need, because pairs on shared parents test the room. */
+/** The RAM of each node: more than all instances need. parent-pairs.ts covers a node whose room is too small. */
 const ROOM_MB = 65_536;
 const LEASE_S = 3_600;
 const ROUNDS_MAX = 20;
@@ -100,7 +100,7 @@ async function addInstance(two: TwoEngines, given: NewInstance): Promise<Made> {
 
 type Pending = { readonly id: string; readonly target_cn: string; readonly state: string };
 
-/** Lists the open jobs and the tombstones of nodes, in the order of their numbers. */
+/** Lists the open jobs and the job tombstones of the approved nodes, in the order of `seq`. */
 async function jobsOf({ db }: TwoEngines, nodes: readonly string[]): Promise<readonly Pending[]> {
   const { rows } = await db.query<Pending>(
     `select j.id, target_cn, j.state from job j join cn on cn.server_uuid = target_cn and cn.state = 'approved'
@@ -110,7 +110,10 @@ async function jobsOf({ db }: TwoEngines, nodes: readonly string[]): Promise<rea
   return rows;
 }
 
-/** Does all jobs of the nodes and continues the operations that wait for them. Throws when this does not end. */
+/**
+ * Completes the nodes' jobs and continues the operations that wait for them, until no job is open. Throws after
+ * ROUNDS_MAX.
+ */
 export async function workOff(two: TwoEngines, nodes: readonly string[]): Promise<void> {
   let refusals: readonly string[] = [];
   for (let round = 0; round < ROUNDS_MAX; round += 1) {
@@ -120,7 +123,7 @@ export async function workOff(two: TwoEngines, nodes: readonly string[]): Promis
     refusals = [];
     for (const { id, target_cn: by, state } of jobs) {
       const to = { kind: "job", id };
-      // The end of one job may cancel the next, so refused jobs are read again.
+      // Completing one job can cancel the next, whose messages are then refused; the next round loads it again.
       const over = state !== "pending" && state !== "in_progress";
       const claimed = state === "pending" ? await two.send(to, { type: "claim", by, lease_s: LEASE_S }) : null;
       const ended = await two.send(to, over ? { type: "bury", by } : { type: "complete", by, result: null });

@@ -1,5 +1,5 @@
-// Computes the state of the nodes from the jobs that they did and undid, in the order of their reports, and compares it
-// with the records.
+// Computes what the nodes run from the jobs that they completed and undid, in the order of their reports, and compares
+// it with the database.
 import type { HostFixture } from "./host-fixture.ts";
 import type { TwoEngines } from "./two-engines.ts";
 
@@ -17,14 +17,14 @@ type Told = {
 
 type Machine = {
   readonly vms: Map<string, "running" | "stopped">;
-  /** The addresses for which it answers, by floating IP. */
+  /** The floating IPs for which the node answers, by id, with the NIC of each. */
   readonly addresses: Map<
     string,
     { readonly nic_id: string; readonly generation: number; readonly instance_id: string }
   >;
 };
 
-/** Lists the differences between records and nodes. Ignores nodes that take no jobs. */
+/** Lists the differences between database and nodes; none if a node is not approved, because it takes no jobs. */
 export async function disagreements(two: TwoEngines, g: HostFixture): Promise<readonly string[]> {
   const { rows: approved } = await two.db.query(
     "select server_uuid from cn where server_uuid = any($1) and state = 'approved'",

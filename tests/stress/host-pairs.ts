@@ -1,6 +1,6 @@
-// Every pair of operations on instances, disks and addresses, and of reports of nodes, in every order of their
-// statements with up to two switches. In every order, the nodes can then finish their jobs and match the records
-// (docs/reliability.md, R-23 and R-24).
+// Every pair of operations on instances, disks and floating IPs, and of nodes' reports, in every order of their
+// statements with up to two switches between the two. After every order, the nodes can finish their jobs, and then run
+// what the database says (docs/reliability.md, R-23 and R-24).
 import { NO_QUOTA_DEFAULTS } from "../../src/contract/tenancy.ts";
 import type { ActorRef, Message } from "../../actors/engine/types.ts";
 import { disagreements } from "./host-machines.ts";
@@ -12,12 +12,12 @@ import type { TwoEngines } from "./two-engines.ts";
 
 type Order = { readonly to: ActorRef; readonly message: Message };
 type Operation = {
-  /** The objects that it changes or depends on. */
+  /** The objects that the operation changes or depends on. Only operations with a common object are paired. */
   readonly at: readonly string[];
   order(fixture: HostFixture, newId: () => string): Order;
 };
 
-/** The number of pairs per check of the whole database. */
+/** The invariants of the whole database are checked once per this many pairs. */
 const CHECK_EVERY = 10;
 
 const OPERATIONS: Readonly<Record<string, Operation>> = {
@@ -65,7 +65,7 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   subnet_delete: { at: ["runs", "rests", "busy"], order: (g) => gone("subnet", g.subnet) },
 };
 
-/** The operations that may end the restart in flight. */
+/** The operations that can end the fixture's restart, which is in progress. */
 const ENDS: ReadonlySet<string> = new Set([
   "force_delete_busy",
   "restart_done",
@@ -99,7 +99,7 @@ export async function runHostPairs(two: TwoEngines, every = 1): Promise<PairRepo
         return await leftOf(two, fixture);
       },
       wrong: (fixture) => disagreements(two, fixture),
-      // The end arrives as a tell, so another one may be accepted before it.
+      // The first end reaches the restart's operation as a tell, so the second may be accepted before it arrives.
       compared: pair.every((each) => ENDS.has(each)) ? "left" : "each",
     });
     if (report.pairs % CHECK_EVERY === 0) await checkAll(two, report);
@@ -142,7 +142,7 @@ function gone(kind: string, id: string): Order {
   return { to: { kind, id }, message: { type: "delete" } };
 }
 
-/** Returns the final records, by name. */
+/** Returns the final state of the fixture's objects, with names instead of ids. */
 async function leftOf(two: TwoEngines, { tenant_id, project_id, nodes }: HostFixture): Promise<unknown> {
   const { rows: [row] } = await two.db.query(
     `select (select json_agg(json_build_array(i.name, i.state, i.operation_kind, d.size_bytes, d.applied_bytes)

@@ -1,6 +1,5 @@
-// Two servers and a PostgreSQL, for some minutes, with random kills of servers, terminated connections and kills of the
-// database.
-// deno run -A tests/stress/kills.ts [--minutes N]
+// Two servers on one PostgreSQL under load for some minutes. At random, servers are killed, database connections are
+// terminated and the database is killed. deno run -A tests/stress/kills.ts [--minutes N]
 import process from "node:process";
 import { parseArgs } from "node:util";
 import { terminateBackends } from "../processes/database-faults.ts";
@@ -47,7 +46,7 @@ async function strikeOnce(round: Round<Pair>): Promise<void> {
     struck(report, "connection_terminated", await terminateBackends(url, Math.random() * TERMINATING_MS));
   } else {
     await killDatabase(round, OUTAGE_MS_MAX);
-    // Sometimes again before any request was served.
+    // Sometimes kills the database again before the servers have served a request.
     if (Math.random() < 0.25) await killDatabase(round, OUTAGE_MS_MAX);
     await databaseServes(round);
   }

@@ -27,12 +27,12 @@ const three = (party: Party) => async () => {
   for (let statement = 0; statement < 3; statement += 1) await parties[party].query("select 1");
 };
 
-test("statements run in the order of the schedule; after its end the last party continues", async () => {
+test("statements run in the order of the schedule; after the schedule's end, the last party continues", async () => {
   const { order } = await barrier.run([0, 1, 1, 0], [three(0), three(1)]);
   expect(order).toEqual([0, 1, 1, 0, 0, 1]);
 });
 
-test("while a statement waits for a lock the other party runs; it continues when the lock is released", async () => {
+test("while a party's statement waits for a lock, the other party runs; the first continues when the lock is released", async () => {
   const holder = () =>
     parties[0].withClient(async (client) => {
       await client.query("select pg_advisory_lock(7)");
@@ -45,7 +45,7 @@ test("while a statement waits for a lock the other party runs; it continues when
   expect(waited).toBeGreaterThan(0);
 });
 
-test("what a task throws is thrown", async () => {
+test("run throws the error that a task throws", async () => {
   const broken = async () => void await parties[0].query("select nonsense");
   await expect(barrier.run([0], [broken, three(1)])).rejects.toThrow(/nonsense/);
 });

@@ -1,15 +1,15 @@
-// Two parties on one real database, whose statements run one at a time. A schedule decides which party runs next, so
-// that every interleaving of a pair of commands can be tested. While a statement waits for a lock, the other party
+// A barrier for two parties on one real database: their statements run one at a time. A schedule says which runs next,
+// so that every interleaving of a pair of commands can be tested. While a statement waits for a lock, the other party
 // continues, as in production.
 import type { Db, DbClient } from "../../src/db/pool.ts";
 
 export type Party = 0 | 1;
 
-/** The party of each step. After the end of the schedule, the last party continues as long as it can. */
+/** The party that runs each statement. After the end of the schedule, the last party continues as long as it can. */
 export type Schedule = readonly Party[];
 
 type State = {
-  /** The statements that wait to run, in order. */
+  /** Functions that start the statements that wait to run, in order. */
   readonly queue: (() => void)[];
   running: number;
   /** Called when a statement ends. */
@@ -20,19 +20,19 @@ type State = {
 export type LockBarrier = {
   /** Returns the database behind the barrier, for this party. */
   through(party: Party, db: Db): Db;
-  /** Runs both tasks to their ends by the schedule. Returns the order of the statements. */
+  /** Runs both tasks to their ends, with their statements in the order of the schedule. Returns the actual order. */
   run(schedule: Schedule, tasks: readonly [() => Promise<void>, () => Promise<void>]): Promise<Steps>;
 };
 
 /** The parties in the order of their statements. `waited` counts the steps at which one waited for the other's lock. */
 export type Steps = { readonly order: readonly Party[]; readonly waited: number };
 
-/** More steps than any pair of commands needs. */
+/** The maximum number of steps of a run: more than any pair of commands needs. */
 const STEPS_MAX = 2_000;
-/** Most statements end sooner. Only longer ones are checked for waiting on a lock. */
+/** Only statements that take longer than this are checked for waiting on a lock. Most statements end sooner. */
 const STATEMENT_MS = 3;
 
-/** `names` are the application names of the parties' connections. `watch` is a connection outside the barrier. */
+/** Creates a barrier. `names`: the application names of the parties' connections. `watch`: a connection outside it. */
 export function createLockBarrier(watch: Db, names: readonly [string, string]): LockBarrier {
   const states: [State, State] = [newState(), newState()];
 

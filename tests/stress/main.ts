@@ -1,5 +1,5 @@
-// The stress tests, two parts at a time: deno run -A tests/stress/main.ts [--seed 1] [--only PART,PART], and a size for
-// each part: --histories 100000 --pairs 1 and so on. The default sizes are in parts.ts.
+// Runs the stress tests, two parts at a time: deno run -A tests/stress/main.ts [--seed 1] [--only PART,PART]. Each part
+// has an option for its size, such as --histories 100000. The parts and the default sizes are in parts.ts.
 import { spawn } from "node:child_process";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
@@ -65,7 +65,7 @@ async function runPart(part: Part): Promise<End> {
   return end;
 }
 
-/** Collects the output, because the output of concurrent parts would mix. */
+/** Runs a program and collects its output, because the output of concurrent parts would mix. Returns its success. */
 function runProgram(argv: readonly string[], output: string[]): Promise<boolean> {
   const child = spawn(process.execPath, ["run", "-A", ...argv], { cwd: ROOT, stdio: ["ignore", "pipe", "pipe"] });
   for (const stream of [child.stdout, child.stderr]) {

@@ -1,4 +1,4 @@
-// The faults of the network proxy.
+// Tests of the faults that the network proxy causes.
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { type NetworkProxy, openProxy } from "../support/network-proxy.ts";
@@ -53,7 +53,7 @@ test("data and the end of a connection pass without a fault", async () => {
   await expect.poll(network.open, WAIT).toBe(0);
 });
 
-test("nothing passes during a silence; all of it passes afterwards, also the data of a client that has left", async () => {
+test("nothing passes during a silence; afterwards everything passes, also the data of a client that has disconnected", async () => {
   const [one, gone] = [await client(), await client()];
   await expect.poll(() => got.length, WAIT).toBe(2);
   network.silence();
@@ -70,7 +70,7 @@ test("nothing passes during a silence; all of it passes afterwards, also the dat
   expect(network.counters.late).toBe(1);
 });
 
-test("a connection is cut after a number of bytes, which arrive", async () => {
+test("a connection is cut after a given number of bytes, and these bytes arrive", async () => {
   const one = await client();
   await expect.poll(network.open, WAIT).toBe(1);
   network.cutAfter("to_server", 3);
@@ -80,7 +80,7 @@ test("a connection is cut after a number of bytes, which arrive", async () => {
   expect(network.counters.cut).toBe(1);
 });
 
-test("a client is not notified when its server is gone, and its data is lost", async () => {
+test("a client is not notified when the server's side is dropped, and the data that it sends is lost", async () => {
   const one = await client();
   await expect.poll(() => got.length, WAIT).toBe(1);
   network.loseSide("server");
@@ -91,7 +91,7 @@ test("a client is not notified when its server is gone, and its data is lost", a
   await expect.poll(network.open, WAIT).toBe(0);
 });
 
-test("a server is not notified when its client is gone", async () => {
+test("a server is not notified when the client's side is dropped", async () => {
   const one = await client();
   one.socket.write("abc");
   await expect.poll(one.received, WAIT).toBe("abc");
@@ -100,7 +100,7 @@ test("a server is not notified when its client is gone", async () => {
   expect([got, network.open()]).toEqual([["abc"], 1]);
 });
 
-test("a delayed piece does not arrive earlier", async () => {
+test("delayed data does not arrive before the delay has passed", async () => {
   const one = await client();
   network.delay(50);
   const start_ms = performance.now();

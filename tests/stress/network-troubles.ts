@@ -1,4 +1,4 @@
-// Network troubles between a server and its database. Each continues until it happened often enough, and counts events.
+// Network faults between a server and its database. Each function causes a fault often enough and counts what happened.
 import { CUTS } from "../support/commit-cutter.ts";
 import type { Direction, Side } from "../support/network-link.ts";
 import { request } from "../processes/client.ts";
@@ -7,19 +7,19 @@ import type { NetworkSite, Place } from "./network-site.ts";
 import { sleep, until } from "./waiting.ts";
 
 export type Scene = { readonly site: NetworkSite; readonly load: Load };
-/** The events, by name. An event that never happened fails the run. */
+/** How often each event happened, by name. An event that never happened fails the run. */
 export type Happened = Readonly<Record<string, number>>;
 type Trouble = (scene: Scene) => Promise<Happened>;
 
 const CUT_EVERY = 5;
 const CUTS_MIN = 25;
 const MESSAGES_CUT_MIN = 100;
-/** Longer than most messages, shorter than most answers in a row. */
+/** The upper limit of the random number of bytes before a cut: longer than most messages. */
 const CUT_AFTER_BYTES_MAX = 3_000;
 const PAUSE_MS_MAX = 100;
 const SLOW_MS = 100;
 const ACKNOWLEDGED_MIN = 50;
-/** Long enough for a slow machine; usually a tenth of it is enough. */
+/** The time limit for enough events. A tenth of it usually suffices; the rest is for slow machines. */
 const ENOUGH = { limit_ms: 180_000, look_ms: 20 };
 
 export const TROUBLES: Readonly<Record<string, Trouble>> = {
@@ -70,9 +70,9 @@ async function slowDown({ site: { places }, load }: Scene): Promise<Happened> {
 }
 
 /**
- * Cuts off each server in turn from the database as it sends a commit, until it reports this itself; the other one
- * continues alone. The cut-off data arrives when the network heals: after the server gave up, and after its clients
- * switched to the other.
+ * Cuts off each server in turn from the database while it sends a commit, until the server answers 503. The other
+ * server continues alone. The held data arrives when the network heals: after the server gave up, and after its clients
+ * switched to the other server.
  */
 async function cutOff({ site, load }: Scene): Promise<Happened> {
   const happened = { silences: 0, "pieces that came late": 0, "acknowledged alone": 0 };
@@ -99,7 +99,7 @@ async function cutOff({ site, load }: Scene): Promise<Happened> {
   return happened;
 }
 
-/** Drops this side of all connections of each server in turn. The other side does not notice. */
+/** Drops one side of all database connections of each server in turn. The other side is not notified. */
 async function loseSide({ site: { places } }: Scene, side: Side): Promise<Happened> {
   const happened: Record<string, number> = {};
   const add = (name: string, count: number) => happened[name] = (happened[name] ?? 0) + count;

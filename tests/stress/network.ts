@@ -1,7 +1,7 @@
-// Real servers on a failing network: commits cut at every place, messages cut in the middle, a slow database, a server
-// that is cut off and returns later with delayed data, connections with one side gone. Clients record their answers
-// during each trouble; after each, both servers serve again and every invariant holds (docs/reliability.md, R-01, R-03,
-// deno run -A tests/stress/network.ts [--rounds N] [--only TROUBLE]
+// Two real servers with a failing network to their database: commits cut at every place, messages cut in the middle, a
+// slow database, a server that is cut off and whose data arrives late, connections that lost one side. Clients record
+// their answers during each fault. After each fault, both servers serve again and every invariant holds
+// (docs/reliability.md, R-01, R-03, R-05, R-07). deno run -A tests/stress/network.ts [--rounds N] [--only FAULT]
 import process from "node:process";
 import { parseArgs } from "node:util";
 import { type Db, openPool } from "../../src/db/pool.ts";
@@ -16,7 +16,7 @@ import { sleep, until, untilEmpty } from "./waiting.ts";
 const ROUNDS = "2";
 /** After the faults, the servers must serve within this time. */
 const LIVE = { limit_ms: 30_000 };
-/** The time in which clients repeat their requests and learn the outcomes. */
+/** The time after a fault in which clients repeat their requests and learn the outcomes. */
 const CALM_MS = 3_000;
 const CHECK_LIMIT_MS = 60_000;
 
@@ -71,12 +71,12 @@ async function tryTrouble(name: string, { site, db }: { site: NetworkSite; db: D
   return violations.length === 0 && silent.length === 0;
 }
 
-/** Lists the events that never happened, because such a run proves nothing about them. */
+/** Lists the events that never happened. They fail the run, because it did not test them. */
 function silentOf(happened: Happened): string[] {
   return Object.entries(happened).filter(([, count]) => count === 0).map(([what]) => what);
 }
 
-/** Verifies the audit chain, which covers everything written, on both servers. */
+/** Verifies the audit chain through each server. Lists the servers that fail to do so. */
 async function notServing({ urls }: NetworkSite): Promise<string[]> {
   const wrong: string[] = [];
   for (const url of urls()) {

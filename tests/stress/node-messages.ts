@@ -5,7 +5,7 @@ import type { Msg } from "../../actors/enrolment-claim/messages.ts";
 
 type Registered = { readonly server_uuid: string; readonly hostname: string; readonly claim_code: string };
 
-/** Returns a node's description of itself, with a new ticket. */
+/** Returns what a node says about itself when it registers, with a new registration id and poll token. */
 export function description({ server_uuid, hostname }: Omit<Registered, "claim_code">, newId: () => string) {
   return {
     server_uuid,
@@ -22,7 +22,7 @@ export function description({ server_uuid, hostname }: Omit<Registered, "claim_c
 /** Returns an anonymous registration: the message that creates a claim. */
 export function registration(of: Registered & { readonly id: string }, newId: () => string): Msg<"register"> {
   const { id, claim_code } = of;
-  // An address of its own for each node: a source has a limited number of claims.
+  // Each node registers from its own address, because the number of claims per source address is limited.
   const source = `10.${
     of.server_uuid.replaceAll("-", "").slice(-6).match(/../g)!.map((byte) => parseInt(byte, 16)).join(".")
   }`;
@@ -36,7 +36,7 @@ export function approvalOf(claim: Msg<"register">, key: NewNodeKey, operation_id
   return { type: "approve", claim_code, claim: { ...taken, macs: [], serial: null }, key, operation_id };
 }
 
-/** Returns a key without a valid secret. `by` names its creator. */
+/** Returns a node's new key, without a valid secret. `by` distinguishes keys that different parties create. */
 export function nodeKey({ id, user_id, by }: { id: string; user_id: string; by: string }): NewNodeKey {
   const lookup = randomBytes(6).toString("hex");
   const secret_sha256 = randomBytes(32).toString("hex");

@@ -1,5 +1,6 @@
-// Every pair of commands on one node, in every state, in every order of their statements with up to two switches. The
-// answers and the final state are the same as when one command runs after the other (docs/reliability.md, R-02).
+// Every pair of commands on one node, in every state of the node, in every order of their statements with up to two
+// switches between the two. The answers and the final state must be those of one command after the other
+// (docs/reliability.md, R-02).
 import type { CnMessage, NewNodeKey } from "../../actors/cn/messages.ts";
 import type { Msg } from "../../actors/enrolment-claim/messages.ts";
 import { approvalOf, description, nodeKey, registration } from "./node-messages.ts";
@@ -9,13 +10,13 @@ import { stageImage } from "./staged-image.ts";
 
 const STATES = ["absent", "pending", "approved", "disabled", "awaiting_setup", "setting_up"] as const;
 type State = (typeof STATES)[number];
-/** The number of pairs per check of the whole database. */
+/** The invariants of the whole database are checked once per this many pairs. */
 const CHECK_EVERY = 50;
 
-/** A node in a state, and names for its ids. */
+/** The ids of a node in a state, and names that replace these ids in results. */
 type ParentFixture = {
   readonly id: string;
-  /** The claim with which it registered, or would register. */
+  /** The message with which the node registered, or would register. */
   readonly claim: Msg<"register">;
   readonly epoch: number;
   readonly names: Map<string, string>;
@@ -116,13 +117,14 @@ export async function runNodePairs(two: TwoEngines, every = 1): Promise<PairRepo
 /** Removes the nodes that have claims, because a site takes a limited number of claims. */
 async function removeWaiting(two: TwoEngines): Promise<void> {
   const { rows } = await two.db.query<{ id: string }>("select distinct server_uuid as id from enrolment_claim");
-  // Either message may be refused: a disabled node cannot be disabled, and a node in setup can be neither.
+  // Refusals are ignored: a disabled node cannot be disabled again, and a node in setup can be neither disabled nor
+  // removed.
   for (const type of ["disable", "remove"]) {
     await Promise.all(rows.map(({ id }) => two.send({ kind: "cn", id }, { type })));
   }
 }
 
-/** Returns the node and its keys, with names instead of ids, so that results are comparable. */
+/** Returns the node and its keys, with names instead of ids, so that results of different nodes are comparable. */
 async function leftOf(two: TwoEngines, { id, names }: ParentFixture): Promise<unknown> {
   const { rows: [row] } = await two.db.query(
     `select state, hostname, role, unproven, bound_api_key_id,

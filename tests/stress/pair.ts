@@ -1,5 +1,5 @@
-// Runs one pair of commands in every order of their statements. The answers and the final state must be
-// the same as when one command runs after the other.
+// Runs one pair of commands in every order of their statements that SCHEDULES has. The answers and the final state must
+// be the same as when one command runs after the other.
 import type { Outcome } from "../../actors/engine/types.ts";
 import { brokenInvariants } from "../doctor/broken.ts";
 import { type Party, type Schedule, SCHEDULES } from "./lock-barrier.ts";
@@ -8,7 +8,7 @@ import type { TwoEngines } from "./two-engines.ts";
 export type PairReport = {
   pairs: number;
   histories: number;
-  /** The number of histories in which one was refused, and in which one waited for the other's lock. */
+  /** `refused`: histories in which a command was refused. `waited`: those in which one waited for the other's lock. */
   refused: number;
   waited: number;
   readonly violations: string[];
@@ -16,29 +16,29 @@ export type PairReport = {
 
 export const newReport = (): PairReport => ({ pairs: 0, histories: 0, refused: 0, waited: 0, violations: [] });
 
-/** A run stops after this many violations, because more would show the same. */
+/** The number of violations after which a run stops, because further ones usually have the same cause. */
 export const VIOLATIONS_MAX = 20;
 
 export type Pair<G> = {
   readonly name: string;
-  /** Creates the objects of the pair, again for every history. */
+  /** Creates the objects on which the commands act. Called for every history. */
   fixture(): Promise<G>;
   act(fixture: G, party: Party): Promise<Outcome>;
   /** Returns the final state, in a form that is the same for every fixture. */
   left(fixture: G): Promise<unknown>;
-  /** Lists violations that are independent of the order. */
+  /** Lists violations of rules that must hold after every order. */
   wrong?(fixture: G): Promise<readonly string[]>;
   /** Compares answers and final state together (default), each separately, or only the final state. */
   readonly compared?: "together" | "each" | "left";
 };
 
-/** The answers and the final state, as one text or as two. */
+/** The result of a history: the texts that are compared, which are the answers, the final state, or both. */
 type End = readonly string[];
 
 export async function tryPair<G>(two: TwoEngines, report: PairReport, pair: Pair<G>): Promise<void> {
   report.pairs += 1;
   const ends: End[] = [];
-  // Created at once, which is faster; they are independent.
+  // The fixtures are independent, so they are created concurrently, which is faster.
   const fixtures = await Promise.all(SCHEDULES.map(() => pair.fixture()));
   for (const [index, schedule] of SCHEDULES.entries()) {
     const fixture = fixtures[index]!;
@@ -54,7 +54,7 @@ export async function tryPair<G>(two: TwoEngines, report: PairReport, pair: Pair
       report.violations.push(`${pair.name}, order ${orderOf(schedule)}: ${what}`);
     }
   }
-  // The first order of each half has no switch: these two are the allowed results.
+  // The first order of each half has no switch. Its results are the allowed ones.
   const [one, other] = [ends[0]!, ends[SCHEDULES.length / 2]!];
   for (const [index, end] of ends.entries()) {
     for (const [part, text] of end.entries()) {

@@ -20,7 +20,7 @@ const { values } = parseArgs({
 });
 process.exit(await runPairs(Number(values.every), values.only) ? 0 : 1);
 
-/** Runs all parts at once, each on its own database, because one alone mostly waits for PostgreSQL. */
+/** Runs all parts concurrently, each on its own database, because a single part mostly waits for PostgreSQL. */
 async function runPairs(every: number, only: string): Promise<boolean> {
   const cluster = await ownCluster({ fsync: "off", max_connections: "60" });
   try {
@@ -53,7 +53,7 @@ function print(name: string, report: PairReport): void {
   }
 }
 
-/** Lists the counters that are zero, because such a run proves nothing about them. */
+/** Lists the counters that are zero. They fail the run, because it did not test these events. */
 function silent({ histories, refused }: PairReport): string[] {
   return Object.entries({ histories, refused }).filter(([, count]) => count === 0).map(([what]) => what);
 }

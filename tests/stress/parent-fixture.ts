@@ -6,7 +6,7 @@ import { createdFloatingIp, createdImage, createdSubnet, createdVpc, GIB } from 
 import type { TwoEngines } from "./two-engines.ts";
 import { stageImage } from "./staged-image.ts";
 
-/** The objects that a whole run shares. */
+/** The objects that all histories of a run share. */
 export type Site = { readonly silo_id: string; readonly user_id: string };
 
 export type ParentFixture = Site & {
@@ -137,7 +137,7 @@ export async function addNode(two: TwoEngines, { node, user_id, ram_mb }: NewNod
   await two.db.query("insert into cn_capacity values ($1, $2, berth_now())", [node, JSON.stringify(report)]);
 }
 
-/** Returns the number of objects of each kind and the states of the others. */
+/** Returns the remaining objects by name and state, the number of other objects, and the node's use; without ids. */
 export async function leftOf(two: TwoEngines, g: ParentFixture): Promise<unknown> {
   const counts = EVERY_TABLE.map((table) =>
     `(select coalesce(json_agg(name || ' ' || state order by name), '[]') from ${table} where tenant_id = $1) as ${table}`

@@ -1,4 +1,4 @@
-// The messages that create the objects of pairs of operations.
+// The messages that create the objects for the tests of pairs of operations.
 import { NO_QUOTA_DEFAULTS } from "../../src/contract/tenancy.ts";
 import { randomBytes } from "node:crypto";
 import type { Message } from "../../actors/engine/types.ts";
@@ -14,7 +14,7 @@ export function createdVpc(
   { tenant_id, project_id }: Of,
   { id, main, name }: { readonly id: string; readonly main: string; readonly name: string },
 ): Message {
-  // Derived from the end of the id, which is random.
+  // The VNIs are derived from the end of the VPC's id, which is random.
   const vnis = [0, 1, 2].map((more) => 4_096 + (Number.parseInt(id.slice(-6), 16) + more) % 16_000_000);
   return {
     type: "create",
@@ -35,7 +35,7 @@ export function createdSubnet(
     readonly id: string;
     readonly name: string;
     readonly block: string;
-    /** Its VPC and that VPC's route table, when they are not the fixture's own. */
+    /** The subnet's VPC and the VPC's route table; default: the fixture's. */
     readonly vpc_id?: string;
     readonly route_table_id?: string;
   },

@@ -1,5 +1,5 @@
-// Every pair of operations that share a parent, in every order of their statements with up to two switches, including
-// the steps of their sagas (docs/reliability.md, R-23).
+// Every pair of operations that share a parent, such as a subnet and its VPC, in every order of their statements with
+// up to two switches between the two, including the steps of their sagas (docs/reliability.md, R-23).
 import type { ActorRef, Message } from "../../actors/engine/types.ts";
 import { checkAll, newReport, type PairReport, tryPair, VIOLATIONS_MAX } from "./pair.ts";
 import { leftOf, newParentFixture, openSite, type ParentFixture, type Site } from "./parent-fixture.ts";
@@ -8,12 +8,12 @@ import type { TwoEngines } from "./two-engines.ts";
 
 type Order = { readonly to: ActorRef; readonly message: Message };
 type Operation = {
-  /** The objects that it changes or depends on. */
+  /** The objects that the operation changes or depends on. Only operations with a common object are paired. */
   readonly at: readonly string[];
   order(fixture: ParentFixture, newId: () => string, by: string): Order;
 };
 
-/** The number of pairs per check of the whole database. */
+/** The invariants of the whole database are checked once per this many pairs. */
 const CHECK_EVERY = 10;
 
 const OPERATIONS: Readonly<Record<string, Operation>> = {

@@ -1,13 +1,13 @@
-// The parts of the stress tests: programs that end with 0 on success, and print what they tried, which faults occurred
-// and what failed.
+// The parts of the stress tests. Each is a program, or several, that exits with 0 on success, and prints what it
+// tested, which faults occurred and what failed.
 
 export type Part = {
   readonly name: string;
-  /** The option with its size. Size 0 leaves it out. */
+  /** The option that sets the part's size. Size 0 omits the part. */
   readonly option: Option;
-  /** The arguments of `deno run -A`, for one program after the other. */
+  /** Returns the arguments of `deno run -A` for each program. The programs run one after the other. */
   readonly programs: (size: number, seed: number) => readonly (readonly string[])[];
-  /** True for a part that starts after all others, because a busy machine hides the differences that it measures. */
+  /** True for a part that runs after all others, because it measures times that a busy machine would distort. */
   readonly last?: boolean;
 };
 
@@ -15,31 +15,31 @@ export type Part = {
 export const SIZES = {
   /** Simulated histories. */
   histories: 100_000,
-  /** 1: the booter's packets, boots, kills and failing network. */
+  /** 1 runs the booter's tests: packets, boots, kills and a failing network. */
   booter: 1,
   /** Runs every nth pair of commands and of operations. */
   pairs: 1,
-  /** Minutes of kills in random order. */
+  /** Minutes of random kills. */
   minutes: 1,
-  /** Terminated connections, and a fiftieth as many kills of the database. The soak does 10,000 of them per round. */
+  /** Terminated database connections; one kill of the database per 50 of them. The soak test does 10,000 per round. */
   terminations: 2_000,
-  /** Kills of a server during a commit. Each of 11 commands at each of 5 places needs one. */
+  /** Kills of a server during a commit: at least one for each of 11 commands at each of 5 places. */
   commits: 60,
   /** Replayed reports of nodes. */
   reports: 100_000,
-  /** Rounds on a failing network. */
+  /** Rounds with a failing network between servers and database. */
   network: 1,
-  /** 1: kills during a publication of the image index. */
+  /** 1 runs the test that kills the program which publishes the image index. */
   index: 1,
   /** Seconds of load with jumping clocks. */
   clocks: 30,
-  /** Instances that are created at once. */
+  /** Instances that are created concurrently. */
   creates: 1_000,
-  /** 1: mutants of the sources, each of which a check must catch. */
+  /** 1 tests that a check catches each mutant of the sources. */
   mutants: 1,
-  /** 1: the guides that restore and fail over. */
+  /** 1 runs the guides about restore and failover. */
   guides: 1,
-  /** Pairs of requests that must take the same time. */
+  /** Pairs of requests whose response times must not differ. */
   timing: 10_000,
 } as const;
 
@@ -50,10 +50,12 @@ export const FORMER_NAMES: Readonly<Record<string, Option>> = { planted: "mutant
 
 const VITEST = ["npm:vitest", "run", "--config"];
 
-/** Emulated machines: the booter's longest test file. */
+/** The booter's longest test file, which boots emulated machines. */
 const BOOTS = "qemu-stress";
 
-/** The longest first, so that none is left at the end. Parts that wait alternate with parts that compute. */
+/**
+ * The parts, longest first, so that the two lanes end at about the same time. Waiting and computing parts alternate.
+ */
 export const PARTS: readonly Part[] = [
   { name: "pairs on hosts", option: "pairs", programs: (nth) => [pairs(nth, "operations on instances")] },
   {

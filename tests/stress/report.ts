@@ -1,4 +1,4 @@
-// The report of a stress test: operations, faults, violations, and how much a clean run proves.
+// The report of a stress test: operations, faults, violations, and an upper bound of the failure rate.
 
 export type Report = {
   rounds: number;
@@ -7,25 +7,28 @@ export type Report = {
   readonly faults: Record<string, number>;
   /** The times of recoveries in milliseconds, by name. */
   readonly recoveries_ms: Record<Recovery, number[]>;
-  /** The times of operations that were answered at the first attempt, for comparison on a busy machine. */
+  /** The times of operations that were answered at the first attempt, which show how busy the machine was. */
   readonly undisturbed_ms: number[];
   /** Requests whose connection ended without an answer. */
   attempts_unanswered: number;
   /** Operations that needed more than one attempt. */
   repeated: number;
-  /** The slowest attempt. An attempt up to the client's time limit is a violation; the goal is less. */
+  /** The time of the slowest attempt. An attempt that reaches the client's time limit is a violation. */
   slowest_ms: number;
   readonly violations: string[];
-  /** Counters that are zero, which fail the run. */
+  /** The names of counters that are zero. They fail the run, because it did not test these events. */
   readonly silent: string[];
 };
 
-/** From the kill of a server, or from the restart of the database, to an acknowledged operation. */
+/**
+ * What a recovery time is measured from, until an operation is acknowledged: a server's kill, or the database's
+ * restart.
+ */
 export type Recovery = "server_killed" | "database_ready";
 
 const VIOLATIONS_SHOWN = 20;
 const NAME_CHARACTERS = 28;
-/** The limits for both recoveries (docs/reliability.md). */
+/** The limits of both recovery times in milliseconds (docs/reliability.md). */
 const PROMISE = "(promised p99 2000, max 5000)";
 
 export function newReport(faults: readonly string[]): Report {

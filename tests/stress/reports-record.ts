@@ -1,5 +1,5 @@
-// Records every report as the exact request, so that it can be replayed. Two control planes share one database, and
-// requests alternate between them.
+// Records every report of a node as the exact request, so that it can be replayed. Two control planes share one
+// database, and the requests alternate between them.
 import { ADDRESS, type CallOptions, ROOT_KEY, type TestControlPlane } from "../support/control-plane.ts";
 
 export const REPORT_KINDS = [
@@ -35,7 +35,7 @@ export type Wire = {
   close(): Promise<void>;
 };
 
-/** The kinds of reports, by path after the version. */
+/** The kind of a report, by its path after the API version. */
 const KINDS: readonly (readonly [path: RegExp, kind: ReportKind])[] = [
   [/^\/agent\/heartbeat$/, "heartbeat"],
   [/^\/agent\/status$/, "status"],
@@ -55,13 +55,13 @@ function kindOf(path: string, text: string): ReportKind | null {
   return kind === "job completed" && JSON.parse(text).outcome.kind === "failed" ? "job failed" : kind;
 }
 
-/** Opens a recorder on two control planes, which close with it. */
+/** Opens a recorder on two control planes. Closing the recorder closes them. */
 export function openWire(planes: readonly [TestControlPlane, TestControlPlane]): Wire {
   const sent = Object.fromEntries(REPORT_KINDS.map((kind) => [kind, [] as Sent[]])) as Record<ReportKind, Sent[]>;
   let turn = 0;
   const next = () => planes[turn++ % planes.length]!;
 
-  /** Records a request after its answer, so that a replay is always later. */
+  /** Records a request. Called after its answer, so that a replay is always sent later than the original. */
   function note({ method, path, headers, text }: Omit<Sent, "kind">): void {
     const kind = kindOf(path, text);
     if (kind !== null) sent[kind].push({ kind, method, path, headers, text });

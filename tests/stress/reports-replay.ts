@@ -1,4 +1,4 @@
-// Replays recorded reports: at random, out of order, many at once, some with another node's key.
+// Replays recorded reports: chosen at random, out of order, many at once, some with another node's key.
 import { REPORT_KINDS, type ReportKind, type Sent, type Wire } from "./reports-record.ts";
 import type { Taken } from "./reports-state.ts";
 
@@ -8,7 +8,7 @@ export type Tally = Taken & {
   readonly ways: Readonly<Record<Way, number>>;
   total(): number;
 };
-/** The key of a replay. */
+/** Which key a replay was sent with. */
 export type Way = "as it was" | "by another node's key" | "by a key that is gone";
 
 export type Replaying = {
@@ -21,13 +21,13 @@ export type Replaying = {
   readonly except?: readonly ReportKind[];
 };
 
-/** With another node's key, these are reports of that node and not replays. */
+/** Kinds that are never sent with another node's key, because they would count as new reports of that node. */
 const OWN_OF_EACH: readonly ReportKind[] = ["heartbeat", "status", "capacity", "announce", "registration"];
 const OTHER_KEY_SHARE = 0.2;
-/** The share of recent reports, which are about jobs in progress. */
+/** The share of replays that are chosen from the last RECENT reports, which are about jobs in progress. */
 const RECENT_SHARE = 0.5;
 const RECENT = 4;
-/** The allowed answers to a replay. */
+/** The allowed statuses of answers to a replay. */
 const STATUSES: readonly number[] = [200, 401, 403, 404, 409, 422];
 /** Also allowed, for a registration without proof when its node has the maximum number of claims. */
 const TOO_MANY_CLAIMS = "registration 429";
@@ -56,7 +56,7 @@ export function newTally() {
   };
 }
 
-/** Replays `count` reports once there are any. Every recorded kind has an equal share. */
+/** Replays `count` reports, if any are recorded. Every recorded kind gets an equal share. */
 export async function replay(count: number, replaying: Replaying): Promise<void> {
   let left = count;
   const work = async () => {

@@ -20,7 +20,7 @@ import { until } from "./waiting.ts";
 
 export type Stage = { readonly name: string; readonly run: () => Promise<void> };
 
-/** So long that a job stops in the middle. */
+/** Makes each step of a job so slow that the job stays in progress. */
 const SLOW = { slow_ms: 300_000 };
 const FAILING = { fail_at: ["provision:boot"] };
 const PATIENCE = { limit_ms: 60_000, look_ms: 20 };
@@ -35,7 +35,7 @@ export function stagesOf(site: ReportsSite): readonly Stage[] {
   let epoch = 0;
   let api_key = "";
 
-  /** Runs another setup of the bare machine up to the middle. */
+  /** Starts a setup run of the bare machine and reports progress, but not its completion. */
   async function setUpHalf(): Promise<void> {
     okOf(await approveSetup(t, bare));
     ({ epoch, api_key } = okOf(await takeBundle(t, bare)));
@@ -50,7 +50,7 @@ export function stagesOf(site: ReportsSite): readonly Stage[] {
   };
   const onAll = (trouble: object | null) => Promise.all(Object.values(machines).map((each) => each.trouble(trouble)));
 
-  /** Takes an instance through all its operations. */
+  /** Creates an instance and runs every operation on it. */
   async function runAllOperations(): Promise<void> {
     const instance = await site.running();
     await site.act(instance, "stop");
@@ -70,7 +70,7 @@ export function stagesOf(site: ReportsSite): readonly Stage[] {
     if (!await until(isThere, PATIENCE)) throw new Error(`no node claimed a job ${kind}`);
     return found!;
   }
-  /** Starts a create whose job stops in the middle. */
+  /** Starts a create whose job stays in progress. */
   async function stuckCreate() {
     await onAll(SLOW);
     const answer = create();

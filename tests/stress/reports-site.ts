@@ -15,9 +15,11 @@ import { until } from "./waiting.ts";
 export type ReportsSite = {
   readonly t: TestControlPlane;
   readonly g: InstanceFixture;
-  /** Returns the current keys of all nodes that have used theirs. */
+  /** Returns the current keys of all nodes that have used their key. */
   keys(): readonly string[];
-  /** Installs an agent with this key on the node, without starting it. The machine keeps its state. */
+  /**
+   * Installs an agent with the node's key on its machine, without starting it. The machine's VMs and disks are kept.
+   */
   give(node: Pick<JobNode, "server_uuid" | "api_key">): Promise<Machine>;
   /** Registers and approves a node by its claim code. */
   join(server_uuid: string): Promise<Machine>;

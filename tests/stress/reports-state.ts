@@ -1,4 +1,4 @@
-// The changes that a replayed report may cause. Every other row of every table must stay the same.
+// The changes in the database that a replayed report may cause. Any other changed row is a violation.
 import type { Db } from "../../src/db/pool.ts";
 import { changedRows, type Dump, dumpTables } from "../support/dump.ts";
 import type { ReportKind } from "./reports-record.ts";
@@ -7,8 +7,8 @@ export type SiteState = { readonly rows: Dump; readonly transitions: ReadonlyMap
 type Row = Record<string, unknown>;
 
 /**
- * Tables that are not compared: logs and stored replies, values computed from the times of reports, and the claims of
- * registrations without proof, because a replay may create a claim, which changes no node.
+ * Tables that are not compared: logs, stored replies, values that are computed from the times of reports, and claims,
+ * because a replayed registration without proof may create a claim, which changes no node.
  */
 const LEFT_OUT = [
   "enrolment_claim",
@@ -37,12 +37,12 @@ const MAY_MOVE: Readonly<Record<string, (row: Row, at: { readonly in_hand: boole
   job_signal: (_row, { in_hand }) => in_hand ? ["renewed_at", "step", "percent", "progress_at"] : [],
 };
 
-/** Messages that are logged once per accepted report and do not change the node's state. */
+/** Transitions that are logged exactly once per accepted replay, and do not change the node's state. */
 const NOTED: readonly (readonly [event: string, kind: ReportKind])[] = [
   ["announce", "announce"],
   ["setup_progressed", "setup progress"],
 ];
-/** Matches the budgets of claims. The auto-approve window's budget must not change. */
+/** Matches the names of the budgets that limit claims. The auto-approve window's budget must not change. */
 const COUNTS_CLAIMS = /^claims|^unproven-nodes$/;
 /** The log entries of an accepted registration: without proof a claim, with the node's key a refresh. */
 const REGISTRATIONS = ["enrolment-claim register absent>live", "enrolment-claim renew live>live"];

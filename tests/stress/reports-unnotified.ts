@@ -1,5 +1,5 @@
-// Jobs without a notification: they appear in the database while their nodes' long polls wait, as if every notification
-// were lost. The periodic sweep finds each of them (docs/reliability.md, R-09).
+// Inserts jobs into the database without a notification while their nodes' long polls wait, as if every notification
+// were lost. The periodic sweep of long polls must find each job (docs/reliability.md, R-09).
 import { randomUUID } from "node:crypto";
 import { enqueue, type JobNode, nodeCalls } from "../compute/jobs.ts";
 import { okOf, type TestControlPlane } from "../support/control-plane.ts";
@@ -15,15 +15,16 @@ export type Unnotified = {
 const NODES = 20;
 const ROUNDS = 25;
 const HOLD_S = 20;
-/** The time until the long polls wait, plus a random time between two sweeps. */
+/** The jobs are inserted this long after the long polls started, plus a random time of up to SPREAD_MS. */
 const PAUSE_MS = 250;
 const SPREAD_MS = 250;
-/** The interval of sweeps (src/db/long-polls.ts), plus half a second for the answer. */
+/** The goal for the p99: the interval of sweeps (src/db/long-polls.ts), plus half a second for the answer. */
 export const GOAL_MS = 250 + 500;
 
 /**
- * `t` gets no notifications. The jobs of a round are inserted at once, because a process notices its own commits. Their
- * operations do not exist, so the database cannot be used for anything else afterwards.
+ * Measures how soon nodes get jobs without a notification. `t` must not receive notifications. All jobs of a round are
+ * inserted together, because a process notices its own commits. Their operations do not exist, so the database cannot
+ * be used for anything else afterwards.
  */
 export async function takeUnnotified(t: TestControlPlane, random: () => number): Promise<Unnotified> {
   const nodes: JobNode[] = [];

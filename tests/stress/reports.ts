@@ -1,8 +1,8 @@
-// Replayed reports of nodes. Every report of real agents and of a machine in setup is recorded as the exact request and
-// replayed at random, out of order, with its own key, another node's key or a revoked key: while jobs and setups are in
-// progress, after they ended, and in the next run. While nothing else runs, only the changes of reports-state.ts may
-// happen. At the end, jobs without a notification (docs/reliability.md, R-09 and R-30). deno run -A
-// tests/stress/reports.ts [--replays N] [--seed N]
+// Replays nodes' reports. Every report of real agents and of a machine in setup is recorded as the exact request, and
+// replayed in random order with its own key, another node's key or a revoked key: while jobs and setups are in
+// progress, after they ended, and in the next run. Replays while nothing else runs may cause only the changes that
+// reports-state.ts allows. The last part tests jobs without a notification (docs/reliability.md, R-09 and R-30).
+// deno run -A tests/stress/reports.ts [--replays N] [--seed N]
 import process from "node:process";
 import { parseArgs } from "node:util";
 import { type Db, openPool } from "../../src/db/pool.ts";
@@ -71,11 +71,11 @@ async function runReports(replays: number, seed: number): Promise<boolean> {
   }
 }
 
-/** Replays reports while nodes work, whose jobs must still end the same. */
+/** Replays reports while nodes work. The results of their jobs must not change. */
 async function disturb({ wire, site, random, all }: Run, count: number): Promise<void> {
   const any = () => REPORT_KINDS.some((kind) => wire.sent[kind].length > 0);
   if (!any()) return;
-  // Registrations are left out: a disabled node that registers gets another claim code.
+  // Without registrations, because a registration of a disabled node creates another claim code.
   await replay(count, {
     wire,
     random,
@@ -86,7 +86,7 @@ async function disturb({ wire, site, random, all }: Run, count: number): Promise
   });
 }
 
-/** Replays all recorded reports while nothing else runs. */
+/** Replays recorded reports while nothing else runs, and records forbidden changes as violations. */
 async function strike({ wire, site, db, random, all, violations }: Run, name: string, count: number): Promise<void> {
   const tally = newTally();
   const before = await readState(db);

@@ -1,5 +1,5 @@
-// Rounds of load on several servers and one PostgreSQL that flushes to disk, each round on its own database. Faults
-// occur during a round; after it, every invariant is checked against the answers that clients got.
+// Rounds of load on several servers and one PostgreSQL with fsync on, each round on its own database. Faults occur
+// during a round. After it, the invariants are checked, and the database is compared with the answers that clients got.
 import { openClient, openPool } from "../../src/db/pool.ts";
 import { type OwnCluster, ownCluster } from "../support/cluster.ts";
 import { databaseUrl } from "../support/database-url.ts";
@@ -10,9 +10,9 @@ import type { Killed } from "../processes/pair.ts";
 import { type Report, struck } from "./report.ts";
 import { sleep, until, untilEmpty } from "./waiting.ts";
 
-/** The time after the last fault in which clients learn the outcomes of their requests. */
+/** The time after the last fault in which clients repeat their requests to learn the outcomes. */
 const CALM_MS = 3_000;
-/** The additional time for clients without an outcome. */
+/** The time limit for resolving the outcomes that are unknown after that. */
 const RESOLVE_LIMIT_MS = 30_000;
 const CHECK_LIMIT_MS = 60_000;
 const CHAIN_LIMIT_MS = 10_000;
@@ -34,14 +34,14 @@ export type Round<S> = {
   readonly servers: S;
   readonly load: Load;
   readonly report: Report;
-  /** The killed servers; faults add to the list. */
+  /** The servers that faults have killed in this round. */
   readonly killed: Killed[];
 };
 
 export type Plan<S> = {
   readonly open: (url: string) => Promise<S>;
   readonly strike: (round: Round<S>) => Promise<void>;
-  /** Returns whether another round starts. */
+  /** Returns whether another round should start. */
   readonly goesOn: () => boolean;
   readonly tenancy?: boolean;
   /** Returns additional violations after a round. */
@@ -81,8 +81,8 @@ async function runRound<S extends Servers>(cluster: OwnCluster, report: Report, 
 }
 
 /**
- * Learns every unknown outcome by repeating the request with its key. A registration has no key and is sent as a new
- * one.
+ * Resolves every unknown outcome by repeating the request with its Idempotency-Key. A registration has no key and is
+ * sent as a new request.
  */
 async function resolve<S extends Servers>({ load, servers }: Round<S>): Promise<void> {
   const end = performance.now() + RESOLVE_LIMIT_MS;
@@ -123,7 +123,7 @@ async function unverified(servers: Servers): Promise<string[]> {
   return "Ok" in outcome ? [] : [`INV-17: the audit chain does not verify: ${JSON.stringify(outcome)}`];
 }
 
-/** Returns how long each operation at the killed server waited until another one acknowledged it. */
+/** Returns how long each operation that the killed server interrupted waited until another server acknowledged it. */
 function servedAfter({ url, at_ms }: Killed, operations: readonly Operation[]): number[] {
   const held = operations.filter(({ attempts, outcome }) =>
     outcome === "acknowledged" &&
@@ -151,12 +151,12 @@ export async function databaseServes<S>({ load, report }: Round<S>): Promise<voi
   else report.violations.push(`round ${report.rounds}: nothing is acknowledged ${LIVE_LIMIT_MS} ms after a restart`);
 }
 
-/** Lists the counters that are zero, because such a run proves nothing about them. */
+/** Lists the counters that are zero. They fail the run, because it did not test these events. */
 function silentCounters({ faults, operations, attempts_unanswered, repeated }: Report): string[] {
-  // Only a killed server leaves requests without an answer.
+  // Requests without an answer are required only if servers were killed.
   const unanswered = "server_killed" in faults ? { attempts_unanswered } : {};
   const counters = { ...faults, ...operations, ...unanswered, repeated };
-  // An unknown outcome is not required: the best case has none.
+  // Unknown outcomes are not required: a good run has none.
   return Object.entries(counters).filter(([name, count]) => count === 0 && name !== "unknown").map(([name]) => name);
 }
 

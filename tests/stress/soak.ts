@@ -1,5 +1,6 @@
-// The soak: repeats the random parts of the stress tests with new seeds, until the hours are over or a part fails:
-// deno run -A tests/stress/soak.ts --hours N [--seed N]   (the first seed; default: the time)
+// The soak test: repeats the random parts of the stress tests with new seeds, until N hours have passed or a part
+// fails:
+// deno run -A tests/stress/soak.ts [--hours N] [--seed N], where the seed is the first one; default: the Unix time.
 import { spawn } from "node:child_process";
 import process from "node:process";
 import { fileURLToPath } from "node:url";

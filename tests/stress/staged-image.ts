@@ -1,4 +1,4 @@
-// The staged image that a factory reset needs beside a policy with an image: a booter that has it and has a valid key.
+// A factory reset requires that a booter with a valid key has the image of the boot policy. Creates these records.
 import { randomBytes } from "node:crypto";
 import type { TwoEngines } from "./two-engines.ts";
 

@@ -1,7 +1,7 @@
-// Servers under load whose database connections are terminated, two at a time, and whose database is killed. No server
-// ends, no request hangs, no acknowledged operation is lost, and clients learn every unknown outcome by its key
-// (docs/reliability.md, R-04 and R-05). deno run -A tests/stress/terminations.ts [--terminations N] [--database-kills
-// N]
+// Two servers under load whose database connections are terminated and whose database is killed. No server ends, no
+// request hangs, no acknowledged operation is lost, and clients learn every unknown outcome by repeating the request
+// with its key (docs/reliability.md, R-04 and R-05).
+// deno run -A tests/stress/terminations.ts [--terminations N] [--database-kills N]
 import process from "node:process";
 import { parseArgs } from "node:util";
 import { terminate } from "../processes/database-faults.ts";
@@ -14,7 +14,7 @@ const TERMINATIONS = "10000";
 const DATABASE_KILLS = "200";
 /** Database kills per round. An equal share of terminations precedes each. */
 const ROUND_KILLS = 50;
-/** Terminations per database kill, also in a run without kills. */
+/** The number of terminations in a step of a run. By default, a database kill follows each step. */
 const KILL_TERMINATIONS = 50;
 const PAUSE_MS_MAX = 30;
 const OUTAGE_MS_MAX = 400;

@@ -1,4 +1,5 @@
-// Two engines on their own database behind a barrier, and a third engine that creates the objects of a test.
+// Two engines that share a database and run their statements through a barrier, and a third engine, outside the
+// barrier, that creates the objects of a test.
 import { createEngine, type Engine } from "../../actors/engine/engine.ts";
 import type { Ports } from "../../actors/engine/ports.ts";
 import type { ActorRef, Message, Outcome } from "../../actors/engine/types.ts";
@@ -42,7 +43,7 @@ export async function openTwoEngines(server_url: string, name: string): Promise<
   const pools = NAMES.map((each) => openPool({ url, role: "berth_app", connectionsMax: 4, applicationName: each }));
   const free = openPool({ url, role: "berth_app", connectionsMax: 4, applicationName: "outside the barrier" });
 
-  /** Errors are thrown to the caller, and sleeping takes no time. */
+  /** The production ports, except that sleeping takes no time. */
   const ports: Ports = { ...productionPorts(), sleep: () => new Promise((wake) => setImmediate(wake)) };
 
   function side(pool: Db): Side {
@@ -72,7 +73,7 @@ export async function openTwoEngines(server_url: string, name: string): Promise<
   let resting: Promise<void> = Promise.resolve();
   let next: Promise<void> | null = null;
 
-  /** Callers during a run share the next run. */
+  /** Runs the background worker until nothing is left to do. Calls during a run share one further run. */
   function rest(): Promise<void> {
     return next ??= resting.then(() => {
       next = null;

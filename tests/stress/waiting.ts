@@ -1,4 +1,4 @@
-// Waiting in stress tests: for a time, for a condition, for a check without violations.
+// Functions that wait in stress tests: for a time, for a condition, or for a check that finds nothing.
 
 /** `limit_ms` is the maximum time, `look_ms` the time between two checks. */
 export type Wait = { readonly limit_ms: number; readonly look_ms?: number };
@@ -22,8 +22,8 @@ export async function until(
 }
 
 /**
- * Repeats a check until it finds nothing, or returns its findings at the limit. Some audit entries are chained a bit
- * later.
+ * Repeats a check until it finds nothing, or returns what it found at the limit. Repeating is needed because some audit
+ * entries are chained a little after their commit.
  */
 export async function untilEmpty(
   check: () => Promise<string[]>,

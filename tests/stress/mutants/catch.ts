@@ -8,7 +8,7 @@ import type { SourceCopy } from "./source-copy.ts";
 
 export const SIMULATED_MUTANTS: readonly Mutant<Invariant>[] = [...ENGINE_MUTANTS, ...ACTOR_MUTANTS];
 
-/** Returns the first history that catches the mutant: a plan of the corpus or a seed. Null when none does. */
+/** Returns the name of the first history that catches the mutant, a corpus plan or a seed; null if none does. */
 export async function catchSimulated(copy: SourceCopy, mutant: Mutant<Invariant>): Promise<string | null> {
   const output = await copy.run(mutant, ["tests/stress/mutants/search-histories.ts", mutant.caughtBy]);
   return output.trim() || null;
@@ -26,7 +26,7 @@ export async function searchDatabase(
   return output.split("\n").filter((line) => line !== "");
 }
 
-/** One line of the report. */
+/** Formats a mutant's line of the report. `first`: the history or violation that caught it. */
 export function mutantLine({ name, caughtBy }: Mutant, first: string | null): string {
   return `${name.padEnd(28)} ${caughtBy.padEnd(44)} ${first ?? "not caught"}`;
 }

@@ -9,10 +9,10 @@ import { tryOperations } from "../parent-pairs.ts";
 import type { TwoEngines } from "../two-engines.ts";
 
 const AT_ONCE = 16;
-/** How long a long poll without an answer waits. */
+/** The time limit of a long poll that gets no answer. */
 const HOLD_MS = 5_000;
 
-/** Returns the violations. */
+/** A check that returns the violations that it finds. */
 type Check = (two: TwoEngines) => Promise<readonly string[]>;
 
 export const DATABASE_CHECKS = {
@@ -45,7 +45,7 @@ function claim(key: string, body = "a"): KeyClaim {
   return { ...request, key, body_sha256: body.repeat(64), new_msg_id: randomUUID() };
 }
 
-/** Concurrent requests with the same key get the same message id. */
+/** Checks that concurrent requests with the same Idempotency-Key get the same message id. */
 async function equalKeys(two: TwoEngines): Promise<readonly string[]> {
   const key = randomUUID();
   const answers = await Promise.all(Array.from({ length: AT_ONCE }, () => claimKey(two.db, claim(key))));
@@ -53,7 +53,7 @@ async function equalKeys(two: TwoEngines): Promise<readonly string[]> {
   return ids.size === 1 ? [] : [`one key has ${ids.size} messages`];
 }
 
-/** A key that was used with one body is refused with another. */
+/** Checks that an Idempotency-Key that was used with one body is refused with another. */
 async function twoBodies(two: TwoEngines): Promise<readonly string[]> {
   const key = randomUUID();
   await claimKey(two.db, claim(key));
@@ -61,7 +61,7 @@ async function twoBodies(two: TwoEngines): Promise<readonly string[]> {
   return second.ok ? ["one key was accepted for two bodies"] : [];
 }
 
-/** A repeated request that was answered keeps its saved scope, also when its object no longer exists. */
+/** Checks that a repeated request keeps its saved resource scope, also when its object no longer exists. */
 async function repeatedRequest(two: TwoEngines): Promise<readonly string[]> {
   const first = { ...claim(randomUUID()), place: { tenant_id: randomUUID() } };
   await claimKey(two.db, first);
@@ -69,7 +69,7 @@ async function repeatedRequest(two: TwoEngines): Promise<readonly string[]> {
   return await findSavedScope(two.db, first) === null ? ["a repeated request is not known"] : [];
 }
 
-/** All long polls of one key are answered. */
+/** Checks that several long polls with the same key are all answered. */
 async function longPolls(): Promise<readonly string[]> {
   let there = false;
   const polls = createLongPolls<string, { readonly there: true }>({

@@ -1,4 +1,4 @@
-// Mutants that show only on a real PostgreSQL: between two operations at once, or between several equal requests.
+// Mutants that only checks on a real PostgreSQL catch: with two concurrent operations, or several equal requests.
 import type { DatabaseCheck } from "./database-checks.ts";
 import type { Mutant } from "./mutant.ts";
 

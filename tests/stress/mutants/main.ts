@@ -1,5 +1,5 @@
-// Applies every mutant to a copy of the sources and expects its check to catch it. The checks on PostgreSQL run without
-// the mutant first and must find nothing then. deno run -A tests/stress/mutants/main.ts
+// Applies each mutant to a copy of the sources and expects its check to catch it. A check on PostgreSQL first runs
+// without the mutant and must then find nothing. deno run -A tests/stress/mutants/main.ts
 import process from "node:process";
 import { ownCluster } from "../../support/cluster.ts";
 import { catchSimulated, mutantLine, searchDatabase, SIMULATED_MUTANTS } from "./catch.ts";
@@ -27,7 +27,7 @@ async function simulated(copy: SourceCopy): Promise<number> {
   return missed;
 }
 
-/** Returns how many mutants the checks on PostgreSQL do not catch, or report without the mutant. */
+/** Returns the number of mutants that a check on PostgreSQL does not catch, or whose check fails without them too. */
 async function onDatabase(copy: SourceCopy): Promise<number> {
   const cluster = await ownCluster({ fsync: "off", max_connections: "60" });
   let missed = 0;

@@ -1,5 +1,5 @@
-// Every mutant applies to the tree as it is, and the checks catch a sample. `deno task test:long` catches all simulated
-// ones, `deno task trial` all.
+// Every mutant can be applied to the current sources, and the checks catch a sample of them. `deno task test:long`
+// tests that simulated histories catch theirs, `deno task trial` tests all mutants.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { catchSimulated, SIMULATED_MUTANTS } from "./catch.ts";
 import { DATABASE_MUTANTS } from "./database.ts";
@@ -7,7 +7,7 @@ import { mutated } from "./mutant.ts";
 import { copySources, originalSource, type SourceCopy } from "./source-copy.ts";
 
 const ALL = [...SIMULATED_MUTANTS, ...DATABASE_MUTANTS];
-/** One of the engine, one of a saga, and an authentication bypass. */
+/** A mutant of the engine, one of a saga, and an authentication bypass. */
 const SAMPLE = ["conflict_is_done", "undo_skipped", "any_code_approves"];
 
 let copy: SourceCopy;
@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => copy.remove());
 
-test.each(ALL)("mutant $name applies to the tree", async ({ edits }) => {
+test.each(ALL)("mutant $name can be applied to the current sources", async ({ edits }) => {
   for (const edit of edits) {
     const source = await originalSource(edit.file);
     expect(mutated(source, edit)).not.toBe(source);
@@ -27,9 +27,12 @@ test("mutants have different names", () => {
   expect(new Set(ALL.map(({ name }) => name)).size).toBe(ALL.length);
 });
 
-test.each([["no", "a b"], ["two", "text text"]])("a mutant whose text occurs %s times is refused", (_times, source) => {
-  expect(() => mutated(source, { file: "a.ts", find: "text", replace: "" })).toThrow("expected once");
-});
+test.each([["zero", "a b"], ["two", "text text"]])(
+  "a mutant whose text occurs %s times in the source is refused",
+  (_times, source) => {
+    expect(() => mutated(source, { file: "a.ts", find: "text", replace: "" })).toThrow("expected once");
+  },
+);
 
 test.each(SIMULATED_MUTANTS.filter(({ name }) => SAMPLE.includes(name)))(
   "mutant $name breaks invariant $caughtBy",

@@ -1,11 +1,11 @@
-// Searches for a simulated history that breaks an invariant, and prints its name: a plan of the corpus or a seed. Prints
-// nothing when no history does. deno run -A tests/stress/mutants/search-histories.ts INVARIANT [SEEDS]
+// Searches for a simulated history that breaks an invariant, and prints its name: a plan of the corpus or a seed.
+// Prints nothing when no history does. deno run -A tests/stress/mutants/search-histories.ts INVARIANT [SEEDS]
 import process from "node:process";
 import { readCorpus } from "../../simulator/corpus.ts";
 import { type Plan, planFor } from "../../simulator/plan.ts";
 import { run } from "../../simulator/run.ts";
 
-/** Every mutant so far is caught within this many. */
+/** The number of seeds to search. Every existing mutant is caught within it. */
 const SEEDS_MAX = 6_000;
 
 const [invariant, seeds] = process.argv.slice(2);
@@ -14,7 +14,7 @@ const seeds_max = seeds === undefined ? SEEDS_MAX : Number(seeds);
 const first = await search();
 if (first !== null) console.log(first);
 
-/** The corpus first: a plan that found a bug once finds it again at once. */
+/** Searches the corpus first, because a plan that found a bug before finds it again at once. */
 async function search(): Promise<string | null> {
   for (const [name, { plan }] of await readCorpus()) if (await breaks(plan)) return name;
   for (let seed = 1; seed <= seeds_max; seed += 1) if (await breaks(planFor(seed))) return `seed ${seed}`;

@@ -10,7 +10,7 @@ import { type Edit, type Mutant, mutated } from "./mutant.ts";
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 const FOLDERS = ["actors", "src", "cli", "booter", "nodeagent", "migrations", "tests"];
 const FILES = ["deno.json", "deno.lock", "package.json"];
-/** Recorded answers, which the copied programs do not read. */
+/** The folder of recorded answers, which is not copied because the programs do not read it. */
 const LEFT_OUT = join(ROOT, "tests", "fixtures");
 
 export type SourceCopy = {
@@ -40,7 +40,7 @@ export async function copySources(): Promise<SourceCopy> {
   };
 }
 
-/** Reads a file of the tree as it is. */
+/** Reads a file of the original sources. */
 export async function originalSource(file: string): Promise<string> {
   return await readFile(join(ROOT, file), "utf8");
 }
