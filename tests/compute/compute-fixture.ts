@@ -26,7 +26,7 @@ export type Node = {
   alive(fields?: Record<string, unknown>): Promise<void>;
   /** Claims the next job; waits until there is one. */
   take(): Promise<Job>;
-  /** Claims the next job without waiting; `job` is null if there is none. */
+  /** Claims the next job without waiting; `job` is null if no job is queued. */
   ask(): Promise<{ readonly job: Job | null; readonly tombstones: readonly Job[] }>;
   complete(job: Job, result?: unknown): Promise<void>;
   fail(job: Job, reason: string): Promise<void>;

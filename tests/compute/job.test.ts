@@ -375,7 +375,7 @@ describe("operators' view", () => {
   });
 });
 
-test("the blueprint of a job whose instance no longer exists says so", async () => {
+test("the blueprint of a job shows that the job's instance no longer exists", async () => {
   const id = await enqueue(t, node, { kind: "delete", payload: { instance_id: randomUUID() } });
   await n.claim();
   expect(okOf(await n.blueprint(id))).toMatchObject({ job_id: id, kind: { kind: "delete" }, instance: null, nics: [] });

@@ -101,7 +101,7 @@ describe.each([["memory", memorySubject], ["PostgreSQL", postgresSubject]] as co
       ]);
     });
 
-    test("a message that is sent again after its commit gets the same answer and changes nothing", async () => {
+    test("a message that is repeated after its commit gets the same answer and changes nothing", async () => {
       const id = await newLamp();
       const messageId = productionPorts().newId();
       const first = await send(id, { type: "switch_on", note: "hello" }, messageId);
@@ -111,7 +111,7 @@ describe.each([["memory", memorySubject], ["PostgreSQL", postgresSubject]] as co
       expect(await subject.history(id)).toHaveLength(2);
     });
 
-    test("a refused message that is sent again gets the same refusal, even after the state has changed", async () => {
+    test("a refused message that is repeated gets the same refusal, even after the state has changed", async () => {
       const id = await newLamp();
       await send(id, { type: "switch_on" });
       const messageId = productionPorts().newId();
@@ -179,7 +179,7 @@ describe.each([["memory", memorySubject], ["PostgreSQL", postgresSubject]] as co
       expect(await subject.current()).toBe(before);
     });
 
-    test("a message that a condition refused gets the same refusal when it is sent again", async () => {
+    test("a message that a condition refused gets the same refusal when it is repeated", async () => {
       const id = await newLamp();
       const messageId = productionPorts().newId();
       const first = await send(id, { type: "draw", amount: 100 }, messageId);

@@ -18,7 +18,7 @@ export function checkContents({ journal }: Evidence): readonly Violation[] {
   });
 }
 
-/** Returns the fields of the answer that depend on the message alone, or null if there are none. */
+/** Returns the fields of the answer that depend on the message alone; null for messages without such fields. */
 function requested({ to, message }: Operation): Shown | null {
   switch (`${to.kind} ${message.type}`) {
     case "cn disable":

@@ -17,7 +17,7 @@ test("runs of different seeds have different traces", async () => {
   expect(traces.size).toBe(50);
 });
 
-/** Stands for a violation in the test of shrinking: returns whether the run removes a node. */
+/** Returns whether the run removes a node. The test of shrinking uses this instead of a violation. */
 async function removesNode(plan: Plan): Promise<boolean> {
   const { journal } = await run(plan);
   return journal.transitions.some(({ actor_kind, to_state }) => actor_kind === "cn" && to_state === "absent");

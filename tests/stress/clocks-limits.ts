@@ -1,4 +1,4 @@
-// Everything that expires: how to create each thing, and how to check whether it is still valid.
+// Things that expire: how to create each one, and how to check whether it is still valid.
 import { randomUUID } from "node:crypto";
 import type { RegistrationView } from "../../src/contract/agent.ts";
 import {

@@ -34,7 +34,7 @@ const CONFLICTS = /"conflicts": ?\[\d/;
 type Order = { readonly wanted: Wanted; readonly settle: (strike: Strike) => void };
 
 export function createCommitKiller(): CommitKiller {
-  /** The kill to do next; null if there is none. `under_way`: a commit of its command is in flight. */
+  /** The kill to do next, or null. `under_way`: a commit of its command is in flight. */
   let order: Order | null = null;
   let under_way = false;
 

@@ -1,5 +1,5 @@
 // Every pair of commands on one node, in every state of the node, in every order of their statements with up to two
-// switches between the two. The answers and the final state must be those of one command after the other
+// switches between the two. The answers and the final state must be the same as when one command runs after the other
 // (docs/reliability.md, R-02).
 import type { CnMessage, NewNodeKey } from "../../actors/cn/messages.ts";
 import type { Msg } from "../../actors/enrolment-claim/messages.ts";

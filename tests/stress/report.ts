@@ -20,10 +20,7 @@ export type Report = {
   readonly silent: string[];
 };
 
-/**
- * What a recovery time is measured from, until an operation is acknowledged: a server's kill, or the database's
- * restart.
- */
+/** The start of a recovery time, which ends with an acknowledged operation: a server's kill or the database's restart. */
 export type Recovery = "server_killed" | "database_ready";
 
 const VIOLATIONS_SHOWN = 20;
