@@ -8,7 +8,7 @@ import process from "node:process";
 import { guardEnvironment } from "./environment-guard.ts";
 
 export const NAMES = ["opsctl", "tenantctl", "nodeagent", "booter", "index-builder"] as const;
-/** Programs with a top-level folder. */
+/** Programs whose source is in a top-level folder, not in cli/. */
 const OWN_FOLDER: readonly string[] = ["booter", "index-builder", "nodeagent"];
 export const BUN_VERSION = "1.4.5";
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
@@ -20,12 +20,13 @@ export function entryOf(name: (typeof NAMES)[number]): string {
 
 /**
  * Compiles the program at `entry`. Both paths are absolute or relative to the project. The target is Bun's name for a
- * platform, such as bun-linux-arm64; by default this machine's.
+ * platform, such as bun-linux-arm64; the default is this machine's platform.
  */
 export async function compile(entry: string, executable: string, target?: string): Promise<void> {
   const target_path = resolve(ROOT, executable);
   await mkdir(dirname(target_path), { recursive: true });
-  // Built in a temporary folder, so that an incomplete or unguarded executable cannot be started.
+  // Builds in a temporary folder, so that users cannot start an executable that is incomplete or lacks the environment
+  // guard.
   const folder = await mkdtemp(join(dirname(target_path), ".building-"));
   try {
     const draft = join(folder, basename(target_path));
@@ -44,7 +45,7 @@ async function build(entry: string, executable: string, target: string | undefin
     "build",
     "--compile",
     "--minify",
-    // Halves the start time: the parser does not run.
+    // Halves the start time: Bun need not parse the source at each start.
     "--bytecode",
     // Loads import()ed code late, which works only with ES modules.
     "--splitting",

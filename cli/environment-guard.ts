@@ -1,10 +1,10 @@
 // The environment guard of compiled programs. Before our code runs, Bun obeys BUN_OPTIONS (--preload runs any file),
-// BUN_BE_BUN (the program becomes a plain bun), BUN_INSPECT, BUN_JSC_... and NODE_TLS_REJECT_UNAUTHORIZED, and has no
-// switch against it. So the executable starts with instructions that remove these variables from the environment and
-// then jump to Bun's entry.
+// BUN_BE_BUN (the program becomes a plain bun), BUN_INSPECT, BUN_JSC_... and NODE_TLS_REJECT_UNAUTHORIZED, and no
+// switch turns this off. So the executable starts with instructions that remove these variables from the environment
+// and then jump to Bun's entry.
 //
-// Removed: every name that begins with BUN_, JSC_ or NODE_. Kept: NODE_EXTRA_CA_CERTS, a file with the site's
-// certification authorities, which runs no code.
+// Removes every variable whose name begins with BUN_, JSC_ or NODE_, except NODE_EXTRA_CA_CERTS: it names a file with
+// the site's certification authorities and runs no code.
 import { Buffer } from "node:buffer";
 import { chmod, readFile, rename, stat, writeFile } from "node:fs/promises";
 
@@ -20,13 +20,13 @@ const ALIGNMENT_BYTES = 16;
 
 type Machine = {
   readonly code: Buffer;
-  /** Returns the jump after the code, relative to its own address. */
+  /** Returns the jump instruction that follows the code. The distance is relative to the jump's own address. */
   jump(distance_bytes: number): Buffer;
 };
 
 /** The guard's instructions by e_machine. */
 const MACHINES: Readonly<Record<number, Machine>> = {
-  // EM_X86_64. At the start the stack has argc, argv, a zero and the environment; rdx must not change.
+  // EM_X86_64. At program start the stack has argc, argv, a zero and the environment. The code must not change rdx.
   0x3e: {
     code: hex(`
       48 8b 04 24                     mov    rax, [rsp]
@@ -64,7 +64,7 @@ const MACHINES: Readonly<Record<number, Machine>> = {
       return made;
     },
   },
-  // EM_AARCH64. The same stack; x0 must not change.
+  // EM_AARCH64. The stack is the same. The code must not change x0.
   0xb7: {
     code: hex(`
       e9 03 40 f9         ldr  x9, [sp]
@@ -117,13 +117,13 @@ const MACHINES: Readonly<Record<number, Machine>> = {
 };
 
 /**
- * Adds the guard to a Linux executable, reproducibly. Leaves executables of other systems unchanged.
- * @throws Error if the executable has no room, or the architecture has no guard
+ * Adds the guard to a Linux executable. Equal input gives equal bytes. Leaves executables of other systems unchanged.
+ * @throws Error if the executable has no free space before its code, or no guard exists for its architecture
  */
 export async function guardEnvironment(path: string): Promise<void> {
   const made = guarded(await readFile(path));
   if (made === null) return;
-  // Atomic: a concurrent start uses the old file or the new one.
+  // Replaces the file atomically, so that a concurrent start uses the whole old file or the whole new one.
   const draft = `${path}.guarded`;
   await writeFile(draft, made);
   await chmod(draft, (await stat(path)).mode);
@@ -149,7 +149,7 @@ export function guarded(executable: Uint8Array): Buffer | null {
   if (guard_at < start || made.subarray(guard_at, offset).some((byte) => byte !== 0)) {
     throw new Error("the executable has no room for the environment guard before its code");
   }
-  // The segment starts earlier by this many bytes, in the file and in memory.
+  // The code segment now starts this many bytes earlier, in the file and in memory.
   const grown = offset - guard_at;
   const entry = read(made, FILE.entry);
   const guard_address = read(made, text + SEGMENT.address) - grown;
@@ -178,7 +178,7 @@ function alignedDown(at: number): number {
   return at - at % ALIGNMENT_BYTES;
 }
 
-/** Parses the bytes at the start of each line; the rest is a comment. */
+/** Parses a listing: each line has hexadecimal bytes, then a comment. */
 function hex(listing: string): Buffer {
   return Buffer.concat(
     listing.trim().split("\n").map((line) =>

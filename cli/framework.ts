@@ -40,7 +40,7 @@ export function addHidden(parent: AnyCommand, child: AnyCommand): void {
   parent.addCommand(child, { hidden: true });
 }
 
-/** Returns an option as a value, for relations to others (`.conflicts()`). */
+/** Returns an option as an object, so that the caller can declare relations to other options (`.conflicts()`). */
 export function option<const F extends string>(flags: F, summary: string) {
   return new Option(flags, summary);
 }
@@ -81,7 +81,7 @@ export type HelpOutput = { out(text: string): void; err(text: string): void; col
 
 /**
  * Parses `argv` and runs its verb. Writes help to `output.out`. Returns a usage error as a value, whose message is null
- * if help was printed instead. Errors of the verb pass through.
+ * if help was printed instead. Errors that the verb throws pass through.
  */
 export async function parse(root: AnyCommand, argv: readonly string[], output: HelpOutput): Promise<ParseOutcome> {
   for (const member of everyCommand(root)) seal(member, root, output);
@@ -106,13 +106,13 @@ function seal(member: AnyCommand, root: AnyCommand, output: HelpOutput): void {
     getErrHelpWidth: output.columns,
     getOutHasColors: () => false,
     getErrHasColors: () => false,
-    // No help text has colours, and the search for them takes as long as the layout of the page.
+    // No help text has colours, and searching for colour codes takes as long as laying out the page.
     stripColor: (text) => text,
   });
   member.configureHelp({
     showGlobalOptions: true,
     displayWidth: (text) => text.length,
-    // The root lists groups that are not loaded yet (nouns.ts), so it shows names only.
+    // The root lists groups that are not loaded yet (nouns.ts), so it shows their names without arguments.
     subcommandTerm: (child) => [child.name(), ...(child.parent === root ? [] : argumentTerms(child))].join(" "),
   });
 }
@@ -188,7 +188,7 @@ export function describe(member: AnyCommand): CommandNode {
   };
 }
 
-/** An empty list is not worth showing as a default. */
+/** Returns whether help shows this default. Help does not show an empty list. */
 function isShownDefault(value: unknown): boolean {
   return value !== undefined && !(Array.isArray(value) && value.length === 0);
 }

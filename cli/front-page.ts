@@ -6,7 +6,7 @@ export type FrontOption = {
   readonly flags: string;
   readonly summary: string;
   readonly choices?: readonly string[];
-  /** Accepted, but not listed in help. */
+  /** The program accepts the option, but help does not list it. */
   readonly hidden?: boolean;
 };
 
@@ -23,7 +23,7 @@ export const VERSION_OPTION = { flags: "-V, --version", summary: "print the vers
 export const HELP_OPTION = { flags: "-h, --help", summary: "display help for command" } as const;
 export const HELP_NOUN = { name: "help [command]", summary: "display help for command" } as const;
 
-/** Text is not wrapped in narrower columns, as in the parser. */
+/** Minimum width for wrapping. In fewer columns text is not wrapped; the parser does the same. */
 const WRAP_COLUMNS_MIN = 40;
 const INDENT = "  ";
 

@@ -1,4 +1,5 @@
-// The start of a program with nouns and verbs: the front page at once, everything else through the parser, loaded late.
+// Starts a program with nouns and verbs. Prints the front page without the parser; loads the parser only for other
+// commands.
 import process from "node:process";
 import { type Front, frontText } from "./front-page.ts";
 import { EXIT, type ExitCode } from "./internal/exit-code.ts";

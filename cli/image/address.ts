@@ -1,5 +1,5 @@
-// Which URLs may be fetched: https, http on this machine, and other http URLs if a digest from another source checks
-// the bytes. The connector (src/outbound) checks the IP addresses.
+// Decides which URLs may be fetched: https, http from this machine, and http from other machines if a digest from
+// another source verifies the bytes. The connector (src/outbound) checks the IP addresses.
 import { EXIT } from "../internal/exit-code.ts";
 import { Failure } from "../internal/failure.ts";
 

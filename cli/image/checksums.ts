@@ -6,13 +6,13 @@ import { asDigest, type DigestAlgorithm } from "../../src/lib/crypto/digest-hex.
 import { EXIT } from "../internal/exit-code.ts";
 import { Failure } from "../internal/failure.ts";
 
-/** One hash; some vendors add the name of the file. */
+/** A line with one hash; some vendors add the name of the file. */
 const BARE_LINE = /^([0-9a-fA-F]+)(?:\s+\S+)?$/;
 
 export type Wanted = {
   readonly format: ListFormat;
   readonly algorithm: DigestAlgorithm;
-  /** File name in the document; null when it lists one file only. */
+  /** Name of the wanted file in the document; null when the document lists one file only. */
   readonly filename: string | null;
 };
 
@@ -33,7 +33,8 @@ export function listedHash(where: string, document: string, wanted: Wanted): str
 }
 
 /**
- * Lines without comments and blanks. For a clear-signed document, the lines in its frame; the signature is not checked.
+ * Returns the lines, without comments and blank lines. For a clear-signed document, returns the signed lines without
+ * checking the signature.
  */
 function linesOf(where: string, document: string): string[] {
   const text = document.startsWith(CLEAR_SIGNED_BEGIN) ? unframed(where, document) : document;

@@ -15,13 +15,13 @@ const CONTENT_BYTES_MAX = 16 * 2 ** 40;
 const QCOW2_MAGIC = 0x514649fb;
 const QCOW2_SIZE_AT = 24;
 const QCOW2_HEADER_BYTES = 32;
-/** Characters to show of a program's error output. */
+/** Maximum number of characters to show of a program's error output. */
 const STDERR_CHARS_MAX = 1_024;
 
-/** Programs for compressions that this runtime does not support. They read and write pipes. */
+/** Programs for compressions that this runtime does not support. They read standard input and write standard output. */
 const PROGRAMS: Readonly<Record<string, string>> = { xz: "xz", bzip2: "bzip2" };
 
-/** Whether the file is not compressed. */
+/** Returns whether the file is not compressed. */
 export function isPlain({ compression }: Artifact): boolean {
   return compression === "none";
 }
@@ -50,7 +50,7 @@ export async function contentBytes(environment: Environment, path: string, { com
   }
 }
 
-/** The virtual size in a qcow2 header; null for any other bytes. */
+/** Returns the virtual size in a qcow2 header; null for any other bytes. */
 function virtualSize(head: Uint8Array): number | null {
   if (head.length < QCOW2_HEADER_BYTES) return null;
   const view = new DataView(head.buffer);

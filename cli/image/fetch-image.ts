@@ -22,9 +22,9 @@ export type Fetch = {
   readonly image: Image;
   readonly artifact: Artifact;
   readonly target: string;
-  /** Null for no verification. */
+  /** How to verify the file; null skips the verification. */
   readonly check: TrustPolicy | null;
-  /** How to treat another file with this name. */
+  /** How to treat an existing file with this name and other content. */
   readonly other: "refuse" | "replace";
 };
 export type Fetched = {
@@ -38,7 +38,7 @@ export type Fetched = {
 const SHOW_INTERVAL_MS = 100;
 const NO_PROOF: Proof = { traced: "none", signed_by: [] };
 
-/** Throws a Failure without creating the final file. */
+/** Downloads and verifies an image. If it throws a Failure, the final file does not exist or is unchanged. */
 export async function fetchImage(io: Io, job: Fetch): Promise<Fetched> {
   const { source, artifact, check, target } = job;
   const has_digest = knownDigests(artifact).length > 0;
@@ -84,7 +84,7 @@ async function download(io: Io, job: Fetch, listed: Proof): Promise<Fetched> {
   }
 }
 
-/** Downloads the right bytes from the first place that has them. Returns its name. */
+/** Downloads the file from the first origin that has the right bytes. Returns the path or URL of that origin. */
 async function bring(
   io: Io,
   job: Fetch,
@@ -111,7 +111,8 @@ async function bringFrom(io: Io, job: Fetch, { part, origin }: { part: Part; ori
     if (job.check === null || await isWanted(io, part.path, job)) return;
     const was_pieced = part.isPieced();
     await part.restart(null);
-    // The bytes may mix two versions of the file, so a download in one piece must decide.
+    // Bytes from several responses may mix two versions of the file. So a mismatch counts only after a download in one
+    // piece.
     if (!was_pieced) throw new Failure(`${nameOf(origin)} does not match the hash that the vendor lists`, EXIT.failure);
   }
 }
@@ -150,7 +151,7 @@ async function copy(path: string, part: Part, size: number | null): Promise<void
   }
 }
 
-/** Adds the signatures over the image itself, which need the complete file. */
+/** Checks the signatures over the image itself, which needs the complete file, and adds them to the proof. */
 async function whole({ source, artifact, check }: Fetch, path: string, proof: Proof): Promise<Proof> {
   const signature = check?.signature ?? null;
   if (signature === null) return proof;

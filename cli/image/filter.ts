@@ -14,7 +14,7 @@ export function filterImages(images: readonly Image[], filter: FilterOptions): I
   });
 }
 
-/** Whether a release has this version: `13` also matches version 13.7. */
+/** Returns whether a release has this version: `13` also matches version 13.7. */
 export function isVersion({ version }: Release, name: string): boolean {
   return version === name || (version ?? "").startsWith(`${name}.`);
 }

@@ -2,19 +2,19 @@
 
 /** An index of every vendor is below a megabyte. */
 export const INDEX_BYTES_MAX = 64 * 1024 * 1024;
-/** Limit for an image of unknown size. */
+/** Maximum size of an image whose size the index does not list. */
 export const IMAGE_BYTES_MAX = 256 * 1024 ** 3;
-/** Consecutive attempts without progress. */
+/** Number of consecutive attempts without progress after which a download fails. */
 export const TRIES_MAX = 5;
 export const FIRST_RETRY_MS = 500;
 export const RETRY_MS_MAX = 10_000;
 
 export type Patience = {
-  /** Limit until the response begins. */
+  /** Time limit until the response begins. */
   readonly answer_ms: number;
-  /** Limit between two chunks of a body. */
+  /** Time limit between two chunks of a body. */
   readonly stall_ms: number;
-  /** Limit for a complete document. An image has no such limit while bytes arrive. */
+  /** Time limit for a complete document. An image has no such limit while bytes arrive. */
   readonly document_ms: number;
 };
 export const PATIENCE: Patience = { answer_ms: 30_000, stall_ms: 60_000, document_ms: 120_000 };

@@ -5,7 +5,7 @@ import { imagePath } from "./source.ts";
 import { documentText } from "../../src/lib/image-index/documents.ts";
 import { aliasPath, distroPath, IMAGES_PATH, INDEX_PATH, releasePath } from "../../src/lib/image-index/paths.ts";
 
-/** Text by path. */
+/** Text of each document, by its path in the mirror. */
 export type Documents = ReadonlyMap<string, string>;
 
 /**
@@ -23,7 +23,7 @@ export function mirrorDocuments(images: readonly Image[], distros: ReadonlyMap<s
       documents.set(releasePath(id, release.id), text);
       for (const alias of release.aliases ?? []) documents.set(aliasPath(id, alias), text);
     }
-    // Without a release with the alias dev, the distro has no development channel here.
+    // If no mirrored release has the alias dev, the mirror offers no development channel of the distro.
     const follows = releases.some(({ aliases }) => (aliases ?? []).includes("dev"));
     const dev_channel = follows ? distro.dev_channel ?? null : null;
     documents.set(distroPath(id), documentText({ ...distro, dev_channel, releases }));
@@ -40,7 +40,7 @@ export function withMirrorFirst(images: readonly Image[], base_url: string): Ima
     const artifacts = image.build.artifacts.map((artifact): Artifact => {
       const path = imagePath(image, artifact).split("/").map(encodeURIComponent).join("/");
       const here = { url: `${base_url}/${path}`, kind: "mirror", redirects_off_host: false };
-      // A mirror of a mirror drops the other mirror's location.
+      // If the index is itself a mirror's, drops that mirror's location.
       const vendor = artifact.locations.filter(({ kind, url }) => kind !== "mirror" || !url.endsWith(`/${path}`));
       return { ...artifact, locations: [here, ...vendor] };
     });

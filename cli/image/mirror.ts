@@ -127,7 +127,7 @@ async function keepDocuments(
 
 async function writeWhole(path: string, content: string | Uint8Array): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
-  // Two processes may mirror into one folder, so each has its own draft.
+  // Two processes may mirror into one folder, so each process writes its own draft.
   const draft = `${path}.${process.pid}.draft`;
   await writeFile(draft, content, { flush: true });
   await rename(draft, path);

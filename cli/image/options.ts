@@ -1,4 +1,4 @@
-// Options of several image verbs.
+// Options that several image verbs share.
 import { command, each, option } from "../framework.ts";
 
 export type PickOptions = { readonly arch?: string; readonly variant?: string; readonly format?: string };
@@ -12,7 +12,7 @@ const INDEX = ["--index <place>", "address or folder of the image index (default
 const VARIANT = ["--variant <variant>", "variant of the image, as named by the vendor"] as const;
 const FORMAT = ["--format <format>", "disk image format: qcow2, raw, vmdk"] as const;
 
-/** A verb about one image file. */
+/** Returns a verb that acts on one image file. */
 export function picking(name: string, summary: string) {
   return command(name, summary)
     .option(...INDEX)
@@ -21,7 +21,7 @@ export function picking(name: string, summary: string) {
     .option(...FORMAT);
 }
 
-/** A verb about many images. */
+/** Returns a verb that acts on many images. */
 export function filtering(name: string, summary: string) {
   return command(name, summary)
     .option(...INDEX)

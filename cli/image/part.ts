@@ -14,12 +14,12 @@ export type Part = {
   bytes(): number;
   /** Returns the server's validator of this version of the file (for If-Range), or null. */
   validator(): string | null;
-  /** Whether the bytes come from several responses, and so possibly from two versions of the file. */
+  /** Returns whether the bytes come from several responses, and so possibly from two versions of the file. */
   isPieced(): boolean;
   /** Notes that the next bytes come from another response. */
   resume(): void;
   write(chunk: Uint8Array): Promise<void>;
-  /** Discards the bytes. The next bytes have this validator. */
+  /** Discards the bytes. `validator` belongs to the bytes that follow. */
   restart(validator: string | null): Promise<void>;
   /** Syncs the bytes to the disk and gives them their final name. */
   finish(): Promise<void>;
@@ -33,8 +33,8 @@ const OF = "of.json";
 
 /**
  * Opens or takes over the unfinished download of a file.
- * @param identity identity of the file; kept bytes of another file are discarded
- * @param vetted whether a digest will detect wrong bytes; without one, kept bytes need a validator
+ * @param identity identifies the file; kept bytes of another file are discarded
+ * @param has_digest whether a digest will detect wrong bytes; if false, kept bytes without a validator are discarded
  */
 export async function openPart(
   target: string,
@@ -94,7 +94,7 @@ export async function openPart(
   };
 }
 
-/** Takes over the bytes of an ended process, if any. */
+/** Takes over the unfinished download of a process that has ended, if there is one. */
 async function claim(target: string, folder: string): Promise<void> {
   const start = `.${basename(target)}.`;
   for (const name of await readdir(dirname(target))) {
@@ -105,7 +105,10 @@ async function claim(target: string, folder: string): Promise<void> {
   }
 }
 
-/** Whether the process runs. This process counts as ended: its earlier download of the file is over. */
+/**
+ * Returns whether the process still runs. This process counts as ended, because its earlier download of the file is
+ * over.
+ */
 function isAlive(pid: number): boolean {
   if (pid === process.pid) return false;
   try {
@@ -123,7 +126,7 @@ async function readOf(folder: string): Promise<{ identity: string; validator: st
       ? { identity, validator: typeof validator === "string" ? validator : null }
       : null;
   } catch {
-    // Missing or truncated by a crash: the identity of the bytes is unknown.
+    // The file is missing, or a crash truncated it, so the identity of the bytes is unknown.
     return null;
   }
 }

@@ -16,7 +16,7 @@ export type Given = {
   readonly allowed: readonly unknown[];
 };
 
-/** Throws a Failure when the variable is not a list of networks. */
+/** Returns the addresses that may be fetched. Throws a Failure when the variable is not a list of networks. */
 export function reachOf({ env }: Environment, { named, allowed }: Given): Reach {
   return {
     allowed: readRanges([...rangesOf(env[RANGES_VARIABLE] ?? ""), ...allowed]),

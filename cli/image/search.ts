@@ -33,7 +33,8 @@ export function search(host: Host): AnyCommand {
 }
 
 /**
- * How a download can be verified: against the vendor's document, the index or nothing; and whether a signature exists.
+ * Returns whether a download can be verified against the vendor's document, only against the index, or not at all, and
+ * whether a signature exists.
  */
 export function checkText(artifact: Artifact): string {
   const signed = (artifact.integrity?.signatures ?? []).length > 0;

@@ -1,6 +1,6 @@
 // OpenPGP signatures of vendors. A signature is good if a key of the key document made it and that key is neither
-// expired nor revoked. The caller chooses the keys: pinned ones if fingerprints are known. openpgp refuses MD5, SHA-1
-// and short RSA keys.
+// expired nor revoked. The caller chooses the accepted keys, by fingerprint if it knows the fingerprints. openpgp
+// refuses MD5, SHA-1 and short RSA keys.
 import { Buffer } from "node:buffer";
 import { createReadStream } from "node:fs";
 import { Readable } from "node:stream";
@@ -15,7 +15,10 @@ export type Good = { readonly fingerprint: string; readonly signed_at: string };
 /** `text`: the signed text as the verifier read it, never the document around it. */
 export type GoodText = Good & { readonly text: string };
 
-/** Reads the keys of a document. @param fingerprints accepted primary keys, upper case; null accepts every key */
+/**
+ * Reads the keys of a document.
+ * @param fingerprints fingerprints of the accepted primary keys, in upper case; null accepts every key
+ */
 export async function readKeys(
   where: string,
   document: Uint8Array,

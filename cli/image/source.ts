@@ -24,7 +24,7 @@ export type Origin = { readonly kind: "file"; readonly path: string } | { readon
 export type Source = {
   /** Addresses that its images and documents may be fetched from. */
   readonly reach: Reach;
-  /** Name for messages. */
+  /** Name of the index in messages. */
   readonly name: string;
   /** Lists every current build. */
   images(): Promise<readonly Image[]>;
@@ -41,7 +41,7 @@ export type Source = {
 };
 
 /**
- * Opens the index that an option or a variable names, or the control plane's. Throws a Failure without one.
+ * Opens the index that an option or a variable names, otherwise the control plane's. Throws a Failure if there is none.
  * @param allowed networks beyond public addresses that the control plane's operator allows
  */
 export async function openSource(
@@ -67,12 +67,15 @@ async function endpointOf(host: Host, io: Io): Promise<string> {
   }
 }
 
-/** Path of a vendor's document in a mirror. A hash, since the address may be too long for a file name. */
+/**
+ * Returns the path of a vendor's document in a mirror. Its name is a hash, since the URL may be too long for a file
+ * name.
+ */
 export function documentPath(url: string): string {
   return `documents/${createHash("sha256").update(url).digest("hex")}`;
 }
 
-/** Path of an image file in a mirror. Variant, architecture and format identify one file of a build. */
+/** Returns the path of an image file in a mirror. Variant, architecture and format identify one file of a build. */
 export function imagePath({ distro, release, build }: Image, artifact: Artifact): string {
   const { variant, arch, format } = artifact;
   const key = [variant, arch, format].filter((part) => part !== null && part !== undefined).join("-");

@@ -21,11 +21,11 @@ export type Transfer = {
   readonly bytes_max?: number;
   readonly plain_http?: boolean;
   readonly uniform?: boolean;
-  /** Called as bytes arrive. */
+  /** Called as bytes arrive, with the bytes so far and the size of the complete file (null: unknown). */
   readonly onProgress: (bytes: number, of: number | null) => void;
 };
 
-/** Throws a Failure when the address does not have the file, or has another file. */
+/** Downloads the file. Throws a Failure when the server does not have it, or has one of another size. */
 export async function transfer(environment: Environment, job: Transfer): Promise<void> {
   // Progress means more bytes than in any earlier attempt: a server without ranges starts at 0 each time.
   let furthest = job.part.bytes();
@@ -46,7 +46,7 @@ export async function transfer(environment: Environment, job: Transfer): Promise
   }
 }
 
-/** True when the file is complete, false when the download must restart. */
+/** Runs one attempt. Returns true when the file is complete, false when the download must restart. */
 async function transferOnce(environment: Environment, job: Transfer): Promise<boolean> {
   const { url, reach, part, size, patience = PATIENCE, plain_http, uniform } = job;
   const from = part.bytes();
@@ -81,7 +81,10 @@ function rangeHeaders(part: Part): Record<string, string> {
   return { range: `bytes=${part.bytes()}-`, ...(validator === null ? {} : { "if-range": validator }) };
 }
 
-/** Prepares the part for the body. Returns the size of the complete file (null: unknown), or the next step. */
+/**
+ * Prepares the part for the body. Returns the size of the complete file (null: unknown), or the next step if the body
+ * is of no use.
+ */
 async function beginning(reply: Reply, { url, part, size }: Transfer): Promise<number | null | "restart" | "complete"> {
   const { status, headers } = reply;
   const encoding = headers.get("content-encoding");
@@ -110,7 +113,7 @@ async function beginning(reply: Reply, { url, part, size }: Transfer): Promise<n
     case 416: {
       await reply.drop();
       const total = numberOf(/^bytes \*\/([0-9]{1,15})$/.exec(headers.get("content-range") ?? "")?.[1] ?? null);
-      // All bytes are here. Without a size in the index, only this response shows that.
+      // The part has all bytes already. If the index lists no size, only this response shows that.
       return total !== null && total === part.bytes() && size === null ? "complete" : "restart";
     }
     default: {
@@ -128,7 +131,7 @@ async function agree(reply: Reply, reported: number | null, size: number | null)
   throw new Failure(`${reply.url} has ${reported} bytes, the index lists ${size}`, EXIT.failure);
 }
 
-/** The validator for If-Range. Not a weak ETag: it does not guarantee equal bytes (RFC 9110, 13.1.5). */
+/** Returns the validator for If-Range. Ignores a weak ETag, which does not guarantee equal bytes (RFC 9110, 13.1.5). */
 function validatorOf(headers: Headers): string | null {
   const etag = headers.get("etag");
   if (etag !== null && /^"[^"]*"$/.test(etag)) return etag;

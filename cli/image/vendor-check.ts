@@ -20,7 +20,7 @@ export type SignatureRequirement = {
 };
 export type SignedBy = Good & { readonly signature_url: string };
 
-/** Whether the vendor's document or only the index has a digest of the artifact. */
+/** Returns whether the vendor's document, only the index, or neither has a digest of the artifact. */
 export function traceable(artifact: Artifact): Traced {
   const digests = knownDigests(artifact);
   if (digests.length === 0) return "none";
@@ -50,13 +50,13 @@ function agree(digest: KnownDigest, where: string, document: string): void {
   }
 }
 
-/** Signatures over the image itself. Their check needs the complete file. */
+/** Lists the signatures over the image itself. Checking them needs the complete file. */
 export function signaturesOfImage(artifact: Artifact): readonly Signature[] {
   const urls = artifact.locations.map(({ url }) => url);
   return signaturesOf(artifact).filter(({ signs }) => urls.includes(signs));
 }
 
-/** Signatures over a document that lists a digest of the artifact. */
+/** Lists the signatures over documents that list a digest of the artifact. */
 function signaturesOfDocuments(artifact: Artifact): readonly Signature[] {
   return signaturesOf(artifact).filter(({ signs }) => digestFrom(artifact, signs) !== undefined);
 }
@@ -71,7 +71,7 @@ function digestFrom(artifact: Artifact, url: string): KnownDigest | undefined {
 
 /**
  * Throws a Failure when the index has no signature for the file, or when the key of a signature over the image is not
- * pinned. Checked before the download, which may be long.
+ * pinned. Call it before the download, which may take long.
  */
 export async function requireSignature(
   source: Source,
@@ -91,8 +91,8 @@ export async function requireSignature(
 }
 
 /**
- * The index alone cannot vouch for a key: an attacker who can change an image in the index can also change its key. The
- * key must come from the user, from a key file or from the address of a key server.
+ * Returns the failure for a key that only the index names. An attacker who can change an image in the index can also
+ * change its key, so the key must come from the user, from a key file or from the address of a key server.
  */
 function unpinned(fingerprints: readonly string[]): Failure {
   const [first, ...more] = fingerprints;
@@ -168,7 +168,7 @@ async function keysFor(
   return { keys: await readKeys(key_url, await source.document(key_url, artifact), pins), pinned: pins !== null };
 }
 
-/** The fingerprint in the address of a key server, or null. No other field of an index has a fingerprint. */
+/** Returns the fingerprint in the URL of a key server, or null. No other field of an index has a fingerprint. */
 export function pinIn(key_url: string): string | null {
   return /[?&]search=0x([0-9a-f]{64}|[0-9a-f]{40})(?:&|$)/i.exec(key_url)?.[1]?.toUpperCase() ?? null;
 }

@@ -24,15 +24,15 @@ export type Asking = {
   readonly reach: Reach;
   readonly headers?: Readonly<Record<string, string>>;
   readonly patience?: Patience;
-  /** Whether http is allowed: only if a digest from another source checks the bytes. */
+  /** Allows http. Set it only if a digest from another source verifies the bytes. */
   readonly plain_http?: boolean;
-  /** Whether a forbidden address fails like an unreachable one, so that a tenant cannot distinguish them. */
+  /** Makes a forbidden address fail like an unreachable one, so that a tenant cannot distinguish them. */
   readonly uniform?: boolean;
 };
 
 const DOCUMENT_TRIES_MAX = 3;
 
-/** Follows redirects and returns a response with any other status. */
+/** Sends a GET, follows redirects, and returns the first response that is not a redirect. */
 export async function get(environment: Environment, address: string, asking: Asking): Promise<Reply> {
   let url = checkedUrl(address, asking.plain_http);
   for (let hops = 0;; hops++) {
@@ -95,7 +95,7 @@ function lost(environment: Environment, url: URL, error: unknown): Failure {
   return new Unreachable(`cannot get ${url}: ${reason(error)}`, EXIT.failure);
 }
 
-/** The message of the innermost cause. */
+/** Returns the message of the innermost cause. */
 function reason(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause instanceof Error ? reason(error.cause) : error.message;

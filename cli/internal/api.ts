@@ -11,7 +11,8 @@ const TRIES_MAX = 3;
 const REQUEST_LIMIT_MS = 30_000;
 const FIRST_RETRY_MS = 400;
 /**
- * After a longer Retry-After the call fails with "try again in 60 s", so that the user does not wait without a message.
+ * Longest Retry-After that a call waits for. A longer one fails with, for example, "try again in 60 s", so that the
+ * user does not wait without a message.
  */
 const RETRY_AFTER_S_MAX = 10;
 const UNAUTHENTICATED = 401;
@@ -70,7 +71,10 @@ function mayRepeat({ status, retry_after_s }: Answer, call: Call, tries: number)
   return status === 409 && carriesKey(call) && tries > 1 && retry_after_s !== null;
 }
 
-/** Includes PUT: with If-Match, the server would reject a repeated PUT that succeeded before. */
+/**
+ * Returns whether a request carries an Idempotency-Key. PUT does: with If-Match, the server would otherwise reject the
+ * repetition of a PUT that succeeded.
+ */
 function carriesKey({ method }: Pick<Call, "method">): boolean {
   return method === "POST" || method === "PUT" || method === "PATCH";
 }

@@ -5,7 +5,7 @@ export function jitteredMs(base_ms: number, random: number): number {
   return base_ms / 2 + (base_ms / 2) * random;
 }
 
-/** Returns a delay of at least `base_ms`, which the server asked for. */
+/** Returns a delay of at least `base_ms`, the delay that the server asked for. */
 export function atLeastMs(base_ms: number, random: number): number {
   return base_ms + Math.min(1_000, base_ms / 4) * random;
 }

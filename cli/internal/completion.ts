@@ -1,11 +1,11 @@
-// Completion candidates for a partial command line, from the command tree. `lookUp` returns values that the control
-// plane knows, by the name of the argument or of the option's value.
+// Completion candidates for a partial command line, from the command tree. `lookUp` gets the name of an argument or of
+// an option's value, and returns the values that the control plane knows for it.
 import type { CommandNode, OptionNode } from "../framework.ts";
 
 export type Candidate = { readonly value: string; readonly summary: string };
 export type LookUp = (argument: string) => Promise<readonly Candidate[]>;
 
-/** `words` follow the program's name. The last one, possibly empty, is incomplete. */
+/** Returns the candidates for the last of `words`, which may be empty. `words` excludes the program's name. */
 export async function candidates(root: CommandNode, words: readonly string[], lookUp: LookUp): Promise<Candidate[]> {
   const current = words.at(-1) ?? "";
   const cursor = walk(root, words.slice(0, -1));

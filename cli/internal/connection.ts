@@ -60,7 +60,7 @@ function ofSession(profile: string, saved: Session): Connection {
   return { endpoint: saved.endpoint, token: saved.access_token, session: { profile, saved } };
 }
 
-/** Throws a usage Failure if no flag, variable or profile has an endpoint. */
+/** Returns the endpoint. Throws a usage Failure if no flag, variable or profile has one. */
 export async function resolveEndpoint(environment: Environment, flags: Globals): Promise<string> {
   const env_endpoint = envText(environment, "OPSCTL_ENDPOINT");
   if (env_endpoint !== undefined && envText(environment, "OPSCTL_PROFILE") !== undefined) {
@@ -105,7 +105,9 @@ export async function profileName(environment: Environment, flags: Globals): Pro
   return (await readProfiles(environment)).default_profile ?? DEFAULT_PROFILE;
 }
 
-/** Throws unless the token is valid in a header. The failure does not show its text. */
+/**
+ * Returns the token without surrounding whitespace. Throws, without showing the token, unless it is valid in a header.
+ */
 export function checkToken(token: string, source: string): string {
   const trimmed = token.trim();
   if (!/^[\x21-\x7e]+$/.test(trimmed)) throw usageFailure(`${source} is not a key or token`);

@@ -1,7 +1,10 @@
 // The address of a control plane in canonical form, so that two spellings compare equal.
 import { usageFailure } from "./failure.ts";
 
-/** Throws a usage Failure unless `text` is an http or https URL without credentials, query or fragment. */
+/**
+ * Returns the canonical form. Throws a usage Failure unless `text` is an http or https URL without credentials, query
+ * or fragment.
+ */
 export function parseEndpoint(text: string, source: string): string {
   if (text.trim() === "") {
     throw usageFailure(`${source} is empty; give the control plane's URL, such as https://berth.example.com`);
@@ -17,7 +20,7 @@ export function parseEndpoint(text: string, source: string): string {
   return url.origin + url.pathname.replace(/(?<!\/)\/+$/, "");
 }
 
-/** True if others on the network could read a credential sent to this endpoint. */
+/** Returns whether others on the network could read a credential sent to this endpoint. */
 export function isExposed(endpoint: string): boolean {
   const { protocol, hostname } = new URL(endpoint);
   return protocol === "http:" && !/^(localhost|127(\.[0-9]+){3}|\[::1\])$/.test(hostname);

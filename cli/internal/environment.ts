@@ -21,9 +21,9 @@ export type Environment = {
   outbound(url: string, outbound: Outbound): Promise<Response>;
   /** Rejects when `signal` aborts. */
   sleepMs(duration_ms: number, signal: AbortSignal): Promise<void>;
-  /** Monotonic: never jumps, unlike the wall clock. */
+  /** Returns the time of a clock that never jumps, unlike the wall clock. */
   monotonicMs(): number;
-  /** Milliseconds since 1970 by this machine's clock. */
+  /** Returns the milliseconds since 1970 by this machine's clock. */
   wallMs(): number;
   random(): number;
   newId(): string;
@@ -68,14 +68,19 @@ function sink(fd: number): Sink {
   };
 }
 
-/** Only a character device can be a terminal. Checking that first avoids loading the stream modules for a pipe. */
+/**
+ * Returns the terminal, or null. Only a character device can be one; checking that first avoids loading the stream
+ * modules for a pipe.
+ */
 function terminal(fd: number): NodeJS.WriteStream | null {
   if (!fstatSync(fd).isCharacterDevice()) return null;
   const stream = fd === STDOUT ? process.stdout : process.stderr;
   return stream.isTTY === true ? stream : null;
 }
 
-/** Returns false if the reader has closed the pipe, as in `opsctl ... | head`. That is not an error. */
+/**
+ * Writes all bytes. Returns false if the reader has closed the pipe, as in `opsctl ... | head`, which is not an error.
+ */
 function writeWhole(fd: number, bytes: Uint8Array): boolean {
   let done = 0;
   while (done < bytes.length) {
@@ -106,7 +111,7 @@ function sleepMs(duration_ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Decides on colour by NO_COLOR, then FORCE_COLOR, then whether the stream is a terminal. */
+/** Returns whether to use colour, by NO_COLOR, then FORCE_COLOR, then whether the stream is a terminal. */
 export function hasColour(environment: Environment, stream: Sink): boolean {
   if ((environment.env.NO_COLOR ?? "") !== "") return false;
   const forced = environment.env.FORCE_COLOR;

@@ -8,7 +8,7 @@ export type Link = {
   readonly endpoint: string;
   readonly token: string | null;
   readonly user_agent: string;
-  /** Returns a new token after a 401; null if there is no other. */
+  /** Returns a new token after a 401; null if the credential cannot be renewed. */
   readonly renew?: () => Promise<string | null>;
 };
 export type Query = Readonly<Record<string, string | number | undefined>>;
@@ -30,10 +30,13 @@ export type Answer = {
   readonly etag: string | null;
 };
 
-/** No response: refused, disconnected or timed out. The server may have processed the request. */
+/**
+ * The server did not respond: the connection was refused or lost, or the time was up. The server may have processed the
+ * request.
+ */
 export class Unreachable extends Failure {}
 
-/** Throws Unreachable, or a Failure with exit code 130 when the environment is aborted. */
+/** Returns the response. Throws Unreachable, or a Failure with exit code 130 when the environment is aborted. */
 export async function exchange(environment: Environment, link: Link, call: Call): Promise<Answer> {
   const limit = AbortSignal.timeout(call.limit_ms);
   try {

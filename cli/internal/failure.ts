@@ -25,7 +25,10 @@ export function usageFailure(message: string): Failure {
   return new Failure(message, EXIT.usage);
 }
 
-/** Returns the failure of a 4xx or 5xx response. Any other body, such as a proxy's page, becomes its status. */
+/**
+ * Returns the failure of a 4xx or 5xx response. If the body has no message, as in a proxy's page, the failure names the
+ * status.
+ */
 export function failureOfAnswer(status: number, body: unknown, retry_after_s: number | null): Failure {
   const fields = typeof body === "object" && body !== null ? body as Record<string, unknown> : {};
   const text = typeof fields.message === "string" && fields.message !== ""
@@ -43,7 +46,7 @@ function textOrNull(value: unknown): string | null {
   return typeof value === "string" ? value : null;
 }
 
-/** `error: <message> (<error_code>, request <request_id>)`, or the same as JSON. */
+/** Returns `error: <message> (<error_code>, request <request_id>)`, or the same as JSON. */
 export function failureText(failure: Failure, json: boolean): string {
   const { message, exit_code, status, error_code, request_id } = failure;
   if (json) return plainJson({ error: { message, error_code, request_id, status, exit_code } });

@@ -7,13 +7,16 @@ import { Failure } from "./failure.ts";
 export type Keyboard = {
   readonly isTTY: boolean;
   readAll(): Promise<string>;
-  /** Shows `prompt` on stderr and reads one line without echo. Ctrl-U clears it, Ctrl-C ends with 130. */
+  /**
+   * Shows `prompt` on stderr and reads one line without echo. Ctrl-U clears it, Ctrl-C ends the command with exit code
+   * 130.
+   */
   readSecret(prompt: string): Promise<string>;
   /** Shows `prompt` on stderr and reads one line with echo. The end of input also ends the line. */
   readLine(prompt: string): Promise<string>;
 };
 
-/** Ctrl-C aborts `signal`, which ends `readLine` with 130. */
+/** Opens standard input. Ctrl-C aborts `signal`, and then `readLine` fails with exit code 130. */
 export function openKeyboard(signal: AbortSignal): Keyboard {
   return { isTTY: process.stdin.isTTY === true, readAll, readSecret, readLine: (prompt) => readLine(prompt, signal) };
 }
@@ -28,7 +31,7 @@ function readLine(prompt: string, signal: AbortSignal): Promise<string> {
   const { stdin, stderr } = process;
   return new Promise((resolve, reject) => {
     let line = "";
-    // `shown` ends the terminal's line where the user did not.
+    // `shown` is a line break if the user's input did not end with one.
     const finish = (end: () => void, shown = "") => {
       stdin.off("data", onData);
       stdin.off("end", onEnd);
@@ -73,7 +76,7 @@ function readSecret(prompt: string): Promise<string> {
         else if (mark >= " ") line += mark;
       }
     };
-    // Raw mode first: the terminal would echo a key typed before it.
+    // Sets raw mode before the prompt: until then, the terminal echoes typed keys.
     stdin.setRawMode(true);
     stdin.on("data", onData);
     stdin.resume();

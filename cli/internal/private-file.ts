@@ -39,12 +39,12 @@ export async function writeFileDurably(
   }
 }
 
-/** Returns null if the file does not exist. Throws a Failure if group or others may read it. */
+/** Reads a file with a secret. Returns null if it does not exist. Throws a Failure if group or others may access it. */
 export async function readPrivateFile(path: string): Promise<string | null> {
   return await readWhole(path, true);
 }
 
-/** Returns null if the file does not exist. */
+/** Reads a file without a secret. Returns null if it does not exist. */
 export async function readPlainFile(path: string): Promise<string | null> {
   return await readWhole(path, false);
 }
@@ -58,7 +58,7 @@ async function readWhole(path: string, owner_only: boolean): Promise<string | nu
     throw new Failure(`cannot read ${path}: ${(error as Error).message}`, EXIT.failure);
   }
   try {
-    // Checks the open file and not the path, which could be replaced in between.
+    // Checks the open file, not the path: another process could replace the file at the path in between.
     const { mode } = await file.stat();
     if (owner_only && (mode & OTHERS) !== 0) {
       const shown = (mode & 0o777).toString(8).padStart(4, "0");

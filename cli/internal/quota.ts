@@ -19,12 +19,12 @@ export type Cap = Pick<UsageView, "limits"> & { readonly used: Usage };
 
 type Of = { readonly path: string; readonly tenant_id: string; readonly project_id?: string };
 
-/** Returns null if no quota is set. */
+/** Returns the quota, or null if none is set. */
 export async function findQuota(io: Pick<Io, "get">, { path }: Pick<Of, "path">): Promise<Quota | TenantQuota | null> {
   return await unlessAbsent(io.get<Quota | TenantQuota>(`${path}/quota`));
 }
 
-/** Returns the effective limits and usage without a quota. Older servers send no limits. */
+/** Returns the effective limits and the usage of a tenant or project without a quota. Older servers send no limits. */
 export async function withoutQuota(io: Pick<Io, "get">, { path, tenant_id, project_id }: Of): Promise<Shown> {
   const { limits, ...used } = await io.get<Usage & Partial<UsageView>>(`${path}/usage`);
   const of = { tenant_id, ...(project_id !== undefined && { project_id }) };
@@ -33,7 +33,10 @@ export async function withoutQuota(io: Pick<Io, "get">, { path, tenant_id, proje
 
 const NONE: Limits = { cpu_limit: null, memory_bytes: null, disk_bytes: null, instance_limit: null };
 
-/** Returns the tenant's limits and usage; null without limits, or from a server that does not count by tenant. */
+/**
+ * Returns the tenant's limits and usage; null if the tenant has no limits, or if the server does not count usage by
+ * tenant.
+ */
 export async function capOf(io: Pick<Io, "get">, tenant_id: string): Promise<Cap | null> {
   const found = await unlessAbsent(io.get<UsageView>(`/v1/tenants/${tenant_id}/usage`));
   if (found === null) return null;
@@ -103,7 +106,7 @@ export function quotaText(quota: Shown | Quota | TenantQuota, cap: Cap | null = 
   return tableText(cap === null ? COLUMNS : CAPPED, rows);
 }
 
-/** Rounds to 100 only if full, and to 0 only if empty. */
+/** Returns a percentage. It is 100 only if the limit is used up, and 0 only if nothing is used. */
 function percentText(used: number, limit: number): string {
   const percent = used * 100 / limit;
   if (percent > 99 && percent < 100) return "99";

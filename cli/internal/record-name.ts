@@ -10,7 +10,7 @@ export type RecordKind<T> = {
   /** The command that lists the records. */
   readonly list?: string;
   id(record: T): string;
-  /** A short description that identifies the record to a person. */
+  /** Returns a short description that identifies the record to a person. */
   title(record: T): string;
   isCalled(record: T, name: string): boolean;
 };
@@ -25,7 +25,7 @@ export function isUuid(name: string): boolean {
 
 type Named = { readonly id: string; readonly name: string };
 
-/** `acme (019f...)`, safe to print. */
+/** Returns `acme (019f...)`, safe to print. */
 export function titleOf({ name, id }: Named): string {
   return `${plainText(name)} (${plainText(id)})`;
 }
@@ -50,7 +50,7 @@ export async function findRecord<T>(io: Io, name: string, { path, kind }: Record
 
 export type RecordList<T> = { readonly path: string; readonly kind: RecordKind<T> };
 
-/** Throws a Failure unless exactly one record matches the name. */
+/** Returns the record that matches the name. Throws a Failure unless there is exactly one. */
 export function pickRecord<T>(records: readonly T[], name: string, kind: RecordKind<T>): T {
   const found = records.filter((record) => fits(record, name, kind));
   if (found.length === 1) return found[0]!;

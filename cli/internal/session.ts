@@ -8,11 +8,11 @@ import type { Environment } from "./environment.ts";
 
 export type Server = Pick<Link, "endpoint" | "user_agent">;
 
-/** A request that starts before this must not arrive after the token has expired. */
+/** Tokens are renewed this long before they expire, so that no request arrives after its token has expired. */
 const RENEW_BEFORE_MS = 60_000;
 const LOGIN_LIMIT_MS = 30_000;
 
-/** True if the access token could expire before a request arrives. */
+/** Returns whether the access token could expire before a request arrives. */
 export function isDue({ access_expires_at }: Tokens, wall_ms: number): boolean {
   return Date.parse(access_expires_at) - wall_ms < RENEW_BEFORE_MS;
 }

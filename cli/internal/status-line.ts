@@ -1,11 +1,11 @@
-// Progress of a long call on stderr: one line rewritten in place on a terminal, else a line per change; none with
-// --json.
+// Shows the progress of a long call on stderr: on a terminal in one line that is rewritten in place, otherwise in a new
+// line for each change. Shows nothing with --json.
 import type { Io } from "./io.ts";
 import { plainText } from "./plain-text.ts";
 import { fitted } from "./table.ts";
 
 export type StatusLine = {
-  /** `before`, such as a running clock, is shown in front of the text on a terminal only. */
+  /** Shows the text. On a terminal, also shows `before`, such as a running clock, in front of it. */
   show(text: string, before?: string): void;
   /** Erases the line. Call it before any other output. */
   clear(): void;

@@ -40,7 +40,7 @@ function pad(text: string, width: number): string {
   return text + " ".repeat(Math.max(0, width - textWidth(text)));
 }
 
-/** Returns terminal columns: none for combining marks, two for East Asian wide characters and emoji. */
+/** Returns the number of terminal columns: none for combining marks, two for East Asian wide characters and emoji. */
 export function textWidth(text: string): number {
   let width = 0;
   for (const mark of text) {

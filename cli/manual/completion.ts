@@ -104,14 +104,14 @@ function fishOption({ flags, takes_value, choices, summary }: OptionNode): strin
   return `${names.join(" ")}${values} -d ${quoted(summary)}`;
 }
 
-/** Shell cases that follow the finished words down the tree. Unknown words are skipped. */
+/** Returns shell cases that follow the finished words down the command tree and skip unknown words. */
 function stepCases(places: readonly Place[]): string {
   const cases = places.filter(({ words }) => words.length > 0)
     .map(({ words }) => `${quoted(`${at(words.slice(0, -1))} ${words.at(-1)}`)}) at=${quoted(at(words))} ;;`);
   return `    case "$at $word" in\n${cases.map((each) => `      ${each}`).join("\n")}\n    esac`;
 }
 
-/** Shell cases that complete the value of an option. */
+/** Returns shell cases that complete the value of an option. */
 function valueCases(places: readonly Place[], offer: (choices: readonly string[]) => string, files = ""): string {
   return places.flatMap(({ words, node }) =>
     node.options.filter(({ takes_value }) => takes_value).flatMap(({ flags, choices }) => {

@@ -9,7 +9,7 @@ export type PageSource = {
   /** 1 for commands, 8 for daemons. */
   readonly section: 1 | 8;
   readonly version: string;
-  /** As 2026-11-21. */
+  /** Date of the page in the form 2026-11-21. */
   readonly date: string;
   /** The words that the user types, up to `node`: `opsctl cn`. */
   readonly typed: string;

@@ -29,7 +29,7 @@ export function bold(text: string): string {
   return `\\fB${words(text)}\\fR`;
 }
 
-/** `.NAME "argument" ...`. Arguments may contain spaces. */
+/** Returns the line of a macro: `.NAME "argument" ...`. Arguments may contain spaces. */
 export function macro(name: string, ...args: readonly string[]): string {
   return [`.${name}`, ...args.map((each) => `"${words(each)}"`)].join(" ");
 }

@@ -1,4 +1,4 @@
-// A node may be named by its UUID, a unique prefix of it, or its hostname.
+// Finds a node by its UUID, a unique prefix of the UUID, or its hostname.
 import type { CnView } from "../../src/contract/cn.ts";
 import type { Question } from "../internal/confirmation.ts";
 import type { Io } from "../internal/io.ts";
@@ -17,7 +17,7 @@ const NODE: RecordKind<CnView> = {
   isCalled: (node, name) => node.hostname.toLowerCase() === name.toLowerCase(),
 };
 
-/** Returns the UUID of a node. Only a complete UUID needs no look at the list of nodes. */
+/** Returns the UUID of a node. A complete UUID needs no request; any other name is looked up in the list of nodes. */
 export async function resolveNode(io: Io, name: string): Promise<string> {
   return isUuid(name) ? name.toLowerCase() : pickNode(await io.all<CnView>(NODES_PATH), name).server_uuid;
 }
@@ -27,12 +27,12 @@ export async function findNode(io: Io, name: string): Promise<CnView> {
   return await io.get<CnView>(`${NODES_PATH}/${await resolveNode(io, name)}`);
 }
 
-/** Throws a Failure unless the name fits exactly one of the nodes. */
+/** Returns the node that matches the name. Throws a Failure unless there is exactly one. */
 export function pickNode(nodes: readonly CnView[], name: string): CnView {
   return pickRecord(nodes, name, NODE);
 }
 
-/** `rack1-n4 (3f2a9c1e-...)`, safe to print. */
+/** Returns `rack1-n4 (3f2a9c1e-...)`, safe to print. */
 export function nodeTitle({ hostname, server_uuid }: Pick<CnView, "hostname" | "server_uuid">): string {
   return `${plainText(hostname)} (${plainText(server_uuid)})`;
 }

@@ -1,5 +1,5 @@
 // The opsctl command tree. The verbs of a noun are loaded only when the noun is on the command line: a command does not
-// wait for the code of others.
+// load the code of other commands.
 import { addHidden, type AnyCommand, command, rootCommand } from "../framework.ts";
 import type { ExitCode } from "../internal/exit-code.ts";
 import { runCommand } from "../internal/run.ts";
@@ -7,7 +7,7 @@ import type { Environment } from "../internal/environment.ts";
 import { FRONT } from "./front.ts";
 import { NOUNS } from "./nouns.ts";
 
-/** `argv` is the command line, or "all" for the whole tree. */
+/** Builds the command tree. `argv` is the command line, or "all" for the whole tree. */
 export async function buildProgram(argv: readonly string[] | "all"): Promise<AnyCommand> {
   const root = rootCommand(FRONT);
   const completes = argv !== "all" && argv.includes("__complete");

@@ -1,4 +1,5 @@
-// Writes an ar archive, the container of a Debian package. Only the common format: names of at most 16 characters.
+// Writes an ar archive, the container of a Debian package. Supports only the common format: names of at most 16
+// characters.
 import { Buffer } from "node:buffer";
 
 export type Member = { readonly name: string; readonly bytes: Uint8Array };

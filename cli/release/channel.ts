@@ -25,7 +25,8 @@ export type ChannelItem = { readonly name: string; readonly path: string };
 type Tarball = { readonly name: string; readonly bytes: Uint8Array };
 
 /**
- * Packs a package's files for a prefix such as /usr/local. Null for the control plane, which exists only as a package.
+ * Packs a package's files for a prefix such as /usr/local. Returns null for the control plane, which exists only as a
+ * package.
  */
 export async function tarballOf(
   { root, described, build }: { readonly root: string; readonly described: Package; readonly build: Build },
@@ -39,12 +40,12 @@ export async function tarballOf(
   };
 }
 
-/** Debian's folder of zsh completions, and the folder below other prefixes. */
+/** Debian's folder of zsh completions, and the folder that replaces it below another prefix. */
 const ZSH = ["share/zsh/vendor-completions/", "share/zsh/site-functions/"] as const;
 
 /**
- * Maps a package's file to the prefix. Settings become examples, so that an installation never replaces an operator's
- * file.
+ * Maps a package's file to its path below the prefix. Settings become examples, so that an installation never replaces
+ * an operator's file.
  */
 function belowPrefix(name: string, { path, bytes, mode }: Entry): Entry {
   if (path.startsWith(ETC)) {
@@ -57,7 +58,7 @@ function belowPrefix(name: string, { path, bytes, mode }: Entry): Entry {
   return { path: below, bytes: Buffer.from(text), mode };
 }
 
-/** Files of the agent's service on a node. */
+/** Returns the files of the agent's service on a node. */
 async function agentService(root: string): Promise<Entry[]> {
   const source = (name: string) => readFile(join(root, "cli/release/files", name));
   return [
@@ -74,7 +75,9 @@ export type ChannelInput = {
   readonly tarballs: readonly ChannelItem[];
 };
 
-/** Throws an Error for a missing tarball, or a name that does not belong to this version's channel. */
+/**
+ * Checks the tarballs. Throws an Error for a missing tarball, or a name that does not belong to this version's channel.
+ */
 export async function checkTarballs(tarballs: readonly ChannelItem[], version: string): Promise<void> {
   for (const { name, path } of tarballs) {
     if (TARBALL.exec(name)?.[1] !== version) {
@@ -112,7 +115,7 @@ function fileOf(name: string, bytes: Uint8Array): ChannelFile {
   return { name: basename(name), sha256: createHash("sha256").update(bytes).digest("hex"), bytes: bytes.length };
 }
 
-/** JSON with one field or file on each line, since the install script reads it with sed and awk. */
+/** Returns channel.json with one field or file on each line, since the install script reads it with sed and awk. */
 function channelText(
   { version, released_at, files }: { version: string; released_at: string; files: readonly ChannelFile[] },
 ): string {

@@ -1,4 +1,5 @@
-// The files of the control plane: its source, and the npm packages that it imports. Its Deno comes with the package.
+// The files of the control plane: its source, and the npm packages that it imports. The package also has a Deno
+// executable.
 import { Buffer } from "node:buffer";
 import { readdir, readFile } from "node:fs/promises";
 import { join, relative } from "node:path";

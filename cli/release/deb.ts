@@ -25,7 +25,7 @@ export type Package = {
 export type Build = {
   readonly version: string;
   readonly architecture: Architecture;
-  /** Time of every file in it: seconds since 1970. */
+  /** Time of every file in the package: seconds since 1970. */
   readonly time_s: number;
 };
 

@@ -10,7 +10,7 @@ import type { Architecture } from "./deb.ts";
 export const DENO_VERSION = "2.9.6";
 
 type Pin = {
-  /** Name of the npm package, and npm's name of the architecture. */
+  /** Name of the npm package with the executable; `cpu` is npm's name of the architecture. */
   readonly name: string;
   readonly cpu: string;
   /** Digest of the executable. */

@@ -24,7 +24,7 @@ import { type Item, writeRelease } from "./release.ts";
 import { publicKeyPem, readReleaseKey } from "./signature.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
-/** Bun's names of the targets. */
+/** Bun's name of the target platform of each architecture. */
 const BUN_TARGETS = { amd64: "bun-linux-x64", arm64: "bun-linux-arm64" } as const;
 const PROGRAM_FOLDERS = ["cli", "booter", "index-builder"];
 const KEY_HELP =

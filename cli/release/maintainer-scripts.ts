@@ -5,13 +5,13 @@ import type { Package } from "./deb.ts";
 export type Daemon = {
   /** Units to stop when the package is removed. An upgrade restarts the first one. */
   readonly units: readonly string[];
-  /** The file in sysusers.d that creates its user, or null without a user. */
+  /** The file in sysusers.d that creates the daemon's user; null if it has none. */
   readonly sysusers: string | null;
-  /** Folders with its state, which purge removes. */
+  /** Folders with the daemon's state, which a purge removes. */
   readonly state: readonly string[];
-  /** Shell text that runs at every configuration. */
+  /** Shell code that postinst runs at every configuration. */
   readonly configure?: string;
-  /** Message that purge prints. */
+  /** Message that a purge prints. */
   readonly purge_note?: string;
 };
 

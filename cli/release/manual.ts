@@ -6,7 +6,7 @@ import process from "node:process";
 import { gzipped } from "../internal/gzip.ts";
 import type { Entry } from "../internal/tar.ts";
 
-/** Output folders of cli/manual.ts, and Debian's folders of such files. */
+/** Output folders of cli/manual.ts, each with Debian's folder for such files. */
 const PLACES = [
   ["completion/bash/", "usr/share/bash-completion/completions/"],
   ["completion/zsh/", "usr/share/zsh/vendor-completions/"],

@@ -6,7 +6,7 @@ import type { LockedPackage } from "./lock.ts";
 import type { Entry } from "../internal/tar.ts";
 
 const SPECIFIER = /\bfrom "([^".][^"]*)"|\bimport "([^".][^"]*)"|\bimport\("([^".][^"]*)"\)/g;
-/** Types, source maps and documentation, which do not run. */
+/** Files that never run: types, source maps and documentation. */
 const NOT_RUN = /\.(?:[cm]?ts|map|md)$/i;
 /** Names of files with a package's licence. */
 export const LICENCE = /^(?:licen[cs]e|notice|copying)/i;
@@ -21,7 +21,8 @@ export function importedPackages(texts: readonly string[]): readonly string[] {
 }
 
 /**
- * Returns the packages' runnable files and licences, below `target`. Throws an Error for two versions of one package.
+ * Returns the packages' runnable files and licences, with paths below `target`. Throws an Error for two versions of one
+ * package.
  */
 export async function nodeModules(
   root: string,
@@ -35,7 +36,7 @@ export async function nodeModules(
   return (await Promise.all(packages.map((each) => filesOf(root, each, target)))).flat();
 }
 
-/** Folder of an installed package. */
+/** Returns the folder of an installed package. */
 export function folderOf(root: string, { name, version }: LockedPackage): string {
   return join(root, "node_modules/.deno", `${name.replace("/", "+")}@${version}`, "node_modules", name);
 }

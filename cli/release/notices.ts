@@ -8,7 +8,7 @@ export type Inside = {
   /** The project's folder. */
   readonly root: string;
   readonly packages: readonly LockedPackage[];
-  /** The program that runs them. */
+  /** The runtime that runs the packages. */
   readonly runtime: { readonly name: string; readonly version: string };
 };
 

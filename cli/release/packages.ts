@@ -22,14 +22,14 @@ export type Material = {
   readonly copyright: string;
   /** The release's public key, armored. A booter verifies its mirrored channel with this key. */
   readonly release_key: string;
-  /** The executable, or the Deno of the control plane. */
+  /** The executable; for the control plane, the Deno executable. */
   readonly program: Uint8Array;
   /** Man pages and completion scripts of all executables, with paths from the root of the file system. */
   readonly manual: readonly Entry[];
 };
 
 type Plan = Pick<Package, "summary" | "description" | "depends"> & {
-  /** Path in the package, path in the project, mode. */
+  /** Path in the package, path in the project, and mode of each file. */
   readonly files: readonly (readonly [path: string, source: string, mode: number])[];
   readonly sysusers: readonly [name: string, text: string] | null;
   readonly daemon: Omit<Daemon, "sysusers"> | null;
@@ -37,10 +37,10 @@ type Plan = Pick<Package, "summary" | "description" | "depends"> & {
 
 const READABLE = 0o644;
 const RUNNABLE = 0o755;
-/** For settings: systemd reads them as root before it changes to the daemon's user. */
+/** Mode of settings: systemd reads them as root before it changes to the daemon's user. */
 const ROOT_ONLY = 0o600;
 const UNITS = "usr/lib/systemd/system";
-/** The oldest version with the symbols that the included Deno and Bun need. */
+/** The oldest libc with the symbols that the included Deno and Bun need. */
 const LIBC = "libc6 (>= 2.27)";
 const KEYS = "/etc/berth/control-plane.keys";
 
@@ -168,7 +168,7 @@ export async function describePackage(name: PackageName, material: Material): Pr
   };
 }
 
-/** Reads a file. Units in the project refer to /usr/local/bin; a package has its programs in /usr/bin. */
+/** Reads a file. In a unit, changes /usr/local/bin to /usr/bin, where a package has its programs. */
 async function fileOf(source: string, path: string, mode: number): Promise<Entry> {
   const bytes = await readFile(source);
   if (!path.endsWith(".service")) return { path, bytes, mode };
@@ -180,7 +180,8 @@ function entry(path: string, text: string): Entry {
 }
 
 /**
- * Whether a file belongs to a program. Man pages: NAME.8 or NAME-VERB.1; completion scripts: NAME, _NAME or NAME.fish.
+ * Returns whether a file belongs to a program. Man pages: NAME.8 or NAME-VERB.1; completion scripts: NAME, _NAME or
+ * NAME.fish.
  */
 function isAbout(path: string, name: string): boolean {
   const file = path.split("/").at(-1)!.replace(/^_/, "");

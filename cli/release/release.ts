@@ -31,7 +31,7 @@ export type Release = {
   /** Time of every file in the packages: seconds since 1970. */
   readonly time_s: number;
   readonly items: readonly Item[];
-  /** Returns the executable of a package, or the Deno of the control plane. */
+  /** Returns the executable of a package; for the control plane, the Deno executable. */
   readonly program: (item: Item) => Promise<Uint8Array>;
   readonly lock: Lock;
   readonly control_plane: ControlPlane;

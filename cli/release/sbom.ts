@@ -73,7 +73,7 @@ function distinct(packages: readonly LockedPackage[]): readonly LockedPackage[] 
     .sort((a, b) => (reference(a) < reference(b) ? -1 : 1));
 }
 
-/** The package's URL: an npm scope keeps its slash and loses its at sign. */
+/** Returns the package's URL, in which an npm scope keeps its slash and loses its at sign. */
 function reference({ name, version }: LockedPackage): string {
   return `pkg:npm/${name.replace("@", "%40")}@${version}`;
 }
@@ -82,7 +82,7 @@ function digestOf(integrity: string): string {
   return Buffer.from(integrity.slice("sha512-".length), "base64").toString("hex");
 }
 
-/** A UUID of version 8 (RFC 9562) from the content, so that equal releases have equal serial numbers. */
+/** Returns a UUID of version 8 (RFC 9562) made from the content, so that equal releases have equal serial numbers. */
 function uuidOf(text: string): string {
   const bytes = createHash("sha256").update(text).digest().subarray(0, 16);
   bytes[6] = (bytes[6]! & 0x0f) | 0x80;

@@ -33,15 +33,18 @@ export async function readReleaseKey(path: string, passphrase: string | null): P
 }
 
 /**
- * The signing time: the time of the release's files, so that equal source gives equal bytes; but never before the
- * creation of the key, since verifiers refuse such a signature.
+ * Returns the signing time: the time of the release's files, so that equal source gives equal bytes; but never a time
+ * before the creation of the key, since verifiers refuse such a signature.
  */
 export async function signingTime(key: ReleaseKey, time_s: number): Promise<Date> {
   const { keyPacket } = await key.getSigningKey();
   return new Date(Math.max(time_s * 1_000, key.getCreationTime().getTime(), keyPacket.created.getTime()));
 }
 
-/** Signs bytes; armored. Ed25519 and RSA keys give the same signature for the same bytes and time. */
+/**
+ * Signs bytes and returns the armored signature. Ed25519 and RSA keys give the same signature for the same bytes and
+ * time.
+ */
 export async function signDetached(key: ReleaseKey, bytes: Uint8Array, date: Date): Promise<string> {
   const message = await openpgp.createMessage({ binary: bytes });
   // By default the library adds random data to every signature.
@@ -49,7 +52,7 @@ export async function signDetached(key: ReleaseKey, bytes: Uint8Array, date: Dat
   return await openpgp.sign({ message, signingKeys: key, detached: true, date, config });
 }
 
-/** The public key, armored. */
+/** Returns the public key, armored. */
 export function armoredPublicKey(key: ReleaseKey): string {
   return key.toPublic().armor();
 }
@@ -57,7 +60,7 @@ export function armoredPublicKey(key: ReleaseKey): string {
 /** RFC 8410, section 4: the bytes before an Ed25519 key in a SubjectPublicKeyInfo. */
 const ED25519_PREFIX = Buffer.from("302a300506032b6570032100", "hex");
 
-/** The public signing key in PEM, or null for an algorithm that only gpgv verifies. */
+/** Returns the public signing key in PEM, or null if only gpgv can verify its algorithm. */
 export async function publicKeyPem(key: ReleaseKey): Promise<string | null> {
   const { keyPacket } = await key.getSigningKey();
   if (keyPacket.getAlgorithmInfo().algorithm !== "eddsaLegacy") return null;
@@ -67,7 +70,7 @@ export async function publicKeyPem(key: ReleaseKey): Promise<string | null> {
   return `-----BEGIN PUBLIC KEY-----\n${base64}\n-----END PUBLIC KEY-----`;
 }
 
-/** The public key as a keyring for gpgv, in binary form. */
+/** Returns the public key as a keyring for gpgv, in binary form. */
 export function keyring(key: ReleaseKey): Uint8Array {
   return key.toPublic().write();
 }

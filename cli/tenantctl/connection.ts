@@ -18,7 +18,7 @@ export async function resolveConnection(environment: Environment, flags: Flags):
   return { endpoint, ...await resolveToken(environment, flags, endpoint) };
 }
 
-/** Throws a usage Failure if no flag, variable or saved login has an endpoint. */
+/** Returns the endpoint. Throws a usage Failure if no flag, variable or saved login has one. */
 export async function resolveEndpoint(environment: Environment, flags: Flags): Promise<string> {
   if (flags.endpoint !== undefined) return parseEndpoint(flags.endpoint, "--endpoint");
   const named = environment.env.TENANTCTL_ENDPOINT;

@@ -12,7 +12,7 @@ export type Flags = Pick<Globals, "endpoint" | "apiKey" | "json"> & {
   readonly headers?: boolean;
 };
 
-/** True if the command line, not parsed yet, asks for JSON or YAML: failures are then printed as JSON, too. */
+/** Returns whether the command line, not parsed yet, asks for JSON or YAML. Failures are then printed as JSON. */
 export function wantsData(argv: readonly string[]): boolean {
   const end = argv.indexOf("--");
   const flags = end < 0 ? argv : argv.slice(0, end);

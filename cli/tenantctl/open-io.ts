@@ -27,7 +27,7 @@ export function withIo<R extends unknown[]>(body: (io: TenantIo, ...rest: R) => 
   return starting(body, (environment) => environment.stdout.isTTY ? "table" : "json");
 }
 
-/** The same for output that a shell reads: text even in a pipe, unless a flag asks for JSON. */
+/** Wraps a body whose output a shell reads: prints text even into a pipe, unless a flag asks for JSON. */
 export function withText<R extends unknown[]>(body: (io: TenantIo, ...rest: R) => Promise<void>) {
   return starting(body, () => "table");
 }

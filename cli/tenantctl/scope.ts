@@ -22,7 +22,8 @@ export async function tenantOf(io: TenantIo): Promise<string | undefined> {
 }
 
 /**
- * Returns the selectors of lists and creates in a project. Unknown selectors are undefined; the server asks for them.
+ * Returns the selectors of requests that list or create records in a project. An unknown selector is undefined; the
+ * server's error then names it.
  */
 export async function projectScope(io: TenantIo): Promise<Query> {
   return { tenant: await io.tenant(), project: await io.project() };
@@ -75,13 +76,14 @@ async function tenantOfCredential(io: TenantIo): Promise<string | undefined> {
   return is_same ? saved.tenant_id ?? undefined : undefined;
 }
 
-/** Asks the server for the tenant of an API key. Undefined for an operator's key. */
+/** Asks the server for the tenant of an API key. Returns undefined for an operator's key. */
 async function tenantOfWhoami(io: TenantIo): Promise<string | undefined> {
   return (await io.get<Whoami>("/v1/auth/whoami")).tenant_id ?? undefined;
 }
 
 /**
- * Lists the tenants for a lookup: of the silo for a silo admin, of all silos for an operator, else only the caller's.
+ * Lists the tenants among which a name is looked up: all tenants for an operator, the silo's for a silo admin, else
+ * only the caller's.
  */
 async function visibleTenants(io: TenantIo): Promise<readonly Pick<Tenant, "id" | "name">[]> {
   const { silo_id, tenant_id, tenant_name, capabilities } = await io.get<Whoami>("/v1/auth/whoami");

@@ -2,7 +2,7 @@
 // same value ("no", 12:30, 0123). plainText's escapes of control bytes are valid YAML.
 import { plainText } from "../internal/plain-text.ts";
 
-/** @param value a JSON value */
+/** Returns a JSON value as YAML. */
 export function yamlText(value: unknown): string {
   return linesOf(value).join("\n");
 }

@@ -13,18 +13,18 @@ export type Follow = {
   readonly id: string;
   /** Infinity waits without a limit. */
   readonly limit_ms: number;
-  /** Limit of one long poll: shorter if progress also comes from another record. */
+  /** Maximum duration of one long poll. Set it if `progressOf` reads another record, which may change sooner. */
   readonly poll_s_max?: number;
   /** Returns the progress text and its prefix, which is shown on a terminal only. */
   readonly progressOf?: (operation: OperationView) => Promise<readonly [text: string, before: string]>;
 };
 
-/** Prevents a tight loop if the server answers at once. */
+/** Minimum time between two requests, in case the server answers at once. */
 const PERIOD_MS_MIN = 1_000;
 /** Time for the answer beyond the long poll itself. */
 const ANSWER_SLACK_MS = 15_000;
 
-/** Returns the operation at rest. Throws a Failure with exit code 6 if the time is up before. */
+/** Waits until the operation is at rest and returns it. Throws a Failure with exit code 6 if the time is up before. */
 export async function follow(
   io: Io,
   { id, limit_ms, poll_s_max, progressOf = stepsDone }: Follow,
@@ -56,7 +56,7 @@ export async function follow(
   }
 }
 
-/** A stuck operation is at rest: it continues only when an operator acts. */
+/** Returns whether the operation has ended or is stuck. A stuck operation continues only when an operator acts. */
 export function isAtRest(state: OperationState): boolean {
   switch (state) {
     case "succeeded":
@@ -71,7 +71,7 @@ export function isAtRest(state: OperationState): boolean {
   }
 }
 
-/** Says how an operation that did not succeed ended, and why. */
+/** Returns how and why an operation ended without success. */
 export function endText({ id, state, error, stuck_reason }: OperationView): string {
   const end = state === "stuck" ? "is stuck" : state === "unwound" ? "failed and was rolled back" : "failed";
   const why = error ?? stuck_reason;

@@ -1,4 +1,4 @@
-// Prints an operation, for both programs.
+// Formats an operation as text, for opsctl and tenantctl.
 import type { OperationStep, OperationView } from "../../../src/contract/operation.ts";
 import { blockText, type Column, tableText } from "../table.ts";
 

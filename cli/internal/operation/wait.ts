@@ -1,4 +1,4 @@
-// The verb `wait` of both programs.
+// The verb `operation wait` of opsctl and tenantctl.
 import { wholeNumber } from "../../framework.ts";
 import { EXIT } from "../exit-code.ts";
 import { Failure } from "../failure.ts";

@@ -5,7 +5,7 @@ import { Failure } from "../../internal/failure.ts";
 import { plainText } from "../../internal/plain-text.ts";
 import { withIo } from "../../internal/run.ts";
 
-// The server walks the chain in one request.
+// Time limit: the server verifies the whole chain in one request.
 const VERIFY_LIMIT_MS = 300_000;
 
 export function verify(): AnyCommand {

@@ -21,8 +21,8 @@ export function approve(): AnyCommand {
 }
 
 /**
- * Shows the claim and asks for confirmation on a terminal. A script needs --yes only where the approval may give the
- * node to another machine than the recorded one.
+ * Shows the claim and asks for confirmation on a terminal. A script needs --yes only if the approval may give the
+ * node's record to a machine other than the recorded one.
  */
 async function agree(io: Io, yes: boolean, found: ShownClaim): Promise<void> {
   const warning = approvalText(found);

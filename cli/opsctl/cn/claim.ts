@@ -20,7 +20,7 @@ export async function findClaim(io: Io, code: string): Promise<ShownClaim | null
   return null;
 }
 
-/** Returns the cell of a list: the number of claims, and whether one differs from the record. */
+/** Returns the text of the column CLAIMS: the number of claims, and whether one differs from the record. */
 export function claimsMark({ claims, identity_conflict }: CnView): string | null {
   if (claims.length === 0) return null;
   return identity_conflict ? `${claims.length} (differs)` : String(claims.length);

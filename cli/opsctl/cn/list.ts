@@ -16,7 +16,10 @@ const CN_COLUMNS: readonly Column<CnView>[] = [
 ];
 const CLAIMS_COLUMN: Column<CnView> = ["CLAIMS", claimsMark];
 
-/** True unless the node is pending and has a single claim that agrees with its record. */
+/**
+ * Returns whether an operator must compare claims: the node has several, one differs from its record, or it is not
+ * pending.
+ */
 function needsLook({ state, claims, identity_conflict }: CnView): boolean {
   return claims.length > 1 || identity_conflict || (claims.length === 1 && state !== "pending");
 }

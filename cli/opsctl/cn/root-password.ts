@@ -15,7 +15,7 @@ export function rootPassword(): AnyCommand {
     .action(withIo(async (io, name, { hash, clear, passwordStdin }) => {
       const server_uuid = await resolveNode(io, name);
       const password_hash = clear === true ? "" : hash ?? await hashed(await readPassword(io, passwordStdin === true));
-      // The server clears on an empty hash. Only --clear may ask for that.
+      // An empty hash makes the server clear the stored one, which only --clear may request.
       if (password_hash === "" && clear !== true) {
         throw usageFailure("--hash is empty; to clear the hash, pass --clear");
       }
@@ -43,7 +43,7 @@ function checked(password: string): string {
   return password;
 }
 
-/** Hashes the password here, so that it is not sent. */
+/** Hashes the password on this machine, so that the password itself is not sent. */
 async function hashed(password: string): Promise<string> {
   const { cryptPasswordError, saltFromBytes, sha512Crypt } = await import("../../../src/lib/crypto/sha512-crypt.ts");
   const error = cryptPasswordError(password);

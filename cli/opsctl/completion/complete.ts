@@ -19,7 +19,7 @@ import { OPERATIONS_PATH } from "../../internal/operation/text.ts";
 import { STAGED_PATH } from "../pi/list.ts";
 import { recordCandidates } from "./records.ts";
 
-/** A user does not wait longer for a completion. */
+/** Time limit of a lookup: users do not wait longer for a completion. */
 const LOOK_UP_LIMIT_MS = 1_500;
 
 export function complete(): AnyCommand {

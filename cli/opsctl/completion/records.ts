@@ -47,7 +47,9 @@ export function recordCandidates(io: Io, argument: string): Promise<Candidate[]>
   }
 }
 
-/** A name of both a tenant and a project is offered with its parent in front. */
+/**
+ * Returns candidates for an argument that names a tenant or a project. A name that both have gets its parent in front.
+ */
 async function bothCandidates(io: Io): Promise<Candidate[]> {
   const [tenants, projects] = await Promise.all([listTenants(io, undefined), listProjects(io, undefined)]);
   return candidatesOf(distinct([

@@ -5,7 +5,7 @@ import { Failure } from "../../internal/failure.ts";
 import { withIo } from "../../internal/run.ts";
 import { reportText } from "./report-text.ts";
 
-/** The server checks every record. */
+/** Time limit: the server checks every record. */
 const DOCTOR_LIMIT_MS = 120_000;
 
 export function doctor(summary: string): AnyCommand {

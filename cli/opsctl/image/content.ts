@@ -28,13 +28,13 @@ export type Wanted = {
   readonly image: Image;
   readonly artifact: Artifact;
   readonly policy: TrustPolicy;
-  /** Whether to fetch the image for facts that are not listed. */
+  /** Whether to download the image to find facts that the index does not list. */
   readonly download: boolean;
-  /** The operator's size of the disk in a compressed file. */
+  /** Size of the disk in a compressed file, given by the operator; null if not given. */
   readonly content_bytes: number | null;
 };
 
-/** Throws a Failure if the image cannot be verified. */
+/** Returns the facts of an image. Throws a Failure if the image cannot be verified. */
 export async function contentOf(io: Io, wanted: Wanted): Promise<Content> {
   const { source, artifact, policy, download, content_bytes } = wanted;
   const source_url = urlOf(artifact);
@@ -80,7 +80,10 @@ async function fetched(
   }
 }
 
-/** Every tenant may run an imported image, so trusting the index alone takes an explicit option. */
+/**
+ * Throws a Failure unless the vendor lists the digest, or the operator passed --trust-index: every tenant may run an
+ * imported image, so trusting the index alone takes an explicit option.
+ */
 function requireVendor({ traced }: Proof, { trust_index }: TrustPolicy): void {
   if (traced === "vendor" || (traced === "index" && trust_index)) return;
   throw new Failure(

@@ -15,11 +15,11 @@ import { titleOf } from "../../internal/record-name.ts";
 import { contentOf, listedSha256 } from "./content.ts";
 import { IMAGES_PATH, publicImages } from "./record.ts";
 
-/** Vendors publish disk images of whole virtual machines. */
+/** Brand of imported images: vendors publish disk images of whole virtual machines. */
 const BRAND: InstanceBrand = "bhyve";
 const CONFLICT = 409;
 const FORBIDDEN = 403;
-/** Older control planes do not have this setting. */
+/** Status for a setting that older control planes do not have. */
 const NOT_FOUND = 404;
 
 export function importImage(host: Host): AnyCommand {
@@ -84,7 +84,7 @@ async function allowedBySite(io: Io): Promise<readonly unknown[]> {
 
 type Imported = { readonly record: ImageRecord; readonly already_there: boolean };
 
-/** Another operator may have imported the image in the meantime. */
+/** Creates the image. Returns the existing record if another operator imported the image in the meantime. */
 async function createOrFind(io: Io, body: { readonly sha256: string }): Promise<Imported> {
   try {
     return { record: await io.post<ImageRecord>(IMAGES_PATH, body), already_there: false };

@@ -19,7 +19,7 @@ export async function publicImages(io: Io): Promise<Image[]> {
   return await io.all<Image>(IMAGES_PATH, { scope: "public" });
 }
 
-/** The image list requires a scope. */
+/** Returns an Io that lists only public images, because the image list requires a scope. */
 function publicOnly(io: Io): Io {
   return { ...io, all: async (path) => await io.all(path, { scope: "public" }) };
 }

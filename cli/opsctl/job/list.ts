@@ -49,7 +49,7 @@ async function collect(io: Io, query: Query, rows: number): Promise<{ items: Job
   return { items, more: page_token !== undefined };
 }
 
-/** A job that was taken from its node ends only when the node has undone its part. */
+/** Returns the status of a job. Marks a cancelled job until its node has undone its part. */
 export function statusText({ status, tombstone }: Job): string {
   return tombstone ? `${status.status} (to be undone)` : status.status;
 }

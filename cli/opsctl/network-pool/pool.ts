@@ -17,7 +17,7 @@ export async function findPool(io: Io, name: string): Promise<NetworkPool> {
   });
 }
 
-/** Returns a lookup of external subnet names; a deleted subnet keeps its id. */
+/** Returns a function that finds the name of an external subnet by its id. For a deleted subnet it returns the id. */
 export async function networkNames(io: Io): Promise<NameOf> {
   const subnets = await io.all<ExternalSubnet>(EXTERNAL_SUBNETS_PATH);
   const names = new Map(subnets.map(({ id, name }) => [id, name]));

@@ -53,7 +53,7 @@ type Options = {
   readonly nicTag?: readonly string[];
 };
 
-/** Omits options that were not given, so that an existing instance keeps its values. */
+/** Returns the request body. It omits options that were not given, so that an existing instance's own values apply. */
 async function bodyOf(io: Io, instance_id: string | undefined, options: Options): Promise<Partial<ExplainBody>> {
   const { cpu, memory, disk, tenant, role, brand, minPlatform, avoid = [], trait, nicTag } = options;
   return {

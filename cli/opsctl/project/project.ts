@@ -82,7 +82,7 @@ function pathName({ tenant, project }: ProjectInTenant): string {
   return `${tenant.name}/${project.name}`;
 }
 
-/** `acme/default/web (019f...)`, safe to print. */
+/** Returns `acme/default/web (019f...)`, safe to print. */
 export function projectTitle(placed: ProjectInTenant): string {
   return `${plainText(pathName(placed))} (${plainText(placed.project.id)})`;
 }

@@ -35,7 +35,7 @@ const SUBJECT: RecordKind<Subject> = {
   isCalled: ({ names }, name) => names.includes(name),
 };
 
-/** Throws a Failure unless exactly one tenant or project has this name. */
+/** Finds the tenant or project with this name. Throws a Failure unless there is exactly one. */
 export async function findSubject(io: Io, name: string, tenant: string | undefined): Promise<Subject> {
   if (tenant !== undefined) return ofProject(await findProject(io, name, tenant));
   const parts = name.split("/");
@@ -68,7 +68,7 @@ function ofProject(placed: Awaited<ReturnType<typeof findProject>>): Subject {
   };
 }
 
-/** Returns the failure of a subject without a quota. */
+/** Returns the failure for a subject that has no quota. */
 export function noQuota({ kind, title }: Subject): Failure {
   return new Failure(`${kind} ${title} has no quota`, EXIT.not_found);
 }

@@ -8,7 +8,7 @@ export function env(summary: string): AnyCommand {
       const { endpoint, token, session } = await io.connection();
       const exports = { OPSCTL_ENDPOINT: endpoint, OPSCTL_ACCESS_TOKEN: token };
       const lines = Object.entries(exports).map(([name, value]) => `export ${name}=${shellQuote(value)}`);
-      // A profile together with a token is an error, and the exports replace the profile.
+      // The exports replace the profile. A profile together with a token is an error, so the profile is unset.
       const unset = io.environment.env.OPSCTL_PROFILE ? ["unset OPSCTL_PROFILE"] : [];
       io.print(exports, [...unset, ...lines].join("\n"));
       if (session !== undefined) io.note(`note: this access token expires at ${session.saved.access_expires_at}`);

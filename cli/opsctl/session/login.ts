@@ -49,7 +49,10 @@ export function login(summary: string): AnyCommand {
     }));
 }
 
-/** Returns the endpoint. Only here --profile may name a new profile while the environment has the endpoint. */
+/**
+ * Returns the endpoint. Unlike other commands, login accepts a new profile name in --profile and takes its endpoint
+ * from OPSCTL_ENDPOINT.
+ */
 async function loginEndpoint(io: Io): Promise<string> {
   const { endpoint, profile } = io.flags;
   const env_endpoint = io.environment.env.OPSCTL_ENDPOINT;

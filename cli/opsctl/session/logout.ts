@@ -12,7 +12,7 @@ export function logout(summary: string): AnyCommand {
       const name = await profileName(io.environment, io.flags);
       const saved = (await readCredentials(io.environment)).get(name);
       const failed = saved === undefined || "api_key" in saved ? null : await endSession(io, name, saved);
-      // Read again, because ending a session may have renewed it first.
+      // Reads the credentials again: endSession may have renewed the session and saved new tokens.
       const credentials = await readCredentials(io.environment);
       const deleted = credentials.delete(name);
       if (deleted) await writeCredentials(io.environment, credentials);
@@ -37,7 +37,7 @@ function done(name: string, saved: SavedCredential): string {
 
 type Failed = { readonly why: string; readonly exit_code: ExitCode };
 
-/** Returns the failure of the request to end the session, or null. */
+/** Ends the session at the server. Returns why that failed, or null. */
 async function endSession(io: Io, profile: string, { endpoint, refresh_expires_at }: Session): Promise<Failed | null> {
   try {
     // Flags override the environment, so this ends the saved session.

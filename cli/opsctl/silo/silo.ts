@@ -26,7 +26,7 @@ export async function allSilos(io: Io): Promise<Silo[]> {
   }
 }
 
-/** Returns the UUID of a silo. Only a complete UUID needs no look at the list of silos. */
+/** Returns the UUID of a silo. A complete UUID needs no request; any other name is looked up in the list of silos. */
 export async function resolveSilo(io: Io, name: string): Promise<string> {
   return isUuid(name) ? name.toLowerCase() : (await findSilo(io, name)).id;
 }

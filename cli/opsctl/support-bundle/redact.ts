@@ -1,6 +1,6 @@
-// Keeps secrets out of a support bundle. Sections list the members they copy, so a secret that a later server adds is
-// not copied. This is the second line of defence: it drops members with suspicious names at every depth, and replaces
-// text that looks like a secret.
+// Keeps secrets out of a support bundle. As the first line of defence, sections copy only listed members, so a secret
+// that a later server adds is not copied. This file is the second: it drops members with suspicious names at every
+// depth, and replaces text that looks like a secret.
 
 const REDACTED = "[redacted]";
 
@@ -8,8 +8,8 @@ const SECRET_NAME =
   /password|passwd|passphrase|secret|shadow|rabbitmq|private_?key|^api_?key$|authorization|cookie|user_?data|claim_?code|(?:^|_)token|credential/i;
 
 /**
- * Each pattern finds a secret; the text of its first group, if any, stays. A pattern that begins with a run of
- * characters matches only at the start of the run, which avoids quadratic time.
+ * Each pattern matches a secret. The text of its first group, if it has one, is kept. A pattern that begins with a run
+ * of characters matches only at the start of the run, which avoids quadratic time.
  */
 const SECRETS: readonly RegExp[] = [
   /-----BEGIN [A-Z ]*PRIVATE KEY-----[^]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g,

@@ -12,13 +12,13 @@ import { JOBS_PATH } from "../job/list.ts";
 import { OPERATIONS_PATH } from "../../internal/operation/text.ts";
 
 export type Section = {
-  /** The file in the archive. */
+  /** Name of the file in the archive. */
   readonly file: string;
-  /** Text, or a value that is written as JSON. */
+  /** Returns text, or a value that is written as JSON. */
   read(io: Io): Promise<unknown>;
 };
 
-/** The server reads its tables for this. */
+/** Time limit of the doctor's report, for which the server reads its tables. */
 const DOCTOR_LIMIT_MS = 120_000;
 
 export const SECTIONS: readonly Section[] = [

@@ -44,7 +44,7 @@ export function supportBundle(summary: string): AnyCommand {
     })) as AnyCommand;
 }
 
-/** A failure of the first section ends the command: without it a bundle is useless. */
+/** Reads one section. A failure of the first section ends the command: without it a bundle is useless. */
 async function read(io: Io, { file, read }: Section, is_first: boolean): Promise<Read> {
   try {
     const value = await read(io);
@@ -55,7 +55,9 @@ async function read(io: Io, { file, read }: Section, is_first: boolean): Promise
   }
 }
 
-/** True for failures that every other section would have, too: interrupted, no endpoint, an invalid credential. */
+/**
+ * Returns whether every other section would fail for the same reason: interrupted, no endpoint, an invalid credential.
+ */
 function endsBundle({ exit_code, status }: Failure): boolean {
   return exit_code === EXIT.interrupted || exit_code === EXIT.usage || (exit_code === EXIT.auth && status !== 403);
 }

@@ -62,12 +62,12 @@ export function tenantPath({ silo, tenant }: TenantInSilo): string {
   return `${tenantsPath(silo.id)}/${tenant.id}`;
 }
 
-/** `acme/default`. */
+/** Returns `acme/default`. */
 export function tenantPathName({ silo, tenant }: TenantInSilo): string {
   return `${silo.name}/${tenant.name}`;
 }
 
-/** `acme/default (019f...)`, safe to print. */
+/** Returns `acme/default (019f...)`, safe to print. */
 export function tenantTitle(placed: TenantInSilo): string {
   return `${plainText(tenantPathName(placed))} (${plainText(placed.tenant.id)})`;
 }

@@ -21,7 +21,7 @@ const USER: RecordKind<User> = {
   isCalled: (user, name) => user.username === name,
 };
 
-/** Returns the UUID of a user. Only a complete UUID needs no look at the list of users. */
+/** Returns the UUID of a user. A complete UUID needs no request; any other name is looked up in the list of users. */
 export async function resolveUser(io: Io, name: string): Promise<string> {
   return isUuid(name) ? name.toLowerCase() : (await findUser(io, name)).id;
 }
@@ -34,7 +34,7 @@ export function userPath(id: string): string {
   return `${USERS_PATH}/${id}`;
 }
 
-/** `ada (019f...)`, safe to print. */
+/** Returns `ada (019f...)`, safe to print. */
 export function userTitle({ username, id }: User): string {
   return `${plainText(username)} (${plainText(id)})`;
 }

@@ -1,4 +1,5 @@
-// Looks up candidates at the cursor, by name and by UUID. A list without its scope on the line has no candidates.
+// Looks up candidates at the cursor, by name and by UUID. If a list's scope is not on the command line, there are no
+// candidates from it.
 import type { Page } from "../../../src/contract/common.ts";
 import { PAGE_ROWS_MAX } from "../../../src/contract/limits.ts";
 import type { Project } from "../../../src/contract/tenancy.ts";
@@ -20,7 +21,7 @@ import { OWN_PATH } from "../ssh-key/ssh-key.ts";
 import { SUBNET } from "../subnet/subnet.ts";
 import { VPC } from "../vpc/vpc.ts";
 
-/** A user does not wait longer for a completion. */
+/** Limits of a lookup: users do not wait longer for a completion. */
 const LIMITS = { limit_ms: 1_500, tries_max: 1 } as const;
 const KINDS: readonly KindScope[] = [
   ...[VPC, SUBNET, NAT_GATEWAY, FLOATING_IP, ROUTE_TABLE, ROUTE, FIREWALL_RULE],
@@ -30,7 +31,7 @@ const KINDS: readonly KindScope[] = [
 /** The selector that the server requires for a list. */
 const SELECTORS = { project: "project", vpc: "vpc", "route-table": "route_table", instance: "instance" } as const;
 
-/** `argument` is the help's name of the value at the cursor. */
+/** Returns the candidates at the cursor. `argument` is the name of the value in the help. */
 export async function lookUp(io: TenantIo, argument: string, scope: ScopeFlags): Promise<Candidate[]> {
   if (argument === "project") return candidatesOf(await projects(io));
   if (argument === "ssh-key") return candidatesOf(await io.send<Named[]>({ method: "GET", path: OWN_PATH, ...LIMITS }));

@@ -11,7 +11,7 @@ const OPTIONS = {
 } as const;
 export type Values = { readonly [name in (typeof OPTIONS)[keyof typeof OPTIONS]]?: string };
 
-/** `words` excludes the incomplete word at the cursor. */
+/** Returns the values of the flags. `words` excludes the incomplete word at the cursor. */
 export function valuesIn(words: readonly string[]): Values {
   const found: Record<string, string> = {};
   for (const [flag, name] of Object.entries(OPTIONS)) {

@@ -1,4 +1,4 @@
-// Values of the firewall flags, and their values on the wire.
+// Values of the firewall flags, and the API's values for them.
 import type { FirewallDirection, FirewallProtocol } from "../../../src/contract/enums.ts";
 import { FIREWALL_PRIORITY_MAX } from "../../../src/contract/limits.ts";
 import { wholeNumber } from "../../framework.ts";

@@ -24,12 +24,12 @@ export const FLOATING_IP: Kind<FloatingIp> = {
   ],
 };
 
-/** Returns the NIC of an attached floating IP; null is printed as a dash. */
+/** Returns the NIC to which the floating IP is attached, or null, which is printed as a dash. */
 function holder({ attached_to }: FloatingIp): string | null {
   return attached_to === null ? null : `nic=${attached_to}`;
 }
 
-/** Reads the floating IP, because the path contains its tenant and project. */
+/** Returns the path of a floating IP. Reads the floating IP, because the path contains its tenant and project. */
 export async function pathOf(io: TenantIo, name: string): Promise<string> {
   const id = await resolveRecord(io, FLOATING_IP, { name });
   const { tenant_id, project_id } = await io.get<FloatingIp>(`${FLOATING_IP.path}/${id}`);

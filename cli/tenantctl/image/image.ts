@@ -1,4 +1,4 @@
-// Shared by the verbs about the control plane's images: listing and finding them. docs/instances.md, "Images".
+// Lists and finds the control plane's images; shared by the image verbs. docs/instances.md, "Images".
 import type { Whoami } from "../../../src/contract/api-key.ts";
 import type { Image } from "../../../src/contract/image.ts";
 import { isUuid } from "../../internal/record-name.ts";
@@ -8,8 +8,8 @@ import { pick } from "../record/pick.ts";
 const PATH = "/v1/images";
 
 /**
- * Lists the images that the caller can use. With a project the server lists them; without one, lists public images,
- * then images of the silo and the tenant if known.
+ * Lists the images that the caller can use. If the tenant and the project are known, one request returns all of them.
+ * Otherwise joins up to three lists: public images, then the silo's and the tenant's images if those are known.
  */
 export async function visibleImages(io: TenantIo): Promise<Image[]> {
   const levels = await imageLevels(io);

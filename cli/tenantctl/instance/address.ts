@@ -8,7 +8,7 @@ const REQUESTS_AT_ONCE = 8;
 /** The server's name of an instance's first NIC. */
 const PRIMARY = "primary";
 
-/** Returns addresses by instance, the primary NIC's addresses first. */
+/** Returns the addresses of each instance, by its id. The addresses of the primary NIC are first. */
 export async function addressesOf(io: TenantIo, instances: readonly Instance[]): Promise<Map<string, string[]>> {
   const projects = new Map(instances.map(({ tenant_id, project_id }) => [project_id, tenant_id]));
   const nics = await inParallel(

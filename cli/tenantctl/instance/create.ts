@@ -44,7 +44,7 @@ export function create(): AnyCommand {
       const { name, description, cpu, memoryBytes, diskBytes, mac, vpc, wait } = options;
       const nics = (options.nic ?? []).map((text, index) => parseNicFlag(text, index + 1));
       const user_data = options.userDataFile === undefined ? null : await readUserData(io, options.userDataFile);
-      // The server takes no empty description, so it is omitted; all other fields are sent.
+      // The server does not accept an empty description, so it is omitted; all other fields are sent.
       const body: Omit<InstanceBody, "description" | "disk_bytes"> & Partial<InstanceBody> = {
         name,
         description,

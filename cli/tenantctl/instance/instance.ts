@@ -25,14 +25,14 @@ export const INSTANCE: Kind<Instance> = {
   ],
 };
 
-/** Prints the main fields, and a note about stale state. */
+/** Prints the main fields, and a note if the state may be stale. */
 export function printInstance(io: TenantIo, instance: Instance): void {
   io.print(instance, `${blockText(INSTANCE.lines(instance))}\n(for the whole record, use -o json)`);
   const trouble = hostTrouble(instance);
   if (trouble !== null && !io.json) io.note(`The state may be out of date: ${trouble}`);
 }
 
-/** Returns why the recorded state may be stale, or null. */
+/** Returns why the recorded state may be stale, or null if it is not. */
 export function hostTrouble({ host_live, found_on_host }: Instance): string | null {
   if (host_live === false) return "its node sends no heartbeat";
   return found_on_host ? null : "its node does not report it";

@@ -18,15 +18,15 @@ export const NO_WAIT_OPTION = ["--no-wait", "do not wait: print the operation"] 
 export type Start = Pick<Request, "path" | "query" | "body"> & { readonly method: "POST" | "DELETE" };
 export type Ended<T> =
   | { readonly ended: true; readonly answer: T }
-  /** With --no-wait. */
+  /** The result with --no-wait. */
   | { readonly ended: false; readonly operation: OperationSummary };
 
-/** The server's time limit, and time for the response. */
+/** Time limit of the long request: the server's own limit, and time for the response. */
 const REQUEST_LIMIT_MS = INSTANCE_CREATE_WAIT_S * 1_000 + OPERATION_GRACE_MS + 20_000;
 const PERIOD_MS = 1_000;
 const STATUS = { accepted: 202, not_found: 404, conflict: 409, unavailable: 503, gateway_timeout: 504 } as const;
 
-/** Starts an operation. `wait` is true with --wait, false with --no-wait. Throws the operation's Failure. */
+/** Starts an operation. `wait` is true with --wait, false with --no-wait. Throws a Failure if the operation fails. */
 export async function operate<T>(io: TenantIo, start: Start, wait: boolean | undefined): Promise<Ended<T>> {
   const key = { "idempotency-key": io.environment.newId() };
   const request: Request = { ...start, headers: key };
@@ -47,7 +47,7 @@ export async function operate<T>(io: TenantIo, start: Start, wait: boolean | und
     sent_before = true;
     return { ended: true, answer: await untilEnded<T>(io, request, wait === true ? operation : null) };
   } catch (error) {
-    // An earlier request of this command deleted the object.
+    // The object is gone because an earlier request of this command deleted it.
     if (start.method === "DELETE" && sent_before && hasStatus(error, STATUS.not_found)) {
       return { ended: true, answer: null as T };
     }
@@ -64,7 +64,10 @@ export function operationText(operation: OperationSummary): string {
   ]);
 }
 
-/** Repeats the request: the server answers 409 until the operation has ended. `shown`: null shows no progress. */
+/**
+ * Repeats the request until the operation has ended; until then the server answers 409. If `shown` is null, shows no
+ * progress.
+ */
 async function untilEnded<T>(io: TenantIo, request: Request, shown: OperationSummary | null): Promise<T> {
   const line = statusLine(io);
   const started_ms = io.environment.monotonicMs();
@@ -88,7 +91,7 @@ async function untilEnded<T>(io: TenantIo, request: Request, shown: OperationSum
   }
 }
 
-/** Shows the instance's state, which says more than the operation's steps. */
+/** Returns the instance's state as the progress text, because it says more than the operation's steps. */
 async function progressText(io: TenantIo, operation: OperationSummary): Promise<string> {
   const id = instanceOf(operation);
   if (id === null) return `${operation.kind}: ${operation.state}`;
@@ -103,7 +106,7 @@ function instanceOf({ references }: OperationSummary): string | null {
   return references.find(({ scope }) => scope === "instance")?.id ?? null;
 }
 
-/** True if the request may have started the operation and its response was lost or timed out. */
+/** Returns whether the response was lost or timed out, so that the request may have started the operation. */
 function isLost(error: unknown): boolean {
   return error instanceof Unreachable || hasStatus(error, STATUS.unavailable) ||
     hasStatus(error, STATUS.gateway_timeout);

@@ -3,17 +3,17 @@ import type { Column } from "../../internal/table.ts";
 import type { Named } from "./pick.ts";
 
 export type KindScope = {
-  /** Noun on the command line. */
+  /** Noun of the kind on the command line. */
   readonly noun: string;
-  /** Name in sentences. */
+  /** Name of the kind in sentences. */
   readonly singular: string;
   readonly plural: string;
   readonly path: string;
-  /** The record that contains it, which selects its list. */
+  /** Kind of the record that contains it. That record selects the list. */
   readonly parent: "project" | "vpc" | "route-table" | "instance";
-  /** The server checks `project=` of its list against the VPC's project. */
+  /** Lists of this kind also send `project=`, and the server checks that it is the VPC's project. */
   readonly sends_project?: true;
-  /** Its list requires --vpc before any request. */
+  /** Lists of this kind require --vpc. The parser checks this before any request. */
   readonly needs_vpc?: true;
 };
 
@@ -24,7 +24,7 @@ export type Kind<T extends Named> = KindScope & {
   lines(record: T): readonly (readonly [label: string, value: unknown])[];
 };
 
-/** `an instance`, `a NAT gateway`. */
+/** Returns the noun with its article: `an instance`, `a NAT gateway`. */
 export function withArticle(noun: string): string {
   return `${/^[aeio]/.test(noun) ? "an" : "a"} ${noun}`;
 }

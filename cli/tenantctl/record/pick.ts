@@ -4,7 +4,7 @@ import { pickRecord } from "../../internal/record-name.ts";
 export type Named = { readonly id: string; readonly name: string };
 export type Wanted = { readonly name: string; readonly singular: string; readonly plural: string };
 
-/** Throws a Failure unless exactly one record matches the name. */
+/** Returns the record that matches the name. Throws a Failure unless there is exactly one. */
 export function pick<T extends Named>(records: readonly T[], { name, singular, plural }: Wanted): T {
   return pickRecord(records, name, {
     one: singular,

@@ -59,7 +59,10 @@ export function addNameArgument(made: AnyCommand, { noun, parent }: KindScope): 
   }
 }
 
-/** Returns the selectors of the list of this kind. Selectors without a flag are undefined; the server asks for them. */
+/**
+ * Returns the selectors of the list of this kind. A selector without a flag is undefined; the server's error then names
+ * it.
+ */
 export async function listQuery(io: TenantIo, { parent, sends_project }: KindScope, flags: ScopeFlags): Promise<Query> {
   switch (parent) {
     case "project":

@@ -3,7 +3,7 @@ import { Buffer } from "node:buffer";
 
 export type Claims = Readonly<Record<string, unknown>>;
 
-/** Returns null if the token is not a JWT. */
+/** Returns the claims of a token, or null if it is not a JWT. */
 export function claimsOf(token: string): Claims | null {
   const parts = token.split(".");
   if (parts.length !== 3) return null;

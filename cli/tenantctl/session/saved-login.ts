@@ -18,7 +18,7 @@ function loginFile(environment: Environment): string {
   return join(isAbsolute(xdg) ? xdg : join(environment.home_dir, ".config"), "tenantctl", "login.json");
 }
 
-/** Returns null if no login is saved. */
+/** Reads the saved login. Returns null if none is saved. */
 export async function readLogin(environment: Environment): Promise<SavedLogin | null> {
   const path = loginFile(environment);
   const text = await readPrivateFile(path);

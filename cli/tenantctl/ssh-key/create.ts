@@ -28,7 +28,7 @@ export function create(): AnyCommand {
     }));
 }
 
-/** Reads at most the length of a key, even from an endless file. */
+/** Reads at most as much as a key can have, even from an endless file. */
 async function readKeyFile(path: string): Promise<string> {
   const file = await open(path, "r").catch((error: Error) => {
     throw new Failure(`cannot read ${path}: ${error.message}`, EXIT.failure);

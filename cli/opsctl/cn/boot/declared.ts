@@ -1,4 +1,5 @@
-// The roster joined with the boot records by MAC. The boot MAC of an aggregate is its first member.
+// Joins the roster of declared machines with the boot records, by MAC. The boot MAC of an aggregate is its first
+// member's.
 import type { BootRecord, Roster, RosterEntry } from "../../../../src/contract/boot.ts";
 import { canonicalJson } from "../../../../src/lib/text/canonical-json.ts";
 import { canonicalMac } from "../../../../src/lib/net/mac.ts";

@@ -25,7 +25,7 @@ export type NodeFacts = {
   readonly now: Date;
 };
 
-/** Facts that netboots of every machine depend on. */
+/** Facts about the site that affect the netboot of every machine. */
 export type SiteFacts = { readonly policy: BootPolicy; readonly staged: readonly string[] };
 
 const OPERATIONS_READ = 20;

@@ -129,7 +129,10 @@ function conflictFindings({ node: { conflict, state } }: NodeFacts): Finding[] {
   return [state === "awaiting_setup" ? stops(text, mend) : warns(text, mend)];
 }
 
-/** A claim is expected of a pending node. A claim of any other node is a second machine with its identity. */
+/**
+ * Lists the claims that an operator must check: a pending node's claims that differ from its record, and any claim of
+ * another node, because a second machine with the node's identity made it.
+ */
 function claimFindings({ node: { claims, state, hostname, server_uuid }, now }: NodeFacts): Finding[] {
   const live = claims.filter(({ claim_code_expires_at: end, differs }) =>
     now < new Date(end) && (state !== "pending" || differs.length > 0)

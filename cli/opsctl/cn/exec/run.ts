@@ -16,7 +16,7 @@ export type SshEnd =
   /** ssh itself could not be started. */
   | { readonly kind: "not_started"; readonly why: string }
   | { readonly kind: "timed_out" }
-  /** The command's exit code; 255 is ssh's own for a connection that failed. */
+  /** The command's exit code. ssh itself exits with 255 if the connection failed. */
   | { readonly kind: "exited"; readonly code: number }
   | { readonly kind: "killed"; readonly signal: string };
 

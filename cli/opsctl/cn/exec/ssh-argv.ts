@@ -11,7 +11,7 @@ const ALIVE_PERIOD_S = 15;
 const ALIVE_MISSES_MAX = 3;
 
 export function sshArgv(connect: Connect, admin_ip: string, remote: string): string[] {
-  // ssh keeps the first value of an option: the user can override the options after theirs, and not those before.
+  // ssh uses the first value of an option. So the user's options override the options after them, but not those before.
   const options = [
     // Many connections run at once, so ssh must not ask questions.
     "BatchMode=yes",

@@ -21,7 +21,7 @@ export function approve(): AnyCommand {
       if (layout === undefined) throw usageFailure("--layout is required; see: opsctl cn setup plan");
       if (timeout !== undefined && wait !== true) throw usageFailure("--timeout needs --wait");
       const server_uuid = await resolveNode(io, name);
-      // A script confirms by naming the layout; only a terminal is asked.
+      // In a script, the required --layout is confirmation enough; only a user on a terminal is asked.
       const can_ask = (await io.environment.keyboard()).isTTY;
       await confirm(io, yes === true || !can_ask, () => question(io, server_uuid, options));
       const body = { disk_layout: layout, ...approvalOf(options), ...(hostname === undefined ? {} : { hostname }) };

@@ -29,7 +29,7 @@ export type LayoutOptions = {
   readonly compress?: NonNullable<SetupApproval["disk_compress"]>;
 };
 
-/** Returns the fields of an approval that were given. */
+/** Returns the fields of an approval for the options that were given. */
 export function approvalOf({ width, spares, exclude, cache, compress }: Omit<LayoutOptions, "layout">) {
   return {
     ...(width === undefined ? {} : { disk_width: width }),
@@ -40,7 +40,7 @@ export function approvalOf({ width, spares, exclude, cache, compress }: Omit<Lay
   };
 }
 
-/** Computes the layout that the control plane would make of these options and its known disks. */
+/** Computes the layout that the control plane would make from these options and the disks that it knows. */
 export function plannedLayout(
   answer: LayoutProposal,
   options: LayoutOptions,

@@ -42,7 +42,10 @@ function planText({ name, answer, planned: { layout, error }, options }: Plan): 
   return `${disks}\n\n${poolText(layout)}\n${advice}\n\nTo approve it:\n  ${approveLine(name, layout, options)}`;
 }
 
-/** Returns the command that approves the shown layout. It names a width only if the tool must not choose another. */
+/**
+ * Returns the command that approves the shown layout. Without --layout it names the width and spares of the proposal,
+ * otherwise the user's options.
+ */
 function approveLine(name: string, { layout, width, spares }: ProposedLayout, options: LayoutOptions): string {
   const fixed = options.layout === undefined ? { width: width ?? undefined, spares } : options;
   return [

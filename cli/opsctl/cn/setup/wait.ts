@@ -1,4 +1,4 @@
-// Follows a running setup: the operation shows its end, the node its progress.
+// Follows a running setup. The operation shows when it ends; the node's record shows its progress.
 import type { CnView } from "../../../../src/contract/cn.ts";
 import { SETUP_LIMIT_MS } from "../../../../src/contract/limits.ts";
 import { EXIT } from "../../../internal/exit-code.ts";
@@ -10,10 +10,13 @@ import { endText, follow } from "../../../internal/operation/follow.ts";
 
 type Setup = { readonly server_uuid: string; readonly operation_id: string; readonly limit_ms: number };
 
-/** Short, because a step on the node may be short. The end of the operation is reported at once anyway. */
+/**
+ * Maximum duration of a long poll. Short, because steps on the node may be short; the end of the operation ends a poll
+ * at once.
+ */
 const POLL_S = 2;
 
-/** Prints the node at the end. Throws a Failure when the setup failed or the time is up. */
+/** Waits for the end of the setup and prints the node. Throws a Failure when the setup failed or the time is up. */
 export async function waitForSetup(io: Io, { server_uuid, operation_id, limit_ms }: Setup): Promise<void> {
   const path = `${NODES_PATH}/${server_uuid}`;
   const started_ms = io.environment.monotonicMs();
@@ -43,7 +46,10 @@ export function progressText({ setup_progress: progress, state }: CnView): strin
   return `${progress.step}${progress.message === null ? "" : `: ${progress.message}`}`;
 }
 
-/** Printed first, so that a long message does not push it off the line. */
+/**
+ * Returns the elapsed and the remaining time. They precede the message, so that a long message does not push them off
+ * the line.
+ */
 function clockText({ setup_progress }: CnView, passed_ms: number): string {
   const percent = setup_progress?.percent ?? null;
   const left_min = Math.max(0, Math.ceil((SETUP_LIMIT_MS - passed_ms) / 60_000));

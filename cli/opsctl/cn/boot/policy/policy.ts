@@ -15,13 +15,13 @@ export async function readPolicy(io: Io): Promise<VersionedPolicy> {
   return { policy: body as BootPolicy, etag };
 }
 
-/** Throws a Failure with status 412 when the policy is no longer the version that `etag` names. */
+/** Replaces the policy. Throws a Failure with status 412 when the policy is no longer the version that `etag` names. */
 export async function putPolicy(io: Io, body: BootPolicyBody | unknown, etag: string | null): Promise<BootPolicy> {
   const headers: Record<string, string> = etag === null ? {} : { "if-match": etag };
   return await io.send<BootPolicy>({ method: "PUT", path: POLICY_PATH, body, headers });
 }
 
-/** Names the fields that differ. */
+/** Returns the names of the fields that differ. */
 export function changedFields(before: BootPolicy, after: BootPolicy): string {
   const fields = (Object.keys(after) as (keyof BootPolicy)[])
     .filter((field) => canonicalJson(before[field] ?? null) !== canonicalJson(after[field] ?? null));

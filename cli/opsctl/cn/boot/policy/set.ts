@@ -6,7 +6,7 @@ import { withIo } from "../../../../internal/run.ts";
 import { STAGED_PATH } from "../../../pi/list.ts";
 import { policyText, putPolicy, readPolicy } from "./policy.ts";
 
-/** How often a change is merged again after another operator's. */
+/** Maximum number of attempts to merge a change while other operators change the policy. */
 const TRIES_MAX = 8;
 const PRECONDITION_FAILED = 412;
 
@@ -34,7 +34,10 @@ export function set(): AnyCommand {
     }));
 }
 
-/** Keeps another operator's change of other fields in between: reads and merges again. */
+/**
+ * Reads the policy and writes it with the change. Starts again when another operator changed the policy in between, so
+ * that changes of other fields are kept.
+ */
 async function merge(io: Io, change: Partial<BootPolicy>): Promise<BootPolicy> {
   for (let tries = 1;; tries += 1) {
     const { policy, etag } = await readPolicy(io);
