@@ -22,20 +22,20 @@ test("a read is retried after a lost connection and after 503, with the pause th
   expect(ran.slept_ms[1]).toBeGreaterThanOrEqual(2_000);
 });
 
-test("the third failure is final", async () => {
+test("after the third failure of a read, the command fails", async () => {
   const ran = await opsctl(["cn", "list"], { server: inOrder(BUSY, BUSY, BUSY) });
   expect(ran.code).toBe(7);
   expect(ran.err()).toBe("error: busy; try again in 2 s\n");
 });
 
-test("the error names an unreachable server", async () => {
+test("if the server is unreachable, the error names its address", async () => {
   const ran = await opsctl(["cn", "list"], {});
   expect(ran.code).toBe(7);
   expect(ran.asked).toHaveLength(3);
   expect(ran.err()).toBe("error: cannot reach http://127.0.0.1:8080: connection refused\n");
 });
 
-test("a long Retry-After is reported instead of waited for", async () => {
+test("after a response with a long Retry-After, the command fails with that time and does not wait", async () => {
   const ran = await opsctl(["cn", "list"], { server: inOrder({ ...BUSY, headers: { "retry-after": "11" } }) });
   expect(ran.code).toBe(7);
   expect(ran.slept_ms).toEqual([]);
@@ -58,7 +58,7 @@ test("a retried POST carries the same Idempotency-Key", async () => {
   expect(keys[1]).toBe(keys[0]);
 });
 
-test("a 409 for the command's own earlier attempt is retried; any other 409 is final", async () => {
+test("a retried POST gets a 409 while its earlier attempt runs, and is retried again; any other 409 is final", async () => {
   const running: FakeAnswer = { status: 409, body: { message: "still running" }, headers: { "retry-after": "1" } };
   expect((await opsctl(["cn", "disable", NODE_ID], { server: inOrder(CUT, running, { body: node() }) })).code).toBe(0);
   expect((await opsctl(["cn", "disable", NODE_ID], { server: inOrder(running) })).code).toBe(5);
@@ -70,7 +70,7 @@ test("a DELETE whose first response was lost succeeds if the object is gone", as
   expect((await opsctl(["api-key", "delete", "k1"], { server: inOrder(gone) })).code).toBe(3);
 });
 
-test("a redirect is not followed, because the credential would follow it", async () => {
+test("a redirect is not followed, because it would send the credential to another server", async () => {
   const ran = await opsctl(["cn", "list"], {
     server: inOrder({ status: 307, headers: { location: "https://elsewhere.example/" } }),
   });

@@ -24,7 +24,7 @@ test("boot list prints its columns, or that there are no records", async () => {
 });
 
 test.each([["02-00-00-00-00-01"], ["020000000001"], ["0200.0000.0001"], ["02 00 00 00 00 01"], ["02:00:00:00:00:01"]])(
-  "a MAC may be written %s",
+  "a MAC in the notation %s is accepted",
   async (text) => {
     const ran = await opsctl(["cn", "boot", "show", text], { server: record });
     expect(ran.asked[0]!.path).toBe(`/v2/cn-boot/${MAC}`);
@@ -49,7 +49,7 @@ test.each([
   expect(ran.out()).toBe(`${text}\n`);
 });
 
-test("boot assign", async () => {
+test("boot assign sends the image and prints the record", async () => {
   const server: Server = () => ({ body: bootRecord({ assigned_pi: PI }) });
   const ran = await opsctl(["cn", "boot", "assign", MAC, "--pi", PI], { server });
   expect(ran.asked[0]).toMatchObject({ path: `/v2/cn-boot/${MAC}/assign`, body: { platform_image: PI } });
@@ -118,7 +118,7 @@ test("boot roster apply sends the file unchanged", async () => {
   expect(ran.out()).toBe("Declared machines: 3\n");
 });
 
-/** A server with a policy that others change: applies one of `rivals` before each PUT. */
+/** Returns a server whose policy other operators change: it applies one of `rivals` before each PUT. */
 function policyServer(...rivals: object[]) {
   const held = { policy: bootPolicy(), version: 3 };
   const server: Server = ({ method, path, headers, body }): FakeAnswer => {
@@ -138,7 +138,7 @@ function policyServer(...rivals: object[]) {
   return { server, held };
 }
 
-test("policy set keeps other fields", async () => {
+test("policy set keeps the fields that it does not set", async () => {
   const { server, held } = policyServer();
   const argv = ["--auto-enroll", "false", "--enrollment-kernel-arg", "console=ttya", "--enrollment-kernel-arg", "-v"];
   const ran = await opsctl(["cn", "boot", "policy", "set", ...argv], { server });
@@ -146,7 +146,7 @@ test("policy set keeps other fields", async () => {
   expect(held.policy).toEqual(bootPolicy({ auto_enroll: false, enrollment_kernel_args: ["console=ttya", "-v"] }));
 });
 
-test("policy set keeps a concurrent change of another operator", async () => {
+test("policy set keeps fields that another operator changed at the same time", async () => {
   const rivals = [{ auto_enroll: false }, { enrollment_kernel_args: ["a"] }];
   const { server, held } = policyServer(...rivals);
   const ran = await opsctl(["cn", "boot", "policy", "set", "--enrollment-pi", "new"], { server });
@@ -155,20 +155,20 @@ test("policy set keeps a concurrent change of another operator", async () => {
   expect(ran.err()).toContain("new is not staged on any booter");
 });
 
-test("policy set fails with a conflict if others are always faster", async () => {
+test("policy set exits 5 if another operator changes the policy before each of its attempts", async () => {
   const { server, held } = policyServer(...Array.from({ length: 100 }, () => ({ auto_enroll: false })));
   const ran = await opsctl(["cn", "boot", "policy", "set", "--enrollment-pi", "new"], { server });
   expect([ran.code, held.policy.enrollment_pi]).toEqual([5, PI]);
 });
 
-test("policy set clears the kernel arguments with an empty one, and rejects an empty change", async () => {
+test("policy set clears the kernel arguments if passed an empty one, and is a usage error without options", async () => {
   const { server, held } = policyServer({ enrollment_kernel_args: ["a"] });
   await opsctl(["cn", "boot", "policy", "set", "--enrollment-kernel-arg", ""], { server });
   expect(held.policy.enrollment_kernel_args).toEqual([]);
   expect((await opsctl(["cn", "boot", "policy", "set"], { server })).code).toBe(2);
 });
 
-test("policy show prints the version for apply --if-match", async () => {
+test("policy show prints the version that policy apply takes as --if-match", async () => {
   const { server, held } = policyServer();
   expect((await opsctl(["cn", "boot", "policy", "show"], { server })).out()).toContain(
     "version:                 boot-policy-3\n",
@@ -194,12 +194,15 @@ test("policy apply takes JSON from standard input and TOML from a file", async (
   expect(held.policy).toEqual({ enrollment_pi: "b", allowlist: [{ kind: "mac_prefix", value: "02:00" }] });
 });
 
-test.each([["p.json", "{"], ["p.toml", "a ="]])("a %s that does not parse is a usage error", async (name, text) => {
-  const ran = await opsctl(["cn", "boot", "policy", "apply", "-f", file(name, text)], policyServer());
-  expect([ran.code, ran.asked.length]).toEqual([2, 0]);
-});
+test.each([["p.json", "{"], ["p.toml", "a ="]])(
+  "policy apply of a file %s that does not parse is a usage error",
+  async (name, text) => {
+    const ran = await opsctl(["cn", "boot", "policy", "apply", "-f", file(name, text)], policyServer());
+    expect([ran.code, ran.asked.length]).toEqual([2, 0]);
+  },
+);
 
-test("a PUT whose response was lost is repeated with its key, so that If-Match does not reject it", async () => {
+test("a PUT whose response was lost is repeated with its Idempotency-Key, so that If-Match does not reject it", async () => {
   const { server } = policyServer();
   let cut = true;
   const flaky: Server = (asked, signal) => {

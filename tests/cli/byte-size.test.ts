@@ -12,10 +12,10 @@ test.each([
   ["1.5TiB", 1_649_267_441_664],
   ["0.5KiB", 512],
   ["7PiB", 7_881_299_347_898_368],
-])("%s is %d bytes", (text, bytes) => expect(parseByteSize(text, "--memory")).toBe(bytes));
+])("%s is parsed as %d bytes", (text, bytes) => expect(parseByteSize(text, "--memory")).toBe(bytes));
 
 test.each(["", "GiB", "64GB", "64G", "1,5GiB", "-1", "1e3", "0.3KiB", "1.5", "8PiB", "0x10"])(
-  "%j is rejected",
+  "the size %j is rejected",
   (text) =>
     expect(() => parseByteSize(text, "--memory")).toThrow("--memory must be a number of bytes or a size such as"),
 );
@@ -36,7 +36,7 @@ test.each([
   [1000, 1000, "100%"],
   [1250, 1000, "125%"],
   [5, 0, "-"],
-])("%d used of %d is %s", (used, limit, percent) => {
+])("a usage of %d with a limit of %d is printed as %s", (used, limit, percent) => {
   const none = { memory_bytes: 0, disk_bytes: 0 };
   const usage = { cpu: used, instances: 0, ...none };
   const quota = { tenant_id: "t", project_id: "p", cpu_limit: limit, instance_limit: 0, ...none, used: usage };

@@ -18,7 +18,7 @@ async function withProfiles(env: Record<string, string> = {}): Promise<FakeEnvir
   return fake;
 }
 
-test("the default profile is used without flags and variables", async () => {
+test("without flags and variables, the default profile is used", async () => {
   const { environment } = await withProfiles();
   expect(await resolveConnection(environment, {})).toEqual({ endpoint: LAB.endpoint, token: LAB.api_key });
 });
@@ -48,7 +48,7 @@ test("flags override the environment", async () => {
   });
 });
 
-test("an endpoint together with a profile in the environment is an error", async () => {
+test("OPSCTL_ENDPOINT together with OPSCTL_PROFILE is an error", async () => {
   const { environment } = await withProfiles({ OPSCTL_ENDPOINT: "https://env.example", OPSCTL_PROFILE: "site" });
   await expect(resolveConnection(environment, {})).rejects.toMatchObject({ exit_code: 2 });
 });
@@ -101,7 +101,7 @@ test("a damaged credentials file is rejected without quoting it", async () => {
   expect(error.message).not.toContain("key-of");
 });
 
-test("XDG_CONFIG_HOME is used if absolute and ignored if relative", () => {
+test("the folder in XDG_CONFIG_HOME is used if its path is absolute, and ignored if relative", () => {
   expect(configFolder(fakeEnvironment({ env: { XDG_CONFIG_HOME: "/x/y" } }).environment)).toBe("/x/y/opsctl");
   const fake = fakeEnvironment({ env: { XDG_CONFIG_HOME: "x" } });
   expect(configFolder(fake.environment)).toBe(join(fake.home_dir, ".config", "opsctl"));
@@ -112,7 +112,7 @@ test.each(["ftp://x", "nonsense", "http://user:pw@x", "https://x/?a=1", "https:/
   (text) => expect(() => parseEndpoint(text, "--endpoint")).toThrow("--endpoint"),
 );
 
-test("the error for an empty endpoint, as from an unset variable, says that it is empty", () => {
+test("an empty --endpoint, as from an unset shell variable, is an error that says so", () => {
   for (const text of ["", " "]) expect(() => parseEndpoint(text, "--endpoint")).toThrow("--endpoint is empty");
 });
 
@@ -153,7 +153,7 @@ test("a key that the server rejects is not saved", async () => {
   expect(await readdir(ran.home_dir)).toEqual([]);
 });
 
-test("login without a terminal requires --api-key-stdin; on a terminal it asks without echo", async () => {
+test("login without a terminal requires --api-key-stdin; on a terminal it asks for the key without echo", async () => {
   const argv = ["login", "--endpoint", "http://127.0.0.1:8080"];
   expect((await opsctl(argv, { env: {} })).code).toBe(2);
   const asked = await opsctl(argv, { env: {}, isTTY: true, typed: "opsk_typed", server: () => ({ body: WHOAMI }) });
@@ -161,13 +161,13 @@ test("login without a terminal requires --api-key-stdin; on a terminal it asks w
   expect(asked.out() + asked.err()).not.toContain("opsk_typed");
 });
 
-test("login over an unencrypted network warns", async () => {
+test("login at an http endpoint on another machine warns that others can read the key", async () => {
   const argv = ["login", "--endpoint", "http://10.0.0.1", "--api-key-stdin"];
   const ran = await opsctl(argv, { env: {}, typed: "opsk_x", server: () => ({ body: WHOAMI }) });
   expect(ran.err()).toContain("not encrypted");
 });
 
-test("env prints exports that a shell reads back unchanged", async () => {
+test("env prints exports from which a shell reads the same values", async () => {
   const env = { OPSCTL_ENDPOINT: "http://127.0.0.1:8080", OPSCTL_API_KEY: "it's$HOME`x`" };
   const ran = await opsctl(["env"], { env });
   expect(ran.out()).toBe(

@@ -37,7 +37,7 @@ test("a healthy node has no findings", () => {
   expect(findings(HEALTHY)).toEqual([]);
 });
 
-test("a node is live for 60 s after its last heartbeat", () => {
+test("a node without a heartbeat for more than 60 s is reported", () => {
   expect(findings({ ...HEALTHY, last_seen: "2026-11-21T11:59:00Z" })).toEqual([]);
   expect(findings({ ...HEALTHY, last_seen: "2026-11-21T11:58:59Z" })).toEqual([
     "stops its agent sent its last heartbeat 61 s ago",
@@ -50,13 +50,13 @@ test.each<[Partial<CnView>, string]>([
   [{ last_status: null }, "stops its agent has never reported a status"],
   [{ role: "edge" }, "warns its role is edge: tenant instances are not placed on it"],
   [{ admin_ip: null }, "warns it has no admin_ip: opsctl cn exec cannot reach it"],
-])("an approved node with %j", (change, text) => {
+])("an approved node with %j is reported", (change, text) => {
   expect(findings({ ...HEALTHY, ...change })).toEqual([text]);
 });
 
 const EXPIRED = "stops its claim code has expired; the record will be removed soon";
 
-test("a pending node waits for approval of its code, or needs a new code", () => {
+test("a pending node is reported as waiting for approval, or as expired when its claim code has expired", () => {
   const view = { claim_code: "ABC-123", claim_code_expires_at: "2026-11-21T12:00:01Z" };
   expect(nodeFindings(facts(view))).toEqual([
     { level: "stops", text: "it waits for an operator to approve its claim code", mend: "opsctl cn approve ABC-123" },
@@ -73,11 +73,11 @@ const WAITING = { state: "awaiting_setup" } as const;
 const WAITS = "stops it waits for an operator to approve its setup";
 const ENROLLING = { records: [bootRecord()] };
 
-test("a node that waits for setup and has no problem", () => {
+test("a node that waits for setup has only that finding if nothing is wrong", () => {
   expect(findings(WAITING, ENROLLING)).toEqual([WAITS]);
 });
 
-test("a failed setup stops; a factory reset only warns", () => {
+test("a failed setup is a problem; a factory reset is only a warning", () => {
   expect(findings({ ...WAITING, last_setup_error: "no pool" }, ENROLLING)).toContain(
     "stops the last setup failed: no pool",
   );
@@ -96,7 +96,7 @@ test.each([
   [{ enrollment_pi: null }, [PI], "names no enrollment_pi"],
   [{}, [], `the enrolment image ${PI} is not staged on any booter`],
   [{ admin_network: null }, [PI], "has no admin_network"],
-])("a site with %j and images %j cannot enrol", (change, staged, text) => {
+])("a boot policy with %j and the staged images %j prevent enrolment", (change, staged, text) => {
   const site = { policy: bootPolicy(change), staged };
   expect(findings(WAITING, { ...ENROLLING, site }).join()).toContain(text);
 });
@@ -106,7 +106,7 @@ test.each([
   [bootRecord({ state: "decommissioned" }), "is decommissioned: the booter does not answer it"],
   [bootRecord({ address: null, networking: null }), "has no address: the booter does not answer it"],
   [bootRecord({ rescue: true }), "is in rescue: the next netboot does not boot the enrolment image"],
-])("a boot record that prevents enrolment: %#", (record, text) => {
+])("a boot record that prevents enrolment is reported: %#", (record, text) => {
   const found = nodeFindings(facts(WAITING, { records: [record] })).find((finding) => finding.text.includes(text));
   expect(found).toBeDefined();
   expect(found!.mend).toMatch(record.address === null ? /opsctl cn boot policy show/ : new RegExp(MAC));
@@ -134,7 +134,7 @@ test("a running setup shows its step, remaining time and time without a report",
   ]);
 });
 
-test("two machines with one identity stop a setup, and are a warning on a healthy node", () => {
+test("two machines with one identity are a problem before setup, and a warning on a healthy node", () => {
   const conflict = { announced_at: "2026-11-21T11:00:00Z", hostname: "twin", macs: [MAC] };
   expect(findings({ ...WAITING, conflict }, ENROLLING)[1]).toMatch(
     /^stops another machine announced itself .* \(twin, 02:/,
@@ -164,7 +164,7 @@ test("a stuck operation is reported, a finished one is not", () => {
 
 const REPORT = { ...HEALTHY, last_seen: new Date().toISOString() };
 
-/** A control plane with one node and one boot record. */
+/** Returns a control plane with one node and one boot record. */
 function site(view: Partial<CnView>, bound: string | null = NODE_ID): Server {
   const record = bootRecord({ state: bound === null ? "discovered" : "enrolled", assigned_pi: PI, server_uuid: bound });
   return ({ path, query }) => {

@@ -55,7 +55,7 @@ test.skipIf(why_not !== null)("a command that fails on one node makes the exit c
   expect(ran.err()).toBe("error: failed on 1 of 2 nodes:\n  n2: exit 7\n");
 });
 
-test.skipIf(why_not !== null)("unreachable nodes are reported, and the command runs on the others", async () => {
+test.skipIf(why_not !== null)("unreachable nodes are reported, and the command still runs on the others", async () => {
   const ran = await exec([A, SILENT, NOWHERE], ["--connect-timeout", "3", "true"]);
   expect(ran.code).toBe(1);
   expect(ran.err()).toContain("n4: ssh failed (exit 255)");
@@ -74,7 +74,7 @@ test.skipIf(why_not !== null)(
   async () => {
     const folder = mkdtempSync(join(tmpdir(), "berth-script-"));
     const script = join(folder, "script");
-    // Longer than a pipe's buffer, and with characters that are special in a shell.
+    // The script is longer than a pipe's buffer, and has characters that are special in a shell.
     writeFileSync(
       script,
       `#!/bin/sh\n# ${"x".repeat(200_000)} $(touch ${folder}/no)\nprintf '[%s]' "$@"; echo; echo "$0"; cat\n`,
@@ -94,11 +94,14 @@ test.skipIf(why_not !== null)("the exit code of a script is reported", async () 
   expect((await exec([A], ["--script", script])).err()).toContain("n1: exit 42");
 });
 
-test.skipIf(why_not !== null)("a command above the time limit is reported as possibly running on", async () => {
-  const ran = await exec([A], ["--timeout", "1", "--", "sleep 30"]);
-  expect(ran.code).toBe(1);
-  expect(ran.err()).toContain("n1: still running after 1 s, the connection was closed");
-});
+test.skipIf(why_not !== null)(
+  "a command that exceeds the time limit is reported as possibly still running",
+  async () => {
+    const ran = await exec([A], ["--timeout", "1", "--", "sleep 30"]);
+    expect(ran.code).toBe(1);
+    expect(ran.err()).toContain("n1: still running after 1 s, the connection was closed");
+  },
+);
 
 test.skipIf(why_not !== null)("--json prints the result of each node and also exits 1", async () => {
   const ran = await exec([A, NOWHERE], ["--json", "--", "printf 'two\\nlines'"]);

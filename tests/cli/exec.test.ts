@@ -41,7 +41,7 @@ test("ssh asks no questions, shares no connection, and gets the command as one a
   ]);
 });
 
-test("the user's options come before options that they may override and after those that they may not", async () => {
+test("--ssh-option overrides ConnectTimeout and the keepalive options, but not BatchMode and ControlMaster", async () => {
   const { sshArguments } = await exec([
     "--ssh-option",
     "Port=22",
@@ -62,7 +62,7 @@ test("the user's options come before options that they may override and after th
   expect(sshArguments()).toContain("ops");
 });
 
-test("without --nodes the command runs on every approved node only", async () => {
+test("without --nodes the command runs on every approved node and no other", async () => {
   const nodes = [
     node(READY),
     node({ ...READY, server_uuid: OTHER_ID, admin_ip: "10.0.0.2", hostname: "other", state: "disabled" }),
@@ -72,7 +72,7 @@ test("without --nodes the command runs on every approved node only", async () =>
   expect(named.sshArguments().filter((word) => word.startsWith("10.")).sort()).toEqual(["10.0.0.1", "10.0.0.2"]);
 });
 
-test("an address that ssh would read as an option is not used", async () => {
+test("an admin_ip that ssh would read as an option is treated as missing", async () => {
   const ran = await exec(["true"], [node({ ...READY, admin_ip: "-oProxyCommand=reboot" })]);
   expect([ran.code, ran.err()]).toEqual([1, "error: failed on 1 of 1 nodes:\n  rack1-n4: it has no admin_ip\n"]);
   expect(ran.sshArguments).toThrow();
@@ -93,7 +93,7 @@ test("no approved node exits 3", async () => {
   expect((await exec(["true"], [])).code).toBe(3);
 });
 
-test("a missing ssh is reported", async () => {
+test("if ssh is not installed, the command fails and says so", async () => {
   const ran = await opsctl(["cn", "exec", "--nodes", NODE_ID, "true"], {
     env: { ...LOGGED_IN, PATH: mkdtempSync(join(tmpdir(), "berth-empty-")) },
     server: () => ({ body: { items: [node(READY)] } }),
@@ -107,7 +107,7 @@ test("a missing script is reported before anything runs", async () => {
   expect(ran.err()).toContain("cannot read /nonexistent/script");
 });
 
-test("pieces of output become complete lines, even if a character is split", () => {
+test("output that arrives in pieces is split into lines, even if a piece ends within a character", () => {
   const seen: string[] = [];
   const taker = lines((line) => seen.push(line));
   const bytes = new TextEncoder().encode("ä\r\nsecond\n\nlast");
@@ -116,7 +116,7 @@ test("pieces of output become complete lines, even if a character is split", () 
   expect(seen).toEqual(["ä", "second", "", "last"]);
 });
 
-test("an endless line is split, not kept in memory", () => {
+test("a line without an end is printed in parts of 65,536 characters", () => {
   const seen: string[] = [];
   lines((line) => seen.push(line)).take(new TextEncoder().encode("x".repeat(200_000)));
   expect(seen.map((line) => line.length)).toEqual([65_536, 65_536, 65_536]);
@@ -134,7 +134,7 @@ test("inParallel respects its limit and returns results in order", async () => {
   expect([widest, results]).toEqual([3, [10, 2, 8, 4, 6, 0]]);
 });
 
-test("an incomplete script is not run and is deleted", () => {
+test("a script that arrives incomplete on the node is deleted and not run", () => {
   const remote = scriptCommand(20, []);
   const ran = spawnSync("sh", ["-c", remote], { input: "echo ran\n", encoding: "utf8" });
   expect([ran.status, ran.stdout, ran.stderr]).toEqual([125, "", "the script arrived incomplete\n"]);

@@ -9,7 +9,7 @@ test.each([[400, 1], [401, 4], [403, 4], [404, 3], [409, 5], [422, 1], [429, 1],
   504,
   7,
 ]])(
-  "status %i is exit code %i",
+  "a response with status %i gives exit code %i",
   (status, code) => expect(exitCodeOfStatus(status)).toBe(code),
 );
 
@@ -23,7 +23,7 @@ test("an error is printed with message, code and request id on stderr only", asy
   expect(ran.err()).toBe(`error: cn is pending (Conflict, request ${REQUEST_ID})\n`);
 });
 
-test("an error without a code shows only the request id", async () => {
+test("an error without an error_code shows only the request id", async () => {
   const ran = await opsctl(["cn", "list"], {
     server: () => ({ status: 404, body: { message: "Not Found", request_id: REQUEST_ID } }),
   });

@@ -13,7 +13,7 @@ export type Asked = {
   readonly body: unknown;
 };
 export type FakeAnswer = { status?: number; body?: unknown; text?: string; headers?: Record<string, string> };
-/** A thrown error is a network failure. */
+/** Answers a request. An error that it throws acts as a network failure. */
 export type Server = (asked: Asked, signal: AbortSignal) => FakeAnswer | Promise<FakeAnswer>;
 
 export type FakeEnvironment = {
@@ -33,9 +33,9 @@ export type FakeOptions = {
   readonly typed?: string | readonly string[];
   readonly isTTY?: boolean;
   readonly home_dir?: string;
-  /** A fixed wall clock; by default the machine's clock. */
+  /** Fixed time of the wall clock; by default the machine's clock. */
   readonly wall_ms?: number;
-  /** By default 1, 2, 3 in the form of a UUID. */
+  /** Returns the next new id; by default 1, 2, 3 in the form of a UUID. */
   readonly newId?: () => string;
 };
 
@@ -114,7 +114,7 @@ function askedOf(url: string, init: RequestInit): Asked {
   };
 }
 
-/** Virtual time: advances to the earliest wake-up when all tasks sleep. */
+/** Returns a virtual clock. When all tasks sleep, it advances to the earliest wake-up. */
 function virtualClock() {
   let now_ms = 0;
   const sleepers: { at_ms: number; wake(): void }[] = [];

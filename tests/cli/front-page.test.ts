@@ -41,7 +41,7 @@ describe.each(PROGRAMS)("$front.name", ({ front, build }) => {
   });
 
   test.each([[[]], [["help"]], [["--json", "--help"]], [["image", "--help"]], [["--help", "image"]], [["--", "-h"]]])(
-    "%j is left to the parser",
+    "the arguments %j are passed on to the parser",
     async (argv) => {
       const fake = fakeEnvironment();
       const given: (readonly string[])[] = [];

@@ -75,11 +75,11 @@ describe.each(NAMES)("%s", (name) => {
     ["BUN_JSC_noSuchOption", "1"],
     ["NODE_OPTIONS", "--require ./evil.cjs"],
     ["NODE_DEBUG", "http,https,tls"],
-  ])("%s=%s changes nothing", async (variable, value) => {
+  ])("%s=%s does not change what the program does", async (variable, value) => {
     expect(await ended(name, { [variable]: value })).toEqual(await ended(name, {}));
   });
 
-  test("takes no option of the runtime from its arguments", async () => {
+  test("does not pass its arguments to the runtime as options", async () => {
     const how = await ended(name, {}, ["--preload", "./evil.ts", ...WORDS[name]]);
     expect(how.out).not.toContain("1.4.5");
   });
@@ -143,13 +143,13 @@ describe.skipIf(lacking("openssl") !== null)("a server with a self-signed certif
 });
 
 describe("the guard", () => {
-  test("rejects an executable without room, and one for an unknown architecture", () => {
+  test("is not added to an executable without free space before its code, or for an unknown architecture", () => {
     expect(() => guarded(small(0x3e, TEXT_AT))).toThrow("no room");
     expect(() => guarded(small(0xf3, 0))).toThrow("no environment guard");
     expect(guarded(small(0x3e, TEXT_AT - 200))?.length).toBe(TEXT_AT + 100);
   });
 
-  test("leaves executables of other systems unchanged", () => {
+  test("is not added to executables of other systems", () => {
     expect(guarded(Uint8Array.from([0xcf, 0xfa, 0xed, 0xfe, 7, 0, 0, 1]))).toBeNull();
   });
 });

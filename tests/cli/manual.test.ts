@@ -77,7 +77,7 @@ describe.each(MANUALS)("$name", ({ manual }) => {
   test("mandoc, which checks more, accepts every page without warnings", (context) => {
     needs(context, "mandoc");
     for (const { name, text } of pagesOf(manual, DATE)) {
-      // Levels below warnings are style: a source line is as long as its sentence.
+      // Ignores levels below warnings. They concern style, such as long lines; we write one sentence on each line.
       const ran = spawnSync(present("mandoc"), ["-T", "lint", "-W", "warning"], { input: text, encoding: "utf8" });
       expect(ran.stdout + ran.stderr, name).toBe("");
     }
@@ -122,7 +122,7 @@ const HOSTILE = [
   "",
 ];
 
-test("texts are printed literally, and only our macros start with a dot", () => {
+test("a page prints texts literally, and only its own macros start with a dot", () => {
   const texts = fc.oneof(
     fc.constantFrom(...HOSTILE),
     fc.string({ unit: "binary" }),

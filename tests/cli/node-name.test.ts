@@ -26,11 +26,11 @@ test("a complete UUID needs no list", async () => {
   expect(ran.posted).toEqual([`/v1/cns/${A}/disable`]);
 });
 
-test.each([["beta", B], ["BETA", B], ["aaaa2", B], ["CCCC", C]])("%s matches one node", async (name, id) => {
+test.each([["beta", B], ["BETA", B], ["aaaa2", B], ["CCCC", C]])("the name %s matches one node", async (name, id) => {
   expect((await disable(name)).posted).toEqual([`/v1/cns/${id}/disable`]);
 });
 
-test("a prefix of two nodes is rejected, and both are listed", async () => {
+test("a UUID prefix that two nodes share is rejected, and both nodes are listed", async () => {
   const ran = await disable("aaaa");
   expect(ran.code).toBe(2);
   expect(ran.posted).toEqual([]);
@@ -44,7 +44,7 @@ test("a hostname that is also a prefix of another node's UUID is rejected", asyn
   expect(ran.posted).toEqual([]);
 });
 
-test("three characters are too few for a prefix", async () => {
+test("a UUID prefix of three characters is too short", async () => {
   const ran = await disable("ccc");
   expect(ran.code).toBe(3);
   expect(ran.posted).toEqual([]);

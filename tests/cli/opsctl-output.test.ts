@@ -20,7 +20,7 @@ const CLAIM = {
   source: "192.0.2.7",
   differs: ["admin_ip" as const],
 };
-/** A control plane with one node that has a claim. */
+/** Returns a control plane with one node that has a claim. */
 const claimed = (change = {}): { server: Server } => ({
   server: ({ method, path }) => {
     const one = node({ claims: [CLAIM], identity_conflict: true, ...change });
@@ -51,7 +51,7 @@ test("cn list without nodes prints a note", async () => {
   expect((await opsctl(["cn", "list"], answering({ items: [] }))).out()).toBe("(no compute nodes)\n");
 });
 
-test("cn show prints the claim code only if there is one, and the key id only if bound", async () => {
+test("cn show prints the claim code only if the node has one, and the key id only if a key is bound", async () => {
   const pending = node({ claim_code: "ABC-123", claim_code_expires_at: "2026-11-21T11:00:00Z" });
   expect((await opsctl(["cn", "show", NODE_ID], answering(pending))).out()).toBe(
     `state:                  pending
@@ -79,11 +79,14 @@ test("cn show --json prints the whole record", async () => {
   expect(JSON.parse(ran.out())).toEqual(node());
 });
 
-test.each([["ABC-123"], ["abc123"], [" a b-c 1-23 "], ["abc", "123"]])("cn approve takes %j", async (...argv) => {
-  const ran = await opsctl(["cn", "approve", "--yes", ...argv], claimed({ bound_api_key_id: KEY_ID }));
-  expect(ran.asked.at(-1)).toMatchObject({ method: "POST", path: "/v1/cn-approvals", body: { code: "ABC123" } });
-  expect(ran.out()).toBe(`Approved CN ${NODE_ID}; bound api key id ${KEY_ID}\n`);
-});
+test.each([["ABC-123"], ["abc123"], [" a b-c 1-23 "], ["abc", "123"]])(
+  "cn approve accepts the claim code %j",
+  async (...argv) => {
+    const ran = await opsctl(["cn", "approve", "--yes", ...argv], claimed({ bound_api_key_id: KEY_ID }));
+    expect(ran.asked.at(-1)).toMatchObject({ method: "POST", path: "/v1/cn-approvals", body: { code: "ABC123" } });
+    expect(ran.out()).toBe(`Approved CN ${NODE_ID}; bound api key id ${KEY_ID}\n`);
+  },
+);
 
 test("cn approve prints (none) if no key is bound", async () => {
   const ran = await opsctl(["cn", "approve", "--yes", "ABC123"], claimed());
@@ -111,13 +114,13 @@ test("cn approve of a differing claim needs a terminal or --yes", async () => {
   expect(ran.asked.map(({ method }) => method)).not.toContain("POST");
 });
 
-test("cn disable", async () => {
+test("cn disable sends one request and prints the node", async () => {
   const ran = await opsctl(["cn", "disable", NODE_ID.toUpperCase()], answering(node({ state: "disabled" })));
   expect(ran.asked.map(({ path }) => path)).toEqual([`/v1/cns/${NODE_ID}/disable`]);
   expect(ran.out()).toBe(`Disabled CN ${NODE_ID} (state=disabled)\n`);
 });
 
-test("cn label set", async () => {
+test("cn label set sends the label and prints it", async () => {
   const ran = await opsctl(["cn", "label", "set", NODE_ID, "--role", "edge"], answering(node({ role: "edge" })));
   expect(ran.asked[0]).toMatchObject({ path: `/v1/cns/${NODE_ID}/role`, body: { role: "edge" } });
   expect(ran.out()).toBe(`Set CN ${NODE_ID} role to edge\n`);
@@ -157,7 +160,7 @@ test("cn auto-approve status", async () => {
   expect((await opsctl(argv, answering(WINDOW))).out()).toBe(`${WINDOW_LINES.join("\n")}\n`);
 });
 
-test("cn auto-approve open and close", async () => {
+test("cn auto-approve open and close send their request and print the window", async () => {
   const ran = await opsctl(["cn", "auto-approve", "open", "--duration-secs", "3600"], answering(WINDOW));
   expect(ran.asked[0]).toMatchObject({ method: "POST", path: "/v1/cn-auto-approve", body: { duration_secs: 3600 } });
   expect(ran.out()).toBe(`Auto-approve window opened:\n${WINDOW_LINES.map((line) => `  ${line}`).join("\n")}\n`);

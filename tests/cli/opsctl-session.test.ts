@@ -83,7 +83,7 @@ test("an unknown capability is rejected before any request", async () => {
   }
 });
 
-test("a new password is asked for twice and never shown; two different ones change nothing", async () => {
+test("a new password is asked for twice and never shown; if the two differ, nothing is changed", async () => {
   const typed = [PASSWORD, `${PASSWORD}.`];
   const differing = await at.run("user create eve", { isTTY: true, typed });
   expect([differing.code, differing.asked]).toEqual([2, []]);
@@ -155,7 +155,7 @@ test("an access token with less than 60 s left is renewed first and saved", asyn
   ]);
 });
 
-test("a rejected token is renewed once, independent of the machine's clock", async () => {
+test("a token that the server rejects is renewed once, whatever the machine's clock shows", async () => {
   await user("gus", "--capability system-read");
   const session = await logIn("gus");
   await t.advance(ACCESS_TOKEN_TTL_S + LATER_S);

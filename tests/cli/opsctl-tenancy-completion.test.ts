@@ -24,7 +24,7 @@ async function completed(argv: string): Promise<string[]> {
   return ran.out().split("\n").filter((line) => line !== "").map((line) => line.split("\t")[0]!);
 }
 
-test("silos are offered by name and id, also as the value of an option", async () => {
+test("completion offers silos by name and id, also for the value of an option", async () => {
   expect(await completed("silo show ")).toEqual(["north", "south", north.id, south.id]);
   expect(await completed("tenant create x --silo no")).toEqual(["north"]);
   expect(await completed("external-subnet create x --owner-silo so")).toEqual(["south"]);
@@ -37,7 +37,7 @@ test("a tenant name that several silos have is offered with its silo", async () 
     .toEqual([south.default_tenant_id]);
 });
 
-test("projects are offered for projects and quotas, ambiguous names with their tenants", async () => {
+test("projects are offered for projects and quotas; an ambiguous name is offered with its tenant", async () => {
   for (const tenant of ["shop", "south/default"]) await at.printed(`project create web --tenant ${tenant}`);
   const till = await at.json<Project>("project create till --tenant shop");
   expect(await completed("project delete north")).toEqual(["north/shop/web"]);
@@ -53,7 +53,7 @@ test("a name that a shell would split is not offered, but its id is", async () =
   expect(offered.filter((each) => each.includes("reboot"))).toEqual([]);
 });
 
-test("users, capabilities, NIC tags, external subnets and pools are offered", async () => {
+test("completion offers users, capabilities, NIC tags, external subnets and pools", async () => {
   await at.printed("user create ada --password-stdin", { typed: "correct horse battery" });
   await at.printed("nic-tag create uplink --mtu 1500");
   await at.printed("external-subnet create outside --nic-tag uplink --ipv4-block 198.51.100.0/24");

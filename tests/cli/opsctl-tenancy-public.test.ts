@@ -61,7 +61,7 @@ test("an external subnet is created with every option, listed, shown and deleted
   expect(await at.printed("external-subnet delete all")).toBe(`Deleted external subnet all (${subnet.id})\n`);
 });
 
-test("a tag and an owner may be named by id or prefix; an unknown name creates nothing", async () => {
+test("a subnet's NIC tag may be given by id; with an unknown tag or owner nothing is created", async () => {
   const argv = `external-subnet create by-id --ipv4-block 192.0.2.0/24 --nic-tag`;
   expect((await at.run(`${argv} nothing`)).code).toBe(3);
   expect((await at.run(`${argv} uplink --owner-silo nothing`)).code).toBe(3);

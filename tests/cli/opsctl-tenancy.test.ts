@@ -44,7 +44,7 @@ test("a silo is created with its default tenant, listed, shown by name and prefi
   expect((await at.run("silo show north")).code).toBe(3);
 });
 
-test("an empty update is rejected before any request", async () => {
+test("an update without options is rejected before any request", async () => {
   for (const noun of ["silo", "tenant", "project"]) {
     const ran = await at.run(`${noun} update x`);
     expect([ran.code, ran.asked]).toEqual([2, []]);
@@ -88,12 +88,12 @@ test.each(["a/b/c", "/a", "a/"])("%s is not a tenant name", async (name) => {
   expect([ran.code, ran.asked]).toEqual([2, []]);
 });
 
-test("a silo given twice is rejected", async () => {
+test("a name with its parent, together with the option for the parent, is rejected", async () => {
   expect((await at.run("tenant show a/b --silo a")).err()).toContain("remove --silo");
   expect((await at.run("project show a/b --tenant a")).err()).toContain("remove --tenant");
 });
 
-test("a server's rejection is printed with its message and exit code", async () => {
+test("a rejection by the server is printed with its message and gives its exit code", async () => {
   await silo("taken");
   const again = await at.run("silo create taken");
   expect([again.code, again.err()]).toEqual([5, expect.stringContaining("a silo named taken already exists")]);
@@ -199,7 +199,7 @@ test("a tenant's quota is set by the tenant's name and shown with the quotas of 
   expect([again.code, again.err()]).toEqual([3, expect.stringContaining("tenant capped/default")]);
 });
 
-test("a name of both a tenant and a project is rejected, and both are listed", async () => {
+test("a name that both a tenant and a project have is rejected, and both are listed", async () => {
   await silo("twofold");
   await at.printed("tenant create twin --silo twofold");
   const { id } = await at.json<Project>("project create twin --tenant twofold/twin");

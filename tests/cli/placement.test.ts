@@ -57,7 +57,7 @@ test("placement explain --node shows every filter of the node, and its scores if
   expect(rejected).not.toContain("SCORER");
 });
 
-test("placement explain of an instance uses the instance's values; options override them", async () => {
+test("placement explain INSTANCE uses the instance's values, and options override them", async () => {
   const node = await openNode(t, { ram_total_mb: 4_096, nic_tags: ["external", "dmz"] });
   const id = await placeInstance(t, { on: node.id, of: tenant });
   const explanation = await at.json<PlacementExplanation>(`placement explain ${id}`);
@@ -89,7 +89,7 @@ test.each([["placement explain"], ["placement explain --cpu 2"], ["placement exp
   },
 );
 
-test("cn drain-preview shows which instances fit elsewhere, and quorum members to move one at a time", async () => {
+test("cn drain-preview shows which instances fit on other nodes, and which look like quorum members", async () => {
   const from = await openNode(t);
   expect(await at.printed(`cn drain-preview ${from.hostname}`)).toBe("(no instances)\n");
   const to = await openNode(t, { ram_total_mb: 4_096 });
@@ -104,7 +104,7 @@ test("cn drain-preview shows which instances fit elsewhere, and quorum members t
   expect(rows.map((row) => row.split(" ")[0]).sort()).toEqual(ids.sort());
 });
 
-test("cn placement set changes only given settings; --clear resets to the default", async () => {
+test("cn placement set changes only the given settings; --clear resets settings to their defaults", async () => {
   const node = await openNode(t);
   const set = (...argv: string[]) => at.printed(["cn", "placement", "set", node.hostname, ...argv]);
   await set(
@@ -132,7 +132,7 @@ test("cn placement set changes only given settings; --clear resets to the defaul
   expect(cleared).toMatch(/^fault_domain: +r7\npinned_silo_uuid: +-\npinned_tenant_uuid: +-\nnote: +-$/m);
 });
 
-test("an empty cn placement set, or clearing a fixed setting, is rejected before any request", async () => {
+test("cn placement set without options, or with a setting that --clear does not take, is rejected", async () => {
   for (const argv of ["cn placement set x", "cn placement set x --clear cordoned"]) {
     const ran = await at.run(argv);
     expect([ran.code, ran.asked]).toEqual([2, []]);

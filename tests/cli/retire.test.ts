@@ -77,7 +77,7 @@ test("root-password --hash is sent unchanged", async () => {
   expect(ran.asked[0]!.body).toEqual({ password_hash: HASH });
 });
 
-test("root-password --clear sends neither field", async () => {
+test("root-password --clear sends no password hash", async () => {
   const ran = await password(["--clear"]);
   expect(ran.asked[0]!.body).toEqual({});
   expect(ran.out()).toBe(`Cleared the root password of CN ${NODE_ID} (next netboot)\n`);
@@ -100,7 +100,7 @@ function traits(held: Record<string, string>): FakeOptions {
   return { server: ({ method, body }) => ({ body: method === "GET" ? { traits: held } : body }) };
 }
 
-test("traits set keeps other traits and prints all", async () => {
+test("traits set keeps the node's other traits and prints all of them", async () => {
   const ran = await opsctl(["cn", "traits", "set", NODE_ID, "rack=r2", "expr=a=b"], traits({ gpu: "yes", rack: "r1" }));
   expect(ran.asked.at(-1)!.body).toEqual({ traits: { gpu: "yes", rack: "r2", expr: "a=b" } });
   expect(ran.out()).toBe("TRAIT  VALUE\nexpr   a=b\ngpu    yes\nrack   r2\n");

@@ -16,7 +16,7 @@ const DISKS = [
 
 type Round = { readonly state?: string; readonly progress?: Partial<SetupProgress>; readonly error?: string };
 
-/** A control plane that advances the operation with each request for it. */
+/** Returns a control plane that advances the operation by one round at each request for it. */
 function setup(rounds: readonly Round[] = [], disks = DISKS): FakeOptions {
   const left = [...rounds];
   let now: Round = {};
@@ -64,7 +64,7 @@ To approve it:
   );
 });
 
-test("setup plan with options shows their layout and repeats them in the command", async () => {
+test("setup plan with options shows the layout that they give, and repeats them in the approve command", async () => {
   const argv = ["--layout", "mirror", "--exclude", "c1t2d0", "--no-cache", "--compress", "zstd"];
   const ran = await opsctl(["cn", "setup", "plan", NODE_ID, ...argv], setup());
   expect(ran.out()).toMatch(/^c0t0d0 +480 GB +not used +kept$/m);
@@ -89,7 +89,7 @@ test("setup plan --json prints the answer unchanged", async () => {
   expect(JSON.parse(ran.out())).toEqual(JSON.parse(JSON.stringify(layoutProposal(DISKS))));
 });
 
-test("setup approve sends only given options", async () => {
+test("setup approve sends only the options that were given", async () => {
   const ran = await opsctl([...approve, "--layout", "mirror"], setup());
   expect(ran.asked).toMatchObject([{ method: "POST", path: `/v1/cns/${NODE_ID}/approve-setup` }]);
   expect(ran.asked[0]!.body).toEqual({ disk_layout: "mirror" });
@@ -123,7 +123,7 @@ test("setup approve sends every option, including 0 spares", async () => {
 });
 
 test.each([[[]], [["--layout", "raid0"]], [["--layout", "mirror", "--timeout", "3"]]])(
-  "setup approve %j is a usage error",
+  "setup approve with the options %j is a usage error",
   async (argv) => {
     const ran = await opsctl([...approve, ...argv], setup());
     expect([ran.code, ran.asked.length]).toEqual([2, 0]);
@@ -155,7 +155,7 @@ test("setup approve --wait prints each step once and then the node", async () =>
   expect(ran.out()).toContain(`CN ${NODE_ID} is set up (state=setting_up)\n`);
 });
 
-test("on a terminal one status line is rewritten, starts with the clock, and is erased at the end", async () => {
+test("on a terminal --wait rewrites one status line, which starts with the clock and is erased at the end", async () => {
   const options = { ...setup([...RUN, { state: "succeeded" }]), isTTY: true };
   const ran = await opsctl([...approve, "--layout", "mirror", "--wait", "--yes"], options);
   expect(ran.err()).toContain("\r\u001b[K[20 %, 2 s, at most 45 min left] verify");
@@ -169,7 +169,7 @@ test("a failed setup exits 1 with the machine's reason", async () => {
   expect([ran.code, ran.err()]).toEqual([1, "error: the setup failed: no room\n"]);
 });
 
-test("--timeout ends only the wait, with exit code 6", async () => {
+test("when --timeout is over, the command exits 6 and the setup continues", async () => {
   const ran = await opsctl([...approve, "--layout", "mirror", "--wait", "--timeout", "3"], setup());
   expect(ran.code).toBe(6);
   expect(ran.asked.filter(({ method }) => method === "POST")).toHaveLength(1);

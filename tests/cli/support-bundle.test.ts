@@ -150,7 +150,7 @@ test.each(
       /401/,
     ],
   ] as const,
-)("%s: no file, and the reason", async (_, options, code, argv) => {
+)("with %s, the command writes no file and prints the reason", async (_, options, code, argv) => {
   const path = join(folder.path, `${randomUUID()}.tar.gz`);
   const ran = await opsctl(["support-bundle", "--output", path], options);
   expect([ran.code, ran.err()]).toEqual([code, expect.stringMatching(argv)]);
@@ -187,6 +187,6 @@ test.each([
     "node 7c1f2a60-4f6e-4a52-9d0b-3a6d0a5b1c01 at 2026-11-21T12:00:00Z",
     "node 7c1f2a60-4f6e-4a52-9d0b-3a6d0a5b1c01 at 2026-11-21T12:00:00Z",
   ],
-])("in texts: %s", (text, expected) => {
+])("secrets in a text are redacted: %s", (text, expected) => {
   expect(redactedText(text)).toBe(expected);
 });

@@ -55,7 +55,7 @@ test("doctor exits 7 if the control plane is unreachable or unavailable", async 
   expect([busy.code, busy.out(), busy.err()]).toEqual([7, "", "error: no database\n"]);
 });
 
-test("doctor exits 0 with warnings only, and --json prints the report", async () => {
+test("doctor exits 0 if there are only warnings, and --json prints the report", async () => {
   expect((await doctor([STUCK])).code).toBe(0);
   const ran = await doctor([BROKEN], ["--json"]);
   expect(ran.code).toBe(1);

@@ -19,7 +19,7 @@ test("wide and combining characters keep the columns aligned", () => {
   expect(tableText(COLUMNS, [["日本", "1"], ["abcd", "2"]])).toBe("NAME  VALUE\n日本  1\nabcd  2");
 });
 
-test("escape sequences, line breaks and direction marks of an answer do not reach the terminal", () => {
+test("escape sequences, line breaks and direction marks in a response do not reach the terminal", () => {
   const hostile = "a\u001b[31mred\r\nb\u009b2J\u202eevil\u0000";
   const shown = tableText(COLUMNS, [[hostile, "1"]]);
   expect(shown.split("\n")).toHaveLength(2);
@@ -39,7 +39,7 @@ test("JSON output parses to the same value and has no unsafe characters", () => 
   expect(text).not.toMatch(/[\u007f-\u009f\u202e]/);
 });
 
-test("a block aligns its values and shows - for unset ones", () => {
+test("a block aligns its values and shows - for an unset value", () => {
   expect(blockText([["a", 1], ["longer", null], ["no", false]])).toBe("a:       1\nlonger:  -\nno:      false");
 });
 

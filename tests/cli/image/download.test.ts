@@ -32,7 +32,7 @@ function expectWhole(): void {
   expect(readFileSync(join(to, NAME)).equals(CONTENT)).toBe(true);
 }
 
-/** Expects no file with the final name. A part may be left. */
+/** Expects no file with the final name. An unfinished download may be left. */
 function expectNone(): void {
   expect(filesIn(to).filter((path) => !path.includes(".part/"))).toEqual([]);
 }
@@ -70,7 +70,7 @@ test("on a terminal the proof is printed and the progress erased", async () => {
 });
 
 describe("an interrupted download", () => {
-  test("resumes if the file is the same", async () => {
+  test("resumes if the file on the server has not changed", async () => {
     vendor.wrong.set(IMAGE_PATH, cutting(100_000, 2));
     const ran = await download();
     expect(ran.code).toBe(0);
@@ -100,7 +100,7 @@ describe("an interrupted download", () => {
     expect(imageRequests().at(-1)).toMatch(/^bytes=[1-9][0-9]*- /);
   });
 
-  test("starts over if the file changed", async () => {
+  test("starts again if the file on the server has changed", async () => {
     const next = pattern(CONTENT.length, 77);
     vendor.wrong.set(IMAGE_PATH, (request, response) => {
       vendor.wrong.delete(IMAGE_PATH);
@@ -143,7 +143,7 @@ describe("a server with wrong range responses", () => {
     ["another offset", { "content-range": `bytes 5-${CONTENT.length - 1}/${CONTENT.length}` }],
     ["no offset", {}],
     ["another unit", { "content-range": `lines 1-2/3` }],
-  ])("(%s) gets a request for the whole file", async (_name, headers) => {
+  ])("(%s) is asked again for the whole file", async (_name, headers) => {
     let cut = false;
     vendor.wrong.set(IMAGE_PATH, (request, response, body) => {
       if (request.headers.range !== undefined) return telling(206, headers, body)(request, response, body);
@@ -157,7 +157,7 @@ describe("a server with wrong range responses", () => {
     expectWhole();
   });
 
-  test("fails the download if it is always wrong", async () => {
+  test("fails the download if all its range responses are wrong", async () => {
     vendor.wrong.set(IMAGE_PATH, telling(206, {}, CONTENT));
     const ran = await download();
     expect(ran.code).toBe(1);
@@ -182,7 +182,7 @@ describe("a server with wrong range responses", () => {
 });
 
 describe("bytes that differ from the vendor's listing", () => {
-  test("never get the final name", async () => {
+  test("are never saved under the final name", async () => {
     vendor.files.set(IMAGE_PATH, pattern(CONTENT.length, 66));
     const ran = await download();
     expect(ran.code).toBe(1);
@@ -203,7 +203,7 @@ describe("bytes that differ from the vendor's listing", () => {
   test.each([
     ["another length", (body: Uint8Array) => body.subarray(0, 1_000)],
     ["more than there is", (body: Uint8Array) => new Uint8Array([...body, 1])],
-  ])("(%s) are not downloaded", async (_name, change) => {
+  ])("(%s) are rejected by their length, without a download", async (_name, change) => {
     vendor.files.set(IMAGE_PATH, change(CONTENT));
     const ran = await download();
     expect(ran.code).toBe(1);
@@ -212,7 +212,7 @@ describe("bytes that differ from the vendor's listing", () => {
     expect(filesIn(to)).toEqual([]);
   });
 
-  test("without a length stop at the first excess byte", async () => {
+  test("without a length are rejected as soon as they exceed the listed size", async () => {
     vendor.wrong.set(IMAGE_PATH, (_request, response, body) => {
       response.writeHead(200);
       response.write(body);
@@ -248,7 +248,7 @@ describe("the vendor's own document", () => {
     ["is an error page", "<html>not here</html>"],
     ["lists other files only", `${"0".repeat(64)} *other.qcow2\n`],
     ["lists two hashes of one name", `${"0".repeat(64)} *${NAME}\n${"1".repeat(64)} *${NAME}\n`],
-  ])("that %s fails the command, too, without --trust-index", async (_name, text) => {
+  ])("that %s fails the command, unless --trust-index is passed", async (_name, text) => {
     if (text === null) vendor.files.delete(SUMS_PATH);
     else vendor.put(SUMS_PATH, text);
     expect((await download()).code).not.toBe(0);
@@ -297,7 +297,7 @@ describe("an image without a hash", () => {
     expectWhole();
   });
 
-  test("includes one with an unknown algorithm", async () => {
+  test("includes an image whose only hash has an unknown algorithm", async () => {
     changeDigest((artifact) => ({
       ...artifact,
       integrity: { digests: [{ algorithm: "blake3", value: "0".repeat(64) }] },
@@ -306,7 +306,7 @@ describe("an image without a hash", () => {
     expectNone();
   });
 
-  test("must still have the size in the index", async () => {
+  test("must still have the size that the index lists", async () => {
     changeDigest((artifact) => ({ ...withoutHash(artifact), size: 5 }));
     expect((await download(["--no-verify"])).code).toBe(1);
     expectNone();
@@ -314,7 +314,7 @@ describe("an image without a hash", () => {
 });
 
 describe("an existing file", () => {
-  test("with the image is not downloaded again", async () => {
+  test("that is the wanted image is not downloaded again", async () => {
     writeFileSync(join(to, NAME), CONTENT);
     const ran = await download();
     expect(ran.code).toBe(0);
@@ -322,7 +322,7 @@ describe("an existing file", () => {
     expect(imageRequests()).toEqual([]);
   });
 
-  test("with other content is not changed", async () => {
+  test("with other content is not overwritten", async () => {
     writeFileSync(join(to, NAME), "mine");
     const ran = await download();
     expect(ran.code).toBe(1);

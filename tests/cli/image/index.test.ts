@@ -50,7 +50,7 @@ test("fields of a later index version are passed on", async () => {
 });
 
 test.each(["ubuntu/noble", "ubuntu/latest", "ubuntu/lts", "ubuntu/24.04", "ubuntu/24", "ubuntu/noble/20261001"])(
-  "%s is one build",
+  "the reference %s names one build",
   async (reference) => {
     expect(JSON.parse((await image("info", reference)).out()).build.build).toBe("20261001");
   },
@@ -64,7 +64,7 @@ test.each([
   ["ubuntu/jammy", 3, "it has noble, latest, lts"],
   ["ubuntu/2", 3, "it has noble"],
   ["ubuntu/noble/1", 3, "it has 20261001"],
-])("%s exits %i and lists the existing names", async (reference, code, text) => {
+])("the reference %s exits %i with the expected form or the existing names", async (reference, code, text) => {
   const ran = await image("info", reference);
   expect(ran.code).toBe(code);
   expect(ran.err()).toContain(text);
@@ -139,13 +139,13 @@ test.each([
   expect(ran.err()).toContain(reason);
 });
 
-test("a busy index is requested three times", async () => {
+test("an index that is busy is requested three times", async () => {
   vendor.wrong.set("/v1/images.json", telling(503, {}));
   expect((await image("search")).code).toBe(1);
   expect(vendor.asked).toHaveLength(3);
 });
 
-test("an endless index is rejected", async () => {
+test("an index whose response does not end is rejected", async () => {
   vendor.wrong.set("/v1/images.json", (_request, response) => {
     const more = () => {
       while (response.write(new Uint8Array(1_000_000)));

@@ -80,7 +80,7 @@ test("a filtered mirror passes the index builder's checks, except for web pages"
   expect(images[0].build.artifacts.map(({ arch }: { arch: string }) => arch)).toEqual(["x86_64"]);
 });
 
-test("without the vendor, the folder searches, downloads and verifies signatures", async () => {
+test("search, download and signature checks work from the folder without the vendor", async () => {
   const fingerprint = await signList();
   const pin = ["--signature", "--fingerprint", fingerprint];
   expect((await mirror("--distro", "ubuntu", "--arch", "x86_64", ...pin)).code).toBe(0);
@@ -162,7 +162,7 @@ test("a failed image leaves the documents unchanged", async () => {
   expect(readFileSync(join(to, NOBLE)).equals(CONTENT)).toBe(true);
 });
 
-test("no match is exit code 3; the index itself as the target is a usage error", async () => {
+test("a mirror without matching images exits 3; the index itself as the target is a usage error", async () => {
   expect((await mirror("--distro", "gentoo")).code).toBe(3);
   await mirror();
   expect((await tenantctl(["image", "mirror", "--index", to, "--to", to])).code).toBe(2);

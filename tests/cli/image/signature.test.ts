@@ -49,7 +49,7 @@ function sign(signature: Partial<Signature>): void {
   vendor.artifact = { ...artifact, integrity: { ...artifact.integrity, signatures: [whole] } };
 }
 
-/** SHA256SUMS.gpg next to SHA256SUMS. */
+/** Writes SHA256SUMS.gpg, a signature by `key`, next to SHA256SUMS, and publishes `published`. */
 async function signList(key: KeyPair, published: KeyPair, date?: Date): Promise<void> {
   const signature = await signed(vendor.files.get(SUMS_PATH)!, key, date);
   const url = vendor.put(`${SUMS_PATH}.gpg`, signature);
@@ -75,7 +75,7 @@ test("a signed list of hashes proves the image", async () => {
   }]);
 });
 
-test("a key that only the index names is rejected with the options to accept it", async () => {
+test("a key that only the index names is rejected; the error names the options that accept it", async () => {
   await signList(mine, mine);
   const ran = await download();
   expect(ran.code).toBe(1);
@@ -85,12 +85,12 @@ test("a key that only the index names is rejected with the options to accept it"
   expect((await download(pinned(mine))).code).toBe(0);
 });
 
-test("the key may have any of several fingerprints", async () => {
+test("if --fingerprint is repeated, the key may have any of the fingerprints", async () => {
   await signList(mine, mine);
   expect((await download(pinned(another, mine))).code).toBe(0);
 });
 
-test("a pinned fingerprint is required, in any spelling", async () => {
+test("--fingerprint accepts any spelling and rejects a key with another fingerprint", async () => {
   await signList(mine, mine);
   const spelled = `0x${mine.fingerprint.toLowerCase().replace(/(.{4})/g, "$1 ")}`;
   const ran = await download(["--fingerprint", spelled]);
@@ -142,7 +142,7 @@ test.each([
   }],
 ])("a signature %s is rejected before the download", async (_name, prepare) => {
   await prepare();
-  // The signer is trusted, so that only the signature itself can be rejected.
+  // The test trusts the signer's key, so that only the signature itself can be the reason for the rejection.
   const ran = await download(pinned(mine, another, expired));
   expect(ran.code).not.toBe(0);
   expect(vendor.asked.some((line) => line.startsWith(IMAGE_PATH))).toBe(false);

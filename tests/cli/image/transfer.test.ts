@@ -49,7 +49,7 @@ async function bring(change: { size?: number | null; bytes_max?: number } = {}, 
   return readFileSync(target);
 }
 
-test("with a server that cuts, stalls, forgets or repeats, a transfer ends with the file or an error", async () => {
+test("with a server that cuts connections, is busy or ignores ranges, a transfer ends with the file or an error", async () => {
   type IdempotencyClaim = { how: "cut" | "whole" | "busy" | "ignore range" | "refuse range"; bytes: number };
   const turn = fc.record<IdempotencyClaim>({
     how: fc.constantFrom("cut", "cut", "whole", "busy", "ignore range", "refuse range"),
@@ -140,7 +140,7 @@ test("a slow document is rejected", async () => {
     );
 });
 
-test("a file of unknown size is limited", async () => {
+test("a file of unknown size is rejected above the size limit", async () => {
   server.wrong.set("/f", telling(200, {}, pattern(2_000, 1)));
   await expect(bring({ bytes_max: 1_999 })).rejects.toThrow("more than 1999 bytes");
   expect((await bring({ bytes_max: 2_000 })).length).toBe(2_000);
@@ -164,7 +164,7 @@ test.each([
   expect(server.asked[1]).toBe(`/f bytes=100- ${expected}`.trimEnd());
 });
 
-test("bytes with another identity, or without digest and validator, are dropped", async () => {
+test("kept bytes of another file, or with neither a digest nor a validator, are discarded", async () => {
   const part = await openPart(target, { identity: "x", has_digest: true });
   await part.write(BODY.subarray(0, 500));
   await part.leave();
@@ -178,7 +178,7 @@ test("bytes with another identity, or without digest and validator, are dropped"
   expect((await openPart(target, { identity: "y", has_digest: true })).bytes()).toBe(0);
 });
 
-test("a part of an ended process is taken over, a part of a running process is not", async () => {
+test("the unfinished download of a process that has ended is taken over; that of a running process is not", async () => {
   const part = await openPart(target, OF);
   await part.write(BODY.subarray(0, 500));
   await part.leave();
@@ -199,7 +199,7 @@ test("a part of an ended process is taken over, a part of a running process is n
   await taken.discard();
 });
 
-test("an incomplete part from a crash is started again", async () => {
+test("an unfinished download that a crash left incomplete is started again", async () => {
   const folder = join(dirname(target), `.image.${process.pid}.part`);
   mkdirSync(folder);
   writeFileSync(join(folder, "content"), "rubbish");

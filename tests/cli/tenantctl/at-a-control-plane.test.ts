@@ -113,7 +113,7 @@ test("a tenant creates a network by name, shows it and deletes it", async () => 
   expect(await printed("vpc list")).toBe("(no VPCs)\n");
 });
 
-test("a missing selector is the server's 400 with a hint", async () => {
+test("a request without a required selector prints the server's 400 with a hint", async () => {
   const { TENANTCTL_TENANT: _tenant, TENANTCTL_PROJECT: _project, ...own } = env;
   // An operator's key, because a tenant's key selects its tenant.
   const bare = { ...own, TENANTCTL_API_KEY: ROOT_KEY };

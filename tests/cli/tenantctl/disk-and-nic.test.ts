@@ -63,14 +63,14 @@ test.each([
     asks: [`GET /v1/nics?instance=${INSTANCE.id}`, `GET /v1/nics/${PRIMARY_NIC.id}`],
     prints: NIC_LINES,
   },
-])("requests and output of $argv", async ({ argv, asks, prints }) => {
+])("sends the expected requests and prints the result: $argv", async ({ argv, asks, prints }) => {
   const ran = await run(...argv);
   expect([ran.err(), ran.code]).toEqual(["", 0]);
   expect(requestsOf(ran)).toEqual(asks);
   expect(ran.out()).toBe(prints);
 });
 
-test("with -o json lists and records are raw", async () => {
+test("-o json prints lists and records unchanged", async () => {
   const json = async (...argv: string[]) => JSON.parse((await run(...argv, "-o", "json")).out());
   expect(await json("disk", "list", "--instance", INSTANCE.id)).toEqual({ items: [DISK] });
   expect(await json("disk", "show", DISK.id)).toEqual(DISK);
@@ -107,7 +107,7 @@ test.each([
   },
   { argv: ["nic", "list", "--subnet", "dmz"], says: "also pass --vpc" },
   { argv: ["nic", "show", "primary"], says: "also pass --instance" },
-])("rejected before any request: $argv", async ({ argv, says }) => {
+])("is rejected before any request: $argv", async ({ argv, says }) => {
   const ran = await run(...argv);
   expect([ran.code, ran.asked]).toEqual([2, []]);
   expect(ran.err()).toContain(says);

@@ -60,7 +60,7 @@ describe("list", () => {
     ]);
   });
 
-  test("takes an image by UUID or by name, and then needs no project", async () => {
+  test("with --image, a UUID or a name, needs no project", async () => {
     const env = TOKEN_ENV;
     const by_id = await tenantctl(["instance", "list", "--image", IMAGE_ID], { env, server });
     expect(requestsOf(by_id)).toEqual([`GET /v1/instances?tenant=${TENANT}&image=${IMAGE_ID}`]);
@@ -69,7 +69,7 @@ describe("list", () => {
     expect(by_name.out()).toBe(TABLE);
   });
 
-  test("without a selector is the server's error with a hint", async () => {
+  test("without a selector prints the server's error with a hint", async () => {
     const message = "set `image=`, `cn=`, or `tenant=&project=` to scope the list";
     const ran = await tenantctl(["instance", "list"], {
       env: KEY_ENV,
@@ -121,7 +121,7 @@ describe("list", () => {
     ]);
   });
 
-  test("notes a silent node below a table, but not in JSON", async () => {
+  test("notes below a table that a node sends no heartbeat, but not in JSON", async () => {
     const answers = { "GET /v1/instances": { items: [{ ...INSTANCE, host_live: false }, INSTANCE] } };
     const at = (...argv: string[]) =>
       tenantctl(["instance", "list", ...argv], { env: SCOPED, server: serving(answers) });
@@ -129,7 +129,7 @@ describe("list", () => {
     expect((await at("-o", "json")).err()).toBe("");
   });
 
-  test("an unknown state is rejected before any request", async () => {
+  test("with an unknown state is rejected before any request", async () => {
     const ran = await run("list", "--state", "asleep");
     expect([ran.code, ran.asked]).toEqual([2, []]);
     expect(ran.err()).toContain("--state must be one of pending, provisioning, running, stopping, stopped, failed");
@@ -142,7 +142,7 @@ describe("show", () => {
     { name: INSTANCE.id.toUpperCase(), asks: [`GET ${BY_ID}`] },
     { name: "web-1", asks: [`GET /v1/instances?${IN_PROJECT}`, `GET ${BY_ID}`] },
     { name: "9999", asks: [`GET /v1/instances?${IN_PROJECT}`, `GET ${BY_ID}`] },
-  ])("takes $name and prints the main fields", async ({ name, asks }) => {
+  ])("accepts the name $name and prints the main fields", async ({ name, asks }) => {
     const ran = await run("show", name);
     expect([ran.err(), ran.code]).toEqual(["", 0]);
     expect(requestsOf(ran)).toEqual(asks);
@@ -154,7 +154,7 @@ describe("show", () => {
   test.each([
     { change: { host_live: false }, says: "its node sends no heartbeat" },
     { change: { found_on_host: false }, says: "its node does not report it" },
-  ])("notes that $says", async ({ change, says }) => {
+  ])("notes that the state may be out of date, because $says", async ({ change, says }) => {
     const answers = { [`GET ${BY_ID}`]: { ...INSTANCE, ...change } };
     const at = (...argv: string[]) =>
       tenantctl(["instance", "show", INSTANCE.id, ...argv], { env: SCOPED, server: serving(answers) });
@@ -163,7 +163,7 @@ describe("show", () => {
     expect((await at("-o", "json")).err()).toBe("");
   });
 
-  test("the lifecycle contains the failure", async () => {
+  test("prints the reason of a failure in the lifecycle", async () => {
     const lifecycle = { state: "failed", reason: "no\u001b[2J disk" };
     const ran = await tenantctl(["instance", "show", INSTANCE.id], {
       env: SCOPED,
@@ -229,7 +229,7 @@ describe("create", () => {
       body: BODY,
       asks: [VPCS, SUBNETS, POST],
     },
-  ])("request and output of $argv", async ({ argv, body, asks }) => {
+  ])("sends the expected requests and prints the instance: $argv", async ({ argv, body, asks }) => {
     const ran = await run("create", ...WANTED, ...argv);
     expect([ran.err(), ran.code]).toEqual(["", 0]);
     expect(requestsOf(ran)).toEqual(asks);
@@ -259,7 +259,7 @@ describe("create", () => {
     { content: new Uint8Array(USER_DATA_BYTES_MAX + 1).fill(97), says: "user data must be at most 65536 bytes" },
     { content: new Uint8Array([0xff, 0xfe, 0x00]), says: "is not UTF-8 text" },
     { content: new Uint8Array(), says: "is empty" },
-  ])("invalid user data is rejected before any request: $says", async ({ content, says }) => {
+  ])("with invalid user data is rejected before any request: $says", async ({ content, says }) => {
     const file = join(fakeEnvironment().home_dir, "user-data");
     await writeFile(file, content);
     const ran = await run("create", ...WANTED, ...IDS, "--memory-bytes", "1", "--user-data-file", file);
@@ -319,7 +319,7 @@ describe.each([
   });
 });
 
-test("update sends only given fields and prints the main fields", async () => {
+test("update sends only the given fields and prints the main fields", async () => {
   const ran = await run("update", "web-1", "--name", "web-2");
   expect(requestsOf(ran)).toEqual([`GET /v1/instances?${IN_PROJECT}`, `PATCH ${BY_ID}`]);
   expect(ran.asked[1]!.body).toEqual({ name: "web-2" });

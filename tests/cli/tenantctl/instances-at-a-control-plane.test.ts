@@ -158,7 +158,7 @@ test("after a lost response the result is still printed, and nothing is created 
   await done("instance delete once", "delete");
 });
 
-test("the server rejects missing selectors, foreign instances and force", async () => {
+test("the server rejects missing selectors, instances of other tenants, and force", async () => {
   const { TENANTCTL_TENANT: _tenant, TENANTCTL_PROJECT: _project, ...bare } = env;
   const hint = "set `image=`, `cn=`, or `tenant=&project=` to scope the list; pass --";
   const unscoped = await at("instance list", { env: bare });

@@ -124,7 +124,7 @@ describe.each(FAMILIES)("$noun", ({ noun, path, record, scope, selectors, table,
     expect((await run("show", record.id, "-o", "yaml")).out()).toContain(`id: "${record.id}"\n`);
   });
 
-  test("update sends only given fields and prints the lines of show", async () => {
+  test("update sends only the given fields and prints the same lines as show", async () => {
     const ran = await run("update", record.id, "--name", "n2", "--description", "");
     expect(requestsOf(ran)).toEqual([`PATCH ${by_id}`]);
     expect(ran.asked[0]!.body).toEqual({ name: "n2", description: "" });
@@ -280,7 +280,7 @@ test.each([
   { argv: ["nat-gateway", "create", "--name", "x"], says: "--vpc" },
   { argv: ["floating-ip", "attach", FLOATING_IP.id], says: "--nic" },
   { argv: ["vpc", "create", "--project", PROJECT], says: "--name" },
-])("rejected before any request: $argv", async ({ argv, says }) => {
+])("is rejected before any request: $argv", async ({ argv, says }) => {
   const ran = await tenantctl(argv);
   expect(ran.code).toBe(2);
   expect(ran.err()).toContain(says);

@@ -32,7 +32,10 @@ const CUT = "cut";
 const FAILED: FakeAnswer = { status: 502, body: { message: "start failed: no disk", error_code: "OperationFailed" } };
 const GONE: FakeAnswer = { status: 404, body: { message: "Not Found", error_code: "NotFound" } };
 
-/** Answers to changing requests in this order; reads return the instance in its state. */
+/**
+ * Returns a server and the requests that it received. It answers GET with `seen`, and other requests with `answers` in
+ * this order.
+ */
 function plane(
   answers: readonly (FakeAnswer | typeof CUT)[],
   seen: FakeAnswer = { body: { ...INSTANCE, lifecycle: { state: "pending" } } },
@@ -153,7 +156,7 @@ test("operation show and operation wait work after --no-wait", async () => {
   expect(failed.err()).toContain(`operation ${OPERATION.id} failed and was rolled back: no disk`);
 });
 
-test("an immediate conflict is not mistaken for a running operation", async () => {
+test("a 409 to the first request is an error, not a sign of a running operation", async () => {
   const refused: FakeAnswer = { status: 409, body: { message: "instance is in running, expected one of stopped" } };
   for (const argv of [START, [...START, "--wait"], [...START, "--no-wait"]]) {
     const { server, writes } = plane([refused]);
@@ -177,7 +180,7 @@ test.each(
 });
 
 test.each([[DELETE], [[...DELETE, "--wait"]], [[...DELETE, "--no-wait"]]])(
-  "a missing instance is not found: %j",
+  "a delete of an instance that never existed exits 3: %j",
   async (argv) => {
     const { server, writes } = plane([GONE]);
     const ran = await tenantctl(argv, { env: SCOPED, server });

@@ -25,12 +25,12 @@ export async function tenantctl(argv: readonly string[], options: FakeOptions = 
   return { ...fake, code: await runTenantctl(argv, fake.environment) };
 }
 
-/** A token with a dummy signature. */
+/** Returns a token with these claims and a dummy signature. */
 export function jwt(claims: Readonly<Record<string, unknown>>): string {
   return ["e30", Buffer.from(JSON.stringify(claims)).toString("base64url"), "sig"].join(".");
 }
 
-/** Answers by `METHOD path`; other requests get 404. */
+/** Returns a server that answers by `METHOD path`; other requests get 404. */
 export function serving(
   answers: Readonly<Record<string, FakeAnswer | unknown[] | Readonly<Record<string, unknown>>>>,
 ): Server {
@@ -41,7 +41,7 @@ export function serving(
   };
 }
 
-/** Requests in order as `METHOD path?query`, without paging. */
+/** Returns the requests in order as `METHOD path?query`, without the paging parameters. */
 export function requestsOf({ asked }: Pick<FakeEnvironment, "asked">): string[] {
   return asked.map(({ method, path, query }) => {
     const { limit: _limit, ...selectors } = query;

@@ -42,7 +42,7 @@ test.each([
   { argv: ["--project", PROJECT], env: KEY_ENV, sent: { project: PROJECT }, hint: "--tenant (or TENANTCTL_TENANT)" },
   { argv: [], env: TOKEN_ENV, sent: { tenant: TENANT }, hint: "--project (or TENANTCTL_PROJECT)" },
 ])(
-  "a missing selector is omitted, and the server's error gets a hint: $hint",
+  "an unknown selector is not sent, and the server's error is printed with a hint: $hint",
   async ({ argv, env, ...case_ }) => {
     const refusal = { status: 400, body: { message: REQUIRES, error_code: "MissingScope", request_id: "r1" } };
     const server: Server = (asked) =>
@@ -63,7 +63,7 @@ test.each([
   expect(ran.err()).toBe(`error: ${message}; pass ${hint} (MissingScope)\n`);
 });
 
-test("only lists of gateways, tables and rules send the project in addition to the VPC", async () => {
+test("only lists of NAT gateways, route tables and firewall rules send the project in addition to the VPC", async () => {
   const asks = async (noun: string, ...argv: string[]) =>
     requestsOf(
       await tenantctl([noun, "list", ...argv], {
@@ -80,7 +80,7 @@ test("only lists of gateways, tables and rules send the project in addition to t
   ]);
 });
 
-test("a project name needs a tenant", async () => {
+test("a project name is looked up in the tenant of the credential", async () => {
   const server = serving({ ...VPCS, [`GET /v1/tenants/${TENANT}/projects`]: PROJECTS });
   const ran = await tenantctl(["vpc", "list", "--project", "shop"], { env: TOKEN_ENV, server });
   expect(requestsOf(ran)).toEqual([`GET /v1/tenants/${TENANT}/projects`, `GET /v1/vpcs?${IN_PROJECT}`]);
@@ -107,7 +107,7 @@ test("whoami selects the tenant of a tenant's API key; other keys need --tenant"
   expect(new Set(requestsOf(unbound))).toEqual(new Set(["GET /v1/auth/whoami"]));
 });
 
-test("a tenant name is looked up among the caller's tenant, a silo admin's silo, or all for an operator", async () => {
+test("a tenant name is looked up in the caller's tenant, for a silo admin in the silo, for an operator everywhere", async () => {
   const silo_id = "dddddddd-0000-4000-8000-000000000004";
   const tenants = [{ id: TENANT, silo_id, name: "acme", description: "", created_at: "x" }];
   const answers = (whoami: Record<string, unknown>) =>

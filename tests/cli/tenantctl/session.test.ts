@@ -88,7 +88,7 @@ test.each([
   expect([ran.code, ran.asked]).toEqual([2, []]);
 });
 
-test("without a terminal the password is not asked for", async () => {
+test("without a terminal login does not ask for the password", async () => {
   const ran = await tenantctl(["login", "--username", "ada"], { env: ENV, isTTY: false });
   expect(ran.code).toBe(2);
   expect(ran.err()).toContain("pass --password-stdin");
@@ -98,7 +98,7 @@ test.each([
   { left_ms: 60_000, asks: ["GET /v1/vpcs"] },
   { left_ms: 59_999, asks: ["POST /v1/auth/refresh", "GET /v1/vpcs"] },
   { left_ms: -1, asks: ["POST /v1/auth/refresh", "GET /v1/vpcs"] },
-])("tokens are renewed below 60 s: $left_ms ms left", async ({ left_ms, asks }) => {
+])("a token with less than 60 s left is renewed: $left_ms ms left", async ({ left_ms, asks }) => {
   const server = identity();
   const { home_dir, file } = await loggedIn(server);
   const ran = await tenantctl(LIST, { env: {}, home_dir, server, wall_ms: NOW_MS + 900_000 - left_ms });
@@ -115,7 +115,7 @@ test("the session's token selects the tenant", async () => {
   expect(ran.asked[0]!.query.tenant).toBe(TENANT);
 });
 
-test("a token that the server rejects early is renewed once", async () => {
+test("a token that the server rejects before it expires is renewed once", async () => {
   const server = identity();
   const { home_dir, file } = await loggedIn(server);
   const saved = JSON.parse(await readFile(file, "utf8"));
