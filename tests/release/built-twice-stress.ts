@@ -1,6 +1,7 @@
 // `deno run -A tests/release/built-twice-stress.ts` builds the whole release from two copies of the project in
-// different folders. Both must be equal in every byte, and every executable must be for its architecture and complete.
-// Needs the network for Bun's other target, unless it is in the cache. --package NAME (repeatable) limits the packages.
+// different folders. The two releases must be equal in every byte, and every executable must be for its architecture
+// and complete. Needs the network for Bun's other target, unless it is in the cache. --package NAME (repeatable) limits
+// the packages.
 import { cp, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join, relative } from "node:path";
 import process from "node:process";
@@ -14,9 +15,9 @@ import { releaseKeyIn, ROOT, TIME_S } from "./small-release.ts";
 import { pathOf } from "../support/optional-programs.ts";
 import { run } from "./tools.ts";
 
-/** Folders that are not copied. */
+/** Folders that the copies of the project leave out. */
 const LEFT_OUT = ["dist", ".berth", ".git"];
-/** The field e_machine of ELF: its offset, and its values. */
+/** ELF's field e_machine: its offset, and its value for each architecture. */
 const MACHINE_AT = 18;
 const MACHINES = { amd64: 0x3e, arm64: 0xb7 } as const;
 const ELF_MAGIC = "\x7fELF";
@@ -47,12 +48,15 @@ async function copyProject(from: string, to: string): Promise<void> {
   for (const name of (await readdir(from)).filter((each) => !LEFT_OUT.includes(each))) {
     await cp(join(from, name), join(to, name), { recursive: true, verbatimSymlinks: true });
   }
-  // The packages are installed already.
+  // node_modules is part of the copy, so Deno must not install packages.
   const path = join(to, "deno.json");
   await writeFile(path, JSON.stringify({ ...JSON.parse(await readFile(path, "utf8")), nodeModulesDir: "manual" }));
 }
 
-/** The command before the executable: empty, or an emulator. Null if this machine cannot run it. */
+/**
+ * Returns the command that runs an executable of this architecture: none, or an emulator. Returns null if this machine
+ * cannot run it.
+ */
 async function runnerOf(architecture: keyof typeof MACHINES): Promise<readonly string[] | null> {
   if (process.arch === { amd64: "x64", arm64: "arm64" }[architecture]) return [];
   const emulator = architecture === "arm64" ? pathOf("qemu-aarch64-static") : null;

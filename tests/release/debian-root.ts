@@ -1,4 +1,4 @@
-// A clean Debian in a folder: the packages of debootstrap, and nothing from this machine.
+// A clean Debian root file system in a folder. debootstrap installs it, and nothing is copied from this machine.
 import { mkdir, rm } from "node:fs/promises";
 import process from "node:process";
 import { lacking } from "../support/optional-programs.ts";
@@ -6,9 +6,9 @@ import { type Ended, run } from "./tools.ts";
 
 export type DebianRoot = {
   readonly path: string;
-  /** Returns the command line that runs a command inside, in the given folder there. */
+  /** Returns the command line that runs a command in the chroot, with the given working directory. */
   wrap(argv: readonly string[], folder?: string, user?: string): readonly [string, ...string[]];
-  /** Runs a command inside, with only the given variables. */
+  /** Runs a command in the chroot, with the given variables, PATH and HOME only. */
   run(argv: readonly string[], env?: Readonly<Record<string, string>>): Promise<Ended>;
   remove(): Promise<void>;
 };
@@ -16,11 +16,14 @@ export type DebianRoot = {
 const SUITE = "bookworm";
 /** Packages of a Debian server that the minimal base lacks. */
 const INCLUDED = "systemd,gpgv,ca-certificates";
-/** A new namespace, so that /proc and the mounts end with the last process inside. */
+/**
+ * Runs in new mount and PID namespaces, so that the kernel removes /proc and the other mounts when the last process
+ * exits.
+ */
 const ENTER = 'mount -t proc proc "$1/proc" && mount --bind /dev "$1/dev" && shift && exec "$@"';
 export const INSIDE_PATH = "/usr/sbin:/usr/bin:/sbin:/bin";
 
-/** The reason why this machine cannot make one, or null. */
+/** Returns why this machine cannot create a Debian root, or null if it can. */
 export function whyNoDebianRoot(): string | null {
   if (process.getuid?.() !== 0) return "a Debian root needs root";
   return lacking("debootstrap", "unshare", "chroot", "dpkg");

@@ -1,4 +1,4 @@
-// A root with only dpkg's database, to install packages in.
+// A root file system with only dpkg's database, in which tests install packages.
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { lacking } from "../support/optional-programs.ts";
@@ -8,15 +8,18 @@ const TOOLS = ["dpkg", "dpkg-query", "gpgv", "systemd-sysusers"] as const;
 const FOLDERS = ["var/lib/dpkg/info", "var/lib/dpkg/updates", "etc"];
 const EMPTY_FILES = ["var/lib/dpkg/status", "etc/passwd", "etc/group"];
 
-/** The root lacks a shell for maintainer scripts and the packages' libraries, and is temporary. */
+/**
+ * Value of DPKG_FORCE for the root: it lacks a shell for maintainer scripts and the packages' libraries, and it is
+ * temporary.
+ */
 export const DPKG_FORCE = "script-chrootless,depends,unsafe-io";
 
-/** The reason why this machine cannot install packages in one, or null. */
+/** Returns why this machine cannot install packages in an empty root, or null if it can. */
 export async function whyNoInstallation(): Promise<string | null> {
   return lacking(...TOOLS) ?? (await rootWords() === null ? "this user cannot become root" : null);
 }
 
-/** Makes the root. Removes an existing one. */
+/** Creates an empty root at the path. Removes an existing one. */
 export async function makeEmptyRoot(path: string): Promise<void> {
   await rm(path, { recursive: true, force: true });
   for (const name of FOLDERS) await mkdir(join(path, name), { recursive: true });

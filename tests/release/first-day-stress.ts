@@ -52,7 +52,7 @@ async function install(root: DebianRoot, release: string): Promise<void> {
   check("the packages are installed", true, null);
 }
 
-/** A database and a user on a fresh PostgreSQL server. */
+/** Creates a database and its owner on a fresh PostgreSQL server. Returns its URL. */
 async function makeDatabase(server_url: string): Promise<string> {
   const client = await openClient({ url: server_url });
   try {
@@ -93,7 +93,7 @@ async function firstDay(root: DebianRoot, url: string): Promise<void> {
     await runGuides(["first-node", "first-instance"], {
       folder,
       env: { ...env, OPSCTL_INDEX: vendor.base, HOME: "/root/day" },
-      // The path of the same folder inside the root.
+      // The path of this folder as seen in the root.
       wrap: (argv) => root.wrap(argv.map((word) => word.replace(folder, "/root/day")), "/root/day"),
     });
   } finally {

@@ -54,7 +54,7 @@ describe.skipIf(why_not !== null)("install.sh", { timeout: LIMIT_MS }, () => {
   const versionOf = async (name: string) =>
     (await run("dpkg-query", [`--admindir=${root}/var/lib/dpkg`, "-W", "-f", "${Status} ${Version}", name])).stdout;
 
-  /** Files below the root, without dpkg's database. */
+  /** Lists the files below the root, without dpkg's database. */
   async function filesIn(): Promise<string[]> {
     const entries = await readdir(root, { recursive: true, withFileTypes: true });
     return entries.filter((each) => each.isFile()).map((each) =>
@@ -89,7 +89,7 @@ describe.skipIf(why_not !== null)("install.sh", { timeout: LIMIT_MS }, () => {
     expect(await filesIn()).toEqual(["etc/berth/control-plane.keys"]);
   });
 
-  test("an upgrade keeps the operator's settings and the generated keys", async () => {
+  test("upgrades a package and keeps the operator's settings and the generated keys", async () => {
     expect((await install("old", "booter")).code).toBe(0);
     await writeFile(join(root, "etc/berth/booter.toml"), "# mine\n");
     expect((await install("new", "booter", "berth-control-plane")).code).toBe(0);
@@ -100,7 +100,7 @@ describe.skipIf(why_not !== null)("install.sh", { timeout: LIMIT_MS }, () => {
     expect(await readFile(join(root, "etc/berth/control-plane.keys"), "utf8")).toBe(keys);
   });
 
-  test("S-42: refuses a version older than the installed one, except with --allow-downgrade", async () => {
+  test("S-42: refuses a version older than the installed one, unless --allow-downgrade is passed", async () => {
     expect((await install("new", "opsctl")).code).toBe(0);
     const refused = await install("old", "booter", "opsctl");
     expect(refused.code).toBe(1);
@@ -134,7 +134,7 @@ describe.skipIf(why_not !== null)("install.sh", { timeout: LIMIT_MS }, () => {
       expect(await versionOf("opsctl")).toBe("install ok installed 1.9.0");
     });
 
-    test("refuses half a package, half a list and a missing release", async () => {
+    test("refuses a truncated package, a truncated list of checksums and a missing release", async () => {
       cut.add(debOf("opsctl", "1.9.0"));
       await expectRefused(install("old", "--from", url, "opsctl"), "does not have the signed digest");
       cut.add(SUMS);
@@ -169,7 +169,7 @@ describe.skipIf(why_not !== null)("install.sh", { timeout: LIMIT_MS }, () => {
       }
     });
 
-    test("an intact package, if another requested package is broken", async () => {
+    test("an intact package, if another requested package is damaged", async () => {
       const name = debOf("booter", "1.9.0");
       await flipBit(broken(name), await readFile(at("old", name)), 100);
       await expectRefused(install("broken", "opsctl", "booter"), `${name} does not have the signed digest`);
@@ -186,7 +186,7 @@ describe.skipIf(why_not !== null)("install.sh", { timeout: LIMIT_MS }, () => {
       await expectRefused(install("broken", "opsctl"), `cannot read ${broken(SIGNATURE)}`);
     });
 
-    test("a release signed by another key, except with --keyring", async () => {
+    test("a release signed by another key, unless --keyring names that key", async () => {
       const other = at("other.key");
       await writeReleaseKey(other);
       const key = await readReleaseKey(other, null);
@@ -196,7 +196,7 @@ describe.skipIf(why_not !== null)("install.sh", { timeout: LIMIT_MS }, () => {
       expect((await install("broken", "--keyring", at("other.gpg"), "opsctl")).code).toBe(0);
     });
 
-    test("a package under the name of another one", async () => {
+    test("a package whose file has the name of another package", async () => {
       await writeFile(broken(debOf("opsctl", "1.9.0")), await readFile(at("old", debOf("booter", "1.9.0"))));
       await expectRefused(install("broken", "opsctl"), "does not have the signed digest");
     });
@@ -208,7 +208,7 @@ describe.skipIf(why_not !== null)("install.sh", { timeout: LIMIT_MS }, () => {
     });
   });
 
-  test("without a package it shows its usage", async () => {
+  test("shows its usage if no package is named", async () => {
     const { code, stderr } = await install("new");
     expect(code).toBe(2);
     expect(stderr).toContain("--allow-downgrade");

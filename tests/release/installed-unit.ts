@@ -1,4 +1,4 @@
-// Starts an installed unit without systemd: runs its program as its user, with its environment.
+// Starts the service of an installed systemd unit without systemd: runs its program as its user, with its environment.
 import { spawn } from "node:child_process";
 import { chown, mkdir, readdir, readFile, readlink } from "node:fs/promises";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import { type DebianRoot, INSIDE_PATH } from "./debian-root.ts";
 import { parseUnit } from "./unit.ts";
 
 export type InstalledUnit = {
-  /** Address in its log. */
+  /** URL that the program's log shows. */
   readonly url: string;
   readonly user: string;
   /** Flags of the running program, from /proc. */
@@ -21,7 +21,7 @@ const START_LIMIT_MS = 60_000;
 const LOOK_MS = 100;
 const LISTENING = /"message":"listening".*"url":"([^"]+)"/;
 
-/** Waits until the log shows that it listens. Throws an Error with the log if it does not. */
+/** Starts the unit and waits until its log shows that it listens. Throws an Error with the log if it does not. */
 export async function startUnit(root: DebianRoot, name: string): Promise<InstalledUnit> {
   const unit = parseUnit(await readFile(join(root.path, "usr/lib/systemd/system", name), "utf8"));
   const user = unit.one("User");

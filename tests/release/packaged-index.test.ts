@@ -25,9 +25,9 @@ const STATE = "var/lib/berth-images";
 const missing = process.getuid?.() === 0 ? lacking("unshare", "setpriv", "chroot", "mount") : "this user is not root";
 
 /**
- * The view of a unit with ProtectSystem=strict, ProtectHome, PrivateTmp, NoNewPrivileges and an empty
- * CapabilityBoundingSet: a read-only system, no home, an empty /tmp, one writable folder. $1 is the root, $2 the
- * folder, $3 the user id.
+ * Shell script that runs a command with the restrictions of a unit with ProtectSystem=strict, ProtectHome, PrivateTmp,
+ * NoNewPrivileges and an empty CapabilityBoundingSet: a read-only system, no home, an empty /tmp, one writable folder.
+ * $1 is the root, $2 the folder, $3 the user id.
  */
 const ENTER = `set -eu
 root=$1 own=$2 id=$3; shift 3
@@ -73,7 +73,7 @@ describe.skipIf(missing !== null)("the packaged control plane", { timeout: LIMIT
       }
     }
     for (const each of ["proc", "dev", "tmp", STATE]) await mkdir(join(root, each), { recursive: true });
-    // Replaces the small release's programs: the compiled builder, and the Deno that runs this test.
+    // Replaces the small release's dummy programs by the compiled builder and the Deno that runs this test.
     const builder = await compiled("index-builder", join(folder.path, "bin"));
     await copyFile(builder.path, join(root, "usr/lib/berth/bin/index-builder"));
     await copyFile(process.execPath, join(root, "usr/lib/berth/bin/deno"));
@@ -120,7 +120,10 @@ describe.skipIf(missing !== null)("the packaged control plane", { timeout: LIMIT
     expect([code, code === 0 ? "" : stdout + stderr]).toEqual([0, ""]);
   }
 
-  /** The lines of the package's settings with these values, including commented ones. */
+  /**
+   * Returns the variables in the package's settings file, with these values. Includes INDEX_SITE, which is commented
+   * out there.
+   */
   function environment(values: Readonly<Record<string, string>>): Record<string, string> {
     const lines = settings.map((line) => line.replace(/^#(?=INDEX_SITE=)/, "")).filter((line) => /^\w+=/.test(line));
     const given = Object.fromEntries(
@@ -177,7 +180,7 @@ describe.skipIf(missing !== null)("the packaged control plane", { timeout: LIMIT
       expect((await fetch(`${url}/v1/distros/debian/index.json`)).status).toBe(200);
       expect((await fetch(`${url}/v1/trust.json`)).status).toBe(404);
     } finally {
-      // Not the child, which is outside the server's process namespace.
+      // Signals the server itself: `child` is outside the server's PID namespace.
       const pid = await pidOf(join(root, "usr/lib/berth/bin/deno"));
       if (pid === null) child.kill("SIGKILL");
       else process.kill(pid, "SIGTERM");

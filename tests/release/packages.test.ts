@@ -23,7 +23,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => folder.remove());
 
-/** Files with their modes; only the top folders of the control plane's tree. */
+/** Lists files with their modes. Of the control plane's tree, lists only the top folders. */
 function listing({ data }: Deb): string[] {
   return [...data.values()].filter(({ isFolder, path }) =>
     !isFolder && !/^usr\/lib\/berth\/[^/]+\/(?!deno$|start$)/.test(path)

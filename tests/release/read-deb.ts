@@ -13,7 +13,7 @@ export type TarFile = {
 
 export type Deb = {
   readonly members: readonly string[];
-  /** Control files by name: `control`, `postinst`. */
+  /** Control files by name, such as `control` or `postinst`. */
   readonly control: ReadonlyMap<string, TarFile>;
   /** Files by path from the root of the file system; folders end with a slash. */
   readonly data: ReadonlyMap<string, TarFile>;

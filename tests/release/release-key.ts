@@ -2,7 +2,7 @@
 import { writeFile } from "node:fs/promises";
 import * as openpgp from "openpgp";
 
-/** Writes the armored private key. Its creation time is in the past, so that every clock is after it. */
+/** Writes the armored private key. Its creation time is in the past, so that no clock shows an earlier time. */
 export async function writeReleaseKey(
   path: string,
   passphrase?: string,

@@ -24,8 +24,8 @@ beforeAll(async () => {
 afterAll(() => folder.remove());
 
 test("S-42: two releases of one tree are equal in every byte, signatures and channel included", async () => {
-  // Packages; the checksums, their signature, the installer, the public key, the bill of materials; tarballs;
-  // channel.json, its signature and its installer.
+  // Files of a release: packages; the checksums, their signature, the installer, the public key, the bill of materials;
+  // tarballs; channel.json, its signature and its installer.
   expect(names.length).toBe(6 + 5 + 5 + 3);
   const differing: string[] = [];
   for (const name of names) {
@@ -34,7 +34,7 @@ test("S-42: two releases of one tree are equal in every byte, signatures and cha
   expect(differing).toEqual([]);
 });
 
-test("the order of the input files makes no difference", () => {
+test("an archive has the same bytes for any order of the input files", () => {
   const entries = ["usr/b", "usr/a/c", "etc/x", "usr/a-b"].map((path) => ({
     path,
     mode: 0o644,
@@ -49,17 +49,17 @@ test("gzip output contains no time, no name and no system", async () => {
 });
 
 describe("the writers refuse", () => {
-  test("a path that ustar cannot hold", () => {
+  test("a path that is too long for ustar", () => {
     const path = `usr/${"x".repeat(101)}`;
     expect(() => tarArchive([{ path, mode: 0o644, bytes: new Uint8Array() }], TIME_S)).toThrow("too long");
   });
 
-  test("one path twice", () => {
+  test("a path that occurs twice", () => {
     const entry = { path: "usr/a", mode: 0o644, bytes: new Uint8Array() };
     expect(() => tarArchive([entry, entry], TIME_S)).toThrow("twice");
   });
 
-  test("a member's name of 17 characters", () => {
+  test("an ar member whose name has 17 characters", () => {
     const bytes = new Uint8Array();
     expect(() => arArchive([{ name: "a".repeat(16), bytes }], TIME_S)).not.toThrow();
     expect(() => arArchive([{ name: "a".repeat(17), bytes }], TIME_S)).toThrow("longer than 16");
@@ -99,7 +99,7 @@ describe("the bill of materials", () => {
     expect(bill.components.filter(({ purl }) => purl.startsWith("pkg:npm/") && !listed.has(purl))).toEqual([]);
   });
 
-  test("has the release's time and a serial number from its content", () => {
+  test("has the release's time, and a serial number made from its content", () => {
     expect(bill.specVersion).toBe("1.6");
     expect(bill.metadata.timestamp).toBe(new Date(TIME_S * 1_000).toISOString());
     expect(bill.serialNumber).toMatch(/^urn:uuid:[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
@@ -107,7 +107,7 @@ describe("the bill of materials", () => {
 });
 
 describe("the lock", () => {
-  test("a package comes with all its dependencies, and an unknown name is refused", async () => {
+  test("the closure of a package has all its dependencies; an unknown name is refused", async () => {
     const lock = await readLock(join(ROOT, "deno.lock"));
     const names = closureOf(lock, ["pg"]).map(({ name }) => name);
     expect(names).toContain("pg");

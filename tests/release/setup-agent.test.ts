@@ -99,7 +99,7 @@ afterAll(async () => {
   await folder?.remove();
 }, LIMIT_MS);
 
-/** Writes the files of a booter, and a configuration with a mirror. */
+/** Writes the files of a booter, and a configuration that mirrors the channel. Returns the configuration's path. */
 async function configureBooter(): Promise<string> {
   const platform = await archive(at("platform"), `platform-${STAMP}`, { "i86pc/kernel/amd64/unix": "the kernel" });
   const boot = await archive(at("boot"), "boot", { pmbr: "p", gptzfsboot: "g" });
@@ -112,7 +112,7 @@ async function configureBooter(): Promise<string> {
     platform_sha256: sha256(platform),
     boot_sha256: sha256(boot),
   });
-  // No upstream_key_file: the booter has the release's key.
+  // Sets no upstream_key_file: the booter's package has the release's key.
   const mirror = `upstream_channel_url = "${site_url}/channel.json"`;
   const files: readonly (readonly [string, string | Uint8Array])[] = [
     ["files/undionly.kpxe", "iPXE"],
@@ -133,7 +133,7 @@ async function configureBooter(): Promise<string> {
 
 type Shipped = { readonly script: string; readonly env: Readonly<Record<string, string>>; readonly address: string };
 
-/** The machine netboots, registers, is approved, and gets the setup script. */
+/** Acts as a machine that netboots, registers and is approved. Returns the setup script that it gets. */
 async function shippedScript(): Promise<Shipped> {
   const { dhcp, http, bus } = booter.ports;
   const machine = await netbootMachine({ mac: MAC, relay: RELAY, ports: { dhcp, http, bus, tftp: 0 } });
@@ -167,7 +167,7 @@ async function shippedScript(): Promise<Shipped> {
 let setup_code: number | null = null;
 let setup_words = "";
 
-/** Runs the script like the platform: with its variables, from the machine's address, on a separate root. */
+/** Runs the script as the platform does: with its variables, from the machine's address, and on a separate root. */
 async function runSetup({ script, env, address }: Shipped): Promise<void> {
   const { bin, state } = await installTools(at("machine"), STAMP);
   // The booter requires that every request of curl comes from the machine's address.
@@ -213,14 +213,14 @@ test.skipIf(missing !== null)(
     let output = "";
     agent.stderr!.setEncoding("utf8").on("data", (text) => output += text);
     await expect.poll(async () => (await node()).last_seen !== before, { timeout: 30_000 }).toBe(true);
-    // The agent did not register: it uses the key of its setup.
+    // The agent has not registered: it uses the key that its setup wrote.
     expect(output).toContain(`node ${SYSINFO.UUID} reports to ${server.url}`);
     expect(output).not.toMatch(/register|claim|approve/i);
     await expect.poll(async () => (await node()).last_status !== null, { timeout: 30_000 }).toBe(true);
   },
 );
 
-test.skipIf(missing !== null)("booter check verifies the channel, and names its fault", async () => {
+test.skipIf(missing !== null)("booter check verifies the channel, and names what is wrong with it", async () => {
   const check = async () => (await run(at("programs/bin/booter"), ["check", "--config", at("booter.toml")])).stdout;
   expect(await check()).toMatch(/^ok {3}channel: http:\S+ names 3 files, signed 20\d\d-/m);
   const path = at("release/channel/channel.json");

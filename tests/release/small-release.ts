@@ -1,4 +1,4 @@
-// A release from the real code, but with one-line shell scripts as programs, to save time.
+// Builds a release with the real code, but with one-line shell scripts as programs, to save time.
 import { Buffer } from "node:buffer";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ import type { Architecture } from "../../cli/release/deb.ts";
 import { writeReleaseKey } from "./release-key.ts";
 
 export const ROOT = fileURLToPath(new URL("../../", import.meta.url));
-/** 2026-01-02, after the creation of the key. */
+/** 2026-01-02: later than the creation of the key. */
 export const TIME_S = 1_767_312_000;
 
 export type SmallRelease = {
@@ -28,7 +28,7 @@ export type SmallRelease = {
   /** Time of all files and signatures: seconds since 1970. */
   readonly time_s?: number;
   readonly tarballs?: readonly ChannelItem[];
-  /** Text that replaces every program. */
+  /** Text of the script that replaces every program. */
   readonly program?: string;
 };
 

@@ -18,7 +18,10 @@ export function run(
   });
 }
 
-/** The command prefix that runs a command as root, in a user namespace if necessary; null if impossible. */
+/**
+ * Returns the command prefix that runs a command as root, in a user namespace if necessary. Returns null if neither is
+ * possible.
+ */
 export async function rootWords(): Promise<readonly string[] | null> {
   if (process.getuid?.() === 0) return [];
   const unshare = pathOf("unshare");
