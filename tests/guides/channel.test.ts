@@ -24,11 +24,11 @@ test("the guide to the install channel works, from the key to an installed progr
   await mkdir(home, { mode: 0o700 });
   await runGuides(["channel"], {
     folder: folder.path,
-    // Instead of the last commit's time, which needs git.
+    // Replaces the time of the last commit, which needs git.
     env: { BERTH: berth(), GNUPGHOME: home, SOURCE_DATE_EPOCH: "1767312000" },
     instead: {
       "8090": String(await guidePort()),
-      // gpg must not ask for a passphrase; this Deno replaces npx.
+      // Keeps gpg from asking for a passphrase, and replaces npx by this Deno.
       "gpg --quick": "gpg --batch --passphrase '' --quick",
       "npx -y deno@2.9.6 task release": `"${process.execPath}" task release ${PART}`,
     },

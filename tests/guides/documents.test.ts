@@ -1,4 +1,5 @@
-// Tasks, files, commands and options in the documents exist, and the version of Deno is the packages'.
+// Checks that tasks, files, commands and options in the documents exist, and that documents name the packages' version
+// of Deno.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -12,7 +13,7 @@ const tasks: Readonly<Record<string, { readonly command: string }>> =
   JSON.parse(readFileSync(join(ROOT, "deno.json"), "utf8")).tasks;
 const trees = new Map((await everyManual()).map(({ tree }) => [tree.name, tree]));
 
-test("documents and commands are found", () => {
+test("the search finds the documents and their commands", () => {
   expect(DOCUMENTS).toEqual(expect.arrayContaining(["README.md", "CONTRIBUTING.md", "docs/guides/install.md"]));
   const named = DOCUMENTS.flatMap((document) => commandsOf(document, [...trees.keys()]));
   expect(new Set(named.map(({ program }) => program))).toEqual(new Set(trees.keys()));
@@ -31,7 +32,7 @@ function optionsNamed(argv: string): string[] {
   return [...argv.matchAll(/(?<![\w-])--[a-z][\w-]*/g)].map(([option]) => option);
 }
 
-test.each(DOCUMENTS)("%s: tasks and their options exist", (document) => {
+test.each(DOCUMENTS)("%s names only existing tasks and options", (document) => {
   for (const { line, text } of codeOf(document)) {
     for (const [, name = "", rest = ""] of text.matchAll(/(?:^|deno(?:@[\d.]+)? )task (\w+)(.*)/g)) {
       const place = `${document}:${line}: task ${name}`;
@@ -44,7 +45,7 @@ test.each(DOCUMENTS)("%s: tasks and their options exist", (document) => {
   }
 });
 
-test.each(DOCUMENTS)("%s: files that Deno runs, and their options, exist", (document) => {
+test.each(DOCUMENTS)("%s runs only existing files, with existing options", (document) => {
   for (const { line, text } of codeOf(document)) {
     for (
       const [, flags = "", path = "", rest = ""] of text.matchAll(/deno (?:run|serve)((?: -\S+)*) "?(\S+\.ts)"?(.*)/g)
@@ -86,13 +87,13 @@ function wrong(tree: CommandNode, argv: readonly string[]): string | null {
   return null;
 }
 
-test.each(DOCUMENTS)("%s: commands of the executables and their options exist", (document) => {
+test.each(DOCUMENTS)("%s names only existing commands and options of the executables", (document) => {
   const found = commandsOf(document, [...trees.keys()])
     .map(({ program, argv, place }) => ({ place, problem: wrong(trees.get(program)!, argv) }));
   expect(found.filter(({ problem }) => problem !== null)).toEqual([]);
 });
 
-test("unknown commands and options are found", () => {
+test("the check finds unknown commands and options", () => {
   const [opsctl, nodeagent] = [trees.get("opsctl")!, trees.get("nodeagent")!];
   expect(wrong(opsctl, ["cn", "list", "--state", "pending"])).toBeNull();
   expect(wrong(opsctl, ["cn", "lists"])).toBe("cn has no command lists");

@@ -1,4 +1,4 @@
-// The reader of guides, and a check that every guide has a test.
+// Tests the code that reads and runs guides, and checks that every guide has a test.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
@@ -18,19 +18,22 @@ test("every guide has a test", () => {
   expect(GUIDES.filter((guide) => !tests.includes(`"${guide}"`))).toEqual([]);
 });
 
-test.each(GUIDES)("%s: links lead to files, and every block is run, compared or a known kind of settings", (guide) => {
-  const text = textOf(guide);
-  for (const [, target = ""] of text.matchAll(/\]\(([^)#]+)\)/g)) {
-    expect(existsSync(join(FOLDER, target)), target).toBe(true);
-  }
-  const kinds = [...text.matchAll(/^```(\w*)$/gm)].map(([, kind]) => kind).filter((kind) => kind !== "");
-  // ini, nginx and toml are settings, sql is for a database's administrator.
-  for (const kind of kinds) expect(["sh", "text", "ini", "nginx", "sql", "toml"]).toContain(kind);
-  expect(text.match(/^```text$/gm)?.length ?? 0).toBe(blocksOf(text).filter(({ shown }) => shown !== null).length);
-});
+test.each(GUIDES)(
+  "%s: links lead to files, and each block is a command, an output or a known kind of settings",
+  (guide) => {
+    const text = textOf(guide);
+    for (const [, target = ""] of text.matchAll(/\]\(([^)#]+)\)/g)) {
+      expect(existsSync(join(FOLDER, target)), target).toBe(true);
+    }
+    const kinds = [...text.matchAll(/^```(\w*)$/gm)].map(([, kind]) => kind).filter((kind) => kind !== "");
+    // Blocks of ini, nginx and toml are settings; a database administrator runs those of sql.
+    for (const kind of kinds) expect(["sh", "text", "ini", "nginx", "sql", "toml"]).toContain(kind);
+    expect(text.match(/^```text$/gm)?.length ?? 0).toBe(blocksOf(text).filter(({ shown }) => shown !== null).length);
+  },
+);
 
 describe("a guide's blocks", () => {
-  test("are its sh blocks, each with the output shown directly after it", () => {
+  test("are its sh blocks, each with the output that the guide shows directly after it", () => {
     const guide = [
       "a",
       "```sh",
@@ -56,7 +59,7 @@ describe("a guide's blocks", () => {
     expect(() => blocksOf("```sh\nnever closed")).toThrow("line 1 is never closed");
   });
 
-  test("match an output with other ids, times, keys and numbers, but not with other words", () => {
+  test("match an output that differs in ids, times, keys and numbers, but not in words", () => {
     const id = "8d0f7f0e-6f1a-4b8e-9a55-6c1b7f7f3a11";
     const output = `ID    STATE\n${crypto.randomUUID()}    approved  2026-11-22T01:02:03.004Z\nverified to seq 12\n`;
     expect(missingLine(["ID  STATE", "...", `${id} approved 2026-11-21T12:00:00Z`, "verified to seq 4"], output))
@@ -66,7 +69,7 @@ describe("a guide's blocks", () => {
   });
 });
 
-test("a replacement is not replaced again", () => {
+test("a text that replaced another one is not replaced again", () => {
   const instead = { "8081": "48082", "8082": "40000", "a.b": "$&", "port 8081": "it" };
   expect(replaced("8081 8082 a.b axb", instead)).toBe("48082 40000 $& axb");
   expect(replaced("port 8081", instead)).toBe("it");

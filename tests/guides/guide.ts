@@ -1,4 +1,4 @@
-// A guide as a program: its ```sh blocks in order, each with the output in the ```text block after it.
+// Reads a guide as a program: its ```sh blocks in order, each with the output in the ```text block after it.
 
 export type Block = {
   readonly line: number;
@@ -14,7 +14,7 @@ type Fence = {
   readonly end: number;
 };
 
-/** Throws an Error for a fence that is never closed. */
+/** Returns the blocks of a guide. Throws an Error for a fence that is never closed. */
 export function blocksOf(markdown: string): Block[] {
   const fences = fencesOf(markdown);
   return fences.flatMap((fence, index) => {

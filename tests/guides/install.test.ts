@@ -28,14 +28,17 @@ beforeEach(async () => {
 }, 300_000);
 afterEach(() => folder.remove());
 
-/** Does not follow links: they are relative to the real root. */
+/**
+ * Returns whether the path exists in the root. Does not follow links, whose targets are relative to the machine's own
+ * root.
+ */
 function isIn(root: string, path: string): boolean {
   return lstatSync(join(root, path), { throwIfNoEntry: false }) !== undefined;
 }
 
 /**
- * Runs the guide's statements for the database's administrator, with other names, since the tests share one server. The
- * two roles whose names migrations use exist already.
+ * Runs the statements that the guide gives to the database administrator, with other names, since the tests share one
+ * server. Skips the two roles that migrations use by name: they exist already.
  */
 async function guidesDatabase(): Promise<FreshDatabase & { readonly ownerUrl: string }> {
   const name = `guide_${randomBytes(6).toString("hex")}`;
@@ -113,7 +116,7 @@ test("the guide to the image index works, with a recorded web instead of the ven
       "index-builder all": `index-builder all --recorded ${webFolder("t0")} --at 2026-10-09T05:17:00Z`,
       ...packages?.instead ?? WITHOUT_PACKAGES,
     };
-    // The package must be installed before its timer.
+    // The package must be installed before its timer is enabled.
     const before = packages === null ? ":" : "sh install.sh index-builder";
     await runGuides(["image-index"], { folder: folder.path, env, instead, before });
     if (packages !== null) expect(isIn(packages.root, TIMER_WANTS)).toBe(true);

@@ -1,4 +1,4 @@
-// Runs this machine's nginx with a guide's block. Only ports and paths are replaced.
+// Runs this machine's nginx with a guide's nginx block, in which only ports and paths are replaced.
 import { execFileSync, spawn } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import { present } from "../support/optional-programs.ts";
 export type Nginx = {
   /** Returns the number of answers from each port. */
   answered(): Promise<ReadonlyMap<number, number>>;
-  /** Returns its own log. */
+  /** Returns the log of nginx. */
   log(): Promise<string>;
   close(): Promise<void>;
 };
@@ -39,7 +39,7 @@ export async function startNginx(folder: string, block: string): Promise<Nginx> 
   return {
     answered: async () => {
       const counts = new Map<number, number>();
-      // A line has several addresses if the request went on to another process.
+      // A log line has several addresses if nginx tried several processes; the last one answered.
       const ports = [...(await text("nginx-asked.log")).matchAll(/:(\d+)$/gm)].map(([, port]) => Number(port));
       for (const port of ports) counts.set(port, (counts.get(port) ?? 0) + 1);
       return counts;

@@ -1,5 +1,5 @@
-// An older version of this project: the newest commit with fewer migrations, so that the new version has to migrate. In a
-// checkout without history it is a copy of this tree with another version number.
+// Creates an older version of this project: the newest commit with fewer migrations, so that the new version has to
+// migrate. In a checkout without history, copies this tree with another version number.
 import { execFileSync } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { cp, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
@@ -21,7 +21,7 @@ export async function makeOlderTree(folder: string): Promise<void> {
     const archive = git("archive", "--format=tar", commit, ...PARTS);
     execFileSync(present("tar"), ["-x", "-C", folder], { input: archive });
   }
-  // It uses today's packages.
+  // The older version uses the packages of this tree.
   await symlink(join(ROOT, "node_modules"), join(folder, "node_modules"));
   await writeFile(join(folder, "deno.json"), JSON.stringify({ nodeModulesDir: "manual" }));
   const manifest = JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
@@ -45,7 +45,7 @@ function commitBefore(migrations: readonly string[]): string | null {
       return names.filter((name) => /\/\d{4}_.*\.sql$/.test(name)).length < migrations.length;
     }) ?? null;
   } catch {
-    // No repository, or a shallow clone.
+    // This is not a repository, or it is a shallow clone.
     return null;
   }
 }

@@ -16,10 +16,13 @@ export type Packages = {
 
 const VERSION = "1.2.3";
 const INSTALL = "sh install.sh";
-/** Without --now: systemd does not run here, so it cannot start a unit. */
+/** This line is replaced by one without --now: systemd does not run here, so it cannot start a unit. */
 const ENABLE = "systemctl enable --now";
 
-/** Makes a release below the folder and an empty root. Returns null, with a warning, where packages cannot be installed. */
+/**
+ * Creates a release and an empty root below the folder. Prints a warning and returns null if this machine cannot
+ * install packages.
+ */
 export async function packagesIn(folder: string): Promise<Packages | null> {
   const reason = await whyNoInstallation() ?? lacking("systemctl");
   if (reason !== null) {
@@ -43,5 +46,5 @@ export async function packagesIn(folder: string): Promise<Packages | null> {
   };
 }
 
-/** Replacements for these lines where packages cannot be installed. */
+/** Replacements for these lines on a machine that cannot install packages. */
 export const WITHOUT_PACKAGES: Packages["instead"] = { [INSTALL]: ":", [ENABLE]: ":" };

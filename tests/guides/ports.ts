@@ -1,9 +1,9 @@
-// Ports for programs that a guide starts later. A free port may become the local end of a connection in the meantime, so
-// these ports are below the range that systems use for connections. Each test process begins at another port.
+// Ports for programs that a guide starts later. A free port may become the local end of a connection in the meantime,
+// so these ports are below the range that systems use for connections. Each test process begins at another port.
 import { createServer } from "node:net";
 import process from "node:process";
 
-/** Systems give 32,768 (Linux) and higher ports to connections. */
+/** The first of COUNT ports. All are below 32,768, where the ports begin that Linux uses for connections. */
 const FIRST = 10_240;
 const COUNT = 22_000;
 const PER_PROCESS = 16;

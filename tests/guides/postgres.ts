@@ -9,7 +9,7 @@ import type { Session } from "./run.ts";
 
 export type Postgres = { readonly folder: string; readonly wrap: NonNullable<Session["wrap"]> };
 
-/** Returns this machine's installed PostgreSQL. Skips the rest of the test where no user may run it. */
+/** Returns this machine's installed PostgreSQL. Skips the rest of the test if there is none that this user can run. */
 export async function installedPostgres({ skip }: Pick<TestContext, "skip">): Promise<Postgres> {
   const user = await choosePostgresUser();
   skip(!user.seesOurFiles, "PostgreSQL does not run as root, and user namespaces are forbidden: try an ordinary user");
@@ -29,6 +29,6 @@ function end(pid: number): void {
   try {
     process.kill(pid, "SIGQUIT");
   } catch {
-    // It ended by itself.
+    // The server has ended already.
   }
 }

@@ -1,5 +1,5 @@
-// The guide to several processes behind a proxy, with real processes and the guide's nginx. A small proxy replaces nginx on
-// machines without it.
+// The guide to several processes behind a proxy, with real processes and the guide's nginx. A small proxy replaces
+// nginx on machines without it.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -19,7 +19,7 @@ const guide = await readFile(join(ROOT, "docs/guides/proxy.md"), "utf8");
 const [block = "", ...others] = settingsIn(guide, "nginx");
 
 describe("the block for nginx", () => {
-  test("is the only one, and each of its statements is complete", () => {
+  test("is the guide's only nginx block, and each of its statements is complete", () => {
     expect(others).toEqual([]);
     for (const line of block.split("\n")) expect(line).toMatch(/[;{}]$/);
     expect(block.split("{").length).toBe(block.split("}").length);
@@ -36,7 +36,7 @@ describe("the block for nginx", () => {
     expect(Number(seconds) * 1_000).toBeGreaterThan(2 * REGISTER_STATUS_HOLD_MS);
   });
 
-  test("replaces the caller's X-Forwarded-For, since the processes trust the proxy", () => {
+  test("overwrites X-Forwarded-For of the caller, since the processes trust the proxy", () => {
     expect(block).toContain("proxy_set_header X-Forwarded-For $remote_addr;");
   });
 });

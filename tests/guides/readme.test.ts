@@ -1,5 +1,5 @@
-// Runs every command of the README in order, in a dev environment with three nodes. The two npx commands run all tests and
-// the demo, so they are not run here.
+// Runs every command of the README in order, in a dev environment with three nodes. The two npx commands run all tests
+// and the demo, so they are not run here.
 import { readFile, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -50,7 +50,7 @@ test("every command of the README works", async (context) => {
   const blocks = commandBlocks();
   const whole = blocks.map(({ lines }) => lines.join("\n").replace(/\\\n */g, "")).join("\n");
   const commands = whole.split("\n").map((line) => line.trim()).filter((line) => line !== "");
-  // Other lines are listed here, so that a new kind of line is noticed.
+  // Lists all other lines here, so that the test fails for a new kind of line.
   const others = commands.filter((line) => !/^dist\/(?:opsctl|tenantctl) /.test(line));
   expect(others.map((line) => line.replace(/ {2,}#.*/, ""))).toEqual([
     "npx -y deno@2.9.6 task demo",
@@ -81,7 +81,10 @@ code="$(cat nodes/lab-node-1/claim-code)"
   });
 }, 300_000);
 
-/** Adds the steps that the README describes in prose: the tenant gets the key, and the operator imports an image. */
+/**
+ * Returns the commands with the steps that the README describes in prose: the tenant gets the key, and the operator
+ * imports an image.
+ */
 function script(lines: readonly string[]): string {
   const tenant_key = `
 export TENANTCTL_ACCESS_TOKEN="$(cat tenant.key)" TENANTCTL_PROJECT=shop

@@ -1,5 +1,5 @@
-// Runs guides like a reader: all blocks in one bash session, in a folder of its own, with the executables in the PATH.
-// Background processes of a block run until the end of the guide.
+// Runs guides as a reader would: all blocks in one bash session, in a folder of its own, with the executables in the
+// PATH. Background processes of a block run until the end of the guide.
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { readdir, readFile, writeFile } from "node:fs/promises";
@@ -17,7 +17,7 @@ export type Session = {
   readonly before?: string;
   /** Replacements in the guide's text, mostly of ports, since a test uses free ones. */
   readonly instead?: Readonly<Record<string, string>>;
-  /** A command that runs another one as an ordinary user. */
+  /** Returns the command that runs the given one as an ordinary user. */
   readonly wrap?: (argv: readonly string[]) => readonly [string, ...string[]];
 };
 
@@ -28,7 +28,7 @@ export function berth(): string {
   return ROOT.replace(/\/$/, "");
 }
 
-/** Enough for a slow machine. A guide that waits forever ends with an error. */
+/** Time limit of a session, enough for a slow machine, so that a guide that waits forever ends with an error. */
 const SESSION_LIMIT_MS = 280_000;
 const LOG_CHARS_MAX = 4_000;
 
@@ -53,7 +53,7 @@ export async function runBlocks(read: readonly Step[], session: Session): Promis
   const first = { line: 0, script: session.before ?? ":", shown: null, place: "the script before the guide" };
   const steps = [first, ...read].map((step) => ({ ...step, script: replaced(step.script, session.instead ?? {}) }));
   const mark = randomUUID();
-  // An error of any command ends the session, as it stops a reader.
+  // The first command that fails ends the session, as it would stop a reader.
   const head = ["set -euo pipefail", "exec 2>&1"];
   const parts = steps.map(({ script }, index) => `echo; echo "${mark} ${index}"\n${script}`);
   const file = join(session.folder, "guide.sh");
@@ -98,7 +98,7 @@ async function bash(file: string, { folder, env, wrap }: Session): Promise<{ out
       ...env,
       PATH: env.PATH === undefined ? path : `${env.PATH}:${path}`,
     },
-    // A process group of its own, so that all its children can be ended.
+    // Runs in its own process group, so that the test can kill all its children.
     detached: true,
     stdio: ["ignore", "pipe", "pipe"],
   });
@@ -111,7 +111,10 @@ async function bash(file: string, { folder, env, wrap }: Session): Promise<{ out
   return { output, how };
 }
 
-/** Keeps the home directory, which has Deno's cache; the executables save their files in the folder. */
+/**
+ * Returns the variables of a session: the caller's home directory, which has Deno's cache, and a folder in which the
+ * executables save their files.
+ */
 function inherited(folder: string): Record<string, string> {
   const { HOME = "", DENO_DIR = "" } = process.env;
   const variables = { HOME, XDG_CONFIG_HOME: join(folder, "config"), LANG: "C.UTF-8", NO_COLOR: "1" };
@@ -131,6 +134,6 @@ function endGroup({ pid }: ChildProcess): void {
   try {
     process.kill(-pid!, "SIGKILL");
   } catch {
-    // No process was left.
+    // No process of the group is left.
   }
 }

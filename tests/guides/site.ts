@@ -8,7 +8,7 @@ import { type TemporaryFolder, temporaryFolder } from "../support/temporary-fold
 export type Site = {
   readonly server: ServerProcess;
   readonly folder: string;
-  /** Variables of a session: the address of the control plane, and the key. */
+  /** Variables of a session: the URL of the control plane, and the root operator's key. */
   readonly env: Readonly<Record<string, string>>;
   close(): Promise<void>;
 };

@@ -1,4 +1,5 @@
-// A reverse proxy with TLS for machines without nginx. It sends requests in turn to the processes that answer.
+// A reverse proxy with TLS for machines without nginx. It sends each request to the next process in turn, and to the
+// one after it if that process does not answer.
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { type IncomingMessage, request, type ServerResponse } from "node:http";
@@ -15,7 +16,9 @@ export type TlsProxy = {
 
 export type Certificate = { readonly key: string; readonly certificate: string };
 
-/** Makes a certificate for localhost, berth.key and berth.pem in the folder, and returns their paths. */
+/**
+ * Creates a certificate for localhost as berth.key and berth.pem in the folder, and returns the paths of both files.
+ */
 export function makeCertificate(folder: string): Certificate {
   const [key, certificate] = [join(folder, "berth.key"), join(folder, "berth.pem")];
   const subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"];
@@ -58,7 +61,7 @@ export async function startTlsProxy(files: Certificate, ports: readonly number[]
 
 type Forward = { readonly from: IncomingMessage; readonly port: number; readonly body: Uint8Array };
 
-/** Returns null when there is no answer. */
+/** Forwards a request. Returns the response, or null when there is none. */
 function forward({ from, port, body }: Forward): Promise<IncomingMessage | null> {
   const headers = { ...from.headers, "x-forwarded-for": from.socket.remoteAddress };
   return new Promise((done) => {

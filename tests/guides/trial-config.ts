@@ -1,5 +1,5 @@
-// `deno run -A npm:vitest run --config tests/guides/trial-config.ts`: the guides that take too long for every run. They are a
-// part of `deno task trial`.
+// `deno run -A npm:vitest run --config tests/guides/trial-config.ts`: runs the tests of guides that take too long for
+// every test run. `deno task trial` runs them, too.
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
