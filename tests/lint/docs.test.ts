@@ -15,7 +15,7 @@ function sqlFiles(): Source[] {
   return filesBelow(["migrations"], ".sql").map((path) => ({ path, text: readText(path) }));
 }
 
-test("the documents are there", () => {
+test("the documents exist", () => {
   expect(DOCUMENTS.map(({ name }) => name)).toEqual(
     expect.arrayContaining(["glossary.md", "instances.md", "nodes.md", "reliability.md", "wire.md"]),
   );
@@ -35,14 +35,14 @@ const PAGES = [
   ...filesBelow(["docs", "booter", "index-builder"], ".md"),
 ];
 
-/** The fragment that a heading gets in a page: "A tour" is #a-tour. */
+/** Returns the fragments of a page's headings: "A tour" has the fragment a-tour. */
 function fragments(text: string): string[] {
   return [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = ""]) =>
     heading.toLowerCase().replace(/[^\p{L}\p{N} _-]/gu, "").replaceAll(" ", "-")
   );
 }
 
-test.each(PAGES)("every link of %s leads to a file, and to a heading in it", (page) => {
+test.each(PAGES)("every link of %s leads to an existing file and heading", (page) => {
   const links = [...readText(page).matchAll(/\]\(([^)\s#]*)(?:#([^)\s]+))?\)/g)].filter(([, path = ""]) =>
     !/^\w+:/.test(path)
   );
@@ -86,10 +86,13 @@ describe("docs/reliability.md", () => {
 
 describe("citations", () => {
   const LISTED = /\b(?:S-\d\d|INV-\d+b?|[RBIX]-\d\d)\b/g;
-  /** A comment or string cites a file of docs/, a heading in quotes, or an id of docs/reliability.md. */
+  /**
+   * A citation in a comment or string: a file of docs/, and optionally a heading in quotes or ids of
+   * docs/reliability.md.
+   */
   const CITATION = /\bdocs\/([\w/-]+\.md)(?:, "([^"]+)")?((?:,? (?:and )?(?:S-\d\d|INV-\d+b?|[RBIX]-\d\d)\b)*)/g;
 
-  /** The text with comments that wrap joined into one line. */
+  /** Returns the text with each comment of several lines joined into one line. */
   function joined(text: string): string {
     return text.replace(/\n[ \t]*(?:\/\/|\*|--)[ \t]*/g, " ");
   }

@@ -1,19 +1,22 @@
-// Each export of the engine, the contract and src/lib has a docstring.
+// Checks that each export of the engine, the contract and src/lib has a docstring.
 import { describe, expect, test } from "vitest";
 import { type Source, sources } from "./sources.ts";
 
 const EXPORT = /^export (?:declare |abstract |async )*(?:function\*?|type|interface|const|let|class|enum) (\w+)/;
-/** A type that is derived from another export, whose docstring is enough. */
+/** A type that is derived from another export. The docstring of that export is enough. */
 const DERIVED =
   /^export type \w+ = (?:z\.(?:infer|input|output)<typeof \w+>|\(typeof \w+\)\[number\]|keyof typeof \w+|ReturnType<typeof \w+>);$/;
 const ONE_LINE = /^export (?:const|type) .*;$/;
 
-/** Returns the lines without instructions for the linter. */
+/** Returns the lines except comments that instruct the linter. */
 function linesOf({ text }: Source): string[] {
   return text.split("\n").filter((line) => !/^\/\/ deno-lint-ignore/.test(line));
 }
 
-/** One docstring may cover several adjacent one-line exports: the ends of a range, a set and its type. */
+/**
+ * Returns whether the export in a line has a docstring. Adjacent one-line exports may share one: the ends of a range,
+ * or a set and its type.
+ */
 function isDocumented(lines: readonly string[], at: number): boolean {
   const above = lines[at - 1] ?? "";
   return /\*\/$/.test(above) || (ONE_LINE.test(above) && isDocumented(lines, at - 1));

@@ -1,5 +1,5 @@
-// Every error_code in the source is in the contract's table, and every code of the table is used. The type of a Fault
-// allows only codes of the table; this test also covers texts outside a Fault, and the statuses.
+// Checks that every error_code in the source is in the contract's table, and that every code of the table is used. The
+// type of a Fault allows only codes of the table; this test also covers codes outside a Fault, and the statuses.
 import { expect, test } from "vitest";
 import { ERROR_CODE_NAMES, ERROR_CODES, type ErrorCode } from "../../src/contract/error-codes.ts";
 import type { FaultKind } from "../../src/contract/fault.ts";
@@ -22,7 +22,7 @@ test("every code of the table is used", () => {
   expect(ERROR_CODE_NAMES.filter((code) => !all.includes(`"${code}"`))).toEqual([]);
 });
 
-test("a code has the status of its answer", () => {
+test("each code has in the table the status that its Fault gives the response", () => {
   const faults = texts.flatMap(({ path, text }) =>
     [...text.matchAll(/fault\(\s*"(\w+)",[^;]*?\berror_code: "(\w+)"/g)].map(([, kind, code]) => ({
       path,

@@ -18,18 +18,21 @@ const CONTRACT = /^src\/contract\//;
 /** The part of the contract without schemas, so that no schema code reaches an executable. */
 const CONTRACT_VALUES = /^src\/contract\/(?:enums|limits|fault)\.ts$/;
 const LIB = /^src\/lib\//;
-/** Fetches on behalf of callers; every program may use it. */
+/** Code that fetches URLs on behalf of callers. Every program may import it. */
 const OUTBOUND = /^src\/outbound\//;
 const ENGINE = /^actors\/engine\//;
-/** The description and the queries that all records share. */
+/** Code that describes and queries records of every kind. */
 const RECORD = /^actors\/record\/(?!reads\.ts)/;
 const RECORD_READS = /^actors\/record\/reads\.ts$/;
 const NONE = /^$/;
-/** Shared by all programs of cli. */
+/** Files that all programs of cli share. */
 const SHARED_CLI = /^cli\/(?:(?:internal|image)\/|[\w-]+\.ts$)/;
-/** An executable contains no package of the server. */
+/** Packages that an executable may contain: all except those of the server. */
 const EXECUTABLE_PACKAGES = /^(?!@?hono\b|kysely$|pg$|@logtape\/|prom-client$)/;
-/** Only its constants may be imported (an actor's address, a lock's name, a refusal), never its table, cells or behavior. */
+/**
+ * Only its constants may be imported (an actor's address, a lock's name, a refusal), never its table, cells or
+ * behavior.
+ */
 const TRANSITION = /^actors\/[\w-]+\/transition\.ts$/;
 
 export const IMPORT_RULES: readonly ImportRule[] = [
@@ -112,7 +115,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     ],
     types: [/^src\/db\/tables\.ts$/, /^actors\//],
     packages: /^(?:zod|hono(?:\/.*)?|@hono\/zod-openapi|node:crypto)$/,
-    // Passed on to reads.ts.
+    // A route passes values of these types on to reads.ts.
     typePackages: /^kysely$/,
     rule: "a route parses, sends a message or reads, and shows the result: no transition, no SQL",
     fix: "put the decision into the actor's table and the query into its reads.ts",
@@ -206,7 +209,7 @@ function ownFolder(path: string): string | null {
     null;
 }
 
-/** Only the registry imports behaviors. */
+/** Returns whether the file may import only constants from a transition.ts. Only the registry may import behaviors. */
 function takesConstants(path: string): boolean {
   return path !== "actors/registry.ts";
 }

@@ -1,5 +1,5 @@
-// Tests find optional programs with tests/support/optional-programs.ts only. A test that looks for a program by itself, or
-// starts one without looking, fails on a machine with only Node and npm.
+// Checks that tests find optional programs only with tests/support/optional-programs.ts. A test that looks for a
+// program by itself, or starts one without looking, fails on a machine with only Node and npm.
 import { expect, test } from "vitest";
 import { OPTIONAL } from "../support/optional-programs.ts";
 import { optionalUsers } from "../support/optional-users.ts";
@@ -12,10 +12,13 @@ const BARE = ["node", "npm", "npx", "sh"];
 /** The coreutils that tests start. */
 const COREUTILS = ["cat", "cp", "test", "true"];
 
-/** The calls that start a program, with its name in quotes. */
+/** A call that starts a program, with its name in quotes. */
 const STARTED =
   /\b(?:spawn|spawnSync|execFile|execFileSync|run|Deno\.Command|promisify\(execFile\))\)?\(\s*"([^"/ -][^"/ ]*)"/g;
-/** Ways to look for a program: with a shell, in a folder of programs, and by the text of a skip. */
+/**
+ * Code that looks for a program by itself: with a shell or in a folder of programs; or that prints its own reason for a
+ * skip.
+ */
 const PROBES =
   /command -v|["'`]which["'`]|["'`](?:\/usr(?:\/local)?)?\/s?bin\/[a-z]|\/usr\/(?:lib|share)\/(?:ipxe|OVMF|postgresql)|"skipped: |`skipped: /;
 
@@ -28,7 +31,7 @@ function startedByName(text: string): string[] {
   return names.filter((name) => ![...BARE, ...COREUTILS, ...NAMES].includes(name));
 }
 
-test("both searches find their examples", () => {
+test("both patterns match their examples", () => {
   const head = 'import { spawn } from "node:child_process";\n';
   expect(startedByName(`${head}spawn("openssl", []); spawnSync("sh"); run("curl", ["-s"]); run("cat");`))
     .toEqual(["openssl", "curl"]);
@@ -44,7 +47,7 @@ test("no file of the tests looks for a program by itself", () => {
   expect(files.filter(({ text }) => PROBES.test(code(text))).map(({ path }) => path)).toEqual([]);
 });
 
-/** Files whose callers check with `lacking`; they run in their own network or root. */
+/** Files that start these programs without a check, because their callers check with `lacking`. */
 const CHECKED_BY_CALLER: Readonly<Record<string, readonly string[]>> = {
   "tests/booter/netboot-fixture.ts": ["ip"],
   "tests/booter/wire.ts": ["ip"],
@@ -60,7 +63,7 @@ test("no file of the tests starts an optional program by name", () => {
   expect(found.filter(({ names }) => names.length > 0)).toEqual([]);
 });
 
-test("every name of the table is used, and its users are found", () => {
+test("every program in the table of optional programs is used, and the search finds the tests that use it", () => {
   const text = files.map((each) => each.text).join("\n");
   expect(OPTIONAL.filter((name) => !text.includes(`"${name}"`))).toEqual([]);
   const users = optionalUsers();

@@ -68,7 +68,8 @@ export const PATTERNS: readonly Pattern[] = [
   { pattern: /\bthe (?:plane|kit)\b/i, fix: "the server, the API client; cli/internal" },
   { pattern: /\bthis house\b|\bthe house\b/i, fix: "the code base" },
   { pattern: /\b(?:the|these) papers\b/i, fix: "documents" },
-  // A clause without a subject instead of a sentence: "What is not asked for", "Who may see it", "Whose key it is".
+  // A clause without a subject, used instead of a sentence: "What is not asked for", "Who may see it", "Whose key it
+  // is".
   {
     pattern: new RegExp(`${START}(?:What|Who|Whose|Whom|That which) (?![^\\n]*\\?)`, "m"),
     fix: "start with the noun: Fields of a request. Lists the callers.",

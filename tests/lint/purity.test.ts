@@ -38,10 +38,10 @@ test.each([
   'await fetch("http://x");',
   'Deno.env.get("X");',
   'import { readFile } from "node:fs/promises";',
-])("the rule rejects %s", (text) => {
+])("the check rejects %s", (text) => {
   expect(breaches("actors/x.ts", text)).not.toEqual([]);
 });
 
-test("the rule accepts a date made from a number, and comments", () => {
+test("the check accepts a date made from a number, and comments", () => {
   expect(breaches("actors/x.ts", "// Date.now() is forbidden\nconst at = new Date(now.getTime() + 1);")).toEqual([]);
 });

@@ -1,5 +1,5 @@
-// Each security rule of docs/reliability.md has tests with its id in their titles. A rule without a test, and a title with
-// an unknown id, fail here.
+// Each security rule of docs/reliability.md has tests with its id in their titles. A rule without a test, and a title
+// with an unknown id, fail here.
 import { describe, expect, test } from "vitest";
 import { filesBelow, readText } from "./sources.ts";
 
@@ -88,6 +88,6 @@ describe("every file of a rule has a title with the rule's id", () => {
   });
 });
 
-test("no title has an unknown id", () => {
+test("no test title has an unknown id", () => {
   expect([...titled.keys()].filter((id) => !ALL.includes(id))).toEqual([]);
 });

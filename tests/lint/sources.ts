@@ -14,7 +14,7 @@ export type Import = {
   readonly from: string;
   readonly isLocal: boolean;
   readonly isType: boolean;
-  /** Names in the braces, as the other file exports them. */
+  /** Imported names, as the other file exports them. */
   readonly names: readonly string[];
 };
 
@@ -36,7 +36,7 @@ export function readText(path: string): string {
   return readFileSync(join(ROOT, path), "utf8");
 }
 
-/** Returns the text without comments. Strings with `//` lose their rest; no rule depends on it. */
+/** Returns the text without comments. In a string, also drops the text after `//`; no rule depends on that text. */
 export function code(text: string): string {
   return text.replace(/\/\*[\s\S]*?\*\//g, "").replace(/(^|[^:])\/\/.*$/gm, "$1");
 }

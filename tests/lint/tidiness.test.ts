@@ -1,4 +1,4 @@
-// File names and sizes, and things that must not be in the tree.
+// Checks file names and sizes, and that the tree has no leftovers.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -11,7 +11,7 @@ const FOLDERS = [...CODE_FOLDERS, "migrations", "tests"];
 describe("names", () => {
   const BANNED = ["util", "utils", "helper", "helpers", "manager", "service", "misc"];
 
-  test("files are kebab-case nouns, and none is a collection of leftovers", () => {
+  test("files are kebab-case nouns, and none is named like a collection, such as utils", () => {
     const names = filesBelow(FOLDERS, ".ts").map((path) => ({ path, name: path.split("/").at(-1) ?? "" }));
     const odd = names.filter(({ name }) => !/^[a-z0-9]+(?:-[a-z0-9]+)*(?:\.test|\.d)?\.ts$/.test(name));
     const banned = names.filter(({ name }) => BANNED.some((word) => name.split(/[-.]/).includes(word)));
@@ -30,7 +30,7 @@ describe("names", () => {
 
 describe("sizes", () => {
   const LINES_MAX = 300;
-  /** Longer files, each with the reason why it is one subject. */
+  /** Files that may be longer, each with the reason why it is one subject. */
   const LONGER: Readonly<Record<string, string>> = {
     "actors/engine/engine.ts": "load, step, commit and all failures of a commit: one loop over shared mailboxes",
   };
@@ -40,12 +40,12 @@ describe("sizes", () => {
     expect(long.filter((path) => LONGER[path] === undefined)).toEqual([]);
   });
 
-  test("every reason is still needed", () => {
+  test("every file with a reason exists", () => {
     for (const path of Object.keys(LONGER)) expect(existsSync(join(ROOT, path))).toBe(true);
   });
 });
 
-test("the version is the package's", () => {
+test("the version in the code is the version in package.json", () => {
   expect(VERSION).toBe(JSON.parse(readText("package.json")).version);
 });
 
@@ -75,7 +75,7 @@ describe("leftovers", () => {
     expect(all.filter(({ text }) => /\b(?:TODO|FIXME|HACK)\b/.test(text)).map(({ path }) => path)).toEqual([]);
   });
 
-  test("no file names a folder of a certain machine", () => {
+  test("no file names a folder that exists only on a developer's machine", () => {
     const absolute = /["'`( ](?:\/work\/|\/home\/\w|\/Users\/)/;
     expect(all.filter(({ text }) => absolute.test(text)).map(({ path }) => path)).toEqual([]);
   });
