@@ -1,11 +1,11 @@
-// Load that detects lost acknowledged inserts. Every insert has its own id, is repeated while its outcome is unknown, and
-// is counted when it was acknowledged.
+// Runs inserts to detect whether the database loses acknowledged ones. Every insert has its own id and is repeated
+// until it is acknowledged.
 import { type Db, isConnectionError } from "../../src/db/pool.ts";
 
 export type InsertLoad = {
   /** Ids of the acknowledged inserts. */
   readonly acknowledged: readonly string[];
-  /** Ends the load; rejects with the first failure that is not a broken connection. */
+  /** Stops the inserts. Rejects with the first failure that is not a broken connection. */
   stop(): Promise<void>;
 };
 
@@ -28,7 +28,7 @@ export function startInserts(db: Db): InsertLoad {
   }
   const workers = Array.from({ length: WORKERS }, (_, worker) => work(worker));
   const all = Promise.all(workers);
-  all.catch(() => running = false); // stop() rejects.
+  all.catch(() => running = false); // stop() reports the failure.
   return {
     acknowledged,
     async stop() {

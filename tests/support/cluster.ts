@@ -5,7 +5,7 @@ import { freePort } from "../../src/db/postgres-process.ts";
 import { databaseFolder } from "./temporary-folder.ts";
 
 export type OwnCluster = {
-  /** The superuser's address, for creating databases and roles. The same after a restart. */
+  /** The superuser's URL, for creating databases and roles. It does not change at a restart. */
   readonly url: string;
   readonly dataDir: string;
   pid(): number;
@@ -28,7 +28,7 @@ export async function ownCluster(settings: EmbeddedOptions["settings"] = {}): Pr
     async kill(signal) {
       process.kill(server.pid, signal);
       await server.ended;
-      await server.stop(); // Releases the folder.
+      await server.stop(); // Releases the lock of the folder.
     },
     async restart() {
       server = await startEmbedded(options);

@@ -1,6 +1,7 @@
-// Cuts connections to PostgreSQL around commits, in turns: before the commit is sent, within it, before its answer, and
-// within its answer. The first two never commit, the last two always do. It reads the frames of the protocol: one byte of
-// type, four bytes of length (which count themselves), the content.
+// Cuts connections to PostgreSQL around commits, at four points in turn: before the commit is sent, within it, before
+// its response, and within its response. The first two cuts prevent the commit; the last two lose only its response. It
+// reads PostgreSQL's protocol frames: one byte of type, four bytes of length (which include themselves), and the
+// content.
 import { Buffer } from "node:buffer";
 import type { Passage, Watch } from "./network-link.ts";
 
@@ -8,19 +9,19 @@ export const CUTS = ["before_commit", "within_commit", "before_answer", "within_
 export type Cut = (typeof CUTS)[number];
 
 export type CommitCutter = {
-  /** Returns the watch of a new connection. */
+  /** Returns the function that inspects a new connection. */
   readonly watch: () => Watch;
   /** Cuts each nth commit from now on; 0 cuts none. */
   every(commits: number): void;
-  /** Calls the function once, when the next commit arrives, before any of it is forwarded. */
+  /** Calls `act` once, when the next commit arrives and before any of it is forwarded. */
   atNext(act: () => void): void;
   readonly counters: Readonly<Record<Cut | "commits", number>>;
 };
 
-/** Types of the protocol's frames. */
+/** Types of protocol frames. */
 export const TYPE = { parse: 0x50, bind: 0x42, query: 0x51, error: 0x45, row: 0x44, ready: 0x5a } as const;
 export const LENGTH_BYTES = 4;
-/** The statement of the engine's store, and the end of a transaction. */
+/** The statement with which the engine's store commits, or the end of a transaction. */
 const COMMIT = /^[^\0]*\0?(select commit_units_1|commit\0)/;
 
 export function createCommitCutter(): CommitCutter {
@@ -44,7 +45,7 @@ export function createCommitCutter(): CommitCutter {
     const sent = frameReader(false);
     const received = frameReader(true);
     let cut: Cut | null = null;
-    /** The answer to the commit, held until it is complete. */
+    /** The response to the commit, held until it is complete. */
     let answer: Uint8Array[] = [];
 
     function toServer(frames: readonly Uint8Array[]): Passage {
@@ -65,7 +66,7 @@ export function createCommitCutter(): CommitCutter {
     function toClient(frames: readonly Uint8Array[]): Passage {
       if (cut === null) return { pass: Buffer.concat(frames) };
       answer.push(...frames);
-      // A refused statement did not commit, so it is not counted.
+      // The server refused the statement, so it did not commit and is not counted.
       const refused = answer.some(([type]) => type === TYPE.error);
       const whole = answer.at(-1)?.[0] === TYPE.ready;
       if (!refused && !whole) return { pass: new Uint8Array() };

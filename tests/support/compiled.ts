@@ -7,7 +7,7 @@ import { type Ended, run } from "../release/tools.ts";
 
 export type Compiled = {
   readonly path: string;
-  /** Runs it and waits for its end. */
+  /** Runs the program and waits for its end. */
   run(...argv: string[]): Promise<Ended>;
 };
 

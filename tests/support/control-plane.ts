@@ -12,11 +12,11 @@ export const SECRET_KEY = "5e".repeat(32);
 export const ADDRESS = "192.0.2.10";
 
 export type CallOptions = {
-  /** Default: the root key. Null: no Authorization header. */
+  /** The API key; by default the root key. Null sends no Authorization header. */
   readonly key?: string | null;
-  /** Sent as JSON. */
+  /** The request body, sent as JSON. */
   readonly body?: unknown;
-  /** Sent unchanged, instead of `body`. */
+  /** The request body, sent unchanged; replaces `body`. */
   readonly text?: string;
   readonly headers?: Readonly<Record<string, string>> | Headers;
   readonly address?: string;
@@ -35,12 +35,12 @@ export type Registered = {
 };
 
 export type TestControlPlane = {
-  /** The database as its owner, for set-ups without an endpoint, and for checks. */
+  /** A connection as the database's owner, for set-up that no endpoint offers and for checks. */
   readonly db: Db;
   readonly databaseUrl: string;
   readonly plane: ControlPlane;
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
-  /** Registers a node, by default a new one. Throws if it is refused. */
+  /** Registers a node, by default a new one. Throws if the server rejects it. */
   register(fields?: Record<string, unknown>): Promise<Registered>;
   approve(code: string, options?: CallOptions): Promise<Answer>;
   /** Registers and approves a node and fetches its key, without using it. */
@@ -53,11 +53,11 @@ export type TestControlPlane = {
 };
 
 export type ApiOptions = {
-  /** Added to the variables below; undefined removes one of them. */
+  /** Environment variables, added to the defaults in openTestControlPlane. The value undefined removes a default. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** A shared database; it is not dropped with this control plane. */
+  /** URL of a shared database, which is not dropped with this control plane. */
   readonly databaseUrl?: string;
-  /** False: no background worker runs. */
+  /** Whether background workers run; by default true. */
   readonly resident?: boolean;
 };
 
@@ -129,7 +129,7 @@ export async function openTestControlPlane(options: ApiOptions = {}): Promise<Te
   };
 }
 
-/** Returns the body of an answer that must be a success. */
+/** Returns the body of a response. Throws unless its status is 2xx. */
 // deno-lint-ignore no-explicit-any -- as Answer's body
 export function okOf(answer: Answer): any {
   if (answer.status < 200 || answer.status > 299) throw new Error(`${answer.status}: ${answer.text}`);

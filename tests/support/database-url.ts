@@ -1,14 +1,14 @@
-// The addresses of the run's databases, for the setup of the run and the tests.
+// URLs of the databases of a test run, for its setup and its tests.
 import type {} from "vitest";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** A database of the run's server; tests never write to it. */
+    /** URL of a database on the run's server. Tests never write to that database. */
     serverUrl: string;
   }
 }
 
-/** The migrated database that tests copy. Connections to it must be closed. */
+/** The migrated database that tests copy. PostgreSQL copies it only while no connection to it is open. */
 export const TEMPLATE = "berth_template";
 
 export function databaseUrl(serverUrl: string, database: string): string {

@@ -10,7 +10,7 @@ const TRIES_MAX = 20;
 const RETRY_MS = 50;
 const COPY_LIMIT_MS = 60_000;
 
-/** Creates an empty migrated database, for one test file or one test. */
+/** Creates a migrated database without data, for one test file or one test. */
 export function freshDatabase(): Promise<FreshDatabase> {
   return createDatabase(TEMPLATE);
 }
@@ -30,7 +30,7 @@ async function createDatabase(template: string): Promise<FreshDatabase> {
   await asAdministrator(async (client) => {
     for (let tries = 1;; tries++) {
       try {
-        // Copies the files. Writing every page to the log takes three times as long.
+        // Copies the files: the other strategy writes every page to the WAL and takes three times as long.
         return await client.query(`create database ${name} template ${template} strategy file_copy`);
       } catch (error) {
         // Autovacuum may be connected to the template.

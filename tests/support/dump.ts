@@ -3,7 +3,7 @@ import type { Db } from "../../src/db/pool.ts";
 
 export type Dump = ReadonlyMap<string, readonly string[]>;
 
-/** Returns every row as PostgreSQL prints it, sorted within its table. The named tables are omitted. */
+/** Returns every row as JSON, sorted within its table. Omits the tables in `except`. */
 export async function dumpTables(db: Db, except: readonly string[] = []): Promise<Dump> {
   const { rows } = await db.query<{ name: string }>(
     `select c.relname as name from pg_class c
@@ -19,7 +19,7 @@ export async function dumpTables(db: Db, except: readonly string[] = []): Promis
   return dump;
 }
 
-/** Returns the changed rows as "+ table: row" and "- table: row". The named tables are omitted. */
+/** Returns the changed rows as "+ table: row" and "- table: row". Omits the tables in `except`. */
 export function changedRows(before: Dump, after: Dump, except: readonly string[] = []): string[] {
   const changes: string[] = [];
   for (const table of new Set([...before.keys(), ...after.keys()])) {

@@ -1,12 +1,12 @@
-// An instance with all rows that it needs, for tests to which its details do not matter.
+// Inserts an instance with all rows that it needs, for tests that do not depend on its details.
 
-/** SQL expressions instead of the default values. */
+/** SQL expressions that replace the default values of columns. */
 export type InstanceColumns = {
   readonly id?: string;
   readonly state?: string;
   readonly host_cn_uuid?: string;
   readonly image_id?: string;
-  /** A query; if it has no row, no instance is inserted. For a host that may be gone. */
+  /** The `from` clause of a query. If it gives no row, no instance is inserted, for example when its host is gone. */
   readonly from?: string;
 };
 

@@ -1,22 +1,26 @@
-// The conditions of a choice in memory. Every condition is checked before any takes effect.
+// Checks and applies the conditions of a choice, for the store in memory. All conditions are checked before any takes
+// effect.
 import type { CallCondition, EffectArgs, EffectName, GuardArgs, GuardName } from "../../actors/engine/conditions.ts";
 import type { MemoryTables } from "./memory-rows.ts";
 import { CommitError } from "../../actors/engine/store.ts";
 import type { Fault, Json } from "../../actors/engine/types.ts";
 
-/** The guards and effects, which are SQL functions in the database, and the clock. */
+/** The clock, and the guards and effects, which are SQL functions in the real database. */
 export type MemoryRules = {
   readonly now: () => Date;
   readonly guards?: { readonly [N in GuardName]?: (args: GuardArgs<N>, tables: MemoryTables) => boolean | string };
   /** Guards that only tests define. */
   readonly testGuards?: Readonly<Record<string, (args: Json) => boolean>>;
-  /** An effect returns its undo. */
+  /** Each effect returns the function that undoes it. */
   readonly effects?: { readonly [N in EffectName]?: (args: EffectArgs<N>, tables: MemoryTables) => () => void };
 };
 
 type Checked = { readonly fault: Fault } | { readonly values: ReadonlyMap<string, string> };
 
-/** Creates the check of conditions. It returns the fault of the first that does not hold, or the allocated values. */
+/**
+ * Returns a function that checks conditions and applies their effects. That function returns the fault of the first
+ * condition that does not hold, or the allocated values.
+ */
 export function createConditions(
   rules: MemoryRules,
   tables: MemoryTables,

@@ -1,4 +1,5 @@
-// The rows that commits write in memory, with the unique constraints of a schema. Every write adds its undo.
+// The rows of the store in memory, with the unique constraints of a schema. Every write adds a function that undoes it
+// to `undo`.
 import {
   type ChildRow,
   type Choice,
@@ -13,7 +14,7 @@ import { type ActorRef, type Json, refKey } from "../../actors/engine/types.ts";
 
 type Row = Record<string, Json>;
 
-/** The rows, readable by tests. */
+/** All rows. Tests may read them. */
 export type MemoryTables = {
   /** Actor rows by refKey, child rows by table. */
   readonly actors: Map<string, LoadedActor>;
@@ -22,28 +23,34 @@ export type MemoryTables = {
   readonly seen: Map<string, StoredReply>;
   readonly outbox: Map<string, OutboxRow>;
   readonly budgets: Map<string, { remaining: number | null; expires_at: Date | null }>;
-  /** Free values of each pool, as sorted integers. */
+  /** Free values of each pool: integers in ascending order. */
   readonly pools: Map<string, number[]>;
 };
 
-/** A UNIQUE constraint: rows in which all of these columns are set must differ in them. */
+/**
+ * A UNIQUE constraint: no two rows have the same values in all of these columns. Rows with a null in one of them are
+ * exempt.
+ */
 export type UniqueRule = { readonly name: string; readonly table: string; readonly columns: readonly string[] };
 
-/** The joined columns of one kind, and their values for one row. */
+/** Columns that a load of one kind joins from other tables, and a function that returns their values for a row. */
 export type Joined = { readonly columns: readonly string[]; readonly from: (row: Row, tables: MemoryTables) => Row };
 
 /** The schema: kinds, unique constraints, joined columns. */
 export type MemorySchema = {
   readonly kinds: readonly { readonly kind: string; readonly table: string; readonly key: string }[];
   readonly unique?: readonly UniqueRule[];
-  /** Columns that the loads of a kind join. Writes to them have no effect. See Behavior.from. */
+  /** Joined columns by kind. Writes to them have no effect. See Behavior.from. */
   readonly joined?: Readonly<Record<string, Joined>>;
 };
 
-/** A loaded actor without a row. */
+/** What a load returns for an actor without a row. */
 export const ABSENT: LoadedActor = { state: null, incarnation: "", version: 0 };
 
-/** Creates empty tables. `previous` has each actor before its last write, `wakes` the time of its next tick. */
+/**
+ * Creates empty tables. In the result, `previous` has the state of each actor before its last write, and `wakes` the
+ * time of its next tick.
+ */
 export function createRows(schema: MemorySchema) {
   const tables: MemoryTables = {
     actors: new Map(),

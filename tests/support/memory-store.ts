@@ -1,7 +1,7 @@
-// The store in memory, with the failures of a real database: stale loads, calls that fail before or after they took
-// effect, and calls that take effect after they failed. The simulator runs the engine on it. It passes the same
-// contract suite as the PostgreSQL store. A call is applied at one instant, so calls are serial. Calls under an actor's
-// lock are applied at the end, like a transaction, and may be lost there.
+// The engine's store in memory, with the failures of a real database: stale loads, calls that fail before or after they
+// took effect, and calls that take effect after they failed. The simulator runs the engine on it. It passes the same
+// contract suite as the PostgreSQL store. Each call is applied at one instant, so calls never interleave. The commits
+// of a transaction under an actor's lock are applied together at its end, where they may also be lost.
 import { createConditions, type MemoryRules } from "./memory-conditions.ts";
 import { ABSENT, createRows, type MemorySchema, type MemoryTables } from "./memory-rows.ts";
 import {
@@ -17,15 +17,15 @@ import {
 } from "../../actors/engine/store.ts";
 import { type ActorRef, type Fault, type Json, refKey } from "../../actors/engine/types.ts";
 
-/** The schema, the conditions and the faults of a store. */
+/** The schema, the conditions and the injected failures of a store. */
 export type MemoryStoreOptions = MemorySchema & MemoryRules & {
-  /** Called for every call. The simulator delays, fails and crashes here. */
+  /** Called at every load and commit. Here the simulator delays calls, makes them fail, and crashes processes. */
   readonly fate?: Fate;
   /** Called after every call that took effect, with the actors whose rows it wrote. */
   readonly onApplied?: (written: readonly ActorRef[]) => void;
 };
 
-/** Decides about each call. The simulator applies a `late` one after its caller got a failure. */
+/** Decides how each call ends. `late`: the caller gets a failure, and the simulator applies the commit later. */
 export type Fate = {
   readonly load: (refs: readonly ActorRef[]) => Promise<"now" | "stale" | "fail">;
   readonly commit: (
@@ -34,10 +34,10 @@ export type Fate = {
   ) => Promise<"ok" | "busy" | "lost" | "answer_lost" | "late">;
 };
 
-/** A store with readable rows. */
+/** A store whose rows tests may read. */
 export type MemoryStore = Store & {
   readonly tables: MemoryTables;
-  /** Returns a store on the same rows for another process, with its own faults. */
+  /** Returns a store on the same rows for another process, with its own failures. */
   readonly seenBy: (fate: Fate) => Store;
 };
 
@@ -48,7 +48,9 @@ export function createMemoryStore(options: MemoryStoreOptions): MemoryStore {
   const { tables, previous, wakes, write, remember } = createRows(options);
   const check = createConditions(options, tables);
   const locks = new Map<string, Promise<unknown>>();
-  /** Rows that a transaction under a lock has locked. Other calls on them lose the race. */
+  /**
+   * Keys of the rows that transactions under an actor's lock have locked. Other calls on these rows fail with `busy`.
+   */
   const held = new Set<string>();
   let writes: ActorRef[] = [];
 
@@ -62,7 +64,7 @@ export function createMemoryStore(options: MemoryStoreOptions): MemoryStore {
       if (under !== undefined) held.add(key);
       under?.mine.add(key);
       const current = tables.actors.get(key) ?? ABSENT;
-      // A row that is read for update is never stale.
+      // Under a lock the row is read for update, so it is never stale.
       const row = way === "stale" && under === undefined ? previous.get(key) ?? current : current;
       actors.set(key, withJoined(ref, row));
     }
@@ -92,9 +94,7 @@ export function createMemoryStore(options: MemoryStoreOptions): MemoryStore {
     }
   }
 
-  /**
-   * Applies all units or, when a constraint refuses one, none. A dry run returns the same results and writes nothing.
-   */
+  /** Applies all units, or none if a constraint refuses one. A dry run returns the same results and writes nothing. */
   function applyCall(units: readonly Unit[], mine: ReadonlySet<string>, dry_run = false): UnitResult[] {
     const undo: (() => void)[] = [];
     let kept = false;
@@ -142,7 +142,10 @@ export function createMemoryStore(options: MemoryStoreOptions): MemoryStore {
     return { status: "done", choice: -1, replies };
   }
 
-  /** Runs one transaction at a time per actor. It locks the rows that it loads; its commits are applied at its end. */
+  /**
+   * Runs one transaction at a time per actor. The transaction locks the rows that it loads; its commits are applied at
+   * its end.
+   */
   async function exclusive<T>(fate: Fate, ref: ActorRef, run: (session: StoreSession) => Promise<T>): Promise<T> {
     const key = refKey(ref);
     const before = locks.get(key) ?? Promise.resolve();
@@ -167,7 +170,8 @@ export function createMemoryStore(options: MemoryStoreOptions): MemoryStore {
       const way = await fate.commit(() => applyLate(units, NOBODY), units);
       if (way === "busy") throw new CommitError("busy", null);
       if (way === "lost" || way === "late") throw new CommitError("unknown", null);
-      // Another call took from a budget in between, which a real database's row lock prevents. Nothing is written.
+      // The results changed: another call took from a budget in between, which a row lock prevents in a real database.
+      // Writes nothing.
       const foreseen = work.flatMap((each) => each.results);
       if (!sameChoices(applyCall(units, mine, true), foreseen)) throw new CommitError("busy", null);
       applyCall(units, mine);
@@ -207,7 +211,7 @@ export function createMemoryStore(options: MemoryStoreOptions): MemoryStore {
   return { tables, seenBy, ...seenBy(options.fate ?? HONEST) };
 }
 
-/** A transaction under an actor's lock: the rows it holds, and whether it has ended. */
+/** A transaction under an actor's lock: the keys of the rows that it has locked, and whether it has ended. */
 type Transaction = { readonly mine: Set<string>; over: boolean };
 
 const NOBODY: ReadonlySet<string> = new Set();
@@ -220,7 +224,7 @@ function sameChoices(now: readonly UnitResult[], foreseen: readonly UnitResult[]
   });
 }
 
-/** Replaces the tokens by the allocated values. */
+/** Replaces the tokens in a choice by the values that were allocated for them. */
 function fill(choice: Choice, values: ReadonlyMap<string, string>): Choice {
   if (values.size === 0) return choice;
   const put = (value: Json): Json => {

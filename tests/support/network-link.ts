@@ -1,27 +1,28 @@
-// One connection through a failing network. Swallowed bytes arrive when the network heals, as with a kernel that keeps
-// retransmitting, even if their sender has closed the connection in the meantime.
+// One connection through a failing network. Bytes that the network withholds during a silence arrive when it heals, as
+// with a kernel that keeps retransmitting, even if their sender has closed the connection in the meantime.
 import type { Socket } from "node:net";
 
 export type Direction = "to_server" | "to_client";
 export type Side = "client" | "server";
 
-/** The bytes to forward. `cut`: the connection ends after them. */
+/** The bytes to forward. If `cut` is set, the connection is cut after them. */
 export type Passage = { readonly pass: Uint8Array; readonly cut?: boolean };
-/** Inspects the bytes of one connection. It may hold some until more arrive. */
+/** Inspects the bytes of one connection and returns those to forward. It may keep some until more arrive. */
 export type Watch = (direction: Direction, bytes: Uint8Array) => Passage;
 
 export type Counters = {
   connections: number;
-  /** Pieces that were forwarded late. */
+  /** Number of chunks that were delayed. */
   delayed: number;
-  /** Connections that were cut within their bytes. */
+  /** Number of connections that were cut by a watch or by cutAfter. */
   cut: number;
-  /** Pieces and connection attempts during a silence. */
+  /** Number of chunks and connection attempts during a silence. */
   swallowed: number;
-  /** Pieces that reached the server after the client had closed the connection. */
+  /** Number of chunks that reached the server after the client had closed the connection. */
   late: number;
-  /** Connections that one side has left without notice, and pieces that the other side sent into them. */
+  /** Number of connections that one side left without notice to the other. */
   half_open: number;
+  /** Number of chunks that the other side sent into half-open connections. */
   unheard: number;
 };
 
@@ -29,7 +30,7 @@ export function newCounters(): Counters {
   return { connections: 0, delayed: 0, cut: 0, swallowed: 0, late: 0, half_open: 0, unheard: 0 };
 }
 
-/** The state of the whole network. The end of a silence must drain its links. */
+/** The state of the whole network. Code that ends a silence must call drain() of every link. */
 export type NetworkState = { readonly delay_ms: number; readonly silent: boolean; readonly counters: Counters };
 
 export type Link = {
@@ -51,9 +52,9 @@ type Piece = { readonly due_ms: number; readonly bytes: Uint8Array; readonly cut
 type Way = {
   readonly from: Side;
   readonly to: Side;
-  /** Null is the end of the stream. */
+  /** Chunks to forward; null is the end of the stream. */
   readonly queue: (Piece | null)[];
-  /** Bytes to forward before the cut. */
+  /** Number of bytes to forward before the connection is cut. */
   left: number;
 };
 
@@ -120,7 +121,7 @@ export function openLink({ sides, network, watch, over }: LinkOptions): Link {
     if (!gone.has(to)) sides[to].write(piece.bytes);
     if (!piece.cut) return;
     counters.cut += 1;
-    // Written bytes are still sent; later ones are dropped.
+    // Bytes that were written already are still sent; later ones are dropped.
     sides[to].end(destroy);
     sides[from].destroy();
   }

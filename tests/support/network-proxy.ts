@@ -1,5 +1,5 @@
-// A TCP proxy on loopback that simulates network failures. It can delay bytes, cut a connection within its bytes, swallow
-// all bytes for a while, and drop one side without notifying the other.
+// A TCP proxy on loopback that simulates network failures. It can delay bytes, cut a connection after some bytes,
+// withhold all bytes for a while, and drop one side of a connection without notifying the other.
 import { type AddressInfo, connect, createServer } from "node:net";
 import {
   type Counters,
@@ -16,23 +16,23 @@ export type NetworkProxy = {
   readonly counters: Readonly<Counters>;
   /** Returns the number of open connections. */
   open(): number;
-  /** Returns the number of open connections that their client has closed and the server does not know of. */
+  /** Returns the number of connections that the client has closed and the server still has open. */
   abandoned(): number;
-  /** Delays every piece in both directions from now on. */
+  /** Delays all bytes in both directions from now on. */
   delay(duration_ms: number): void;
-  /** Swallows all bytes of old and new connections without notice, until heal(). */
+  /** Withholds all bytes of old and new connections, without an error, until heal(). */
   silence(): void;
   heal(): void;
-  /** Cuts each open connection after this number of further bytes in this direction. */
+  /** Cuts each open connection after `bytes` more bytes in this direction. */
   cutAfter(direction: Direction, bytes: number): void;
-  /** Drops this side of each open connection without notifying the other, whose bytes are lost. */
+  /** Drops this side of each open connection without notifying the other side. What the other side sends is lost. */
   loseSide(side: Side): void;
   close(): Promise<void>;
 };
 
 export type ProxyOptions = {
   readonly target_port: number;
-  /** Returns the watch of a new connection. */
+  /** Returns the function that inspects a new connection. */
   readonly watch?: () => Watch;
 };
 

@@ -1,6 +1,7 @@
-// Optional programs and files that tests use. On a machine without one of them, every test that needs it is skipped with the
-// reason. They are found only through PATH, so a PATH without these programs hides all of them, and `.ci/run` also tests
-// with such a PATH. No other file of the tests looks for a program; tests/lint/optional-programs.test.ts checks that.
+// Optional programs and files that tests use. On a machine without one of them, every test that needs it is skipped
+// with the reason. They are found only through PATH, so a PATH without these programs hides all of them, and `.ci/run`
+// also tests with such a PATH. No other file of the tests looks for a program; tests/lint/optional-programs.test.ts
+// checks that.
 import { execFileSync } from "node:child_process";
 import { existsSync, globSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
@@ -10,7 +11,7 @@ import type { TestContext } from "vitest";
 type Row = {
   /** The Debian package of the program. */
   readonly package: string;
-  /** Patterns of globSync in `bin` (any folder of PATH) or in a folder beside it. The first existing file is used. */
+  /** Patterns for globSync in `bin` (any folder of PATH) or in a folder next to it. The first existing file is used. */
   readonly places: readonly string[];
   /** Returns whether the found file can be used. */
   readonly isUsable?: (path: string) => boolean;
@@ -88,7 +89,7 @@ const ALL = { ...INSTALLED, ...NOT_INSTALLED };
 
 export type Optional = keyof typeof ALL;
 
-/** All names. */
+/** Names of all optional programs. */
 export const OPTIONAL = Object.keys(ALL) as readonly Optional[];
 
 const found = new Map<Optional, string | null>();
@@ -111,14 +112,20 @@ export function present(name: Optional): string {
   return path;
 }
 
-/** Returns the path of a program of every Debian system, for a test's own PATH. Throws an Error if it is missing. */
+/**
+ * Returns the path of a program that every Debian system has, for a PATH that a test builds. Throws an Error if it is
+ * missing.
+ */
 export function onPath(name: string): string {
   const path = search(program(name));
   if (path === null) throw new Error(`${name} is not on PATH`);
   return path;
 }
 
-/** Returns the reason for skipping tests that need all of these, and prints it once. Null if none is missing. */
+/**
+ * Returns the reason for skipping tests that need all of these programs, and prints it once. Returns null if none is
+ * missing.
+ */
 export function lacking(...names: readonly Optional[]): string | null {
   const absent = names.filter((name) => pathOf(name) === null);
   if (absent.length === 0) return null;
@@ -128,7 +135,7 @@ export function lacking(...names: readonly Optional[]): string | null {
   return reason;
 }
 
-/** Skips the rest of a test if one of these is missing. */
+/** Skips the rest of a test if one of these programs is missing. */
 export function needs({ skip }: Pick<TestContext, "skip">, ...names: readonly Optional[]): void {
   const reason = lacking(...names);
   skip(reason !== null, reason ?? "");
@@ -148,7 +155,7 @@ function program(name: string, from = name): Row {
   return { package: from, places: [`bin/${name}`, `sbin/${name}`] };
 }
 
-/** Finds programs in sbin too, beside a bin of PATH: ordinary users have no sbin in their PATH. */
+/** Finds a program or file. Also searches sbin next to each bin in PATH: ordinary users have no sbin in their PATH. */
 function search({ places, isUsable }: Row): string | null {
   const folders = (process.env.PATH ?? "").split(delimiter).filter((folder) => folder !== "");
   const candidates = folders.flatMap((folder) =>

@@ -4,7 +4,7 @@ import { filesBelow, importsOf, readText } from "../lint/sources.ts";
 
 const PROBE = "tests/support/optional-programs.ts";
 
-/** Returns the test files that import the probe, directly or through other modules. */
+/** Returns the test files that import optional-programs.ts, directly or through other modules. */
 export function optionalUsers(): readonly string[] {
   const imports = new Map(
     filesBelow(["tests"], ".ts").map((

@@ -8,7 +8,7 @@ export type Program = {
   readonly child: ChildProcess;
   /** Resolves with the first printed line. Rejects when the program ends without one. */
   readonly firstLine: Promise<string>;
-  /** Resolves when it has ended. */
+  /** Resolves when the program has ended. */
   readonly ended: Promise<void>;
 };
 
@@ -24,6 +24,6 @@ export function startProgram(name: string, ...argv: string[]): Program {
     createInterface({ input: child.stdout }).once("line", line);
     child.once("close", (code, signal) => fail(new Error(`${name} ended without a word: ${signal ?? code}`)));
   });
-  firstLine.catch(() => {}); // Some tests only wait for the end.
+  firstLine.catch(() => {}); // Avoids an unhandled rejection: some tests wait only for the end.
   return { child, firstLine, ended };
 }

@@ -9,25 +9,31 @@ export type ServerProcess = {
   readonly url: string;
   readonly port: number;
   readonly pid: number;
-  /** Returns its stderr until now, for failure messages. */
+  /** Returns the server's stderr until now, for failure messages. */
   log(): string;
   isRunning(): boolean;
-  /** Resolves when it has ended, with its exit code or signal. */
+  /** Resolves with the server's exit code or signal when it has ended. */
   readonly ended: Promise<number | NodeJS.Signals>;
   /** Sends the signal and does not wait. */
   signal(name: NodeJS.Signals): void;
-  /** Sends SIGKILL; resolves when it has ended. */
+  /** Sends SIGKILL and waits for the end of the server. */
   kill(): Promise<void>;
-  /** Sends SIGTERM; resolves with its exit code or signal. Throws if it does not end in time. */
+  /** Sends SIGTERM and returns the server's exit code or signal. Throws if the server does not end in time. */
   stop(): Promise<number | NodeJS.Signals>;
 };
 
 export type ServerOptions = {
-  /** Added to the defaults below; undefined removes one. PORT is a free port. */
+  /**
+   * Environment variables, added to the defaults in startServer; undefined removes one. The default PORT is a free
+   * port.
+   */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** The permissions of the process; default: all. */
+  /** Deno's permission flags of the process; by default it has all permissions. */
   readonly flags?: readonly string[];
-  /** Starts it like `task start`: start.ts and the server, each with its exact permissions. */
+  /**
+   * Starts the server like `task start`: start.ts, which starts the server, each with exactly the permissions that it
+   * needs.
+   */
   readonly as_task?: boolean;
 };
 
@@ -87,7 +93,8 @@ export async function startServer(options: ServerOptions = {}): Promise<ServerPr
     child.kill("SIGKILL");
     throw error;
   });
-  // Not child.kill: Deno then reports the signal instead of the exit code, and sends no second one.
+  // Does not use child.kill: Deno would then report the signal instead of the exit code, and would not send a second
+  // signal.
   const signal = (name: NodeJS.Signals) => void (running && process.kill(child.pid!, name));
   return {
     url,
@@ -112,7 +119,7 @@ export async function startServer(options: ServerOptions = {}): Promise<ServerPr
   };
 }
 
-/** Removes the caller's own configuration from the environment. */
+/** Returns the caller's environment without its configuration of the server. */
 function inherited(): Record<string, string> {
   const { PATH = "", HOME = "", DENO_DIR = "" } = process.env;
   return { PATH, HOME, ...(DENO_DIR === "" ? {} : { DENO_DIR }) };
@@ -123,6 +130,6 @@ function urlOf(line: string): string | null {
     const said = JSON.parse(line) as { message?: unknown; url?: unknown };
     return said.message === "listening" && typeof said.url === "string" ? said.url : null;
   } catch {
-    return null; // Not a log line: the root key is printed as plain text.
+    return null; // The line is not from the log: the server prints the root key as plain text.
   }
 }

@@ -5,14 +5,16 @@ import process from "node:process";
 
 export type TemporaryFolder = { readonly path: string; remove(): Promise<void> };
 
-/** The file system in memory of Linux. */
+/** Linux's file system in memory. */
 const MEMORY = "/dev/shm";
-/** Enough for several clusters with their write-ahead logs. Containers often have 64 MiB there. */
+/**
+ * Minimum free space there: enough for several clusters with their write-ahead logs. Containers often have only 64 MiB.
+ */
 const MEMORY_FREE_BYTES = 4 * 2 ** 30;
 
-/** The variable with the run's own folder, which is deleted after the run. */
+/** The environment variable with the test run's own folder, which is deleted after the run. */
 export const RUN_PLACE = "TEST_DATABASE_FOLDERS";
-/** Longer than any run takes. */
+/** Age of a folder whose run has certainly ended. */
 const FORGOTTEN_MS = 24 * 3_600_000;
 
 export function temporaryFolder(subject: string): Promise<TemporaryFolder> {
@@ -20,8 +22,8 @@ export function temporaryFolder(subject: string): Promise<TemporaryFolder> {
 }
 
 /**
- * Makes a folder for the data of a PostgreSQL server, in memory if there is room: creating databases mostly waits for the
- * disk. Data of a killed process survives in memory, too.
+ * Creates a folder for the data of a PostgreSQL server, in memory if there is room, because the creation of databases
+ * mostly waits for the disk. The data survives the end of the server's process there, too.
  */
 export async function databaseFolder(subject: string): Promise<TemporaryFolder> {
   const ofRun = process.env[RUN_PLACE];
@@ -35,7 +37,7 @@ async function removeForgotten(): Promise<void> {
   const names = await readdir(MEMORY).catch(() => []);
   for (const path of names.filter((name) => name.startsWith("berth-")).map((name) => join(MEMORY, name))) {
     const made_ms = (await stat(path).catch(() => null))?.mtimeMs ?? Infinity; // Another run removed it first.
-    // Fails for another user's folder.
+    // The removal fails for another user's folder, which is left.
     if (made_ms < Date.now() - FORGOTTEN_MS) await rm(path, { recursive: true, force: true }).catch(() => {});
   }
 }

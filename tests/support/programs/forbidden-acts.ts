@@ -38,7 +38,7 @@ const acts: Readonly<Record<string, () => unknown>> = {
 };
 
 const outcomes: Record<string, string> = {};
-/** Aborts connections that a network without answers would delay for minutes. */
+/** Aborts connection attempts, which a network that does not respond would delay for minutes. */
 const LIMIT_MS = 2_000;
 for (const [name, act] of Object.entries(acts)) {
   try {

@@ -1,6 +1,6 @@
 // A wrong wall clock. Preloaded before a program (`deno run --preload`), it moves Date by the seconds in the file
-// CLOCK_AHEAD_FILE, which it reads again at each SIGUSR2. Timers and performance.now are unchanged, as on a machine whose
-// wall clock is set.
+// CLOCK_AHEAD_FILE, which it reads again at each SIGUSR2. Timers and performance.now are unchanged, as on a machine
+// whose wall clock is set.
 import { readFileSync } from "node:fs";
 import process from "node:process";
 
