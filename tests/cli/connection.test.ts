@@ -112,7 +112,7 @@ test.each(["ftp://x", "nonsense", "http://user:pw@x", "https://x/?a=1", "https:/
   (text) => expect(() => parseEndpoint(text, "--endpoint")).toThrow("--endpoint"),
 );
 
-test("an empty --endpoint, as from an unset shell variable, is an error that says so", () => {
+test("for an empty --endpoint, as from an unset shell variable, the error is that it is empty", () => {
   for (const text of ["", " "]) expect(() => parseEndpoint(text, "--endpoint")).toThrow("--endpoint is empty");
 });
 

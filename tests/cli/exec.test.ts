@@ -93,7 +93,7 @@ test("no approved node exits 3", async () => {
   expect((await exec(["true"], [])).code).toBe(3);
 });
 
-test("if ssh is not installed, the command fails and says so", async () => {
+test("if ssh is not installed, the error is that ssh cannot start", async () => {
   const ran = await opsctl(["cn", "exec", "--nodes", NODE_ID, "true"], {
     env: { ...LOGGED_IN, PATH: mkdtempSync(join(tmpdir(), "berth-empty-")) },
     server: () => ({ body: { items: [node(READY)] } }),

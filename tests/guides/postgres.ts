@@ -9,7 +9,7 @@ import type { Session } from "./run.ts";
 
 export type Postgres = { readonly folder: string; readonly wrap: NonNullable<Session["wrap"]> };
 
-/** Returns this machine's installed PostgreSQL. Skips the rest of the test if there is none that this user can run. */
+/** Returns this machine's installed PostgreSQL. Skips the rest of the test if this user cannot run it. */
 export async function installedPostgres({ skip }: Pick<TestContext, "skip">): Promise<Postgres> {
   const user = await choosePostgresUser();
   skip(!user.seesOurFiles, "PostgreSQL does not run as root, and user namespaces are forbidden: try an ordinary user");

@@ -61,7 +61,7 @@ export async function startTlsProxy(files: Certificate, ports: readonly number[]
 
 type Forward = { readonly from: IncomingMessage; readonly port: number; readonly body: Uint8Array };
 
-/** Forwards a request. Returns the response, or null when there is none. */
+/** Forwards a request. Returns the response, or null if the process does not respond. */
 function forward({ from, port, body }: Forward): Promise<IncomingMessage | null> {
   const headers = { ...from.headers, "x-forwarded-for": from.socket.remoteAddress };
   return new Promise((done) => {

@@ -27,7 +27,7 @@ const RECORD_READS = /^actors\/record\/reads\.ts$/;
 const NONE = /^$/;
 /** Files that all programs of cli share. */
 const SHARED_CLI = /^cli\/(?:(?:internal|image)\/|[\w-]+\.ts$)/;
-/** Packages that an executable may contain: all except those of the server. */
+/** Packages that an executable may contain: all except the server's packages. */
 const EXECUTABLE_PACKAGES = /^(?!@?hono\b|kysely$|pg$|@logtape\/|prom-client$)/;
 /**
  * Only its constants may be imported (an actor's address, a lock's name, a refusal), never its table, cells or

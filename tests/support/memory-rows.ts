@@ -44,7 +44,7 @@ export type MemorySchema = {
   readonly joined?: Readonly<Record<string, Joined>>;
 };
 
-/** What a load returns for an actor without a row. */
+/** The result of loading an actor without a row. */
 export const ABSENT: LoadedActor = { state: null, incarnation: "", version: 0 };
 
 /**

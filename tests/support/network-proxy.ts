@@ -25,7 +25,9 @@ export type NetworkProxy = {
   heal(): void;
   /** Cuts each open connection after `bytes` more bytes in this direction. */
   cutAfter(direction: Direction, bytes: number): void;
-  /** Drops this side of each open connection without notifying the other side. What the other side sends is lost. */
+  /**
+   * Drops this side of each open connection without notifying the other side. Bytes that the other side sends are lost.
+   */
   loseSide(side: Side): void;
   close(): Promise<void>;
 };

@@ -2,7 +2,7 @@ import { type AnyCommand, command } from "../../framework.ts";
 import { COMPLETION_SCRIPTS } from "../../internal/completion-scripts.ts";
 import { withText } from "../open-io.ts";
 
-/** Returns the verb that prints the scripts. Those of opsctl and tenantctl differ only in the program's name. */
+/** Returns the verb that prints the scripts. The scripts of opsctl and tenantctl differ only in the program's name. */
 export function completion(summary: string): AnyCommand {
   const made = command("completion", summary);
   for (const [shell, texts] of Object.entries(COMPLETION_SCRIPTS)) {

@@ -143,7 +143,7 @@ describe("a server with wrong range responses", () => {
     ["another offset", { "content-range": `bytes 5-${CONTENT.length - 1}/${CONTENT.length}` }],
     ["no offset", {}],
     ["another unit", { "content-range": `lines 1-2/3` }],
-  ])("(%s) is asked again for the whole file", async (_name, headers) => {
+  ])("(%s) gets another request, for the whole file", async (_name, headers) => {
     let cut = false;
     vendor.wrong.set(IMAGE_PATH, (request, response, body) => {
       if (request.headers.range !== undefined) return telling(206, headers, body)(request, response, body);
@@ -297,7 +297,7 @@ describe("an image without a hash", () => {
     expectWhole();
   });
 
-  test("includes an image whose only hash has an unknown algorithm", async () => {
+  test("is treated like one whose only hash has an unknown algorithm", async () => {
     changeDigest((artifact) => ({
       ...artifact,
       integrity: { digests: [{ algorithm: "blake3", value: "0".repeat(64) }] },

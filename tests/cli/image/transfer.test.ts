@@ -178,7 +178,7 @@ test("kept bytes of another file, or with neither a digest nor a validator, are 
   expect((await openPart(target, { identity: "y", has_digest: true })).bytes()).toBe(0);
 });
 
-test("the unfinished download of a process that has ended is taken over; that of a running process is not", async () => {
+test("an unfinished download is taken over if its process has ended, and not while that process runs", async () => {
   const part = await openPart(target, OF);
   await part.write(BODY.subarray(0, 500));
   await part.leave();

@@ -43,7 +43,7 @@ async function diagnose(io: Io, name: string): Promise<Diagnosis> {
   };
 }
 
-/** Finds the boot record with this MAC. Returns null if there is none: a hostname may look like a MAC. */
+/** Finds the boot record with this MAC. Returns null if no record has it: a hostname may look like a MAC. */
 async function findRecord(io: Io, mac: string): Promise<BootRecord | null> {
   try {
     return await io.get<BootRecord>(recordPath(mac));
