@@ -1,6 +1,6 @@
-// Resolves an API key to its owner, or to the tenant that it is bound to. The row is found by the hash of the secret,
-// so response time does not reveal whether a key exists: a wrong secret and an unknown id are the same failed lookup.
-// The time of the lookup could reveal something about a hash, but a caller cannot choose hashes.
+// Resolves an API key to its owner, or to the tenant that the key is bound to. The row is looked up by the hash of the
+// secret: a wrong secret and an unknown key id are the same failed lookup, so response time does not reveal whether a
+// key exists. The duration of the lookup may depend on the hash, but a caller cannot choose the hash of a secret.
 import { createHash } from "node:crypto";
 import type { KeyScope } from "../contract/enums.ts";
 import { createLookup } from "../db/lookup.ts";
@@ -20,7 +20,7 @@ type KeyRow = Person & {
   readonly pending: boolean;
 };
 
-/** A key that is bound to a tenant has the permissions of that tenant and none of its owner's. */
+/** A key that is bound to a tenant has that tenant's permissions and none of its owner's. */
 const LOOKUP = `
   select k.id, k.lookup, k.secret_sha256, k.user_id, u.username, u.is_root and k.tenant_id is null as is_root,
          case when k.tenant_id is null then u.capabilities else '{}' end as capabilities,

@@ -1,4 +1,4 @@
-// Decides from the policy whether a caller may perform an action on an object, and words the refusals.
+// Decides from the policy whether a caller may perform an action on an object, and builds the refusal.
 import type { Capability } from "../contract/enums.ts";
 import { type Fault, fault, NOT_FOUND } from "../contract/fault.ts";
 import type { RecordScope, ResourceScope } from "./resource-scope.ts";
@@ -7,7 +7,8 @@ import type { KnownPrincipal, Principal } from "./principal.ts";
 import { owns, sees } from "./visibility.ts";
 
 /**
- * The same for missing, malformed, expired, revoked and unknown credentials, so that it reveals nothing about a key.
+ * The refusal of a missing, malformed, expired, revoked or unknown credential. It is the same for all of them, so that
+ * it reveals nothing about a key.
  */
 export const UNAUTHENTICATED: Fault = fault(
   "unauthenticated",
@@ -17,10 +18,12 @@ export const UNAUTHENTICATED: Fault = fault(
   },
 );
 
-/** The same for an unknown user and a wrong password, so that it reveals no user name. */
+/** The refusal of a login. It is the same for an unknown user and a wrong password, so that it reveals no user name. */
 export const WRONG_LOGIN: Fault = { ...UNAUTHENTICATED, message: "wrong user name or password" };
 
-/** Returns null when the principal may perform the action on some object, otherwise the refusal. Looks at no object. */
+/**
+ * Returns null if the principal's permissions include the action, otherwise the refusal. Does not look at any object.
+ */
 export function refusalOf(action: Action, principal: Principal): Fault | null {
   const rule: Rule = POLICY[action];
   if (rule.who === "anyone" || rule.who === "visitor") return null;
@@ -28,10 +31,14 @@ export function refusalOf(action: Action, principal: Principal): Fault | null {
   return rule.scopes.includes(principal.scope) && hasRight(rule.who, principal) ? null : denial(action);
 }
 
-/** The same for one object, by its scope. */
+/**
+ * Returns null if the principal may perform the action on the object with this scope, otherwise the refusal. Call it
+ * only after refusalOf returned null.
+ */
 export function refusalAt(action: Action, principal: Principal, scope: ResourceScope | RecordScope): Fault | null {
   const { who, scopes }: Rule = POLICY[action];
-  // A key whose scope does not include the action is treated as anonymous; only `visitor` rules admit that.
+  // A key whose scope does not include the action is treated as anonymous. Only `visitor` rules permit anonymous
+  // callers.
   const caller = principal.kind === "user" && scopes.includes(principal.scope) ? principal : null;
   if (caller?.is_root) return null;
   if (who === "tenant") return caller?.tenant_id === scope.tenant_id ? null : denial(action);
@@ -75,19 +82,22 @@ function hasRight(who: Exclude<Rule["who"], "anyone" | "visitor">, principal: Kn
       return operates(principal) || principal.tenant_id !== null;
     case "viewer":
     case "owner":
-      // Decided by the scope of the object.
+      // refusalAt decides this by the scope of the object.
       return true;
     default:
       return principal.is_root || principal.capabilities.includes(who satisfies Capability);
   }
 }
 
-/** Returns the action as the audit chain names it: cn_approve. */
+/** Returns the name of the action in the audit chain, for example cn_approve for CnApprove. */
 export function actionId(action: Action): string {
   return action.replace(/(?<=[a-z])(?=[A-Z])/g, "_").toLowerCase();
 }
 
-/** Returns the statuses of a caller without permission: 403, or 404 where the action is hidden. */
+/**
+ * Returns the statuses that a caller without permission can get: 403, 404 (the action or the object is hidden), or
+ * both.
+ */
 export function refusalsOf(action: Action): (403 | 404)[] {
   const { who, denied }: Rule = POLICY[action];
   switch (who) {
@@ -102,7 +112,7 @@ export function refusalsOf(action: Action): (403 | 404)[] {
   }
 }
 
-/** Returns who may perform an action, in words, for the API description. */
+/** Returns a text that says who may perform an action, for the API description. */
 export function rightsOf(action: Action): string {
   const rule: Rule = POLICY[action];
   const rest = `key scopes: ${rule.scopes.join(", ")}${rule.denied === "hide" ? "; others get 404" : ""}`;

@@ -1,9 +1,9 @@
-// The authorization before every route. The order of refusals:
-// 401 for a bad credential, also on anonymous routes; 429 for an authenticated caller over its rate; 400 for a missing
+// Authorizes each request before its route runs. It refuses in this order:
+// 401 for a bad credential, also on anonymous routes; 429 for an authenticated caller above its rate; 400 for a missing
 // selector; then 403 or 404, first for the action in general, then for the object.
-// The refusal of an authenticated caller is audited. A repeated request uses the saved scope of an object that was
-// deleted since, so that it gets the same answer. A long poll is authorized again before it is answered: a caller that
-// lost its credential or permission meanwhile gets no content (docs/reliability.md, S-11).
+// A 403 or 404 for an authenticated caller is audited. A repeated request for an object that was deleted meanwhile uses
+// the object's saved scope, so that it gets the same answer. A long poll is authorized again before it is answered: a
+// caller that lost its credential or permission meanwhile gets no content (docs/reliability.md, S-11).
 import type { Context } from "hono";
 import { createMiddleware } from "hono/factory";
 import type { AuditActor } from "../contract/audit.ts";
@@ -22,18 +22,23 @@ import type { KnownPrincipal, Principal } from "./principal.ts";
 
 export type AuthorizeOptions = {
   readonly credentials: Credentials;
-  /** For reading the scope of an object. */
+  /** The connection for reading the scope of an object. */
   readonly db: DbClient;
-  /** Called when a node first uses its key: erases the copy that was kept for delivery before the request continues. */
+  /**
+   * Called when a node first uses its key. Erases the copy that was kept for delivery, before the request continues.
+   */
   readonly firstUse: (cn: string, key_id: string) => Promise<unknown>;
-  /** Notes that the key was used, without waiting for the write. */
+  /** Records that the key was used, without waiting for the write. */
   readonly used: (key_id: string) => void;
   readonly denied: (denial: Denied) => Promise<void>;
-  /** Counts the request of an authenticated caller: returns null, or the 429. */
+  /** Counts a request of an authenticated caller. Returns null, or the 429 if the caller exceeds its rate. */
   readonly rate: (principal: KnownPrincipal, method: string) => Fault | null;
-  /** Returns the scope saved for this caller's Idempotency-Key, if the request was sent and answered before. */
+  /**
+   * Returns the scope saved with this caller's Idempotency-Key if an earlier request with the key was answered, else
+   * null.
+   */
   readonly savedScope: (c: Context<HttpEnv>, principal: Principal) => Promise<ResourceScope | RecordScope | null>;
-  /** Called when the route has answered, before the answer is sent. */
+  /** Called after the route has answered and before the answer is sent. */
   readonly answered: (c: Context<HttpEnv>) => Promise<void>;
 };
 
@@ -70,10 +75,11 @@ export function createAuthorize(options: AuthorizeOptions) {
         const found = await locate.find(c, options.db);
         if (found !== null && "kind" in found) return faultResponse(c, found);
         const hidden = found === null || !("anywhere" in found || refusalAt(action, principal, found) === null);
-        // Looked up for a foreign object, too, so that response time does not reveal whether the object exists.
+        // Also looked up if the caller may not access the object, so that response time does not reveal whether it
+        // exists.
         const savedScope = hidden ? await options.savedScope(c, principal) : null;
         const scope = found ?? savedScope;
-        // No object is foreign to a root operator, so its 404 is not audited as a denial.
+        // A root operator may access every object, so its 404 means that the object is missing, and is not audited.
         if (scope === null) return known?.is_root ? faultResponse(c, NOT_FOUND) : await refuse(NOT_FOUND);
         const foreign = "anywhere" in scope ? null : refusalAt(action, principal, scope);
         if (foreign !== null) return await refuse(foreign);
@@ -98,7 +104,7 @@ export function createAuthorize(options: AuthorizeOptions) {
       await options.answered(c);
       const lost = c.get("held") === true ? await c.get("checkAgain")?.() ?? null : null;
       if (lost !== null) {
-        // Drops the headers of the answer that is withheld.
+        // Drops the headers of the withheld answer.
         c.res = undefined;
         c.res = faultResponse(c, lost);
       }
@@ -114,13 +120,16 @@ export function createAuthorize(options: AuthorizeOptions) {
   }
 }
 
-/** Returns the result of the check before the body was read, unless reading took so long that it may be stale. */
+/**
+ * Returns the credential check that ran before the body was read; undefined if it may be stale because reading took
+ * long.
+ */
 function freshlyChecked(c: Context<HttpEnv>): Checked | undefined {
   const checked = c.get("checked");
   return checked !== undefined && performance.now() - checked.at_ms <= CREDENTIAL_FRESH_MS ? checked : undefined;
 }
 
-/** Returns the caller as the audit chain names it. */
+/** Returns the caller in the form that the audit chain stores. */
 export function auditActor(principal: Principal): AuditActor {
   if (principal.kind === "anonymous") return { kind: "anonymous" };
   const { user_id, key_id, is_root } = principal;

@@ -1,15 +1,16 @@
-// The share of the server that a request counts against. More keys, sessions or users do not enlarge it
-// (docs/reliability.md, S-48): the keys and users of a tenant have one share together, each node has its own.
+// Names the share of the server's resources that a request counts against. A caller cannot enlarge its share with more
+// keys, sessions or users (docs/reliability.md, S-48): all keys and users of a tenant have one share together; each
+// node, operator and booter key has its own.
 import type { KnownPrincipal } from "./principal.ts";
 
 export type Caller = {
-  /** Stable name of the share. */
+  /** The name of the share. It does not change between requests. */
   readonly id: string;
-  /** How many ordinary shares it counts as. */
+  /** The caller's rate limit as a multiple of an ordinary caller's. */
   readonly shares: number;
 };
 
-/** A booter sends requests for all machines of its segments. */
+/** A booter sends requests on behalf of all machines of its network segments. */
 const BOOTER_SHARES = 10;
 
 export function shareOf({ bound_cn, tenant_id, user_id, key_id, scope, is_root }: KnownPrincipal): Caller {

@@ -1,6 +1,6 @@
-// Resolves the Authorization header to a principal. Only `Bearer` is accepted, with an API key, a token of another
-// issuer (it has the claim `iss`), or a token of our own sessions (it has none). Each form has its own reader and its
-// own algorithms, so that a token is never checked by the rules of another form.
+// Resolves the Authorization header to a principal. Only `Bearer` is accepted, with one of three credentials: an API
+// key, a token of another issuer (it has the claim `iss`), or a token of our own sessions (it does not). Each is
+// checked by its own reader with its own algorithms, so that a token is never checked by the rules of another kind.
 import { decodeJwt, errors } from "jose";
 import { TOKEN_CHARS_MAX } from "../contract/limits.ts";
 import type { Db } from "../db/pool.ts";
@@ -12,7 +12,7 @@ import type { Principal } from "./principal.ts";
 import { createSessionCredential } from "./session-credential.ts";
 import type { SessionTokens } from "./token.ts";
 
-/** `pending`: the key of a node that has not used it before. */
+/** The principal of a request. `pending` is true for the key of a node that has not used it before. */
 export type Credential = { readonly principal: Principal; readonly pending: boolean };
 
 export type CredentialOptions = Pick<IssuerOptions, "identity" | "federate"> & {
@@ -29,7 +29,10 @@ export function createCredentials({ db, tokens, identity, federate, web }: Crede
   const ofSession = createSessionCredential(db, tokens);
   const ofIssuer = createIssuerCredential({ db, keys: createIssuerKeys({ ...web, identity }), identity, federate });
 
-  /** Anonymous without a header; null for a bad credential. Throws when the database or the issuer fails. */
+  /**
+   * Returns the anonymous principal without a header, and null for a bad credential. Throws when the database or the
+   * issuer fails.
+   */
   return async function credential(header: string | undefined): Promise<Credential | null> {
     if (header === undefined) return { principal: { kind: "anonymous" }, pending: false };
     if (!header.startsWith("Bearer ")) return null;
@@ -44,7 +47,8 @@ export function createCredentials({ db, tokens, identity, federate, web }: Crede
 }
 
 /**
- * Returns the unverified `iss` claim; undefined without one, null for malformed tokens. The reader verifies it later.
+ * Returns the unverified `iss` claim: undefined if the token has none, null if the token is malformed. The token's
+ * reader verifies the claim later.
  */
 function claimedIssuer(token: string): string | undefined | null {
   try {
@@ -56,7 +60,7 @@ function claimedIssuer(token: string): string | undefined | null {
   }
 }
 
-/** PostgreSQL text cannot hold NUL or unpaired surrogates; no issuer's name contains them. */
+/** Returns whether PostgreSQL can store the text: no NUL and no unpaired surrogates. No issuer's name contains them. */
 function isStorable(text: string): boolean {
   return text.isWellFormed() && !text.includes("\0");
 }

@@ -1,6 +1,6 @@
-// Resolves a token of another issuer to its user. The issuer is the identity service of the site's configuration, or
-// one that a tenant registered, which can only issue tokens for that tenant. A token that is bound to something that
-// the server does not check is refused.
+// Resolves a token of another issuer to its user. The issuer is the identity service in the site's configuration, or
+// one that a tenant registered; a tenant's issuer can only issue tokens for that tenant. A token with a `cnf` claim
+// (RFC 7800) that the server cannot check is refused.
 import { z } from "zod";
 import type { Capability } from "../contract/enums.ts";
 import { SUBJECT_CHARS_MAX, TOKEN_LEEWAY_S } from "../contract/limits.ts";
@@ -9,7 +9,7 @@ import type { Credential } from "./credential.ts";
 import type { Issuer, IssuerKeys } from "./issuer.ts";
 import type { KnownPrincipal } from "./principal.ts";
 
-/** From BERTH_IDENTITY_ISSUER, BERTH_IDENTITY_AUDIENCE and BERTH_IDENTITY_JWKS_URL. */
+/** The identity service, from BERTH_IDENTITY_ISSUER, BERTH_IDENTITY_AUDIENCE and BERTH_IDENTITY_JWKS_URL. */
 export type IdentityService = Issuer & { readonly audience: string };
 
 export type Federated = {
@@ -24,7 +24,9 @@ export type IssuerOptions = {
   readonly db: Db;
   readonly keys: IssuerKeys;
   readonly identity: IdentityService | null;
-  /** Creates the user at the first token and returns its id; null when the tenant no longer exists. */
+  /**
+   * Creates the user when its first token arrives, and returns the user's id; null when the tenant no longer exists.
+   */
   readonly federate: (user: Federated) => Promise<string | null>;
 };
 
@@ -36,7 +38,7 @@ const Claims = z.object({
   exp: seconds,
   nbf: seconds.optional(),
 });
-/** `cnf` names the node that the token is for (RFC 7800). */
+/** The claims of the identity service's tokens. `cnf` names the node that the token is for (RFC 7800). */
 const IdentityClaims = Claims.extend({
   tenant_id: z.guid().nullish(),
   realm_scope: z.string().nullish(),
@@ -72,7 +74,9 @@ const TENANT_ALGORITHMS = ["RS256", "ES256", "EdDSA"];
 const FULL_SCOPES: ReadonlySet<unknown> = new Set(["admin", "full"]);
 
 export function createIssuerCredential({ db, keys, identity, federate }: IssuerOptions) {
-  /** `iss` is the unverified issuer claim of the token. */
+  /**
+   * Returns the credential of the token, or null if the token is not accepted. `iss` is the token's unverified issuer.
+   */
   return async function issuerCredential(token: string, iss: string): Promise<Credential | null> {
     return identity !== null && iss === identity.issuer
       ? await ofIdentityService(token, identity)
@@ -88,7 +92,7 @@ export function createIssuerCredential({ db, keys, identity, federate }: IssuerO
     const wanted = node === null ? claims.tenant_id?.toLowerCase() ?? null : null;
     const known = await readKnown({ claims, tenant_id: wanted, node });
     if (known === null || (node !== null && !known.row.node_has_key)) return null;
-    // The token of a node gives the permissions of the node's agent only; its other claims are ignored.
+    // A node's token gives only the permissions of the node's agent; its other claims are ignored.
     if (node !== null) return asUser(known, claims, { is_root: false, scope: "agent", bound_cn: node });
     const scope = FULL_SCOPES.has(claims.scope) ? "full" : "read_only";
     return asUser(known, claims, { is_root: claims.realm_scope === "system", scope, bound_cn: null });
@@ -107,7 +111,10 @@ export function createIssuerCredential({ db, keys, identity, federate }: IssuerO
   type Claimed = z.infer<typeof Claims>;
   type Known = { readonly row: KnownRow; readonly user_id: string };
 
-  /** Returns null when the token is expired or not valid yet, or its tenant does not exist. */
+  /**
+   * Finds or creates the user of the claims. Returns null when the token is expired or not valid yet, or when its
+   * tenant does not exist.
+   */
   async function readKnown(
     given: { readonly claims: Claimed; readonly tenant_id: string | null; readonly node: string | null },
   ): Promise<Known | null> {

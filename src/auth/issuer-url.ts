@@ -1,11 +1,14 @@
-// URLs of issuers: https, or http on a loopback address.
+// Checks the URLs of token issuers: https, or http on a loopback address.
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 
-/** The rule for the URL of an issuer, for error texts. */
+/** The rule for issuer URLs, as error texts quote it. */
 export const ISSUER_URL_RULE = "must be https, or http on a loopback address, without user, query or fragment";
 
-/** Returns whether the URL authenticates the issuer (OpenID Connect Discovery, 3). */
+/**
+ * Returns whether the URL may name an issuer: TLS or the loopback address proves which server answers (OpenID Connect
+ * Discovery, 3).
+ */
 export function isIssuerUrl(text: string): boolean {
   const url = URL.parse(text);
   if (url === null || /[?#\s]/.test(text) || url.username !== "" || url.password !== "") return false;
@@ -13,7 +16,8 @@ export function isIssuerUrl(text: string): boolean {
 }
 
 /**
- * Returns whether keys may be fetched from a URL that the issuer names. A remote issuer must not name a local address.
+ * Returns whether keys may be fetched from a URL that the issuer's discovery document names. A remote issuer must not
+ * name a local address.
  */
 export function mayFollow(issuer: string, text: string): boolean {
   const [from, to] = [URL.parse(issuer), URL.parse(text)];

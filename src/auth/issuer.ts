@@ -1,5 +1,6 @@
-// The keys of other issuers, found by OpenID discovery or configured. They are cached for JWKS_CACHE_S and read again
-// when a token names an unknown key. A failing issuer is an error; the caller never becomes anonymous.
+// Reads and caches the signing keys of other issuers. The URL of the keys is configured or found by OpenID discovery.
+// Keys are cached for JWKS_CACHE_S and read again when a token names an unknown key. If the issuer fails, verifying
+// throws an error; the caller is never treated as anonymous.
 import { Buffer } from "node:buffer";
 import { compactVerify, createLocalJWKSet, errors } from "jose";
 import { z } from "zod";
@@ -13,14 +14,14 @@ import {
 import type { DocumentFetch } from "../outbound/document.ts";
 import { mayFollow } from "./issuer-url.ts";
 
-/** The issuer does not answer, or its answer is invalid. The text is for the log. */
+/** The issuer does not answer, or its answer is invalid. The message is only logged. */
 export class IssuerUnavailable extends Error {
   override readonly name = "IssuerUnavailable";
 }
 
 export type Issuer = {
   readonly issuer: string;
-  /** Null: found by discovery. */
+  /** The URL of the key set; null: found by discovery. */
   readonly jwks_url: string | null;
 };
 
@@ -32,16 +33,19 @@ const KeySet = z.object({ keys: z.array(z.looseObject({ kty: z.string() })) });
 
 export type IssuerKeys = ReturnType<typeof createIssuerKeys>;
 
-/** How the documents of issuers are fetched. Tenants and issuers choose the addresses. */
+/** Access to the documents of issuers. Their URLs are not trusted: tenants and issuers choose them. */
 export type IssuerWeb = {
   readonly fetch: DocumentFetch;
-  /** Reads the setting `fetch.allowed_private`. */
+  /** Reads the setting `fetch.allowed_private`: the private networks that may be fetched from. */
   readonly allowedPrivate: () => Promise<readonly string[]>;
   /** The identity service of the site's configuration. */
   readonly identity: Issuer | null;
 };
 
-/** Returns `verify`. `clock_ms` is monotonic; it only measures the age of cached keys. */
+/**
+ * Returns `verify`, which checks the signatures of tokens. `clock_ms` is monotonic; it only measures the age of cached
+ * keys.
+ */
 export function createIssuerKeys(web: IssuerWeb, clock_ms: () => number = () => performance.now()) {
   const entries = new Map<string, Entry>();
   const age_s = (at_ms: number) => (clock_ms() - at_ms) / 1_000;
@@ -91,7 +95,7 @@ export function createIssuerKeys(web: IssuerWeb, clock_ms: () => number = () => 
     return await entry.reading;
   }
 
-  /** Drops the entries of issuers that are no longer used. */
+  /** Drops the cached keys of issuers that are no longer used. */
   function forgetOld(): void {
     for (const [name, { keys, reading, failed_at_ms }] of entries) {
       const at_ms = keys?.read_at_ms ?? failed_at_ms;
@@ -118,7 +122,10 @@ async function discover(web: IssuerWeb, issuer: string, named: readonly string[]
   return found.jwks_uri;
 }
 
-/** @param named URLs of the site's configuration, whose origins may be private */
+/**
+ * Fetches a JSON document.
+ * @param named URLs in the site's configuration, whose origins may be private
+ */
 async function fetchJson(
   { fetch, allowedPrivate }: IssuerWeb,
   url: string,

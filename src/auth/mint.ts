@@ -37,14 +37,18 @@ export type Mint = ReturnType<typeof createMint>;
 /** Returns the functions that create and open secrets with the server's secret. */
 export function createMint(secret: Uint8Array) {
   /**
-   * Derives a key from the message id, so that a repeated request gets the same key although no stored reply holds it.
+   * Derives an API key from the message id, so that a repeated request gets the same key and the stored reply need not
+   * contain it.
    */
   function apiKey(msg_id: string) {
     const bytes = derive(secret, { purpose: "api-key", id: msg_id }, LOOKUP_BYTES + SECRET_BYTES);
     return keyOf(bytes);
   }
 
-  /** Returns a random key for a node. The sealed copy is deleted at first use; then only the node has the key. */
+  /**
+   * Returns a random API key for a node, with its ticket keys. The sealed copy is deleted when the node first uses the
+   * key; then only the node has it.
+   */
   function nodeKey(server_uuid: string, key: { readonly id: string; readonly user_id: string }) {
     const { text, lookup, secret_sha256 } = keyOf(randomBytes(LOOKUP_BYTES + SECRET_BYTES));
     const tickets: TicketKeys = {
@@ -69,12 +73,12 @@ export function createMint(secret: Uint8Array) {
     return JSON.parse(open(secret, sealed, { purpose: "ticket-keys", id: server_uuid }));
   }
 
-  /** Derives the token of a registration, 32 hex characters. The record stores only its hash. */
+  /** Derives the poll token of a registration: 32 hex characters. The record stores only the token's hash. */
   function pollToken(registration_id: string): string {
     return derive(secret, { purpose: "poll-token", id: registration_id }, POLL_TOKEN_BYTES).toString("hex");
   }
 
-  /** Derives a UUID (version 8) from the message id, for a further record that the request creates. */
+  /** Derives a UUID (version 8) from the message id, for an additional record that the request creates. */
   function idFrom(msg_id: string, label: string): string {
     const hex = derive(secret, { purpose: `id:${label}`, id: msg_id }, UUID_BYTES).toString("hex");
     return [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20)].join(
@@ -105,7 +109,9 @@ export function createMint(secret: Uint8Array) {
     return open(secret, sealed, { purpose: "user-data", id: instance_id });
   }
 
-  /** Returns the mark that a node writes into an instance's VM and reports, so that the server recognizes its VMs. */
+  /**
+   * Returns the HMAC that a node writes into an instance's VM and reports, so that the server recognizes its own VMs.
+   */
   function identityHmac({ instance_id, tenant_id, project_id }: InstanceIdentity): string {
     const key = derive(secret, { purpose: "instance-identity", id: "" }, DIGEST_KEY_BYTES);
     return createHmac("sha256", key).update([instance_id, tenant_id, project_id].join("\0")).digest("hex");
@@ -116,7 +122,10 @@ export function createMint(secret: Uint8Array) {
     return derive(secret, { purpose: "instance-root-password", id: instance_id }, SECRET_BYTES).toString("base64url");
   }
 
-  /** Returns a digest that identifies a body. Keyed: a plain hash would allow guessing a password in the body. */
+  /**
+   * Returns a digest that identifies a request body. It is keyed, because a plain hash would let an attacker who reads
+   * the database guess a password in the body.
+   */
   function bodyDigest(body: string): string {
     return createHmac("sha256", derive(secret, { purpose: "idempotency", id: "" }, DIGEST_KEY_BYTES)).update(body)
       .digest("hex");

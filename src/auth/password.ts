@@ -4,10 +4,10 @@ import { Worker } from "node:worker_threads";
 import { type Fault, fault } from "../contract/fault.ts";
 import type { PasswordAnswer, PasswordTask } from "./password-worker.ts";
 
-/** Tasks in the queue: about six seconds of work. */
+/** Maximum number of queued tasks: about six seconds of work. */
 const WAITING_MAX = 64;
 
-/** A hash that no password matches, with the cost of a real one. */
+/** A hash that no password matches and that takes as long to check as a real one. */
 const NO_PASSWORD = `$argon2id$v=19$m=19456,t=2,p=1$${"A".repeat(22)}$${"A".repeat(43)}`;
 
 export const PASSWORDS_BUSY: Fault = fault("unavailable", "too many passwords are being checked; try again", {
@@ -17,7 +17,10 @@ export const PASSWORDS_BUSY: Fault = fault("unavailable", "too many passwords ar
 export type Passwords = {
   /** Returns the hash to store, or a Fault when the queue is full. */
   hash(password: string): Promise<string | Fault>;
-  /** Null is a user who does not exist or has no password: returns false after the same work. */
+  /**
+   * Checks a password. `hash` is null for a user who does not exist or has no password: returns false after the same
+   * work. Returns a Fault when the queue is full.
+   */
   verify(password: string, hash: string | null): Promise<boolean | Fault>;
   close(): Promise<void>;
 };
@@ -50,7 +53,7 @@ export function createPasswords(): Passwords {
     }
   }
 
-  /** Fails the queued tasks; the next task starts another worker. */
+  /** Fails all queued tasks. The next task starts a new worker. */
   function abandon(error: Error): void {
     worker = null;
     for (const { fail } of waiting.values()) fail(error);

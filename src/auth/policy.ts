@@ -1,25 +1,24 @@
-// The permissions: one table from action to rule, read by authorization.ts. The scope of a key is checked before the
-// permissions of its owner, so a scoped key of root stays scoped.
+// The permissions: a table from action to rule, read by authorization.ts. The scope of a key is checked before the
+// permissions of its owner, so a scoped key of root is limited to its scope.
 import type { Capability, KeyScope } from "../contract/enums.ts";
 
 export type Rule = {
   /**
+   * Who may perform the action. Root satisfies every rule except node.
    * - anyone: no credential needed
    * - user: every user
-   * - root: the root operator
-   * - node: the key that is bound to the node
+   * - root: root operators
+   * - node: a key that is bound to a node
    * - tenant: members of the object's tenant
-   * - silo: members with the capability silo-admin of any tenant of the object's silo. A silo is one customer and its
-   *   tenants are departments, so other members act only in their own tenant.
-   * - silo_tenant: tenant or silo
-   * - viewer: members of the scope of an image or an SSH key
-   * - visitor: viewer, and everybody when the scope is public
-   * - owner: those who may also change it
-   * - operator: users with system-operate, on objects of any tenant; members of the object's tenant, whom the route
-   *   refuses with a reason
+   * - silo: members of any tenant of the object's silo, if they have the capability silo-admin. A silo is one customer
+   *   and its tenants are departments, so other members act only in their own tenant.
+   * - silo_tenant: callers that satisfy tenant or silo
+   * - viewer: callers who may see the image or SSH key (visibility.ts)
+   * - visitor: viewers, and everybody when the scope is public
+   * - owner: callers who may see and change the image or SSH key (visibility.ts)
+   * - operator: users with system-operate, on objects of any tenant, and members of the object's tenant; the route
+   *   limits what each of them may do
    * - a capability: users who have it
-   *
-   * Root satisfies every rule except node.
    */
   readonly who:
     | "anyone"
@@ -36,7 +35,10 @@ export type Rule = {
     | Capability;
   /** The key scopes that include the action. */
   readonly scopes: readonly KeyScope[];
-  /** How an authenticated caller without permission is refused: forbid is a 403 with the action, hide a 404. */
+  /**
+   * How an authenticated caller without permission is refused: `forbid` with a 403 that names the action, `hide` with a
+   * 404.
+   */
   readonly denied: "forbid" | "hide";
 };
 
@@ -45,7 +47,7 @@ const READ: readonly KeyScope[] = ["full", "read_only"];
 const AUDIT: readonly KeyScope[] = ["full", "read_only", "audit_only"];
 const ALL: readonly KeyScope[] = ["full", "read_only", "audit_only", "agent", "booter", "ur_enroll"];
 const AGENT: readonly KeyScope[] = ["agent"];
-/** The work of a booter, also permitted to a full key of a root operator. */
+/** The key scopes for a booter's actions. A full key of a root operator may perform them, too. */
 const BOOTER: readonly KeyScope[] = ["full", "booter"];
 const ANNOUNCE: readonly KeyScope[] = ["full", "booter", "ur_enroll"];
 const BOOT_READ: readonly KeyScope[] = ["full", "read_only", "booter"];
@@ -55,7 +57,7 @@ const OF_SILO = { who: "silo", scopes: FULL, denied: "hide" } as const;
 const OF_TENANT_READ = { who: "tenant", scopes: READ, denied: "hide" } as const;
 const OF_TENANT = { who: "tenant", scopes: FULL, denied: "hide" } as const;
 
-/** Records with a scope: 404 for callers who may not see the record, 403 for those who may only see it. */
+/** Rules for images and SSH keys: 404 for callers who may not see the record, 403 for callers who may only see it. */
 const OF_SCOPE_READ = { who: "viewer", scopes: READ, denied: "hide" } as const;
 const OF_SCOPE = { who: "owner", scopes: FULL, denied: "forbid" } as const;
 const IN_SCOPE = { who: "owner", scopes: FULL, denied: "hide" } as const;
@@ -78,7 +80,7 @@ export const POLICY = {
   Logout: { who: "user", scopes: ALL, denied: "forbid" },
   ChangePassword: { who: "user", scopes: FULL, denied: "forbid" },
 
-  // Hidden from users who lack the capability.
+  // Users who lack the capability get 404.
   SystemRead: { who: "system-read", scopes: READ, denied: "hide" },
   SystemConfigWrite: { who: "system-config-write", scopes: FULL, denied: "hide" },
   UserCreate: { who: "system-operate", scopes: FULL, denied: "hide" },
@@ -98,7 +100,7 @@ export const POLICY = {
   CnDrainPreview: { who: "root", scopes: READ, denied: "forbid" },
   CnRootPassword: { who: "root", scopes: FULL, denied: "forbid" },
   CnSetupPropose: { who: "root", scopes: READ, denied: "forbid" },
-  // Not permitted to any scoped key.
+  // Only a full key may perform these, no key of another scope.
   CnSetupApprove: { who: "root", scopes: FULL, denied: "forbid" },
   CnFactoryReset: { who: "root", scopes: FULL, denied: "forbid" },
   CnRemove: { who: "root", scopes: FULL, denied: "forbid" },

@@ -11,9 +11,12 @@ export type Person = {
   readonly capabilities: readonly Capability[];
   /** The tenant of the key, or else of the user; null for operators. */
   readonly tenant_id: string | null;
-  /** The silo of its tenant, if it has the capability silo-admin. Null otherwise, and for a key bound to a tenant. */
+  /**
+   * The silo that the user administers: the silo of its tenant, if it has the capability silo-admin. Null otherwise,
+   * and for a key that is bound to a tenant.
+   */
   readonly silo_id: string | null;
-  /** The silo of its tenant: members and keys of the tenant see and use the records of the whole silo. */
+  /** The silo of `tenant_id`. Members and keys of the tenant see and use the records of the whole silo. */
   readonly home_silo_id: string | null;
 };
 
@@ -27,9 +30,9 @@ export type Principal =
     readonly key_tenant_id: string | null;
     /** The login session of the token; null for keys and for tokens of other issuers. */
     readonly session_id: string | null;
-    /** `full` for the token of a login session. */
+    /** The scope of the key or token; `full` for the token of a login session. */
     readonly scope: KeyScope;
-    /** The compute node of a per-node key. */
+    /** The compute node that the credential is bound to; null for other credentials. */
     readonly bound_cn: string | null;
     readonly expires_at: Date | null;
   };

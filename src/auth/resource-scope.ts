@@ -1,6 +1,6 @@
-// Finds the scope of a request's object in the hierarchy, before the request is authorized. An object of another tenant
-// and a missing object get the same 404 after the same work. Selectors are checked before permissions, since a missing
-// selector reveals nothing about any object.
+// Finds the silo, tenant and project of a request's object, before the request is authorized. An object of another
+// tenant and a missing object get the same 404 after the same work. Selectors (query parameters that name the object's
+// parent) are checked before permissions, since a missing selector reveals nothing about any object.
 import type { Context } from "hono";
 import { Uuid } from "../contract/common.ts";
 import type { ScopeColumns } from "../contract/scope.ts";
@@ -12,26 +12,26 @@ type Ctx = Context<HttpEnv>;
 
 export type ResourceScope = {
   readonly silo_id: string;
-  /** Null for a silo. */
+  /** Null when the object is a silo or belongs to a silo as a whole. */
   readonly tenant_id: string | null;
-  /** Null for objects of a tenant or a silo as a whole. */
+  /** Null when the object is, or belongs to, a tenant or a silo as a whole. */
   readonly project_id: string | null;
 };
 
-/** The scope of a record that names one: public, a level of the hierarchy, or a user. */
+/** The scope of an image or an SSH key, which the record itself stores: public, a level of the hierarchy, or a user. */
 export type RecordScope = ScopeColumns;
 
-/** The query is not limited to one scope: the route filters the list for the caller. */
+/** A list that is not limited to one scope: the route returns only the rows that the caller may see. */
 export type Anywhere = { readonly anywhere: true };
 
 /** How a route finds the scope of its object. */
 export type Locate = {
-  /** Required query keys. */
+  /** Query parameters that the request must have. */
   readonly selectors?: readonly string[];
-  /** Overrides `selectors` where they depend on the request; `missing` overrides the error text. */
+  /** Replaces `selectors` if they depend on the request. `missing` replaces the error text. */
   readonly wanted?: (c: Ctx) => readonly string[];
   readonly missing?: (c: Ctx) => string;
-  /** Returns null when the object does not exist, or a Fault when an id is not a UUID. */
+  /** Returns the scope, null when the object does not exist, or a Fault when an id is not a UUID. */
   readonly find: (c: Ctx, db: DbClient) => Promise<ResourceScope | RecordScope | Anywhere | null | Fault>;
 };
 
@@ -48,7 +48,7 @@ export type ScopedTable =
   | "disk"
   | "nic";
 
-/** Returns the 400 for a missing selector or for the silo selector, or null. */
+/** Returns the 400 for a missing selector or for use of the silo selector, otherwise null. */
 export function selectorFault(c: Ctx, locate: Locate): Fault | null {
   const selectors = locate.wanted?.(c) ?? locate.selectors;
   if (selectors === undefined) return null;
@@ -63,7 +63,7 @@ export function selectorFault(c: Ctx, locate: Locate): Fault | null {
   return fault("bad_request", message, { error_code: "MissingScope" });
 }
 
-/** `?tenant=&project=`: a project of another tenant counts as missing. */
+/** The project that `?tenant=&project=` names. A project of another tenant counts as missing. */
 export const inProject: Locate = {
   selectors: ["tenant", "project"],
   find: (c, db) =>
@@ -74,20 +74,20 @@ export const inProject: Locate = {
     ),
 };
 
-/** `?vpc=`; `?project=`, if sent, must be the project of the VPC. */
+/** The VPC that `?vpc=` names. `?project=`, if sent, must be the project of the VPC. */
 export const inVpc: Locate = inParent("vpc", "vpc");
 
-/** `?route_table=`; `?project=` is ignored. */
+/** The route table that `?route_table=` names. `?project=` is ignored. */
 export const inRouteTable: Locate = inParent("route_table", null);
 
-/** `?instance=`. */
+/** The instance that `?instance=` names. */
 export const inInstance: Locate = {
   ...inParent("instance", null),
   missing: (c) =>
     `${c.req.method} ${c.req.path} requires \`?instance=<uuid>\`; there is no search for disks across a project`,
 };
 
-/** Instances by image or node are listed from all projects, otherwise from one. */
+/** Lists of instances. With `?image=` or `?cn=` the list spans all projects, otherwise it needs one project. */
 export const ofInstances: Locate = {
   wanted: (c) => narrow(c, ["image", "cn"]) ? [] : ["tenant", "project"],
   missing: () => "set `image=`, `cn=`, or `tenant=&project=` to scope the list",
@@ -97,7 +97,7 @@ export const ofInstances: Locate = {
   },
 };
 
-/** NICs by address are listed from all projects, otherwise from one subnet, instance or project. */
+/** Lists of NICs. With `?ip=` the list spans all projects, otherwise it needs one subnet, instance or project. */
 export const ofNics: Locate = {
   wanted: (c) => narrow(c, ["ip", "subnet", "instance"]) ? [] : ["tenant", "project"],
   missing: (c) =>
@@ -134,7 +134,7 @@ export function atRow(table: ScopedTable, param: string): Locate {
   return { find: (c, db) => withIds(c, { [param]: "path" }, ([id = ""]) => findRow(db, table, id)) };
 }
 
-/** An operation has the scope of the tenant that it refers to. Operations without one are for operators only. */
+/** An operation, with the scope of the tenant that it refers to. Only operators may see operations without a tenant. */
 export const atOperation: Locate = {
   find: (c, db) => withIds(c, { id: "path" }, ([id = ""]) => findOperationScope(db, id)),
 };
@@ -157,7 +157,7 @@ export const atSilo: Locate = {
     }),
 };
 
-/** A tenant as an object of the silo in the path. */
+/** A tenant below a silo, both by their ids in the path. A tenant of another silo counts as missing. */
 export const atTenantOfSilo: Locate = {
   find: (c, db) =>
     withIds(c, { silo_id: "path", tenant_id: "path" }, async ([silo_id = "", id = ""]) => {
@@ -179,7 +179,7 @@ export const atProject: Locate = {
     ),
 };
 
-/** A floating IP of another tenant or project than the path names counts as missing. */
+/** A floating IP below a project. A floating IP of another tenant or project than the path names counts as missing. */
 export const atFloatingIpOfProject: Locate = {
   find: (c, db) =>
     withIds(c, { tenant_id: "path", project_id: "path", floating_ip_id: "path" }, async (ids) => {

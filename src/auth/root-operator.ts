@@ -1,4 +1,4 @@
-// Creates the root operator at the first start, with a key from the environment or one that is shown once.
+// Creates the root operator at the first start. Its key comes from the environment, or is generated and shown once.
 import { Buffer } from "node:buffer";
 import { randomBytes } from "node:crypto";
 import { KEY_LOOKUP_CHARS, KEY_SECRET_CHARS } from "../contract/limits.ts";
@@ -11,11 +11,11 @@ export type RootKey = { readonly lookup: string; readonly secret_sha256: string 
 export type RootOptions = {
   readonly db: Db;
   readonly newId: () => string;
-  /** BERTH_ROOT_KEY, validated, or null. */
+  /** The validated value of BERTH_ROOT_KEY, or null. */
   readonly given: string | null;
   /** Creates the root user with this id, unless another process has created one meanwhile. */
   readonly make: (user_id: string, username: string) => Promise<unknown>;
-  /** Stores a full key for this user. */
+  /** Stores a key with the scope full for this user. */
   readonly store: (user_id: string, key: RootKey) => Promise<unknown>;
   /** Shows a new key on the console, once. */
   readonly show: (key: string) => void;
@@ -23,7 +23,10 @@ export type RootOptions = {
 
 const USERNAME = "root";
 
-/** Creates the root user if it does not exist, and returns its id. Processes that start together agree on one. */
+/**
+ * Creates the root user and its key if they do not exist, and returns the user's id. Processes that start at the same
+ * time agree on one user.
+ */
 export async function ensureRootOperator(options: RootOptions): Promise<string> {
   const { db, newId, make } = options;
   const find = async () =>
@@ -36,7 +39,9 @@ export async function ensureRootOperator(options: RootOptions): Promise<string> 
   return user_id;
 }
 
-/** Of several processes that start together, one creates the key and the others find it. */
+/**
+ * Runs `work` under a database lock: if several processes start together, one creates the key and the others find it.
+ */
 async function oneAtATime(db: Db, work: () => Promise<void>): Promise<void> {
   await db.withClient(async (client) => {
     await client.query("begin");

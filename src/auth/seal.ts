@@ -1,6 +1,6 @@
-// Seals secrets that the server must read again: AES-256-GCM with one key per purpose. A sealed text opens only with
-// the purpose and id that it was sealed for, so that it cannot be moved to another row. Format 1: "s1." and base64url
-// of nonce (12 bytes), ciphertext, tag (16 bytes).
+// Seals (encrypts) secrets that the server must read again: AES-256-GCM with one key per purpose. A sealed text opens
+// only with the purpose and id that it was sealed for, so it cannot be moved to another row. Format 1: "s1.", then
+// base64url of nonce (12 bytes), ciphertext and tag (16 bytes).
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
 
 /** The purpose of a sealed or derived value, and the record that it belongs to. */
@@ -20,7 +20,8 @@ export function seal(secret: Uint8Array, plaintext: string, context: SealContext
 }
 
 /**
- * Opens a sealed text. Throws an Error when it was changed, moved, or sealed with another secret, without saying which.
+ * Opens a sealed text. Throws an Error when the text was changed, moved, or sealed with another secret; the Error does
+ * not say which of these.
  */
 export function open(secret: Uint8Array, sealed: string, context: SealContext): string {
   const body = Buffer.from(sealed.slice(PREFIX.length), "base64url");
@@ -56,7 +57,7 @@ function hkdf(secret: Uint8Array, info: Uint8Array, bytes: number): Buffer {
   return Buffer.from(hkdfSync("sha256", secret, new Uint8Array(), info, bytes));
 }
 
-/** JSON keeps the parts distinct, whatever they contain. */
+/** Encodes a context as JSON, so that different contexts never give the same label. */
 function label(use: "sealed" | "derived" | "seal-key", { purpose, id }: SealContext): Uint8Array {
   return new TextEncoder().encode(JSON.stringify(["berth", 1, use, purpose, id]));
 }

@@ -7,7 +7,7 @@ import type { DbClient } from "../db/pool.ts";
 
 export type SecretSources = {
   readonly env: { readonly BERTH_SECRET_KEY?: string; readonly DATABASE_URL?: string };
-  /** BERTH_DATA_DIR. */
+  /** The data folder, BERTH_DATA_DIR. */
   readonly dataDir: string;
   readonly db: DbClient;
 };
@@ -15,7 +15,7 @@ export type SecretSources = {
 export type ServerSecret = {
   readonly secret: Uint8Array;
   readonly from: "environment" | "file" | "database";
-  /** Logged when the server starts. */
+  /** A warning to log when the server starts, or null. */
   readonly warning: string | null;
 };
 
@@ -52,7 +52,7 @@ function parse(text: string): Uint8Array | null {
   return bytes !== null && bytes.length >= SECRET_BYTES ? bytes : null;
 }
 
-/** Returns the secret in the data folder as BERTH_SECRET_KEY takes it; creates it on the first start. */
+/** Returns the secret in the data folder, in the form of BERTH_SECRET_KEY. Creates it on the first start. */
 export async function secretOfFolder(dataDir: string): Promise<string> {
   return Buffer.from(await fromFile(dataDir)).toString("hex");
 }
@@ -77,7 +77,10 @@ async function fromFile(dataDir: string): Promise<Uint8Array> {
   return secret;
 }
 
-/** Writes a temporary file and links it, so that the secret appears complete; the first process to link it wins. */
+/**
+ * Creates the secret in a temporary file and hard-links it to `path`, so that no process reads a partial secret. If
+ * several processes do this, the first link wins.
+ */
 async function mint(path: string, dataDir: string): Promise<void> {
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   const temporary = `${path}.${randomBytes(6).toString("hex")}`;
@@ -97,7 +100,7 @@ async function mint(path: string, dataDir: string): Promise<void> {
   }
 }
 
-/** All servers of one database get the same secret. */
+/** Reads the secret from the database, or creates it. All servers of one database get the same secret. */
 async function fromDatabase(db: DbClient): Promise<Uint8Array> {
   const read = () => db.query<{ secret: Uint8Array }>("select secret from server_secret");
   const present = (await read()).rows[0];

@@ -1,5 +1,5 @@
 // Resolves an access token to its user. The session is looked up on every request, so that a logout, a new password or
-// the deletion of the user takes effect in every process at once.
+// the deletion of the user takes effect immediately in every process.
 import { createLookup } from "../db/lookup.ts";
 import type { Db } from "../db/pool.ts";
 import type { Credential } from "./credential.ts";

@@ -1,6 +1,6 @@
-// The tokens of a login session. They are derived from the session's row, so that a repeated login or refresh gets the
-// same tokens and no stored reply holds one. The signature proves that the server issued the token; the row, read on
-// every request, says whether the session still exists.
+// Issues and reads the tokens of a login session. They are derived from the session's row, so a repeated login or
+// refresh gets the same tokens, and no stored reply contains a token. The signature proves that the server issued the
+// token; the row, which is read on every request, shows whether the session still exists.
 import { Buffer } from "node:buffer";
 import { compactVerify, errors, type JWTPayload, SignJWT } from "jose";
 import { z } from "zod";
@@ -12,14 +12,14 @@ import { derive } from "./seal.ts";
 const ALG = "HS256";
 const KEY_BYTES = 32;
 
-/** The input for the tokens of one generation of a session. */
+/** The fields of a session's row from which its tokens are derived. */
 export type TokenSource = {
   readonly id: string;
   readonly user_id: string;
   readonly tenant_id: string | null;
   readonly generation: number;
   readonly refreshed_at: Date;
-  /** When the session ends without another refresh; its tokens expire no later. */
+  /** The time at which the session ends unless it is refreshed; its tokens expire no later. */
   readonly expires_at: Date | null;
 };
 
@@ -50,7 +50,7 @@ export function createSessionTokens(secret: Uint8Array) {
 
   const sign = (claims: JWTPayload) => new SignJWT(claims).setProtectedHeader({ alg: ALG, typ: "JWT" }).sign(key);
 
-  /** Returns the tokens: always the same for the same source. */
+  /** Issues the two tokens of a session. The same source always gives the same tokens. */
   async function issue({ id, user_id, tenant_id, generation, refreshed_at, expires_at }: TokenSource): Promise<Tokens> {
     const iat = Math.floor(refreshed_at.getTime() / 1_000);
     const end = expires_at === null ? Infinity : Math.floor(expires_at.getTime() / 1_000);

@@ -1,11 +1,11 @@
 // Decides whether a caller may see or change an image or an SSH key. The two permissions differ in two scopes. Public:
-// everybody sees, only root changes. Silo: every member and key of the silo's tenants sees, only a member with the
-// capability silo-admin changes. Callers check for root themselves.
+// everybody sees the record, only root changes it. Silo: all members and keys of the silo's tenants see it, only
+// members with the capability silo-admin change it. These functions do not check for root; their callers do.
 import type { ScopeKind } from "../contract/enums.ts";
 import type { RecordScope, ResourceScope } from "./resource-scope.ts";
 import type { KnownPrincipal } from "./principal.ts";
 
-/** Returns whether the caller may see the record; null is an anonymous caller. */
+/** Returns whether the caller may see the record. `caller` is null for an anonymous caller. */
 export function sees(caller: KnownPrincipal | null, scope: ResourceScope | RecordScope): boolean {
   const kind = scopeKindOf(scope);
   if (kind === "public") return true;
@@ -27,7 +27,9 @@ function isIn(caller: KnownPrincipal, scope: ResourceScope | RecordScope): boole
   return caller.user_id === scope.user_id && reaches;
 }
 
-/** Objects that are listed or created in a level of the hierarchy have that level as their scope. */
+/**
+ * Returns the kind of the scope. A record that is listed or created at a level of the hierarchy has that level's kind.
+ */
 function scopeKindOf(scope: ResourceScope | RecordScope): ScopeKind {
   if ("scope_kind" in scope) return scope.scope_kind;
   if (scope.project_id !== null) return "project";
