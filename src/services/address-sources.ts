@@ -1,5 +1,5 @@
-// Finds the sources for the address of a floating IP: a fixed pool, an external subnet, or the networks of a pool in
-// order. Networks that are reserved for other silos count as missing.
+// Finds the pools from which a floating IP can get its address: a fixed pool, one external subnet, or the external
+// subnets of a network pool in order. Networks that are reserved for other silos count as missing.
 import type { Kysely } from "kysely";
 import type { AddressSource } from "../../actors/floating-ip/messages.ts";
 import { findExternalSubnets } from "../../actors/external-subnet/reads.ts";
@@ -18,13 +18,16 @@ export type Wanted =
   | { readonly by: "family"; readonly family: AddressFamily }
   | { readonly by: "network" | "pool"; readonly id: string };
 
-/** The tenant that the address is for, and whether the caller may see a subnet of a tenant. */
+/**
+ * The silo of the tenant that the address is for, and a function that returns whether the caller may see a tenant's
+ * subnets.
+ */
 export type Asker = { readonly silo_id: string; readonly seesTenant: (tenant_id: string) => boolean };
 
 export type Sources = {
   readonly sources: readonly AddressSource[];
   readonly network_pool_id: string | null;
-  /** The refusal when there is no source with a free address. */
+  /** The refusal when no source has a free address, or when there is no source. */
   readonly refusal: Fault;
 };
 
@@ -68,7 +71,7 @@ function isOffered({ owner_silos }: { readonly owner_silos: readonly string[] },
   return owner_silos.length === 0 || owner_silos.includes(silo_id);
 }
 
-/** IPv4 first, then IPv6. */
+/** Returns the sources of an external subnet: IPv4 first, then IPv6. */
 function sourcesIn(network: ExternalSubnet): AddressSource[] {
   return ADDRESS_FAMILIES.flatMap((family) => {
     const name = `ip${family}` as const;

@@ -47,7 +47,7 @@ async function wholePart({ kysely, mint }: Deps, instance: Instance): Promise<Pa
     nics,
     subnets: subnets.filter((subnet) => subnet !== undefined),
     disks,
-    // Keys that were deleted since the instance was created are left out.
+    // Leaves out keys that were deleted after the instance was created.
     ssh_public_keys: keys.flatMap((key) => key === undefined ? [] : [key.public_key]),
     user_data: sealed_user_data === null ? null : mint.openUserData(instance.id, sealed_user_data),
     managed_identity: { ...identity, identity_hmac: mint.identityHmac(identity) },

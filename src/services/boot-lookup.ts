@@ -1,4 +1,4 @@
-// Reads for boot routes: the policy's decision about a machine, and its roster entry.
+// Reads for boot routes: the boot policy's decision about a machine, and the machine's roster entry.
 import { randomUUID } from "node:crypto";
 import type { Kysely } from "kysely";
 import { findPolicy } from "../../actors/boot-policy/reads.ts";
@@ -16,8 +16,9 @@ import { serialOf } from "../lib/ids/sysinfo-serial.ts";
 import { segmentOf } from "./admin-network.ts";
 
 /**
- * Returns the fields of the messages `seen`, `authorize` and `rescue`.
- * @param guid the machine's GUID in the packet: for some machines it encodes the service tag
+ * Returns the policy's decision about a machine and its declared data: the fields that the messages `seen`, `authorize`
+ * and `rescue` share.
+ * @param guid the machine's GUID in the packet, which encodes the service tag on some machines
  */
 export async function lookUp(kysely: Kysely<Database>, mac: string, guid: unknown = null) {
   const [{ policy, version }, roster, sysinfo] = await Promise.all([
@@ -34,14 +35,17 @@ export async function lookUp(kysely: Kysely<Database>, mac: string, guid: unknow
   };
 }
 
-/** Replaced by the address inside the commit; random, so that no other text can equal it. */
+/**
+ * Returns a placeholder that the commit replaces with the assigned address. It is random, so that no other text equals
+ * it.
+ */
 function newAddressToken(): string {
   return `address:${randomUUID()}`;
 }
 
 /**
- * Returns the discovered boot records of an announced machine's ports, if a service_tag entry matches its serial number.
- * Other discovered records wait for an operator.
+ * Returns the discovered boot records of an announced machine's ports, if auto_enroll is on and a service_tag entry
+ * matches the machine's serial number. All other discovered records wait for an operator.
  */
 export async function admittedBy(kysely: Kysely<Database>, sysinfo: unknown): Promise<readonly Admitted[]> {
   const [{ policy, version }, roster, records] = await Promise.all([
@@ -63,7 +67,10 @@ export async function admittedBy(kysely: Kysely<Database>, sysinfo: unknown): Pr
     }));
 }
 
-/** An empty list admits all. The serial number is known if the machine was announced or its GUID encodes it. */
+/**
+ * Returns whether the allowlist admits a machine. An empty list admits all. `serials` are its serial numbers as far as
+ * known: from its inventory, or decoded from its GUID.
+ */
 export function allowed(
   allowlist: BootPolicy["allowlist"],
   mac: string,
@@ -81,7 +88,7 @@ function matches(entry: AllowlistEntry, mac: string, serials: readonly (string |
   }
 }
 
-/** Returns the roster entry of the machine that boots from this MAC. */
+/** Returns what the roster declares about the machine that boots from this MAC; empty values if it has no entry. */
 export function declaredOf(roster: Roster, mac: string): Declared {
   const entry = roster.find((each) => bootMacOf(each) === mac);
   if (entry === undefined) return { hostname: null, nic_tags: [] };
@@ -89,7 +96,7 @@ export function declaredOf(roster: Roster, mac: string): Declared {
   return { hostname, nic_tags, ...(aggregate === undefined ? {} : { aggregate }) };
 }
 
-/** The boot MAC is the first member of the declared aggregate, or else the first MAC of the entry. */
+/** Returns the boot MAC of an entry: the first member of the declared aggregate, or else the first MAC of the entry. */
 export function bootMacOf(entry: RosterEntry): string {
   const text = entry.aggregate?.macs[0] ?? entry.macs[0] ?? "";
   return canonicalMac(text) ?? text;

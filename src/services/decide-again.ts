@@ -1,5 +1,6 @@
-// Retries a decision whose input changed between the read and the commit. The refusal is stored under its message id,
-// so each retry has an id of its own, derived from the first: a repeated request gets the reply of the deciding try.
+// Retries a decision when its input changed between the read and the commit. Each refusal is stored under its message
+// id, so each retry needs its own id. The id is derived from the first one, so a repeated request goes through the same
+// ids and gets the reply of the final try.
 import { createHash } from "node:crypto";
 import type { Outcome } from "../../actors/engine/types.ts";
 import type { Fault } from "../contract/fault.ts";
@@ -11,7 +12,7 @@ export type Again = {
   readonly isStale: (fault: Fault) => boolean;
 };
 
-/** Calls `decide` until its outcome is not stale. It gets the number of earlier tries. */
+/** Calls `decide`, with the number of earlier tries, until its outcome is not stale or `tries_max` is reached. */
 export async function decideAgain<T extends IdempotencyClaim | undefined, R>(
   idempotency: T,
   { tries_max, isStale }: Again,
@@ -26,11 +27,11 @@ export async function decideAgain<T extends IdempotencyClaim | undefined, R>(
   }
 }
 
-/** Keeps the time of the first id, since ids are stored by day. */
+/** Returns the id of a retry. It keeps the time of the first id, since ids are stored by day. */
 function idOfTry(id: string, tries: number): string {
   const hex = createHash("sha256").update(`${id}/${tries}`).digest("hex");
   return `${id.slice(0, UUID7_TIME_CHARS)}${hex.slice(0, 3)}-8${hex.slice(3, 6)}-${hex.slice(6, 18)}`;
 }
 
-/** The characters of a UUIDv7 that hold its time and version. */
+/** The number of characters at the start of a UUIDv7 that hold its time and version. */
 const UUID7_TIME_CHARS = 15;

@@ -1,5 +1,5 @@
-// Builds the message that creates an instance: reads the image, networks and keys that the body names, which the caller
-// must be allowed to use, and picks candidate nodes.
+// Builds the message that creates an instance: checks that the caller may use the image, networks and SSH keys that the
+// body names, and picks candidate nodes.
 import { findImageToUse } from "../../actors/image/reads.ts";
 import type { InstanceMessage, NicPlan } from "../../actors/instance/messages.ts";
 import { placementSnapshot } from "./placement-snapshot.ts";
@@ -35,7 +35,7 @@ export type Wanted = {
 
 const DISK_SIZE = badRequest("disk_bytes must be greater than zero and at most 16 TiB");
 
-/** Returns the 400 for values that are not allowed, or null. */
+/** Returns the 400 for the first value that is not allowed, or null. */
 export function brokenRule({ cpu, memory_bytes, disk_bytes, user_data }: InstanceBody): Fault | null {
   if (cpu === 0) return badRequest("cpu must be greater than zero");
   if (memory_bytes === 0) return badRequest("memory_bytes must be greater than zero");
@@ -46,7 +46,10 @@ export function brokenRule({ cpu, memory_bytes, disk_bytes, user_data }: Instanc
 
 type Deps = Pick<RouteDeps, "kysely" | "mint" | "settings">;
 
-/** Returns the message that creates the instance, or the fault of an object that the body names. */
+/**
+ * Returns the message that creates the instance, or a Fault: 404 if an object that the body names is missing or may not
+ * be used.
+ */
 export async function newInstance(deps: Deps, wanted: Wanted): Promise<Create | Fault> {
   const { body, place, id, operation_id, tries } = wanted;
   const ssh_key_ids = [...new Set(body.ssh_key_ids.map((key) => key.toLowerCase()))];
@@ -93,7 +96,7 @@ export async function newInstance(deps: Deps, wanted: Wanted): Promise<Create | 
     sealed_user_data: typeof body.user_data === "string" ? deps.mint.sealUserData(id, body.user_data) : null,
     nics,
     boot_disk: { id: deps.mint.idFrom(id, "boot-disk"), size_bytes: boot_bytes },
-    // Each retry picks from more of the ranked nodes.
+    // Each retry draws candidates from more of the ranked nodes.
     candidates: tries === 0 ? best : drawn(report, PLACEMENT_CANDIDATES_MAX ** (tries + 1)),
     operation_id,
     limit_ms: await deps.settings.instanceWaitS() * 1_000,
@@ -102,7 +105,8 @@ export async function newInstance(deps: Deps, wanted: Wanted): Promise<Create | 
 }
 
 /**
- * Returns an image that the caller may see and the tenant may use. Also for root, the tenant must be allowed to use it.
+ * Returns the image if the caller may see it and the tenant may use it, otherwise null. Root may see every image, but
+ * the tenant must still be allowed to use it.
  */
 async function imageOf(deps: Deps, { body, place, principal }: Wanted) {
   const image = await findImageToUse(deps.kysely, body.image_id.toLowerCase());
@@ -112,7 +116,10 @@ async function imageOf(deps: Deps, { body, place, principal }: Wanted) {
   return (scope_kind === "silo" ? silo_id === place.silo_id : tenant_id === place.tenant_id) ? image : null;
 }
 
-/** Keys must belong to the silo of the instance. An operator's own key belongs to no silo. */
+/**
+ * Returns whether one of the keys is missing or may not be used. A key must belong to the silo of the instance, unless
+ * it is public or an operator's own key, which belongs to no silo.
+ */
 async function missingKey(deps: Deps, { place, principal }: Wanted, ids: readonly string[]): Promise<boolean> {
   const keys = await findSshKeysToUse(deps.kysely, ids);
   const usable = keys.filter((key) =>
@@ -127,7 +134,10 @@ function isVisible(principal: Principal, place: RecordScope): boolean {
   return caller?.is_root === true || sees(caller, place);
 }
 
-/** The primary NIC first, then the others in the order of the body. */
+/**
+ * Returns the planned NICs: the primary one first, then the others in the order of the body. Null if a subnet is not in
+ * the project.
+ */
 async function nicsOf(deps: Deps, { body, place, id }: Wanted): Promise<NicPlan[] | null> {
   const asked = [
     { name: "primary", subnet_id: body.primary_subnet_id, mac: body.mac ?? null },
@@ -154,7 +164,10 @@ function brandOf(text: string | undefined): InstanceBrand {
   return INSTANCE_BRANDS.find((brand) => brand === text) ?? "not-applicable";
 }
 
-/** Returns the size of the boot disk: by default the image's size, for bhyve at least 20 GiB. */
+/**
+ * Returns the size of the boot disk in bytes: at least the image's size. The default is the image's size, for bhyve at
+ * least 20 GiB.
+ */
 function bootBytes(wanted: number | null, image_bytes: number, brand: InstanceBrand): number {
   if (wanted !== null) return Math.max(wanted, image_bytes);
   return brand === "bhyve" ? Math.max(image_bytes, BHYVE_BOOT_DISK_BYTES_MIN) : image_bytes;

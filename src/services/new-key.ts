@@ -1,6 +1,6 @@
 // Creates an API key for the caller or for a tenant. No credential can create a key with more permissions than its own,
-// and no key can create one that expires later than itself (docs/reliability.md, S-48). A session may create a key
-// without an expiry: the user can renew the session.
+// and no key can create a key that expires later than itself (docs/reliability.md, S-48). A session may create a key
+// without an expiry, because the user can renew the session anyway.
 import { callerOf } from "../auth/authorize.ts";
 import type { ApiKeyCreated } from "../contract/api-key.ts";
 import { type KeyScope, TENANT_KEY_SCOPES } from "../contract/enums.ts";
@@ -13,7 +13,7 @@ import { type Ctx, type RouteDeps } from "../routes/deps.ts";
 export type WantedKey = {
   readonly description: string;
   readonly scope: KeyScope;
-  /** The tenant to bind it to, or null for a key that acts as the caller. */
+  /** The tenant to bind the key to, or null for a key that acts as the caller. */
   readonly tenant_id: string | null;
   readonly expires_at?: string | null;
 };
@@ -21,7 +21,8 @@ export type WantedKey = {
 export const OWN_KEY = conflict("the key that makes this request cannot delete itself; use another key");
 
 /**
- * Creates the key and answers with its secret. The key's id is the message's, so that a repeat goes to the same actor.
+ * Creates the key and answers with its secret. The key has the id of the message, so that a repeated request goes to
+ * the same actor.
  */
 export async function answerNewKey(c: Ctx, deps: Pick<RouteDeps, "idempotency" | "mint" | "send">, wanted: WantedKey) {
   const caller = callerOf(c);
@@ -57,7 +58,7 @@ function isTenantScope(scope: KeyScope): boolean {
   return TENANT_KEY_SCOPES.some((each) => each === scope);
 }
 
-/** Defaults to the expiry of the key that makes the request. */
+/** Returns the expiry of the new key: by default the expiry of the key that makes the request. */
 function expiryOf({ key_id, expires_at: bound }: KnownPrincipal, wanted: WantedKey): Date | null | Fault {
   const asked = wanted.expires_at === null || wanted.expires_at === undefined ? null : new Date(wanted.expires_at);
   if (key_id === null || bound === null) return asked;
@@ -67,7 +68,7 @@ function expiryOf({ key_id, expires_at: bound }: KnownPrincipal, wanted: WantedK
   );
 }
 
-/** Returns 403 for a key that expires: the user or password that it creates would outlive it. */
+/** Returns the 403 for a caller whose key expires, since the user or password that it creates would outlive the key. */
 export function outlivesCaller(caller: KnownPrincipal, what: string): Fault | null {
   if (caller.key_id === null || caller.expires_at === null) return null;
   return fault("forbidden", `a key that expires cannot ${what}, which would outlive it; use a key without an expiry`, {

@@ -1,4 +1,5 @@
-// The input of placement: every approved node with its report, its counters and its instances, in one query.
+// The input of placement: every approved node with its capacity report, its load, the resources in use and the number
+// of its instances per tenant, in one query.
 import { type Kysely, sql } from "kysely";
 import type { CapacityReport } from "../contract/agent.ts";
 import type { CnPlacementRules } from "../contract/cn-placement.ts";
@@ -16,7 +17,7 @@ export type SnapshotOptions = {
   readonly load_stale_s?: number;
 };
 
-/** Reads the approved nodes as they are committed now. */
+/** Reads the last committed state of all approved nodes. */
 export async function placementSnapshot(db: Db, options: SnapshotOptions = {}): Promise<Snapshot> {
   const { now, load_stale_s = 0 } = options;
   const { rows } = await sql<NodeRow>`
@@ -52,7 +53,7 @@ export async function placementSnapshot(db: Db, options: SnapshotOptions = {}): 
   return { now: rows[0]!.now, nodes };
 }
 
-/** Without approved nodes there is one row, whose node columns are null. */
+/** A row of the query. Without approved nodes there is one row, whose node columns are null. */
 type NodeRow = {
   now: Date;
   server_uuid: string | null;
@@ -83,7 +84,7 @@ function loadOf(summary: Readonly<Record<string, unknown>>, stale: boolean): Loa
   };
 }
 
-/** Lists the instances on a node in every state, with their resources. */
+/** Lists all instances on a node, whatever their state, with their resources. */
 export async function hostedInstances(db: Db, server_uuid: string): Promise<HostedInstance[]> {
   const { rows } = await sql<HostedInstance>`${HOSTED} where i.host_cn_uuid = ${server_uuid}::uuid order by i.id`
     .execute(db);

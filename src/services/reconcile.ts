@@ -1,11 +1,11 @@
-// Compares a node's status report with the records of its instances. Only instances that the records place on that node
-// are considered, and only VMs with the identity that the server assigned; other VMs on the node are ignored.
+// Compares a node's status report with the records of the instances that are placed on the node. VMs with the identity
+// of another instance, and VMs that have no record on this node, are ignored.
 import { listReportable, type Reportable } from "../../actors/instance/reads.ts";
 import { MISSED_REPORTS_MAX } from "../../actors/instance/view.ts";
 import { nodeOf } from "./calling-node.ts";
 import type { Ctx, RouteDeps } from "../routes/deps.ts";
 
-/** ISO 8601 writes other years with a sign, which PostgreSQL does not parse. */
+/** Matches the years that ISO 8601 writes without a sign. PostgreSQL does not parse the others. */
 const PLAIN_YEAR = /^[0-9]{4}-/;
 
 type Deps = Pick<RouteDeps, "kysely" | "mint" | "send">;
@@ -14,7 +14,8 @@ type Vm = { readonly state: string; readonly identity: string | null };
 export type TakenStatus = { readonly id: string; readonly made_at: string | null; readonly payload: unknown };
 
 /**
- * Sends a message per instance that differs. A report that is older than the last one, or repeated, changes nothing.
+ * Sends one message for each instance whose VM differs from its record. A report that is repeated, or older than the
+ * last one, changes nothing.
  */
 export async function reconcile(c: Ctx, deps: Deps, { id, made_at, payload }: TakenStatus): Promise<void> {
   const vms = member(payload, "vms");
@@ -50,7 +51,7 @@ function vmOf(value: unknown): Vm | null {
   return { state, identity: typeof identity === "string" ? identity : null };
 }
 
-/** Returns the report's time by the node's clock, or null if it has none. */
+/** Returns when the node made the report, by the node's clock; null if the report has no valid time. */
 export function madeAt(payload: unknown): string | null {
   const text = member(payload, "timestamp");
   const date = typeof text === "string" ? new Date(text) : null;

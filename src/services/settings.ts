@@ -45,7 +45,7 @@ export function createSettings(kysely: Kysely<Database>, env: Environment) {
     return viewOf(key, await storedSettings(kysely));
   }
 
-  /** The cluster defaults of the memory reservoir. */
+  /** Reads the cluster defaults of the memory reservoir. */
   async function reservoir(): Promise<{ enabled: boolean; percent: number }> {
     const stored = await storedSettings(kysely);
     return {
