@@ -1,4 +1,4 @@
-// The audit chain for routes: reading it, and recording refusals that happen without a message.
+// The audit chain for routes: reading it, and recording refusals for which no message is sent.
 import { auditActor } from "../auth/authorize.ts";
 import { recordDenial } from "../db/audit-denial.ts";
 import { getEvent, listEvents } from "../db/audit-read.ts";
@@ -21,7 +21,7 @@ export function createAudit(db: Db, newId: () => string): RouteDeps["audit"] {
         ...byCaller(c),
         action: "cn_approve",
         resource: null,
-        // Each attempt is recorded: APPROVE_FAILURES_PER_HOUR bounds them for the whole site.
+        // Counted separately per prefix. APPROVE_FAILURES_PER_HOUR limits the attempts of the whole site.
         apart: prefix,
         outcome: { kind: "client_error", code: "NotFound", message: "Not Found" },
         payload: { code_prefix: prefix },
@@ -32,7 +32,7 @@ export function createAudit(db: Db, newId: () => string): RouteDeps["audit"] {
         ...byCaller(c),
         action: "login",
         resource: user_id === null ? null : `User::"${user_id}"`,
-        // Failed logins are recorded per user; those with unknown names share one record.
+        // Failed logins are counted separately per user. All unknown user names share one record.
         apart: user_id,
         outcome: { kind: "unauthenticated", reason: "unknown user or wrong password" },
       }),

@@ -1,6 +1,6 @@
 // Limits the request rate of authenticated callers. The buckets are local to the process, so that no request needs a
-// statement for them; with several processes a caller has a multiple of the rate. The two rates are settings that are
-// read again in the background.
+// database statement for them; with n processes a caller can reach n times the rate. The two rates are settings, which
+// are read again in the background.
 import { getLogger } from "@logtape/logtape";
 import { type Caller, shareOf } from "../auth/caller.ts";
 import type { KnownPrincipal } from "../auth/principal.ts";
@@ -8,7 +8,8 @@ import { type Fault, fault } from "../contract/fault.ts";
 import { RATES_READ_MS } from "../contract/limits.ts";
 
 /**
- * Requests per minute, and how many of them may be other than GET and HEAD. A bucket holds the tokens of one minute.
+ * Requests per minute, and how many of them may use a method other than GET and HEAD. A bucket holds the tokens of one
+ * minute.
  */
 export type CallerRates = { readonly requests: number; readonly writes: number };
 
@@ -19,14 +20,14 @@ export type CallerRateOptions = {
 
 const logger = getLogger(["berth"]);
 const MINUTE_MS = 60_000;
-/** Above this number, full buckets are dropped. */
+/** The number of buckets above which full buckets are dropped. */
 const BUCKETS_SWEPT = 10_000;
 
 export type CallerRate = (principal: KnownPrincipal, method: string) => Fault | null;
 
-/** Reads the rates once; later reads run in the background. */
+/** Creates the limiter. Reads the rates once before it returns; later reads run in the background. */
 export async function createCallerRate({ read, now_ms }: CallerRateOptions): Promise<CallerRate> {
-  /** When each bucket is full again. A missing bucket is full. */
+  /** The time at which each bucket is full again, by `now_ms`. A missing bucket is full. */
   const full_at_ms = new Map<string, number>();
   let rates = await read();
   let read_at_ms = now_ms();
@@ -40,7 +41,7 @@ export async function createCallerRate({ read, now_ms }: CallerRateOptions): Pro
     });
   }
 
-  /** Returns the milliseconds until a token is available; 0: now. */
+  /** Returns the milliseconds until a token is available; 0 or less if one is available now. */
   function missing_ms(bucket: string, per_minute: number, now: number): number {
     return (full_at_ms.get(bucket) ?? now) + MINUTE_MS / per_minute - (now + MINUTE_MS);
   }

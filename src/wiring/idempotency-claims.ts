@@ -1,7 +1,7 @@
-// Turns requests into messages. Each request claims a message id; with an Idempotency-Key, a repeated request gets the
-// id of the first one, and so the stored reply. After a refusal with 503 the key is released, so that the repeated
-// request is a new message. When the outcome is unknown (the database did not answer) the key stays claimed: otherwise
-// the request could take effect twice.
+// Turns requests into messages. Each request claims a message id. A repeated request with the same Idempotency-Key gets
+// the id of the first one, and therefore the stored reply. When a request is refused with 503, its key is released, so
+// that the repeated request becomes a new message. When the outcome is unknown (the database did not answer), the key
+// stays claimed: otherwise the request could take effect twice.
 import { type createEngine, OVERLOADED } from "../../actors/engine/engine.ts";
 import type { Outcome } from "../../actors/engine/types.ts";
 import type { Messages } from "../../actors/registry.ts";
@@ -24,9 +24,12 @@ type ClaimPorts = {
 };
 
 type IdempotencyClaims = Pick<RouteDeps, "idempotency" | "send" | "sendOnce"> & {
-  /** Returns the scope saved for this caller's Idempotency-Key, if the request was sent and answered before. */
+  /**
+   * Returns the scope saved with this caller's Idempotency-Key if an earlier request with the key was answered, else
+   * null.
+   */
   readonly savedScope: (c: Ctx, principal: Principal) => Promise<ResourceScope | RecordScope | null>;
-  /** Called before the answer is sent: releases the key of a request that had no effect. */
+  /** Called before the answer is sent. Releases the key of a request that had no effect. */
   readonly answered: (c: Ctx) => Promise<void>;
 };
 
@@ -35,7 +38,7 @@ export function createIdempotencyClaims({ db, engine, mint, newId }: ClaimPorts)
     return {
       principal: claimantOf(principal),
       method: c.req.method,
-      // Selectors name the parent of the record, as paths do.
+      // Includes the query, because its selectors name the parent of the record, as paths do elsewhere.
       path: c.req.path + new URL(c.req.url).search,
       key,
       body_sha256: mint.bodyDigest(await c.req.text()),
@@ -47,7 +50,7 @@ export function createIdempotencyClaims({ db, engine, mint, newId }: ClaimPorts)
     if (header === undefined || c.req.method === "GET") return null;
     const key = parseIdempotencyKey(header);
     if (!key.ok) return null;
-    // Stored by idempotency().
+    // idempotency() stored this value.
     return await findSavedScope(db, await useOf(c, principal, key.value)) as ResourceScope | RecordScope | null;
   }
 
@@ -76,11 +79,11 @@ export function createIdempotencyClaims({ db, engine, mint, newId }: ClaimPorts)
     at?: IdempotencyClaim,
   ): Promise<Outcome<ReplyOf<K, T>>> {
     const origin = { actor: auditActor(c.get("principal")), request_id: c.get("requestId") };
-    // The engine stores replies as JSON; `Replies` states what each kind replies.
+    // The engine stores replies as JSON; `Replies` declares the reply type of each kind.
     type Replied = Outcome<ReplyOf<K, T>>;
     if (at === undefined) return await engine.send(to, message, { origin }) as Replied;
     const keyed = c.get("keyed");
-    // Unknown until the outcome: a message that throws may have taken effect.
+    // Assumed until the outcome is known, since a message that throws may have taken effect.
     if (keyed !== undefined) keyed.unavailable = false;
     const outcome = await engine.send(to, message, { id: at.id, fresh: !at.repeated, origin });
     if (keyed !== undefined) keyed.unavailable = isStoredUnavailability(outcome);
@@ -99,13 +102,17 @@ export function createIdempotencyClaims({ db, engine, mint, newId }: ClaimPorts)
   return { idempotency, send, sendOnce, savedScope, answered };
 }
 
-/** Returns whether the refusal is stored. OVERLOADED is not: an earlier message with the same id may have committed. */
+/**
+ * Returns whether the refusal is stored. OVERLOADED is not stored: an earlier message with the same id may have
+ * committed.
+ */
 function isStoredUnavailability(outcome: Outcome): boolean {
   return !outcome.ok && outcome.fault.kind === "unavailable" && outcome.fault !== OVERLOADED;
 }
 
 /**
- * Returns the owner of an idempotency claim. Keys of one user that are bound to different tenants have separate claims.
+ * Returns the name of the caller who owns a claim. Keys of one user that are bound to different tenants have separate
+ * claims.
  */
 function claimantOf(principal: Principal): string {
   if (principal.kind === "anonymous") return "anonymous";

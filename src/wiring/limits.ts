@@ -1,4 +1,4 @@
-// Limits the attempts of an address or an account, for routes.
+// Rate limits for routes, per client address or per account.
 import type { Config } from "../config.ts";
 import { type Fault, fault } from "../contract/fault.ts";
 import { createHash } from "node:crypto";
@@ -21,7 +21,10 @@ export function createLimits(db: Db, config: Config): RouteDeps["limits"] {
   };
 }
 
-/** Keyed by a hash: names may be long, and people type passwords as names by mistake. */
+/**
+ * Returns the bucket of an account. Its name is a hash, because user names may be long and people type passwords into
+ * the name field by mistake.
+ */
 function ofAccount(username: string, per_minute: number): Bucket {
   const name = createHash("sha256").update(username).digest("hex");
   return { bucket: `login-account:${name}`, burst: per_minute, per_minute };

@@ -1,4 +1,4 @@
-// The long polls of the server. The hint of a commit makes the polls of its kind look at once.
+// The long polls of the server. A commit sends a hint that names the kinds it changed; their polls then check at once.
 import { findRegistered, type Registered } from "../../actors/cn/reads.ts";
 import { findNodesWithWork, findNodesWork, type NodeWork } from "../../actors/job/reads.ts";
 import { findDecided, findEnded } from "../../actors/saga/reads.ts";
@@ -9,9 +9,12 @@ import { createLookup } from "../db/lookup.ts";
 import type { Db } from "../db/pool.ts";
 import { createShares } from "../http/shares.ts";
 
-/** Long polls of one process, about 22 kB each: ten thousand nodes, and some that reconnected before they timed out. */
+/**
+ * Maximum number of long polls of one kind in one process, about 22 kB each: ten thousand nodes, and some that
+ * reconnected before their earlier poll timed out.
+ */
 const HELD_MAX = 12_000;
-/** Kinds of long polls; each has HELD_MAX of its own. */
+/** The number of kinds of long polls. Each kind can have HELD_MAX. */
 const KINDS = 4;
 
 type HoldPorts = {
@@ -54,7 +57,7 @@ export function createLongPollsOfServer({ db: { kysely }, hints, report }: HoldP
     for (const poll of Object.values(polls)) poll.close();
   }
 
-  /** Batched: many nodes ask for work at the same time, and most have none. */
+  /** Looks up the work of nodes in batches: many nodes ask at the same time, and most have none. */
   const workOf = createLookup<NodeWork>((nodes) => findNodesWork(kysely, nodes));
 
   const holdShares = {

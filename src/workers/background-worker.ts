@@ -1,6 +1,6 @@
-// Background work: tells, timers, sagas, the audit chain, maintenance. Every pass is idempotent, so any number of processes
-// may run it. Three sources start a pass: a nudge after a commit, a loop in a running process, and a call of pass() from
-// outside (the cron entry of a host that stops idle processes).
+// Background work: delivers tells, runs timers and sagas, extends the audit chain, does maintenance. Every pass is
+// idempotent, so any number of processes may run it. Three things start a pass: a nudge after a commit, the loop of a
+// running process, and a call of pass() from outside (the cron entry of a host that stops idle processes).
 import type { Engine } from "../../actors/engine/engine.ts";
 import type { Ports } from "../../actors/engine/ports.ts";
 import type { Store } from "../../actors/engine/store.ts";
@@ -10,13 +10,13 @@ export type BackgroundWorkerOptions = {
   readonly store: Store;
   readonly engine: Engine;
   readonly ports: Ports;
-  /** Kinds whose rows have deadlines. */
+  /** Actor kinds that have deadlines. */
   readonly timed: readonly string[];
-  /** Whether this build has the saga: an unknown saga waits for a build that has it. */
+  /** Returns whether this build has the saga. A saga that it does not have waits for a build that has it. */
   readonly knowsSaga: (name: string) => boolean;
   /** Appends pending events to the audit chain. */
   readonly chain: () => Promise<unknown>;
-  /** Rare work: partitions, old rows. */
+  /** Maintenance that runs rarely: partitions, old rows. */
   readonly maintain: () => Promise<unknown>;
   readonly every_ms?: number;
   readonly maintenance_every_ms?: number;
@@ -27,11 +27,11 @@ export type BackgroundWorker = ReturnType<typeof createBackgroundWorker>;
 /** Rows per batch; a pass continues while batches are full. */
 const BATCH_ROWS = 200;
 const EVERY_MS = 500;
-/** Minimum between two passes. */
+/** Minimum pause between two passes. */
 const GAP_MS = 25;
 const MAINTENANCE_EVERY_MS = 60_000;
 
-/** Creates the background work of one process. */
+/** Creates the background worker of one process. */
 export function createBackgroundWorker(options: BackgroundWorkerOptions) {
   const { store, engine, ports } = options;
   const every_ms = options.every_ms ?? EVERY_MS;
@@ -55,7 +55,9 @@ export function createBackgroundWorker(options: BackgroundWorkerOptions) {
     }
   }
 
-  /** Delivers, then deletes: a tell may arrive twice, but its message id makes it act once. */
+  /**
+   * Delivers tells, then deletes them. A tell may be delivered twice, but its message id lets it take effect only once.
+   */
   async function deliver(): Promise<void> {
     for (;;) {
       const batch = await store.outbox(BATCH_ROWS);
@@ -74,14 +76,14 @@ export function createBackgroundWorker(options: BackgroundWorkerOptions) {
     if (due.length === BATCH_ROWS) wanted = true;
   }
 
-  /** Runs a saga until it ends or waits. A rejected step sends its reason to the saga, which then unwinds. */
+  /** Runs a saga until it ends or waits. If a step is rejected, sends the reason to the saga, which then rolls back. */
   async function advance(ref: ActorRef): Promise<void> {
     for (;;) {
       const { actors } = await store.load([ref]);
       const state = actors.get(`${ref.kind}:${ref.id}`)?.state;
       if (state === null || state === undefined || !options.knowsSaga(String(state["saga"]))) return;
       const outcome = await engine.send(ref, { type: "tick" });
-      // A full queue is not a rejection of the step: the next pass retries.
+      // A full queue does not reject the step; the next pass retries it.
       if (!outcome.ok && outcome.fault.kind === "unavailable") return;
       if (!outcome.ok) {
         await engine.send(ref, { type: "step_refused", step: String(state["step"]), reason: outcome.fault.message });
@@ -92,7 +94,7 @@ export function createBackgroundWorker(options: BackgroundWorkerOptions) {
     }
   }
 
-  /** Requests a pass soon; many nudges share one pass. */
+  /** Requests a pass soon. Several nudges share one pass. */
   function nudge(): void {
     wanted = true;
     wake?.();
@@ -133,7 +135,10 @@ export function createBackgroundWorker(options: BackgroundWorkerOptions) {
   };
 }
 
-/** A rejection is a reply. A full queue is not: the tell is repeated. */
+/**
+ * Returns whether the receiver has processed the tell. A rejection counts as processed; a full queue does not, so the
+ * tell is sent again.
+ */
 function wasHeard(sent: PromiseSettledResult<Outcome> | undefined): boolean {
   return sent?.status === "fulfilled" && (sent.value.ok || sent.value.fault.kind !== "unavailable");
 }

@@ -1,10 +1,11 @@
-// Summarizes the nodes' capacity reports for placement. Every process tries, and the database lets one of them do it.
+// Summarizes the nodes' capacity reports for placement. Every process tries; the database lets only one of them do it
+// per interval.
 import type { Ports } from "../../actors/engine/ports.ts";
 
 export type LoadMaterializer = {
-  /** Runs one pass, unless there was one recently. */
+  /** Runs one pass, unless a process ran one within the interval. */
   pass(): Promise<void>;
-  /** Runs a pass each interval, the first after one interval. */
+  /** Runs a pass in each interval, the first one after one interval. */
   start(): void;
   stop(): Promise<void>;
 };
@@ -31,7 +32,7 @@ export function createLoadMaterializer({ materialize, ports, interval_s }: LoadO
 
   async function rest(duration_s: number): Promise<void> {
     let timer: ReturnType<typeof setTimeout> | undefined;
-    // The caller may have stopped it while the interval was read from the database.
+    // stop() may have been called while the interval was read from the database.
     if (stopped) return;
     await new Promise<void>((resolve) => {
       wake = resolve;
@@ -58,5 +59,5 @@ export function createLoadMaterializer({ materialize, ports, interval_s }: LoadO
   };
 }
 
-/** While the interval cannot be read from the database. */
+/** The pause while the interval cannot be read from the database. */
 const RETRY_S = 5;

@@ -1,4 +1,4 @@
-// The ports of a real process: the place for clocks, timers and randomness.
+// Implements the engine's ports with the real clock, timers and randomness.
 import { getRandomValues } from "node:crypto";
 import type { Ports } from "../../actors/engine/ports.ts";
 import { uuid7 } from "../lib/ids/uuid7.ts";
