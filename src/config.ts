@@ -18,12 +18,12 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export type Config = {
   readonly host: string;
   readonly port: number;
-  /** Null: the embedded PostgreSQL in dataDir. */
+  /** The URL of the database; null: use the embedded PostgreSQL in dataDir. */
   readonly databaseUrl: string | null;
-  /** The URL of a user that may migrate, if the user of DATABASE_URL may not. */
+  /** The database URL of a user that may run migrations, if the user of DATABASE_URL may not. */
   readonly ownerUrl: string | null;
   readonly dataDir: string;
-  /** A published image index to serve beside the API. */
+  /** The directory of a published image index that the server serves in addition to the API; null: none. */
   readonly indexSite: string | null;
   readonly rootKey: string | null;
   readonly lab: boolean;
@@ -31,16 +31,16 @@ export type Config = {
   readonly approvePerMinute: number;
   readonly registerPerMinute: number;
   readonly loginPerMinute: number;
-  /** Failed attempts at one account's password, from all addresses together. */
+  /** Failed logins per minute of one account, from all addresses together. */
   readonly loginAccountPerMinute: number;
   /** The identity service whose tokens are also accepted, or null. */
   readonly identity: IdentityService | null;
   readonly trustedProxies: readonly Cidr[];
-  /** The server's certificate; null: plain HTTP, for the loopback interface or behind a proxy. */
+  /** The files of the server's certificate; null: plain HTTP, for the loopback interface or behind a proxy. */
   readonly tls: TlsFiles | null;
-  /** A proxy in front handles slow clients, so Deno.serve is enough. */
+  /** Whether a proxy in front of the server handles slow clients, so that Deno.serve is enough. */
   readonly behindProxy: boolean;
-  /** Open connections of this process. It must stay below the limit of open files. */
+  /** Maximum number of open connections of this process. It must be below the limit of open files. */
   readonly connectionsMax: number;
   readonly logLevel: "debug" | "info" | "warning" | "error";
   readonly env: Environment;
@@ -57,7 +57,7 @@ export function readConfig(env: Environment): Config {
   }
   const lab = flag(env, "BERTH_LAB");
   return {
-    // An address: Deno can permit listening on a name only for all of its ports.
+    // Replaces the name by an address: Deno can permit listening on a name only for all of its ports.
     host: (env["HOST"] || "localhost").replace(/^localhost$/, "127.0.0.1"),
     port: whole(env, "PORT", { standard: 8080, low: 0, high: 65_535 }),
     databaseUrl: env["DATABASE_URL"] || null,
@@ -107,7 +107,10 @@ function whole(env: Environment, name: string, rule: { standard: number; low: nu
   throw new Error(`${name} must be a whole number from ${rule.low} to ${rule.high}`);
 }
 
-/** The audience is required: without it, tokens that the service issued for other services would be accepted. */
+/**
+ * Reads the identity service, or returns null. Its audience is required: otherwise tokens that it issued for other
+ * services would be accepted.
+ */
 function identityService(env: Environment): IdentityService | null {
   const issuer = issuerUrl(env, "BERTH_IDENTITY_ISSUER");
   const jwks_url = issuerUrl(env, "BERTH_IDENTITY_JWKS_URL");

@@ -1,5 +1,5 @@
 // The secrets that start.ts passes to the server in the first line of its standard input, so that they are in neither
-// its arguments nor its environment. The input stays open; its end means that start.ts is gone.
+// its arguments nor its environment. start.ts keeps the input open: when it closes, start.ts has exited.
 import process from "node:process";
 import { createInterface } from "node:readline";
 import type { Environment } from "./config.ts";
@@ -7,13 +7,16 @@ import type { FetcherAddress } from "./outbound/remote.ts";
 
 export type Handover = {
   readonly fetcher: FetcherAddress;
-  /** Override the variables of the same names. */
+  /** Values that override the environment variables of the same names. */
   readonly env: Readonly<Record<string, string>>;
   /** Whether DATABASE_URL names the embedded PostgreSQL. */
   readonly embedded: boolean;
 };
 
-/** The second line: drain and exit. Deno does not report the exit status of a child that was signalled. */
+/**
+ * The second line, which tells the server to drain and exit. A signal would not do: Deno does not report the exit
+ * status of a child that was signalled.
+ */
 export const STOP_LINE = "stop";
 
 /** The argument that makes the server read a handover. */
@@ -22,11 +25,11 @@ export const HANDOVER_FLAG = "--handover";
 export type Handed = Handover & {
   /** Resolves when start.ts asks the server to stop. */
   readonly stopped: Promise<void>;
-  /** Resolves when start.ts is gone. */
+  /** Resolves when start.ts has exited. */
   readonly ended: Promise<void>;
 };
 
-/** Reads the handover. Returns null without the argument: then the server runs alone. */
+/** Reads the handover. Returns null without HANDOVER_FLAG: then the server runs without start.ts. */
 export async function readHandover(): Promise<Handed | null> {
   if (!process.argv.includes(HANDOVER_FLAG)) return null;
   const lines = createInterface({ input: process.stdin });
@@ -40,7 +43,10 @@ export async function readHandover(): Promise<Handed | null> {
   return { ...JSON.parse(line) as Handover, stopped, ended };
 }
 
-/** Returns the environment, overridden by the handover. It reads single names, as the permissions require. */
+/**
+ * Returns the environment, overridden by the handover. The result reads variables one by one, because the server has no
+ * permission to read the whole environment.
+ */
 export function withHandover(env: Environment, handed: Handover | null): Environment {
   if (handed === null) return env;
   return new Proxy(env, {

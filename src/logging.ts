@@ -3,7 +3,7 @@ import { configure, getJsonLinesFormatter, type LogRecord } from "@logtape/logta
 import { Buffer } from "node:buffer";
 import process from "node:process";
 
-/** Longer lines are left out (docs/reliability.md, S-19). */
+/** A longer line is replaced by a note without its contents (docs/reliability.md, S-19). */
 const LINE_BYTES_MAX = 16_384;
 /** Characters that JSON does not escape and that terminals or editors act on. */
 const ACTING = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
@@ -23,13 +23,13 @@ export async function configureLogging(level: "debug" | "info" | "warning" | "er
 
 const format = getJsonLinesFormatter({ properties: "flatten" });
 
-/** Returns one line of printable text for any record. */
+/** Returns the record as one line of printable text. */
 export function logLine(record: LogRecord): string {
   const line = format(record).trimEnd().replace(ACTING, escaped);
   return Buffer.byteLength(line) > LINE_BYTES_MAX ? cut(record) : line;
 }
 
-/** Escapes as JSON does: one escape per half of a surrogate pair. */
+/** Escapes characters as JSON does, with one escape for each half of a surrogate pair. */
 function escaped(text: string): string {
   return text.split("").map((half) => `\\u${half.charCodeAt(0).toString(16).padStart(4, "0")}`).join("");
 }

@@ -8,7 +8,7 @@ import { type ControlPlane, openControlPlane } from "./wiring.ts";
 
 let opening: Promise<ControlPlane> | undefined;
 
-/** Opened by the first request; after a failure the next request tries again. */
+/** Returns the control plane. The first request opens it; after a failure the next request tries again. */
 function controlPlane(): Promise<ControlPlane> {
   return opening ??= open().catch((error) => {
     opening = undefined;
@@ -21,12 +21,12 @@ async function open(): Promise<ControlPlane> {
   if (config.databaseUrl === null) throw new Error("DATABASE_URL must be set; `task start` starts its own PostgreSQL");
   await configureLogging(config.logLevel);
   const opened = await openControlPlane({ config, databaseUrl: config.databaseUrl, resident: true });
-  // The host drains requests itself, but waits for open database connections.
+  // The host drains requests itself, but would wait for open database connections.
   process.once("SIGTERM", () => void opened.close());
   return opened;
 }
 
-/** The next request tries again. The reason is only logged. */
+/** Returns a 503; the next request tries again. The reason is only logged. */
 function notOpen(error: unknown): Response {
   console.error(`berth: cannot open the control plane: ${error instanceof Error ? error.message : String(error)}`);
   const { status, headers, body } = edgeAnswer(503, "Service Unavailable");
@@ -40,7 +40,7 @@ export default {
     const opened = await controlPlane().catch(notOpen);
     return opened instanceof Response ? opened : opened.fetch(request, { remoteAddress: peer?.remoteAddr?.hostname });
   },
-  /** Runs the background work at least this often, where the host has a schedule. */
+  /** Runs the background work. A host with a schedule calls it, so that the work runs even without requests. */
   async scheduled(): Promise<void> {
     await (await controlPlane()).pass();
   },

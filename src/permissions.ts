@@ -1,13 +1,10 @@
 // The permissions of the processes of `task start`, as flags for `deno run`: allow lists, each as short as the
 // configuration permits (docs/reliability.md, S-38).
-//
 // - The server (serve.ts) handles requests. It connects only to its own address, its database and the outbound process,
 //   writes no file and starts no program.
 // - The outbound process (outbound/process.ts) may connect anywhere, since tenants choose the issuers of their tokens.
-// It
-//   may do nothing else.
-// - start.ts starts both, and PostgreSQL if there is no DATABASE_URL. It handles no request.
-//
+//   It may do nothing else.
+// - start.ts starts both, and PostgreSQL if DATABASE_URL is not set. It handles no request.
 // `task start` runs this file and starts start.ts with the flags that it prints.
 import { existsSync } from "node:fs";
 import process from "node:process";
@@ -20,8 +17,8 @@ import { tlsFiles } from "./db/tls.ts";
 import { parseIp } from "./lib/net/ip-address.ts";
 
 /**
- * Makes V8 collect garbage when the heap has doubled, since long polls live long: 65 to 68 kB per agent instead of 127 to
- * 172 (tests/bench/agents.ts). The cost in processor time was not measured.
+ * Makes V8 collect garbage when the heap has doubled. Without it, the memory of long polls is kept for long: an agent
+ * needs 127 to 172 kB instead of 65 to 68 (tests/bench/agents.ts). The cost in processor time was not measured.
  */
 export const HEAP_FLAG = "--v8-flags=--heap-growing-percent=100";
 
@@ -32,7 +29,9 @@ const OWN_FILES = ["migrations", "src/auth/password-worker.ts"];
 const ROOT = fileURLToPath(new URL("../", import.meta.url));
 
 export type ServerSurroundings = {
-  /** The port of the outbound process on 127.0.0.1; null: the server cannot read keys of issuers. */
+  /**
+   * The port of the outbound process on 127.0.0.1; null: there is none, so the server cannot read the keys of issuers.
+   */
   readonly fetcher_port: number | null;
 };
 
@@ -55,7 +54,7 @@ export function serverPermissions(
   const fetcher = fetcher_port === null ? [] : [hostPort("127.0.0.1", fetcher_port)];
   return [
     list("net", [...listening(config), ...hosts, ...fetcher]),
-    // Simulated nodes inherit the environment.
+    // Simulated nodes inherit the whole environment.
     config.labNodes > 0 ? "--allow-env" : list("env", VARIABLES),
     list("read", [...OWN_FILES, ...files, ...sockets, ...(config.labNodes > 0 ? ["dist/nodeagent"] : [])]),
     ...(sockets.length > 0 ? [list("write", sockets)] : []),
@@ -82,18 +81,20 @@ export function starterPermissions(env: Environment): string[] {
     list("read", ["src", "node_modules", "package.json", ...places]),
     list("write", places),
     list("run", [process.execPath, initdb, postgres, ...toolsOf(env["PATH"] ?? "")]),
-    // PostgreSQL refuses to run as root.
+    // PostgreSQL refuses to run as root, so start.ts must read its user id.
     list("sys", ["uid"]),
   ];
 }
 
-/** Returns the tools that exist on this machine; Deno warns about missing ones. */
+/**
+ * Returns the paths of the tools that exist on this machine. Missing ones are left out, because Deno warns about them.
+ */
 function toolsOf(path: string): string[] {
   const folders = path.split(":").filter((folder) => folder.startsWith("/"));
   return TOOLS.flatMap((tool) => folders.map((folder) => `${folder}/${tool}`).find(existsSync) ?? []);
 }
 
-/** A name is refused: Deno can permit it only for all ports. */
+/** Returns the address to listen on. Throws for a host name: Deno can permit a name only for all of its ports. */
 function listening({ host, port }: Config): string[] {
   if (parseIp(host) === null) throw new Error(`HOST must be an address such as 127.0.0.1, not the name ${host}`);
   return [hostPort(host, port)];

@@ -15,7 +15,7 @@ import { configureLogging } from "./logging.ts";
 import { isLoopback } from "./lib/net/client-address.ts";
 import { openControlPlane } from "./wiring.ts";
 
-/** Time that running requests have after SIGTERM. */
+/** Time that running requests have to finish after SIGTERM. */
 const DRAIN_MS = 10_000;
 
 const logger = getLogger(["berth"]);
@@ -80,7 +80,7 @@ async function serve(): Promise<void> {
     stopping = true;
     logger.info("draining");
     nodes.stop();
-    // Ends the long polls first; the drain would wait for them.
+    // Answers the long polls first, because the drain would wait for them.
     plane.release();
     await server.close(DRAIN_MS);
     await plane.close();
@@ -97,7 +97,7 @@ async function serve(): Promise<void> {
     logger.error("the embedded PostgreSQL exited", { why });
     void stop(1);
   });
-  // Logged last: a reader of this line may send a signal at once.
+  // Logged last, because a process that waits for this line may send a signal at once.
   logger.info("listening", {
     url,
     database: embedded === null && handed?.embedded !== true ? "DATABASE_URL" : "embedded",

@@ -1,6 +1,7 @@
-// `task start`: the parent of the server process. It starts the outbound process and, without DATABASE_URL, PostgreSQL;
-// then the server with exactly the permissions that it needs. It forwards signals, listens on no port and reads no
-// request. Secrets go to the server through its standard input, since other processes can read arguments and variables.
+// `task start`: the parent of the server process. It starts the outbound process, then PostgreSQL if DATABASE_URL is
+// not set, then the server with exactly the permissions that the server needs. It forwards signals, listens on no port
+// and reads no request. It passes secrets to the server on standard input, since other processes can read arguments and
+// variables.
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
@@ -13,18 +14,18 @@ import { type Handover, HANDOVER_FLAG, STOP_LINE } from "./handover.ts";
 import { HEAP_FLAG, serverPermissions } from "./permissions.ts";
 
 const SECRET_BYTES = 32;
-/** Pause before the outbound process is started again, so that one that cannot start does not use a whole core. */
+/** Pause before the outbound process is restarted, so that a process that fails at once does not use a whole core. */
 const RESTART_MS = 1_000;
-/** The variables that Deno itself reads. The outbound process gets no secret. */
+/** Matches the variables that Deno itself reads. The outbound process gets only these, and no secret. */
 const RUNTIME_VARIABLES =
   /^(?:PATH|HOME|XDG_CACHE_HOME|DENO_(?:DIR|CERT|TLS_CA_STORE|NO_UPDATE_CHECK|AUDIT_PERMISSIONS)|SSL_CERT_.*|NODE_EXTRA_CA_CERTS|NO_COLOR|LANG|LC_.*|TZ)$/;
 
-/** Passed on standard input instead, since simulated nodes inherit the server's environment. */
+/** Variables that are passed on standard input instead, since simulated nodes inherit the server's environment. */
 const SECRET_VARIABLES = ["BERTH_ROOT_KEY", "BERTH_SECRET_KEY", "DATABASE_URL", "BERTH_OWNER_DATABASE_URL"];
 
 type Fetcher = { readonly port: number; readonly secret: string; stop(): Promise<void> };
 
-/** Starts the outbound process, and starts it again on the same port when it exits by itself. */
+/** Starts the outbound process, and restarts it on the same port when it exits by itself. */
 async function startFetcher(flags: readonly string[]): Promise<Fetcher> {
   const secret = randomBytes(SECRET_BYTES).toString("base64url");
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => RUNTIME_VARIABLES.test(name)));
@@ -62,7 +63,7 @@ async function startFetcher(flags: readonly string[]): Promise<Fetcher> {
   };
 }
 
-/** The flags of this process that its children also get: the sources of code, and no prompts. */
+/** Returns the flags of this process that its children also get: where to load code from, and no prompts. */
 function sharedFlags(): string[] {
   return process.argv.slice(2);
 }

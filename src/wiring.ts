@@ -56,11 +56,11 @@ const logger = getLogger(["berth"]);
 
 export type ControlPlane = {
   readonly fetch: (request: Request, peer?: Partial<Peer>) => Response | Promise<Response>;
-  /** For servers that read bodies themselves; `fetch` calls it for the other requests. */
+  /** Admits the body of a request. Servers that read bodies themselves call it; otherwise `fetch` does. */
   readonly admitBody: BodyAdmission;
-  /** Runs the background work once, for hosts with a schedule. */
+  /** Runs the background work once. Hosts with a schedule call it. */
   readonly pass: () => Promise<void>;
-  /** Answers the long polls, so that a drain need not wait for them. */
+  /** Answers all long polls, so that a drain does not wait for them. */
   readonly release: () => void;
   /** Finishes the accepted requests and closes the database. */
   readonly close: () => Promise<void>;
@@ -69,10 +69,10 @@ export type ControlPlane = {
 export type WiringOptions = {
   readonly config: Config;
   readonly databaseUrl: string;
-  /** Whether the process stays alive between requests: then it listens for hints and runs the background loop. */
+  /** Whether the process keeps running between requests. If so, it listens for hints and runs the background loop. */
   readonly resident: boolean;
   readonly show?: (text: string) => void;
-  /** How documents of issuers are fetched. Default: by this process, which then needs access to the network. */
+  /** Fetches the documents of issuers. Default: this process fetches them itself and needs access to the network. */
   readonly fetchDocument?: DocumentFetch;
 };
 
@@ -176,7 +176,7 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
     trustedProxies: config.trustedProxies,
     admitBody,
     observe: metrics.observe,
-    // A violated constraint without a fault is a bug; repeating the request does not help.
+    // A constraint violation that maps to no fault is a bug; repeating the request does not help.
     unavailable: (error) =>
       error instanceof CommitError
         ? error.reason !== "constraint"
@@ -194,7 +194,10 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
     answered,
   });
 
-  /** The id is derived from the subject, so that concurrent first tokens create one user. */
+  /**
+   * Creates the user of a first token. The id is derived from the subject, so that concurrent tokens create only one
+   * user.
+   */
   async function federate(user: Federated): Promise<string | null> {
     const id = mint.idFrom(JSON.stringify([user.issuer, user.tenant_id, user.subject]), "federated-user");
     const outcome = await engine.send({ kind: "user", id }, { type: "federate", id, ...user });
