@@ -1,16 +1,16 @@
-// Messages between node agents and the control plane (docs/nodes.md). Unknown fields of these bodies are ignored, so
-// that agents and servers of different versions work together.
+// Messages between node agents and the control plane (docs/nodes.md). The server ignores unknown fields in request
+// bodies, so that agents and servers of different versions work together.
 import { z } from "zod";
 import { Timestamp, Uuid, withDefault } from "./common.ts";
 import { CN_STATES, DEVICE_KINDS, POOL_TIERS } from "./enums.ts";
 
-/** An RFC 1123 label. */
+/** A hostname: an RFC 1123 label. */
 export const Hostname = z.string().regex(
   /^[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?$/,
   "hostname must be 1 to 63 ASCII letters, digits or hyphens, not starting or ending with a hyphen",
 );
 
-/** The data of a machine that registers. `sysinfo` is any JSON except null. */
+/** The data that a machine sends when it registers. `sysinfo` is any JSON except null. */
 export const Registration = z.object({
   server_uuid: Uuid,
   hostname: Hostname,
@@ -21,7 +21,9 @@ export const Registration = z.object({
 });
 export type Registration = z.infer<typeof Registration>;
 
-/** The claim code for the operator, null unless one is active, and the token for polling. */
+/**
+ * The answer to a registration: the claim code for the operator (null unless one is active), and the token for polling.
+ */
 export const RegistrationView = z.object({
   server_uuid: z.string(),
   state: z.enum(CN_STATES),
@@ -31,7 +33,10 @@ export const RegistrationView = z.object({
 });
 export type RegistrationView = z.infer<typeof RegistrationView>;
 
-/** The four secrets are set together, from approval until the key is first used; afterwards they are null. */
+/**
+ * The answer to a poll. The four secrets are set together, from approval until the key is first used; then they are
+ * null.
+ */
 export const RegisterStatusView = z.object({
   state: z.enum(CN_STATES),
   api_key: z.string().nullable(),
@@ -41,7 +46,7 @@ export const RegisterStatusView = z.object({
 });
 export type RegisterStatusView = z.infer<typeof RegisterStatusView>;
 
-/** The status of the agent: any JSON, stored and shown unchanged. */
+/** The status that an agent reports: any JSON, stored and shown unchanged. */
 export const StatusReport = z.object({
   payload: z.unknown().refine((value) => value !== undefined, "payload is required"),
 });
@@ -49,7 +54,7 @@ export type StatusReport = z.infer<typeof StatusReport>;
 
 const count = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
 
-/** The total and free resources of a node. `cpu_utilization_pct` is 0 to 1. */
+/** The total and free resources of a node. `cpu_utilization_pct` is a fraction, 0 to 1. */
 export const CapacityReport = z.object({
   cpu_cores_physical: count,
   cpu_threads_logical: count,
@@ -74,11 +79,12 @@ export const CapacityReport = z.object({
   ),
 });
 export type CapacityReport = z.infer<typeof CapacityReport>;
-/** The body as it is sent: fields with a default are optional. */
+/** The body as agents send it: fields with a default are optional. */
 export type CapacityReportBody = z.input<typeof CapacityReport>;
 
 /**
- * The effective values: the node's override, or else the cluster default. The agent clamps the percent to 0.0 to 1.0.
+ * The configuration in effect for one node: its override, or else the cluster default. The agent clamps the percent to
+ * 0.0 to 1.0.
  */
 export const AgentConfig = z.object({
   reservoir_enabled: z.boolean(),
@@ -94,5 +100,5 @@ export const AgentConfig = z.object({
 });
 export type AgentConfig = z.infer<typeof AgentConfig>;
 
-/** The header X-Poll-Token may hold the token instead, which keeps it out of proxy logs. */
+/** The query of a poll. The header X-Poll-Token may hold the token instead, which keeps it out of proxy logs. */
 export const RegisterStatusQuery = z.object({ poll_token: z.string().max(128).optional() });

@@ -17,7 +17,7 @@ export const ApiKeyView = z.object({
 });
 export type ApiKeyView = z.infer<typeof ApiKeyView>;
 
-/** Creates a key for the caller. Without `expires_at` it does not expire. */
+/** The body that creates a key for the caller. Without `expires_at` the key does not expire. */
 export const ApiKeyBody = z.strictObject({
   description: z.string().min(1).max(255),
   scope: z.enum(KEY_SCOPES).nullish().describe("Default full"),
@@ -25,7 +25,7 @@ export const ApiKeyBody = z.strictObject({
 });
 export type ApiKeyBody = z.infer<typeof ApiKeyBody>;
 
-/** `secret` is the whole key, shown in this answer only. */
+/** A new key. `secret` is the whole key; no later answer contains it. */
 export const ApiKeyCreated = ApiKeyView.extend({ secret: z.string() });
 export type ApiKeyCreated = z.infer<typeof ApiKeyCreated>;
 

@@ -38,7 +38,7 @@ export const AuditEvent = z.object({
 });
 export type AuditEvent = z.infer<typeof AuditEvent>;
 
-/** The newest event. A saved copy proves later that the chain was not rewritten. */
+/** The newest event of the chain. A saved copy proves later that the chain was not rewritten. */
 export const AuditHead = z.object({ seq: z.number().int(), hash: z.string() });
 export type AuditHead = z.infer<typeof AuditHead>;
 
@@ -46,7 +46,7 @@ export type AuditHead = z.infer<typeof AuditHead>;
 export const AuditPage = z.object({ events: z.array(AuditEvent), head: AuditHead.nullable() });
 export type AuditPage = z.infer<typeof AuditPage>;
 
-/** `outcome` has exactly one of the two keys. */
+/** The result of verifying the chain. `outcome` has exactly one of the two keys. */
 export const AuditVerification = z.object({
   outcome: z.union([
     z.object({ Ok: z.object({ verified_to: z.number().int().nullable() }) }),

@@ -17,7 +17,10 @@ export const Stamp = z.string().regex(
   "must be 1 to 64 letters, digits, dots, underscores or hyphens, without two dots in a row",
 );
 
-/** One word for a boot script, whatever it contains (docs/reliability.md, S-22). */
+/**
+ * A kernel argument. Its characters are limited so that it is always one word of a boot script (docs/reliability.md,
+ * S-22).
+ */
 export const KernelArgument = z.string().regex(
   /^[A-Za-z0-9_.,:=/+@%-]{1,256}$/,
   "must be 1 to 256 letters, digits or any of _ . , : = / + @ % -",
@@ -36,7 +39,7 @@ export const Aggregate = z.strictObject({
 });
 export type Aggregate = z.infer<typeof Aggregate>;
 
-/** The networking that a machine boots with. */
+/** The network settings with which a machine boots. */
 export const Networking = z.object({
   address: z.string(),
   prefix_len: z.number().int(),
@@ -56,7 +59,7 @@ export const Provenance = z.object({
 });
 export type Provenance = z.infer<typeof Provenance>;
 
-/** The record of one MAC that may boot. `assigned_pi` is the stamp of its platform image. */
+/** The boot record of one MAC. `assigned_pi` is the stamp of the platform image that it boots. */
 export const BootRecord = z.object({
   mac: z.string(),
   state: z.enum(BOOT_RECORD_STATES),
@@ -72,13 +75,13 @@ export const BootRecord = z.object({
 });
 export type BootRecord = z.infer<typeof BootRecord>;
 
-/** The record for a booter, with the hash of the node's root password for the platform. */
+/** A boot record as a booter gets it: with the hash of the root password that the node's platform sets. */
 export const SeenRecord = BootRecord.extend({
   root_password_hash: z.string().optional().describe("sha512-crypt, if one is set. Lists leave it out"),
 });
 export type SeenRecord = z.infer<typeof SeenRecord>;
 
-/** Admits unknown machines by a prefix of the MAC or by the vendor's service tag. */
+/** An allowlist entry: admits unknown machines by a prefix of the MAC or by the vendor's service tag. */
 export const AllowlistEntry = z.discriminatedUnion("kind", [
   z.strictObject({
     kind: z.literal(ALLOWLIST_KINDS[0]),
@@ -97,7 +100,7 @@ export const AllowlistEntry = z.discriminatedUnion("kind", [
 ]);
 export type AllowlistEntry = z.infer<typeof AllowlistEntry>;
 
-/** The network in which machines boot, and the range of their addresses, ends included. */
+/** The network in which machines boot, and the range of their addresses, both ends included. */
 export const AdminNetwork = z.strictObject({
   ipv4_block: z.string().max(CIDR_TEXT_CHARS_MAX).describe("CIDR"),
   provision_start_ipv4: z.ipv4(),
@@ -108,8 +111,8 @@ export const AdminNetwork = z.strictObject({
 export type AdminNetwork = z.infer<typeof AdminNetwork>;
 
 /**
- * The boot policy. It is replaced as a whole: a missing field is an error, never a reset to the default. If-Match with the
- * ETag of a GET prevents lost updates.
+ * The boot policy. A PUT replaces all of it: a missing field is an error and does not reset the field to its default.
+ * If-Match with the ETag of a GET prevents lost updates.
  */
 export const BootPolicy = z.strictObject({
   auto_enroll: z.boolean(),
@@ -119,10 +122,10 @@ export const BootPolicy = z.strictObject({
   admin_network: AdminNetwork.nullable(),
 });
 export type BootPolicy = z.infer<typeof BootPolicy>;
-/** The body as it is sent: fields of admin_network with a default are optional. */
+/** The body as clients send it: fields of admin_network with a default are optional. */
 export type BootPolicyBody = z.input<typeof BootPolicy>;
 
-/** The declaration of one machine in the answers file. */
+/** The declaration of one machine, from the file with which the site declares its machines. */
 export const RosterEntry = z.strictObject({
   hostname: Hostname,
   macs: z.array(z.string().max(32)).min(1).max(MACS_PER_NODE_MAX),
@@ -131,11 +134,11 @@ export const RosterEntry = z.strictObject({
 });
 export type RosterEntry = z.infer<typeof RosterEntry>;
 
-/** The machines that the answers file declares, by MAC. */
+/** The machines that the site declares, by MAC. */
 export const Roster = z.array(RosterEntry).max(ROSTER_ENTRIES_MAX);
 export type Roster = z.infer<typeof Roster>;
 
-/** The records that a roster changed, by boot MAC. */
+/** The result of applying the roster to the boot records, by boot MAC. */
 export const Convergence = z.object({
   converged: z.array(z.string()).describe("MACs whose record was rewritten; applied at the next netboot"),
   unchanged: z.array(z.string()),
@@ -143,16 +146,16 @@ export const Convergence = z.object({
 });
 export type Convergence = z.infer<typeof Convergence>;
 
-/** The platform image that a machine boots from now on. */
+/** The body that assigns the platform image that a machine boots from now on. */
 export const AssignBody = z.strictObject({ platform_image: Stamp });
 
-/** The machine in a packet, as the booter reports it. Unknown members of `client` are ignored. */
+/** A machine that sent a packet to the booter. Unknown members of `client` are ignored. */
 export const SeenBody = z.object({
   mac: z.string().max(32),
   client: withDefault(z.record(z.string(), z.unknown()), {}),
 });
 
-/** All stamps that a booter can serve. It replaces the booter's previous list. */
+/** All stamps that a booter can serve. The list replaces the booter's previous one. */
 export const StagedBody = z.strictObject({ stamps: z.array(Stamp).max(1_000) });
 /** A platform image that a booter can serve. */
 export const StagedImage = z.object({ stamp: z.string(), staged_at: Timestamp, staged_by: z.string() });

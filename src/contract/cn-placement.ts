@@ -36,7 +36,10 @@ export type CnPlacement = z.infer<typeof CnPlacement>;
 
 const reason = z.string().min(1).max(DESCRIPTION_CHARS_MAX).nullish();
 
-/** Missing and null fields stay unchanged; `clear` names the fields to reset to their defaults. */
+/**
+ * A change of a node's placement rules. Missing and null fields stay unchanged; `clear` names the fields to reset to
+ * their defaults.
+ */
 export const CnPlacementPatch = z.strictObject({
   reserved: z.boolean().nullish().describe("false also clears the reason"),
   reserved_reason: reason,

@@ -13,11 +13,13 @@ export const SetupProgress = z.object({
 });
 export type SetupProgress = z.infer<typeof SetupProgress>;
 
-/** Another machine announced this identity: its network ports and the known ones have none in common. */
+/**
+ * A refused announce: another machine announced this node's UUID, and none of its MACs is one of the node's known MACs.
+ */
 export const CnConflict = z.object({ announced_at: Timestamp, hostname: z.string(), macs: z.array(z.string()) });
 export type CnConflict = z.infer<typeof CnConflict>;
 
-/** The fields in which a claim may differ from the record of its node. */
+/** The fields in which a claim can differ from the record of its node. */
 export const CLAIM_FIELDS = ["hostname", "admin_ip", "serial", "macs"] as const;
 
 /** A registration that waits for approval, as it was received. */
@@ -68,7 +70,8 @@ export const CnRoleBody = z.strictObject({ role: z.enum(CN_ROLES) });
 export type CnRoleBody = z.infer<typeof CnRoleBody>;
 
 /**
- * Replaces the whole override; null or absent means inherit. The node clamps the percent, so any number is accepted.
+ * Replaces the node's whole reservoir override; null or absent inherits the cluster default. The node clamps the
+ * percent, so any number is accepted.
  */
 export const CnReservoirBody = z.strictObject({
   reservoir_enabled: z.boolean().nullish(),
@@ -76,7 +79,10 @@ export const CnReservoirBody = z.strictObject({
 });
 export type CnReservoirBody = z.infer<typeof CnReservoirBody>;
 
-/** A node's override, if any, and the effective values. Percents are fractions of physical memory. */
+/**
+ * The reservoir override of a node, null where it has none, and the effective values. Percents are fractions of
+ * physical memory.
+ */
 export const CnReservoirView = z.object({
   server_uuid: z.string(),
   reservoir_enabled: z.boolean().nullable(),
@@ -95,7 +101,7 @@ export const AutoApproveWindow = z.object({
 });
 export type AutoApproveWindow = z.infer<typeof AutoApproveWindow>;
 
-/** Zero seconds or zero nodes are refused, since such a window approves nothing. */
+/** Opens an auto-approve window. Zero seconds or zero nodes are refused, since such a window approves nothing. */
 export const AutoApproveBody = z.strictObject({
   duration_secs: z.number().int().min(1).describe("Seconds, clamped to 86,400"),
   count: z.number().int().min(1).max(1_000_000).nullish().describe("Number of nodes; absent for any number"),

@@ -2,10 +2,10 @@
 import { z } from "zod";
 import { ERROR_CODE_NAMES, ERROR_CODES_TEXT } from "./error-codes.ts";
 
-/** RFC 3339 in UTC, fractional seconds allowed. */
+/** A timestamp: RFC 3339 in UTC, fractional seconds allowed. */
 export const Timestamp = z.iso.datetime({ offset: true }).describe("RFC 3339 timestamp, UTC");
 
-/** Any UUID, also nil and all-ones. Endpoints that refuse those check it themselves. */
+/** Any UUID, also the nil and the all-ones UUID. Endpoints that refuse these two check for them. */
 export const Uuid = z.guid().transform((value) => value.toLowerCase()).pipe(z.string());
 
 /** The body of every 4xx and 5xx answer. */
@@ -20,19 +20,21 @@ export const ErrorBody = z.object({
 });
 export type ErrorBody = z.infer<typeof ErrorBody>;
 
-/** Returns the schema of a page. The last page has no `next_page`. */
+/** Returns the schema of one page of a list. The last page has no `next_page`. */
 export function page<T extends z.ZodType>(item: T) {
   return z.object({ items: z.array(item), next_page: z.string().optional() });
 }
-/** The type of `page()`. */
+/** One page of a list, as the schema of `page()` describes it. */
 export type Page<T> = { items: T[]; next_page?: string };
 
-/** An optional field with a default. Null is the same as absent. */
+/** Returns the schema of an optional field with a default. Null is the same as absent. */
 export function withDefault<T extends z.ZodType>(schema: T, standard: z.output<T>) {
   return schema.nullish().transform((value): z.output<T> => value ?? standard);
 }
 
-/** A whole number in a query or path. Only digits: a lenient parser would read "" as 0. */
+/**
+ * Returns the schema of a whole number in a query or path. Accepts only digits: a lenient parser would read "" as 0.
+ */
 export function wholeNumber(low: number, high: number) {
   return z.preprocess(
     (text) => typeof text === "string" && /^\d{1,16}$/.test(text) ? Number(text) : text,

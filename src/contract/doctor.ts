@@ -3,7 +3,7 @@ import { z } from "zod";
 import { Timestamp } from "./common.ts";
 import { CHECK_STATUSES, DIAGNOSES } from "./enums.ts";
 
-/** One check, its findings and their remedy. */
+/** The result of one check: what it found, and how to fix it. */
 export const CheckResult = z.object({
   id: z.string().describe("INV-1 to INV-20 for an invariant, a name for other conditions"),
   title: z.string().describe("The statement that holds when the check finds nothing"),
@@ -15,7 +15,7 @@ export const CheckResult = z.object({
 });
 export type CheckResult = z.infer<typeof CheckResult>;
 
-/** The checks of one run, in order. */
+/** The results of all checks of one run, in order. */
 export const DoctorReport = z.object({
   status: z.enum(DIAGNOSES).describe("The worst status of the checks"),
   checked_at: Timestamp,

@@ -13,7 +13,7 @@ export type CnRole = (typeof CN_ROLES)[number];
 export const KEY_SCOPES = ["full", "read_only", "audit_only", "agent", "booter", "ur_enroll"] as const;
 export type KeyScope = (typeof KEY_SCOPES)[number];
 
-/** Pools and devices in a capacity report. */
+/** The tiers of pools and the kinds of devices in a capacity report. */
 export const POOL_TIERS = ["ssd", "nvme", "hdd", "mixed"] as const;
 export const DEVICE_KINDS = ["gpu", "sr-iov-vf"] as const;
 
@@ -54,7 +54,7 @@ export const RESOURCE_SCOPES = [
   "job",
 ] as const;
 
-/** The decision in an audit event. */
+/** The authorization decision in an audit event. */
 export const AUDIT_DECISIONS = ["allow", "deny", "not_evaluated"] as const;
 
 /** The states of a boot record. */
@@ -67,7 +67,7 @@ export const ALLOWLIST_KINDS = ["mac_prefix", "service_tag"] as const;
 /** How a boot record was first discovered. */
 export const PROVENANCE_SOURCES = ["booter", "operator"] as const;
 
-/** The choices of a setup approval. */
+/** The disk layouts and the compressions that a setup approval can choose. */
 export const DISK_LAYOUTS = ["single", "mirror", "raidz1", "raidz2", "raidz3"] as const;
 export type DiskLayout = (typeof DISK_LAYOUTS)[number];
 export const COMPRESSIONS = [
@@ -104,7 +104,7 @@ export type Capability = (typeof CAPABILITIES)[number];
 /** The scopes of a key that is bound to a tenant. */
 export const TENANT_KEY_SCOPES = ["full", "read_only"] as const;
 
-/** Address families, and the kinds of networking objects. */
+/** Address families, and the enumerations of networking objects. */
 export const ADDRESS_FAMILIES = ["v4", "v6"] as const;
 export type AddressFamily = (typeof ADDRESS_FAMILIES)[number];
 export const FIREWALL_DIRECTIONS = ["inbound", "outbound"] as const;
@@ -149,7 +149,7 @@ export type JobKind = (typeof JOB_KINDS)[number];
 export const JOB_STATUSES = ["pending", "in_progress", "completed", "failed", "cancelled"] as const;
 export type JobStatus = (typeof JOB_STATUSES)[number];
 
-/** The result of a filter for a node. */
+/** The result of one placement filter for one node. */
 export const FILTER_VERDICTS = ["accept", "reject", "skip"] as const;
 export type FilterVerdict = (typeof FILTER_VERDICTS)[number];
 

@@ -38,7 +38,7 @@ export type ErrorCode = keyof typeof ERROR_CODES;
 /** The names of the codes, in the same order. */
 export const ERROR_CODE_NAMES = Object.keys(ERROR_CODES) as ErrorCode[];
 
-/** The table as text: `BadRequest (400): a value in the body breaks a rule; ...`. */
+/** The codes as one text: `BadRequest (400): a value in the body breaks a rule; ...`. */
 export const ERROR_CODES_TEXT = ERROR_CODE_NAMES
   .map((name) => `${name} (${ERROR_CODES[name].status}): ${ERROR_CODES[name].when}`)
   .join("; ");

@@ -15,7 +15,7 @@ const described = { name: ResourceName, description: withDefault(Description, ""
 const address = z.union([z.ipv4(), z.ipv6()]).nullish();
 const silos = z.array(Uuid).max(OWNER_SILOS_MAX);
 
-/** A name for network ports of nodes, with the MTU of their network in bytes. */
+/** A name for the network that node ports with this tag connect to, with the network's MTU in bytes. */
 export const NicTag = z.object({
   id: z.string(),
   name: z.string(),
@@ -28,7 +28,10 @@ export type NicTag = z.infer<typeof NicTag>;
 export const NicTagBody = z.strictObject({ ...described, mtu: z.number().int().min(MTU_MIN).max(MTU_MAX) });
 export type NicTagBody = z.infer<typeof NicTagBody>;
 
-/** Public addresses behind a NIC tag. Each family has a block and a range, ends included, or null. */
+/**
+ * Public addresses that are reached through a NIC tag. For each address family there is a block and a range in it, both
+ * ends included, or null.
+ */
 export const ExternalSubnet = z.object({
   id: z.string(),
   name: z.string(),
@@ -61,7 +64,9 @@ export const ExternalSubnetBody = z.strictObject({
 });
 export type ExternalSubnetBody = z.infer<typeof ExternalSubnetBody>;
 
-/** Missing fields stay unchanged. Blocks cannot change, since addresses may be in use. */
+/**
+ * A change of an external subnet. Missing fields stay unchanged. Blocks cannot change, since addresses may be in use.
+ */
 export const ExternalSubnetPatch = z.strictObject({
   name: ResourceName.nullish(),
   description: Description.nullish(),
@@ -69,7 +74,7 @@ export const ExternalSubnetPatch = z.strictObject({
 });
 export type ExternalSubnetPatch = z.infer<typeof ExternalSubnetPatch>;
 
-/** External subnets that are tried in order for a free address. */
+/** A list of external subnets that are tried in order for a free address. */
 export const NetworkPool = z.object({
   id: z.string(),
   name: z.string(),

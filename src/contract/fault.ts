@@ -18,14 +18,14 @@ export type FaultKind =
   | "node_failed" // 502
   | "unavailable"; // 503
 
-/** An expected failure, as it is stored and sent. */
+/** An expected failure, in the form in which it is stored and sent. */
 export type Fault = {
   readonly kind: FaultKind;
   /** Shown to the caller unchanged. Never contains a secret. */
   readonly message: string;
-  /** Absent for failures without a code. */
+  /** Absent if the failure has no code. */
   readonly error_code?: ErrorCode;
-  /** Whole seconds, at least 1: becomes Retry-After. */
+  /** Seconds after which the caller may retry: a whole number, at least 1. Becomes Retry-After. */
   readonly retry_after_s?: number;
 };
 
@@ -38,7 +38,7 @@ export function fault(
   return { kind, message, ...extra };
 }
 
-/** The same for objects that do not exist and objects that the caller may not see. */
+/** The fault for an object that does not exist, and for an object that the caller may not see: both are the same. */
 export const NOT_FOUND: Fault = { kind: "not_found", message: "Not Found", error_code: "NotFound" };
 
 /** Returns the fault for a conflict with the current state or a uniqueness rule. */
@@ -51,7 +51,7 @@ export function badRequest(message: string): Fault {
   return { kind: "bad_request", message, error_code: "BadRequest" };
 }
 
-/** The boot policy changed between the read and the commit. Routes retry, so callers rarely see it. */
+/** The boot policy changed between the read and the commit. Routes retry, so callers rarely see this fault. */
 export const POLICY_CHANGED: Fault = conflictAs("PolicyChanged", "the boot policy changed; try again");
 
 /** No node can take the instance. */
@@ -60,7 +60,7 @@ export const NO_ELIGIBLE_NODE: Fault = fault(
   "no eligible compute node for placement; capacity, traits, affinity, or scope pinning rejected every candidate",
 );
 
-/** The candidate nodes filled up before the commit. Routes pick again while any node is left. */
+/** All candidate nodes filled up before the commit. The route picks other candidates while any node is left. */
 export const CAPACITY_EXHAUSTED: Fault = { ...NO_ELIGIBLE_NODE, error_code: "CapacityExhausted" };
 
 function conflictAs(error_code: ErrorCode, message: string): Fault {

@@ -4,9 +4,9 @@ import { Timestamp } from "./common.ts";
 import { CAPABILITIES, TENANT_KEY_SCOPES } from "./enums.ts";
 import { PASSWORD_CHARS_MAX, PASSWORD_CHARS_MIN, USERNAME_CHARS_MAX } from "./limits.ts";
 
-/** The limits count characters. Only the hash is stored. */
+/** A password. The limits count characters; only the hash is stored. */
 export const Password = z.string().min(PASSWORD_CHARS_MIN).max(PASSWORD_CHARS_MAX);
-/** Unique among local users. */
+/** A user name, unique among local users. */
 const Username = z.string().regex(
   new RegExp(`^[A-Za-z0-9][A-Za-z0-9._@-]{0,${USERNAME_CHARS_MAX - 1}}$`),
   `must be 1 to ${USERNAME_CHARS_MAX} letters, digits, dots, hyphens, underscores or @, the first a letter or digit`,
@@ -43,7 +43,7 @@ export const PasswordChangeBody = z.strictObject({
   password: Password,
 });
 
-/** Only the length is checked here: any wrong name or password gets the same 401. */
+/** A login. Only the lengths are checked here: any wrong name or password gets the same 401. */
 export const LoginBody = z.strictObject({
   username: z.string().max(PASSWORD_CHARS_MAX),
   password: z.string().max(PASSWORD_CHARS_MAX),

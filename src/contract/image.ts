@@ -21,13 +21,13 @@ const stamp = z.string().regex(
   `must be a platform stamp: 1 to ${STAMP_CHARS_MAX} letters, digits, dots, underscores or hyphens, without ..`,
 );
 
-/** The platform that the image needs. Its instances have the same brand. */
+/** The platform that an image needs. Instances of the image have the same brand. */
 export const Compatibility = z.strictObject({
   brand: z.enum(INSTANCE_BRANDS),
   arch: arch.describe("x86_64, aarch64, ..."),
   min_platform: stamp.nullish().describe("The oldest platform image that can run the image"),
 });
-/** The stored form: without a minimum the key is absent. */
+/** The stored form of Compatibility: without a minimum the key min_platform is absent. */
 export type Compatibility = { readonly brand: InstanceBrand; readonly arch: string; readonly min_platform?: string };
 
 /** An image. `sha256` is the digest of its content in lower-case hex. */
@@ -68,7 +68,10 @@ export const ImageBody = z.strictObject({
 });
 export type ImageBody = z.infer<typeof ImageBody>;
 
-/** Refuses credentials in the URL, since everybody who sees the image sees its URL. */
+/**
+ * Returns whether the URL is http or https without credentials and fragment. Credentials are refused, because everybody
+ * who sees the image sees its URL.
+ */
 function isPlainUrl(text: string): boolean {
   if (!/^https?:\/\/[\x21-\x7e]+$/.test(text) || !URL.canParse(text)) return false;
   const { username, password, hash } = new URL(text);

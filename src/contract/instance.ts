@@ -5,7 +5,7 @@ import { DISK_KINDS, INSTANCE_BRANDS, INSTANCE_STATES } from "./enums.ts";
 import { EXTRA_NICS_MAX, SSH_KEYS_OF_INSTANCE_MAX } from "./limits.ts";
 import { Description, ResourceName } from "./tenancy.ts";
 
-/** The instances on a node, for operators. */
+/** An instance on a node, as operators see it. */
 export const PlacedInstance = z.object({
   id: z.string(),
   name: z.string(),
@@ -22,11 +22,11 @@ export const PlacedInstance = z.object({
 });
 export type PlacedInstance = z.infer<typeof PlacedInstance>;
 
-/** `reason` is present in the state failed. */
+/** The state of an instance. `reason` is present in the state failed. */
 export const Lifecycle = z.object({ state: z.enum(INSTANCE_STATES), reason: z.string().optional() });
 export type Lifecycle = z.infer<typeof Lifecycle>;
 
-/** A virtual machine. `cpu` is vCPUs. */
+/** A virtual machine. `cpu` is its number of vCPUs. */
 export const Instance = z.object({
   id: z.string(),
   tenant_id: z.string(),
@@ -52,7 +52,7 @@ export type Instance = z.infer<typeof Instance>;
 export const ExtraNic = z.strictObject({ subnet_id: z.guid(), name: ResourceName });
 export type ExtraNic = z.infer<typeof ExtraNic>;
 
-/** Creates an instance. The route refuses zero sizes and long user data with messages of its own. */
+/** Creates an instance. The route itself refuses zero sizes and long user data, with its own messages. */
 export const InstanceBody = z.strictObject({
   name: ResourceName,
   description: withDefault(Description, ""),
@@ -87,7 +87,7 @@ export const Disk = z.object({
 export type Disk = z.infer<typeof Disk>;
 /** The new size of a disk. Disks cannot shrink. */
 export const DiskResizeBody = z.strictObject({ size_bytes: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER) });
-/** The disk, and whether its guest must restart to see the new size. */
+/** The resized disk, and whether its guest must restart to see the new size. */
 export const DiskResized = Disk.extend({ reboot_required: z.boolean() });
 export type DiskResized = z.infer<typeof DiskResized>;
 

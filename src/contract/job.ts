@@ -1,4 +1,4 @@
-// Jobs of node agents (docs/instances.md, "Jobs"). Unknown fields in the bodies of agents are ignored.
+// Jobs of node agents (docs/instances.md, "Jobs"). The server ignores unknown fields in request bodies from agents.
 import { z } from "zod";
 import { Timestamp, Uuid } from "./common.ts";
 import { JOB_KINDS, JOB_STATUSES } from "./enums.ts";
@@ -13,7 +13,7 @@ import {
   TOMBSTONES_PER_CLAIM,
 } from "./limits.ts";
 
-/** The progress that a node reports; percent is 0 to 100, or null if unknown. */
+/** The progress that a node reports. `percent` is 0 to 100, or null if unknown. */
 export const JobProgress = z.object({ step: z.string(), percent: z.number().nullable(), updated_at: Timestamp });
 
 /** One piece of work for a node. */
@@ -49,7 +49,7 @@ export const ClaimBody = z.object({
 });
 export type ClaimBody = z.input<typeof ClaimBody>;
 
-/** The answer: the oldest job that the node may claim, or null. */
+/** The answer to a request for work: the oldest job that the node may claim, or null. */
 export const ClaimView = z.object({
   job: Job.nullable(),
   tombstones: z.array(Job).describe(
@@ -77,7 +77,7 @@ export const JobOutcome = z.discriminatedUnion("kind", [
   }),
 ]);
 export type JobOutcome = z.infer<typeof JobOutcome>;
-/** Ends a job. The waiting operation continues with `result`. */
+/** Ends a job. The operation that waits for the job continues with `result`. */
 export const JobEndBody = z.object({ outcome: JobOutcome, result: z.unknown().optional() });
 export type JobEndBody = z.infer<typeof JobEndBody>;
 /** Reports the progress of a job. */
@@ -87,7 +87,7 @@ export const JobProgressBody = z.object({
 });
 export type JobProgressBody = z.input<typeof JobProgressBody>;
 
-/** The identity that is written into a VM, so that the control plane recognizes it. */
+/** The identity that a node writes into a VM, so that the control plane recognizes its own VMs. */
 export const ManagedIdentity = z.object({
   instance_id: z.string(),
   tenant_id: z.string(),
@@ -96,7 +96,10 @@ export const ManagedIdentity = z.object({
 });
 export type ManagedIdentity = z.infer<typeof ManagedIdentity>;
 
-/** The data that a node needs for a job. Other kinds than provision have only the instance. */
+/**
+ * The data that a node needs for a job. For kinds other than provision, only the ids and `instance` are set; the other
+ * fields are empty or null.
+ */
 export const Blueprint = z.object({
   job_id: z.string(),
   kind: z.looseObject({ kind: z.enum(JOB_KINDS) }),

@@ -1,6 +1,7 @@
-// The limits, each once, with its unit in the name and the reason beside it. docs/limits.md is printed from this file.
+// The limits, each defined once, with its unit in the name and its reason in the comment. `task docs` prints
+// docs/limits.md from this file.
 
-/** A claim code lives one hour from minting. */
+/** Seconds after which a claim code expires. */
 export const CLAIM_CODE_TTL_S = 3_600;
 /** Live claims of one server_uuid. */
 export const CLAIMS_PER_NODE_MAX = 4;
@@ -8,15 +9,15 @@ export const CLAIMS_PER_NODE_MAX = 4;
 export const CLAIMS_PER_SOURCE_MAX = 2_000;
 /** Live claims of the site: twice the nodes that a site may have. */
 export const CLAIMS_PER_SITE_MAX = 20_000;
-/** The two limits above, by the names of their counters. */
+/** The limits per site and per source, by the names of their counters. */
 export const CLAIM_QUOTAS = { site_max: CLAIMS_PER_SITE_MAX, source_max: CLAIMS_PER_SOURCE_MAX } as const;
-/** Pending records that anonymous registrations created: half the rows of an unpaged list. */
+/** Pending nodes that registered without proof and were never approved: half the rows of an unpaged list. */
 export const UNPROVEN_NODES_MAX = 5_000;
-/** JSON bytes of sysinfo in a registration without proof: twice the inventory of a large machine. */
+/** Bytes of sysinfo, as JSON, in a registration without proof: twice the inventory of a large machine. */
 export const CLAIM_SYSINFO_BYTES_MAX = 65_536;
-/** Nodes of a page with sysinfo, which may be 1 MiB each. */
+/** Rows on a page of nodes with sysinfo, because one sysinfo can have 1 MiB. */
 export const CN_SYSINFO_PAGE_ROWS_MAX = 50;
-/** Six characters of Crockford base32. */
+/** Characters of a claim code, in Crockford base32. */
 export const CLAIM_CODE_CHARS = 6;
 /** Tries to find an unused claim code before the call fails. */
 export const CLAIM_CODE_TRIES_MAX = 16;
@@ -26,17 +27,17 @@ export const AGENT_APPROVAL_WAIT_S = 3_600;
 export const SETUP_LIMIT_MS = 45 * 60 * 1_000;
 /** The longest auto-approve window. Longer requests are clamped. */
 export const AUTO_APPROVE_SECS_MAX = 86_400;
-/** Hostname, an RFC 1123 label. */
+/** Characters of a hostname, which is an RFC 1123 label. */
 export const HOSTNAME_CHARS_MAX = 63;
-/** The size of a request body. */
+/** Bytes of a request body. */
 export const BODY_BYTES_MAX = 1_048_576;
-/** The duration of the long poll GET /v1/agent/register/status. */
+/** How long the server holds the long poll GET /v1/agent/register/status. */
 export const REGISTER_STATUS_HOLD_MS = 30_000;
-/** The same on hosts that stop idle processes. */
+/** How long the server holds GET /v1/agent/register/status on hosts that stop idle processes. */
 export const REGISTER_STATUS_HOLD_SHORT_MS = 20_000;
-/** 16 random bytes as 32 hex characters. */
+/** Random bytes of a poll token, which is 32 hex characters. */
 export const POLL_TOKEN_BYTES = 16;
-/** Console ticket, metadata token and migrate ticket keys. */
+/** Bytes of each of a node's three ticket keys: console ticket, metadata token and migrate ticket. */
 export const TICKET_KEY_BYTES = 32;
 /** The characters of the lookup id and of the secret in an API key. */
 export const KEY_LOOKUP_CHARS = 12;
@@ -49,10 +50,11 @@ export const APPROVE_PER_MINUTE_DEFAULT = 10;
  */
 export const REGISTER_PER_MINUTE_DEFAULT = 1_200;
 /**
- * Failed approvals of the whole site, so that codes cannot be guessed from many addresses (docs/reliability.md, S-07).
+ * Failed approvals per hour on the whole site, so that codes cannot be guessed from many addresses
+ * (docs/reliability.md, S-07).
  */
 export const APPROVE_FAILURES_PER_HOUR = 300;
-/** Rows of an unpaged list. */
+/** Rows of an unpaged list. A longer list is refused. */
 export const SCAN_ROWS_MAX = 10_000;
 /** The largest `limit` of a paged list. */
 export const PAGE_ROWS_MAX = 1_000;
@@ -74,7 +76,7 @@ export const AGENT_PENDING_RETRY_MS = 1_000;
 export const AGENT_ERROR_RETRY_MS = 5_000;
 /** A node is live if its last heartbeat is at most this old. */
 export const CN_LIVE_S = 60;
-/** Cluster defaults. The percent is a fraction of physical memory. */
+/** Cluster defaults of the memory reservoir. The percent is a fraction of physical memory. */
 export const RESERVOIR_ENABLED_DEFAULT = true;
 export const RESERVOIR_PERCENT_DEFAULT = 0.80;
 /** Finished operations are kept for 30 days. */
@@ -98,68 +100,71 @@ export const AGENT_STATUS_CHECK_MS = 500;
 export const AGENT_CONFIG_MS = 60_000;
 /** The longest `wait=` of GET /v1/operations/{id}, below the idle timeout of common proxies. */
 export const OPERATION_WAIT_S_MAX = 20;
-/** UTF-8 bytes of a failure report. */
+/** UTF-8 bytes of the reason in a node's report that its setup failed. */
 export const FAILURE_REPORT_BYTES_MAX = 512;
 /** Characters of a service_tag in the allowlist. */
 export const SERVICE_TAG_CHARS_MAX = 64;
 /** Bytes of the key and of the value of a trait. */
 export const TRAIT_BYTES_MAX = 63;
-/** Network ports of one machine that take part in netboot. */
+/** MACs of one machine that take part in netboot. */
 export const MACS_PER_NODE_MAX = 64;
 /** Machines in the roster. */
 export const ROSTER_ENTRIES_MAX = 10_000;
 /** Kernel arguments of the boot policy: a boot script has 4,096 bytes for all arguments. */
 export const KERNEL_ARGS_MAX = 32;
-/** RFC 4632: the longest text of an IPv4 block, 255.255.255.255/32. */
+/** Characters of an IPv4 block as text (RFC 4632); the longest is 255.255.255.255/32. */
 export const CIDR_TEXT_CHARS_MAX = 18;
 /** Characters of the stamp of a platform image. */
 export const STAMP_CHARS_MAX = 64;
 /** Characters of one kernel argument. */
 export const KERNEL_ARGUMENT_CHARS_MAX = 256;
-/** The sha512-crypt definition: default rounds, and the significant characters of a salt. */
+/** From the definition of sha512-crypt: the default rounds, and the significant characters of a salt. */
 export const CRYPT_ROUNDS = 5_000;
 export const CRYPT_SALT_CHARS_MAX = 16;
-/** Bytes of a password that common crypt libraries accept; the cost grows with the length. */
+/** Bytes of a root password: common crypt libraries accept no more, and the cost grows with the length. */
 export const CRYPT_PASSWORD_BYTES_MAX = 511;
-/** Shorter RSA keys are too weak; OpenSSH accepts no longer ones. */
+/** Bits of an RSA key: shorter keys are too weak, and OpenSSH does not accept longer ones. */
 export const RSA_BITS_MIN = 2_048;
 export const RSA_BITS_MAX = 16_384;
-/** Room for the longest RSA key and a comment. */
+/** Characters of an OpenSSH public key: room for the longest RSA key and a comment. */
 export const OPENSSH_KEY_CHARS_MAX = 8_192;
 
 /** Bytes of a resource name. */
 export const RESOURCE_NAME_BYTES_MAX = 63;
-/** A description is a sentence or two. */
+/** Characters of a description, which is a sentence or two. */
 export const DESCRIPTION_CHARS_MAX = 4_096;
 /** The highest priority of a firewall rule. */
 export const FIREWALL_PRIORITY_MAX = 65_535;
 export const PORT_MAX = 65_535;
 export const ICMP_NUMBER_MAX = 255;
-/** VNIs have 24 bits, of which the lowest values are reserved. A create fails after this many tries. */
+/**
+ * VNIs have 24 bits, and the lowest values are reserved. Creating a VPC fails after this many tries to find a free VNI.
+ */
 export const VNI_MIN = 4_096;
 export const VNI_MAX = 16_777_215;
 export const VNI_TRIES_MAX = 8;
 /**
- * Addresses at the start of a subnet that are not assigned: the network and the gateway. IPv4 also reserves broadcast.
+ * Addresses at the start of a subnet that are not assigned: the network address and the gateway. In IPv4 the broadcast
+ * address is not assigned either.
  */
 export const SUBNET_ADDRESSES_KEPT = 2;
 /** The last offset in a pool: the largest integer that JavaScript and JSON represent exactly. */
 export const POOL_OFFSET_MAX = 2 ** 53 - 1;
 /** The blocks of the fixed public pools. */
 export const PUBLIC_BLOCKS = { v4: "203.0.113.0/24", v6: "2001:db8::/48" } as const;
-/** Silos that an external subnet is reserved for, and subnets of one pool. */
+/** Silos that one external subnet can be reserved for, and external subnets of one network pool. */
 export const OWNER_SILOS_MAX = 1_000;
 export const POOL_NETWORKS_MAX = 64;
-/** The lifetimes of the tokens of a session. */
+/** Seconds after which the tokens of a session expire. */
 export const ACCESS_TOKEN_TTL_S = 900;
 export const REFRESH_TOKEN_TTL_S = 86_400;
-/** Seconds in which the previous refresh token may be used again, for a client that lost the answer. */
+/** Seconds during which the previous refresh token still works, for a client that lost the answer. */
 export const REFRESH_REPEAT_S = 60;
 /** Logins per minute from one address; burst 10. */
 export const LOGIN_PER_MINUTE = 10;
 /**
- * Failed logins per minute of one account, from all addresses together; burst 10. A user who mistypes is not slowed; an
- * attacker with many addresses has 14,400 guesses a day.
+ * Failed logins per minute of one account, from all addresses together; burst 10. A user who mistypes is not slowed
+ * down, and an attacker with many addresses has only 14,400 guesses a day.
  */
 export const LOGIN_ACCOUNT_PER_MINUTE = 10;
 /** Seconds after which the key set of an issuer is read again. */
@@ -172,17 +177,17 @@ export const USERNAME_CHARS_MAX = 63;
 export const MTU_MIN = 1_280;
 export const MTU_MAX = 9_216;
 export const VLAN_ID_MAX = 4_094;
-/** Characters of a token; request headers are limited to 32 KiB. */
+/** Characters of a token. All request headers together are limited to 32 KiB. */
 export const TOKEN_CHARS_MAX = 8_192;
-/** RFC 7519, 4.1.5: how far an issuer's clock may be ahead of ours before its new tokens are refused. */
+/** Seconds that an issuer's clock may be ahead of ours before its new tokens are refused (RFC 7519, 4.1.5). */
 export const TOKEN_LEEWAY_S = 30;
-/** OpenID Connect Core, 2: sub has at most 255 ASCII characters. */
+/** Characters of the claim `sub` of a token: at most 255 ASCII characters (OpenID Connect Core, 2). */
 export const SUBJECT_CHARS_MAX = 255;
 /** The shortest interval in which unknown keys cause an issuer's key set to be read again. */
 export const JWKS_COOLDOWN_S = 30;
-/** Networks in `fetch.allowed_private`. Every fetch compares with each. */
+/** Networks in `fetch.allowed_private`. Every fetch compares its address with each of them. */
 export const FETCH_RANGES_MAX = 100;
-/** The time limit and the size limit of an issuer's answer, and the pause after a failure. */
+/** Limits of a request to an issuer: its duration, the bytes of the answer, and the pause after a failure. */
 export const ISSUER_ANSWER_MS = 5_000;
 export const ISSUER_BYTES_MAX = 262_144;
 export const ISSUER_PAUSE_S = 5;
@@ -195,7 +200,7 @@ export const DISK_BYTES_MAX = 16 * 2 ** 40;
 export const BHYVE_BOOT_DISK_BYTES_MIN = 20 * 2 ** 30;
 /** Bytes of an instance's user data. */
 export const USER_DATA_BYTES_MAX = 64 * 1_024;
-/** Seconds that a create waits for the node. */
+/** Seconds that a node may take for an operation on an instance, by default. */
 export const INSTANCE_CREATE_WAIT_S = 600;
 /** CPU units per vCPU. */
 export const CPU_UNITS_PER_VCPU = 100;
@@ -203,22 +208,22 @@ export const CPU_UNITS_PER_VCPU = 100;
 export const OVERPROVISION_CPU = 4;
 export const OVERPROVISION_RAM = 1;
 export const OVERPROVISION_DISK = 1;
-/** A job fails when its lease was not renewed for this long. */
+/** Seconds after which a job fails, unless its lease is renewed before. */
 export const JOB_LEASE_S = 600;
 /** NICs in addition to the primary one, and SSH keys, of one instance. */
 export const EXTRA_NICS_MAX = 31;
 export const SSH_KEYS_OF_INSTANCE_MAX = 100;
-/** Characters of the reason of a job. */
+/** Characters of the reason that a node gives for a failed job. */
 export const JOB_REASON_CHARS_MAX = 2_048;
-/** Candidate nodes of a create in one commit, best first. */
+/** Candidate nodes, best first, that creating an instance takes into one commit. */
 export const PLACEMENT_CANDIDATES_MAX = 8;
-/** Times that a create picks candidates, when the earlier ones filled up before the commit. */
+/** How often creating an instance picks candidates, because the earlier ones filled up before the commit. */
 export const PLACEMENT_TRIES_MAX = 10;
 /** The largest overprovision factor. */
 export const OVERPROVISION_MAX = 64;
-/** The largest clock offset of a node that can take instances. */
+/** The largest difference between the clocks of two nodes between which an instance can migrate live. */
 export const TSC_OFFSET_NS_MAX = 100_000_000;
-/** The pool of instances' disks, and the entries of each list in an explain request. */
+/** The name of the pool for instances' disks, and the most entries of each list in an explain request. */
 export const INSTANCE_POOL = "zones";
 export const EXPLAIN_LIST_MAX = 1_000;
 /** The interval in which an agent asks for work, and the longest wait of one request. */
@@ -226,29 +231,29 @@ export const AGENT_JOB_POLL_MS = 5_000;
 export const CLAIM_WAIT_S_MAX = 30;
 /** Bytes of unused images that a node keeps. */
 export const IMAGE_CACHE_BYTES_DEFAULT = 64 * 2 ** 30;
-/** Jobs that one agent can run, and tombstones in one answer. */
+/** Jobs that one agent can run at once, and tombstones (cancelled jobs) in one answer to an agent. */
 export const RUNNING_JOBS_MAX = 1_000;
 export const TOMBSTONES_PER_CLAIM = 100;
 /** Characters of the name of a job's step. */
 export const JOB_STEP_CHARS_MAX = 255;
-/** The time after which an operation without a waiting request is stuck. */
+/** How long an operation waits for its node if no request waits for the operation; then the operation is stuck. */
 export const NODE_WAIT_MS = 24 * 60 * 60 * 1_000;
-/** The time that an answer has beyond the node's limit, for undoing and committing. */
+/** How much longer than the node's limit a request waits for its operation, for rollback and commit. */
 export const OPERATION_GRACE_MS = 10_000;
-/** The interval in which the certificate files are read again. Renewals happen days before the expiry. */
+/** The interval in which the TLS certificate files are read again. Renewals happen days before the expiry. */
 export const TLS_FILES_READ_MS = 5_000;
 /**
- * The lifetime of a session from its login, whether it is refreshed or not, so that a copied refresh token does not work
- * forever: users log in once a week.
+ * Seconds from a login to the end of its session, whether it is refreshed or not, so that a copied refresh token does
+ * not work forever. Users log in once a week.
  */
 export const SESSION_LIFETIME_S_DEFAULT = 7 * 24 * 60 * 60;
-/** Sessions of one user; a further login ends the oldest. Scripts log in often. */
+/** Sessions of one user; a further login ends the oldest. The limit is high because scripts log in often. */
 export const SESSIONS_PER_USER_MAX = 50;
 /** Sessions that one login can end, in the same commit. */
 export const SESSIONS_DISPLACED_MAX = 20;
 /**
- * The first denial of a caller and an action is audited at once; the following ones are summed over this many seconds.
- * Short enough to see an attack while it runs.
+ * The first denial of a caller and an action is audited at once; later ones are counted for this many seconds and
+ * audited as one sum. Short enough to see an attack while it runs.
  */
 export const DENIAL_WINDOW_S = 60;
 /**
@@ -258,28 +263,29 @@ export const DENIAL_WINDOW_S = 60;
  */
 export const CALLER_REQUESTS_PER_MINUTE = 6_000;
 export const CALLER_WRITES_PER_MINUTE = 1_200;
-/** The interval in which a process reads these two rates again. */
+/** The interval in which a process reads the two rates of callers again from the settings. */
 export const RATES_READ_MS = 5_000;
 /**
- * Memory for unfinished bodies, by declared length: of authenticated callers, of one of them, of all others, and of one
- * address (IPv4, or the /64 of IPv6). A rack that registers at once sends some hundred kilobytes.
+ * Memory for unfinished bodies, counted by their declared length: of all authenticated callers together, of one of
+ * them, of all unauthenticated callers (strangers) together, and of one of their addresses (IPv4, or the /64 of IPv6).
+ * A rack that registers at once sends some hundred kilobytes.
  */
 export const BODIES_KNOWN_BYTES = 80 * 2 ** 20;
 export const BODIES_KNOWN_EACH_BYTES = 16 * 2 ** 20;
 export const BODIES_STRANGER_BYTES = 48 * 2 ** 20;
 export const BODIES_STRANGER_EACH_BYTES = 12 * 2 ** 20;
-/** The least weight of an unfinished body: about the memory of its request. */
+/** What an unfinished body counts in addition to its length: about the memory of its request. */
 export const BODY_WEIGHT_MIN_BYTES = 4_096;
-/** The time limit of an anonymous body: a megabyte at 100 kB/s. */
+/** The time limit for reading the body of a stranger: a megabyte at 100 kB/s. */
 export const BODY_READ_STRANGER_MS = 10_000;
-/** A credential that was checked before the body is checked again when the body took longer than this. */
+/** The credential is checked before the body is read, and once more if reading the body took longer than this. */
 export const CREDENTIAL_FRESH_MS = 250;
-/** The fractions of the connections that all strangers, and one of their addresses, may have. */
+/** The fractions of the connections that all strangers together, and one of their addresses, may have. */
 export const CONNECTIONS_STRANGERS = 2 / 3;
 export const CONNECTIONS_STRANGER_EACH = 1 / 2;
 /** The fraction of the connections that one authenticated caller may have. */
 export const CONNECTIONS_KNOWN_EACH = 1 / 4;
-/** Long polls of all strangers, of one of their addresses, and of one authenticated caller. */
+/** Long polls of all strangers together, of one of their addresses, and of one authenticated caller. */
 export const HELD_STRANGERS_MAX = 12_000;
 export const HELD_STRANGER_EACH_MAX = 6_000;
 export const HELD_KNOWN_EACH_MAX = 1_000;

@@ -20,7 +20,7 @@ import * as setup from "./setup.ts";
 import * as setting from "./setting.ts";
 import * as tenancy from "./tenancy.ts";
 
-/** Each becomes a component of the OpenAPI document; unnamed schemas are inlined. */
+/** The schemas by name. Each becomes a component of the OpenAPI document; unnamed schemas are inlined. */
 export const namedSchemas = {
   ErrorBody,
   Health,

@@ -1,5 +1,5 @@
-// Overlay networking of tenants (docs/networking.md). A parent has two keys with the same UUID, for example vpc and
-// vpc_id.
+// Overlay networks of tenants (docs/networking.md). Each object names its parent in two keys with the same UUID, for
+// example vpc and vpc_id.
 import { z } from "zod";
 import { Timestamp, withDefault } from "./common.ts";
 import {
@@ -22,7 +22,7 @@ const owned = { id: z.string(), tenant_id: z.string(), project_id: z.string() };
 const ofVpc = { ...owned, vpc_id: z.string(), vpc: z.string() };
 const text = { name: z.string(), description: z.string() };
 
-/** A network of a tenant. Null: no block of that family. */
+/** A private network of a tenant. A block is null if the VPC has none of that family. */
 export const Vpc = z.object({
   ...owned,
   project: z.string(),
@@ -38,7 +38,7 @@ export type Vpc = z.infer<typeof Vpc>;
 export const VpcBody = z.strictObject({ ...described, ...blocks });
 export type VpcBody = z.infer<typeof VpcBody>;
 
-/** A part of the VPC's blocks. The tag, VLAN and ranges are null unless it is external. */
+/** A part of a VPC's blocks. The NIC tag, VLAN and ranges are null unless the subnet is external. */
 export const Subnet = z.object({
   ...ofVpc,
   route_table_id: z.string(),
@@ -56,21 +56,22 @@ export const Subnet = z.object({
 });
 export type Subnet = z.infer<typeof Subnet>;
 /**
- * Creates a subnet, with at least one block. Its blocks lie inside the VPC's blocks and must not overlap other subnets.
+ * Creates a subnet, with at least one block. Its blocks must be inside the VPC's blocks and must not overlap other
+ * subnets.
  */
 export const SubnetBody = z.strictObject({ ...described, ...blocks });
 export type SubnetBody = z.infer<typeof SubnetBody>;
 /** Associates a subnet with another route table of its VPC. */
 export const SubnetRouteTableBody = z.strictObject({ route_table_id: z.guid() });
 
-/** The state that the nodes have realized. */
+/** The generation of the object that the nodes shall apply, and the one that they have applied. */
 const Realized = z.object({
   desired_generation: z.number().int(),
   applied_generation: z.number().int().nullable(),
   realizations: z.array(z.unknown()),
 });
 
-/** The public source address of a VPC's instances. */
+/** A NAT gateway: the public source address of a VPC's instances. */
 export const NatGateway = z.object({
   ...ofVpc,
   project: z.string(),
@@ -103,7 +104,7 @@ export const FloatingIp = z.object({
   updated_at: Timestamp,
 });
 export type FloatingIp = z.infer<typeof FloatingIp>;
-/** Creates a floating IP. Exactly one of the last three is required. */
+/** Creates a floating IP. Exactly one of family, network_id and pool_id is required. */
 export const FloatingIpBody = z.strictObject({
   ...described,
   family: z.enum(ADDRESS_FAMILIES).nullish().describe("Use the fixed pool of this family"),
@@ -114,7 +115,7 @@ export type FloatingIpBody = z.infer<typeof FloatingIpBody>;
 /** The NIC to attach a floating IP to. */
 export const FloatingIpAttachBody = z.strictObject({ nic_id: z.guid().describe("A NIC of the same project") });
 
-/** Routes that subnets share. Every VPC has one main table. */
+/** A table of routes that subnets share. Every VPC has one main table. */
 export const RouteTable = z.object({
   ...ofVpc,
   project: z.string(),
@@ -126,7 +127,10 @@ export type RouteTable = z.infer<typeof RouteTable>;
 /** Creates a route table. */
 export const RouteTableBody = z.strictObject(described);
 
-/** The target: drop, reject with an error, the VPC's router, a NAT gateway or a floating IP. */
+/**
+ * What a route does with packets: drop them, reject them with an error, or send them to the VPC's router, a NAT gateway
+ * or a floating IP.
+ */
 export const RouteTarget = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal(ROUTE_TARGET_KINDS[0]) }),
   z.strictObject({ kind: z.literal(ROUTE_TARGET_KINDS[1]) }),
@@ -136,7 +140,7 @@ export const RouteTarget = z.discriminatedUnion("kind", [
 ]);
 export type RouteTarget = z.infer<typeof RouteTarget>;
 
-/** One destination of a route table. `destination` is canonical text, host bits dropped. */
+/** A route: one destination of a route table. `destination` is in canonical form, with the host bits dropped. */
 export const Route = z.object({
   ...ofVpc,
   route_table_id: z.string(),

@@ -20,7 +20,7 @@ export const OperationSummary = z.object({
 });
 export type OperationSummary = z.infer<typeof OperationSummary>;
 
-/** One step; `index` starts at 0. Later steps use its `output`. */
+/** One step of an operation; `index` starts at 0. Later steps use the step's `output`. */
 export const OperationStep = z.object({
   index: z.number().int(),
   name: z.string(),

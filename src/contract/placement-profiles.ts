@@ -2,16 +2,16 @@
 import { z } from "zod";
 import { PLACEMENT_SCORERS, type PlacementScorer } from "./enums.ts";
 
-/** Unknown scorers are ignored; missing ones have their default weight. */
+/** Weights by scorer name. Unknown scorers are ignored; missing ones have their default weight. */
 const weights = z.record(z.string(), z.number().min(0).max(10));
 const profile = z.strictObject({ name: z.string(), description: z.string(), builtin: z.boolean(), weights });
 
-/** The value of the setting. */
+/** The value of the setting placement.profiles. */
 export const PlacementProfiles = z.strictObject({ active: z.string(), profiles: z.array(profile).min(1) })
   .refine(({ active, profiles }) => profiles.some(({ name }) => name === active), "active must name a profile");
 export type PlacementProfiles = z.infer<typeof PlacementProfiles>;
 
-/** Returns weights by scorer, from a list in the order of the scorers. */
+/** Returns the weights by scorer name, from a list in the order of PLACEMENT_SCORERS. */
 function weightsOf(values: readonly number[]): Record<PlacementScorer, number> {
   return Object.fromEntries(PLACEMENT_SCORERS.map((name, index) => [name, values[index]])) as Record<
     PlacementScorer,

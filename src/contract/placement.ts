@@ -6,7 +6,10 @@ import { CN_ROLES, FILTER_VERDICTS, INSTANCE_BRANDS, PLACEMENT_FILTERS, PLACEMEN
 import { DISK_BYTES_MAX, EXPLAIN_LIST_MAX, STAMP_CHARS_MAX } from "./limits.ts";
 import { Traits } from "./setup.ts";
 
-/** `reason` is present when the filter rejects. `skip`: the request does not concern the filter. */
+/**
+ * The result of one filter for one node. `reason` is present if the filter rejects the node. `skip` means that the
+ * filter does not apply to the request.
+ */
 export const FilterResult = z.object({
   filter_name: z.enum(PLACEMENT_FILTERS),
   verdict: z.enum(FILTER_VERDICTS),
@@ -14,7 +17,7 @@ export const FilterResult = z.object({
 });
 export type FilterResult = z.infer<typeof FilterResult>;
 
-/** `contribution` is `raw` times `weight`. */
+/** The result of one scorer for one node. `contribution` is `raw` times `weight`. */
 export const ScorerResult = z.object({
   name: z.enum(PLACEMENT_SCORERS),
   raw: z.number().describe("0 to 1"),
@@ -36,7 +39,7 @@ export const NodeReport = z.object({
 });
 export type NodeReport = z.infer<typeof NodeReport>;
 
-/** The placement request. Null and empty: no requirement. */
+/** What a placement requires. Null and empty mean no requirement. */
 export const PlacementAsked = z.object({
   cpu_units: z.number().int().describe("100 per vCPU"),
   ram_mb: z.number().int(),
@@ -70,7 +73,7 @@ export type ExplainReport = z.infer<typeof ExplainReport>;
 export const PlacementExplanation = ExplainReport.extend({ elapsed_ms: z.number() });
 export type PlacementExplanation = z.infer<typeof PlacementExplanation>;
 
-/** An existing instance, or a hypothetical one: then `cpu` and `memory_bytes` are required. */
+/** The instance to place: an existing one, or a hypothetical one, for which `cpu` and `memory_bytes` are required. */
 export const ExplainBody = z.strictObject({
   instance_id: Uuid.nullish().describe("Place this instance as of now; the other fields override its values"),
   tenant_id: Uuid.nullish(),
@@ -101,7 +104,7 @@ export type PlaceableInstance = z.infer<typeof PlaceableInstance>;
 export const NotPlaceableInstance = z.object({ ...drained, reason: z.string() });
 export type NotPlaceableInstance = z.infer<typeof NotPlaceableInstance>;
 
-/** The preview of a drain. Each row takes its room away from the rows after it. */
+/** The preview of a drain. Each instance takes its room away from the instances after it in the list. */
 export const DrainPreview = z.object({
   instances_on_cn: z.number().int(),
   placeable: z.array(PlaceableInstance),

@@ -12,7 +12,7 @@ export const SettingView = z.object({
 });
 export type SettingView = z.infer<typeof SettingView>;
 
-/** Any JSON; the setting's own schema validates it. */
+/** The new value of a setting: any JSON, which the setting's own schema validates. */
 export const SettingBody = z.strictObject({
   value: z.unknown().refine((value) => value !== undefined, "value is required"),
 });

@@ -24,14 +24,16 @@ const seconds = (low: number, high: number) => z.number().int().min(low).max(hig
 const nullableUrl = z.url({ protocol: /^https?$/ }).nullable();
 
 const quotaLimit = (whose: "tenants" | "projects", of: string) => ({
-  // Null is unlimited.
+  // Null means unlimited.
   schema: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER).nullable(),
   default: null,
   restart_required: false,
   description: `${of} for the instances of each of the ${whose} without its own quota; null: unlimited`,
 });
 
-/** The settings by key. Keys end in the unit; `restart_required`: servers read the value only when they start. */
+/**
+ * The settings by key. Keys end in the unit. `restart_required` means that servers read the value only when they start.
+ */
 export const SETTINGS = {
   "provisioner.inprocess_disabled": {
     schema: z.boolean(),
@@ -196,12 +198,12 @@ export const SETTINGS = {
 
 export type SettingKey = keyof typeof SETTINGS;
 
-/** Returns whether a setting has this key. Inherited members of objects are not settings. */
+/** Returns whether a setting has this key. Names that all objects inherit, such as `constructor`, are not settings. */
 export function isSettingKey(key: string): key is SettingKey {
   return Object.hasOwn(SETTINGS, key);
 }
 
-/** Returns the environment variable that overrides a setting: BERTH_RESERVOIR_PERCENT_DEFAULT. */
+/** Returns the environment variable that overrides a setting, for example BERTH_RESERVOIR_PERCENT_DEFAULT. */
 export function settingVariable(key: SettingKey): string {
   return `BERTH_${key.replaceAll(".", "_").toUpperCase()}`;
 }

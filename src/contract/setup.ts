@@ -6,7 +6,7 @@ import { Uuid } from "./common.ts";
 import { COMPRESSIONS, DISK_LAYOUTS } from "./enums.ts";
 import { TRAIT_BYTES_MAX } from "./limits.ts";
 
-/** The announcement of a bare machine, sent by its booter. */
+/** The announce of a bare machine, which its booter sends. */
 export const AnnounceBody = z.object({
   server_uuid: Uuid,
   hostname: Hostname.nullish(),
@@ -38,7 +38,7 @@ export const SetupApproved = CnView.extend({
 export type SetupApproved = z.infer<typeof SetupApproved>;
 
 const LayoutDisk = z.object({ name: z.string(), size_gb: z.number() });
-/** The disk layout that an approval would create, in decimal GB, or the `error` that prevents it. */
+/** The disk layout that an approval would create, with sizes in decimal GB, or the `error` that prevents it. */
 export const LayoutProposal = z.object({
   disks: z.array(LayoutDisk),
   proposal: z.object({
@@ -56,7 +56,7 @@ export const LayoutProposal = z.object({
 });
 export type LayoutProposal = z.infer<typeof LayoutProposal>;
 
-/** The data for the setup script, secrets included. It is returned once. */
+/** The data for the setup script, including secrets. The server returns it once. */
 export const SetupBundle = z.object({
   epoch: z.number().int().describe("Every report of this run must contain it"),
   server_uuid: z.string(),
@@ -87,10 +87,10 @@ export const SetupCompleteReport = z.object({
   epoch,
   mac: z.string().nullish().describe("The network port that the machine booted from"),
 });
-/** Reports that a setup failed. The route limits the reason by its UTF-8 bytes. */
+/** Reports that a setup failed. The route limits the reason's length in UTF-8 bytes. */
 export const SetupFailedReport = z.object({ epoch, reason: z.string() });
 
-/** At most one of the two; without either the stored hash is cleared. */
+/** Sets the root password of a node, by at most one of the two fields. Without either, the stored hash is cleared. */
 export const RootPasswordBody = z.strictObject({
   password: z.string().max(1_024).nullish(),
   password_hash: z.string().max(256).nullish(),
@@ -100,6 +100,6 @@ const traitText = z.string().min(1).refine(
   (text) => new TextEncoder().encode(text).length <= TRAIT_BYTES_MAX,
   `must be 1 to ${TRAIT_BYTES_MAX} bytes`,
 );
-/** All traits of a node at once. */
+/** The whole set of a node's traits. */
 export const Traits = z.strictObject({ traits: z.record(traitText, traitText) });
 export type Traits = z.infer<typeof Traits>;

@@ -16,7 +16,7 @@ export const SshKey = z.object({
 });
 export type SshKey = z.infer<typeof SshKey>;
 
-/** Creates a key. The parser's message names what is wrong with a bad key. */
+/** Creates a key. For a bad key, the parser's error text says what is wrong. */
 export const SshKeyBody = z.strictObject({
   name: ResourceName,
   description: withDefault(Description, ""),

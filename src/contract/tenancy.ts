@@ -3,11 +3,11 @@ import { z } from "zod";
 import { Timestamp, withDefault } from "./common.ts";
 import { DESCRIPTION_CHARS_MAX } from "./limits.ts";
 
-/** The actors check the rule of names, because a violation is a 409. */
+/** A resource name. The actors check its rule and not this schema, because a violation is a 409. */
 export const ResourceName = z.string().describe(
   "1 to 63 bytes, no / or \\, no control, bidirectional or zero-width characters, no outer spaces; otherwise 409",
 );
-/** Free text; the limit counts characters. */
+/** A description: free text. The limit counts characters. */
 export const Description = z.string().max(DESCRIPTION_CHARS_MAX);
 
 /** The top of the hierarchy. */
@@ -58,10 +58,12 @@ export const QuotaBody = z.strictObject({
 });
 export type QuotaBody = z.infer<typeof QuotaBody>;
 
-/** Limits of which each may be null: unlimited. */
+/** The limits of a tenant or a project. Null means unlimited. */
 export type Limits = { readonly [Limit in keyof QuotaBody]: number | null };
 
-/** The settings quota.tenant_default.* and quota.project_default.*, which apply without a quota. */
+/**
+ * The limits of tenants and projects without a quota: the settings quota.tenant_default.* and quota.project_default.*.
+ */
 export type QuotaDefaults = { readonly tenant: Limits; readonly project: Limits };
 
 /** The resources in use. */
@@ -92,7 +94,7 @@ export type TenantQuota = z.infer<typeof TenantQuota>;
 
 const limit = z.number().int().nullable();
 
-/** The usage and the limits in force: the quota's, or else the cluster's defaults. */
+/** The usage, and the limits in force: those of the quota, or else the cluster's defaults. */
 export const UsageView = Usage.extend({
   limits: z.object({ cpu_limit: limit, memory_bytes: limit, disk_bytes: limit, instance_limit: limit })
     .describe("Null: unlimited"),
@@ -100,5 +102,5 @@ export const UsageView = Usage.extend({
 export type UsageView = z.infer<typeof UsageView>;
 
 const UNLIMITED: Limits = { cpu_limit: null, memory_bytes: null, disk_bytes: null, instance_limit: null };
-/** The defaults of a site that sets none. */
+/** The defaults of a site that does not set any. */
 export const NO_QUOTA_DEFAULTS: QuotaDefaults = { tenant: UNLIMITED, project: UNLIMITED };
