@@ -54,17 +54,17 @@ export function createSettings(kysely: Kysely<Database>, env: Environment) {
     };
   }
 
-  /** OpenSSH keys that may log in as root on every node. */
+  /** Reads the OpenSSH keys that may log in as root on every node. */
   async function rootAuthorizedKeys(): Promise<string[]> {
     return viewOf("cn.root_authorized_keys", await storedSettings(kysely)).value as string[];
   }
 
-  /** Blocks of private addresses that may be fetched on behalf of others. */
+  /** Reads the blocks of private addresses from which the server and the nodes may fetch documents and images. */
   async function allowedPrivate(): Promise<string[]> {
     return viewOf("fetch.allowed_private", await storedSettings(kysely)).value as string[];
   }
 
-  /** The weights of the scorers, and how long a summary of a node's load is valid. */
+  /** Reads the scorer weights of the active profile, and for how many seconds a summary of a node's load is valid. */
   async function placement(): Promise<{ profile: Profile; load_stale_s: number }> {
     const stored = await storedSettings(kysely);
     const interval_s = Number(viewOf("placement.load_materializer.interval_secs", stored).value);
@@ -73,17 +73,17 @@ export function createSettings(kysely: Kysely<Database>, env: Environment) {
     return { profile: activeProfile(profiles), load_stale_s: interval_s * ticks };
   }
 
-  /** Seconds between summaries of the load of nodes. */
+  /** Reads the interval, in seconds, between summaries of the nodes' load. */
   async function loadIntervalS(): Promise<number> {
     return Number(viewOf("placement.load_materializer.interval_secs", await storedSettings(kysely)).value);
   }
 
-  /** Seconds that a node may take for an operation on an instance. */
+  /** Reads how many seconds a node may take for an operation on an instance. */
   async function instanceWaitS(): Promise<number> {
     return Number(viewOf("instance.create_wait_secs", await storedSettings(kysely)).value);
   }
 
-  /** The quotas of tenants and projects without a quota of their own. */
+  /** Reads the limits of tenants and projects that have no quota of their own. */
   async function quotaDefaults(): Promise<QuotaDefaults> {
     const stored = await storedSettings(kysely);
     const limit = (key: SettingKey) => viewOf(key, stored).value as number | null;
@@ -103,12 +103,12 @@ export function createSettings(kysely: Kysely<Database>, env: Environment) {
     };
   }
 
-  /** Seconds from a login to the end of its session, however often it is refreshed. */
+  /** Reads the number of seconds from a login to the end of its session, however often it is refreshed. */
   async function sessionLifetimeS(): Promise<number> {
     return Number(viewOf("session.lifetime_secs", await storedSettings(kysely)).value);
   }
 
-  /** The request rates of one caller at one process. */
+  /** Reads the request rates of one caller at one process. */
   async function callerRates(): Promise<{ requests: number; writes: number }> {
     const stored = await storedSettings(kysely);
     return {
