@@ -1,6 +1,7 @@
-// Limits the memory and the time of bodies that are being received. The credential is checked before the body is read:
-// authenticated callers have a budget that strangers cannot use up; strangers have a smaller one and less time. Within
-// each budget a source (a caller, or an address) has a share (docs/reliability.md, S-50).
+// Limits the memory and the time for request bodies that are being received. The credential is checked before the body
+// is read. Authenticated callers have a budget that all others (strangers) cannot use up; strangers have a smaller
+// budget and less time. In each budget, a source (a caller, or an address) has a limited share (docs/reliability.md,
+// S-50).
 import type { Credential, Credentials } from "../auth/credential.ts";
 import { shareOf } from "../auth/caller.ts";
 import {
@@ -22,26 +23,26 @@ export type BodyAsk = {
   readonly authorization: string | undefined;
   /** Content-Length, or null for a body of unknown length. */
   readonly length: number | null;
-  /** Called when another source takes the slot; it is released already. */
+  /** Called when another source takes over the slot. The slot is already released then. */
   readonly evict: () => void;
 };
 
 export type Admitted = {
-  /** The result of checking the credential; undefined when none was sent or the check failed. */
+  /** The result of checking the credential; undefined when none was sent or the check threw an error. */
   readonly checked: Checked | undefined;
-  /** The time limit of the body. */
+  /** The time limit for receiving the body. */
   readonly read_ms: number;
-  /** So many bytes have come; false when the source has its share. */
+  /** Reports how many bytes have arrived so far. Returns false when the source has reached its share. */
   readonly received: (bytes: number) => boolean;
   readonly release: () => void;
 };
 
-/** `at_ms`: when it was checked, by performance.now(). */
+/** The result of a credential check. `at_ms` is the time of the check, by performance.now(). */
 export type Checked = { readonly credential: Credential | null; readonly at_ms: number };
 
 export type BodyAdmission = (ask: BodyAsk) => Promise<Admitted | null>;
 
-/** Creates the admission of one process. It returns null when the source has its share. */
+/** Creates the body admission of one process. The admission returns null when the source has reached its share. */
 export function createBodyAdmission({ credentials }: { readonly credentials: Credentials }): BodyAdmission {
   const known = createShares({ total_max: BODIES_KNOWN_BYTES, each_max: BODIES_KNOWN_EACH_BYTES });
   const strangers = createShares({ total_max: BODIES_STRANGER_BYTES, each_max: BODIES_STRANGER_EACH_BYTES });
@@ -59,7 +60,7 @@ export function createBodyAdmission({ credentials }: { readonly credentials: Cre
     const checked = await check(authorization);
     const principal = checked?.credential?.principal;
     const is_known = principal?.kind === "user";
-    // A body of unknown length counts as it arrives.
+    // A body of unknown length is counted as it arrives.
     const weightOf = (bytes: number) => BODY_WEIGHT_MIN_BYTES + Math.min(bytes, BODY_BYTES_MAX);
     const weight = weightOf(length ?? 0);
     const slot = is_known

@@ -1,6 +1,7 @@
-// Divides the open connections among their sources (docs/reliability.md, S-50). A new connection counts for its address
-// as a stranger's; a request with a valid credential moves it to the caller. Strangers can never have all connections:
-// a new one replaces the oldest connection of the address that has most. Trusted proxies are not limited.
+// Divides the open connections among their sources (docs/reliability.md, S-50). A new connection counts against its
+// address, as a stranger's. A request with a valid credential moves the connection to the share of the caller.
+// Strangers can never have all connections: at their limit, a new one replaces the oldest connection of the address
+// that has the most. Trusted proxies are not limited.
 import type { Socket } from "node:net";
 import { CONNECTIONS_KNOWN_EACH, CONNECTIONS_STRANGER_EACH, CONNECTIONS_STRANGERS } from "../contract/limits.ts";
 import { addressBucket, isOneOf } from "../lib/net/client-address.ts";
@@ -8,9 +9,9 @@ import type { Cidr } from "../lib/net/ip-address.ts";
 import { createShares, type Slot } from "./shares.ts";
 
 export type ConnectionShares = {
-  /** Counts a new connection, or closes it. */
+  /** Counts a new connection, or closes it when its address has reached its share. */
   opened(socket: Socket): void;
-  /** Moves the connection to an authenticated caller. The socket may be the TLS socket. */
+  /** Moves the connection to the share of an authenticated caller. The socket may be the TLS socket. */
   known(socket: Socket, caller: string): void;
 };
 
@@ -21,7 +22,7 @@ export type ConnectionSharesOptions = {
   readonly trusted: readonly Cidr[];
 };
 
-/** Part of all connections that stays free, so that a new one is accepted before another is closed. */
+/** Fraction of all connections that stays free, so that a new one is accepted before another is closed. */
 const FREE = 1 / 20;
 
 export function createConnectionShares({ connections_max, trusted }: ConnectionSharesOptions): ConnectionShares {
@@ -63,7 +64,7 @@ export function createConnectionShares({ connections_max, trusted }: ConnectionS
   };
 }
 
-/** Returns the same name for a TLS socket and the TCP socket below it. */
+/** Returns a name that is the same for a TLS socket and the TCP socket below it. */
 function nameOf({ remoteAddress, remotePort }: Socket): string {
   return `${remoteAddress} ${remotePort}`;
 }

@@ -1,5 +1,5 @@
 // Renders /docs: the OpenAPI document as one static HTML page. It has no scripts and loads nothing, so that it works on
-// a closed network. Its policy allows its own style by hash and nothing else (docs/reliability.md, S-34).
+// a closed network. Its Content-Security-Policy allows only its own style, by hash (docs/reliability.md, S-34).
 import { createHash } from "node:crypto";
 import { schemaLines, type SchemaObject, schemaRules, schemaType } from "./docs-schema.ts";
 import { DOCS_STYLE } from "./docs-style.ts";
@@ -112,7 +112,7 @@ function parameterRow({ name, in: place, required, description, schema }: Parame
   return row(name, markup`${schemaType(schema)} in ${place}`, required, schemaRules({ ...schema, description }));
 }
 
-/** One row per success and one for all errors, whose meanings are listed once on the page. */
+/** Returns one row for each success and one row for all errors, whose meanings the page lists once. */
 function responseRows(responses: Operation["responses"]): Markup[] {
   const all = Object.entries(responses);
   const refused = all.filter(([, answer]) => "$ref" in answer).map(([status]) => status);

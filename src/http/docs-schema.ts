@@ -10,7 +10,7 @@ export type SchemaLine = {
 };
 
 const REF = "#/components/schemas/";
-/** Depth down to which unnamed nested objects are listed. */
+/** The depth to which nested objects without a name are listed. */
 const DEPTH_MAX = 4;
 
 /** Returns the type, with links to named schemas: "array of CnView or null". */

@@ -1,4 +1,4 @@
-// Errors for requests that never reach the app, with the same JSON error body and a request id.
+// Builds errors for requests that never reach the app. They have the app's JSON error body, with a request id.
 import { Buffer } from "node:buffer";
 import { randomUUID } from "node:crypto";
 import { STATUS_CODES } from "node:http";
@@ -6,7 +6,7 @@ import type { ErrorBody } from "../contract/common.ts";
 
 export type EdgeAnswer = { readonly status: number; readonly headers: Record<string, string>; readonly body: string };
 
-/** An error that also closes the connection: the bytes that follow may not be a request. */
+/** Returns an error that also closes the connection, because the bytes that follow may not be a request. */
 export function edgeAnswer(status: number, message: string, more: Record<string, string> = {}): EdgeAnswer {
   const request_id = randomUUID();
   const body = JSON.stringify({ message, request_id } satisfies ErrorBody);
@@ -23,7 +23,7 @@ export function edgeAnswer(status: number, message: string, more: Record<string,
   return { status, headers, body };
 }
 
-/** Returns the error as bytes, for a socket on which no request could be read. */
+/** Returns the error as the text of an HTTP response, for a socket on which no request could be read. */
 export function edgeText(answer: EdgeAnswer): string {
   const lines = Object.entries(answer.headers).map(([name, value]) => `${name}: ${value}\r\n`).join("");
   return `HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status] ?? ""}\r\n${lines}\r\n${answer.body}`;

@@ -6,13 +6,13 @@ import type { Fault } from "../contract/fault.ts";
 import type { KeyUse } from "../db/idempotency.ts";
 import type { Checked } from "./body-admission.ts";
 
-/** The other end of the connection. */
+/** What the server that received the request knows about the client. */
 export type Peer = {
   /** The address of the socket. */
   readonly remoteAddress: string;
-  /** The complete body, within the size limit; the request itself then has none. */
+  /** The complete body, within the size limit. The Request itself then has no body. */
   readonly body: Uint8Array<ArrayBuffer>;
-  /** Aborted when the client is gone. */
+  /** Aborted when the client disconnects. */
   readonly gone: AbortSignal;
   /** The result of checking the credential before the body was read; undefined if it was not checked. */
   readonly checked: Checked | undefined;
@@ -24,7 +24,10 @@ export type Peer = {
 export type Keyed = {
   readonly use: KeyUse;
   readonly msg_id: string;
-  /** Whether the message was refused as unavailable and the refusal stored: it had no effect and never will. */
+  /**
+   * Whether the message was refused as unavailable and that refusal is stored: the message had no effect and never
+   * will.
+   */
   unavailable: boolean;
 };
 
@@ -36,24 +39,24 @@ export type HttpEnv = {
     requestId: string;
     /** The caller's address behind trusted proxies in canonical form, or "unknown". */
     clientAddress: string;
-    /** Anonymous until the credential is checked. */
+    /** The caller; anonymous until the credential is checked. */
     principal: Principal;
     /** The Idempotency-Key of this request, once its message has an id. */
     keyed: Keyed | undefined;
     /** The result of checking the credential before the body was read; undefined if it was not checked. */
     checked: Checked | undefined;
-    /** Set for a long poll: its credential is checked again before it is answered. */
+    /** True for a long poll: its credential is checked again before it is answered. */
     held: boolean | undefined;
     /** Checks the credential and its permissions again; returns null, or the refusal. */
     checkAgain: (() => Promise<Fault | null>) | undefined;
     /** The scope of the object, on routes with `locate`. */
     resourceScope: ResourceScope | undefined;
-    /** The same, also for records that name their scope. */
+    /** The scope of the object, as in resourceScope; also set for images and SSH keys, which store their own scope. */
     recordScope: ResourceScope | RecordScope | undefined;
   };
 };
 
-/** Aborted when the client is gone. */
+/** Returns a signal that is aborted when the client disconnects. */
 export function goneSignal(c: Context<HttpEnv>): AbortSignal {
   return c.env?.gone ?? c.req.raw.signal;
 }

@@ -22,10 +22,10 @@ export function errorAnswer<S extends ContentfulStatusCode>(c: Context<HttpEnv>,
   return c.json(body, status, headers) as unknown as ErrorAnswer<S>;
 }
 
-/** The only text that a caller sees of an internal error. */
+/** The answer to an internal error. Callers see no other text about it. */
 export const INTERNAL = { status: 500, message: "Internal Server Error", error_code: "Internal" } as const;
 
-/** The database does not answer; whether the request took effect is unknown. */
+/** The answer when the database does not respond; whether the request took effect is unknown. */
 export const UNAVAILABLE = {
   status: 503,
   message: "Service Unavailable",

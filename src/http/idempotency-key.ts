@@ -7,7 +7,7 @@ export type IdempotencyKey = { readonly ok: true; readonly value: string } | {
   readonly fault: Fault;
 };
 
-/** Parses the value of a header that was sent. */
+/** Parses the header's value. Call it only if the header was sent. */
 export function parseIdempotencyKey(value: string): IdempotencyKey {
   const wellFormed = /^[\x20-\x7e]+$/.test(value) && value.trim() !== "" && value.length <= IDEMPOTENCY_KEY_CHARS_MAX;
   if (wellFormed) return { ok: true, value };

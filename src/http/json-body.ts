@@ -1,5 +1,5 @@
-// Reads the body of a request up to the size limit and, if it is JSON, checks and parses it once. This happens before
-// credentials and rate limits, so refusing must be cheap.
+// Reads the body of a request up to the size limit and, if it is JSON, checks and parses it once. This runs before the
+// authorization and the rate limits of the route, so refusing must be cheap.
 import type { Context } from "hono";
 import { BODY_BYTES_MAX } from "../contract/limits.ts";
 import { joinedBytes } from "../lib/text/joined-bytes.ts";
@@ -19,7 +19,7 @@ const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
-/** Stores the body where hono's validators read it. Returns the refusal of a bad body, or null. */
+/** Reads the body and stores it where hono's validators look for it. Returns the refusal of a bad body, or null. */
 export async function takeBody(c: Context<HttpEnv>, admit?: BodyAdmission): Promise<Refusal | null> {
   const request = c.req.raw;
   if (request.method === "GET" || request.method === "HEAD") return null;
@@ -35,7 +35,7 @@ export async function takeBody(c: Context<HttpEnv>, admit?: BodyAdmission): Prom
   const text = utf8(bytes);
   if (text === null) return MALFORMED;
   keep(c, { text: Promise.resolve(text) });
-  // The validator decides about an empty body: routes without a body schema accept it.
+  // The validator decides whether an empty body is allowed: routes without a body schema accept it.
   if (text === "") return null;
   const rule = jsonLimits(text);
   if (rule !== null) return { status: 400, message: `body: ${rule}` };
@@ -45,12 +45,14 @@ export async function takeBody(c: Context<HttpEnv>, admit?: BodyAdmission): Prom
   return null;
 }
 
-/** Hono declares the entries of its body cache as plain values, but stores and reads promises. */
+/**
+ * Stores the body in hono's cache. Hono declares the cache's entries as plain values, but stores and reads promises.
+ */
 function keep(c: Context<HttpEnv>, body: { text: Promise<string> } | { arrayBuffer: Promise<ArrayBufferLike> }): void {
   Object.assign(c.req.bodyCache, body);
 }
 
-/** Reads the body within the budget of bodies, for servers that do not read bodies themselves. */
+/** Reads the body within the memory budget for bodies, if the server has not read it already. */
 async function readAdmitted(c: Context<HttpEnv>, admit?: BodyAdmission) {
   const request = c.req.raw;
   const length = request.headers.get("content-length");
@@ -74,7 +76,8 @@ async function readAdmitted(c: Context<HttpEnv>, admit?: BodyAdmission) {
 }
 
 /**
- * Returns null for a body above the limit. Accessing `request.body` creates a stream, so a known length is used first.
+ * Reads a body; returns null if it is above the limit. Accessing `request.body` creates a stream, so a body of declared
+ * length is read without it.
  */
 async function readCapped(
   request: Request,
@@ -107,7 +110,7 @@ function utf8(bytes: Uint8Array): string | null {
   }
 }
 
-/** Returns undefined for malformed text. The parser's message is dropped, since it quotes the text. */
+/** Parses JSON; returns undefined for malformed text. The parser's message is dropped, since it quotes the text. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);

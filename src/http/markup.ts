@@ -10,7 +10,10 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": "&#39;",
 };
 
-/** Escapes values for element text and quoted attributes; joins arrays; drops null, undefined and false. */
+/**
+ * Builds markup from a template. Escapes values for element text and quoted attributes; joins arrays; drops null,
+ * undefined and false.
+ */
 export function markup(parts: TemplateStringsArray, ...values: readonly unknown[]): Markup {
   const text = parts.reduce((all, part, at) => all + written(values[at - 1]) + part);
   return { [kind]: true, text };

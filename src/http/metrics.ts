@@ -6,7 +6,7 @@ import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { Observation } from "./shell.ts";
 
 export type Metrics = {
-  /** For additional metrics of the process. */
+  /** The registry, to which the process can add further metrics. */
   readonly registry: Registry;
   readonly observe: (seen: Observation) => void;
   /** Returns the exposition text and its content type. */
@@ -14,10 +14,16 @@ export type Metrics = {
 };
 
 const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
-/** Up to the duration of the longest long poll; otherwise all of them would fall into the last bucket. */
+/**
+ * The upper bounds of the buckets, in seconds. They reach the duration of the longest long poll; otherwise all long
+ * polls would be in the last bucket.
+ */
 const BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-/** Each has its own registry, so that several servers in one process do not share counters. */
+/**
+ * Creates the metrics of a server. Each has its own registry, so that several servers in one process do not share
+ * counters.
+ */
 export function newMetrics(): Metrics {
   const registry = new Registry();
   const labelNames = ["method", "route", "status"] as const;

@@ -11,12 +11,15 @@ import type { BodyAdmission, Checked } from "./body-admission.ts";
 export type Bodies = {
   readonly admitBody: BodyAdmission | undefined;
   readonly trusted: readonly Cidr[];
-  /** Limit of the bytes of all unfinished bodies; beyond it new bytes are refused. */
+  /** Maximum of the bytes of all unfinished bodies together; above it new bytes are refused. */
   readonly held_bytes_max: number;
   heldBytes: number;
 };
 
-/** `isAsking`: the client waits for 100 Continue. `left`: whether it has disconnected. */
+/**
+ * A request whose body is read. `isAsking`: the client waits for 100 Continue. `left`: returns whether it has
+ * disconnected.
+ */
 type Sending = {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
@@ -24,7 +27,7 @@ type Sending = {
   readonly left: () => boolean;
 };
 
-/** A body above the limit is read and dropped up to here, so that the client reads the 413. */
+/** A body above the limit is read up to this size and dropped, so that the client can read the 413. */
 const DROPPED_BYTES_MAX = 16 * BODY_BYTES_MAX;
 
 function tooLong(req: IncomingMessage): boolean {
@@ -34,12 +37,12 @@ function tooLong(req: IncomingMessage): boolean {
 type Body = Uint8Array<ArrayBuffer> | "too large" | "too many" | "late" | "gone";
 type Admission = { readonly body: Body; readonly checked?: Checked | undefined };
 
-/** Reads the body once it has a slot in the budget. */
+/** Reads the body after the budget has admitted it. */
 export async function admittedBody({ req, res, isAsking, left }: Sending, bodies: Bodies): Promise<Admission> {
   const { "content-length": length, "transfer-encoding": coding } = req.headers;
   if (length === undefined && coding === undefined) return { body: new Uint8Array(0) };
   const { admitBody, trusted } = bodies;
-  // With Expect: 100-continue the client waits, and can be refused before it sends the body.
+  // With Expect: 100-continue the client waits, so it can be refused before it sends the body.
   if (tooLong(req) && req.headers.expect !== undefined) return { body: "too large" };
   if (admitBody === undefined || length === "0") {
     if (isAsking) res.writeContinue();
@@ -71,16 +74,22 @@ export async function admittedBody({ req, res, isAsking, left }: Sending, bodies
   }
 }
 
-/** `end`: aborts reading, with the reason. `received`: returns whether there is room for the bytes so far. */
+/**
+ * How to read a body. `end` aborts reading and has the reason. `received` returns whether there is room for the bytes
+ * so far.
+ */
 type Reading = { readonly end: AbortSignal; readonly received: (bytes: number) => boolean };
 
-/** Joins the header lines of a name as a Request does, so that two credentials are an invalid one. */
+/** Joins the lines of a header as a Request does, so that two Authorization lines are one invalid credential. */
 function lineOf({ rawHeaders }: IncomingMessage, name: string): string | undefined {
   const lines = rawHeaders.filter((_, at) => at % 2 === 1 && rawHeaders[at - 1]?.toLowerCase() === name);
   return lines.length === 0 ? undefined : lines.join(", ");
 }
 
-/** Reads the whole body. It never holds more than the limit in memory, nor do all bodies together exceed theirs. */
+/**
+ * Reads the whole body. Never holds more than BODY_BYTES_MAX in memory, and never more than held_bytes_max for all
+ * bodies.
+ */
 function readBody(req: IncomingMessage, bodies: Bodies, reading?: Reading): Promise<Body> {
   return new Promise((resolve) => {
     const end = reading?.end;

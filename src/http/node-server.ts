@@ -1,7 +1,7 @@
-// Serves a fetch handler with node:http, because Deno.serve waits forever for an incomplete header. It enforces limits
-// on time and size of headers and bodies, on idle connections, and strict parsing (docs/reliability.md, S-36). A
-// request reaches the handler only with its complete body, so no handler waits for a slow client. Each source has only
-// a share of the bodies and connections (S-50).
+// Serves a fetch handler with node:http, because Deno.serve waits forever for an incomplete header. The server limits
+// the time and size of headers and bodies and the time of idle connections, and parses strictly (docs/reliability.md,
+// S-36). A request reaches the handler only with its complete body, so no handler waits for a slow client. Each source
+// has only a share of the bodies and connections (S-50).
 import { getLogger } from "@logtape/logtape";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
@@ -25,7 +25,10 @@ import { BODY_LATE, BODY_TOO_LARGE, TOO_MANY_BODIES } from "./json-body.ts";
 import { admittedBody, type Bodies } from "./node-body.ts";
 import type { TlsIdentity } from "./tls-files.ts";
 
-/** Body and signal are in the peer, not the Request, which would create streams and copies of them. */
+/**
+ * A handler of requests. The body and the signal are in the peer and not in the Request, which would create streams and
+ * copies of them.
+ */
 export type FetchHandler = (request: Request, peer: Peer) => Response | Promise<Response>;
 
 export type NodeServerOptions = {
@@ -35,7 +38,7 @@ export type NodeServerOptions = {
   readonly port: number;
   /** Serve only TLS, version 1.2 or newer. */
   readonly tls?: TlsIdentity | null;
-  /** Called before each body is read. Without it only the common limit of all bodies applies. */
+  /** Called before each body is read. Without it, only the limit of all bodies together applies. */
   readonly admitBody?: BodyAdmission;
   /** Proxies whose X-Forwarded-For is trusted and whose connections are not limited. */
   readonly trustedProxies?: readonly Cidr[];
@@ -50,7 +53,7 @@ export type EdgeLimits = {
   body_ms: number;
   idle_ms: number;
   held_bytes_max: number;
-  /** Maximum of open connections; further ones are closed at once. */
+  /** Maximum number of open connections; further ones are closed at once. */
   connections_max: number;
 };
 
@@ -62,7 +65,7 @@ export type NodeServer = {
   close(graceMs: number): Promise<void>;
 };
 
-/** `isAsking`: the client waits for 100 Continue. */
+/** A request and its response. `isAsking`: the client waits for 100 Continue. */
 type Exchange = { readonly req: IncomingMessage; readonly res: ServerResponse; readonly isAsking?: boolean };
 type Site = {
   readonly options: NodeServerOptions;
@@ -76,9 +79,9 @@ type Site = {
 
 const logger = getLogger(["berth", "http"]);
 const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
-/** Limit of all unfinished bodies together; beyond it new bytes are refused. */
+/** Maximum of the bytes of all unfinished bodies together; above it new bytes are refused. */
 const HELD_BYTES_MAX = 128 * BODY_BYTES_MAX;
-/** A placeholder: no handler reads the host of a request's URL. */
+/** A placeholder for the host in a request's URL, which no handler reads. */
 const ORIGIN = "http://localhost";
 
 /** Starts the server. Resolves when it listens; rejects when it cannot (port taken, address unknown). */
@@ -105,11 +108,12 @@ export async function serveNode(options: NodeServerOptions): Promise<NodeServer>
     requireHostHeader: true,
   };
   const answer = (req: IncomingMessage, res: ServerResponse) => void take({ req, res }, site);
-  // The TLS handshake shares the header timeout.
+  // The TLS handshake has the same time limit as the header.
   const greeting = { minVersion: "TLSv1.2", handshakeTimeout: limits.headers_ms } as const;
   const tlsServer = options.tls ? createTlsServer({ ...edge, ...greeting, ...options.tls }, answer) : null;
   const server = tlsServer ?? createServer(edge, answer);
-  // After running out of file descriptors, a listener of Deno 2.9.6 never accepts again: the limit must be lower.
+  // A listener of Deno 2.9.6 that once ran out of file descriptors never accepts again, so this limit must be below the
+  // limit of open files.
   server.maxConnections = limits.connections_max;
   if (connections !== null) server.on("connection", (socket: Socket) => connections.opened(socket));
   server.on("checkContinue", (req: IncomingMessage, res: ServerResponse) => {
@@ -182,7 +186,7 @@ async function take(exchange: Exchange, site: Site): Promise<void> {
     const response = await site.options.fetch(toRequest(req), peer);
     await write(exchange, response, site);
   } catch (error) {
-    // The app answers its own errors, so this is a bug here. The details are only logged.
+    // The app answers its own errors, so this error is a bug in this file. The details are only logged.
     logger.error("the HTTP server failed", { error });
     if (res.headersSent) req.socket.destroy();
     else refuse(exchange, edgeAnswer(500, "Internal Server Error"));
@@ -206,17 +210,17 @@ function refusal(req: IncomingMessage): EdgeAnswer | null {
 }
 
 function toRequest(req: IncomingMessage): Request {
-  // As pairs: a Headers object would be sorted and copied again.
+  // Passed as pairs, because a Headers object would be sorted and copied again.
   const headers: [string, string][] = [];
   for (let at = 0; at < req.rawHeaders.length; at += 2) headers.push([req.rawHeaders[at]!, req.rawHeaders[at + 1]!]);
   return new Request(ORIGIN + req.url, { method: req.method, headers });
 }
 
 async function write({ req, res }: Exchange, response: Response, site: Site): Promise<void> {
-  // Not `response.body`, which would create a stream.
+  // Does not use `response.body`, which would create a stream.
   const body = new Uint8Array(await response.arrayBuffer());
   const headers: string[] = [];
-  // forEach takes a third of the iterator's time.
+  // forEach takes a third of the time that an iterator takes.
   response.headers.forEach((value, name) => {
     // The length is computed here; only an answer to HEAD keeps the length of a body that it does not have.
     if (name !== "content-length" || req.method === "HEAD") headers.push(name, value);
@@ -227,7 +231,7 @@ async function write({ req, res }: Exchange, response: Response, site: Site): Pr
   if (site.draining) headers.push("connection", "close");
   res.writeHead(response.status, headers);
   res.end(body.length > 0 ? body : undefined);
-  // A client that stops reading would keep the answer in memory.
+  // A client that stops reading would keep the answer in memory, so its connection is closed after the idle limit.
   if (req.socket.writableLength > 0) {
     const cut = setTimeout(() => req.socket.destroy(), site.limits.idle_ms);
     res.once("close", () => clearTimeout(cut));
@@ -240,9 +244,9 @@ function refuse({ req, res }: Exchange, answer: EdgeAnswer): void {
 }
 
 function refuseSocket(error: NodeJS.ErrnoException, socket: Socket, site: Site): void {
-  // Without a completed handshake no answer can be sent.
+  // Without a completed TLS handshake no answer can be sent.
   if (site.options.tls && !/^(?:HPE|ERR_HTTP)_/.test(error.code ?? "")) return void socket.destroy();
-  // While a request is in progress, these bytes would be read as its answer.
+  // While a request is in progress, the client would read these bytes as its answer.
   if (error.code === "ECONNRESET" || !socket.writable || (site.answering.get(socket) ?? 0) > 0) {
     return void socket.destroy();
   }

@@ -1,13 +1,13 @@
-// Converts zod schemas to OpenAPI 3.0 schema objects. The input form of a schema can differ from its output form
-// (fields with defaults are optional, transforms are not applied); a named schema with two forms becomes Name and
-// NameInput.
+// Converts zod schemas to OpenAPI 3.0 schema objects. A schema can have two forms: what requests may send (input) and
+// what answers contain (output). In the input form, fields with defaults are optional and transforms are not applied. A
+// named schema whose forms differ becomes Name and NameInput.
 import { z } from "zod";
 
 type Json = { [key: string]: unknown };
 type Io = "input" | "output";
-/** A schema of a route and its direction. */
+/** A schema that a route uses, and in which direction. */
 export type Use = { readonly schema: z.ZodType; readonly io: Io };
-/** Both forms of every schema, by id. */
+/** Both forms of every schema, by the schema's id. */
 type Forms = Record<Io, Record<string, Json>>;
 
 export type SchemaSet = {
@@ -19,10 +19,13 @@ export type SchemaSet = {
 };
 
 const REF = "#/components/schemas/";
-/** Formats without a pattern in the description, since the pattern would run over several lines. */
+/** Formats whose pattern is left out of the description, since the pattern would span several lines. */
 const PLAIN_FORMATS: ReadonlySet<unknown> = new Set(["date-time", "uuid", "ipv4", "ipv6", "email", "uri"]);
 
-/** Converts the schemas. @param used every schema of the routes, with its direction */
+/**
+ * Converts the schemas.
+ * @param used every schema of the routes, with its direction
+ */
 export function schemaObjects(
   named: Readonly<Record<string, z.ZodType>>,
   used: readonly Use[],
@@ -111,7 +114,7 @@ function reach(io: Io, used: readonly Use[], idOf: Map<z.ZodType, string>, forms
   return seen;
 }
 
-/** Returns the names whose two forms differ, themselves or in a schema that they contain. */
+/** Returns the names whose two forms differ, in the schema itself or in a schema that it contains. */
 function differing(names: readonly string[], forms: Forms): Set<string> {
   const split = new Set(
     names.filter((name) => JSON.stringify(forms.output[name]) !== JSON.stringify(forms.input[name])),

@@ -1,5 +1,5 @@
-// Pages of lists. Without `limit` a list is returned whole, or refused above SCAN_ROWS_MAX: a silent cut would hide
-// rows (docs/wire.md, "Lists").
+// Pages of lists. A request without `limit` gets the whole list, or an error if the list has more than SCAN_ROWS_MAX
+// rows: cutting it silently would hide rows (docs/wire.md, "Lists").
 import type { Page } from "../contract/common.ts";
 import { badRequest, type Fault, fault } from "../contract/fault.ts";
 import { SCAN_ROWS_MAX } from "../contract/limits.ts";

@@ -38,9 +38,9 @@ const DESCRIPTIONS = {
 
 export type RefusalStatus = keyof typeof DESCRIPTIONS;
 
-/** Of every route: from the shell, the authorization with its rate limit, and failures behind them. */
+/** The error statuses of every route: from the shell, from the authorization with its rate limit, and from failures. */
 const OF_ALL: readonly RefusalStatus[] = [400, 401, 414, 429, 500, 503];
-/** Of every route that accepts a body and writes. */
+/** The error statuses of every route that accepts a body and writes. */
 const OF_WRITES: readonly RefusalStatus[] = [408, 409, 413, 422];
 const RETRY_AFTER: Json = { "Retry-After": { description: "Whole seconds to wait", schema: { type: "integer" } } };
 const HEADERS: Readonly<Partial<Record<RefusalStatus, Json>>> = {
@@ -57,7 +57,7 @@ export function refusalStatuses(route: RouteFacts): RefusalStatus[] {
   if (method !== "get") { for (const status of OF_WRITES) all.add(status); }
   if (request?.body?.required === true) all.add(415);
   if (path.includes("{")) all.add(404);
-  // A route with 202 otherwise waits for a node, which can fail.
+  // A route that can answer 202 otherwise waits for a node, which can fail.
   if ("202" in responses) all.add(502);
   for (const status of route["x-never"] ?? []) all.delete(status);
   return [...all].sort((a, b) => a - b);

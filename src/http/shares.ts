@@ -1,32 +1,32 @@
 // Divides a limited resource (connections, bodies, long polls) among its sources, so that a slow or busy source only
-// limits itself. A source has at most `each_max`. When everything is taken, a new request takes the oldest slot of the
-// largest source, unless its own source would then be the largest.
+// limits itself. A source has at most `each_max`. When everything is taken, a new request takes over the oldest slot of
+// the largest source, unless the requesting source would then be the largest.
 
 export type Slot = {
-  /** Raises the weight of the slot; returns false when the source has its share. */
+  /** Raises the weight of the slot to this value. Returns false when the source has reached its share. */
   readonly grow: (weight: number) => boolean;
   readonly release: () => void;
 };
 
 export type Shares = {
   /**
-   * Takes a slot of this weight. Returns null when the source has its share.
-   * @param evict called when another source takes the slot; it is released already
+   * Takes a slot of this weight. Returns null when the source has reached its share.
+   * @param evict called when another source takes over the slot; the slot is already released then
    */
   take(source: string, weight: number, evict: () => void): Slot | null;
 };
 
 type Held = { weight: number; readonly evict: () => void };
-/** The set keeps the order in which slots were taken. */
+/** A source with its slots, in the order in which they were taken. */
 type Source = { weight: number; readonly slots: Set<Held> };
 
 export type SharesOptions = {
-  /** In the unit of the weights: 1, or bytes. A function where it changes; called for each new slot. */
+  /** Maximum weight of all slots together: a number of slots, or bytes. A function if the maximum changes. */
   readonly total_max: number | (() => number);
   readonly each_max: number;
 };
 
-/** Creates empty shares. */
+/** Creates shares of which no slot is taken. */
 export function createShares({ total_max, each_max }: SharesOptions): Shares {
   const sources = new Map<string, Source>();
   let total = 0;
@@ -39,14 +39,17 @@ export function createShares({ total_max, each_max }: SharesOptions): Shares {
     if (source.slots.size === 0) sources.delete(name);
   }
 
-  /** Looks at every source. Called only when everything is taken. */
+  /** Returns the source with the most weight. Visits every source, so it is called only when everything is taken. */
   function largest(): [string, Source] | null {
     let found: [string, Source] | null = null;
     for (const entry of sources) if (found === null || entry[1].weight > found[1].weight) found = entry;
     return found;
   }
 
-  /** Makes room for `more` of a source; returns false when that is not possible. */
+  /**
+   * Makes room for `more` weight of a source by evicting slots of larger sources. Returns false if that is not
+   * possible.
+   */
   function fit(name: string, more: number): boolean {
     const wanted = (sources.get(name)?.weight ?? 0) + more;
     if (wanted > each_max) return false;

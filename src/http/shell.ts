@@ -17,7 +17,7 @@ import { schemaRefusal } from "./zod-message.ts";
 
 export type Observation = {
   readonly method: string;
-  /** The route's pattern, or "unmatched", so that the number of values is bounded. */
+  /** The route's pattern, or "unmatched". The actual path would have an unlimited number of values. */
   readonly route: string;
   readonly status: number;
   readonly duration_s: number;
@@ -28,7 +28,7 @@ export type ShellOptions = {
   /** Called before a body is read, unless the server has read it already. */
   readonly admitBody?: BodyAdmission;
   readonly observe?: (seen: Observation) => void;
-  /** Returns whether an error means that the database does not answer: 503 instead of 500. */
+  /** Returns whether an error means that the database does not respond: then the answer is 503 instead of 500. */
   readonly unavailable?: (error: unknown) => boolean;
 };
 

@@ -1,4 +1,5 @@
-// Reads the server's certificate and key from PEM files. Unusable files stop the start (docs/reliability.md, S-32).
+// Reads the server's certificate and key from PEM files. The server does not start with unusable files
+// (docs/reliability.md, S-32).
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFile, stat } from "node:fs/promises";
 

@@ -1,5 +1,5 @@
-// Serves the files of a published tree: strong ETag, Last-Modified, conditional and HEAD requests, gzip. Headers are
-// computed from the bytes that were read, so that an ETag never covers a mixture of two publications.
+// Serves the files of a published directory tree: strong ETag, Last-Modified, conditional and HEAD requests, gzip.
+// Headers are computed from the bytes that were read, so that an ETag never covers a mixture of two publications.
 import { createHash } from "node:crypto";
 import { open, realpath, stat } from "node:fs/promises";
 import { join, sep } from "node:path";
@@ -13,26 +13,26 @@ type TreeFile = {
   readonly zipped: Uint8Array<ArrayBuffer> | null;
   readonly etag: string;
   readonly modified: Date;
-  /** The file's identity when it was read; a different value means a different file. */
+  /** Identifies the file as it was read: a different stamp means a different file. */
   readonly stamp: string;
 };
 
 const gzipBytes = promisify(gzip);
-/** Compressing smaller files does not pay. */
+/** Smaller files are not compressed, because it does not pay. */
 const ZIP_BYTES_MIN = 1_024;
-/** Larger files are not part of an index. */
+/** Larger files are not part of an index, so they are not served. */
 const FILE_BYTES_MAX = 64 * 1024 * 1024;
 const KEPT_BYTES_MAX = 64 * 1024 * 1024;
 /** The form of a path segment in the tree. */
 const SEGMENT = /^(?!\.)[A-Za-z0-9._+-]{1,128}$/;
 
-/** Retries of a request whose root link was moved by publications meanwhile. */
+/** How often a request is retried because publications moved the root link during the request. */
 const SWITCHES_MAX = 20;
 
 /**
  * Returns a function that serves files below `root`; it returns null for missing files and bad names. `root` may be a
- * symbolic link that each publication moves. Every path is opened through `root`, since the process has the permission
- * for that name and not for the link's target.
+ * symbolic link that each publication moves. Every path is opened through `root`, since the process has permission to
+ * read that name and not the link's target.
  */
 export function createTreeFiles(root: string) {
   const kept = new Map<string, TreeFile>();
@@ -44,7 +44,7 @@ export function createTreeFiles(root: string) {
       const base = await unlessMissing(realpath(root));
       if (base === null) return null;
       const found = await unlessMissing(load(segments, base));
-      // If the generation was removed meanwhile, the next one has the file.
+      // If the publication with this file was removed meanwhile, the next one has the file.
       if (found !== null || await unlessMissing(realpath(root)) === base) return found;
     }
     throw new Error(`${root} was published ${SWITCHES_MAX} times during one request`);
@@ -105,7 +105,7 @@ export function createTreeFiles(root: string) {
   };
 }
 
-/** Returns null when the file or folder does not exist. */
+/** Waits for a file operation. Returns null when the file or folder does not exist. */
 async function unlessMissing<T>(reading: Promise<T>): Promise<T | null> {
   try {
     return await reading;
@@ -126,7 +126,10 @@ function weight(file: TreeFile | undefined): number {
   return file === undefined ? 0 : file.bytes.length + (file.zipped?.length ?? 0);
 }
 
-/** RFC 9110: If-None-Match has precedence over If-Modified-Since, which has whole seconds. */
+/**
+ * Returns whether the client already has the file. If-None-Match has precedence over If-Modified-Since, which has whole
+ * seconds (RFC 9110).
+ */
 function isUnchanged(c: Context<HttpEnv>, file: TreeFile, etag: string): boolean {
   const match = c.req.header("if-none-match");
   if (match !== undefined) {

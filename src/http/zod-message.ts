@@ -8,7 +8,7 @@ const ISSUES_SHOWN = 3;
 const NAME_CHARS_MAX = 64;
 const PLACES: Readonly<Record<string, string>> = { json: "body", form: "body", param: "path", header: "header" };
 
-/** Formats that define a type, as opposed to a rule about a value. */
+/** Formats that define the type of a value and not a rule about it. */
 const FORMATS: Readonly<Record<string, string>> = {
   uuid: "a UUID",
   guid: "a UUID",
@@ -34,7 +34,10 @@ export function schemaRefusal(target: string, issues: readonly Issue[]): Refusal
   return { status: 400, message, ...(isValueRule && { error_code: "BadRequest" }) };
 }
 
-/** A union reports one list of issues per member; the member with the fewest was probably meant. */
+/**
+ * Returns the issues of the union's member that was probably meant: a union reports one list of issues per member, and
+ * this is the shortest.
+ */
 function unfold(issue: Issue): Issue[] {
   if (issue.code !== "invalid_union" || issue.errors.length === 0) return [issue];
   const closest = issue.errors.reduce((best, member) => (member.length < best.length ? member : best));
