@@ -50,7 +50,7 @@ export function agentJobRoutes(app: App, deps: Deps): void {
     if (first.job !== null || first.tombstones.length > 0 || hold_ms === 0) return c.json(first, 200);
     const woken = await hold(c, deps, { polls: deps.claims, key: server_uuid, hold_ms });
     if (isFault(woken)) return faultResponse(c, woken);
-    // A node that disconnected, or whose key was deleted, must not get a job.
+    // A node that disconnected meanwhile, or whose key was deleted, must not get a job.
     if (woken.found === null || goneSignal(c).aborted) return c.json(first, 200);
     const lost = await c.get("checkAgain")?.() ?? null;
     if (lost !== null) return faultResponse(c, lost);
@@ -72,7 +72,7 @@ export function agentJobRoutes(app: App, deps: Deps): void {
     for (const id of work.pending) {
       const outcome = await deps.send(c, { kind: "job", id }, { type: "claim", by: server_uuid, lease_s });
       if (outcome.ok) return { job: (await findJob(deps.kysely, id)) ?? null, tombstones };
-      // The job was claimed meanwhile, or its object does not accept it now: tries the next one.
+      // The job was claimed meanwhile, or its object does not accept it now. Try the next job.
       if (outcome.fault.kind !== "conflict" && outcome.fault.kind !== "not_found") return outcome.fault;
     }
     return { job: null, tombstones };
@@ -160,7 +160,7 @@ export function agentJobRoutes(app: App, deps: Deps): void {
     return job === undefined ? faultResponse(c, NOT_FOUND) : c.json(job, 200);
   }
 
-  /** Finds a job that the calling node has claimed. */
+  /** Returns a job that the calling node has claimed, or a Fault. */
   async function ownJob(c: Ctx, job_id: string): Promise<Job | Fault> {
     const job = await findJob(deps.kysely, job_id);
     if (job === undefined) return NOT_FOUND;

@@ -10,51 +10,56 @@ import { scanLimitExceeded } from "../http/page.ts";
 import type { RefusalHints, RefusalStatus } from "../http/refusals.ts";
 import type { Access } from "./deps.ts";
 
-/** Responses: 200 with a JSON body, and the errors. */
+/** Returns the responses of a route: 200 with a JSON body, and the errors. */
 export function answers<T extends z.ZodType>(schema: T, description: string) {
   return { 200: { description, content: { "application/json": { schema } } }, ...ERROR_RESPONSES };
 }
 
-/** Responses: 201 with a JSON body, and the errors. */
+/** Returns the responses of a route: 201 with a JSON body, and the errors. */
 export function answersCreated<T extends z.ZodType>(schema: T, description: string) {
   return { 201: { description, content: { "application/json": { schema } } }, ...ERROR_RESPONSES };
 }
 
-/** Responses: 204, and the errors. */
+/** Returns the responses of a route: 204, and the errors. */
 export function answersNothing(description: string) {
   return { 204: { description }, ...ERROR_RESPONSES };
 }
 
-/** Reads all rows of an unpaged list, or returns the refusal, with a filter that narrows the list (null: none). */
+/**
+ * Reads all rows of an unpaged list. If there are too many, returns the refusal, which suggests the filter `narrow`
+ * (null: there is no filter).
+ */
 export async function wholeList<R>(narrow: string | null, read: (rows: number) => Promise<R[]>): Promise<R[] | Fault> {
   const rows = await read(SCAN_ROWS_MAX + 1);
   return rows.length > SCAN_ROWS_MAX ? scanLimitExceeded(narrow) : rows;
 }
 
-/** A required JSON body. */
+/** Returns the definition of a required JSON body. */
 export function jsonBody<T extends z.ZodType>(schema: T) {
   return { required: true, content: { "application/json": { schema } } };
 }
 
-/** Returns the authorization of a route, and its texts in the description. `locate` finds the scope of the object. */
+/**
+ * Returns the authorization of a route and its texts for the API description. `locate` finds the scope of the object.
+ */
 export function rights(deps: Access, action: Action, locate?: Locate) {
   const authorize = deps.allow(action, locate);
   const refusals: RefusalStatus[] = [...refusalsOf(action), ...(locate === undefined ? [] : [404 as const])];
   return { middleware: [authorize] as [typeof authorize], "x-rights": rightsOf(action), "x-refusals": refusals };
 }
 
-/** Error statuses in addition to the ones that method, path and permissions imply. */
+/** Adds error statuses to those that follow from the method, the path and the permissions. */
 export function refuses(...statuses: RefusalStatus[]) {
   return { "x-also": statuses } satisfies RefusalHints;
 }
 
-/** For routes that ask or report: no conflicts, and no Idempotency-Key. */
+/** For routes that only ask or report: they have no conflicts and take no Idempotency-Key. */
 export const ASKS = { "x-never": [409, 422] } satisfies RefusalHints;
 
-/** For routes that write without an Idempotency-Key, since they can be repeated. */
+/** For routes that write without an Idempotency-Key, since their requests can be repeated. */
 export const REPEATABLE = { "x-never": [422] } satisfies RefusalHints;
 
-/** The same as `rights`, for routes without a credential. */
+/** Like `rights`, for routes that need no credential. */
 export function openRights(deps: Access, action: Action, locate?: Locate) {
   return { ...rights(deps, action, locate), security: [] };
 }

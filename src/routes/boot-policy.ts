@@ -164,7 +164,7 @@ function etagOf(version: number): string {
   return `"boot-policy-${version}"`;
 }
 
-/** Returns the version in If-Match, or null if any version matches. */
+/** Returns the version that If-Match requires, null if any version is accepted, or a Fault for another text. */
 function expectedVersion(header: string | undefined): number | null | Fault {
   if (header === undefined || header.trim() === "*") return null;
   const found = /^"boot-policy-(\d{1,15})"$/.exec(header.trim());
@@ -173,7 +173,7 @@ function expectedVersion(header: string | undefined): number | null | Fault {
 
 const NO_SUCH_VERSION = fault("precondition_failed", "If-Match: is not an ETag of the boot policy");
 
-/** Returns the roster with canonical MACs. A MAC may be in one entry only. */
+/** Returns the roster with canonical MACs, or an error text. A MAC may be in one entry only. */
 function canonicalRoster(entries: Roster): { readonly roster: Roster } | { readonly error: string } {
   const seen = new Set<string>();
   const roster: Roster = [];

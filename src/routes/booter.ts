@@ -1,4 +1,5 @@
-// The API of booters (docs/booting.md). Unknown fields are ignored, so that mixed versions work.
+// The API of booters (docs/booting.md). Unknown fields are ignored, so that booters and servers of different versions
+// work together.
 import { createRoute } from "@hono/zod-openapi";
 import { findPolicy } from "../../actors/boot-policy/reads.ts";
 import { findAdminAddress, findBundle, findRootPasswordHash } from "../../actors/cn/reads.ts";
@@ -114,7 +115,7 @@ export function booterRoutes(app: App, deps: Deps): void {
     const outcome = await deps.sendOnce(c, { kind: "cn", id: server_uuid }, { type: "take_bundle", key });
     if (!outcome.ok) return faultResponse(c, outcome.fault);
     const { epoch } = outcome.reply;
-    // Read back: an earlier request with the same Idempotency-Key may have stored another key.
+    // Reads the bundle back: an earlier request with the same Idempotency-Key may have stored another key.
     const bundle = await findBundle(deps.kysely, server_uuid, epoch);
     if (bundle === null) return faultResponse(c, TAKEN);
     return c.json({

@@ -18,7 +18,7 @@ type Deps = Writes & Pick<RouteDeps, "audit" | "limits" | "mint" | "newId" | "ro
 
 const tags = ["Approval"];
 
-/** The same for unknown, expired and used codes, so that codes cannot be enumerated. */
+/** The refusal of unknown, expired and used codes. It is the same for all, so that codes cannot be enumerated. */
 const NO_CLAIM: Fault = {
   ...NOT_FOUND,
   message:
@@ -26,7 +26,10 @@ const NO_CLAIM: Fault = {
     "an hour",
 };
 
-/** A placeholder for the deleted claim of a repeated approval, which gets its stored reply. */
+/**
+ * Returns a placeholder for the claim of a repeated approval: the claim is deleted, and the request gets its stored
+ * reply.
+ */
 function noClaim(server_uuid: string, id: string): FoundClaim {
   const nothing = { admin_ip: null, sysinfo: {}, macs: [], serial: null, console_listen_port: null };
   const no_token = { registration_id: id, poll_token_sha256: "" };
@@ -34,7 +37,7 @@ function noClaim(server_uuid: string, id: string): FoundClaim {
 }
 
 export function cnApprovalRoutes(app: App, deps: Deps): void {
-  // Checked before the credential: 429 even for a valid key and code.
+  // Checked before the credential, so that even a request with a valid key and code can get 429.
   const limited = createMiddleware<HttpEnv>(async (c, next) => {
     const refusal = await deps.limits.approve(c.get("clientAddress"));
     if (refusal !== null) return faultResponse(c, refusal);
@@ -68,7 +71,7 @@ export function cnApprovalRoutes(app: App, deps: Deps): void {
     if (exhausted !== null) return faultResponse(c, exhausted);
     const claim = await findClaimByCode(deps.kysely, code);
     const principal = c.get("principal");
-    // The code of a repeated request is used by now; its node is found by the message id.
+    // The code of a repeated request is already used, so its node is found by the message id.
     const id = claim?.server_uuid ??
       (idempotency.repeated ? await findApprovedBy(deps.kysely, idempotency.id) : undefined);
     const outcome = id === undefined ? { ok: false as const, fault: NOT_FOUND } : await deps.send(

@@ -25,10 +25,10 @@ type Deps = Writes;
 
 const tags = ["Boot records"];
 type PlainAction = Extract<BootRecordMessage, { type: "reactivate" | "decommission" | "rescue" }>;
-/** Tries of a decision whose boot policy changed meanwhile. */
+/** How often a decision is tried if the boot policy changes meanwhile. */
 const POLICY_TRIES_MAX = 5;
 
-/** A MAC with 12 hex digits in any notation; converted to the canonical one. */
+/** A MAC in any notation with 12 hex digits, converted to the canonical notation. */
 export const Mac = z.string().max(32).transform((text, context) => {
   const mac = canonicalMac(text);
   if (mac !== null && !isMulticastMac(mac)) return mac;
@@ -178,13 +178,13 @@ export function cnBootRoutes(app: App, deps: Deps): void {
   });
 }
 
-/** Returns the key or user of the request, for the provenance of a record. */
+/** Returns the id of the request's key, or else of its user, for the provenance of a boot record. */
 export function provenanceOf(c: Ctx): string {
   const principal = c.get("principal");
   return principal.kind === "user" ? principal.key_id ?? principal.user_id : "anonymous";
 }
 
-/** Retries a decision while the boot policy changes between read and commit. */
+/** Tries a decision again while the boot policy changes between the read and the commit. */
 export function underPolicy<R>(
   idempotency: IdempotencyClaim | undefined,
   decide: (idempotency: IdempotencyClaim | undefined) => Promise<Outcome<R>>,

@@ -22,7 +22,7 @@ import type { Settings } from "../services/settings.ts";
 export type App = OpenAPIHono<HttpEnv>;
 export type Ctx = Context<HttpEnv>;
 
-/** The claim of a poll token ended without approval. */
+/** The claim of a poll token ended without an approval. */
 export type ClaimEnded = { readonly ended: true };
 
 /** The message id of a request, and whether a request with the same Idempotency-Key came before. */
@@ -38,7 +38,7 @@ export type MessageOf<K extends keyof Messages, T extends Messages[K]["type"]> =
 
 export type RouteDeps = {
   readonly allow: Authorize;
-  /** For the reads.ts of actors; routes contain no queries. */
+  /** For the functions in the actors' reads.ts; routes contain no queries. */
   readonly kysely: Kysely<Database>;
   /** Sends the only message of a request. With an Idempotency-Key, a repeated request gets the same reply. */
   readonly sendOnce: <K extends keyof Messages, T extends Messages[K]["type"]>(
@@ -85,31 +85,31 @@ export type RouteDeps = {
   readonly claims: Polls<{ readonly work: true }>;
   /** Long polls for the end of an operation, by its id. */
   readonly endings: Polls<{ readonly ended: true }>;
-  /** Requests that wait for the outcome of the operation that they started, by its id. */
+  /** Long polls of requests that wait for the outcome of the operation that they started, by the operation's id. */
   readonly outcomes: Polls<{ readonly ended: true }>;
-  /** The shares of the long polls, of authenticated callers and of addresses of strangers. */
+  /** The shares of long polls: of each authenticated caller, and of each address of other callers (strangers). */
   readonly holdShares: { readonly known: Shares; readonly strangers: Shares };
   readonly sagas: readonly SagaDefinition<never>[];
   readonly audit: {
     list(query: { after_seq?: number; limit?: number }): Promise<AuditPage>;
     get(seq: number): Promise<AuditEvent | null>;
     verify(range: { from?: number; to?: number }): Promise<AuditVerification>;
-    /** Records a refused claim code: at most its first three characters. */
+    /** Records an approval with a wrong claim code, with at most the first three characters of the code. */
     refusedCode(c: Ctx, prefix: string): Promise<void>;
-    /** Records a denial by the route itself, after the authorization. */
+    /** Records a denial that the route itself decided, after the authorization. */
     denied(c: Ctx, action: string, resource: string): Promise<void>;
-    /** Records a refused login, with the id of the named user; null for an unknown name. */
+    /** Records a failed login. `user_id` is null for an unknown user name. */
     refusedLogin(c: Ctx, user_id: string | null): Promise<void>;
   };
   readonly limits: {
-    /** Takes a token of the caller's address, or returns the 429. */
+    /** Takes a token from the bucket of the caller's address. Returns null, or the 429. */
     approve(address: string): Promise<Fault | null>;
     register(address: string): Promise<Fault | null>;
     login(address: string): Promise<Fault | null>;
-    /** Counts a failed login of the account in advance; `passwordRight` takes it back. */
+    /** Counts a failed login of the account before the password is checked; `passwordRight` takes it back. */
     password(username: string): Promise<Fault | null>;
     passwordRight(username: string): Promise<void>;
-    /** Returns the 429 when the whole site has too many failed approvals. */
+    /** Returns the 429 if there were too many failed approvals on the whole site, otherwise null. */
     approveFailures(): Promise<Fault | null>;
     noteApproveFailure(): Promise<void>;
   };
@@ -118,11 +118,11 @@ export type RouteDeps = {
 
 /** The dependencies of `rights`. */
 export type Access = Pick<RouteDeps, "allow">;
-/** For routes that only read. */
+/** The dependencies of routes that only read. */
 export type Reads = Pick<RouteDeps, "allow" | "kysely">;
-/** For routes that read and send messages. */
+/** The dependencies of routes that read and send messages. */
 export type Writes = Reads & Pick<RouteDeps, "idempotency" | "send" | "sendOnce">;
-/** For routes that start an operation and wait for its end. */
+/** The dependencies of routes that start an operation and wait for its end. */
 export type Operates = Writes & Pick<RouteDeps, "holdShares" | "outcomes" | "settings">;
 
 export type To<K extends string> = { readonly kind: K; readonly id: string };

@@ -5,7 +5,7 @@ import { Timestamp } from "../contract/common.ts";
 import { answers, ASKS, jsonBody, openRights } from "./answer.ts";
 import type { Access, App } from "./deps.ts";
 
-/** Ten years: beyond any deadline and within the range of timestamps. */
+/** How far the clock can be advanced: ten years. That is beyond any deadline and within the range of timestamps. */
 const AHEAD_S_MAX = 315_360_000;
 
 export function devClockRoutes(app: App, deps: Access, advance: (seconds: number) => Promise<Date>): void {

@@ -4,7 +4,7 @@ import { DoctorReport } from "../contract/doctor.ts";
 import { answers, rights } from "./answer.ts";
 import type { Access, App } from "./deps.ts";
 
-/** `examine` runs all checks on one snapshot. */
+/** Adds the doctor's route. `examine` runs all checks on one snapshot. */
 export function doctorRoutes(app: App, deps: Access & { readonly examine: () => Promise<DoctorReport> }): void {
   const doctorRoute = createRoute({
     method: "get",

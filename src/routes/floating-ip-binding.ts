@@ -1,4 +1,4 @@
-// Attach and detach of a floating IP. Each has two paths, below the project and by the id alone, for the same operation
+// Attaches and detaches floating IPs. Each of the two actions has two paths: below the project, and by the id alone
 // (docs/networking.md, "Floating IPs").
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
@@ -118,7 +118,7 @@ async function bind(c: Ctx, deps: Deps, { id, verb, message }: Binding) {
   return c.json(await nowOrThen(deps, { id, idempotency, output: ended.output }), 200);
 }
 
-/** Returns the message, or 404 for a NIC outside the project of the floating IP. */
+/** Returns the message that attaches the floating IP, or a 404 if the NIC is outside its project. */
 async function attaching(
   { kysely }: Deps,
   { nic_id, project_id, ...begins }: Begins & { readonly nic_id: string; readonly project_id: string | null },
@@ -130,7 +130,10 @@ async function attaching(
   return { type: "attach", nic_id, instance_id: instance.id, host_cn_uuid: instance.host_cn_uuid, ...begins };
 }
 
-/** Returns the current floating IP. For a repeated or deleted one, returns the result of the operation. */
+/**
+ * Returns the current floating IP. If the request is a repeat or the floating IP was deleted, returns the operation's
+ * result.
+ */
 async function nowOrThen(
   { kysely }: Deps,
   { id, idempotency, output }: {

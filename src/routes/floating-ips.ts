@@ -107,7 +107,7 @@ export function floatingIpRoutes(app: App, deps: Deps): void {
   });
 }
 
-/** Returns the source, or null unless exactly one is set. */
+/** Returns the source that the body names for the address, or null unless it names exactly one. */
 function wantedOf({ family, network_id, pool_id }: Omit<FloatingIpBody, "name" | "description">): Wanted | null {
   const set: Wanted[] = [];
   if (family) set.push({ by: "family", family });

@@ -168,14 +168,17 @@ async function make(c: Ctx, { deps, scope, body }: Wanted) {
   }, idempotency);
 }
 
-/** Returns the 400 for an address that no node would fetch, or null. A node checks names each time it fetches. */
+/**
+ * Returns the 400 for a URL with an address from which no node would fetch, or null. A node checks host names each time
+ * it fetches.
+ */
 async function sourceFault(deps: Deps, source_url: string | null): Promise<Fault | null> {
   if (source_url === null) return null;
   const allowed = readRanges(await deps.settings.allowedPrivate());
   return isLiterallyPrivate(new URL(source_url), allowed) ? badRequest(`source_url: ${PUBLIC_RULE}`) : null;
 }
 
-/** Returns the id, or the 400 for an id that is derived from another scope or other bytes. */
+/** Returns the id of the image, or the 400 for a given id that is derived from another scope or other content. */
 function idOf(given: string | null | undefined, derived: string, kind: ImageScopeKind): string | Fault {
   const id = given?.toLowerCase() ?? derived;
   if (kind === "public" || id === derived || !isUuid5(id)) return id;

@@ -22,7 +22,7 @@ const TOP_FILES = [
 
 const name = z.string().max(128);
 
-/** The router's types expect JSON of a schema; the tree has bytes of any version. */
+/** Drops the type of an answer: the router's types expect JSON of one schema, but the tree has files of any version. */
 function untyped(answer: Promise<Response>): never {
   return answer as never;
 }

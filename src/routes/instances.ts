@@ -25,7 +25,7 @@ const params = z.object({ instance_id: Uuid });
 const ofProject = z.object({ tenant: Uuid, project: Uuid });
 const atInstance = atRow("instance", "instance_id");
 
-/** States are not case-sensitive; unknown ones are refused. */
+/** A filter by state. States are not case-sensitive; unknown ones are refused. */
 export const StateQuery = z.preprocess(
   (text) => typeof text === "string" ? text.toLowerCase() : text,
   z.enum(INSTANCE_STATES),
@@ -146,7 +146,7 @@ export function instanceRoutes(app: App, deps: Deps): void {
     });
     if (!outcome.ok) return faultResponse(c, outcome.fault);
     const written = outcome.reply;
-    // The record does not contain whether its node is alive.
+    // The reply does not contain whether the instance's node is alive, so this is read separately.
     const host_live = (await findInstance(deps.kysely, to.id))?.host_live ?? written.host_live;
     return c.json({ ...written, host_live }, 200);
   });
@@ -156,7 +156,9 @@ function filledUp({ error_code }: Fault): boolean {
   return error_code === CAPACITY_EXHAUSTED.error_code;
 }
 
-/** Returns the current instance; for a repeated request or a deleted instance, the result of the operation. */
+/**
+ * Returns the current instance. If the request is a repeat or the instance was deleted, returns the operation's result.
+ */
 export async function nowOrThen(
   deps: Reads,
   of: { readonly id: string; readonly repeated: boolean; readonly output: unknown },

@@ -1,5 +1,6 @@
-// Long polls (docs/wire.md, "Long polls"). Each caller, or address of strangers, has at most its share of them. The
-// authorization checks a long poll again before it is answered: a key that was deleted meanwhile gets 401.
+// Long polls (docs/wire.md, "Long polls"). Each authenticated caller, and each address of other callers, can have at
+// most its share of them. A long poll is authorized again before it is answered: if its key was deleted meanwhile, it
+// gets 401.
 import { type Fault, fault } from "../contract/fault.ts";
 import { goneSignal } from "../http/env.ts";
 import { shareOf } from "../auth/caller.ts";
@@ -8,7 +9,10 @@ import type { Ctx, Polls, RouteDeps } from "./deps.ts";
 
 const TOO_MANY_WAIT = fault("unavailable", "too many requests are waiting; try again", { retry_after_s: 5 });
 
-/** Waits. Returns the result; null after the timeout or when the caller disconnects; a Fault when too many wait. */
+/**
+ * Waits for the result of a long poll and returns it. Returns null after the timeout or when the caller disconnects,
+ * and a Fault when too many requests wait.
+ */
 export async function hold<V extends object>(
   c: Ctx,
   { holdShares }: Pick<RouteDeps, "holdShares">,

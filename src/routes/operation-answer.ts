@@ -1,6 +1,6 @@
-// Requests that start an operation and answer with its outcome. The request only waits: the operation continues when
-// the caller disconnects, and when its credential ends meanwhile (401). With `Prefer: respond-async` (RFC 7240) the
-// answer is 202 with the operation.
+// Starts operations and answers with their outcome. The request only waits: the operation continues when the caller
+// disconnects, or when its credential ends meanwhile (then the answer is 401). With `Prefer: respond-async` (RFC 7240)
+// the answer is 202 with the operation.
 import { z } from "zod";
 import { findOperationStatus, type OperationStatus } from "../../actors/saga/reads.ts";
 import type { Messages } from "../../actors/registry.ts";
@@ -12,7 +12,10 @@ import { type Again, decideAgain } from "../services/decide-again.ts";
 import type { Ctx, IdempotencyClaim, Operates, To } from "./deps.ts";
 import { hold } from "./long-poll.ts";
 
-/** A 202 with an OperationSummary. The router's types keep only one success of a route, so it has no type. */
+/**
+ * The type of a 202 with an OperationSummary. The router's types allow only one success per route, so this one has
+ * none.
+ */
 type Accepted = never;
 
 /** For the `request` of a route that starts an operation. */
@@ -32,19 +35,22 @@ export const ACCEPTED = {
 
 export type Begun<K extends keyof Messages> = {
   readonly to: To<K>;
-  /** Builds the message of a request that is not a repeat. `tries`: the number of earlier tries. */
+  /**
+   * Builds the message that starts the operation. Not called for a repeated request whose operation exists. `tries` is
+   * the number of earlier tries.
+   */
   readonly message: (tries: number) => Promise<Messages[K] | Fault>;
-  /** Default: one try. */
+  /** How to retry a stale decision. Default: one try. */
   readonly again?: Again;
   readonly idempotency: IdempotencyClaim;
   readonly operation_id: string;
-  /** The start of the error message, and the code, of a failure. */
+  /** How a failure is reported: the start of the error message, and the code. */
   readonly failure: { readonly what: string; readonly error_code: ErrorCode };
 };
 
 export type Ended =
   | { readonly ended: "accepted"; readonly answer: Accepted }
-  /** `output` is the output of the last step. */
+  /** `output` is the output of the operation's last step. */
   | { readonly ended: "succeeded"; readonly output: unknown }
   | { readonly ended: "refused"; readonly fault: Fault };
 
@@ -79,7 +85,7 @@ function outcomeOf({ summary, output }: OperationStatus, { what, error_code }: B
   return { ended: "refused", fault: fault("node_failed", `${what} failed: ${reason}${still}`, { error_code }) };
 }
 
-/** Returns the first request's answer, or a 409 while the operation is running. */
+/** Returns the answer of the first request, or a 409 while the operation is still running. */
 function repeatedOutcome(current: OperationStatus, { failure }: Pick<Begun<never>, "failure">): Ended {
   const { id, state } = current.summary;
   if (state !== "running") return outcomeOf(current, failure);
@@ -100,7 +106,10 @@ function wantsNoWait(c: Ctx): boolean {
 
 const RETRY_S = 2;
 
-/** The outcome is not known yet: the server is stopping, or too many requests wait. */
+/**
+ * Returns the 503 for an outcome that is not known yet: the wait ended, the server is stopping, or too many requests
+ * wait.
+ */
 function stillRunning(id: string): Fault {
   return fault("unavailable", `operation ${id} is still running; check it, or its object, later`, {
     retry_after_s: RETRY_S,

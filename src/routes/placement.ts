@@ -133,7 +133,7 @@ export function placementRoutes(app: App, deps: Deps): void {
   }
 }
 
-/** Returns the nodes as if none of them had the instance. */
+/** Returns the snapshot without the instance: its node has the instance's resources free. */
 function without(snapshot: Snapshot, instance: HostedInstance): Snapshot {
   const { host_cn_uuid, tenant_id, silo_id } = instance;
   if (host_cn_uuid === null) return snapshot;

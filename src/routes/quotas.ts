@@ -156,7 +156,7 @@ function projectQuotaRoutes(app: App, deps: Deps): void {
     const message = { type: "set", project_id, tenant_id, ...c.req.valid("json") } as const;
     const outcome = await deps.sendOnce(c, { kind: "quota", id: project_id }, message);
     if (!outcome.ok) return faultResponse(c, outcome.fault);
-    // The usage counters are not part of the reply.
+    // The reply does not contain the usage counters.
     const used = await findUsage(deps.kysely, project_id);
     if (used === undefined) return faultResponse(c, NOT_FOUND);
     return c.json({ ...outcome.reply, used }, 200);

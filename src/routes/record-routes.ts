@@ -18,7 +18,7 @@ type KindsThatTake<M> = { [K in keyof Messages]: M extends Messages[K] ? K : nev
 type RenamedKind = KindsThatTake<{ readonly type: "update"; readonly name: null; readonly description: null }>;
 type DeletedKind = KindsThatTake<{ readonly type: "delete" }>;
 
-/** The part of the routes that is the same for one kind of record. */
+/** What the routes of one kind of record have in common. */
 export type RecordPath<K extends keyof Messages> = {
   readonly kind: K;
   readonly tags: string[];
@@ -90,7 +90,7 @@ export function deleteRecord(app: App, deps: Deps, of: RecordPath<DeletedKind> &
   });
 }
 
-/** Returns the id after the check of the parameters, which lowers its letters. */
+/** Returns the id from the validated parameters, which is in lower case. */
 function idOf(c: Ctx, { id }: { readonly id: string }): string {
   const params = c.req.valid("param" as never) as Readonly<Record<string, string>>;
   return params[id]!;

@@ -38,7 +38,7 @@ type Deps =
 const tags = ["Node agent"];
 type Registering = Outcome<RegistrationReply>;
 
-/** The proof in a registration that the node itself sent it. */
+/** The proof in a registration that the node itself sent it: its key or its poll token. */
 type Proof = {
   /** The id of the node's key. */
   readonly key_id: string | null;
@@ -101,7 +101,7 @@ export function registrationRoutes(app: App, deps: Deps): void {
       const outcome = await deps.send(c, { kind: "cn", id: server_uuid }, {
         ...{ type: "refresh", ...said, ...ticket(), proof },
       });
-      // The record changed meanwhile, and the proof is no longer valid.
+      // The record changed meanwhile, so the proof is no longer valid.
       if (!isConflict(outcome)) return outcome;
     }
     if (jsonBytes(said.sysinfo) > CLAIM_SYSINFO_BYTES_MAX) return { ok: false, fault: SYSINFO_TOO_LARGE };
@@ -115,7 +115,7 @@ export function registrationRoutes(app: App, deps: Deps): void {
     return await claim(c, said, token_sha256);
   }
 
-  /** Renews the claim of the token, or creates one. Retries when another claim has the same code. */
+  /** Renews the claim of the token, or creates a claim. Retries when another claim has the same code. */
   async function claim(c: Ctx, said: ReportedIdentity, token_sha256: string | null): Promise<Registering> {
     const source = c.get("clientAddress");
     let renewed = token_sha256 === null
@@ -148,7 +148,7 @@ export function registrationRoutes(app: App, deps: Deps): void {
     return { claim_code, claim_code_ttl_s: CLAIM_CODE_TTL_S };
   }
 
-  /** Adds the time until the first claim expires to a 429 for too many claims. */
+  /** Adds a Retry-After to a 429 for too many claims: the time until the first of them expires. */
   async function withRetryAfter(c: Ctx, server_uuid: string, refusal: Fault): Promise<Fault> {
     if (refusal.kind !== "too_many_requests") return refusal;
     const source_bucket = addressBucket(c.get("clientAddress"));
@@ -215,7 +215,7 @@ const NOT_THIS_NODE = fault("forbidden", "the key belongs to another node than t
   error_code: "Forbidden",
 });
 
-/** Reads the proof. A key that is not bound to a node is no proof. */
+/** Reads the proof from the credential and the X-Poll-Token. A key that is not bound to a node is no proof. */
 function proofOf(c: Ctx, server_uuid: string): Proof | Fault {
   const principal = c.get("principal");
   const bound_cn = principal.kind === "user" ? principal.bound_cn : null;

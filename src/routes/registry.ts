@@ -1,4 +1,4 @@
-// All route files that need only RouteDeps. src/wiring.ts adds the others.
+// Adds the routes of all files that need only RouteDeps. src/wiring.ts adds the others.
 import type { App, RouteDeps } from "./deps.ts";
 import { agentRoutes } from "./agent.ts";
 import { agentJobRoutes } from "./agent-jobs.ts";

@@ -104,7 +104,10 @@ export function routeRoutes(app: App, deps: Deps): void {
   });
 }
 
-/** The scope of a NAT gateway, which never changes, so a decision may use it although it was read before. */
+/**
+ * Returns the scope of a NAT gateway. It never changes, so a decision may use it although it was read before the
+ * commit.
+ */
 function factsOf({ tenant_id, project_id, vpc_id }: NatGateway) {
   return { tenant_id, project_id, vpc_id };
 }

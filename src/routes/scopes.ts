@@ -11,12 +11,12 @@ import type { Ctx } from "./deps.ts";
 const silo_id = { silo_id: Uuid };
 const tenant_id = { tenant_id: Uuid };
 
-/** The additional rule for a silo's images and SSH keys. */
+/** What the API description adds about a silo's images and SSH keys. */
 const OF_SILO =
   " Members of all tenants of the silo see and use it. Only members with the capability silo-admin create, " +
   "change or delete it.";
 
-/** `about` is added to the descriptions of the level's routes. */
+/** The levels. `about` is added to the descriptions of the level's routes. */
 export const LEVELS = [
   { of: "a silo", about: OF_SILO, path: "/v1/silos/{silo_id}", params: z.object(silo_id), locate: atSilo },
   { of: "a tenant", about: "", path: "/v1/tenants/{tenant_id}", params: z.object(tenant_id), locate: atTenant },
@@ -32,14 +32,17 @@ export const LEVELS = [
 const NOBODY = { silo_id: null, tenant_id: null, project_id: null, user_id: null };
 export const PUBLIC: ScopeColumns<"public"> = { scope_kind: "public", ...NOBODY };
 
-/** Returns the scope of a new record, from the authorized resource scope. */
+/** Returns the scope of a record that the request creates, from the authorized resource scope. */
 export function scopeAt(c: Ctx): ScopeColumns<ImageScopeKind> {
   const { silo_id, tenant_id, project_id } = scopeOf(c);
   if (tenant_id === null) return { ...NOBODY, scope_kind: "silo", silo_id };
   return { ...NOBODY, scope_kind: project_id === null ? "tenant" : "project", tenant_id, project_id };
 }
 
-/** Returns the scopes to list: for a project, all that its instances can use; for a silo or a tenant, its own. */
+/**
+ * Returns the scopes to list. For a project: every scope whose records its instances can use. For a silo or a tenant:
+ * only its own.
+ */
 export function scopesAt(c: Ctx): ScopeColumns<ImageScopeKind>[] {
   const { silo_id, tenant_id, project_id } = scopeOf(c);
   if (project_id === null) return [scopeAt(c)];
@@ -55,13 +58,13 @@ export function scopeOfUser(user_id: string, through_tenant_id: string | null): 
   return { ...NOBODY, scope_kind: "user", user_id, tenant_id: through_tenant_id };
 }
 
-/** The handler checks the scope, since its errors have codes of their own. */
+/** The query of a list of public records. The handler checks `scope`, since its errors have their own codes. */
 export const PublicQuery = z.object({
   scope: z.string().optional().describe("Required; only `public`. Other scopes are listed at their own paths"),
   ...PageQuery,
 });
 
-/** Returns the refusal of a scope other than public. */
+/** Returns the refusal of a missing scope or of a scope other than public, or null. */
 export function publicScopeFault(c: Ctx): Fault | null {
   const scope = c.req.query("scope") ?? "";
   if (scope === "public") return null;

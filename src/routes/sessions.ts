@@ -50,7 +50,7 @@ export function sessionRoutes(app: App, deps: Deps): void {
     if (tooMany !== null) return faultResponse(c, tooMany);
     const user = await findLocalUser(deps.kysely, "username", username);
     const right = await deps.passwords.verify(password, user?.password_hash ?? null);
-    // A server that is too busy to check the password returns a fault, which is not a failed attempt.
+    // If the server is too busy to check the password, `right` is a Fault, which does not count as a failed login.
     if (right !== false) await deps.limits.passwordRight(username);
     if (typeof right !== "boolean") return faultResponse(c, right);
     if (user === undefined || !right) {
@@ -93,7 +93,7 @@ export function sessionRoutes(app: App, deps: Deps): void {
     const lifetime_s = await deps.settings.sessionLifetimeS();
     const outcome = await deps.sendOnce(c, { kind: "session", id }, { type: "refresh", generation, lifetime_s });
     if (!outcome.ok) return faultResponse(c, refusalOf(outcome.fault));
-    // The token ended the session, so there is no row to reply with.
+    // The refresh token was used before, which ended the session, so there is no row to reply with.
     if (outcome.reply === null) return faultResponse(c, UNAUTHENTICATED);
     return c.json(await tokensOf(deps, user, outcome.reply), 200);
   });
@@ -152,7 +152,7 @@ const WRONG_PASSWORD = badRequest("current_password: is wrong");
 
 type WhoseSession = Omit<LocalUser, "password_hash" | "session_epoch" | "issuer" | "created_at">;
 
-/** Returns the principal of a user whose password or token is valid, for the audit log. */
+/** Returns the principal of a user whose password or token is valid, for the audit chain. */
 function principalOf({ id, username, is_root, capabilities, tenant_id, silo_id }: WhoseSession): KnownPrincipal {
   const administers = capabilities.includes("silo-admin") ? silo_id : null;
   const whose = {
@@ -178,7 +178,9 @@ async function tokensOf({ tokens }: Deps, { tenant_id }: WhoseSession, session: 
   });
 }
 
-/** Returns 401 for a deleted user or session: a caller without a credential must not learn which it is. */
+/**
+ * Returns 401 for a deleted user or session, because a caller without a credential must not learn which of them it is.
+ */
 function refusalOf(fault: Fault): Fault {
   return fault.kind === "not_found" || fault.kind === "conflict" ? UNAUTHENTICATED : fault;
 }

@@ -96,7 +96,10 @@ export function sshKeyRoutes(app: App, deps: Deps): void {
   for (const level of LEVELS) levelRoutes(app, deps, level);
 }
 
-/** Keys of the calling user. A caller whose key is bound to a tenant sees and creates only keys of that tenant. */
+/**
+ * Adds the routes for keys of the calling user. A caller whose key is bound to a tenant sees and creates only keys of
+ * that tenant.
+ */
 function ownRoutes(app: App, deps: Deps): void {
   const listRoute = createRoute({
     method: "get",

@@ -23,11 +23,14 @@ export type SystemDeps = Access & {
   readonly schemas: Readonly<Record<string, z.ZodType>>;
 };
 
-/** Headers of proxies. Requests through a local proxy that is not in BERTH_TRUSTED_PROXIES look like loopback ones. */
+/**
+ * Headers that proxies add. They show that a request came through a local proxy that is not in BERTH_TRUSTED_PROXIES,
+ * although its address is a loopback address.
+ */
 const PROXY_HEADERS = ["x-forwarded-for", "forwarded", "x-real-ip", "via"];
 const NOT_READY = fault("unavailable", "the database does not answer", { retry_after_s: 1 });
 
-/** Must be added last: the description lists the routes that exist. */
+/** Adds the system routes. Call it last: the description lists the routes that exist. */
 export function systemRoutes(app: App, deps: SystemDeps): void {
   const healthRoute = createRoute({
     method: "get",
@@ -61,7 +64,7 @@ export function systemRoutes(app: App, deps: SystemDeps): void {
     summary: "Metrics of this process, as Prometheus text",
     ...metricsRights,
     "x-rights": `${metricsRights["x-rights"]}; or a caller on the loopback interface`,
-    // Loopback callers need no key; a key that is sent is checked.
+    // Callers on this machine need no key. A key that is sent is checked.
     middleware: [createMiddleware<HttpEnv>(async (c, next) => {
       const others = ["authorization", ...PROXY_HEADERS].some((name) => c.req.header(name) !== undefined);
       const isLocal = isLoopback(c.get("clientAddress")) && !others;
