@@ -217,7 +217,7 @@ export const SSH_KEYS_OF_INSTANCE_MAX = 100;
 export const JOB_REASON_CHARS_MAX = 2_048;
 /** Candidate nodes, best first, that creating an instance takes into one commit. */
 export const PLACEMENT_CANDIDATES_MAX = 8;
-/** How often creating an instance picks candidates, because the earlier ones filled up before the commit. */
+/** How many times creating an instance picks candidates, if the earlier ones fill up before the commit. */
 export const PLACEMENT_TRIES_MAX = 10;
 /** The largest overprovision factor. */
 export const OVERPROVISION_MAX = 64;
