@@ -14,7 +14,7 @@ export type Handover = {
 };
 
 /**
- * The second line, which tells the server to drain and exit. A signal would not do: Deno does not report the exit
+ * The second line, which asks the server to drain and exit. A signal would not do: Deno does not report the exit
  * status of a child that was signalled.
  */
 export const STOP_LINE = "stop";

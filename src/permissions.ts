@@ -29,9 +29,7 @@ const OWN_FILES = ["migrations", "src/auth/password-worker.ts"];
 const ROOT = fileURLToPath(new URL("../", import.meta.url));
 
 export type ServerSurroundings = {
-  /**
-   * The port of the outbound process on 127.0.0.1; null: there is none, so the server cannot read the keys of issuers.
-   */
+  /** The port of the outbound process on 127.0.0.1. Null: the server cannot read the keys of issuers. */
   readonly fetcher_port: number | null;
 };
 
@@ -67,8 +65,8 @@ export function serverPermissions(
 const TOOLS = ["sh", "id", "unshare", "chown"];
 
 /**
- * Returns the flags of start.ts: it may run this Deno and, with an embedded PostgreSQL, PostgreSQL's programs and `TOOLS`.
- * It listens only to find a free port.
+ * Returns the flags of start.ts. It may run this Deno and, with an embedded PostgreSQL, PostgreSQL's programs and
+ * `TOOLS`. It listens only to find a free port.
  */
 export function starterPermissions(env: Environment): string[] {
   const config = readConfig(env);

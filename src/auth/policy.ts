@@ -4,7 +4,7 @@ import type { Capability, KeyScope } from "../contract/enums.ts";
 
 export type Rule = {
   /**
-   * Who may perform the action. Root satisfies every rule except node.
+   * The callers who may perform the action. Root satisfies every rule except node.
    * - anyone: no credential needed
    * - user: every user
    * - root: root operators

@@ -257,9 +257,9 @@ export const SESSIONS_DISPLACED_MAX = 20;
  */
 export const DENIAL_WINDOW_S = 60;
 /**
- * Requests per minute of one caller (a tenant with its keys and users, an operator, a node) at one process, and how many
- * of them may write. A node sends about 30 per minute; a booter may send ten times the limit. A refused write is stored
- * for a day, so the second limit bounds the rows of one caller: 1.7 million short ones.
+ * Requests per minute of one caller (a tenant with its keys and users, an operator, a node) at one process, and how
+ * many of them may write. A node sends about 30 per minute; a booter may send ten times the limit. A refused write is
+ * stored for a day, so the second limit also limits the rows of one caller to 1.7 million short ones.
  */
 export const CALLER_REQUESTS_PER_MINUTE = 6_000;
 export const CALLER_WRITES_PER_MINUTE = 1_200;
@@ -274,7 +274,7 @@ export const BODIES_KNOWN_BYTES = 80 * 2 ** 20;
 export const BODIES_KNOWN_EACH_BYTES = 16 * 2 ** 20;
 export const BODIES_STRANGER_BYTES = 48 * 2 ** 20;
 export const BODIES_STRANGER_EACH_BYTES = 12 * 2 ** 20;
-/** What an unfinished body counts in addition to its length: about the memory of its request. */
+/** Bytes that an unfinished body counts in addition to its length: about the memory of its request. */
 export const BODY_WEIGHT_MIN_BYTES = 4_096;
 /** The time limit for reading the body of a stranger: a megabyte at 100 kB/s. */
 export const BODY_READ_STRANGER_MS = 10_000;

@@ -128,8 +128,8 @@ export type RouteTable = z.infer<typeof RouteTable>;
 export const RouteTableBody = z.strictObject(described);
 
 /**
- * What a route does with packets: drop them, reject them with an error, or send them to the VPC's router, a NAT gateway
- * or a floating IP.
+ * The target of a route: drops packets, rejects them with an error, or sends them to the VPC's router, a NAT gateway or
+ * a floating IP.
  */
 export const RouteTarget = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal(ROUTE_TARGET_KINDS[0]) }),

@@ -39,7 +39,7 @@ export const NodeReport = z.object({
 });
 export type NodeReport = z.infer<typeof NodeReport>;
 
-/** What a placement requires. Null and empty mean no requirement. */
+/** The requirements of a placement. Null and empty mean no requirement. */
 export const PlacementAsked = z.object({
   cpu_units: z.number().int().describe("100 per vCPU"),
   ram_mb: z.number().int(),

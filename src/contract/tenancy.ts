@@ -94,7 +94,7 @@ export type TenantQuota = z.infer<typeof TenantQuota>;
 
 const limit = z.number().int().nullable();
 
-/** The usage, and the limits in force: those of the quota, or else the cluster's defaults. */
+/** The usage, and the limits in force: the quota's limits, or else the cluster's defaults. */
 export const UsageView = Usage.extend({
   limits: z.object({ cpu_limit: limit, memory_bytes: limit, disk_bytes: limit, instance_limit: limit })
     .describe("Null: unlimited"),

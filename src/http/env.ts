@@ -6,7 +6,7 @@ import type { Fault } from "../contract/fault.ts";
 import type { KeyUse } from "../db/idempotency.ts";
 import type { Checked } from "./body-admission.ts";
 
-/** What the server that received the request knows about the client. */
+/** The client of a request, as the server that received the request knows it. */
 export type Peer = {
   /** The address of the socket. */
   readonly remoteAddress: string;

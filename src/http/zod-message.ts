@@ -21,8 +21,8 @@ const FORMATS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns the 400 for a request that violates its schema. A value that breaks a rule of a body has the code BadRequest; a
- * value of the wrong type has none.
+ * Returns the 400 for a request that violates its schema. The error code is BadRequest if a value in the body breaks a
+ * rule. A value of the wrong type has no error code.
  * @param target hono's name for the part of the request: json, query, param, header
  */
 export function schemaRefusal(target: string, issues: readonly Issue[]): Refusal<400> {

@@ -59,7 +59,7 @@ export const ASKS = { "x-never": [409, 422] } satisfies RefusalHints;
 /** For routes that write without an Idempotency-Key, since their requests can be repeated. */
 export const REPEATABLE = { "x-never": [422] } satisfies RefusalHints;
 
-/** Like `rights`, for routes that need no credential. */
+/** Returns the same as `rights`, for a route that needs no credential. */
 export function openRights(deps: Access, action: Action, locate?: Locate) {
   return { ...rights(deps, action, locate), security: [] };
 }

@@ -18,7 +18,7 @@ type KindsThatTake<M> = { [K in keyof Messages]: M extends Messages[K] ? K : nev
 type RenamedKind = KindsThatTake<{ readonly type: "update"; readonly name: null; readonly description: null }>;
 type DeletedKind = KindsThatTake<{ readonly type: "delete" }>;
 
-/** What the routes of one kind of record have in common. */
+/** The properties that the routes of one kind of record share. */
 export type RecordPath<K extends keyof Messages> = {
   readonly kind: K;
   readonly tags: string[];

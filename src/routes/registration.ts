@@ -88,7 +88,7 @@ export function registrationRoutes(app: App, deps: Deps): void {
     return c.json({ ...reply, poll_token: deps.mint.pollToken(registration_id ?? deps.newId()) }, 200);
   });
 
-  /** With proof, updates the record of the node; otherwise creates or renews a claim. */
+  /** Updates the record of the node if the registration has proof; otherwise creates or renews a claim. */
   async function register(c: Ctx, said: ReportedIdentity, { key_id, token_sha256 }: Proof): Promise<Registering> {
     const { server_uuid } = said;
     const record = await findProofOfNode(deps.kysely, server_uuid);

@@ -11,7 +11,7 @@ import type { Ctx } from "./deps.ts";
 const silo_id = { silo_id: Uuid };
 const tenant_id = { tenant_id: Uuid };
 
-/** What the API description adds about a silo's images and SSH keys. */
+/** The sentence that the API description adds about a silo's images and SSH keys. */
 const OF_SILO =
   " Members of all tenants of the silo see and use it. Only members with the capability silo-admin create, " +
   "change or delete it.";

@@ -137,7 +137,7 @@ export function createBackgroundWorker(options: BackgroundWorkerOptions) {
 
 /**
  * Returns whether the receiver has processed the tell. A rejection counts as processed; a full queue does not, so the
- * tell is sent again.
+ * next pass repeats the tell.
  */
 function wasHeard(sent: PromiseSettledResult<Outcome> | undefined): boolean {
   return sent?.status === "fulfilled" && (sent.value.ok || sent.value.fault.kind !== "unavailable");

@@ -3,7 +3,10 @@ import { getRandomValues } from "node:crypto";
 import type { Ports } from "../../actors/engine/ports.ts";
 import { uuid7 } from "../lib/ids/uuid7.ts";
 
-/** @param report receives failures that no caller waits for */
+/**
+ * Returns the ports of a production process.
+ * @param report receives failures that no caller waits for
+ */
 export function productionPorts(report: Ports["report"] = () => {}): Ports {
   return {
     newId: () => uuid7(Date.now(), getRandomValues(new Uint8Array(10))),
