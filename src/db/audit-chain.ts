@@ -1,9 +1,9 @@
-// The audit chain. Each event has the hash of the previous event. The hashed text itself is stored, so a check rebuilds
-// nothing (audit-verify.ts).
+// The audit chain: a log of audited decisions in which each event contains the hash of the previous one. The text that
+// was hashed is stored, so verification (audit-verify.ts) hashes stored text and need not rebuild it.
 //
-// The chain is built from the transition log after the commit, in (xid, id) order, and only below the oldest running
-// transaction: no row can appear later before a chained one. One process at a time chains, under a lock that ends with its
-// transaction.
+// Events are appended from the table `transition` after each commit, in (xid, id) order. Only rows of transactions
+// older than the oldest running one are appended, so no later commit can add a row that belongs before an appended one.
+// An advisory lock, held until the transaction ends, lets one process at a time append.
 import { createHash } from "node:crypto";
 import type { AuditEvent, AuditHead } from "../contract/audit.ts";
 import { canonicalJson } from "../lib/text/canonical-json.ts";
@@ -21,13 +21,17 @@ type Head = AuditHead & Place & { readonly restored: boolean };
 type Pending = { readonly id: number; readonly xid: string; readonly at: Date; readonly audit: AuditEntry };
 
 const BATCH_ROWS = 500;
-/** Longer than the pool's own limit, because another process may be chaining a batch. Below the statement limit. */
+/**
+ * Longer than the pool's lock limit, because another process may be appending a batch; shorter than the statement
+ * limit.
+ */
 const LOCK_LIMIT = "set local lock_timeout = '4s'";
 const LOCK = "select pg_advisory_xact_lock(hashtextextended('berth:audit_chain', 0))";
 
 /**
- * A dump restored into another cluster has transaction numbers that this cluster has not assigned. The position in the
- * log is meaningless then, and only the id shows what is chained already.
+ * After a dump is restored into another cluster, its rows have transaction ids that this cluster has not assigned yet.
+ * The saved position (last_xid, last_id) is then meaningless, and only audit_event.transition_id shows which rows are
+ * chained.
  */
 const HEAD = `
   select seq, hash, last_xid::text, last_id, last_xid >= pg_snapshot_xmax(pg_current_snapshot()) as restored
@@ -48,7 +52,7 @@ const MOVE_HEAD = "update audit_head set seq = $2, hash = $3, last_xid = $4::xid
 
 const START: Place = { last_xid: "0", last_id: 0 };
 
-/** Chains all events that can be chained now, `max` per transaction. Returns their number. */
+/** Appends all events that can be appended now, at most `max` per transaction. Returns their number. */
 export async function chainPending(db: Db, max = BATCH_ROWS): Promise<number> {
   let total = 0;
   while (true) {
@@ -58,7 +62,10 @@ export async function chainPending(db: Db, max = BATCH_ROWS): Promise<number> {
   }
 }
 
-/** An error closes the connection with its transaction open, which rolls back and releases the lock. */
+/**
+ * Appends one batch. On an error, the connection is closed with its transaction open, so PostgreSQL rolls back and
+ * releases the lock.
+ */
 async function chainBatch(client: DbClient, max: number): Promise<number> {
   await client.query("begin");
   await client.query(LOCK_LIMIT);
@@ -92,7 +99,10 @@ async function readHead(client: DbClient): Promise<Head> {
   return rows[0];
 }
 
-/** After a restore the position starts over, but only when all events of the old log are chained. */
+/**
+ * Returns the saved position after a batch. After a restore the position is reset to the start, once all rows of the
+ * restored log are chained.
+ */
 function placeAfter(head: Head, rows: readonly Pending[], drained: boolean): Place {
   if (head.restored) return drained ? START : head;
   const last = rows.at(-1);
@@ -117,7 +127,7 @@ function link(head: AuditHead, rows: readonly Pending[]): Linked[] {
   });
 }
 
-/** SHA-256 of the UTF-8 text, lower hex. */
+/** Returns the SHA-256 of the text in UTF-8, as lower-case hex. */
 export function sha256(text: string): string {
   return createHash("sha256").update(text, "utf8").digest("hex");
 }

@@ -1,11 +1,11 @@
-// Reads the audit chain. Every read first chains the transitions that were committed before it began, so a client that
-// sees an effect also finds its event.
+// Reads the audit chain. Every read first appends the events of transitions that were committed before the read began,
+// so a client that sees the effect of a change also finds its event.
 import type { AuditEvent, AuditHead, AuditPage } from "../contract/audit.ts";
 import { AUDIT_PAGE_ROWS_DEFAULT } from "../contract/limits.ts";
 import { chainPending } from "./audit-chain.ts";
 import type { Db, DbClient } from "./pool.ts";
 
-/** Limit of a read's wait for transactions that were running before it, and the interval between its checks. */
+/** The longest time that a read waits for transactions that began before it, and the interval between its checks. */
 const SETTLE_MS = 1_000;
 const LOOK_MS = 10;
 
@@ -17,8 +17,8 @@ const UNSETTLED = `
        and not exists (select from audit_event e where e.transition_id = t.id)) as unsettled`;
 
 /**
- * Chains pending events. Waits at most a second for events behind a running transaction: they appear when that
- * transaction ends.
+ * Appends pending events. An event that is younger than a running transaction cannot be appended until that transaction
+ * ends; waits at most a second for it.
  */
 export async function settle(db: Db): Promise<void> {
   const edge = (await db.query<{ edge: string }>(EDGE)).rows[0]!.edge;
@@ -56,14 +56,14 @@ export async function listEvents(db: Db, query: { after_seq?: number; limit?: nu
   };
 }
 
-/** Returns one event, or null beyond the head. */
+/** Returns one event, or null if the chain does not have that number yet. */
 export async function getEvent(db: Db, seq: number): Promise<AuditEvent | null> {
   await settle(db);
   const { rows } = await db.query<StoredEvent>("select seq, canonical, hash from audit_event where seq = $1", [seq]);
   return rows[0] === undefined ? null : toEvent(rows[0]);
 }
 
-/** Returns the event from the hashed text instead of its columns, so that a reader can check the hash. */
+/** Builds the event from the hashed text, not from the columns, so that a reader can check the hash. */
 function toEvent(row: StoredEvent): AuditEvent {
   try {
     return { ...JSON.parse(row.canonical), hash: row.hash };

@@ -1,6 +1,6 @@
-// Checks the audit chain in one snapshot, chunk by chunk. It detects a changed, removed, exchanged or inserted event, a
-// tail cut off below the head or extended beyond it, and a text that does not match its hash. Only a copy of the head
-// elsewhere reveals a chain that was rewritten together with its head.
+// Verifies the audit chain in one database snapshot, chunk by chunk. It detects events that were changed, removed,
+// reordered or inserted, events missing before the head or present after it, and a text that does not match its hash.
+// If the whole chain was rewritten together with its head, only a copy of the head that is kept elsewhere reveals it.
 import type { AuditHead, AuditVerification } from "../contract/audit.ts";
 import { GENESIS_HASH, sha256 } from "./audit-chain.ts";
 import { readHead, settle } from "./audit-read.ts";
@@ -16,8 +16,8 @@ const CHUNK =
   "select seq, canonical, prev_hash, hash from audit_event where seq >= $1 and seq <= $2 order by seq limit $3";
 
 /**
- * Checks the events `from` to `to`, both included; by default all of them.
- * `verified_to` is null when the range holds no event.
+ * Verifies the events from number `from` to number `to`, inclusive; by default all events. `verified_to` is null when
+ * the range contains no event.
  */
 export async function verify(db: Db, range: { from?: number; to?: number } = {}): Promise<AuditVerification> {
   await settle(db);
@@ -62,7 +62,7 @@ async function hashBefore(client: DbClient, seq: number): Promise<string | null>
   return rows[0]?.hash ?? null;
 }
 
-/** Returns the hash of the last event of the range, or the first wrong event. */
+/** Checks the events of the range. Returns the hash of the last event, or the first mismatch. */
 async function checkEvents(
   client: DbClient,
   before: string,

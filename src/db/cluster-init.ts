@@ -1,5 +1,5 @@
-// Creates PostgreSQL's own files. They get their final name only when complete, so a later start does not mistake the
-// files of a killed start for a database.
+// Creates PostgreSQL's data directory. The directory gets its final name only when it is complete, so a start after a
+// crash does not mistake a half-created directory for a database.
 import { execFile, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { chmod, chown, cp, mkdir, readFile, rename, rm, stat } from "node:fs/promises";
@@ -20,20 +20,20 @@ export type Cluster = {
   readonly folder: DataFolder;
   readonly binaries: PostgresBinaries;
   readonly user: PostgresUser;
-  /** False only for tests: files are not flushed to the disk. */
+  /** Whether files are flushed to disk. False only in tests. */
   readonly durable: boolean;
 };
 
 /**
- * Creates the cluster when it is missing; otherwise checks that these programs can run it. Returns the superuser's
- * password.
+ * Creates the cluster if it is missing; otherwise checks that its major version is the version of our PostgreSQL
+ * programs. Returns the superuser's password.
  */
 export async function ensureCluster(made: Cluster): Promise<string> {
   const { folder, binaries, user } = made;
   const place = dirname(folder.cluster);
   if (user.owner !== null) {
     await mkdir(place, { recursive: true });
-    if (!user.seesOurFiles) await chmod(place, 0o711); // Enter, not list.
+    if (!user.seesOurFiles) await chmod(place, 0o711); // Others may enter the directory but not list it.
   }
   if (!await exists(folder.cluster)) return await initCluster(made);
 
@@ -63,7 +63,7 @@ async function initCluster({ folder, binaries, user, durable }: Cluster): Promis
     await rm(growing, { recursive: true, force: true });
     await mkdir(growing, { mode: 0o700 });
     await ownBy(user, growing);
-    // A file, because other users can read arguments and environments.
+    // Passes the password in a file, because other users can read a process's arguments.
     await writeSecret(handed, password);
     await ownBy(user, handed);
     const argv = [
@@ -85,7 +85,7 @@ async function initCluster({ folder, binaries, user, durable }: Cluster): Promis
       statements: [`create database ${DATABASE}`],
     });
     await writeSecret(folder.password, password);
-    // The logins of a deleted cluster.
+    // Removes the logins that a previous, deleted cluster left in the folder.
     await rm(folder.logins, { force: true });
     await rename(growing, folder.cluster);
     return password;
@@ -105,7 +105,7 @@ async function initCluster({ folder, binaries, user, durable }: Cluster): Promis
 export type SingleUserRun = {
   readonly pgdata: string;
   readonly database: string;
-  /** Each without its semicolon. Line ends become spaces. */
+  /** SQL statements, each without a final semicolon. Line breaks are replaced by spaces. */
   readonly statements: readonly string[];
 };
 
@@ -139,7 +139,7 @@ export function inSingleUserMode({ folder, binaries, user, durable }: Cluster, r
   });
 }
 
-/** Changes the owner of the files to the user that will run the server, when it is another one. */
+/** Changes the owner of the path to the user that will run the server, if another user owns it. */
 export async function ownBy(user: PostgresUser, path: string): Promise<void> {
   if (user.owner === null) return;
   const { uid, gid } = user.owner;
@@ -149,7 +149,7 @@ export async function ownBy(user: PostgresUser, path: string): Promise<void> {
   else await chown(path, uid, gid);
 }
 
-/** Copies the programs to a folder that the user can read. */
+/** Copies the PostgreSQL programs to a folder that the PostgreSQL user can read. Returns the paths of the copies. */
 export async function copyBinaries(binaries: PostgresBinaries, place: string): Promise<PostgresBinaries> {
   const copy = join(place, `postgres-${binaries.version}`);
   if (!await exists(copy)) {

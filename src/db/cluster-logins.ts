@@ -1,6 +1,7 @@
-// The logins of the embedded server. The control plane uses `berth_server`, which has exactly the rights of `berth_app`;
-// `berth_owner` owns the database and migrates it. Neither is a superuser, and neither may create roles. The superuser
-// that initdb creates works only in single-user mode, before the server runs: the server accepts no login by it.
+// The logins of the embedded server. The control plane uses `berth_server`, which has exactly the rights of
+// `berth_app`; `berth_owner` owns the database and migrates it. Neither is a superuser, and neither may create roles.
+// The superuser that initdb creates is used only in single-user mode, before the server starts: the server rejects its
+// logins.
 import { randomBytes } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -13,18 +14,24 @@ export const OWNER_LOGIN = "berth_owner";
 export type Logins = { readonly server: string; readonly owner: string };
 
 const PASSWORD_BYTES = 24;
-/** Creates a role as migrations/0001_roles.sql does, unless it exists. */
+/** Returns the SQL that creates a role as migrations/0001_roles.sql does, unless the role exists. */
 const ROLE = (name: string) =>
   `do $$ begin if not exists (select from pg_roles where rolname = '${name}') then
      create role ${name} nologin noinherit; end if; end $$`;
 const PLAIN = "nosuperuser nocreaterole nocreatedb noreplication nobypassrls";
 
-/** Creates or resets a login. `password` is base64url, so it needs no quoting. */
+/**
+ * Returns the SQL that creates or resets a login. `password` is base64url, so it contains no character that needs
+ * escaping.
+ */
 function login(name: string, password: string, inherit: "inherit" | "noinherit"): string[] {
   return [ROLE(name), `alter role ${name} login ${inherit} ${PLAIN} password '${password}'`];
 }
 
-/** The default privileges of migrations/0001_roles.sql. They apply to the role that ran the statement. */
+/**
+ * The default privileges of migrations/0001_roles.sql. That migration sets them for the role that runs it; these
+ * statements set them for the owner login.
+ */
 const DEFAULT_RIGHTS = [
   ["select, insert, update, delete on tables", "berth_app"],
   ["usage on sequences", "berth_app"],
@@ -35,9 +42,10 @@ const DEFAULT_RIGHTS = [
 );
 
 /**
- * Release 0.1.0 migrated as the superuser, which owns its tables. PostgreSQL refuses to reassign everything that initdb's
- * superuser owns at once, because that includes the system tables. Before the first migration there is nothing to take
- * over, and default privileges must wait: the table schema_migration is created before them.
+ * Makes the owner login the owner of all tables, functions and types. Release 0.1.0 ran migrations as the superuser,
+ * which therefore owns them. `reassign owned` cannot be used, because initdb's superuser also owns the system tables.
+ * Does nothing before the first migration: there is nothing to reassign, and default privileges must not apply to the
+ * table schema_migration, which the migrator creates first.
  */
 const TAKE_OVER = `do $$
 declare each record;
@@ -70,7 +78,10 @@ begin
 ${DEFAULT_RIGHTS.map((each) => `execute '${each}';`).join("\n")}
 end $$`;
 
-/** Creates the logins of a cluster that has none, also of a cluster of release 0.1.0. Returns their passwords. */
+/**
+ * Creates the logins if the cluster does not have them, for example a cluster that release 0.1.0 created. Returns their
+ * passwords.
+ */
 export async function ensureLogins(cluster: Cluster): Promise<Logins> {
   const { folder } = cluster;
   const present = await readFile(folder.logins, "utf8").catch(() => "");
@@ -96,8 +107,8 @@ export async function ensureLogins(cluster: Cluster): Promise<Logins> {
 }
 
 /**
- * Allows the two logins to connect to this database, with a password. The rules are in a file of their own: PostgreSQL's
- * own file stays unchanged, so that release 0.1.0 can open the folder again. Returns the path.
+ * Writes the pg_hba rules that let the two logins connect to this database with a password. The rules are in a separate
+ * file, so pg_hba.conf stays unchanged and release 0.1.0 can still open the folder. Returns the path of the file.
  */
 export async function writeHostRules({ folder, user }: Cluster, superuser: boolean): Promise<string> {
   const path = join(folder.cluster, "berth_hba.conf");

@@ -1,12 +1,15 @@
-// Encodes a set of units as the parameters of commit_units_1. The parts of every message (actor, transition, reply) are one
-// array per column: PostgreSQL reads arrays several times faster than JSON, and a reply passes through unparsed. The parts
-// of few messages are in one JSON document, without empty lists.
+// Encodes a set of units as the parameters of commit_units_1. The parts that every message has (actor, transition,
+// reply) are passed as one array per column: PostgreSQL reads arrays several times faster than JSON, and does not parse
+// the replies. The parts that only some messages have are passed in one JSON document, which omits empty lists.
 import type { Choice, ReplyRow, RowWrite, TransitionRow, Unit } from "../../actors/engine/store.ts";
 import { arrayLiteral, longTextArray } from "./sql-array.ts";
 
 export const COMMIT_SQL = `select commit_units_1(${Array.from({ length: 22 }, (_, n) => `$${n + 1}`)}) as answer`;
 
-/** Returns the parameters of COMMIT_SQL, in order. Each entry has its unit (u) and choice (c). */
+/**
+ * Returns the parameters of COMMIT_SQL, in order. `u` is the index of the unit that an entry belongs to, `c` the index
+ * of the choice within the unit.
+ */
 export function commitParams(units: readonly Unit[]): readonly unknown[] {
   const lists = emptyLists();
   units.forEach((unit, u) => {
@@ -52,7 +55,7 @@ type Actor = {
   readonly incarnation: string | null;
   readonly version: number;
 };
-/** Row writes of one kind that set the same columns: one statement. */
+/** Row writes of one operation and kind that set the same columns. One SQL statement writes them all. */
 type Writes = {
   readonly op: RowWrite["op"];
   readonly kind: string;

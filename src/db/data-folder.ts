@@ -1,14 +1,15 @@
-// The folder of an embedded server. One process owns it, by a lock that the kernel releases whenever that process ends. A
-// server that still runs in it has no owner, and is stopped before a new one starts.
+// The folder of an embedded PostgreSQL server. One process owns the folder: it holds a file lock, which the kernel
+// releases when the process ends. If a PostgreSQL server is still running after its owner ended, the next owner stops
+// it before it starts a new server.
 //
-//   owner.lock     the lock; contains the owner's pid, for people
-//   url            address of the server for the control plane, 0600, only while it runs
-//   owner-url      address for the owner of the tables: migrations, and dumps by pg_dump
-//   logins         the passwords of both, 0600
-//   password       the password of PostgreSQL's superuser, 0600: no client logs in with it
+//   owner.lock     the lock; contains the owner's pid, for operators
+//   url            connection URL for the control plane, mode 0600; exists only while the server runs
+//   owner-url      connection URL for the owner of the tables, for migrations and pg_dump
+//   logins         the passwords of the two logins in url and owner-url, mode 0600
+//   password       the password of PostgreSQL's superuser, mode 0600; the server rejects its logins
 //   postgres.log   the server's output
 //   pg/            PostgreSQL's own files
-//   place          the folder that has pg/ instead, when the user that runs PostgreSQL cannot enter this one
+//   place          path of the folder that contains pg/ when the PostgreSQL user cannot enter this one
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { chmod, mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
@@ -33,7 +34,10 @@ const FAST_STOP_MS = 30_000;
 const QUIT_MS = 5_000;
 const POLL_MS = 20;
 
-/** Locks the folder, and creates it when it is missing. Throws an Error with the owner's pid when another process has it. */
+/**
+ * Locks the folder and creates it if it is missing. Throws an Error with the owner's pid if another process holds the
+ * lock.
+ */
 export async function takeDataFolder(dataDir: string): Promise<DataFolder> {
   const path = resolve(dataDir);
   await mkdir(path, { recursive: true, mode: 0o700 });
@@ -53,7 +57,7 @@ export async function takeDataFolder(dataDir: string): Promise<DataFolder> {
   return folderAt(path, path, () => lock.close());
 }
 
-/** Returns the folder with PostgreSQL's own files in another place. */
+/** Returns the same folder, but with pg/ in the directory `place`. */
 export function withClusterIn(folder: DataFolder, place: string): DataFolder {
   return folderAt(folder.path, place, folder.release);
 }
@@ -82,19 +86,23 @@ export async function writeSecret(path: string, secret: string): Promise<void> {
   await chmod(path, 0o600);
 }
 
-/** Keeps one older log: recent errors stay available, and the disk does not fill up. */
+/**
+ * Renames a log that is too long to `.1`, replacing the previous one: recent errors stay available, and the disk does
+ * not fill up.
+ */
 export async function rotateLog(log: string): Promise<void> {
   const size_bytes = await stat(log).then((s) => s.size, () => 0);
   if (size_bytes > LOG_BYTES_MAX) await rename(log, `${log}.1`);
 }
 
-/** Stops a server that runs in this cluster after its owner ended. */
+/** Stops a PostgreSQL server of this cluster that is still running although the process that started it has ended. */
 export async function stopOrphan(cluster: string): Promise<void> {
   const pidFile = join(cluster, "postmaster.pid");
   const pid = Number((await readFile(pidFile, "utf8").catch(() => "")).split("\n")[0]);
   if (!(pid > 0) || !isAlive(pid)) return;
   if (!commandLine(pid).includes(cluster)) {
-    // Another program has the pid now, for example after a reboot; PostgreSQL would take it for a running server.
+    // Another program has the pid now, for example after a reboot. PostgreSQL would refuse to start because of the
+    // file.
     await rm(pidFile, { force: true });
     return;
   }
@@ -105,7 +113,10 @@ export async function stopOrphan(cluster: string): Promise<void> {
   }
 }
 
-/** Stops fast, then immediately. Returns false when the process survives both. */
+/**
+ * Requests PostgreSQL's fast shutdown (SIGINT), then its immediate shutdown (SIGQUIT). Returns false if the process
+ * survives both.
+ */
 export async function stopByPid(pid: number): Promise<boolean> {
   signal(pid, "SIGINT");
   if (await isGone(pid, FAST_STOP_MS)) return true;
@@ -130,7 +141,10 @@ function signal(pid: number, name: "SIGINT" | "SIGQUIT"): void {
   }
 }
 
-/** Deno allows signals and /proc only with permission to start every program; with a list, we use a shell of that list. */
+/**
+ * Returns whether Deno denied the operation. Deno allows signals and /proc only with an unrestricted --allow-run; if it
+ * allows only a list of programs, we run the shell from that list instead.
+ */
 function isNotCapable(error: unknown): boolean {
   return (error as Error).name === "NotCapable";
 }
@@ -161,7 +175,9 @@ export function isAlive(pid: number): boolean {
   return !isZombie(pid);
 }
 
-/** Whether a process has ended but its parent has not read its status: signal 0 still succeeds. */
+/**
+ * Returns whether a process has ended but its parent has not read its exit status yet. Signal 0 to it still succeeds.
+ */
 function isZombie(pid: number): boolean {
   try {
     return /^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));

@@ -1,4 +1,4 @@
-// The address in a database URL, as the driver reads it: a host and a port, or a socket in a folder.
+// The address in a database URL, as the driver (pg) reads it: a host and a port, or the path of a Unix socket.
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -8,7 +8,10 @@ export type DatabaseLocation =
 
 const PORT_DEFAULT = 5_432;
 
-/** Parts missing in the URL come from PGHOST and PGPORT, then from the driver's defaults. */
+/**
+ * Returns the address in a database URL. A host or port missing in the URL comes from PGHOST or PGPORT, then from the
+ * driver's defaults.
+ */
 export function databaseLocation(text: string, env: Environment): DatabaseLocation {
   // The driver accepts a user without a host; URL does not.
   const url = URL.parse(text.replace("@/", "@localhost/"), "postgres://localhost");

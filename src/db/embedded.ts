@@ -1,5 +1,5 @@
-// The PostgreSQL server that is included, used when DATABASE_URL is unset. It differs from an installed server only in who
-// starts and stops it.
+// The PostgreSQL server that Berth includes and uses when DATABASE_URL is unset. It differs from an installed server
+// only in that Berth starts and stops it.
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
@@ -22,29 +22,37 @@ import { freePort, type PostgresProcess, runPostgres } from "./postgres-process.
 import { choosePostgresUser, type PostgresUser } from "./postgres-user.ts";
 
 export type EmbeddedOptions = {
-  /** Created when missing. One process at a time owns it. */
+  /** The data folder (data-folder.ts), created if it is missing. One process at a time owns it. */
   readonly dataDir: string;
-  /** TCP port on 127.0.0.1. Default: another free one at every start. */
+  /** TCP port on 127.0.0.1. Default: at each start, a free port. */
   readonly port?: number;
   /** PostgreSQL settings that override ours, for example `{ fsync: "off" }` in tests. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** Lets the superuser log in, for tests that create databases and roles. Default: no login as the superuser. */
+  /** Lets the superuser log in, for tests that create databases and roles. Default: false. */
   readonly superuser?: boolean;
   /** Receives messages for the operator, one line each. Default: standard error. */
   readonly note?: (line: string) => void;
 };
 
 export type EmbeddedPostgres = {
-  /** URL of the control plane's login. It holds the password: never log it. Also in the file `url`. */
+  /**
+   * URL of the control plane's login. It contains the password: never log it. The file `url` contains the same text.
+   */
   readonly url: string;
-  /** URL of the login that owns the database and its tables, for migrations. Also in the file `owner-url`. */
+  /**
+   * URL of the login that owns the database and its tables, for migrations. The file `owner-url` contains the same
+   * text.
+   */
   readonly ownerUrl: string;
   /** Null unless the options let the superuser log in. */
   readonly superuserUrl: string | null;
   readonly pid: number;
   /** Resolves when the server has ended for any reason, with a description of the end. */
   readonly ended: Promise<string>;
-  /** Stops fast: open transactions roll back, clients are disconnected, files are flushed. May be repeated. */
+  /**
+   * Stops the server with a fast shutdown: it rolls back open transactions, disconnects clients and flushes files.
+   * Later calls return the same promise.
+   */
   stop(): Promise<void>;
 };
 
@@ -53,15 +61,15 @@ const RETRY_MS = 200;
 const SETTINGS = {
   listen_addresses: "127.0.0.1",
   unix_socket_directories: "",
-  deadlock_timeout: "200ms", // Only a superuser may set it, so the pool cannot.
+  deadlock_timeout: "200ms", // Only a superuser may change it in a session, so the pool cannot.
   timezone: "UTC",
   log_timezone: "UTC",
 } as const;
 
-/** The folder for PostgreSQL's files when the user that runs PostgreSQL cannot enter root's own folder. */
+/** The parent folder of PostgreSQL's files when the user that runs PostgreSQL cannot enter the data folder. */
 export const SHARED_FOLDER = "/var/lib/berth";
 
-/** Starts the server; the first start creates its files. Throws an Error with a remedy when it cannot. */
+/** Starts the server; the first start creates its files. On failure throws an Error whose message says what to do. */
 export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
   const folder = await takeDataFolder(options.dataDir);
   try {
@@ -85,7 +93,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
   }
 }
 
-/** Chooses folders for files and programs that the user can enter and run. */
+/** Chooses the folders of PostgreSQL's files and programs so that the PostgreSQL user can enter and run them. */
 async function settle(
   { folder, durable, user }: { folder: DataFolder; durable: boolean; user: PostgresUser },
   options: EmbeddedOptions,
@@ -106,7 +114,8 @@ async function placeOf(
   user: PostgresUser,
   { note = (line) => console.error(line) }: EmbeddedOptions,
 ): Promise<DataFolder> {
-  // A chosen folder stays, even when the reason is gone: a new empty database would look like lost data.
+  // A folder that was chosen once is kept, even if the data folder has become accessible: switching to a new, empty
+  // database would look like data loss.
   const chosen = await readFile(folder.place, "utf8").catch(() => "");
   if (chosen === "" && (user.seesOurFiles || await canEnter(user, dirname(folder.path)))) return folder;
   const place = chosen || join(SHARED_FOLDER, createHash("sha256").update(folder.path).digest("hex").slice(0, 12));
@@ -124,11 +133,14 @@ async function canRun(user: PostgresUser, argv: readonly string[]): Promise<bool
     await promisify(execFile)(program, rest, { cwd: "/", env: bareEnvironment(), ...user.ids });
     return true;
   } catch {
-    return false; // A program that cannot be started throws; one that fails rejects. Both mean no.
+    return false; // Not found, not executable, or a non-zero exit status: the user cannot run it.
   }
 }
 
-/** Another program may take the free port, and workers of a killed server take a moment to end. */
+/**
+ * Starts the server and retries two temporary failures: another program took the free port, or processes of a killed
+ * server still use its shared memory.
+ */
 async function startWithRetry(cluster: Cluster, options: EmbeddedOptions): Promise<PostgresProcess> {
   for (let tries = 1;; tries++) {
     const port = options.port ?? await freePort();

@@ -1,17 +1,20 @@
-// Hints name the actors that changed, so that waiting requests check at once. They are sent after the commit by a
-// separate statement, at most one per 10 ms and process. A hint may be lost, duplicated or late: every listener also
-// checks periodically.
+// A hint is a notification that names actors that changed, so that waiting requests check at once. Each process sends
+// hints after the commit in a separate statement, at most one per 10 ms. A hint may be lost, duplicated or late, so
+// every listener also checks periodically.
 import { randomUUID } from "node:crypto";
 import { type ActorRef, refKey } from "../../actors/engine/types.ts";
 import type { Db } from "./pool.ts";
 
 export const HINT_CHANNEL = "berth";
 
-/** "all": anything may have changed. */
+/** The actors that changed. "all" means that any actor may have changed. */
 export type Hint = readonly ActorRef[] | "all";
 
 export type Hints = {
-  /** Notifies this process at once and the others soon. Never throws and never waits. */
+  /**
+   * Notifies the listeners of this process at once and other processes within about 10 ms. Never throws and never
+   * waits.
+   */
   hint(refs: readonly ActorRef[]): void;
   /** Adds a listener. Returns the function that removes it. */
   onHint(listener: (hint: Hint) => void): () => void;
@@ -19,23 +22,26 @@ export type Hints = {
   receive(payload: string): void;
   /** Called by the LISTEN connection after it was down: hints may have been missed. */
   missed(): void;
-  /** Sends the waiting hints. */
+  /** Sends the hints that are queued for other processes. */
   close(): Promise<void>;
 };
 
 export type HintOptions = {
   readonly db: Db;
-  /** Receives failures that no caller waits for. */
+  /** Receives errors of background sends and of listeners. */
   readonly report: (message: string, error: unknown) => void;
 };
 
 /** docs/limits.md. */
 const COALESCE_MS = 10;
 const PAYLOAD_BYTES_MAX = 7_000;
-/** With this many refs the payload is "all" in any case. */
+/** The most refs to queue: with this many, the payload is too long and is replaced by "all" in any case. */
 const WAITING_MAX = PAYLOAD_BYTES_MAX;
 
-/** `by` lets a process skip its own notifications, which it has received already. */
+/**
+ * `by` identifies the sending process. A process skips its own notifications, because `hint` has delivered them
+ * already.
+ */
 type Payload = { readonly by: string; readonly refs: readonly string[] | "all" };
 
 export function createHints({ db, report }: HintOptions): Hints {
@@ -98,7 +104,7 @@ function encode(by: string, keys: ReadonlySet<string>): string {
   return JSON.stringify({ by, refs: "all" } satisfies Payload);
 }
 
-/** Returns null for our own payload. An unreadable one, perhaps of another release, means that anything may have changed. */
+/** Returns null for our own payload. An unreadable payload, perhaps from another release, counts as "all". */
 function decode(text: string, by: string): Hint | null {
   try {
     const payload = JSON.parse(text) as Payload;
@@ -109,7 +115,7 @@ function decode(text: string, by: string): Hint | null {
   }
 }
 
-/** A kind has no colon; an id may. */
+/** Splits at the first colon: a kind contains no colon, but an id may. */
 function toRef(key: string): ActorRef {
   const colon = key.indexOf(":");
   if (colon < 1) throw new TypeError(`${key} is not an actor`);

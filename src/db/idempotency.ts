@@ -1,22 +1,22 @@
-// An Idempotency-Key identifies one message. A repeat with the same key and body gets the same message id, and so the
-// stored reply of that message. docs/wire.md, "Repeating a request".
+// An Idempotency-Key identifies one message. A repeated request with the same key and body gets the same message id,
+// and therefore the stored reply to that message. docs/wire.md, "Repeating a request".
 import { createHash } from "node:crypto";
 import { type Fault, fault } from "../contract/fault.ts";
 import { SEEN_RETENTION_HOURS } from "../contract/limits.ts";
 import type { DbClient } from "./pool.ts";
 
 export type KeyClaim = {
-  /** Keys of different callers are independent. */
+  /** The authenticated caller. Equal keys of different callers are independent. */
   readonly principal: string;
   readonly method: string;
   readonly path: string;
   /** Validated by parseIdempotencyKey. */
   readonly key: string;
-  /** Of the body's bytes, in lower-case hex. */
+  /** SHA-256 of the request body, in lower-case hex. */
   readonly body_sha256: string;
-  /** A new UUIDv7, used when the key is new. */
+  /** A new UUIDv7, which becomes the message id if the key is new. */
   readonly new_msg_id: string;
-  /** Resource scope of the request's object; absent where the route has none. */
+  /** Resource scope of the request's object, saved with the key; absent if the route does not save one. */
   readonly place?: object | undefined;
 };
 
@@ -26,7 +26,10 @@ export type KeyAnswer =
   | { readonly ok: true; readonly msg_id: string; readonly repeated: boolean }
   | { readonly ok: false; readonly fault: Fault };
 
-/** Replaces an expired row. The update of a live row changes nothing; it only returns the row. */
+/**
+ * Inserts the key or replaces its expired row. For a row that has not expired, the update changes nothing and only
+ * returns it.
+ */
 const CLAIM = `
   insert into idempotency as i (principal, method, path, key, body_sha256, msg_id, created_at, place)
   values ($1, $2, $3, $4, $5, $6, berth_now(), $8)
@@ -58,8 +61,8 @@ export async function claimKey(db: DbClient, claim: KeyClaim): Promise<KeyAnswer
 }
 
 /**
- * Deletes the key of a request that got 503 and had no effect, so that a retry of the request runs. Only while the key
- * belongs to that message: a late duplicate must not delete a newer key.
+ * Deletes the key of a request that got 503 and had no effect, so that a retry of the request runs. Deletes it only if
+ * it still has this message id: a late duplicate of the call must not delete a newer claim of the same key.
  */
 export async function forgetKey(db: DbClient, use: KeyUse, msg_id: string): Promise<void> {
   const { principal, method, path, key } = use;
@@ -67,7 +70,9 @@ export async function forgetKey(db: DbClient, use: KeyUse, msg_id: string): Prom
   await db.query(forget, [principal, method, indexable(path), key, msg_id]);
 }
 
-/** The saved resource scope of a request with the same key and body that has a reply. */
+/**
+ * Reads the saved resource scope of an earlier request with the same key and body, if that request has a stored reply.
+ */
 const SAVED_SCOPE = `
   select i.place from idempotency i join seen on seen.msg_id = i.msg_id
    where (i.principal, i.method, i.path, i.key) = ($1, $2, $3, $4) and i.body_sha256 = $5
@@ -79,14 +84,17 @@ export async function findSavedScope(db: DbClient, use: KeyUse): Promise<unknown
   return (await db.query<{ place: unknown }>(SAVED_SCOPE, params)).rows[0]?.place ?? null;
 }
 
-/** PostgreSQL's limit of an index row is about 2,700 bytes; a path may be longer. */
+/**
+ * The longest path that is stored as it is. PostgreSQL limits an index row to about 2,700 bytes, so a longer path is
+ * stored as its hash.
+ */
 const PATH_CHARS_MAX = 500;
 function indexable(path: string): string {
   if (path.length <= PATH_CHARS_MAX) return path;
   return `sha256:${createHash("sha256").update(path).digest("hex")}`;
 }
 
-/** Deletes keys whose replies are no longer stored. Returns their number. */
+/** Deletes keys that are older than the retention of stored replies. Returns their number. */
 export async function pruneIdempotency(db: DbClient): Promise<number> {
   const old = "delete from idempotency where created_at <= (select berth_now()) - make_interval(hours => $1)";
   return (await db.query(old, [SEEN_RETENTION_HOURS])).rowCount;

@@ -1,11 +1,11 @@
-// Rate limits as rows on the database's clock, so that all processes share them. docs/limits.md.
+// Stores rate limits in database rows and uses the database's clock, so that all processes share them. docs/limits.md.
 import { APPROVE_FAILURES_PER_HOUR } from "../contract/limits.ts";
 import type { DbClient } from "./pool.ts";
 
 export type Bucket = {
   /** The action and the caller, such as approve:192.0.2.1; at most 200 characters. */
   readonly bucket: string;
-  /** Tokens of a full bucket, an integer from 1. */
+  /** The number of tokens in a full bucket; an integer of at least 1. */
   readonly burst: number;
   readonly per_minute: number;
 };
@@ -14,8 +14,9 @@ export type Bucket = {
 export type LimitAnswer = { readonly ok: true } | { readonly ok: false; readonly retry_after_s: number };
 
 /**
- * $1 bucket, $2 microseconds per token, $3 microseconds of a full bucket. A row has the time when its bucket is full
- * again. A time further away than a full bucket means that the clock was set back, and counts as full.
+ * $1: bucket; $2: microseconds per token; $3: microseconds to fill an empty bucket. A row stores when its bucket will
+ * be full again. If that is further in the future than filling an empty bucket takes, the clock was set back, and the
+ * bucket counts as full.
  */
 const TAKE = `
   with span as (select $2 * interval '1 microsecond' as token, $3 * interval '1 microsecond' as bucket),
@@ -30,7 +31,7 @@ const TAKE = `
   select exists (select from taken) as taken,
          (select extract(epoch from full_at - berth_now()) from rate_bucket where bucket = $1)::float8 as full_in_s`;
 
-/** Takes one token, or returns the time until there is one. */
+/** Takes one token. If the bucket is empty, returns the time until it has a token. */
 export async function takeToken(db: DbClient, bucket: Bucket): Promise<LimitAnswer> {
   const { token_us, bucket_us } = spans(bucket);
   const { rows } = await db.query<{ taken: boolean; full_in_s: number | null }>(TAKE, [
@@ -58,7 +59,7 @@ function spans({ burst, per_minute }: Bucket): { token_us: number; bucket_us: nu
   return { token_us, bucket_us: burst * token_us };
 }
 
-/** Limits of failures per hour and site. Only authenticated callers count (S-07). */
+/** The most failures per hour for the whole site. Only failures of authenticated callers are counted (S-07). */
 const FAILURES_PER_HOUR = { "cn-approval": APPROVE_FAILURES_PER_HOUR } as const;
 export type FailureSubject = keyof typeof FAILURES_PER_HOUR;
 
@@ -66,7 +67,10 @@ const NOTE = `
   insert into failure_count as f (subject, minute, failures) values ($1, date_trunc('minute', berth_now()), 1)
   on conflict (subject, minute) do update set failures = f.failures + 1`;
 
-/** The minute that began an hour ago counts in full, so that no hour exceeds the limit. */
+/**
+ * Counts whole minutes, including the one that is only partly within the last hour, so that no 60-minute window exceeds
+ * the limit.
+ */
 const FAILURES = `
   select coalesce(sum(failures), 0)::int as failures,
          extract(epoch from min(minute) + interval '61 minutes' - max(n.now))::float8 as oldest_leaves_in_s
@@ -77,7 +81,10 @@ export async function noteFailure(db: DbClient, subject: FailureSubject): Promis
   await db.query(NOTE, [subject]);
 }
 
-/** Whether the limit is reached; checked before the attempt. Concurrent attempts may exceed it by their number. */
+/**
+ * Checks, before an attempt, whether the failure limit is reached. N concurrent attempts can exceed the limit by up to
+ * N.
+ */
 export async function failuresExhausted(db: DbClient, subject: FailureSubject): Promise<LimitAnswer> {
   const { rows } = await db.query<{ failures: number; oldest_leaves_in_s: number | null }>(FAILURES, [subject]);
   const { failures, oldest_leaves_in_s } = rows[0]!;
@@ -85,7 +92,7 @@ export async function failuresExhausted(db: DbClient, subject: FailureSubject): 
   return { ok: false, retry_after_s: Math.max(1, Math.ceil(oldest_leaves_in_s ?? 1)) };
 }
 
-/** Deletes full buckets and old failures. Returns the number of rows. */
+/** Deletes full buckets and counts of failures older than two hours. Returns the number of deleted rows. */
 export async function pruneLimits(db: DbClient): Promise<number> {
   const buckets = await db.query("delete from rate_bucket where full_at <= (select berth_now())");
   const minutes = await db.query("delete from failure_count where minute < (select berth_now()) - interval '2 hours'");

@@ -1,11 +1,11 @@
-// The LISTEN connection of a process. A notification is only a hint. The caller checks for changes after each reconnection,
-// because notifications are lost while the connection is down.
+// The connection on which a process runs LISTEN. A notification is only a hint: notifications are lost while the
+// connection is down, so the caller must check for changes after each reconnection.
 import { type Connection, openClient } from "./pool.ts";
 
 export type ListenerOptions = {
   readonly channel: string;
   readonly onNotify: (payload: string) => void;
-  /** Called after each connection except the first: hints may have been missed. */
+  /** Called after each reconnection, because hints may have been lost. */
   readonly onReconnect?: () => void;
   /** Receives the reason why a connection ended or failed, and errors that a callback throws. */
   readonly onError?: (error: Error) => void;
@@ -13,14 +13,14 @@ export type ListenerOptions = {
 };
 
 export type Listener = {
-  /** Resolves at the first LISTEN. Never rejects: before it, and after a break, it retries. */
+  /** Resolves when the first LISTEN has succeeded. Never rejects, because failed and broken connections are retried. */
   readonly ready: Promise<void>;
   close(): Promise<void>;
 };
 
 const RETRY_FIRST_MS = 100;
 const RETRY_MAX_MS = 5_000;
-/** The probe detects a half-open connection, which raises no error by itself. */
+/** The interval of a `select 1`, which detects a half-open connection; such a connection raises no error by itself. */
 const PROBE_MS = 15_000;
 
 export function openListener(url: string, options: ListenerOptions): Listener {
@@ -70,14 +70,17 @@ async function untilBroken(client: Connection, closing: AbortSignal): Promise<vo
     client.once("error", reject);
     client.once("end", () => reject(new Error("Connection terminated")));
   });
-  broken.catch(() => {}); // The race below handles it, or it is too late to matter.
+  broken.catch(() => {}); // The race below handles the error. After the last race it no longer matters.
   while (!closing.aborted) {
     await Promise.race([broken, pause(PROBE_MS, closing)]);
     if (!closing.aborted) await client.query("select 1");
   }
 }
 
-/** Full jitter: after a restart of the database, processes do not reconnect simultaneously. */
+/**
+ * Returns a delay between 0 and the backoff (full jitter), so that processes do not all reconnect at once after a
+ * database restart.
+ */
 function retryIn_ms(failures: number): number {
   return Math.random() * Math.min(RETRY_MAX_MS, RETRY_FIRST_MS * 2 ** Math.min(failures, 10));
 }
@@ -95,7 +98,7 @@ function pause(limit_ms: number, closing: AbortSignal): Promise<void> {
   });
 }
 
-/** An error in a callback must not end the process from inside an event handler. */
+/** Calls a callback and reports its error: an error thrown inside an event handler would end the process. */
 function guarded(options: ListenerOptions, call: () => void): void {
   try {
     call();

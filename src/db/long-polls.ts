@@ -1,10 +1,11 @@
-// Requests that wait for a change. One query serves all of them, every 250 ms and at once when a hint arrives, so ten
-// thousand long polls cost four queries a second. Only the query's result counts; a hint only makes it earlier.
+// Long polls: requests that wait for a change. One query (a sweep) serves all of them, every 250 ms and immediately
+// when a hint arrives, so ten thousand long polls cost four queries a second. Only the sweep's result decides; a hint
+// only makes the sweep earlier.
 export type LongPollsOptions<K, V> = {
   /** Returns the answers for these keys; a key without an answer keeps waiting. */
   readonly sweep: (keys: K[]) => Promise<ReadonlyMap<K, V>>;
   readonly every_ms?: number;
-  /** Beyond this number of waiting requests the next one is rejected. */
+  /** The most requests that may wait; further ones get "full". */
   readonly held_max: number;
   /** Receives the error of a failed sweep; the next sweep retries. */
   readonly report: (message: string, error: unknown) => void;
@@ -13,7 +14,7 @@ export type LongPollsOptions<K, V> = {
 export type LongPolls<K, V> = {
   /** Returns the answer; null when `hold_ms` has passed or the signal was aborted; "full" when too many requests wait. */
   wait(key: K, hold_ms: number, signal: AbortSignal): Promise<V | null | "full">;
-  /** Sweeps at once, or soon after the last sweep. Calls in between share one sweep. */
+  /** Requests a sweep immediately, or 10 ms after the last one. Calls until then share that sweep. */
   nudge(): void;
   held(): number;
   /** Ends every wait with null; later waits end at once. */
@@ -24,7 +25,7 @@ type Waiter<V> = (answer: V | null) => void;
 
 /** docs/limits.md. */
 const EVERY_MS = 250;
-/** Minimum between two sweeps. */
+/** The shortest time between two sweeps. */
 const REST_MS = 10;
 
 export function createLongPolls<K extends string | number, V extends object>(

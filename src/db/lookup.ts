@@ -1,6 +1,6 @@
-// Concurrent look-ups share one query. Results are not cached, so that every process rejects a revoked key at once: a
-// result always comes from a query that began after the call. A statement costs more than the rows it returns, so
-// concurrent callers wait a moment to share one; a single caller never waits.
+// Concurrent look-ups share one query. Results are not cached: each result comes from a query that began after the
+// call, so every process rejects a revoked key at once. A statement costs more than the rows it returns, so concurrent
+// callers wait up to 10 ms to share one; a single caller does not wait.
 
 type Wanted<Row> = {
   readonly promise: Promise<Row | null>;
@@ -8,10 +8,13 @@ type Wanted<Row> = {
   readonly reject: (error: unknown) => void;
 };
 
-/** Minimum between the starts of two queries with several callers. */
+/** The shortest time between the starts of two queries, once a query served several callers. */
 const REST_MS = 10;
 
-/** Creates a look-up by text; it returns null where the query finds no row. A failed query fails all its callers. */
+/**
+ * Creates a look-up by text key. It returns null if the query finds no row. A failed query rejects all callers that
+ * share it.
+ */
 export function createLookup<Row>(query: (keys: readonly string[]) => Promise<ReadonlyMap<string, Row>>) {
   let waiting = new Map<string, Wanted<Row>>();
   let crowded_until_ms = 0;

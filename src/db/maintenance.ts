@@ -1,4 +1,5 @@
-// Periodic maintenance, by any process: partitions of stored replies, old operations, old limits.
+// Periodic maintenance, which any process may run: creates and drops the partitions of stored replies, and deletes old
+// operations, jobs and rate limits.
 import type { SettingView } from "../contract/setting.ts";
 import { SEEN_RETENTION_HOURS } from "../contract/limits.ts";
 import type { Db } from "./pool.ts";
@@ -10,7 +11,7 @@ export type MaintenanceOptions = {
 
 const HOURS_PER_DAY = 24;
 
-/** The steps are independent; the first error is thrown after all have run. */
+/** Runs all steps, each independent of the others, then throws the first error if one failed. */
 export async function maintain(db: Db, { settings, prune }: MaintenanceOptions): Promise<void> {
   const steps = [
     () => db.query("select seen_maintain($1)", [Math.ceil(SEEN_RETENTION_HOURS / HOURS_PER_DAY)]),
@@ -23,7 +24,10 @@ export async function maintain(db: Db, { settings, prune }: MaintenanceOptions):
   if (failed !== undefined) throw failed.reason;
 }
 
-/** Stuck operations are kept forever: an operator must resolve them. */
+/**
+ * Deletes old operations that succeeded or were rolled back. Stuck operations are kept, because an operator must
+ * resolve them.
+ */
 async function dropEndedSagas(db: Db, retention_s: number): Promise<void> {
   await db.query(
     "delete from saga where state in ('succeeded', 'unwound') and done_at < (select berth_now()) - make_interval(secs => $1)",
@@ -31,7 +35,9 @@ async function dropEndedSagas(db: Db, retention_s: number): Promise<void> {
   );
 }
 
-/** Kept as long as operations. A job that a node has yet to undo stays. */
+/**
+ * Deletes completed jobs after the same time as operations. Keeps a job that its node must still undo (a tombstone).
+ */
 async function dropEndedJobs(db: Db, retention_s: number): Promise<void> {
   await db.query(
     "delete from job where completed_at < (select berth_now()) - make_interval(secs => $1) and tombstone is not true",

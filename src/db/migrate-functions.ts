@@ -1,11 +1,12 @@
-// Brings the functions and triggers of a database to their form in migrations/functions: all files with a new checksum, in
-// one transaction. A release never replaces the functions of a later release, because both share a database during a deploy.
+// Updates the functions and triggers of a database to the files in migrations/functions: applies all files whose
+// checksum changed, in one transaction. A release never replaces the functions of a later release, because both share a
+// database during a deploy.
 import type { SqlFile } from "./migration-files.ts";
 import type { Connection } from "./pool.ts";
 
 export type RecordedFunction = { readonly name: string; readonly sha256: string; readonly release: string };
 
-/** Reads the record of applied functions. A database without migration 0046 has none. */
+/** Reads the record of applied functions. Returns an empty list before migration 0046, which creates the table. */
 export async function readFunctionRecord(client: Connection): Promise<readonly RecordedFunction[]> {
   const { rows: [table] } = await client.query("select to_regclass('schema_function') is not null as exists");
   if (!table.exists) return [];
@@ -26,7 +27,10 @@ export function changedFunctions(
   return files.filter(({ name, sha256 }) => recorded.get(name) !== sha256);
 }
 
-/** Applies functions inside the caller's transaction, and forgets the functions that this release does not have. */
+/**
+ * Applies functions inside the caller's transaction, and deletes the records of functions that this release does not
+ * have.
+ */
 export async function applyFunctions(
   client: Connection,
   { files, changed, release }: {
@@ -54,7 +58,7 @@ export async function applyFunctions(
   await client.query("delete from schema_function where name <> all($1)", [names]);
 }
 
-/** Parses every body as `create function` does it. */
+/** Checks every body as `create function` does with check_function_bodies on. */
 const CHECK_BODIES = `
   select case l.lanname when 'plpgsql' then plpgsql_validator(p.oid) else fmgr_sql_validator(p.oid) end
     from pg_proc p join pg_language l on l.oid = p.prolang

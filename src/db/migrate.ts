@@ -1,6 +1,6 @@
-// Brings a database to the schema of this build. One process at a time migrates (an advisory lock). Each numbered migration
-// is one transaction and runs once: a file that ran is never edited, and no file is inserted before it. The functions follow
-// in one transaction (migrate-functions.ts).
+// Updates a database to the schema of this build. An advisory lock lets one process at a time migrate. Each numbered
+// migration runs once, in its own transaction: a file that ran must not be edited, and no file may be inserted before
+// it. Then the changed functions are applied in one transaction (migrate-functions.ts).
 import { applyFunctions, changedFunctions, readFunctionRecord } from "./migrate-functions.ts";
 import { type Migration, readFunctions, readMigrations } from "./migration-files.ts";
 import { type Connection, openClient, sqlState } from "./pool.ts";
@@ -8,7 +8,7 @@ import { type Connection, openClient, sqlState } from "./pool.ts";
 export type MigrateOptions = {
   /** Default: the migrations of this build. */
   readonly folder?: URL;
-  /** The release of this build, such as 0.2.0. Default: 0, which leaves the functions of every release as they are. */
+  /** The release of this build, such as 0.2.0. Default: 0, which never replaces functions that a release applied. */
   readonly release?: string;
 };
 
@@ -21,7 +21,7 @@ const LOCK_RETRY_MS = 250;
 /** Time to wait for another process that migrates. */
 const QUEUE_LIMIT_MS = 10 * 60_000;
 const QUEUE_POLL_MS = 100;
-/** Any number that nothing else in this database uses: "berth" in ASCII. */
+/** An arbitrary advisory lock key: "berth" in ASCII. */
 const LOCK_KEY = 0x62_65_72_74_68;
 
 const LOCK_NOT_AVAILABLE = "55P03";
@@ -30,8 +30,8 @@ const INSUFFICIENT_PRIVILEGE = "42501";
 
 /**
  * Applies the missing migrations and the changed functions. Returns the names of the applied files, in order. Throws an
- * Error with a fix when the record and the files disagree, or when the server is a standby. It leaves a database that a
- * newer build has migrated as it is: old and new processes share one during a deploy.
+ * Error that says what to do if the recorded migrations and the files disagree, or if the server is a standby. Does not
+ * change a database that a newer build has migrated, because old and new processes share it during a deploy.
  */
 export async function migrate(url: string, options: MigrateOptions = {}): Promise<{ applied: string[] }> {
   const migrations = await readMigrations(options.folder);
@@ -53,7 +53,7 @@ export async function migrate(url: string, options: MigrateOptions = {}): Promis
     if ((record.at(-1)?.number ?? 0) > (migrations.at(-1)?.number ?? 0)) return { applied };
     return { applied: [...applied, ...await migrateFunctions(client, options)] };
   } finally {
-    await client.end(); // Ends the session, and the lock with it.
+    await client.end(); // Ends the session, which releases the lock.
   }
 }
 
@@ -74,7 +74,10 @@ async function refuseStandby(client: Connection): Promise<void> {
   }
 }
 
-/** Polls: a session that waits inside a lock blocks the DDL of others. */
+/**
+ * Waits for the migration lock by polling: a session that waits inside a lock call would block other sessions' DDL,
+ * such as `create index concurrently`.
+ */
 async function lockMigrations(client: Connection): Promise<void> {
   for (let waited_ms = 0; waited_ms < QUEUE_LIMIT_MS; waited_ms += QUEUE_POLL_MS) {
     const { rows } = await client.query("select pg_try_advisory_lock($1) as mine", [LOCK_KEY]);
@@ -88,7 +91,8 @@ async function lockMigrations(client: Connection): Promise<void> {
 }
 
 async function readRecord(client: Connection): Promise<readonly Recorded[]> {
-  // A user that may not create tables can still find that nothing is missing.
+  // Creates the table only if it is missing, so that a user without permission to create tables can check an up-to-date
+  // database.
   const { rows: [table] } = await client.query("select to_regclass('schema_migration') is not null as exists");
   if (!table.exists) {
     await client.query(`
@@ -150,7 +154,7 @@ async function retryWhileLocked(name: string, client: Connection, apply: () => P
   }
 }
 
-/** Returns the fix for a user that lacks the permission to migrate. */
+/** Returns what to do if the user lacks the permission to migrate; otherwise an empty text. */
 function hint(error: unknown): string {
   return sqlState(error) === INSUFFICIENT_PRIVILEGE
     ? ". Set BERTH_OWNER_DATABASE_URL to the address of the user that owns the tables."
@@ -163,7 +167,7 @@ async function inTransaction(client: Connection, apply: () => Promise<void>): Pr
     await apply();
     await client.query("commit");
   } catch (error) {
-    await client.query("rollback").catch(() => {}); // A broken connection rolls back by itself; the first error counts.
+    await client.query("rollback").catch(() => {}); // A broken connection rolls back by itself. The first error is the one to report.
     throw error;
   }
 }

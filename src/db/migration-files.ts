@@ -1,5 +1,5 @@
-// The SQL files of this build: numbered migrations, and the functions in their final form. A checksum is of the text with
-// normalized line ends, so that a checkout with other line ends agrees.
+// The SQL files of this build: the numbered migrations, and the current text of each function. Checksums are computed
+// with LF line ends, so that a checkout with CRLF has the same ones.
 import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { basename } from "node:path";
@@ -20,7 +20,10 @@ const FUNCTION_NAME = /^([a-z0-9_]+)\.sql$/;
 /** The canonical schema, printed by `deno task schema`. It is never applied. */
 const SCHEMA = "schema.sql";
 
-/** Returns the numbered migrations of a folder, in order. Throws an Error that names a file with a wrong name or number. */
+/**
+ * Returns the numbered migrations of a folder, in order. Throws an Error that names the file if a name or number is
+ * wrong.
+ */
 export async function readMigrations(folder: URL = FOLDER): Promise<readonly Migration[]> {
   const files = (await readFolder(folder)).filter(({ name }) => name !== SCHEMA);
   const migrations = files.map((file): Migration => {
@@ -37,7 +40,10 @@ export async function readMigrations(folder: URL = FOLDER): Promise<readonly Mig
   return migrations;
 }
 
-/** Returns the functions of a folder of migrations. Throws an Error that names a file without the function of its name. */
+/**
+ * Returns the files of `functions/` in a folder of migrations. Throws an Error if a file does not create the function
+ * that it is named after.
+ */
 export async function readFunctions(folder: URL = FOLDER): Promise<readonly SqlFile[]> {
   return (await readFolder(new URL("functions/", folder))).map((file) => {
     const name = FUNCTION_NAME.exec(file.name)?.[1];
@@ -48,7 +54,7 @@ export async function readFunctions(folder: URL = FOLDER): Promise<readonly SqlF
   });
 }
 
-/** Returns the SQL files of a folder by name; none when the folder does not exist. */
+/** Returns the SQL files of a folder, sorted by name; an empty list if the folder does not exist. */
 async function readFolder(folder: URL): Promise<readonly SqlFile[]> {
   const entries = await readdir(fileURLToPath(folder)).catch((error) => {
     if (error.code === "ENOENT") return [];

@@ -1,4 +1,4 @@
-// Row types of named records and of networks, for Kysely. tables.ts lists the tables.
+// Row types of named records and network objects, for Kysely. tables.ts lists the tables.
 import type {
   AddressFamily,
   FirewallAction,

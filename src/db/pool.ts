@@ -1,5 +1,5 @@
-// Connections to PostgreSQL; the only file that imports the driver. A connection in doubtful state (broken, a statement
-// timed out on our side, a transaction left open) is closed and never reused.
+// Connections to PostgreSQL. Only this file imports the driver (pg). A connection is closed instead of reused if it is
+// broken, a statement timed out on our side, or a transaction was left open.
 import { Kysely, PostgresDialect, type PostgresPoolClient, type PostgresQueryResult } from "kysely";
 import pg from "pg";
 import { isConnectionError } from "./sql-error.ts";
@@ -10,9 +10,9 @@ export { isConnectionError, isSilence, sqlConstraint, sqlState } from "./sql-err
 
 export type ConnectOptions = {
   readonly url: string;
-  /** Shown in pg_stat_activity, so that an operator can tell processes apart. Default: berth. */
+  /** Shown in pg_stat_activity, so that an operator can distinguish processes. Default: berth. */
   readonly applicationName?: string;
-  /** Default 5 s; 60 s for verify and migrations. */
+  /** statement_timeout of the connection. Default: 5 s; migrations pass 60 s. */
   readonly statementLimit_ms?: number;
   readonly lockLimit_ms?: number;
 };
@@ -31,25 +31,28 @@ export type DbClient = { query<R = Row>(sql: string, params?: readonly unknown[]
 
 export type Db = DbClient & {
   readonly kysely: Kysely<Database>;
-  /** One connection for several statements. An open transaction is rolled back by closing the connection. */
+  /**
+   * Runs several statements on one connection. If `use` leaves a transaction open, the connection is closed, which
+   * rolls it back.
+   */
   withClient<T>(use: (client: DbClient) => Promise<T>): Promise<T>;
-  /** Waits for running statements, then closes. May be repeated. */
+  /** Waits for running statements, then closes all connections. Later calls return the same promise. */
   close(): Promise<void>;
   stats(): { readonly open: number; readonly idle: number; readonly waiting: number };
 };
 
-// deno-lint-ignore no-explicit-any -- a caller that names no row type asserts nothing about columns
+// deno-lint-ignore no-explicit-any -- without a row type, columns are not type-checked
 type Row = any;
 
-/** Per process, beside one LISTEN connection: docs/limits.md. */
+/** Per process, in addition to one LISTEN connection. docs/limits.md. */
 const CONNECTIONS_MAX = 8;
 const STATEMENT_LIMIT_MS = 5_000;
 const LOCK_LIMIT_MS = 250;
 /** docs/limits.md. */
 const IDLE_IN_TRANSACTION_MS = 10_000;
-/** Limit for reaching the server and for waiting for a free connection; after it the caller sheds load. */
+/** Limit for connecting to the server and for waiting for a free connection; after it the caller answers 503. */
 const CONNECT_LIMIT_MS = 5_000;
-/** Time beyond the server's own limit before we treat the connection as dead. */
+/** Time beyond statement_timeout after which we treat the connection as dead. */
 const READ_GRACE_MS = 3_000;
 const KEEP_IDLE_MS = 60_000;
 const KEEPALIVE_AFTER_MS = 10_000;
@@ -57,7 +60,7 @@ const KEEPALIVE_AFTER_MS = 10_000;
 const SET_ROLE = `select set_config('role', rolname, false) from pg_roles where rolname = $1
   and pg_has_role(oid, case when current_setting('server_version_num')::int >= 160000 then 'SET' else 'MEMBER' end)`;
 
-/** Creates a pool. The first statement connects. */
+/** Creates a pool. It connects when the first statement runs. */
 export function openPool(options: PoolOptions): Db {
   const pool = new pg.Pool({
     ...clientConfig(options),
@@ -111,7 +114,7 @@ type Lease = {
   release(discard?: boolean): void;
 };
 
-/** A leased connection, which detects whether it must be closed instead of reused. */
+/** Wraps a leased connection so that `release` closes it if it must not be reused. */
 function lease(client: pg.PoolClient): Lease {
   let broken = false;
   return {
@@ -139,7 +142,7 @@ function clientConfig(options: ConnectOptions): pg.ClientConfig {
     statement_timeout,
     lock_timeout: options.lockLimit_ms ?? LOCK_LIMIT_MS,
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
-    // The server's limit does not help when the server or the network is gone.
+    // The client's own limit: the server's limit has no effect if the server or the network is down.
     query_timeout: statement_timeout + READ_GRACE_MS,
     connectionTimeoutMillis: CONNECT_LIMIT_MS,
     keepAlive: true,
@@ -150,7 +153,10 @@ function clientConfig(options: ConnectOptions): pg.ClientConfig {
 
 const OID = { int8: 20, int8Array: 1016, date: 1082 } as const;
 
-/** int8 becomes a number, date its text; the driver decides the rest: numeric is text, timestamptz a Date. */
+/**
+ * Parses int8 as a number and date as text. The driver's defaults apply to other types: numeric is text, timestamptz a
+ * Date.
+ */
 const getTypeParser: typeof pg.types.getTypeParser = (oid: number, format?: "text" | "binary") => {
   const standard = pg.types.getTypeParser(oid, format as "text");
   if (format === "binary") return standard;
@@ -166,7 +172,7 @@ const getTypeParser: typeof pg.types.getTypeParser = (oid: number, format?: "tex
   }
 };
 
-/** Throws a RangeError instead of rounding: ids and byte counts must be exact. */
+/** Parses an int8. Throws a RangeError instead of rounding, because ids and byte counts must be exact. */
 function exactNumber(text: string): number {
   const value = Number(text);
   if (!Number.isSafeInteger(value)) throw new RangeError(`int8 ${text} does not fit a JavaScript number`);
