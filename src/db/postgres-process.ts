@@ -1,5 +1,6 @@
-// A running PostgreSQL server. It has a session of its own, so that Ctrl-C reaches only us: we drain first. When we are
-// killed (kill -9), a shell with the other end of our pipe stops it.
+// Runs a PostgreSQL server. The server has its own session, so Ctrl-C reaches only our process, which drains before it
+// stops the server. A shell process, the watcher, reads a pipe from us: when we are killed (kill -9), the pipe closes
+// and the watcher stops the server.
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
@@ -19,7 +20,8 @@ export type PostgresProcess = {
 const READY_LIMIT_MS = 60_000;
 const POLL_MS = 20;
 
-// $1 is the server's pid. The read returns when the kernel closes our end of the pipe, which it does at every end.
+// $1 is the server's pid. `read` returns when the kernel closes our end of the pipe, which happens however our process
+// ends.
 const WATCH = `trap '' HUP INT TERM
 read _
 kill -INT "$1" 2>/dev/null || exit 0
@@ -27,7 +29,10 @@ n=0
 while kill -0 "$1" 2>/dev/null && [ $n -lt 30 ]; do sleep 1; n=$((n + 1)); done
 kill -QUIT "$1" 2>/dev/null`;
 
-/** Starts the server and waits until it accepts connections. Throws an Error with the end of its log if it does not. */
+/**
+ * Starts the server and waits until it accepts connections. If it does not start, throws an Error with the log lines of
+ * this start.
+ */
 export async function runPostgres(cluster: Cluster, settings: Record<string, string>): Promise<PostgresProcess> {
   const { folder, binaries, user } = cluster;
   const logStart = await stat(folder.log).then((s) => s.size, () => 0);
@@ -50,7 +55,7 @@ export async function runPostgres(cluster: Cluster, settings: Record<string, str
   if (child.pid === undefined) throw new Error(`PostgreSQL did not start: ${await ended}`);
 
   const watcher = watch(child.pid);
-  // Another program may get the pid from now on, so the watcher must end before our pipe can close.
+  // After the server has ended, the kernel may reuse its pid, so the watcher must be killed before our pipe closes.
   void ended.then(() => watcher.kill("SIGKILL"));
   await ready({ pid: child.pid, cluster: folder.cluster, isRunning: () => running }).catch(async (error) => {
     if (running) child.kill("SIGQUIT");
@@ -69,7 +74,7 @@ function watch(pid: number): ChildProcess {
     env: bareEnvironment(),
     stdio: ["pipe", "ignore", "ignore"],
   });
-  watcher.on("error", () => {}); // Without sh, the next start stops the server of a killed owner.
+  watcher.on("error", () => {}); // Without sh, stopOrphan at the next start replaces the watcher.
   watcher.unref();
   return watcher;
 }
@@ -80,14 +85,14 @@ async function ready({ pid, cluster, isRunning }: Starting): Promise<void> {
   for (let waited_ms = 0; waited_ms < READY_LIMIT_MS; waited_ms += POLL_MS) {
     if (!isRunning()) throw new Error("it ended at once");
     const lines = (await readFile(join(cluster, "postmaster.pid"), "utf8").catch(() => "")).split("\n");
-    // Line 1 is the pid, line 8 the state. The file of a dead server has another pid.
+    // Line 1 is the pid, line 8 the state. A file that a dead server left has another pid.
     if (Number(lines[0]) === pid && lines[7]?.trim() === "ready") return;
     await new Promise((wake) => setTimeout(wake, POLL_MS));
   }
   throw new Error(`not ready within ${READY_LIMIT_MS / 1_000} s`);
 }
 
-/** Returns a free port. Another program may take it first: the caller retries. */
+/** Returns a free port. Another program may take it before the caller does, so the caller must retry. */
 export async function freePort(): Promise<number> {
   const probe = createServer();
   await new Promise<void>((open, fail) => probe.once("error", fail).listen(0, "127.0.0.1", open));

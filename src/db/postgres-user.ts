@@ -1,6 +1,7 @@
-// The user that runs PostgreSQL. PostgreSQL refuses root, so a root process runs it in a user namespace where root
-// appears as an ordinary user: files stay in place, also below /root. Where namespaces are forbidden (many containers), a
-// system user runs it, and files that this user cannot read are copied to a folder that it can.
+// The user that runs PostgreSQL. PostgreSQL refuses to run as root, so a root process runs it in a user namespace in
+// which root appears as an ordinary user; the files stay where they are, even below /root. Where user namespaces are
+// forbidden, as in many containers, a system user runs it: programs that this user cannot read are copied, and data is
+// stored in a folder that it can enter.
 import { execFile } from "node:child_process";
 import { platform } from "node:os";
 import { promisify } from "node:util";
@@ -10,25 +11,31 @@ const execFileAsync = promisify(execFile);
 
 export type PostgresUser = {
   readonly name: string;
-  /** The owner that the data files need, as the kernel sees it; null: the files are ours already. */
+  /** The owner that the data files must have, as ids outside any user namespace; null if our own user may own them. */
   readonly owner: { readonly uid: number; readonly gid: number } | null;
-  /** Whether this user has the access of the process that starts it. */
+  /** Whether this user can access every file that our process can. */
   readonly seesOurFiles: boolean;
-  /** Returns the command line that runs `argv` as this user, for spawn together with `ids`. */
+  /** Returns the command line that runs `argv` as this user. Pass it to spawn together with `ids`. */
   wrap(argv: readonly string[]): readonly [string, ...string[]];
   readonly ids: { readonly uid?: number; readonly gid?: number };
 };
 
 const plain = (argv: readonly string[]) => argv as readonly [string, ...string[]];
 
-/** Deno refuses to start a program from a writable folder, such as the copies for this user; the shell does not. */
+/**
+ * Starts the program through a shell: Deno refuses to run a program in a folder that it may write to, such as our
+ * copies.
+ */
 const throughShell = (argv: readonly string[]) => plain(["sh", "-c", 'exec "$0" "$@"', ...argv]);
 
-/** Any id except 0 works; 1000 is the usual first id of a person. */
+/** Any id except 0 works; 1000 is usually the first id of an ordinary user. */
 const NAMESPACE_UID = 1000;
 const SYSTEM_USERS = ["postgres", "nobody"] as const;
 
-/** Chooses the user, best first. Throws an Error with a remedy when we are root and no other user is usable. */
+/**
+ * Chooses the user. If we are root, tries a user namespace, then the system users in order; throws an Error that says
+ * what to do if none of them works.
+ */
 export async function choosePostgresUser(): Promise<PostgresUser> {
   if (process.getuid?.() !== 0) {
     return { name: "you", owner: null, seesOurFiles: true, wrap: plain, ids: {} };
@@ -43,7 +50,7 @@ async function namespaceUser(): Promise<PostgresUser | null> {
   try {
     await execFileAsync(prefix[0]!, [...prefix.slice(1), "true"], { env: bareEnvironment() });
   } catch {
-    return null; // No unshare, an old one, or a kernel or container that forbids it: try the next user.
+    return null; // unshare is missing or too old, or user namespaces are forbidden: try the next user.
   }
   return {
     name: "root in a user namespace",

@@ -1,11 +1,12 @@
-// Collects the latest value per key and writes many in one statement. A caller waits until the write with its value, or a
-// newer one of the same key, has committed. Only one write runs at a time, so an older value never follows a newer one.
+// Collects the latest value of each key and writes many of them in one statement. A caller waits until its value, or a
+// newer value of the same key, is committed. Only one write runs at a time, so an older value never overwrites a newer
+// one.
 import { isConnectionError, sqlState } from "./sql-error.ts";
 
 export type BatchOptions = {
-  /** Writes all entries by one statement. It may be repeated when its outcome is unknown. */
+  /** Writes all entries in one statement. It is repeated if its outcome is unknown, so it must be idempotent. */
   readonly write: (entries: readonly Entry[]) => Promise<unknown>;
-  /** Time that the first entry waits for others. */
+  /** The time that the first entry of a batch waits for more entries. */
   readonly delay_ms: number;
   readonly entries_max?: number;
   readonly chars_max?: number;
@@ -30,7 +31,10 @@ const STATEMENT_CHARS_MAX = 4 * 1_024 * 1_024;
 const TRIES_MAX = 4;
 const RETRY_MS = 100;
 
-/** deadlock_detected, lock_not_available, and a foreign key whose row was deleted concurrently. */
+/**
+ * SQLSTATEs to retry: deadlock_detected, lock_not_available, and foreign_key_violation, when the referenced row was
+ * deleted concurrently.
+ */
 const RACES: ReadonlySet<string | undefined> = new Set(["40P01", "55P03", "23503"]);
 
 export function createSignalBatch(options: BatchOptions): SignalBatch {
@@ -50,7 +54,7 @@ export function createSignalBatch(options: BatchOptions): SignalBatch {
       return present.done.promise;
     }
     const done = Promise.withResolvers<void>();
-    done.promise.catch(() => {}); // A waiting caller gets the error; a signal without a caller may be lost.
+    done.promise.catch(() => {}); // Prevents an unhandled rejection if no caller waits.
     held.set(key, { json, done });
     timer ??= setTimeout(() => void flush(), delay_ms);
     return done.promise;
@@ -65,7 +69,7 @@ export function createSignalBatch(options: BatchOptions): SignalBatch {
 
   async function drain(): Promise<void> {
     while (held.size > 0) await writeEntries(write, takeSome());
-    clearTimeout(timer); // The timer may be set for an entry that was part of this write.
+    clearTimeout(timer); // The timer may have been set for an entry that is written already.
     timer = undefined;
     flushing = undefined;
   }
@@ -86,7 +90,10 @@ export function createSignalBatch(options: BatchOptions): SignalBatch {
   return { put, flush };
 }
 
-/** Never rejects: each entry's promise has the result. */
+/**
+ * Writes entries and settles the promise of each. Never rejects. If a value cannot be stored, writes each half
+ * separately, so that only the invalid entry fails.
+ */
 async function writeEntries(write: BatchOptions["write"], entries: readonly HeldEntry[]): Promise<void> {
   for (let tries = 1;; tries++) {
     try {
@@ -106,7 +113,10 @@ async function writeEntries(write: BatchOptions["write"], entries: readonly Held
   }
 }
 
-/** Class 22: a value that the database cannot store. It must not fail the values of other nodes. */
+/**
+ * Returns whether PostgreSQL rejected a value (class 22, data exception). One such value must not fail the other
+ * entries.
+ */
 function isData(error: unknown): boolean {
   return sqlState(error)?.startsWith("22") ?? false;
 }

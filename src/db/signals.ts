@@ -1,33 +1,42 @@
-// Frequent signals of nodes and keys: batched upserts without version, reply or audit. No acknowledged signal is lost: the
-// reply follows the commit of the write with the signal, or with a newer one of the same node. Every authenticated call by
-// an agent updates last_seen.
+// Frequent signals from nodes and about API keys, stored by batched upserts without a version, a stored reply or an
+// audit event. No acknowledged signal is lost: the server replies after it has committed the signal, or a newer one
+// from the same node. Every authenticated call by an agent updates last_seen.
 import { type Fault, fault } from "../contract/fault.ts";
 import type { Db } from "./pool.ts";
 import { createSignalBatch, type Entry, type SignalBatch } from "./signal-batch.ts";
 
 export type Signals = {
-  /** Each method returns null when the signal is durable, or a 503 when too many signals wait and this one was dropped. */
+  /**
+   * Records that the node was seen. Like all methods with a Fault, resolves to null when the signal is committed, or to
+   * a 503 if it was dropped because too many signals are queued.
+   */
   heartbeat(server_uuid: string): Promise<Fault | null>;
-  /** Of two reports with a time, the later time wins, in every order of arrival. */
+  /**
+   * Stores a status report. Of two reports that carry a time, the one with the later time is kept, whichever arrives
+   * first.
+   */
   status(server_uuid: string, payload: unknown, timing?: TimedStatus): Promise<Fault | null>;
   capacity(server_uuid: string, report: unknown): Promise<Fault | null>;
-  /** Renews the leases of these jobs, as far as this node holds them. */
+  /** Renews the leases of those of these jobs that this node has claimed. */
   running(server_uuid: string, jobs: readonly string[]): Promise<Fault | null>;
-  /** Stores this node's progress with a job that it holds. */
+  /** Stores the progress of a job, if this node has claimed it. */
   progress(server_uuid: string, report: JobProgressReport): Promise<Fault | null>;
-  /** No caller waits for this signal. */
+  /** Records that a key was used. Does not wait; the use is lost if the write fails. */
   keyUsed(key_id: string): void;
-  /** Writes the waiting signals; later signals are rejected. */
+  /** Writes the queued signals. Later signals get a 503. */
   close(): Promise<void>;
 };
 
-/** `id` is unique to this message. `made_at` is the time on the node's own clock, RFC 3339 in UTC; null if not given. */
+/**
+ * `id` is unique to this message. `made_at` is the time on the node's clock, RFC 3339 in UTC; null if the node did not
+ * send one.
+ */
 export type TimedStatus = { readonly id: string; readonly made_at: string | null };
 export type JobProgressReport = { readonly job_id: string; readonly step: string; readonly percent: number | null };
 
-/** The caller waits for the write. */
+/** Batch delay of signals whose caller waits for the write. */
 const FLUSH_MS = 20;
-/** No caller waits for the write. */
+/** Batch delay of the use of keys, for which no caller waits. */
 const USE_FLUSH_MS = 1_000;
 const BUSY = fault("unavailable", "the server is busy; try again", { retry_after_s: 1 });
 
@@ -38,7 +47,7 @@ const SEEN = `
      where exists (select from cn where server_uuid = u.id) order by u.id
   on conflict (server_uuid) do update set last_seen = greatest(s.last_seen, excluded.last_seen)`;
 
-// A node that was approved again starts over: it may have another clock and another record of its reports.
+// A report from before the node's latest approval never wins by its time: since then the node may have another clock.
 const STATUS = `
   insert into cn_signal as s (server_uuid, last_seen, last_status, status_at, status_made_at, status_id)
     select distinct on (u.id) u.id, n.now, t.json->'payload', n.now, (t.json->>'made_at')::timestamptz,
@@ -105,7 +114,7 @@ export function createSignals(db: Db, options: { flush_ms?: number; entries_max?
 
   return {
     heartbeat: (server_uuid) => put(seen, server_uuid),
-    // A node's reports with different times are separate signals: the statement finds the latest.
+    // Reports with different times have different keys in the batch, so that the statement can choose the latest.
     status: (server_uuid, payload, timing) =>
       put(statuses, `${server_uuid} ${timing?.made_at ?? ""}`, JSON.stringify({ ...timing, payload })),
     capacity: async (server_uuid, report) => {
@@ -116,7 +125,7 @@ export function createSignals(db: Db, options: { flush_ms?: number; entries_max?
       jobs.length === 0 ? Promise.resolve(null) : put(renewals, server_uuid, JSON.stringify(jobs)),
     progress: (server_uuid, report) =>
       put(steps, `${server_uuid} ${report.job_id}`, JSON.stringify({ node: server_uuid, ...report })),
-    keyUsed: (key_id) => void put(uses, key_id).catch(() => {}), // The next use of the key repeats the signal.
+    keyUsed: (key_id) => void put(uses, key_id).catch(() => {}), // The next use of the key sends the signal again.
     close: async () => {
       closed = true;
       await Promise.all([seen, statuses, capacities, uses, renewals, steps].map((each) => each.flush()));

@@ -1,10 +1,13 @@
-// Arrays as parameters. The driver quotes and escapes every element, which costs more for long texts than PostgreSQL needs
-// to store them.
+// Encodes arrays as parameters. The driver would quote and escape every element; for long texts that takes longer than
+// storing them.
 
-/** PostgreSQL's id of the type text. */
+/** PostgreSQL's OID of the type text. */
 const TEXT_OID = 25;
 
-/** Returns an array literal, for short elements that rarely need quotes: numbers, uuids, instants, names. */
+/**
+ * Returns an array as a text literal. Use it for short elements that rarely need quotes: numbers, UUIDs, timestamps,
+ * names.
+ */
 export function arrayLiteral(values: readonly (number | string | null)[]): string {
   return `{${values.map(element).join(",")}}`;
 }
@@ -17,11 +20,15 @@ function element(value: number | string | null): string {
 
 const SAFE = /^[\w:.-]+$/;
 
-/** Returns a text[] in binary form, which needs no quotes, for long texts. The driver sends a Buffer as binary. */
+/**
+ * Returns a text[] in PostgreSQL's binary format, which needs no quotes. Use it for long texts. The driver sends a
+ * Buffer as a binary parameter.
+ */
 export function longTextArray(values: readonly (string | null)[]): Buffer {
   if (values.length === 0) return Buffer.from(int32s(0, 0, TEXT_OID));
-  // Dimensions, whether there are nulls, element type, number of elements, lower bound; then each element after its length.
-  // All texts are encoded at once, with space for the lengths between them, because each call of the encoder is expensive.
+  // The format: number of dimensions, null flag, element type, number of elements, lower bound; then for each element
+  // its length and its bytes. All texts are encoded in one call, with 4 bytes (ROOM) before each for its length,
+  // because each call of the encoder is expensive.
   const header = int32s(1, values.includes(null) ? 1 : 0, TEXT_OID, values.length, 1);
   const texts = ROOM + values.map((value) => value ?? "").join(ROOM);
   const bytes = Buffer.byteLength(texts);

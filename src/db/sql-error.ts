@@ -1,5 +1,5 @@
-// Classifies failed statements. Either PostgreSQL returned an error (the statement had no effect), or the connection broke
-// (the statement may have been committed: only a repeat with the same message id is safe).
+// Classifies failed statements. Either PostgreSQL returned an error and the statement had no effect, or the connection
+// broke and the statement may have been committed; then it is safe to repeat only with the same message id.
 
 type Failure = {
   code?: unknown;
@@ -10,14 +10,16 @@ type Failure = {
   errors?: unknown;
 };
 
-/** Node's codes for errors of sockets and name look-up. */
+/** Node.js error codes of sockets and name look-ups. */
 const SOCKET_CODES: ReadonlySet<string> = new Set([
   ...["ECONNRESET", "ECONNREFUSED", "ECONNABORTED", "EPIPE", "ETIMEDOUT", "ENOTCONN", "EHOSTUNREACH", "ENETUNREACH"],
   ...["ENETDOWN", "ENOTFOUND", "EAI_AGAIN", "ENOENT", "ERR_STREAM_DESTROYED", "ERR_STREAM_WRITE_AFTER_END"],
   ...["ERR_SOCKET_CLOSED"],
 ]);
 
-/** PostgreSQL ends the session, or is not ready yet. Class 08 (connection exception) means the same. */
+/**
+ * SQLSTATEs with which PostgreSQL ends a session or does not accept one. Class 08 (connection exception) also counts.
+ */
 const SESSION_STATES: ReadonlySet<string> = new Set([
   "57P01", // admin_shutdown: also pg_terminate_backend
   "57P02", // crash_shutdown
@@ -28,17 +30,20 @@ const SESSION_STATES: ReadonlySet<string> = new Set([
   "53300", // too_many_connections
 ]);
 
-/** The driver's messages for the same, where it gives no code. */
+/** The driver's messages for a broken connection, in errors without a code. */
 const DRIVER_WORDS =
   /^(Connection terminated|timeout exceeded when trying to connect|timeout expired|Query read timeout|Client has encountered a connection error|Client was closed and is not queryable)/;
 
-/** The driver's messages after a timeout: of an answer, of the server, or of the wait for a free connection. */
+/**
+ * The driver's messages after a timeout: while it waited for a reply, for the server to accept a connection, or for a
+ * free connection of the pool.
+ */
 const SILENCE_WORDS =
   /^(Connection terminated due to connection timeout|timeout exceeded when trying to connect|timeout expired|Query read timeout)/;
 
 /** Returns PostgreSQL's five-character SQLSTATE, or undefined when the error is not from PostgreSQL. */
 export function sqlState(error: unknown): string | undefined {
-  // Socket errors have codes, too ("EPIPE" even has five characters); only PostgreSQL's errors have a severity.
+  // Socket errors also have a code ("EPIPE" even has five characters), but only PostgreSQL's errors have a severity.
   const { code, severity } = asFailure(error);
   return typeof code === "string" && typeof severity === "string" ? code : undefined;
 }
@@ -49,18 +54,18 @@ export function sqlConstraint(error: unknown): string | undefined {
   return typeof constraint === "string" ? constraint : undefined;
 }
 
-/** Whether the connection broke or could not be opened, so that the statement's effect is unknown. */
+/** Returns whether the connection broke or could not be opened, so that the statement's effect is unknown. */
 export function isConnectionError(error: unknown): boolean {
   const state = sqlState(error);
   if (state !== undefined) return state.startsWith("08") || SESSION_STATES.has(state);
   const { code, message, cause, errors } = asFailure(error);
   if (typeof code === "string" && SOCKET_CODES.has(code)) return true;
   if (typeof message === "string" && DRIVER_WORDS.test(message)) return true;
-  if (Array.isArray(errors)) return errors.some(isConnectionError); // One per address of the host.
+  if (Array.isArray(errors)) return errors.some(isConnectionError); // One error per address of the host.
   return cause !== undefined && isConnectionError(cause);
 }
 
-/** Whether a connection error is a timeout instead of the end of a connection. */
+/** Returns whether a connection error is a timeout, not a closed connection. */
 export function isSilence(error: unknown): boolean {
   const { message, cause } = asFailure(error);
   if (typeof message === "string" && SILENCE_WORDS.test(message)) return true;

@@ -16,7 +16,7 @@ import { type Db, type DbClient, isConnectionError, isSilence, sqlConstraint, sq
 
 const ABSENT: LoadedActor = { state: null, incarnation: "", version: 0 };
 
-/** Creates the store over a pool. `behaviors` name the table of each kind. */
+/** Creates the store on a pool. `behaviors` give the table of each actor kind. */
 export function createStore(db: Db, behaviors: readonly AnyBehavior[]): Store {
   const kinds = new Map(behaviors.map((behavior) => [behavior.kind, behavior]));
 
@@ -35,7 +35,7 @@ export function createStore(db: Db, behaviors: readonly AnyBehavior[]): Store {
       if (forUpdate) {
         await client.query(`select from ${table} where ${key} = any($1) for update`, [members.map((ref) => ref.id)]);
       }
-      // The left join returns the clock even without rows. Ids are parameters; table names come from code.
+      // The left join returns the clock even if no row matches. Table names come from our code, ids are parameters.
       const { rows } = await client.query<LoadRow>(
         `select c.now_ms as "$now", t.* from (${NOW_MS}) c left join ${from ?? table} t on t.${key} = any($1)`,
         [members.map((ref) => ref.id)],
@@ -110,7 +110,10 @@ export function createStore(db: Db, behaviors: readonly AnyBehavior[]): Store {
   };
 }
 
-/** A number, because it comes with every row and a timestamp takes longer to write and read. */
+/**
+ * Reads the clock as a number of milliseconds: every row carries it, and a number is cheaper to format and parse than a
+ * timestamp.
+ */
 const NOW_MS = "select floor(extract(epoch from berth_now()) * 1000)::bigint as now_ms";
 
 type LoadRow = { $now: number; incarnation: string; version: number | null } & Record<string, unknown>;
@@ -129,7 +132,10 @@ function resultsOf(units: readonly Unit[], answer: CallAnswer): readonly UnitRes
   return results;
 }
 
-/** Class 23 (integrity) violated a rule; locks, deadlocks and serialization may pass; the rest is unknown or a bug. */
+/**
+ * Maps a database error. Class 23 is a constraint violation; the states in BUSY_STATES can succeed on a retry; after a
+ * broken connection the outcome is unknown. Any other error is a bug and is returned unchanged.
+ */
 function commitErrorOf(error: unknown): unknown {
   if (error instanceof CommitError) return error;
   if (isConnectionError(error)) return new CommitError("unknown", null, { cause: error, silent: isSilence(error) });
@@ -144,8 +150,8 @@ const BUSY_STATES: ReadonlySet<string> = new Set([
   "55P03", // lock_not_available
   "40P01", // deadlock_detected
   "40001", // serialization_failure
-  "57014", // query_canceled: the statement's limit
+  "57014", // query_canceled: statement_timeout expired
   "53100", // disk_full
   "53200", // out_of_memory
-  "25006", // read_only_sql_transaction: a standby, or a failover under way
+  "25006", // read_only_sql_transaction: the server is a standby, or a failover is in progress
 ]);

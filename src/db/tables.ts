@@ -1,4 +1,4 @@
-// The tables for Kysely, with the names of the migrations. The reads.ts of the actors query them.
+// The tables and their columns for Kysely, named as in the migrations. The actors' reads.ts files query them.
 import type { AdminNetwork, AllowlistEntry, Networking, Provenance, Roster } from "../contract/boot.ts";
 import type { BootRecordState, Capability, CnRole, CnState, KeyScope } from "../contract/enums.ts";
 import type { Reference } from "../contract/operation.ts";

@@ -1,20 +1,24 @@
-// TLS to the database. Every TLS mode verifies the server's certificate and name (docs/reliability.md S-32). Without TLS to
-// another machine, each start logs a warning.
+// TLS to the database. With TLS, the server's certificate and name are verified in every sslmode except no-verify and
+// libpq's compatible modes (docs/reliability.md S-32). Each start logs a warning if a connection to another machine is
+// not encrypted or not verified.
 import { isLoopback } from "../lib/net/client-address.ts";
 
-/** Modes in which libpq verifies no certificate, or not its name. */
+/** An sslmode in which libpq does not verify the certificate, or verifies it but not the server's name. */
 const WEAK_MODE = /([?&]sslmode=)(?:allow|prefer|require|verify-ca)(?=&|$)/;
 const FILES = ["sslrootcert", "sslcert", "sslkey"];
 
 /**
- * Returns the URL with verification. The driver verifies in these modes today, and warns that its next major version
- * will not, so the URL names the strict mode.
+ * Returns the URL with sslmode=verify-full in place of a weak mode. The driver verifies in these modes today but warns
+ * that its next major version will not.
  */
 export function strictTls(url: string): string {
   return compatible(url) ? url : url.replace(WEAK_MODE, "$1verify-full");
 }
 
-/** Returns a warning about this connection for the operator, or null. It contains only the host of the URL. */
+/**
+ * Returns a warning for the operator if the connection is not encrypted or not verified, otherwise null. Of the URL,
+ * the warning contains only the host.
+ */
 export function tlsWarning(url: string): string | null {
   const place = parsed(url);
   if (place === null) return null;
@@ -32,13 +36,13 @@ export function tlsWarning(url: string): string | null {
   return null;
 }
 
-/** Files that the driver reads for this connection. */
+/** Returns the paths of the certificate and key files that the driver reads for this connection. */
 export function tlsFiles(url: string): string[] {
   const place = parsed(url);
   return FILES.map((name) => place?.searchParams.get(name) ?? "").filter((path) => path !== "");
 }
 
-/** Whether the URL requests libpq's meaning of these modes. */
+/** Returns whether the URL requests libpq's meaning of the weak modes. */
 function compatible(url: string): boolean {
   return /[?&]uselibpqcompat=true\b/.test(url) && !/[?&]sslmode=verify-full(?=&|$)/.test(url);
 }

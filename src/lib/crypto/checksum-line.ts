@@ -1,23 +1,23 @@
-// Parses the lines of vendors' checksum lists: gnu ("hex  name" or "hex *name") and bsd ("SHA256 (name) = hex"). The reader
-// of a whole document checks the rest.
+// Parses the lines of vendors' checksum lists: gnu ("hex  name" or "hex *name") and bsd ("SHA256 (name) = hex"). The
+// code that reads the whole document checks everything else.
 import { asDigest, type DigestAlgorithm } from "./digest-hex.ts";
 
 /** The format of a checksum list. `bare`: the document is a single hash. */
 export type ListFormat = "gnu" | "bsd" | "bare";
-/** A file's name with its hash in lower-case hex, or the reason why the line has none. */
+/** A parsed line: a file's name with its hash in lower-case hex, or the reason why the line gives no hash. */
 export type ChecksumLine =
   | { readonly name: string; readonly hash: string }
-  /** Not a line of this format, or not a hash of this length. */
+  /** The line does not have this format, or its hash does not have the algorithm's length. */
   | "malformed"
-  /** A hash of another algorithm: a bsd document may have several for the same names. */
+  /** The line has a hash of another algorithm. A bsd document may list the same files once per algorithm. */
   | "other";
 
-/** One space is enough, as in the sidecars of openSUSE 15.6. */
+/** One space after the hash is enough: the checksum files of openSUSE 15.6 have only one. */
 const GNU_LINE = /^([0-9a-fA-F]{32,128}) [ *]?(\S(?:.*\S)?)$/;
 const BSD_LINE = /^([A-Z0-9-]{2,16}) \(([^()]{1,255})\) = ([0-9a-fA-F]{32,128})$/;
 
 /**
- * Parses one line of a gnu or bsd list. The hash becomes lower case.
+ * Parses one line of a gnu or bsd list and converts the hash to lower case.
  * @param line without white space at its end
  */
 export function checksumLine(line: string, format: "gnu" | "bsd", algorithm: DigestAlgorithm): ChecksumLine {
@@ -30,7 +30,7 @@ export function checksumLine(line: string, format: "gnu" | "bsd", algorithm: Dig
   return entry(name, hash, algorithm);
 }
 
-/** Whether a line of a checksum list is empty or a comment. */
+/** Returns whether a line of a checksum list is empty or a comment. */
 export function isSilentLine(line: string): boolean {
   return line === "" || line.startsWith("#");
 }

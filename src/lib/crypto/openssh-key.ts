@@ -1,10 +1,13 @@
-// OpenSSH public keys in one line: type, base64 of a blob, comment. The line is written into files that grant access, so a
-// key is accepted only when every byte of it is checked.
+// Parses OpenSSH public keys: one line with a type, a blob in base64 and a comment. The line is later written into
+// files that grant access, so every byte of a key is checked before it is accepted.
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { OPENSSH_KEY_CHARS_MAX, RSA_BITS_MAX, RSA_BITS_MIN } from "../../contract/limits.ts";
 
-/** `fingerprint` is "SHA256:" and unpadded base64, as ssh-keygen prints it. `line` is the text to store, without a line break. */
+/**
+ * `fingerprint` is "SHA256:" followed by unpadded base64, as ssh-keygen prints it. `line` is the text to store, without
+ * a line break.
+ */
 export type OpensshKey = {
   readonly type: string;
   readonly fingerprint: string;
@@ -13,7 +16,7 @@ export type OpensshKey = {
 };
 type Refused = { readonly error: string };
 
-/** The checks of the fields after the type in the blob. No other fields are allowed. */
+/** By key type, one check for each field that follows the type in the blob. Further fields are rejected. */
 const FIELDS: { readonly [type: string]: readonly ((field: Buffer) => string | null)[] } = {
   "ssh-ed25519": [ed25519],
   "ecdsa-sha2-nistp256": [curve("nistp256"), point(32)],
@@ -25,8 +28,8 @@ const FIELDS: { readonly [type: string]: readonly ((field: Buffer) => string | n
 };
 
 /**
- * Parses one key. Removes surrounding white space, rejects options before the type.
- * @returns the key, or the reason, which follows "invalid openssh public key: " in the error
+ * Parses one key. Removes surrounding white space; rejects options before the type.
+ * @returns the key, or the reason for the error text, which puts "invalid openssh public key: " before it
  */
 export function parseOpensshKey(text: string): OpensshKey | Refused {
   if (text.length > OPENSSH_KEY_CHARS_MAX) return { error: `longer than ${OPENSSH_KEY_CHARS_MAX} characters` };
@@ -44,7 +47,10 @@ export function parseOpensshKey(text: string): OpensshKey | Refused {
   return { type, fingerprint, comment: comment.join(" ").trim(), line };
 }
 
-/** Returns the fields of a blob, each a length of 4 bytes and its bytes; null unless the last field ends with the blob. */
+/**
+ * Splits a blob into its fields, each a length in 4 bytes and then its content. Returns null unless the last field ends
+ * at the end of the blob.
+ */
 function fieldsOf(blob: Buffer): Buffer[] | null {
   const fields: Buffer[] = [];
   for (let at = 0; at < blob.length;) {
@@ -76,7 +82,7 @@ function curve(name: string): (field: Buffer) => string | null {
   return (field) => field.toString("latin1") === name ? null : `the curve inside the key is not ${name}`;
 }
 
-/** An uncompressed point: 4 and two coordinates, the only form that OpenSSH accepts. */
+/** Returns a check for an uncompressed point: the byte 4, then two coordinates. OpenSSH accepts no other form. */
 function point(coordinateBytes: number): (field: Buffer) => string | null {
   return (field) =>
     field.length === 1 + 2 * coordinateBytes && field[0] === 4 ? null : "the point is not of this curve's size";
@@ -99,7 +105,10 @@ function rsaModulus(field: Buffer): string | null {
   return bits <= RSA_BITS_MAX ? null : `an RSA key has at most ${RSA_BITS_MAX} bits`;
 }
 
-/** A positive number in canonical form: a leading zero byte exactly when the next byte has its top bit set. */
+/**
+ * Returns whether a field is a positive number in canonical form: it has a leading zero byte only if the next byte has
+ * its top bit set.
+ */
 function isPositive(field: Buffer): boolean {
   if (field.length === 0 || field[0]! >= 0x80) return false;
   return field[0] !== 0 || (field.length > 1 && field[1]! >= 0x80);

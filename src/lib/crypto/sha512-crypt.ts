@@ -1,5 +1,6 @@
-// The sha512-crypt password hash of Unix systems (`$6$`), always with its default of 5,000 rounds. A hash that names its own
-// rounds could cost a booting machine hours, so that form is rejected. docs/reliability.md S-20.
+// The sha512-crypt password hash of Unix systems (`$6$`), always with the default of 5,000 rounds. Hashes that set
+// their own number of rounds are rejected: checking a password against such a hash could take a machine hours.
+// docs/reliability.md S-20.
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { CRYPT_PASSWORD_BYTES_MAX, CRYPT_ROUNDS, CRYPT_SALT_CHARS_MAX } from "../../contract/limits.ts";
@@ -7,13 +8,19 @@ import { CRYPT_PASSWORD_BYTES_MAX, CRYPT_ROUNDS, CRYPT_SALT_CHARS_MAX } from "..
 const ALPHABET = "./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const DIGEST_BYTES = 64;
 
-/** Whether a hash may be stored: `$6$salt$hash`, with 1 to 16 and 86 characters of ./0-9A-Za-z. */
+/**
+ * Returns whether a hash may be stored: `$6$salt$hash`, with a salt of 1 to 16 and a hash of 86 characters of
+ * ./0-9A-Za-z.
+ */
 export function isSha512Crypt(hash: string): boolean {
-  // 64 bytes are 85 characters and two bits, so the last character is one of four.
+  // 64 bytes encode as 85 characters and two more bits, so the last character is one of four.
   return /^\$6\$[./0-9A-Za-z]{1,16}\$[./0-9A-Za-z]{85}[./01]$/.test(hash);
 }
 
-/** Returns the text of a 400 for a password that cannot be hashed, or null. A check of the password would stop at a NUL. */
+/**
+ * Returns the text of a 400 for a password that cannot be hashed, or null. A NUL is rejected because crypt(3) ignores
+ * everything after it.
+ */
 export function cryptPasswordError(password: string): string | null {
   const bytes = Buffer.byteLength(password);
   if (bytes >= 1 && bytes <= CRYPT_PASSWORD_BYTES_MAX && !password.includes("\0")) return null;
@@ -21,9 +28,9 @@ export function cryptPasswordError(password: string): string | null {
 }
 
 /**
- * Returns a salt of 16 characters. 64 divides 256, so the low six bits of a byte choose each character with the same
- * probability.
- * @throws RangeError on fewer than 16 random bytes; more are ignored
+ * Returns a salt of 16 characters. The low six bits of each byte choose a character; 64 divides 256, so all characters
+ * are equally likely.
+ * @throws RangeError if `bytes` has fewer than 16 bytes; further bytes are ignored
  */
 export function saltFromBytes(bytes: Uint8Array): string {
   if (bytes.length < CRYPT_SALT_CHARS_MAX) throw new RangeError(`a salt needs ${CRYPT_SALT_CHARS_MAX} random bytes`);
@@ -31,10 +38,10 @@ export function saltFromBytes(bytes: Uint8Array): string {
 }
 
 /**
- * Hashes a password, as crypt(3) does with `$6$salt$`. Blocks for some 50 ms, so only for rare calls.
- * @param password passes `cryptPasswordError`
+ * Hashes a password, as crypt(3) does with `$6$salt$`. Blocks the process for about 50 ms, so call it rarely.
+ * @param password a password for which `cryptPasswordError` returns null
  * @param salt 1 to 16 characters of ./0-9A-Za-z
- * @throws RangeError when either is invalid
+ * @throws RangeError if the password or the salt is invalid
  */
 export function sha512Crypt(password: string, salt: string): string {
   const refused = cryptPasswordError(password);
@@ -65,12 +72,15 @@ function sha512(...parts: Buffer[]): Buffer {
   return createHash("sha512").update(Buffer.concat(parts)).digest();
 }
 
-/** Repeats the bytes up to a length. */
+/** Repeats the bytes until they fill a length. */
 function stretched(bytes: Buffer, length: number): Buffer {
   return Buffer.alloc(length, bytes);
 }
 
-/** Encodes three bytes as four characters, least significant six bits first. The triples come from three columns of 21 bytes. */
+/**
+ * Encodes a digest: each triple of bytes as four characters, least significant six bits first. The first 63 bytes are
+ * three columns of 21, and a triple takes one byte of each column.
+ */
 function encoded(digest: Buffer): string {
   const COLUMN = 21;
   let text = "";

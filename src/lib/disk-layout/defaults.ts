@@ -1,13 +1,14 @@
-// The layout that the tool on the node chooses by default. The proposal shows it; an approval always names a layout.
+// The layout that the layout tool on the node chooses if none is requested. The proposal shows it; an approval always
+// names a layout.
 import type { DiskLayout } from "../../contract/enums.ts";
 import type { Disk } from "./size-classes.ts";
 
-/** A rebuild of larger disks takes so long that one parity disk is not enough. */
+/** From this disk size, a rebuild takes so long that one parity disk is not enough. */
 const SLOW_REBUILD_BYTES = 1_500e9;
 
 /**
  * @param storage the storage set, smallest disk first, not empty
- * @param spares, width fixed by the caller, or null
+ * @param spares, width fixed by the caller; null lets the layout choose
  */
 export function defaultLayout(
   storage: readonly Disk[],
@@ -29,7 +30,10 @@ export function defaultLayout(
   return available === 13 ? "raidz3" : "raidz2";
 }
 
-/** With fixed spares the disks must divide evenly, so their number decides. */
+/**
+ * Chooses the layout when the number of spares is fixed. The disks must then divide evenly into stripes, so their
+ * number decides.
+ */
 function tiledByParity(available: number): DiskLayout {
   for (let width = 7; width <= 12; width++) if (available % width === 0) return "raidz2";
   return available === 13 ? "raidz3" : "raidz1";

@@ -1,11 +1,11 @@
-// The disks in a machine's announced inventory: { "Disks": { "c0t0d0": { "Size in GB": 480 } } }. The API knows only the
-// name and the whole GB of a disk.
+// The disks in a machine's announced inventory: { "Disks": { "c0t0d0": { "Size in GB": 480 } } }. The inventory gives
+// only the name and the size in whole GB of a disk.
 import { memberOf, membersOf } from "../text/sysinfo-member.ts";
 
-/** `size_gb` is in whole units of 10^9 bytes; 0 when the inventory has no size. Such a disk is never used. */
+/** `size_gb` is in whole units of 10^9 bytes. It is 0 if the inventory has no valid size; such a disk is never used. */
 export type InventoryDisk = { readonly name: string; readonly size_gb: number };
 
-/** Byte counts are exact integers up to this size. */
+/** The largest size whose number of bytes is an exact integer in JavaScript. */
 const SIZE_GB_MAX = Number.MAX_SAFE_INTEGER / 1e9;
 
 /** Lists the disks in the order of the inventory. Never throws. */

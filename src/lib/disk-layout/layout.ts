@@ -1,38 +1,38 @@
-// Computes a machine's pool. The tool on the node decides, and destroys the disks that it chooses. So the proposal and the
-// check of an approval must equal the tool's result: the same disks in the same places, the same errors with the same
-// texts.
+// Computes a machine's pool. The layout tool on the node makes the final choice and destroys the data on the disks that
+// it chooses. So this computation, used for the proposal and to check an approval, must give exactly the tool's result:
+// the same disks in the same roles, and the same error texts.
 import { DISK_LAYOUTS, type DiskLayout } from "../../contract/enums.ts";
 import { defaultLayout } from "./defaults.ts";
 import { diskRoles } from "./roles.ts";
 import { type Stripes, stripes } from "./vdevs.ts";
 import type { Disk } from "./size-classes.ts";
 
-/** Null lets the tool choose the layout, the width or the spares. 0 spares is a fixed zero. */
+/** In `layout`, `width` and `spares`, null lets the tool choose; 0 spares means no spares. */
 export type LayoutOptions = {
   readonly layout: string | null;
   readonly width: number | null;
   readonly spares: number | null;
   readonly cache: boolean;
-  /** Whole disk names in any letter case. Unknown names are ignored, as by the tool. */
+  /** Names of disks not to use, in any letter case. Unknown names are ignored, as the tool does. */
   readonly exclude: readonly string[];
 };
 
-/** Every disk has at most one role; the tool does not touch the others. */
+/** A pool and the role of each disk. A disk has at most one role; the tool does not touch disks without one. */
 export type PoolLayout = Stripes & {
   readonly layout: DiskLayout;
   readonly logs: readonly Disk[];
   readonly cache: readonly Disk[];
 };
 
-/** An error about the stripes still lists the roles of the smaller disks. */
+/** The tool's error text. The disks chosen for log and cache are listed nevertheless. */
 export type NoLayout = { readonly error: string; readonly logs: readonly Disk[]; readonly cache: readonly Disk[] };
 
-/** Numbers of storage disks that no allowed width divides: prime, and too large for one stripe. */
+/** Numbers of storage disks that no allowed width divides: primes that are too large for one stripe. */
 const UNDIVIDABLE = new Set([17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67]);
 
 /**
  * Returns the pool that the layout tool would create. Sizes are in bytes.
- * @param options width is at least 2 and spares at least 0 if given; `layoutOptionError` checks them
+ * @param options options for which `layoutOptionError` returns null
  * @returns the pool, or the tool's own error text
  */
 export function layoutOf(disks: readonly Disk[], options: LayoutOptions): { proposal: PoolLayout } | NoLayout {
@@ -57,8 +57,9 @@ export function layoutOf(disks: readonly Disk[], options: LayoutOptions): { prop
 }
 
 /**
- * Checks the options that the tool rejects before it reads any disk, with its texts: a width below 2 for any layout, or a
- * negative number of spares. Also rejects a name with a comma, which would be two names in the tool's list.
+ * Checks the options as the tool does before it reads any disk, with the tool's error texts: the width must be at least
+ * 2 for any layout, and the number of spares not negative. Also rejects a disk name with a comma, which the tool would
+ * read as two names.
  * @returns the text of a 400, or null
  */
 export function layoutOptionError({ width, spares, exclude }: LayoutOptions): string | null {

@@ -1,5 +1,5 @@
-// The layout that the API shows and checks. It uses only whole GB and names, and assumes that every disk is spinning and
-// fixed. It is advisory: the node knows its disks better.
+// The layout that the API proposes and checks. It knows only the name and whole GB of each disk, and assumes that every
+// disk is spinning and not removable. It is advisory, because only the node knows its disks exactly.
 import { DISK_LAYOUTS } from "../../contract/enums.ts";
 import type { LayoutProposal, SetupApproval } from "../../contract/setup.ts";
 import { layoutOf, layoutOptionError, type LayoutOptions, type PoolLayout } from "./layout.ts";
@@ -7,8 +7,8 @@ import type { Disk } from "./size-classes.ts";
 import type { InventoryDisk } from "./disks.ts";
 
 /**
- * Lists are disk names. `width` is null for `single`, so that an approval can send the values back unchanged. `destroys`
- * is every disk that the layout uses, in the order of the inventory.
+ * A proposed layout; its lists contain disk names. `width` is null for `single`, so that an approval can send the
+ * values back unchanged. `destroys` lists every disk that the layout uses, in the order of the inventory.
  */
 export type ProposedLayout = NonNullable<LayoutProposal["proposal"]>;
 
@@ -21,7 +21,7 @@ export function layoutProposal(disks: readonly InventoryDisk[]): LayoutProposal 
 }
 
 /**
- * Returns the layout of an approval. The caller checks the node's state first, so that its 409 wins.
+ * Returns the layout of an approval. The caller must check the node's state first, so that a wrong state gets its 409.
  * @returns the layout, or the layout tool's error as the text of a 400
  */
 export function approvedLayout(

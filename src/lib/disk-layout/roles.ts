@@ -1,5 +1,5 @@
-// The role of each size class. A pool stores data on one class: all other spinning classes, and all solid state classes
-// except one or two, are caches.
+// Assigns a role to each size class of disks. The pool stores data on one class. The smallest solid state class may
+// become the log; all other classes are caches.
 import { type Disk, type SizeClass, sizeClasses } from "./size-classes.ts";
 
 /** Each list is sorted by size, then by name as plain text (c10 before c2). `storage` is empty when no disk is usable. */
@@ -9,15 +9,17 @@ export type DiskRoles = {
   readonly cache: readonly Disk[];
 };
 
-/** A solid state class with at least this many disks is too valuable for a log. */
+/** Only a solid state class with fewer disks than this becomes the log. */
 const LOG_DISKS_BELOW = 5;
 
-/** @param cache false leaves the disks of the smaller classes unused; a log is created in any case */
+/**
+ * @param cache whether to use the remaining classes as caches; false leaves them unused. A log is created in any case
+ */
 export function diskRoles(disks: readonly Disk[], cache: boolean): DiskRoles {
   const classes = sizeClasses(disks).map(inOrder).sort((a, b) => a.disks[0]!.size_bytes - b.disks[0]!.size_bytes);
   const spinning = classes.filter((one) => !one.solid_state);
   const solid = classes.filter((one) => one.solid_state);
-  // Any spinning class is preferred to a solid state class.
+  // The largest spinning class; without spinning disks, the largest solid state class.
   const storage = spinning.pop() ?? solid.pop();
   const logs = solid[0] && solid[0].disks.length < LOG_DISKS_BELOW ? solid.shift() : undefined;
   return {

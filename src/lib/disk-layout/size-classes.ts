@@ -1,8 +1,11 @@
-// Groups disks by their nominal capacity. A pool is built from one class, so the grouping decides which disks hold data. It
-// must equal the result of the layout tool on the node exactly, including its quirks: with a chain of three classes within
-// 5 % of each other, the result depends on the order of the disks.
+// Groups disks by their nominal capacity. A pool is built from one class, so the grouping decides which disks hold
+// data. It must equal the result of the layout tool on the node exactly, including its quirks: if class A is within 5 %
+// of B, and B within 5 % of C, the result depends on the order of the disks.
 
-/** A disk in the layout tool's model. `bus` only separates classes of different sizes; equal sizes are merged. */
+/**
+ * A disk in the layout tool's model. Disks on different buses start in separate classes, but classes of about equal
+ * size are merged regardless of bus.
+ */
 export type Disk = {
   readonly name: string;
   readonly size_bytes: number;
@@ -11,17 +14,21 @@ export type Disk = {
   readonly bus: string;
 };
 
-/** Never empty. `gb` is the nominal capacity in 10^9 bytes, in steps of a half. */
+/**
+ * Disks of about the same capacity; `disks` is never empty. `gb` is the nominal capacity in 10^9 bytes, a multiple of
+ * 0.5.
+ */
 export type SizeClass = { readonly gb: number; readonly solid_state: boolean; readonly disks: readonly Disk[] };
 
 const BYTES_PER_MB = 1e6;
 const MB_PER_GB = 1_000;
 const TOLERANCE = 0.05;
-/** Steps in MB between capacities on the market, coarse ones first. */
+/** Steps in MB between capacities of disks on the market, coarse steps first. */
 const MARKET_STEPS_MB = [500_000, 150_000, 80_000, 20_000, 4_500, 1_000] as const;
 
 /**
- * Returns the nominal capacity of a disk. A whole number of GB is its own class.
+ * Returns the nominal capacity of a disk: the market capacity near its size. A whole number of GB is always its own
+ * nominal capacity.
  * @returns GB (10^9 bytes), or 0 for a disk too small to use (below about 0.5 GB)
  */
 export function nominalGb(size_bytes: number): number {
@@ -34,7 +41,7 @@ export function nominalGb(size_bytes: number): number {
     if (Math.abs(mb - candidateMb) / mb > TOLERANCE) continue;
     // A capacity with fewer steps is more likely, hence the fourth power.
     const score = (mb - candidateMb) ** 2 * steps ** 4;
-    // In the tool a score of 0 also means "no candidate yet", so the next candidate replaces an exact fit.
+    // As in the tool, a score of 0 also means "no candidate yet", so the next candidate replaces an exact fit.
     if (bestScore === 0 || score < bestScore) {
       nominalMb = candidateMb;
       bestScore = score;
@@ -44,7 +51,10 @@ export function nominalGb(size_bytes: number): number {
   return fits ? nominalMb / MB_PER_GB : Math.round(mb / MB_PER_GB);
 }
 
-/** Lists the classes of the usable disks, in the order of their first disk: without removable disks and class 0. */
+/**
+ * Groups the usable disks into classes, ordered by their first disk. Skips removable disks and disks whose nominal
+ * capacity is 0.
+ */
 export function sizeClasses(disks: readonly Disk[]): SizeClass[] {
   const classes = new Map<string, SizeClass & { readonly disks: Disk[] }>();
   for (const disk of disks) {
@@ -57,7 +67,10 @@ export function sizeClasses(disks: readonly Disk[]): SizeClass[] {
   return merged([...classes.values()]);
 }
 
-/** Merges neighbours: of each ordered pair within 5 %, the class with more disks absorbs the other and keeps its size. */
+/**
+ * Merges classes of similar capacity: of each ordered pair within 5 %, the class with more disks absorbs the other and
+ * keeps its size.
+ */
 function merged(found: readonly SizeClass[]): SizeClass[] {
   const classes: (SizeClass | null)[] = [...found];
   for (let i = 0; i < classes.length; i++) {

@@ -1,18 +1,18 @@
-// Divides the storage set into stripes. Spares are the largest disks, because only they can replace any other disk; stripes
-// are runs of the other disks from the smallest. Error texts are the layout tool's own.
+// Divides the storage set into stripes. The largest disks become spares, because only they can replace any other disk.
+// The other disks, smallest first, are divided into stripes in order. Error texts are the layout tool's.
 import type { DiskLayout } from "../../contract/enums.ts";
 import type { Disk } from "./size-classes.ts";
 
 /** The vdev's type in the command that creates the pool; null for a single disk. */
 export type Vdev = { readonly type: "mirror" | "raidz" | "raidz2" | "raidz3" | null; readonly disks: readonly Disk[] };
-/** `width` is disks per stripe, null for a single disk. `capacity_bytes` excludes parity. */
+/** `width` is the number of disks per stripe; null for a single disk. `capacity_bytes` excludes parity. */
 export type Stripes = {
   readonly width: number | null;
   readonly vdevs: readonly Vdev[];
   readonly spares: readonly Disk[];
   readonly capacity_bytes: number;
 };
-/** Values fixed by the caller; null lets the layout choose. `spares` 0 is a fixed zero. */
+/** Values fixed by the caller; null lets the layout choose. 0 `spares` means no spares. */
 export type Fixed = { readonly width: number | null; readonly spares: number | null };
 /** The layout tool's error text for disks that cannot have the layout. */
 export type Refused = { readonly error: string };
@@ -47,7 +47,8 @@ function mirror(disks: readonly Disk[], { width, spares }: Fixed): Stripes | Ref
   if (width !== null && (width < 2 || width > available)) {
     return { error: `${width} is an invalid width for mirroring and ${available} disks` };
   }
-  // With fixed spares and no fixed width one disk remains of an odd number: the tool makes it a mirror of one disk.
+  // If the number of spares is fixed, the width is not, and the number of disks is odd, one disk remains: the tool
+  // makes it a mirror of one disk.
   const rest = width === null ? "lone stripe" : "unused";
   return cut(disks, {
     type: "mirror",
@@ -70,7 +71,7 @@ type Raidz = {
   readonly parity: number;
   readonly min: number;
   readonly max: number;
-  /** Disks per spare; at most two spares. */
+  /** The number of disks for which one spare is added, up to two spares. */
   readonly spareEvery: number;
 };
 
@@ -98,7 +99,10 @@ function fixedWidth(
   return { width, spares: spares ?? n % width };
 }
 
-/** Finds the smallest width that divides the available disks evenly. Spares that are not fixed grow until one exists. */
+/**
+ * Finds the smallest width that divides the available disks evenly. If the number of spares is not fixed, adds spares
+ * until such a width exists.
+ */
 function searchedWidth({ type, min, max, spareEvery }: Raidz, n: number, fixed: number | null): Chosen | Refused {
   for (let spares = fixed ?? Math.min(2, Math.floor(n / spareEvery)); n - spares >= min; spares++) {
     for (let width = min; width <= max; width++) {
@@ -114,7 +118,7 @@ function searchedWidth({ type, min, max, spareEvery }: Raidz, n: number, fixed: 
 
 type Cut = Chosen & {
   readonly type: Exclude<Vdev["type"], null>;
-  /** Parity disks per stripe; null for a mirror, which stores one disk's capacity. */
+  /** The number of parity disks per stripe; null for a mirror, whose capacity is one disk. */
   readonly parity: number | null;
   readonly rest: "unused" | "lone stripe";
 };

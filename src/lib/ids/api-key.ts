@@ -1,5 +1,5 @@
-// API keys: opsk_, a lookup id, an underscore, a secret. Both parts are base64url, whose alphabet includes the underscore,
-// so a key is parsed by position and not by splitting. docs/wire.md, "Credentials".
+// API keys have the form opsk_LOOKUP_SECRET. Both parts are base64url, whose alphabet includes the underscore, so a key
+// is parsed by position, not split at underscores. docs/wire.md, "Credentials".
 import { KEY_LOOKUP_CHARS, KEY_SECRET_CHARS } from "../../contract/limits.ts";
 
 const PREFIX = "opsk_";
@@ -7,14 +7,14 @@ const LOOKUP = new RegExp(`^[A-Za-z0-9_-]{${KEY_LOOKUP_CHARS}}$`);
 const SECRET = new RegExp(`^[A-Za-z0-9_-]{${KEY_SECRET_CHARS}}$`);
 const SECRET_AT = PREFIX.length + KEY_LOOKUP_CHARS + 1;
 
-/** The form of a key, for messages. */
+/** The form of a key, for error texts. */
 export const API_KEY_FORM = "opsk_<12 characters>_<32 characters>, each of A-Z a-z 0-9 _ -";
 
-/** The parts of a key: see formatApiKey. */
+/** The two parts of a key, described at formatApiKey. */
 export type ApiKeyParts = { readonly lookup: string; readonly secret: string };
 
 /**
- * @param lookup 12 base64url characters, stored in the clear
+ * @param lookup 12 base64url characters, stored unhashed
  * @param secret 32 base64url characters, of which only a hash is stored
  * @throws RangeError when a part has another form
  */

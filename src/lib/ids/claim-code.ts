@@ -7,8 +7,8 @@ const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 export const CLAIM_CODE_MESSAGE = "claim code must be 6 chars of Crockford base32 (XXX-XXX accepted)";
 
 /**
- * Creates a code of 30 bits from random bytes. 32 divides 256, so the low five bits of a byte choose each character with
- * the same probability.
+ * Creates a code of 30 bits from random bytes. The low five bits of each byte choose a character; 32 divides 256, so
+ * all characters are equally likely.
  * @param bytes at least six random bytes; more are ignored
  * @returns six characters, without the hyphen
  * @throws RangeError on fewer bytes
@@ -19,8 +19,8 @@ export function claimCodeFromBytes(bytes: Uint8Array): string {
 }
 
 /**
- * Parses a typed code: removes white space and hyphens, converts to upper case. O, I, L and U are errors instead of being
- * mapped, because a wrong guess would use up an attempt.
+ * Parses a code that a person typed: removes white space and hyphens, and converts it to upper case. O, I, L and U are
+ * rejected instead of being mapped to digits, because a wrong guess would use up an attempt.
  * @returns the six characters, or null (answer 400 with CLAIM_CODE_MESSAGE)
  */
 export function parseClaimCode(input: string): string | null {
@@ -28,7 +28,7 @@ export function parseClaimCode(input: string): string | null {
   return code.length === CLAIM_CODE_CHARS && /^[0-9A-HJKMNP-TV-Z]+$/.test(code) ? code : null;
 }
 
-/** Formats XXXXXX as XXX-XXX, for people. */
+/** Formats XXXXXX as XXX-XXX, which is easier to read and type. */
 export function formatClaimCode(code: string): string {
   return `${code.slice(0, 3)}-${code.slice(3)}`;
 }

@@ -1,17 +1,17 @@
-// The service tag in the UUID of a Dell machine. The SMBIOS UUID, which is also the GUID of DHCP option 97, contains "DELL"
-// and the seven characters of the tag. In byte order, with tag characters 1 to 7:
+// Extracts the service tag from the UUID of a Dell machine. The SMBIOS UUID, which is also the GUID in DHCP option 97,
+// contains "DELL" and the seven characters of the tag. In byte order, where 1 to 7 are the characters of the tag:
 //
 //   44 45 4c 4c   2 00   10 3   80 4   (1 | 80) c0 4f   5 6 7
 //
-// The first three fields of a UUID are little-endian in SMBIOS. Firmware that sends them in printed order swaps them:
-// 4c 4c 45 44   00 2   3 10. Tags with fewer characters end with spaces.
+// The first three fields of a UUID are little-endian in SMBIOS. Some firmware sends them big-endian, as they are
+// printed: 4c 4c 45 44   00 2   3 10. Shorter tags are padded with spaces.
 
 const GUID = /^[0-9a-f]{32}$/;
 const BYTES_AS_STORED = "44454c4c";
 const BYTES_AS_PRINTED = "4c4c4544";
 const TAG = /^[0-9A-Z]{1,7}$/;
 
-/** Returns the tag, or null when the GUID is not 32 hex digits (hyphens allowed) or has no tag. Never throws. */
+/** Returns the tag, or null if the GUID is not 32 hex digits (hyphens allowed) or contains no tag. Never throws. */
 export function serialOfGuid(guid: unknown): string | null {
   const hex = typeof guid === "string" ? guid.toLowerCase().replaceAll("-", "") : "";
   if (!GUID.test(hex)) return null;

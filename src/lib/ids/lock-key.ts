@@ -1,10 +1,10 @@
-// Names of the locks that a commit takes on records. A commit that adds a child of a record takes its lock shared; a commit
-// that deletes the record, or must see all its children, takes it exclusively. Two names for one lock would not exclude
-// each other, so all names come from here.
+// Names of the locks that a commit takes on records. A commit that adds a child to a record takes the record's lock
+// shared; a commit that deletes the record, or must see all its children, takes the lock exclusively. All names are
+// built here, because two different names for one record would not exclude each other.
 
 /**
- * The kinds of records that are locked by their id. A NIC tag is locked by its name, a quota by its tenant, "claims" by
- * their node.
+ * The kinds of locks. Most are named by the record's id; exceptions: a NIC tag by its name, a quota by its tenant's id,
+ * "claims" by the node's id.
  */
 export type LockedKind =
   | "claims"
@@ -17,12 +17,12 @@ export type LockedKind =
   | "tenant"
   | "vpc";
 
-/** Returns the name of a record's lock, for `lock()` of the engine. */
+/** Returns the name of a record's lock, for the engine's `lock()`. */
 export function lockKey(kind: LockedKind, id: string): string {
   return `${kind}:${id}`;
 }
 
-/** Returns the lock of the project or otherwise the tenant that has the object; null without either. */
+/** Returns the lock of the object's project, or of its tenant if it has no project; null if it has neither. */
 export function parentKey(
   of: { readonly tenant_id: string | null; readonly project_id: string | null },
 ): string | null {

@@ -1,19 +1,26 @@
-// The opaque `page_token` of a paged list: the end of the previous page, as base64url of JSON. It is neither secret nor
-// signed: it only gives the position, and the list's own permissions and filters decide which rows are visible.
+// The `page_token` of a paged list: the position of the last row of the previous page, as JSON in base64url. The token
+// is neither secret nor signed, because it contains only a position: the list's permissions and filters decide which
+// rows are visible.
 
 /** The sort key of the last row of a page. */
 export type PageCursor = Readonly<Record<string, string | number>>;
 
-/** The start and the number of rows of a page, in a list that is sorted by id. */
+/**
+ * A page of a list that is sorted by id: `after` is the last id of the previous page, `rows` the maximum number of
+ * rows.
+ */
 export type IdPage = { readonly after: string | undefined; readonly rows: number };
 
-/** @returns 1 to a few hundred base64url characters */
+/** @returns a token of up to a few hundred base64url characters */
 export function encodePageToken(cursor: PageCursor): string {
   const bytes = new TextEncoder().encode(JSON.stringify(cursor));
   return btoa(String.fromCharCode(...bytes)).replaceAll("+", "-").replaceAll("/", "_").replace(/(?<!=)=+$/, "");
 }
 
-/** Decodes a token; null when `encodePageToken` cannot have made it. The caller checks names and values. */
+/**
+ * Decodes a token. Returns null if `encodePageToken` cannot have created it. The caller must check the names and
+ * values.
+ */
 export function decodePageToken(token: string): PageCursor | null {
   if (!/^[A-Za-z0-9_-]+$/.test(token)) return null;
   try {

@@ -1,4 +1,4 @@
-// The identity of a machine in a registration, from its sysinfo.
+// The identity of a machine that registers, derived from its sysinfo.
 import { macsOf } from "../net/sysinfo-macs.ts";
 import { serialOf } from "./sysinfo-serial.ts";
 
@@ -15,7 +15,7 @@ export type ReportedIdentity = {
 /** A registration with the MACs of the machine's ports and the serial number of its board. */
 export type Identified = ReportedIdentity & { readonly macs: readonly string[]; readonly serial: string | null };
 
-/** Returns the registration's fields of a message, with MACs and serial number. */
+/** Returns the registration fields of a message, with the MACs and the serial number from its sysinfo. */
 export function identified(m: ReportedIdentity): Identified {
   const { server_uuid, hostname, admin_ip, sysinfo, console_listen_port, console_tls_spki_sha256_hex } = m;
   const [macs, serial] = [macsOf(sysinfo), serialOf(sysinfo)];

@@ -3,10 +3,13 @@ import type { ImageScopeKind, ScopeKind } from "../../contract/enums.ts";
 import type { ImageScope, ScopeColumns, SshKeyScope } from "../../contract/scope.ts";
 import { uuid5 } from "./uuid5.ts";
 
-/** A random constant: the namespace of ids that are derived from a scope. */
+/** The UUIDv5 namespace of ids that are derived from a scope; a random constant. */
 const NAMESPACE = "cab0daed-bc28-4aa8-8b16-a210148db485";
 
-/** Returns the wire form. Throws when the kind's column is null, which the table's check constraint excludes. */
+/**
+ * Returns the scope's wire form. Throws if the id column of the scope's kind is null, which the table's check
+ * constraint prevents.
+ */
 export function scopeOf(columns: ScopeColumns<ImageScopeKind>): ImageScope;
 export function scopeOf(columns: ScopeColumns): SshKeyScope;
 export function scopeOf({ scope_kind, silo_id, tenant_id, project_id, user_id }: ScopeColumns): SshKeyScope {
@@ -24,19 +27,21 @@ export function scopeOf({ scope_kind, silo_id, tenant_id, project_id, user_id }:
   }
 }
 
-/** Returns the columns that have a value in the scope; all objects in the scope share them. */
+/** Returns the scope columns that are not null. All objects in the scope have the same values in them. */
 export function scopeFilter<Columns extends Partial<ScopeColumns>>(columns: Columns) {
   const set = Object.entries(columns).filter(([, value]) => value !== null);
   return Object.fromEntries(set) as { [Name in keyof Columns]?: NonNullable<Columns[Name]> };
 }
 
 /**
- * Returns the id of an object with these bytes in a scope: the UUIDv5 of scope tag, scope id and digest.
+ * Returns the id that an object with these bytes has in a scope: the UUIDv5 of the scope's kind, the scope's id and the
+ * digest.
  * @param digest identifies the bytes: the hash of an image, the fingerprint of a key
  */
 export function scopedId(columns: ScopeColumns, digest: string): string {
   const { scope_kind, silo_id, tenant_id, project_id, user_id } = columns;
-  // A user's keys that were created with a tenant's credential differ from the user's own and from other tenants'.
+  // A key that a user created with a tenant's credential has another id than the same key created with the user's own
+  // credential or another tenant's.
   const through = scope_kind === "user" && tenant_id !== null ? `@${tenant_id}` : "";
   const id = { public: "", silo: silo_id, tenant: tenant_id, project: project_id, user: user_id } satisfies Record<
     ScopeKind,

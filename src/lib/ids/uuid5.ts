@@ -7,7 +7,7 @@ const UUID_BYTES = 16;
 
 /**
  * @param namespace a UUID
- * @param name any text, taken in UTF-8
+ * @param name any text, hashed as UTF-8
  * @returns the UUID in lower case
  * @throws RangeError when the namespace is not a UUID
  */
@@ -21,7 +21,7 @@ export function uuid5(namespace: string, name: string): string {
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
 }
 
-/** Whether a UUID is marked as version 5. */
+/** Returns whether a UUID is of version 5. */
 export function isUuid5(uuid: string): boolean {
   return FORM.test(uuid) && uuid[14] === "5";
 }

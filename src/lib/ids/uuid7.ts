@@ -6,7 +6,7 @@ const RANDOM_BYTES = 10;
  * @param unixMs whole milliseconds since 1970, 0 to 2^48 - 1
  * @param random ten random bytes, of which 74 bits are used
  * @returns the UUID in lower case
- * @throws RangeError outside those ranges
+ * @throws RangeError if a parameter is outside these ranges
  */
 export function uuid7(unixMs: number, random: Uint8Array): string {
   if (!Number.isInteger(unixMs) || unixMs < 0 || unixMs > MS_MAX) throw new RangeError("unixMs is outside 48 bits");

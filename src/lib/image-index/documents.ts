@@ -1,6 +1,7 @@
-// The documents of an image index as a client reads them (docs/image-index.md). Values of open sets are plain strings.
-// A client accepts documents without the optional fields, and keeps fields that it does not know. The builder writes
-// every field: its schemas (index-builder/tree/model.ts) compile only while they have the same fields as these types.
+// The documents of an image index as a client reads them (docs/image-index.md). Fields whose set of values may grow are
+// plain strings. A client accepts documents without the optional fields, and keeps fields that it does not know. The
+// builder writes every field: its schemas (index-builder/tree/model.ts) compile only if they have the same fields as
+// these types.
 
 /** A distribution, as v1/index.json lists it. */
 export type DistroSummary = {
@@ -22,7 +23,7 @@ export type Release = {
 };
 /** A distribution with its releases, newest first. */
 export type Distro = DistroSummary & { readonly dev_channel?: string | null; readonly releases: readonly Release[] };
-/** An address of an image file; `kind`: primary, vault or mirror. */
+/** A URL of an image file; `kind` is primary, vault or mirror. */
 export type Location = {
   readonly url: string;
   readonly kind?: string | null;
@@ -36,14 +37,14 @@ export type Digest = {
   readonly value: string;
   readonly source?: ChecksumSource | null;
 };
-/** A signature of a vendor; `signs` is the address of the signed document or image. */
+/** A vendor's signature; `signs` is the URL of the signed document or image. */
 export type Signature = {
   readonly url: string;
   readonly kind: string;
   readonly signs: string;
   readonly key_url?: string | null;
 };
-/** Validators of the vendor's server for an image file. */
+/** The HTTP cache validators that the vendor's server sent for an image file. */
 export type HttpMetadata = { readonly last_modified?: string | null; readonly etag?: string | null };
 /** Digests, signatures and HTTP metadata of an image file. */
 export type Integrity = {
@@ -65,7 +66,7 @@ export type Artifact = {
   readonly locations: readonly Location[];
   readonly integrity?: Integrity | null;
 };
-/** One publication of a vendor. The bytes of a build never change. */
+/** One published version of a release's images. The bytes of a build never change. */
 export type Build = {
   readonly build: string;
   readonly point_release?: string | null;
@@ -74,19 +75,22 @@ export type Build = {
   readonly osinfo?: OsinfoRef | null;
   readonly artifacts: readonly Artifact[];
 };
-/** Builds of a release, newest first: a release, archive or alias file. */
+/** Builds of a release, newest first: the content of a release, archive or alias file. */
 export type BuildList = { readonly distro: string; readonly release: string; readonly builds: readonly Build[] };
 /** v1/index.json. */
 export type DistroList = { readonly distros: readonly DistroSummary[] };
-/** One current build with its distro and release. */
+/** A current build with its distro and release. */
 export type Image = { readonly distro: DistroSummary; readonly release: Release; readonly build: Build };
 /** v1/images.json. */
 export type ImageList = { readonly images: readonly Image[] };
 
-/** Limit for one document of a vendor (checksums, signature or key): 4 MiB. No vendor's document comes near it. */
+/**
+ * The largest vendor document (checksums, signature or key) that is read, in bytes: 4 MiB. All known ones are much
+ * smaller.
+ */
 export const VENDOR_DOCUMENT_BYTES_MAX = 4 * 1024 * 1024;
 
-/** The text of a document in an index: JSON with two spaces and a newline at the end. */
+/** Returns the text of a document in an index: JSON with an indent of two spaces and a final newline. */
 export function documentText(value: unknown): string {
   return `${JSON.stringify(value, null, 2)}\n`;
 }

@@ -1,27 +1,28 @@
-// The files of an image index: the path of each document, and the document at a path. Paths are relative to the site.
+// The files of an image index: the path of each document, and the document at a path. Paths are relative to the index's
+// root URL.
 
-/** The list of distros. */
+/** Path of the list of distros. */
 export const INDEX_PATH = "v1/index.json";
-/** Every current build. */
+/** Path of the list of all current builds. */
 export const IMAGES_PATH = "v1/images.json";
-/** The API description. */
+/** Path of the API description. */
 export const OPENAPI_PATH = "v1/openapi.json";
-/** SHA-256 sums of all other files. */
+/** Path of the SHA-256 sums of all other files. */
 export const SUMS_PATH = "v1/SHA256SUMS";
-/** The detached signature of the sums. */
+/** Path of the detached signature of the sums. */
 export const SUMS_SIGNATURE_PATH = "v1/SHA256SUMS.asc";
-/** The page that lists the images. */
+/** Path of the web page that lists the images. */
 export const PAGE_PATH = "index.html";
-/** The page that describes the API. */
+/** Path of the web page that describes the API. */
 export const DOCS_PATH = "docs/index.html";
 
-/** A distro and its releases. */
+/** Returns the path of a distro with its releases. */
 export const distroPath = (distro: string) => `v1/distros/${distro}/index.json`;
-/** Current builds of a release. */
+/** Returns the path of the current builds of a release. */
 export const releasePath = (distro: string, release: string) => `v1/distros/${distro}/releases/${release}/index.json`;
-/** Archived builds of a release. */
+/** Returns the path of the archived builds of a release. */
 export const archivePath = (distro: string, release: string) => `v1/distros/${distro}/releases/${release}/archive.json`;
-/** Current builds of the release that holds an alias. */
+/** Returns the path of the current builds of the release that has an alias. */
 export const aliasPath = (distro: string, alias: string) => `v1/distros/${distro}/aliases/${alias}.json`;
 
 /** The document at a path. */
@@ -42,7 +43,8 @@ const FIXED: Readonly<Record<string, ApiPath>> = {
 };
 
 /**
- * The document at a path, or null for a path that no index has. Aliases are an open set, so any name may have a file.
+ * Parses a path. Returns null for a path that no index has. New aliases may be added, so any name is accepted as an
+ * alias.
  */
 export function parsePath(path: string): ApiPath | null {
   if (Object.hasOwn(FIXED, path)) return FIXED[path]!;
@@ -59,19 +61,20 @@ export function parsePath(path: string): ApiPath | null {
   return file === "archive.json" ? { kind: "archive", distro, release: name } : null;
 }
 
-/** Whether an index may have a file at the path. */
+/** Returns whether an index may have a file at the path. */
 export function isApiPath(path: string): boolean {
   return parsePath(path) !== null;
 }
 
-/** Whether the builder may write the name (of a distro, release, alias or build) as one part of a path. */
+/** Returns whether the builder may use a name (of a distro, release, alias or build) as one segment of a path. */
 export function isName(text: string): boolean {
   return /^[A-Za-z0-9._-]{1,64}$/.test(text) && !text.includes("..") && text !== ".";
 }
 
 /**
- * Whether a client may use a name that it read as one part of a path of its machine. Any index may be read, so `+` and
- * `~` pass; a dot or hyphen at the start does not, since it hides a file or looks like an option.
+ * Returns whether a client may use a name from an index as one segment of a local path. Indexes of other builders may
+ * have names with `+` and `~`, so these are accepted. A dot or hyphen at the start is not, because it would hide the
+ * file or look like an option.
  */
 export function isSafeName(text: string): boolean {
   return /^[A-Za-z0-9_][A-Za-z0-9._+~-]{0,63}$/.test(text);

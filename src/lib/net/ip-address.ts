@@ -1,5 +1,5 @@
-// Strict IP addresses: decimal octets without leading zeros, no shorthand IPv4, no zone. A lenient parser would count two
-// spellings of one address as two callers, or read 010.0.0.1 as 8.0.0.1.
+// Parses IP addresses strictly: IPv4 has four decimal octets without leading zeros, IPv6 no zone. A lenient parser
+// could count two spellings of one address as two callers, or read 010.0.0.1 as 8.0.0.1.
 
 /** An address as a number of 32 or 128 bits. */
 export type Ip = { readonly family: 4 | 6; readonly value: bigint };
@@ -39,13 +39,13 @@ export function parseCidr(text: string): Cidr | null {
   const bits = bitsOf(ip.family);
   if (prefixText === undefined) return { family: ip.family, network: ip.value, prefix: bits };
   if (!/^(0|[1-9]\d{0,2})$/.test(prefixText)) return null;
-  // A mapped address became IPv4, so its prefix includes the 96 bits before it.
+  // An IPv4-mapped address was converted to IPv4, so its prefix length includes 96 leading bits.
   const prefix = Number(prefixText) - (ip.family === 4 && address.includes(":") ? 96 : 0);
   if (prefix < 0 || prefix > bits) return null;
   return { family: ip.family, network: networkOf(ip, prefix), prefix };
 }
 
-/** Whether the address is in the network. False across families. */
+/** Returns whether the address is in the network; false if they are of different families. */
 export function inCidr(ip: Ip, cidr: Cidr): boolean {
   return ip.family === cidr.family && networkOf(ip, cidr.prefix) === cidr.network;
 }

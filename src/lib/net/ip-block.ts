@@ -1,11 +1,11 @@
-// Networks in records: host bits cleared, canonical text, and comparisons of two networks.
+// Networks as stored in records, with host bits cleared and in canonical text, and comparisons of two networks.
 import { badRequest, conflict, type Fault } from "../../contract/fault.ts";
 import { type Cidr, formatIp, networkOf, parseCidr } from "./ip-address.ts";
 
 /** The networks of a VPC or a subnet, at most one of each family. */
 export type Blocks = { readonly ipv4_block: string | null; readonly ipv6_block: string | null };
 
-/** The blocks in a request. */
+/** The blocks in a request body; an absent field is treated as null. */
 export type GivenBlocks = { readonly ipv4_block?: string | null; readonly ipv6_block?: string | null };
 
 /**
@@ -22,7 +22,9 @@ export function blockText({ family, network, prefix }: Cidr): string {
   return `${formatIp({ family, value: network })}/${prefix}`;
 }
 
-/** Converts a network from the database to canonical text: PostgreSQL has its own dotted form for some IPv6 networks. */
+/**
+ * Converts a network from the database to canonical text: PostgreSQL prints some IPv6 networks with a dotted IPv4 part.
+ */
 export function storedBlock(text: string): string;
 export function storedBlock(text: string | null): string | null;
 export function storedBlock(text: string | null): string | null {
@@ -30,13 +32,13 @@ export function storedBlock(text: string | null): string | null {
   return block === null ? text : blockText(block);
 }
 
-/** Whether `outer` contains every address of `inner`. */
+/** Returns whether `outer` contains every address of `inner`. */
 export function containsBlock(outer: Cidr, inner: Cidr): boolean {
   if (outer.family !== inner.family || inner.prefix < outer.prefix) return false;
   return networkOf({ family: inner.family, value: inner.network }, outer.prefix) === outer.network;
 }
 
-/** Returns the number of addresses of a network, the first and the last included. */
+/** Returns the number of addresses in a network, including the first and the last. */
 export function addressesOf({ family, prefix }: Cidr): bigint {
   return 1n << BigInt((family === 4 ? 32 : 128) - prefix);
 }
@@ -48,7 +50,10 @@ export type ReadBlocks = {
   readonly text: Blocks;
 };
 
-/** Parses the blocks of a body. Returns a 400 without any, or when one is not a network of its family. */
+/**
+ * Parses the blocks of a request body. Returns a 400 if there is no block or one is not a network of its field's
+ * family.
+ */
 export function readBlocks(given: GivenBlocks, of: "vpc" | "subnet"): ReadBlocks | Fault {
   const { ipv4_block = null, ipv6_block = null } = given;
   if (ipv4_block === null && ipv6_block === null) {
@@ -61,7 +66,7 @@ export function readBlocks(given: GivenBlocks, of: "vpc" | "subnet"): ReadBlocks
   return { ipv4, ipv6, text: { ipv4_block: ipv4 && blockText(ipv4), ipv6_block: ipv6 && blockText(ipv6) } };
 }
 
-/** Returns the block with the family of `block`, or a 409 without one. */
+/** Returns the block of the same family as `block`, or a 409 if `blocks` has none. */
 export function planFor(block: Cidr, blocks: Blocks): Cidr | Fault {
   const field = block.family === 4 ? "ipv4_block" : "ipv6_block";
   const plan = blocks[field] === null ? null : parseBlock(blocks[field]);

@@ -1,4 +1,4 @@
-// A block with the range from which addresses are allocated: the boot policy's admin_network.
+// An IPv4 block and the range in it from which addresses are allocated. The boot policy's admin_network is one.
 import { formatIp, networkOf, parseCidr, parseIp } from "./ip-address.ts";
 
 /** The fields of a range in the request. */
@@ -9,7 +9,10 @@ export type Ipv4RangeFields = {
   readonly gateway: string | null;
 };
 
-/** Addresses as numbers, ends included. `block` is canonical text; `count` excludes the gateway. */
+/**
+ * A parsed range. Addresses are numbers, both ends are included; `block` is canonical text; `count` excludes the
+ * gateway.
+ */
 export type Ipv4Range = {
   readonly block: string;
   readonly prefix: number;

@@ -12,7 +12,7 @@ export function canonicalMac(text: string): string | null {
   return Array.from({ length: DIGITS / 2 }, (_, octet) => digits.slice(octet * 2, octet * 2 + 2)).join(":");
 }
 
-/** Whether a canonical MAC is a group address (lowest bit of the first octet), which no interface has. */
+/** Returns whether a canonical MAC is a group address (lowest bit of the first octet is 1), which no interface has. */
 export function isMulticastMac(mac: string): boolean {
   return (Number.parseInt(mac.slice(0, 2), 16) & 1) === 1;
 }

@@ -1,5 +1,5 @@
-// A block of public addresses of either family, with the range from which addresses are allocated: never the network
-// address, the gateway (the address after it) or, in IPv4, the broadcast address.
+// A block of public IPv4 or IPv6 addresses, with the range from which addresses are allocated. The network address, the
+// gateway (the address after it) and the IPv4 broadcast address are never allocated.
 import type { AddressFamily } from "../../contract/enums.ts";
 import { SUBNET_ADDRESSES_KEPT } from "../../contract/limits.ts";
 import { type Cidr, formatIp, inCidr, parseCidr, parseIp } from "./ip-address.ts";
@@ -7,14 +7,14 @@ import { type Cidr, formatIp, inCidr, parseCidr, parseIp } from "./ip-address.ts
 /** The fields of one family in the request. */
 export type ProvisionFields = {
   readonly block: string;
-  /** Null: the first or last address that can be allocated. */
+  /** First address of the range; null means the first one that can be allocated. `end` likewise means the last one. */
   readonly start: string | null;
   readonly end: string | null;
 };
 
 /** A block and the part from which addresses are allocated. */
 export type ProvisionRange = {
-  /** Canonical text with cleared host bits. */
+  /** The network in canonical text, with host bits cleared. */
   readonly block: string;
   /** The first and the last address of the range. */
   readonly start: string;
@@ -25,7 +25,7 @@ export type ProvisionRange = {
   readonly count: number;
 };
 
-/** Longer prefixes leave no room for a host beside the reserved addresses. */
+/** The longest prefix length. A longer prefix leaves no address beside the reserved ones. */
 const PREFIX_MAX = { v4: 30, v6: 126 } as const;
 const NAMES = { v4: { bits: 32, text: "IPv4" }, v6: { bits: 128, text: "IPv6" } } as const;
 const EXAMPLE = { v4: "198.51.100.0/24", v6: "2001:db8:1::/48" } as const;

@@ -1,5 +1,6 @@
-// Public IP addresses: globally reachable unicast by IANA's special-purpose registries for IPv4 and IPv6. Fetches of URLs
-// from others reach only public addresses and ranges that the operator allows. docs/reliability.md S-25 and S-47.
+// Public IP addresses: unicast addresses that are globally reachable according to IANA's special-purpose registries for
+// IPv4 and IPv6. A URL that a tenant or another server supplied is fetched only from public addresses and from ranges
+// that the operator allows. docs/reliability.md S-25 and S-47.
 import { type Cidr, inCidr, type Ip, parseCidr, parseIp } from "./ip-address.ts";
 
 const cidrs = (...texts: readonly string[]): readonly Cidr[] => texts.map((text) => parseCidr(text)!);
@@ -21,34 +22,42 @@ const NOT_PUBLIC = cidrs(
   "224.0.0.0/3", // multicast, reserved, broadcast
   "2001::/23", // protocol assignments: Teredo, benchmarks, ORCHID
   "2001:db8::/32", // documentation
-  "2002::/16", // 6to4: holds an IPv4 address
+  "2002::/16", // 6to4: contains an IPv4 address
   "3fff::/20", // documentation
 );
-/** IPv6's only range for global unicast, without ::, ::1, fc00::/7, fe80::/10, fec0::/10, ff00::/8 and the rest. */
+/**
+ * IPv6's only range for global unicast. It excludes ::, ::1, fc00::/7, fe80::/10, fec0::/10, ff00::/8 and other ranges.
+ */
 const GLOBAL_IPV6 = cidrs("2000::/3")[0]!;
-/** NAT64's range (RFC 6052): an address is public when the IPv4 address in its last 32 bits is. */
+/** NAT64's range (RFC 6052): such an address is public if the IPv4 address in its last 32 bits is public. */
 const NAT64 = cidrs("64:ff9b::/96")[0]!;
 
-/** Whether the address is globally reachable unicast. An IPv4-mapped address counts as its IPv4 address. */
+/** Returns whether the address is globally reachable unicast. */
 export function isPublicIp(ip: Ip): boolean {
   if (inCidr(ip, NAT64)) return isPublicIp({ family: 4, value: ip.value & 0xffffffffn });
   if (ip.family === 6 && !inCidr(ip, GLOBAL_IPV6)) return false;
   return !NOT_PUBLIC.some((cidr) => inCidr(ip, cidr));
 }
 
-/** Whether a text is a public address. False for any other text, such as an address with a zone. */
+/** Returns whether a text is a public address; false for any other text, such as an address with a zone. */
 export function isPublicAddress(text: string): boolean {
   const ip = parseIp(text);
   return ip !== null && isPublicIp(ip);
 }
 
-/** Whether a URL from others may lead to an address: it is public, or in a range that the operator allows. */
+/**
+ * Returns whether a URL that others supplied may lead to an address: it is public, or in a range that the operator
+ * allows.
+ */
 export function mayBeFetched(text: string, allowed: readonly Cidr[]): boolean {
   const ip = parseIp(text);
   return ip !== null && (isPublicIp(ip) || allowed.some((cidr) => inCidr(ip, cidr)));
 }
 
-/** Returns the address in a URL's host; null for a name. URL has converted octal, hexadecimal and short forms. */
+/**
+ * Returns the address in a URL's host, or null if the host is a name. The URL parser has already converted octal,
+ * hexadecimal and short forms.
+ */
 export function literalAddress({ hostname }: URL): string | null {
   const text = hostname.startsWith("[") ? hostname.slice(1, -1) : hostname;
   return parseIp(text) === null ? null : text;
@@ -57,12 +66,12 @@ export function literalAddress({ hostname }: URL): string | null {
 /** The rule for the host of a URL, for an error that begins with the field's name. */
 export const PUBLIC_RULE = "must be at a public address, or in a network that the setting fetch.allowed_private names";
 
-/** Names that mean this machine without a resolver (RFC 6761). */
+/** Names that always mean this machine (RFC 6761). */
 const LOCAL_NAME = /^(?:.+\.)?localhost\.?$/i;
 
 /**
- * Whether the host of a URL is forbidden without resolution: an address that is not public, or localhost. Other names are
- * checked when they are resolved.
+ * Returns whether the host of a URL can be rejected without resolving a name: it is an address that may not be fetched,
+ * or localhost. Other names are checked when they are resolved.
  */
 export function isLiterallyPrivate(url: URL, allowed: readonly Cidr[]): boolean {
   const literal = literalAddress(url);
@@ -70,7 +79,7 @@ export function isLiterallyPrivate(url: URL, allowed: readonly Cidr[]): boolean 
   return LOCAL_NAME.test(url.hostname) && !mayBeFetched("127.0.0.1", allowed);
 }
 
-/** Parses the ranges of the setting `fetch.allowed_private`. Leaves out texts that are not CIDRs. */
+/** Parses the ranges of the setting `fetch.allowed_private`. Skips texts that are not CIDRs. */
 export function readRanges(texts: readonly unknown[]): Cidr[] {
   return texts.flatMap((text) => (typeof text === "string" ? parseCidr(text) ?? [] : []));
 }

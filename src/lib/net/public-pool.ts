@@ -1,5 +1,5 @@
-// The pools of public addresses: two fixed pools and the pools of external subnets. An external subnet with the block of a
-// fixed pool shares that pool. docs/networking.md.
+// The pools of public addresses: one fixed pool per family, and the pools of external subnets. An external subnet whose
+// block equals a fixed pool's block uses that pool. docs/networking.md.
 import { type Fault, fault } from "../../contract/fault.ts";
 import type { AddressFamily } from "../../contract/enums.ts";
 import { PUBLIC_BLOCKS } from "../../contract/limits.ts";
@@ -15,19 +15,19 @@ export function externalPool(network_id: string, family: AddressFamily, block: s
 }
 
 /**
- * Returns the lock that an allocation takes. A unit with several pools names the locks of all: named locks are taken in
- * order, so that two units with the same pools in opposite order do not deadlock.
+ * Returns the name of the lock that an allocation takes. A unit that allocates from several pools must name all their
+ * locks: the commit takes named locks in sorted order, so two units with the same pools do not deadlock.
  */
 export function poolLock(pool_id: string): string {
   return `pool:${pool_id}`;
 }
 
-/** Whether a block is the block of the fixed pool. */
+/** Returns whether a block is the block of the family's fixed pool. */
 export function isShared(family: AddressFamily, block: string): boolean {
   return block === PUBLIC_BLOCKS[family];
 }
 
-/** @param what the pool without free addresses, as text */
+/** @param what names the pool in the error text */
 export function poolExhausted(what: string): Fault {
   return fault("conflict", `${what} has no free address`, { error_code: "PoolExhausted" });
 }

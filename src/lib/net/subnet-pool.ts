@@ -1,12 +1,14 @@
-// The lock and the pools of a subnet. An allocation in a subnet needs both.
+// The names of a subnet's lock and address pools. An allocation in a subnet needs both.
 import type { AddressFamily } from "../../contract/enums.ts";
 
-/** Shared by allocations in the subnet; exclusive for its removal. */
+/**
+ * Returns the name of a subnet's lock: allocations in the subnet take it shared, the removal of the subnet exclusively.
+ */
 export function subnetLock(subnet_id: string): string {
   return `subnet:${subnet_id}`;
 }
 
-/** Returns the pool of one family. */
+/** Returns the name of the subnet's pool of one family. */
 export function subnetPool(subnet_id: string, family: AddressFamily): string {
   return `subnet:${subnet_id}:${family}`;
 }

@@ -1,9 +1,9 @@
-// The MAC addresses that match a machine's announced inventory with its boot records:
-// { "Network Interfaces": { "net0": { "MAC Address": "..." } } }. Virtual interfaces are not included.
+// The MAC addresses in a machine's announced inventory, by which it is matched with its boot records: { "Network
+// Interfaces": { "net0": { "MAC Address": "..." } } }. Virtual interfaces are not included.
 import { canonicalMac, isMulticastMac } from "./mac.ts";
 import { memberOf, membersOf } from "../text/sysinfo-member.ts";
 
-/** The MAC of an unprogrammed or virtual card, which different machines share. */
+/** The MAC of unprogrammed and some virtual network cards, which several machines may have. */
 const NO_MAC = "00:00:00:00:00:00";
 
 /** Lists the canonical MACs in the order of the inventory, each once. Never throws. */

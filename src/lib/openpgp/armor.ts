@@ -1,6 +1,6 @@
 /**
- * Returns the OpenPGP armored blocks of a file, or null for a binary file. Other text may be between them.
- * @param label in the block's first line, such as "PGP SIGNATURE"
+ * Returns the OpenPGP armored blocks of a file, or null for a binary file. Ignores other text between the blocks.
+ * @param label the block's type in its first line, such as "PGP SIGNATURE"
  */
 export function armoredBlocks(file: Uint8Array, label: string): string[] | null {
   const mark = `-----BEGIN ${label}-----`;

@@ -1,6 +1,6 @@
-// The frame of an OpenPGP clear-signed document (RFC 9580, 7). The text that a reader takes must equal the signed text, so
-// this rejects every difference: text before or after the frame, a second frame, an armor header other than Hash, an empty
-// line with a space or a form feed.
+// Extracts the signed text of an OpenPGP clear-signed document (RFC 9580, 7). The text that we use must be exactly the
+// text that was signed, so every deviation is rejected: text before or after the signed message, a second message, an
+// armor header other than Hash, and a separator line that contains a space or a form feed.
 
 /** The first line of a clear-signed document. */
 export const CLEAR_SIGNED_BEGIN = "-----BEGIN PGP SIGNED MESSAGE-----";
@@ -8,7 +8,7 @@ const SIGNATURE = "-----BEGIN PGP SIGNATURE-----";
 const END = "-----END PGP SIGNATURE-----";
 
 /**
- * Returns the signed text without dash escapes, lines joined by \n. It does not verify the signature.
+ * Returns the signed text without dash escapes, with lines joined by \n. Does not verify the signature.
  * @throws Error with the reason
  */
 export function clearSignedText(document: string): string {
@@ -19,7 +19,7 @@ export function clearSignedText(document: string): string {
     throw new Error("not one clear-signed text");
   }
   for (const line of lines) {
-    // With a control character other than a tab, two readers could see different line ends.
+    // Two programs could disagree about where lines end if there were control characters other than a tab.
     // deno-lint-ignore no-control-regex
     if (/[\u0000-\u0008\u000b-\u001f\u007f\u0085\u2028\u2029]/.test(line)) throw new Error("control characters");
   }

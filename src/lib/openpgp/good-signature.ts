@@ -1,5 +1,5 @@
-// Chooses the signature of a message that counts: it verifies, by one of the given keys, and that key is neither expired nor
-// revoked. The types are an OpenPGP library's, without the library.
+// Finds a good signature of a message: one that verifies with one of the given keys, which is neither expired nor
+// revoked. The types describe the results of an OpenPGP library, so that this file need not import it.
 
 /** One signature in the library's result. */
 export type CheckedSignature<Id> = {
@@ -16,8 +16,8 @@ export type SigningKey<Id> = {
 };
 
 /**
- * Returns the key and the time of the first good signature. Ignores the others.
- * @throws Error with the reason why the last one was rejected
+ * Returns the key and the time of the first good signature, and ignores the other signatures.
+ * @throws Error if no signature is good, with the reason why the last one was rejected
  */
 export async function goodSignature<Id, Key extends SigningKey<Id>>(
   { signatures, keys, now }: { signatures: readonly CheckedSignature<Id>[]; keys: readonly Key[]; now: Date },

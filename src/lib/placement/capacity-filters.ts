@@ -1,4 +1,5 @@
-// Filters on a node's capacity. They skip a node without a capacity report, which cn-capacity-present rejects.
+// Filters on a node's capacity. They return "skip" for a node without a capacity report; cn-capacity-present rejects
+// it.
 import { INSTANCE_POOL } from "../../contract/limits.ts";
 import { cpuRoom, diskRoom, ramRoom, type Room } from "./snapshot.ts";
 import { ACCEPT, type Filter, reject, SKIP, type Verdict } from "./verdict.ts";
@@ -25,11 +26,11 @@ export const poolHasSpace: Filter = (node, { disk_bytes }) => {
   return fits(room, disk_bytes, "bytes of disk");
 };
 
-/** cn-ram-available: its memory fits into the unallocated memory. */
+/** cn-ram-available: the instance's memory fits into the node's unallocated memory. */
 export const ramAvailable: Filter = (node, { ram_mb }) =>
   node.capacity === null ? SKIP : fits(ramRoom(node, node.capacity), ram_mb, "MiB of memory");
 
-/** cn-cpu-available: its CPU units fit into the unallocated CPU units. */
+/** cn-cpu-available: the instance's CPU units fit into the node's unallocated CPU units. */
 export const cpuAvailable: Filter = (node, { cpu_units }) =>
   node.capacity === null ? SKIP : fits(cpuRoom(node, node.capacity), cpu_units, "CPU units");
 
@@ -42,7 +43,7 @@ function whole(value: number): number {
   return Math.max(0, Math.floor(value));
 }
 
-/** An instance may use the memory of several processors, so this rejects no node. */
+/** cn-numa-fits: an instance may use the memory of several NUMA nodes, so this filter rejects no node. */
 export const numaFits: Filter = ({ capacity }) => capacity === null ? SKIP : ACCEPT;
 
 /** cn-device-available: enough devices of each kind, and of the model if given, are free. */
@@ -56,11 +57,11 @@ export const deviceAvailable: Filter = ({ capacity }, { devices: wanted = [] }) 
   return ACCEPT;
 };
 
-/** Only bhyve requires hardware virtualisation. */
+/** cn-hvm-supported: the node supports hardware virtualisation, which only the brand bhyve requires. */
 export const hvmSupported: Filter = ({ capacity }, { brand }) => {
   if (brand !== "bhyve" || capacity === null) return SKIP;
   return capacity.hvm_supported ? ACCEPT : reject("it has no hardware virtualisation");
 };
 
-/** Requests cannot state affinity rules yet. */
+/** cn-affinity-required: always skipped, because requests cannot contain affinity rules yet. */
 export const affinityRequired: Filter = () => SKIP;

@@ -1,5 +1,6 @@
-// Previews the targets of a node's instances if the node were emptied. Each placed instance uses room that later ones do
-// not get, so the preview never promises a slot twice. The largest go first, because they have the fewest targets.
+// Previews where a node's instances would go if the node were emptied. Each instance that the preview places uses
+// capacity that later ones do not get, so no slot is promised twice. The largest are placed first, because they have
+// the fewest targets.
 import type { DrainPreview, NotPlaceableInstance, PlaceableInstance } from "../../contract/placement.ts";
 import type { CapacityReport } from "../../contract/agent.ts";
 import type { InstanceBrand, InstanceState } from "../../contract/enums.ts";
@@ -8,7 +9,7 @@ import type { Profile } from "./profile.ts";
 import { type PlacementRequest, sizesOf } from "./request.ts";
 import { type Snapshot, withInstance } from "./snapshot.ts";
 
-/** An instance for a drain: `cpu` in vCPUs, `disk_bytes` of all its disks. */
+/** An instance on the node: `cpu` in vCPUs, `disk_bytes` the sum of all its disks. */
 export type HostedInstance = {
   readonly id: string;
   readonly name: string;
@@ -27,12 +28,12 @@ export type HostedInstance = {
 /** The node to be emptied, and its instances. */
 export type Drained = {
   readonly server_uuid: string;
-  /** The node's own report, or null: a running instance needs an equal machine. */
+  /** The node's own capacity report, or null. A running instance can move only to a node with compatible hardware. */
   readonly capacity: CapacityReport | null;
   readonly instances: readonly HostedInstance[];
 };
 
-/** Returns the request that places an existing instance again. */
+/** Returns the placement request for an existing instance. */
 function requestOf(instance: HostedInstance): PlacementRequest {
   const { id, tenant_id, silo_id, brand, min_platform } = instance;
   return {
@@ -47,7 +48,7 @@ function requestOf(instance: HostedInstance): PlacementRequest {
   };
 }
 
-/** Previews a drain. The snapshot may contain the drained node; it is never a target. */
+/** Previews a drain. The snapshot may contain the drained node, which is never a target. */
 export function previewDrain(drained: Drained, snapshot: Snapshot, profile: Profile): DrainPreview {
   const placeable: PlaceableInstance[] = [];
   const not_placeable: NotPlaceableInstance[] = [];
@@ -107,11 +108,14 @@ function whyNot(reject_counts: Readonly<Record<string, number>>, nodes: number):
   return `rejected by ${counts.join(", ")} of ${nodes} nodes`;
 }
 
-/** Common names of services whose members vote. */
+/** Common names of services with a quorum. */
 const QUORUM =
   /(?:^|[^a-z])(?:vault|etcd|consul|nomad|zookeeper|zk|raft|patroni|galera|mongo(?:db)?|cockroach(?:db)?|rqlite|kafka|redis-sentinel|ceph-mon)(?:[^a-z]|$)/i;
 
-/** Whether a name looks like a service whose members vote, so that two members must not be down at once. */
+/**
+ * Returns whether an instance's name looks like a member of a service with a quorum, which can fail if two members are
+ * down at once.
+ */
 export function looksLikeQuorum(name: string): boolean {
   return QUORUM.test(name);
 }

@@ -1,4 +1,4 @@
-// Filters for the move of an instance to another node. They apply only to a request that moves an instance, the first three
+// Filters for moving an instance to another node. They apply only to a request that moves an instance; the first three
 // only to a live migration.
 import type { CapacityReport } from "../../contract/agent.ts";
 import { INSTANCE_POOL, TSC_OFFSET_NS_MAX } from "../../contract/limits.ts";
@@ -13,7 +13,7 @@ const moving = (which: "live" | "any", compare: Compare): Filter => ({ capacity 
   return compare(migration.from, capacity, request);
 };
 
-/** cn-bhyve-compatible: a running bhyve guest needs the same version of the VMM's protocol. */
+/** cn-bhyve-compatible: for a running bhyve guest, both nodes have the same version of the VMM protocol. */
 export const bhyveCompatible = moving("live", (here, there, { brand }) => {
   if (brand !== "bhyve") return SKIP;
   const [from, to] = [here.vmm_protocol_version, there.vmm_protocol_version];

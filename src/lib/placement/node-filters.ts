@@ -1,8 +1,8 @@
-// Filters on the state of a node and the decisions of operators about it.
+// Filters on a node's state and on the rules that operators set for it.
 import { CN_LIVE_S } from "../../contract/limits.ts";
 import { ACCEPT, type Filter, reject, SKIP } from "./verdict.ts";
 
-/** cn-approved-and-live: approved, and seen within the last CN_LIVE_S seconds. */
+/** cn-approved-and-live: the node is approved and was seen within the last CN_LIVE_S seconds. */
 export const approvedAndLive: Filter = ({ state, last_seen }, _request, now) => {
   if (state !== "approved") return reject(`it is ${state}`);
   if (last_seen === null) return reject("it was never seen");
@@ -10,35 +10,38 @@ export const approvedAndLive: Filter = ({ state, last_seen }, _request, now) => 
   return ago_s > CN_LIVE_S ? reject(`last seen ${Math.floor(ago_s)} s ago, more than ${CN_LIVE_S}`) : ACCEPT;
 };
 
-/** cn-not-in-avoid-list: the request does not avoid it. */
+/** cn-not-in-avoid-list: the request's avoid_cn does not list the node. */
 export const notInAvoidList: Filter = ({ server_uuid }, { avoid_cn }) => {
   if (avoid_cn.length === 0) return SKIP;
   return avoid_cn.includes(server_uuid) ? reject("the request avoids it") : ACCEPT;
 };
 
-/** cn-capacity-present: it has reported its capacity. */
+/** cn-capacity-present: the node has reported its capacity. */
 export const capacityPresent: Filter = ({ capacity }) =>
   capacity === null ? reject("it has not reported its capacity") : ACCEPT;
 
-/** cn-role-matches: it has the requested role. */
+/** cn-role-matches: the node has the requested role. */
 export const roleMatches: Filter = ({ role }, request) =>
   role === request.role || role === "both" ? ACCEPT : reject(`its role is ${role}, not ${request.role}`);
 
-/** cn-not-reserved: no operator has reserved it. */
+/** cn-not-reserved: no operator has reserved the node. */
 export const notReserved: Filter = ({ placement: { reserved, reserved_reason } }) =>
   reserved ? reject(because("an operator reserved it", reserved_reason)) : ACCEPT;
 
-/** cn-not-cordoned: it accepts new instances. */
+/** cn-not-cordoned: no operator has cordoned the node. */
 export const notCordoned: Filter = ({ placement: { cordoned, cordoned_reason } }) =>
   cordoned ? reject(because("it is cordoned", cordoned_reason)) : ACCEPT;
 
 const DRAIN = "drain";
 
-/** cn-not-evacuating: it is not cordoned to be emptied. */
+/** cn-not-evacuating: the node is not cordoned with the reason that means it is being emptied (DRAIN). */
 export const notEvacuating: Filter = ({ placement: { cordoned, cordoned_reason } }) =>
   cordoned && cordoned_reason === DRAIN ? reject("it is being emptied") : ACCEPT;
 
-/** A node that is pinned to a tenant accepts only that tenant, even if it is also pinned to a silo. */
+/**
+ * cn-scope-match: the node is not pinned to another silo or tenant. A node that is pinned to a tenant accepts only that
+ * tenant, even if it is also pinned to a silo.
+ */
 export const scopeMatch: Filter = ({ placement }, { silo_id, tenant_id }) => {
   const { pinned_silo_uuid: silo, pinned_tenant_uuid: tenant } = placement;
   if (tenant !== null && tenant !== tenant_id) return reject(`it is pinned to tenant ${tenant}`);
@@ -46,7 +49,10 @@ export const scopeMatch: Filter = ({ placement }, { silo_id, tenant_id }) => {
   return ACCEPT;
 };
 
-/** Stamps are dates, so comparing their texts compares the dates. */
+/**
+ * cn-platform-min: the node's platform is at least the requested one. Stamps are dates in a sortable form, so comparing
+ * texts compares dates.
+ */
 export const platformMin: Filter = ({ capacity }, { min_platform }) => {
   if (min_platform === null || capacity === null) return SKIP;
   const { platform_version } = capacity;
@@ -55,7 +61,7 @@ export const platformMin: Filter = ({ capacity }, { min_platform }) => {
     : ACCEPT;
 };
 
-/** cn-traits-required: it has every requested trait, with the same value. */
+/** cn-traits-required: the node has every requested trait, with the same value. */
 export const traitsRequired: Filter = ({ traits }, { traits: wanted = {} }) => {
   const entries = Object.entries(wanted);
   if (entries.length === 0) return SKIP;

@@ -1,5 +1,6 @@
-// Ranks the nodes for an instance, best first, with the reasons against the others. Pure: the same snapshot and request
-// give exactly the same result. The commit decides (guard_cn_has_room); this result is a proposal.
+// Ranks the nodes for an instance, best first, and gives the reasons against the rejected ones. A pure function: the
+// same snapshot and request always give the same result. The result is a proposal; the commit checks the capacity again
+// (guard_cn_has_room).
 import type { ExplainReport, NodeReport, ScorerResult } from "../../contract/placement.ts";
 import { PLACEMENT_SCORERS } from "../../contract/enums.ts";
 import { PLACEMENT_CANDIDATES_MAX } from "../../contract/limits.ts";
@@ -10,7 +11,7 @@ import type { PlacementRequest } from "./request.ts";
 import { fraction, type Scene, sceneOf, SCORERS } from "./scorers.ts";
 import type { NodeSnapshot, Snapshot } from "./snapshot.ts";
 
-/** The nodes to try, with the explanation. */
+/** The nodes to try, with the report that explains the choice. */
 export type Picked = {
   /** At most PLACEMENT_CANDIDATES_MAX nodes, best first. */
   readonly candidates: string[];
@@ -39,8 +40,8 @@ export function pick(request: PlacementRequest, snapshot: Snapshot, profile: Pro
 }
 
 /**
- * Returns the candidates of a retry from the `among` best nodes. Each instance has its own order, so that creates that lost
- * the same nodes do not all try the same next ones.
+ * Returns the candidates of a retry: some of the `among` best nodes, in an order that depends on the instance. Creates
+ * that lost a race for the same nodes therefore do not all try the same nodes next.
  */
 export function drawn({ per_cn, request }: ExplainReport, among: number): string[] {
   const lot = (server_uuid: string) => fraction(`${request.instance_id ?? ""}:${server_uuid}`);
@@ -73,7 +74,9 @@ function scores(node: NodeSnapshot, scene: Scene, { weights }: Profile): ScorerR
   });
 }
 
-/** Accepted before rejected, more points before fewer; the lowest UUID breaks a tie. */
+/**
+ * Compares two nodes for sorting: accepted before rejected, then more points before fewer, then the lower UUID first.
+ */
 function better(a: NodeReport, b: NodeReport): number {
   const points = (b.total_score ?? -1) - (a.total_score ?? -1);
   return points !== 0 ? points : a.server_uuid < b.server_uuid ? -1 : 1;

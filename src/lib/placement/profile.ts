@@ -5,7 +5,10 @@ import { type PlacementProfiles, SCORER_WEIGHTS_DEFAULT } from "../../contract/p
 /** A named set of weights, one for every scorer. */
 export type Profile = { readonly name: string; readonly weights: Readonly<Record<PlacementScorer, number>> };
 
-/** Returns the active profile. An unknown name means the first profile; a scorer without a weight has its default. */
+/**
+ * Returns the active profile. If no profile has the active name, returns the first one. A scorer without a weight gets
+ * its default.
+ */
 export function activeProfile({ active, profiles }: PlacementProfiles): Profile {
   const found = profiles.find(({ name }) => name === active) ?? profiles[0];
   const given = found?.weights ?? {};

@@ -3,16 +3,18 @@ import type { CapacityReport } from "../../contract/agent.ts";
 import type { AddressFamily, CnRole, InstanceBrand } from "../../contract/enums.ts";
 import { CPU_UNITS_PER_VCPU } from "../../contract/limits.ts";
 
-/** The capacity that an instance uses, in the units of a node's counters. */
+/**
+ * The capacity that an instance uses, in the units of a node's usage counters: `cpu_units` are hundredths of a vCPU.
+ */
 export type Sizes = { readonly cpu_units: number; readonly ram_mb: number; readonly disk_bytes: number };
 
-/** Input of the filters and scorers. An absent field makes no demand. */
+/** A request for a node: the input of the filters and scorers. An absent field requires nothing. */
 export type PlacementRequest = Sizes & {
   readonly role: CnRole;
   readonly brand: InstanceBrand;
-  /** The image's minimum, compared with the node's platform as text. */
+  /** The oldest platform stamp that the image supports, compared with the node's as text. */
   readonly min_platform: string | null;
-  /** Null: no tenant; such a request fits no pinned node. */
+  /** Null if the request has no tenant; then no pinned node is accepted. */
   readonly tenant_id: string | null;
   readonly silo_id: string | null;
   readonly instance_id: string | null;
@@ -22,7 +24,7 @@ export type PlacementRequest = Sizes & {
   /** Default: v4. */
   readonly underlay?: readonly AddressFamily[];
   readonly devices?: readonly Wanted[];
-  /** The present node of an instance that moves. */
+  /** Set if the instance moves: describes its present node. */
   readonly migration?: Migration;
 };
 
@@ -38,7 +40,7 @@ export type Migration = { readonly from: CapacityReport; readonly live: boolean 
 
 const MIB = 2 ** 20;
 
-/** Converts to counter units: a vCPU is 100 units, memory is in whole MiB, rounded down. */
+/** Converts to the units of usage counters: a vCPU is 100 units, memory is rounded down to whole MiB. */
 export function sizesOf(of: { cpu: number; memory_bytes: number; disk_bytes: number }): Sizes {
   return {
     cpu_units: of.cpu * CPU_UNITS_PER_VCPU,

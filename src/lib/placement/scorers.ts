@@ -3,7 +3,7 @@ import type { PlacementScorer } from "../../contract/enums.ts";
 import type { PlacementRequest } from "./request.ts";
 import { diskRoom, type NodeSnapshot, ramRoom, type Snapshot } from "./snapshot.ts";
 
-/** `mates`: instances of the request's tenant, by fault domain and in total. */
+/** The request, and totals over all nodes. `mates`: instances of the request's tenant, by fault domain and in total. */
 export type Scene = {
   readonly request: PlacementRequest;
   readonly mates: { readonly total: number; readonly in: ReadonlyMap<string, number> };
@@ -12,7 +12,7 @@ export type Scene = {
 /** Returns the points of one node, 0 to 1. */
 export type Scorer = (node: NodeSnapshot, scene: Scene) => number;
 
-/** Weight of a neighbour of the same silo, relative to one of the same tenant. */
+/** Weight of an instance of the same silo on the node, relative to an instance of the same tenant. */
 const SILO_NEIGHBOUR = 0.25;
 
 /** Computes the totals over all nodes that the scorers need, once per request. */
@@ -51,7 +51,7 @@ const fewerCotenants: Scorer = ({ neighbours }, { request: { tenant_id, silo_id 
   return 1 / (1 + weight);
 };
 
-/** Uses the recent summary of the node's load, otherwise its capacity report; 0 without either. */
+/** Scores low current load. Uses the load summary if it is recent, otherwise the capacity report; 0 without either. */
 const avoidHotNow: Scorer = ({ load, capacity }) => {
   const known = load !== null && !load.stale
     ? [load.cpu_p95_5m, load.ram_used_p95_5m].filter((value) => value !== null)
@@ -60,7 +60,10 @@ const avoidHotNow: Scorer = ({ load, capacity }) => {
   return unit(1 - known.reduce((sum, value) => sum + value, 0) / known.length);
 };
 
-/** A zero in a capacity report means that the agent does not know the value. */
+/**
+ * Returns the CPU and memory utilization in a capacity report, as fractions. A zero in the report means that the agent
+ * does not know the value, so it is left out.
+ */
 function liveSignals(capacity: NodeSnapshot["capacity"]): number[] {
   if (capacity === null) return [];
   const { cpu_utilization_pct, ram_available_mb, ram_total_mb } = capacity;
@@ -79,14 +82,14 @@ export const SCORERS: Readonly<Record<PlacementScorer, Scorer>> = {
   "score-disk-headroom": diskHeadroom,
   "score-spread-by-fault-domain": spread,
   "score-pack-by-fault-domain": (node, scene) => 1 - spread(node, scene),
-  // Requests cannot state a preference yet: 0.5 is neutral.
+  // Requests cannot contain affinity preferences yet, so every node gets the neutral 0.5.
   "score-affinity-preferred": () => 0.5,
   "score-platform-current": ({ capacity }) => capacity === null ? 0 : 0.5,
   "score-fewer-cotenant-zones": fewerCotenants,
   "score-uniform-random": ({ server_uuid }, { request }) => fraction(`${server_uuid}:${request.instance_id ?? ""}`),
   "score-avoid-hot-now": avoidHotNow,
   "score-prefer-low-baseline": preferLowBaseline,
-  // A placeholder.
+  // Not implemented yet: every node gets 0.
   "score-diurnal-fit": () => 0,
 };
 
@@ -94,7 +97,10 @@ function unit(value: number): number {
   return Math.min(1, Math.max(0, value));
 }
 
-/** Maps a text to a uniform number from 0 to 1: FNV-1a with a final mix, because its high bits change too little. */
+/**
+ * Maps a text to a number from 0 to 1, uniformly distributed: FNV-1a, then a mixing step, because similar texts differ
+ * too little in the high bits of FNV-1a.
+ */
 export function fraction(text: string): number {
   let hash = 0x811c9dc5;
   for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);

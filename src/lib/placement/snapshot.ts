@@ -1,5 +1,5 @@
-// The nodes at one instant, with the free capacity of each. The commit of a create computes the free capacity again
-// (guard_cn_has_room), so an old snapshot never overcommits a node.
+// The nodes at one instant, with the free capacity of each. A snapshot may be old: the commit that creates an instance
+// computes the free capacity again (guard_cn_has_room), so no node is overcommitted.
 import type { CapacityReport } from "../../contract/agent.ts";
 import type { CnPlacementRules } from "../../contract/cn-placement.ts";
 import type { CnRole, CnState } from "../../contract/enums.ts";
@@ -19,9 +19,9 @@ export type NodeSnapshot = {
   readonly last_seen: Date | null;
   readonly placement: CnPlacementRules;
   readonly traits: Readonly<Record<string, string>>;
-  /** The last report; null before the first. */
+  /** The last capacity report; null if the node has sent none. */
   readonly capacity: CapacityReport | null;
-  /** The node's counters: the use of its instances in any state. */
+  /** The node's usage counters: what its instances use, whatever their state. */
   readonly used: Sizes & { readonly instances: number };
   /** The part of `used.disk_bytes` that the node has not created yet, so that its report does not include it. */
   readonly unmade_bytes: number;
@@ -32,7 +32,7 @@ export type NodeSnapshot = {
 /** The instances of one tenant on a node. */
 export type Neighbours = { readonly tenant_id: string; readonly silo_id: string; readonly count: number };
 
-/** Fractions from 0 to 1 in the last summary of a node's load; null where the summary has no value. */
+/** The last summary of a node's load, as fractions from 0 to 1; null where the summary has no value. */
 export type Load = {
   readonly stale: boolean;
   readonly cpu_p95_5m: number | null;
@@ -40,24 +40,25 @@ export type Load = {
   readonly cpu_p50_1d: number | null;
 };
 
-/** Total, used and remaining capacity in one unit. Overcommitment makes the rest negative. */
+/** Total, used and remaining capacity in the same unit. `left` is negative if the node is overcommitted. */
 export type Room = { readonly total: number; readonly used: number; readonly left: number };
 
-/** Returns the room for memory, in MiB. */
+/** Returns the node's total, used and remaining memory, in MiB. */
 export function ramRoom(node: NodeSnapshot, { ram_total_mb }: CapacityReport): Room {
   return room(ram_total_mb * (node.placement.overprovision_ram ?? OVERPROVISION_RAM), node.used.ram_mb);
 }
 
-/** Returns the room for CPU, in units (100 per vCPU). */
+/** Returns the node's total, used and remaining CPU, in units (100 per vCPU). */
 export function cpuRoom(node: NodeSnapshot, { cpu_threads_logical }: CapacityReport): Room {
   const units = cpu_threads_logical * CPU_UNITS_PER_VCPU;
   return room(units * (node.placement.overprovision_cpu ?? OVERPROVISION_CPU), node.used.cpu_units);
 }
 
 /**
- * Returns the room in the pool for instances, in bytes; null without that pool. It has two bounds. All disks together fit
- * into the pool, because a thin disk hardly reduces the reported free space. And the disks to be created fit into the
- * present free space, because the pool also stores other data.
+ * Returns the space for disks in the pool for instances, in bytes; null if the node does not have that pool. There are
+ * two limits. The sizes of all disks must fit into the pool, because a thin disk hardly reduces the reported free
+ * space. The disks that are not created yet must fit into the present free space, because the pool also stores other
+ * data.
  */
 export function diskRoom(node: NodeSnapshot, { zpools }: CapacityReport): Room | null {
   const pool = zpools.find(({ name }) => name === INSTANCE_POOL);
@@ -72,7 +73,10 @@ function room(total: number, used: number): Room {
   return { total, used, left: total - used };
 }
 
-/** Returns the snapshot with one more instance on a node, or, with `count` -1, without the instance and its disks. */
+/**
+ * Returns the snapshot with one more instance on a node. With a `count` of -1, removes the instance and its disks
+ * instead.
+ */
 export function withInstance(
   snapshot: Snapshot,
   server_uuid: string,

@@ -3,15 +3,15 @@ import type { FilterVerdict } from "../../contract/enums.ts";
 import type { NodeSnapshot } from "./snapshot.ts";
 import type { PlacementRequest } from "./request.ts";
 
-/** A rejection has a `reason`: a clause about the node, for operators. */
+/** The result of one filter for one node. A rejection has a `reason`: a clause about the node, for operators. */
 export type Verdict = { readonly verdict: FilterVerdict; readonly reason?: string };
 
-/** Checks one node, independently of the others. */
+/** A filter checks one node, independently of the others. `now` is the snapshot's time. */
 export type Filter = (node: NodeSnapshot, request: PlacementRequest, now: Date) => Verdict;
 
 /** The node meets the request. */
 export const ACCEPT: Verdict = { verdict: "accept" };
-/** The request makes no demand of this filter, or the node has no data for it. */
+/** The request requires nothing that this filter checks, or the node has not reported the data. */
 export const SKIP: Verdict = { verdict: "skip" };
 
 /** The node does not meet the request. `reason` is a clause that begins with "it" or a figure. */

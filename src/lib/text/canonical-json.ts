@@ -1,14 +1,16 @@
-// One text per value, so that a hash of it can be verified later: no spaces, keys in code unit order at every level, numbers
-// as ECMAScript prints them (the shortest text that parses to the same number), -0 as 0. Values without a JSON form are
-// errors: if they were dropped silently, the hash would still verify.
+// Writes canonical JSON: each value has exactly one text, so a hash of the text can be verified later. The text has no
+// spaces, keys are in code unit order at every level, numbers are printed as in ECMAScript (the shortest text that
+// parses to the same number), and -0 is 0. Values without a JSON form are errors: if they were dropped silently, the
+// hash would still verify.
 
-/** Deeper values are errors: the function is recursive, and this system writes no such values. */
+/** The deepest nesting. Deeper values are errors, because the function is recursive and Berth writes no such values. */
 const DEPTH_MAX = 512;
 
 /**
  * @returns the canonical text
- * @throws TypeError on undefined, NaN, infinities, bigint, symbols, functions and objects other than plain ones
- * @throws RangeError beyond 512 levels (which includes cycles)
+ * @throws TypeError if the value contains undefined, NaN, an infinity, a bigint, a symbol, a function or an object that
+ * is not plain
+ * @throws RangeError if the value is nested deeper than 512 levels, for example in a cycle
  */
 export function canonicalJson(value: unknown): string {
   return write(value, 0);

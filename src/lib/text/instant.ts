@@ -2,7 +2,7 @@
 
 /**
  * @param ms milliseconds, may be negative
- * @throws RangeError when the result is no valid Date
+ * @throws RangeError if the result is not a valid Date
  */
 export function addMs(date: Date, ms: number): Date {
   const sum = new Date(date.getTime() + ms);
@@ -11,8 +11,8 @@ export function addMs(date: Date, ms: number): Date {
 }
 
 /**
- * Formats as RFC 3339 in UTC with milliseconds, the form of every timestamp on the wire.
- * @throws RangeError on an invalid Date or a year outside 0000 to 9999, which RFC 3339 cannot express
+ * Formats a time as RFC 3339 in UTC with milliseconds, as every timestamp in the API.
+ * @throws RangeError if the Date is invalid or its year is outside 0000 to 9999, which RFC 3339 cannot express
  */
 export function toRfc3339(date: Date): string {
   const text = date.toISOString();

@@ -1,4 +1,4 @@
-// Bytes that arrived in parts.
+// Joins bytes that arrived in parts.
 
 /** Concatenates the parts. */
 export function joinedBytes(parts: readonly Uint8Array[]): Uint8Array {

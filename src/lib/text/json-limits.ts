@@ -1,8 +1,9 @@
-// Limits of a JSON text, checked on the text in one pass without recursion. After JSON.parse it is too late: it rounds large
-// integers, keeps only the last of two equal keys and has no limit of depth. docs/reliability.md S-28. Text that PostgreSQL
-// cannot store (NUL, half a surrogate pair) is also rejected here instead of causing a 500.
+// Checks the limits of a JSON text, in one pass without recursion. A check after JSON.parse would be too late:
+// JSON.parse rounds large integers, keeps only the last of two equal keys and does not limit the depth.
+// docs/reliability.md S-28. Text that PostgreSQL cannot store (NUL, half a surrogate pair) is also rejected here, so
+// that it does not cause a 500 later.
 //
-// This is not a parser: broken JSON may pass, and JSON.parse rejects it.
+// This is not a parser: malformed JSON may pass, and JSON.parse rejects it.
 import { JSON_DEPTH_MAX, JSON_ELEMENTS_MAX } from "../../contract/limits.ts";
 
 const DEPTH_RULE = `JSON must not be nested deeper than ${JSON_DEPTH_MAX} levels`;
@@ -18,7 +19,7 @@ const VALUE_STARTS = new Set('"{[-0123456789tfn');
 const NUMBER_STARTS = new Set("-0123456789");
 const NUMBER_CHARS = new Set("-+.eE0123456789");
 
-/** The keys so far of an open object; null for an open array. */
+/** An open object or array. `keys` are the keys of the object so far; null for an array. */
 type Open = { readonly keys: Set<string> | null; keyNext: boolean };
 
 /**
@@ -77,7 +78,7 @@ function stringEnd(text: string, start: number): number {
 }
 
 function stringRule(literal: string): string | null {
-  let high = -1; // The end of an escaped high surrogate: an escaped low one must start there.
+  let high = -1; // The end of the last escaped high surrogate; an escaped low one must start there.
   for (let at = literal.indexOf("\\"); at !== -1; at = literal.indexOf("\\", at)) {
     if (literal[at + 1] !== "u") {
       at += 2;
@@ -106,7 +107,7 @@ function decoded(literal: string): string {
   try {
     return JSON.parse(literal) as string;
   } catch {
-    return literal; // A broken escape: the parser rejects the text.
+    return literal; // A malformed escape: JSON.parse rejects the text.
   }
 }
 

@@ -1,21 +1,21 @@
-// Two boot parameters are secrets: the root password's hash and the AMQP broker's credential. No code reads them from an
-// inventory, so the routes remove them before they store one, and views remove them again before they show one.
-// docs/reliability.md S-16.
+// Removes secrets from inventories. Two boot parameters are secret: the root password's hash and the AMQP broker's
+// credential. Our code never reads them from an inventory, so the routes remove them before they store an inventory,
+// and views remove them again before they show one. docs/reliability.md S-16.
 //
 // A member is removed when a segment of its key (split at dots and slashes, trimmed, any letter case, hyphens as
-// underscores) is one of the two names, such as "ROOT_SHADOW", " rabbitmq " and "boot_params.root-shadow". Strings are not
-// searched: a machine with its whole kernel command line in one string has published it already, and cuts inside strings
-// would corrupt others.
+// underscores) is one of the two names, such as "ROOT_SHADOW", " rabbitmq " and "boot_params.root-shadow". Values of
+// strings are not searched: a machine that sends its whole kernel command line in one string has published it already,
+// and cutting parts out of strings would corrupt other values.
 const SECRET_NAMES: ReadonlySet<string> = new Set(["root_shadow", "rabbitmq"]);
 
 /**
- * Returns a copy of a JSON value without the secret members, at every depth, also inside arrays. It does not change its
- * input and is not recursive, so depth is not limited.
+ * Returns a copy of a JSON value without the secret members, at every depth, also inside arrays. Does not change its
+ * input. Is not recursive, so any depth works.
  */
 export function redactSysinfo(value: unknown): unknown {
   if (!isContainer(value)) return value;
   const root = emptyLike(value);
-  // Containers with their copies, which are still empty.
+  // Pairs of a container and its copy, which is still empty.
   const work: [Container, Container][] = [[value, root]];
   for (let pair = work.pop(); pair !== undefined; pair = work.pop()) {
     const [from, to] = pair;
@@ -44,7 +44,7 @@ function emptyLike(value: Container): Container {
   return (Array.isArray(value) ? [] : {}) as Container;
 }
 
-/** Matches every spelling of a secret name, so that most keys need not be split. */
+/** A quick test that matches every spelling of a secret name, so that most keys need not be split. */
 const PERHAPS_SECRET = /root[-_]shadow|rabbitmq/i;
 
 function isSecret(key: string): boolean {

@@ -1,9 +1,9 @@
-// The rule for names. A name is one line that looks the same everywhere: invisible characters, and characters that change
-// the direction of the following text, could make one record look like another.
+// The rule for resource names. A name is one line without invisible characters and without characters that change the
+// direction of text, because with them one record could look like another.
 import { conflict, type Fault } from "../../contract/fault.ts";
 import { RESOURCE_NAME_BYTES_MAX } from "../../contract/limits.ts";
 
-// deno-lint-ignore no-control-regex -- control characters are what it looks for
+// deno-lint-ignore no-control-regex -- the pattern must match control characters
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
 /** Marks, embeddings, overrides and isolates of the Unicode bidirectional algorithm (UAX 9). */
 const BIDIRECTIONAL = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
@@ -12,7 +12,7 @@ const ZERO_WIDTH = /[\u200b-\u200d\u2060-\u2064\ufeff]/;
 
 /**
  * Returns the 409 for a name that violates the rule, or null.
- * @param name any string; its length counts in bytes of UTF-8
+ * @param name any string; its length is counted in bytes of UTF-8
  */
 export function nameFault(name: string): Fault | null {
   const broken = brokenRule(name);
@@ -33,7 +33,7 @@ function brokenRule(name: string): string | null {
 /**
  * Returns the 409 for a one-line text that is not a resource name, such as an API key's description, or null. Length,
  * slashes and outer spaces are not checked.
- * @param field the text's field, for the message
+ * @param field the name of the text's field, for the error text
  */
 export function lineFault(field: string, text: string): Fault | null {
   const broken = unreadableRule(text);
@@ -48,7 +48,7 @@ function unreadableRule(text: string): string | null {
   return invisible === undefined ? null : `must not contain invisible characters (${code(invisible)})`;
 }
 
-/** U+202E. */
+/** Returns the code point of a character as text, such as U+202E. */
 function code(character: string): string {
   return `U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}`;
 }
@@ -56,7 +56,7 @@ function code(character: string): string {
 /** The name and the description of a record. */
 export type Named = { readonly name: string; readonly description: string };
 
-/** A change of name and description: null keeps the value. */
+/** A change of name and description. Null keeps the present value. */
 export type Renaming = { readonly [Field in keyof Named]: string | null };
 
 /** Returns the changed record, or the 409 for a name that violates the rule. */
