@@ -1,4 +1,4 @@
-// An AMQP 0-9-1 client with the methods that the platform's agent uses.
+// An AMQP 0-9-1 client that implements only the methods that the platform's agent uses.
 import { Buffer } from "node:buffer";
 import { connect, type Socket } from "node:net";
 import {
@@ -29,7 +29,7 @@ export type AmqpClient = {
   close(): void;
 };
 
-/** The content of a field table with long strings. */
+/** Returns the content of a field table with the login as long strings. */
 function loginTable(user: string, password: string): Buffer {
   const field = (name: string, text: string) => Buffer.concat([shortText(name), Buffer.from("S"), longText(text)]);
   return Buffer.concat([field("LOGIN", user), field("PASSWORD", password)]);
@@ -122,7 +122,7 @@ export async function openClient(port: number, from = "127.0.0.1"): Promise<Amqp
 
 export type Login = { readonly user: string; readonly password: string; readonly mechanism?: "PLAIN" | "AMQPLAIN" };
 
-/** Opens a connection, beginning with the protocol header. */
+/** Logs in and opens a connection, beginning with the protocol header. */
 export async function login(client: AmqpClient, { user, password, mechanism = "AMQPLAIN" }: Login): Promise<void> {
   client.socket.write(PROTOCOL_HEADER);
   await client.expect("10.10");

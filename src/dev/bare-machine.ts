@@ -1,17 +1,17 @@
-// A simulated bare machine, with the calls that a booter would make for it: it is seen, announces its hardware, and
-// installs itself when its setup is approved. It uses only the API.
+// A simulated bare machine. It calls the API as a booter would for a real machine: it is seen, announces its hardware,
+// and installs itself when its setup is approved.
 import { bareSysinfo } from "./bare-sysinfo.ts";
 
 export type BareMachine = {
   readonly server_uuid: string;
   readonly hostname: string;
   readonly mac: string;
-  /** Reports the platform images of the booter. */
+  /** Reports the booter's platform images. */
   stage(stamps: readonly string[]): Promise<unknown>;
-  /** Asks for the boot record of this MAC address. */
+  /** Reports that the machine was seen, and returns its boot record. */
   seen(): Promise<{ readonly state: string; readonly address: string | null }>;
   announce(): Promise<unknown>;
-  /** Asks for the setup bundle until it gets one, then reports each step, as the setup script does. */
+  /** Requests the setup bundle until it gets one, then reports each step, as the setup script does. */
   installWhenApproved(): Promise<unknown>;
 };
 
@@ -27,7 +27,7 @@ export type BareMachineOptions = {
 const BUNDLE_RETRY_MS = 200;
 const BUNDLE_TRIES_MAX = 100;
 
-/** The reported steps, in order (docs/nodes.md, "Setup on the node"). */
+/** The setup steps that are reported, in order (docs/nodes.md, "Setup on the node"). */
 const STEPS = ["clock", "verify_images", "disk_layout", "create_pool", "datasets", "boot_tree", "agent"] as const;
 
 export function bareMachine(options: BareMachineOptions): BareMachine {

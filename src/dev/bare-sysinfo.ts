@@ -1,4 +1,5 @@
-// The inventory of a simulated bare machine: a small disk, and two that can mirror each other.
+// The inventory of a simulated bare machine: one small disk, and two larger ones of equal size, which can form a
+// mirror.
 
 export type BareIdentity = {
   readonly server_uuid: string;

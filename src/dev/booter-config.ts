@@ -1,6 +1,6 @@
 // The configuration of a booter on loopback, with free ports.
 
-/** Returns a configuration with files in `folder` and the key in `folder`/key. `more` is appended. */
+/** Returns a configuration whose files are in `folder` and whose key is in `folder`/key. `more` is appended to it. */
 export function loopbackConfig(folder: string, { server_url, more }: { server_url: string; more: string }): string {
   return `state_dir = "${folder}/state"
 files_dir = "${folder}/files"
@@ -24,15 +24,15 @@ ${more}`;
 }
 
 export type SetupFacts = {
-  /** The address of the control plane and its install script, for agents. */
+  /** The control plane's URL, from which agents also get the install script. */
   readonly endpoint: string;
   readonly stamp: string;
-  /** SHA-256 in lower hex. */
+  /** SHA-256 in lower-case hex. */
   readonly platform_sha256: string;
   readonly boot_sha256: string;
 };
 
-/** Returns the configuration of the part that sets machines up. */
+/** Returns the configuration of the booter's [ur] block, which sets machines up. */
 export function setupBlock({ endpoint, stamp, platform_sha256, boot_sha256 }: SetupFacts): string {
   return `[ur]
 port = 0

@@ -1,4 +1,4 @@
-// A booter for the dev environment: the real program as a process on loopback, with a folder of files to serve.
+// A booter for the dev environment: runs the real program on loopback, with a folder of files to serve.
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
@@ -11,7 +11,7 @@ import { ROOT } from "./environment.ts";
 
 export type DevBooter = {
   readonly ports: { readonly dhcp: number; readonly tftp: number; readonly http: number; readonly bus: number };
-  /** The log lines until now. */
+  /** Returns the log lines so far. */
   lines(): readonly string[];
   /** Returns the first log line that matches, and waits for it if necessary. */
   line(pattern: RegExp): Promise<string>;
@@ -25,7 +25,7 @@ export type DevBooterOptions = {
   readonly key: string;
   /** The stamp of the only platform image. */
   readonly stamp: string;
-  /** The file that it serves as iPXE. */
+  /** The content of the file that the booter serves as iPXE. */
   readonly program: Uint8Array;
 };
 

@@ -1,4 +1,4 @@
-// `task demo`: runs the main scenarios from start to end with the real programs, and checks every answer.
+// `task demo`: runs the main scenarios from start to end with the real programs, and checks their output.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -9,7 +9,7 @@ const NODES = 3;
 const PORT = Number(process.env["PORT"] ?? 8080);
 const DATA_DIR = process.env["BERTH_DATA_DIR"] ?? join(ROOT, ".berth");
 
-/** Returns the same key at every start, so that a saved profile keeps working. */
+/** Returns the same root key at every start, so that a saved profile keeps working. */
 async function rootKey(): Promise<string> {
   const path = join(DATA_DIR, "lab-root-key");
   const kept = await readFile(path, "utf8").catch(() => null);

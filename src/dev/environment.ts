@@ -1,4 +1,4 @@
-// The dev environment: the executables, the server as a process with its embedded PostgreSQL, and a root key of its own.
+// The dev environment: the executables, a server process with its embedded PostgreSQL, and a root key.
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
@@ -45,11 +45,11 @@ export async function startDevEnvironment(options: EnvironmentOptions): Promise<
       BERTH_DATA_DIR: options.dataDir,
       BERTH_ROOT_KEY: options.rootKey,
       BERTH_LAB: "1",
-      // The images are on this machine, from which nodes and servers may not fetch by default.
+      // The demo's images are served from this machine. By default, loopback addresses may not be fetched.
       BERTH_FETCH_ALLOWED_PRIVATE: '["127.0.0.0/8"]',
       BERTH_LAB_NODES: String(options.nodes),
     },
-    // Ctrl-C reaches this process, which signals the server once.
+    // The server gets no Ctrl-C from the terminal: only this process does, and it signals the server once.
     detached: true,
     stdio: ["ignore", "inherit", "pipe"],
   });

@@ -1,5 +1,5 @@
-// An image index with one small image, and a vendor with its checksum list, both on loopback. `opsctl image import` reads
-// the index, and a node fetches the image.
+// Serves, on loopback, an image index with one small image, and the vendor's server with the image and its checksum
+// list. `opsctl image import` reads the index, and a node fetches the image.
 import { createHash, randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { createServer } from "node:http";

@@ -1,4 +1,4 @@
-// Finds rows that a removed tenant left in the database. An empty result passes.
+// Finds rows that a removed tenant left in the database. An empty list means that nothing was left.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { openClient } from "../db/pool.ts";
@@ -12,7 +12,10 @@ const QUERY = [
   "select 'unfinished operation' from saga where state in ('running', 'unwinding', 'stuck')",
 ].join(" union all ");
 
-/** Returns a name for each remaining row. `dataDir` belongs to a server with an embedded PostgreSQL. */
+/**
+ * Returns the name of the table or the resource for each remaining row. `dataDir` is the data folder of a server with
+ * embedded PostgreSQL.
+ */
 export async function leftBehind(dataDir: string): Promise<string[]> {
   const client = await openClient({ url: await readFile(join(dataDir, "url"), "utf8") });
   try {

@@ -12,7 +12,7 @@ export type NetbootAgent = {
 export type NetbootAgentOptions = {
   readonly login: { readonly user: string; readonly password: string };
   readonly port: number;
-  /** The machine's address. */
+  /** The machine's IP address. */
   readonly from: string;
   readonly server_uuid: string;
   readonly mac: string;

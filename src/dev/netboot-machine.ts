@@ -1,10 +1,10 @@
-// A simulated machine that netboots like firmware and iPXE: DHCP through a relay that takes replies to its source port,
-// TFTP and HTTP from its own address. Everything is on loopback.
+// A simulated machine that netboots like firmware and iPXE. It uses DHCP through a relay, which receives replies on the
+// port that it sent from, and TFTP and HTTP from its own address. All addresses are on loopback.
 import { createSocket, type Socket } from "node:dgram";
 import { request } from "node:http";
 import { joinedBytes } from "../lib/text/joined-bytes.ts";
 
-/** The program whose packets it sends: the one in its ROM, or iPXE, which the first one loads. */
+/** The program whose packets the machine sends: its BIOS boot ROM, or iPXE, which the ROM loads. */
 export type NetbootProgram = "bios" | "ipxe";
 
 export type Lease = { readonly address: string; readonly file: string };
@@ -12,11 +12,11 @@ export type Fetched = { readonly status: number; readonly bytes: Uint8Array };
 
 export type NetbootMachine = {
   readonly mac: string;
-  /** Sends DISCOVER and REQUEST, each until it is answered. Returns the address and the boot file. */
+  /** Sends DISCOVER and REQUEST, and repeats each until it gets a reply. Returns the address and the boot file. */
   lease(program: NetbootProgram): Promise<Lease>;
-  /** Sends one DISCOVER and does not wait. */
+  /** Sends one DISCOVER and does not wait for a reply. */
   discover(program: NetbootProgram): void;
-  /** Returns the number of received packets. */
+  /** Returns the number of DHCP replies received so far. */
   replies(): number;
   tftp(name: string, from: string): Promise<Uint8Array>;
   close(): void;
@@ -34,7 +34,7 @@ const SERVER = "127.0.0.1";
 const RETRY_MS = 1_000;
 const TRIES_MAX = 30;
 const [DISCOVER, OFFER, REQUEST, ACK] = [1, 2, 3, 5] as const;
-/** iPXE sends the vendor class of the firmware that loaded it. */
+/** The vendor class. iPXE sends the same one as the firmware that loaded it. */
 const VENDOR_CLASS = "PXEClient:Arch:00000:UNDI:002001";
 const TFTP = { read: 1, data: 3, ack: 4, error: 5, agreed: 6 } as const;
 const BLOCK_BYTES = 1_468;
@@ -82,12 +82,12 @@ export async function netbootMachine({ mac, relay, ports }: NetbootOptions): Pro
   };
 }
 
-/** Sends a GET from the machine at an address. */
+/** Sends a GET from the given address. */
 export function fetchFrom(from: string, url: string, headers: Headers = {}): Promise<Fetched> {
   return asked(from, url, { method: "GET", headers, body: "" });
 }
 
-/** Sends a POST from the machine at an address. */
+/** Sends a POST from the given address. */
 export function postFrom(from: string, url: string, { headers, body }: { headers: Headers; body: string }) {
   return asked(from, url, { method: "POST", headers, body });
 }
@@ -108,7 +108,7 @@ function asked(from: string, url: string, { body, ...parts }: HttpParts): Promis
   });
 }
 
-/** Returns whether a socket can have this address: some systems have only one loopback address. */
+/** Returns whether a socket can be bound to this address. Some systems have only one loopback address. */
 export function hasAddress(address: string): Promise<boolean> {
   return bound(address).then((socket) => (socket.close(), true), () => false);
 }
@@ -176,7 +176,7 @@ function readReply(bytes: Uint8Array): Reply {
 
 type Download = { readonly name: string; readonly from: string; readonly port: number };
 
-/** Reads a file in lock-step, with the block size of PXE firmware. */
+/** Reads a file by TFTP, one block per acknowledgement, with the block size of PXE firmware. */
 async function readByTftp({ name, from, port }: Download): Promise<Uint8Array> {
   const socket = await bound(from);
   const blocks: Uint8Array[] = [];

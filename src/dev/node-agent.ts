@@ -1,4 +1,4 @@
-// A node agent for the demo: the real executable, and its output.
+// Runs the real node agent for the demo, and reads its output.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
@@ -43,7 +43,7 @@ export function startAgent(endpoint: string, stateDir: string) {
   const claimCode = printedLine(/Claim code: ([0-9A-Z]{3}-[0-9A-Z]{3})/);
   const enrolled = printedLine(/(?:approved|enrolled)/i);
   claimCode.catch(() => {});
-  enrolled.catch(() => {}); // The scenario waits for them one after the other.
+  enrolled.catch(() => {}); // Prevents unhandled rejections: the scenario waits for these promises one after the other.
   return {
     claimCode,
     enrolled,

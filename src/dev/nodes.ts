@@ -1,4 +1,4 @@
-// Simulated nodes of the dev environment: each is a real agent process with a state directory of its own.
+// Simulated nodes of the dev environment. Each is a real agent process with its own state directory.
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ export type DevNodesOptions = {
   readonly count: number;
   readonly endpoint: string;
   readonly dataDir: string;
-  /** Default: the agents' output goes to stderr. */
+  /** Whether to discard the agents' output. Default: false, which prints it. */
   readonly quiet?: boolean;
 };
 
@@ -33,7 +33,7 @@ export function startDevNodes({ count, endpoint, dataDir, quiet }: DevNodesOptio
   return { stop: () => children.forEach((child) => child.kill("SIGTERM")) };
 }
 
-/** Returns the command of the compiled agent if it exists, otherwise of its source under this Deno. */
+/** Returns the command that starts the compiled agent if it exists, otherwise the agent's source with this Deno. */
 function agentCommand(argv: readonly string[]): [string, string[]] {
   const compiled = join(ROOT, "dist", "nodeagent");
   if (existsSync(compiled)) return [compiled, [...argv]];

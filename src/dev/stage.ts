@@ -1,11 +1,11 @@
-// The parts of a scenario: print a heading, run a command, check its output. A failed check ends the demo.
+// Functions for scenarios: print a heading, run a command, check its output. A failed check ends the demo.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import process from "node:process";
 import { ROOT } from "./environment.ts";
 
-/** Runs an executable, prints the command and its answer, and checks that it exits 0. */
+/** Runs an executable, prints the command and its output, and checks that it exits with 0. */
 export type Run = (...argv: string[]) => Promise<string>;
 
 export const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/;
@@ -41,7 +41,7 @@ export function executable(name: string, env: Readonly<Record<string, string>>):
     let text = "";
     child.stdout.on("data", (chunk) => text += chunk);
     const [status] = await once(child, "close");
-    // A recording of the demo must not contain keys.
+    // Removes API keys, so that a recording of the demo contains none.
     process.stdout.write(text.replace(/opsk_[\w-]{45}/g, "opsk_...").replace(/^/gm, "  ").trimEnd() + "\n");
     check(`${name} ${argv.slice(0, 2).join(" ")} exits 0`, status === 0);
     return text;

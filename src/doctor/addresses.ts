@@ -1,8 +1,9 @@
-// INV-7: pools and counters. Each value has one holder; free and used values add up to the whole pool.
+// INV-7: pools and counters. Each value of a pool has at most one holder, and the free and used values together are the
+// whole pool.
 import { CPU_UNITS_PER_VCPU, POOL_OFFSET_MAX, SUBNET_ADDRESSES_KEPT } from "../contract/limits.ts";
 import { type Check, invariant } from "./check.ts";
 
-/** Each address in use, with its holder and its pool. */
+/** SQL that lists each address in use, with its holder and its pool. */
 const HELD = `
   select 'boot record ' || mac as holder, 'admin-network' as pool_id, address from boot_record where address is not null
    union all select 'nat gateway ' || id, 'public:' || family, public_address from nat_gateway
@@ -11,7 +12,10 @@ const HELD = `
    union all select 'nic ' || id, 'subnet:' || subnet_id || ':v6', primary_ipv6 from nic
     where primary_ipv6 is not null`;
 
-/** The number of addresses that each pool can allocate, without broadcast addresses and the IPv6 pools of subnets. */
+/**
+ * SQL that lists how many addresses each pool can allocate. Does not count broadcast addresses, and omits the IPv6
+ * pools of subnets.
+ */
 const SIZES = `
   select 'subnet:' || id || ':v4' as pool_id,
          (2::bigint ^ (32 - masklen(ipv4_block)))::bigint - ${SUBNET_ADDRESSES_KEPT} - 1 as wanted from subnet

@@ -1,6 +1,6 @@
-// INV-17: one event of the chain for each audited transition. The chain follows the log: a transition before the chain's
-// position has its event, a later one may still wait. A chain that was restored into another server restarts at the
-// beginning of the log and has no position until it has reached the end.
+// INV-17: the audit chain has one event for each audited transition. Events are appended in the order of the transition
+// log: every audited transition up to the chain's saved position has its event, a later one may not have it yet. After
+// a restore into another database server, the position is the start of the log until the whole log is chained.
 import { type Check, invariant } from "./check.ts";
 
 export const AUDIT_CHECKS: readonly Check[] = [

@@ -1,19 +1,22 @@
-// A check of the doctor is one query. Each row is a violation, described in its column `what`; an empty result passes. Rows
-// must not show secrets: they name objects by id, state and number.
+// A check of the doctor is one query. Each row is a violation, described in its column `what`; an empty result passes.
+// Rows must not contain secrets: they describe objects by id, state and number.
 
 export type Check = {
   /** INV-n for an invariant, a short name for a condition. */
   readonly id: string;
-  /** The rule, as a statement that is true when the check finds nothing. */
+  /** The rule that is checked, as a statement. It is true if the query returns no row. */
   readonly title: string;
-  /** fail: a promise is broken. warn: the system works with a drawback. */
+  /**
+   * The status if the query returns a row. fail: an invariant is violated. warn: the system works, but an operator must
+   * act.
+   */
   readonly severity: "warn" | "fail";
   readonly query: string;
-  /** The remedy. Null for a violated invariant, which is a bug: see BROKEN. */
+  /** What the operator must do. Null for an invariant: a violation is a bug (BROKEN in examine.ts). */
   readonly fix: string | null;
 };
 
-/** Creates the check of a promise of the control plane. */
+/** Creates the check of an invariant. A violation is always a failure. */
 export function invariant(id: string, title: string, query: string): Check {
   return { id, title, severity: "fail", query, fix: null };
 }

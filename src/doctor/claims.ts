@@ -1,4 +1,5 @@
-// INV-9 for enrolment claims: each belongs to a node that may have it, ends in time, and is counted.
+// INV-9 for enrolment claims: each claim belongs to a node that may have one, is deleted soon after it expires, and is
+// counted in the budgets.
 import {
   CLAIMS_PER_NODE_MAX,
   CLAIMS_PER_SITE_MAX,
@@ -7,7 +8,7 @@ import {
 } from "../contract/limits.ts";
 import { type Check, invariant } from "./check.ts";
 
-/** A pass deletes a claim within a minute of its expiry. */
+/** Background passes delete a claim within this time after its expiry. */
 const EXPIRED_OVER_S = 60;
 
 export const CLAIM_CHECKS: readonly Check[] = [

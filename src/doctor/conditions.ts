@@ -1,10 +1,11 @@
-// Conditions of a running system that an operator must know, beside the invariants: stuck, late or silent parts.
+// Conditions of a running system, other than invariants, about which an operator must know: operations, jobs, messages
+// and nodes that are stuck, late or silent.
 import { CN_LIVE_S } from "../contract/limits.ts";
 import type { Check } from "./check.ts";
 
-/** Background passes run twice a second; work that is due for longer is not being done. */
+/** Background passes run twice a second, so work that has been due for this long is not being done. */
 const OVERDUE = "interval '60 seconds'";
-/** A node asks for work every few seconds. */
+/** Nodes ask for jobs every few seconds, so a node that leaves a job unclaimed for this long does not work. */
 const UNCLAIMED = "interval '10 minutes'";
 
 export const CONDITIONS: readonly Check[] = [

@@ -3,10 +3,16 @@ import type { CheckResult } from "../contract/doctor.ts";
 import type { Migration, SqlFile } from "../db/migration-files.ts";
 import type { DbClient } from "../db/pool.ts";
 
-/** The included version, which all tests use. Older versions down to 16 have every feature that is used. */
+/**
+ * The PostgreSQL version that Berth includes and all tests use. Older versions down to MAJOR_MIN get a warning, even
+ * older ones a failure.
+ */
 const MAJOR_TESTED = 18;
 const MAJOR_MIN = 15;
-/** For operators who compare timestamps; no decision depends on a process's clock. */
+/**
+ * A larger difference is a warning, because it confuses operators who compare timestamps. The server makes no decision
+ * by a process's clock.
+ */
 const CLOCK_DIFFERENCE_MS_MAX = 2_000;
 
 type Found = Pick<CheckResult, "status" | "facts"> & Partial<CheckResult>;
@@ -48,7 +54,7 @@ export async function migrationsWhole(
   );
   const newest = migrations.at(-1);
   const later = rows.filter(({ number }) => number > (newest?.number ?? 0));
-  // Functions of a newer build may differ.
+  // If a newer build has migrated the database, its functions may differ.
   const found = [...unlike(migrations, rows), ...later.length > 0 ? [] : await changedFunctions(client, functions)];
   if (found.length > 0) {
     return result("migrations", title, {
@@ -74,7 +80,10 @@ async function changedFunctions(client: DbClient, functions: readonly SqlFile[])
 
 type Recorded = { readonly number?: number; readonly name: string; readonly sha256: string };
 
-/** Lists the files that the record lacks or has with another checksum. Migrations are compared by their number. */
+/**
+ * Lists the files that have no record or a record with another checksum. Migrations are matched by number, functions by
+ * name.
+ */
 function unlike(files: readonly Recorded[], rows: readonly Recorded[]): string[] {
   const recorded = new Map(rows.map((row) => [row.number ?? row.name, row]));
   return files.flatMap(({ number, name, sha256 }) => {
@@ -84,7 +93,10 @@ function unlike(files: readonly Recorded[], rows: readonly Recorded[]): string[]
   });
 }
 
-/** Assumes that the database read its clock halfway through the round trip; the error is at most half of it. */
+/**
+ * Compares the clocks of this process and the database. Assumes that the database read its clock halfway through the
+ * round trip, so the error is at most half the round trip.
+ */
 export async function clocks(client: DbClient, now_ms: () => number): Promise<CheckResult> {
   const title = `the clocks of server and database differ by less than ${CLOCK_DIFFERENCE_MS_MAX / 1_000} s`;
   const before_ms = now_ms();
@@ -103,7 +115,7 @@ export async function clocks(client: DbClient, now_ms: () => number): Promise<Ch
   });
 }
 
-/** Reports the head: an operator who keeps it can later detect a rewritten chain. */
+/** Reports the head of the audit chain. An operator who keeps a copy can later detect that the chain was rewritten. */
 export async function auditHead(client: DbClient): Promise<CheckResult> {
   const { rows: [head] } = await client.query<{ seq: number; hash: string }>("select seq, hash from audit_head");
   const title = "the audit chain has a head; keep a copy of it elsewhere";

@@ -1,5 +1,5 @@
-// The doctor's examination: every check in one read-only snapshot, so that all see the same moment, each with its own time
-// limit. A check that exceeds its limit is reported as skipped; the others continue.
+// Runs the doctor: all checks, in one read-only snapshot, so that all see the same state. Each check has its own time
+// limit; a check that exceeds it is reported as skipped, and the others still run.
 import type { CheckResult, DoctorReport } from "../contract/doctor.ts";
 import { readFunctions, readMigrations } from "../db/migration-files.ts";
 import type { Db, DbClient } from "../db/pool.ts";
@@ -15,14 +15,14 @@ export type ExamineOptions = {
   readonly now_ms: () => number;
 };
 
-/** Per check, so that the report of a broken system stays readable. */
+/** The most violations that are reported per check, so that the report of a broken system stays readable. */
 const FOUND_MAX = 20;
-/** Below the pool's limit for a reply. */
+/** The statement timeout of each check; shorter than the time after which the pool closes the connection. */
 const CHECK_LIMIT_MS = 5_000;
-/** For all checks together; checks that have not started by then are skipped. */
+/** The time limit for all checks together. Checks that have not started by then are skipped. */
 const TOTAL_LIMIT_MS = 60_000;
 
-/** Reasons to skip a check: a timeout, or a concurrent change of a table's columns. */
+/** By SQLSTATE, the reason why a check is skipped: a timeout, or a concurrent migration that has locked a table. */
 const LEFT_OUT: Readonly<Record<string, string>> = {
   "57014": `not done after ${CHECK_LIMIT_MS / 1_000} s`,
   "55P03": "a table that it reads is being changed",

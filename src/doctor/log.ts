@@ -1,13 +1,15 @@
-// INV-1 to INV-6, as far as rows show them: the transition log, the rows that result from it, and the stored replies. Only
-// clients know which replies they received.
+// INV-1 to INV-6, as far as the database can show them: it has the transition log, the actors' rows and the stored
+// replies, but only clients know which replies they received.
 import { SEEN_RETENTION_HOURS } from "../contract/limits.ts";
 import { type Check, invariant } from "./check.ts";
 import { PUBLISHED_STEPS } from "./published.ts";
 
-/** Denied requests are rows of the log, but they have no actor and no message with a reply. */
+/** Excludes denied requests: they are rows of the log, but belong to no actor and have no stored reply. */
 const OF_ACTORS = "actor_kind <> 'request'";
 
-/** Kinds whose rows are deleted without a transition: with their parent, or after a retention period. */
+/**
+ * Actor kinds whose rows may be deleted without a transition: together with their parent, or after a retention period.
+ */
 const SWEPT = ["route", "quota", "tenant-quota", "session", "saga", "job", "enrolment-claim"];
 
 const DOCUMENTED = PUBLISHED_STEPS.map((step) => `('${step.join("', '")}')`).join(", ");
@@ -16,7 +18,7 @@ export const LOG_CHECKS: readonly Check[] = [
   invariant(
     "INV-1",
     "every change has its stored reply while replies are kept",
-    // Only recent messages: a reply is deleted after the end of its day at the earliest.
+    // Checks only recent messages, because replies are deleted after the retention period.
     `select format('%s of %s %s: message %s', event, actor_kind, actor_id, msg_id) as what from transition t
       where ${OF_ACTORS} and t.at > berth_now() - interval '${SEEN_RETENTION_HOURS / 2} hours'
         and not exists (select from seen s where s.msg_id = t.msg_id)`,
@@ -62,7 +64,10 @@ export const LOG_CHECKS: readonly Check[] = [
 
 type Kind = { readonly kind: string; readonly table: string; readonly key: string };
 
-/** INV-2 and INV-6 for the rows of each kind: a row equals its last transition and was not written past its log. */
+/**
+ * Returns the checks of INV-2 and INV-6 for the rows of each kind: a row has the state of its last transition and was
+ * not changed without one.
+ */
 export function rowChecks(kinds: readonly Kind[]): readonly Check[] {
   const present = kinds.map(({ kind, table, key }) => `
     select format('${kind} %s is %s at version %s, which does not match its log', r.${key}, r.state, r.version) as what

@@ -3,15 +3,15 @@ import { AUTO_APPROVE_SECS_MAX, SETUP_LIMIT_MS } from "../contract/limits.ts";
 import { type Check, invariant } from "./check.ts";
 import { CLAIM_CHECKS } from "./claims.ts";
 
-/** A pass undoes a setup within a minute of its deadline. */
+/** Background passes undo a setup within a minute of its deadline. */
 const SETUP_OVER_S = SETUP_LIMIT_MS / 1_000 + 60;
 
 /**
- * The transitions of the site and the automatic approvals of nodes, each with the window that was open before it. A commit
- * takes from the window's budget before it writes its transitions, and locks the budget's row from then on, so the ids are
- * in the order of approvals and openings. The exception is a commit that also has a transition of the site, with the same
- * xid and time: there all approvals came first. The query has no join, because without statistics a join of this log timed
- * out.
+ * SQL that lists the site's transitions and the automatic approvals of nodes, each with the auto-approve window that
+ * was open before it. The ids are in the order of openings and approvals, because a commit locks the window's budget
+ * row before it writes its transitions. One exception: if a commit contains both approvals and a transition of the site
+ * (with the same xid and time), the approvals came first. The query uses no join, because a join of this log timed out
+ * when the table had no statistics.
  */
 const AUTO_APPROVALS = `
     with logged as (

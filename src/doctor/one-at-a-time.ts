@@ -1,4 +1,5 @@
-// One examination at a time in each process, because it occupies a connection for long. Concurrent callers get its report.
+// Runs one examination at a time in each process, because an examination uses a connection for a long time. Callers
+// that arrive while one runs get its report.
 
 export function oneAtATime<T>(work: () => Promise<T>): () => Promise<T> {
   let running: Promise<T> | null = null;

@@ -1,4 +1,5 @@
-// INV-10 and INV-12: operations and their jobs on nodes. An actor may correctly wait for a tell that is not delivered yet.
+// INV-10 and INV-12: operations and their jobs on nodes. An actor that waits for a message which is still in the outbox
+// is not a violation.
 import { type Check, invariant } from "./check.ts";
 
 const NOT_ON_ITS_WAY = (kind: string, id: string) =>

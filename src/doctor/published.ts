@@ -1,5 +1,5 @@
-// The published transitions of a node: event, from, to. docs/nodes.md, "States". Written from the specification, never from
-// the code.
+// The documented transitions of a node: event, from state, to state. docs/nodes.md, "States". Update this list from the
+// specification, never from the code.
 
 type Step = readonly [event: string, from: string, to: string];
 
@@ -14,7 +14,7 @@ export const PUBLISHED_STEPS: readonly Step[] = [
   ["register", "absent", "approved"],
   ["register", "disabled", "pending"],
   ...staysWith("register", ["pending", "approved", "awaiting_setup", "setting_up"]),
-  // Registrations since claims are separate records; release 0.1.0 wrote the registrations above.
+  // Registrations since claims became separate records. Release 0.1.0 wrote the registrations above.
   ["join", "absent", "approved"],
   ["claimed", "absent", "pending"],
   ["claimed", "disabled", "pending"],

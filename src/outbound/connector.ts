@@ -1,7 +1,7 @@
-// The only code that fetches URLs from others: a tenant's image, a URL in an index, the keys of an issuer. It resolves the
-// host, checks every address, and connects to exactly the checked address; the name is used for SNI, the certificate's
-// check and the Host header. It does not follow redirects: a caller that does passes each target through here again.
-// docs/reliability.md S-25 and S-47.
+// The only code that fetches URLs which others supplied: a tenant's image, a URL in an image index, the keys of an
+// issuer. It resolves the host name, checks every address, and connects to exactly the checked address; the name is
+// still used for SNI, certificate verification and the Host header. It does not follow redirects: a caller that follows
+// them must call it for each target. docs/reliability.md S-25 and S-47.
 import { lookup } from "node:dns/promises";
 import http from "node:http";
 import https from "node:https";
@@ -9,15 +9,20 @@ import { isIP } from "node:net";
 import type { Cidr } from "../lib/net/ip-address.ts";
 import { literalAddress, mayBeFetched } from "../lib/net/public-address.ts";
 
-/** Addresses that a fetch may use beside public ones. */
+/** The addresses that a fetch may connect to in addition to public ones. */
 export type Reach = {
-  /** Ranges in the setting `fetch.allowed_private`. */
+  /** The ranges in the setting `fetch.allowed_private`. */
   readonly allowed: readonly Cidr[];
-  /** Origins in the caller's own arguments or configuration, such as the index on a command line. */
+  /**
+   * Origins in the caller's own arguments or configuration, such as the index on a command line. They may be private.
+   */
   readonly named?: NamedOrigins;
 };
 
-/** Origins, each with the addresses of its first resolution: a name that changes later cannot reach other private addresses. */
+/**
+ * Origins, each with the addresses to which its name first resolved, or null before that. If the name resolves to other
+ * private addresses later, they are rejected.
+ */
 export type NamedOrigins = Map<string, readonly string[] | null>;
 
 export type Outbound = {
@@ -28,33 +33,33 @@ export type Outbound = {
   readonly resolve?: (host: string) => Promise<readonly string[]>;
 };
 
-/** The address must not be fetched. No connection was opened and nothing was sent. */
+/** Thrown if a URL must not be fetched. No connection was opened and nothing was sent. */
 export class FetchRefused extends Error {
   override readonly name = "FetchRefused";
 }
 
-/** Limit of redirects per fetch (S-25). Each target is checked. */
+/** The most redirects that a caller may follow per fetch (S-25). */
 export const REDIRECTS_MAX = 3;
 export const REDIRECT_STATUSES: readonly number[] = [301, 302, 303, 307, 308];
 
 const REMEDY = "the setting fetch.allowed_private, or the variable BERTH_FETCH_ALLOWED_PRIVATE, can allow its network";
-/** Limit of a connection's setup in milliseconds, TLS included: longer than the loss of a packet or two takes. */
+/** The time limit for connecting, including TLS, in milliseconds: long enough to retransmit a lost packet twice. */
 const CONNECT_MS = 10_000;
-/** Limit of addresses to try per name. */
+/** The most addresses to try per name. */
 const ADDRESSES_TRIED = 3;
-/** Limit of a response's headers in bytes. */
+/** The maximum size of a response's headers in bytes. */
 const HEADER_BYTES_MAX = 64 * 1024;
-/** Statuses without a body; Response accepts none for them. */
+/** Statuses without a body. The constructor of Response throws if it gets a body with one of them. */
 const BODILESS = [204, 205, 304];
 
-/** Returns the origins of URLs that a user or an operator has written. */
+/** Returns the origins of URLs that a user or an operator wrote. */
 export function namedOrigins(urls: readonly string[]): NamedOrigins {
   return new Map(urls.filter((url) => URL.canParse(url)).map((url) => [new URL(url).origin, null]));
 }
 
 /**
  * Sends one GET without redirects, cookies, credentials or decompression. Throws FetchRefused for an address that must
- * not be fetched, and the error of the network or of `signal` when there is no response.
+ * not be fetched; otherwise, if there is no response, the network's error or the reason of `signal`.
  */
 export async function fetchOutbound(text: string, outbound: Outbound): Promise<Response> {
   const url = readUrl(text);
@@ -71,7 +76,7 @@ export async function fetchOutbound(text: string, outbound: Outbound): Promise<R
   throw last;
 }
 
-/** Throws FetchRefused for a scheme other than http and https, and for a user name or password. */
+/** Parses a URL. Throws FetchRefused if its scheme is not http or https, or if it contains a user name or password. */
 function readUrl(text: string): URL {
   const url = URL.parse(text);
   if (url === null || !/^https?:$/.test(url.protocol)) {
@@ -103,7 +108,7 @@ async function resolveHere(host: string): Promise<readonly string[]> {
   return (await lookup(host, { all: true })).map(({ address }) => address);
 }
 
-/** The system's resolver cannot be cancelled, so the caller stops waiting for it. */
+/** Stops waiting for `work` when the signal is aborted: the system's resolver cannot be cancelled. */
 async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted();
   let stop = () => {};
@@ -118,7 +123,7 @@ async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<
   }
 }
 
-/** Nothing was sent yet, so the next address of the name may be tried. */
+/** Thrown if a connection could not be opened. Nothing was sent, so the name's next address may be tried. */
 class NotConnected extends Error {}
 
 async function getFrom(address: string, url: URL, { headers, signal }: Outbound): Promise<Response> {
@@ -132,7 +137,7 @@ async function getFrom(address: string, url: URL, { headers, signal }: Outbound)
     headers: { "accept-encoding": "identity", ...headers, host: url.host, connection: "close" },
     agent: false as const,
     maxHeaderSize: HEADER_BYTES_MAX,
-    // SNI accepts names only; without it the certificate is checked for `host`.
+    // SNI accepts only names. Without it, the certificate is verified for `host`.
     ...(isIP(name) === 0 && { servername: name }),
   };
   signal.throwIfAborted();
@@ -151,7 +156,7 @@ async function getFrom(address: string, url: URL, { headers, signal }: Outbound)
     const abort = () => fail(signal.reason);
     const limit = setTimeout(() => fail(new Error(`no connection within ${CONNECT_MS / 1_000} s`)), CONNECT_MS);
     signal.addEventListener("abort", abort, { once: true });
-    // The listener stays while the body arrives: an error without a listener would end the process.
+    // The listener is not removed while the body arrives: an error event without a listener would end the process.
     request.on("error", fail);
     request.once("socket", (socket) => {
       socket.once(tls ? "secureConnect" : "connect", () => {
@@ -185,7 +190,7 @@ function responseOf(message: http.IncomingMessage, signal: AbortSignal): Respons
   return new Response(bodyOf(message, signal), { status, headers });
 }
 
-/** Streams the body. Fails when it is cut off and when `signal` aborts. */
+/** Streams the body of a response. The stream fails if the body is cut off or `signal` is aborted. */
 function bodyOf(message: http.IncomingMessage, signal: AbortSignal): ReadableStream<Uint8Array<ArrayBuffer>> {
   const chunks = message[Symbol.asyncIterator]();
   const abort = () => message.destroy(new Error(textOf(signal.reason)));

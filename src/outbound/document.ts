@@ -1,5 +1,5 @@
-// Fetches a small document from another server: the discovery document or the keys of an issuer. The fetch runs in this
-// process (here) or in a separate one (process.ts, remote.ts).
+// Fetches a small document from another server: an issuer's discovery document or its keys. The fetch runs in this
+// process (fetchDocumentHere) or in a separate one (process.ts, remote.ts).
 import { joinedBytes } from "../lib/text/joined-bytes.ts";
 import { readRanges } from "../lib/net/public-address.ts";
 import { fetchOutbound, namedOrigins } from "./connector.ts";
@@ -8,7 +8,7 @@ export type DocumentRequest = {
   readonly url: string;
   /** CIDRs of the setting `fetch.allowed_private`. */
   readonly allowed: readonly string[];
-  /** URLs in the operator's configuration: their origins may be private. */
+  /** URLs in the operator's configuration. Their origins may have private addresses. */
   readonly named: readonly string[];
   readonly bytes_max: number;
   readonly total_ms: number;
@@ -17,8 +17,8 @@ export type FetchedDocument = { readonly status: number; readonly text: string }
 export type DocumentFetch = (request: DocumentRequest) => Promise<FetchedDocument>;
 
 /**
- * Fetches in this process. Throws for a refused address, and for a response that is too long or too slow. Returns a
- * redirect like any other response.
+ * Fetches in this process. Throws if the address is refused, or the response is too long or too slow. Returns a
+ * redirect like any other response, without following it.
  */
 export const fetchDocumentHere: DocumentFetch = async ({ url, allowed, named, bytes_max, total_ms }) => {
   const response = await fetchOutbound(url, {

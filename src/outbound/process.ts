@@ -1,6 +1,7 @@
-// The process that fetches documents for the server: the only process that may connect to any address, and that is its only
-// permission. It reads no file and no variable, starts no program and has no credentials. The first line of its standard
-// input is `{secret, port}`. It prints the port on which it listens, and ends when standard input ends.
+// The process that fetches documents for the server. Only this process may connect to any address, and it has no other
+// permission: it cannot read files or environment variables or start programs, and it has no credentials. It reads
+// `{secret, port}` from the first line of standard input, prints the port on which it listens, and exits when standard
+// input ends.
 import { Buffer } from "node:buffer";
 import { timingSafeEqual } from "node:crypto";
 import http from "node:http";
@@ -9,7 +10,7 @@ import process from "node:process";
 import { createInterface } from "node:readline";
 import { type DocumentRequest, fetchDocumentHere } from "./document.ts";
 
-/** A request has a URL and a few ranges. */
+/** The maximum size of a request, which contains a URL and a few address ranges. */
 const REQUEST_BYTES_MAX = 256 * 1024;
 
 function isAuthorized(request: http.IncomingMessage, secret: string): boolean {
@@ -41,7 +42,7 @@ function serve({ secret, port }: { readonly secret: string; readonly port: numbe
   server.listen(port, "127.0.0.1", () => console.log((server.address() as AddressInfo).port));
 }
 
-// The end of standard input ends it, also when its parent was killed.
+// Ignores signals: the process exits when its standard input closes, even if its parent was killed.
 process.on("SIGTERM", () => {});
 process.on("SIGINT", () => {});
 const input = createInterface({ input: process.stdin });

@@ -1,14 +1,18 @@
-// The server's side of the fetching process (process.ts): one request per document, on the loopback interface, with a
-// secret that the child got on standard input. It uses node:http because fetch would use a proxy of the environment.
+// The server's client of the fetching process (process.ts): one request per document, over loopback, with a secret that
+// the child process got on standard input. It uses node:http, because fetch would use a proxy that is set in the
+// environment.
 import http from "node:http";
 import type { DocumentFetch, FetchedDocument } from "./document.ts";
 
 export type FetcherAddress = { readonly port: number; readonly secret: string };
 
-/** Milliseconds beyond the document's limit, so that the other process can report the error. */
+/** Time in milliseconds to wait beyond the document's time limit, so that the fetching process can report the error. */
 const MARGIN_MS = 2_000;
 
-/** Fetches through the other process. Throws its error, or an error when it does not reply. */
+/**
+ * Returns a fetch that runs in the fetching process. It throws that process's error, or an error if the process does
+ * not reply.
+ */
 export function remoteDocumentFetch({ port, secret }: FetcherAddress): DocumentFetch {
   return async (request) => {
     const answer = await post({ port, secret, body: JSON.stringify(request), limit_ms: request.total_ms + MARGIN_MS });

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { bareMachine } from "../bare-machine.ts";
 import { check, type Run, say } from "../stage.ts";
 
-/** Runs a bare machine through announcement, plan, approval, setup, reset and removal. */
+/** Takes a bare machine through announcement, setup plan, approval, setup, factory reset and removal. */
 export async function bareNode(opsctl: Run, endpoint: string, folder: string): Promise<void> {
   say("A bare machine asks to boot; the policy gives it an address and lets it enrol");
   const policy = join(folder, "boot-policy.json");

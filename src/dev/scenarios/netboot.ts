@@ -59,7 +59,8 @@ export async function netboot(opsctl: Run, endpoint: string, folder: string): Pr
       await booter.line(/ announce\.accepted .*state=awaiting_setup/);
       check("the plan names its disks", /c0t1d0/.test(await opsctl("cn", "setup", "plan", SYSINFO.Hostname)));
       const approved = opsctl("cn", "setup", "approve", SYSINFO.Hostname, "--layout", "mirror", "--yes", "--wait");
-      // An agent does so every minute until its machine is set up; the booter then sees the node's state.
+      // Publishes the inventory repeatedly, as an agent does every minute until its machine is set up: the booter then
+      // notices the node's changed state.
       const repeated = setInterval(publish, 200);
       const { key: request, content } = await agent.next().finally(() => clearInterval(repeated));
       check("the setup script arrived", request.startsWith(`ur.execute.${SYSINFO.UUID}.setup-`));
@@ -94,9 +95,10 @@ export async function netboot(opsctl: Run, endpoint: string, folder: string): Pr
     await booter.stop();
   }
 
-  /** Fetches the boot script that iPXE gets, and its address. */
+  /** Boots iPXE until it gets a script of this kind. Returns the script and the machine's address. */
   async function scriptOf(of: NetbootMachine, kind: "enrol" | "local") {
-    // The booter reads all records every few seconds; a real machine takes longer to restart.
+    // The booter reads the boot records only every few seconds. A real machine takes longer than that to restart, this
+    // one does not.
     for (let tries = 0; tries < STARTS_MAX; tries += 1) {
       const { address, file } = await of.lease("ipxe");
       const { status, bytes } = await fetchFrom(address, file);
@@ -149,5 +151,5 @@ const SYSINFO = bareSysinfo({
   serial_number: "LAB0002",
 });
 
-/** Reports of the setup script: kind, step, percent, message. */
+/** Reports that the setup script sends: kind, step, percent, message. */
 const REPORTS = ["progress\tcreate_pool\t40\n", "progress\tagent\t90\n", "complete\tcomplete\t100\n"] as const;

@@ -1,4 +1,5 @@
-// A node agent registers, an operator approves its claim code, the node sends heartbeats, and the audit chain has it all.
+// A node agent registers, an operator approves its claim code, the node sends heartbeats, and the audit chain contains
+// the approval.
 import { type Agent, HEARTBEAT_MS } from "../node-agent.ts";
 import { check, type Run, say, UUID } from "../stage.ts";
 

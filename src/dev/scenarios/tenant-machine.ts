@@ -3,7 +3,10 @@
 import { startImageIndex } from "../image-index.ts";
 import { check, idOf, type Run, say } from "../stage.ts";
 
-/** The tenant has the VPC `main` with the subnet `front`, and the floating IP `www`. `on` prints tables. */
+/**
+ * Runs the scenario. The tenant already has the VPC `main` with the subnet `front`, and the floating IP `www`. `on`
+ * runs tenantctl and prints tables.
+ */
 export async function tenantMachine(opsctl: Run, on: Run): Promise<void> {
   say("The operator imports an image from an index, after the vendor's own list confirms its digest");
   const index = await startImageIndex();
