@@ -40,7 +40,7 @@ const NOTE = {
   outcome: { kind: "success", resource: null },
 };
 
-/** Writes one mutation per payload, in one transaction. */
+/** Inserts one audited transition per payload, in one transaction. */
 async function mutate(db: DbClient, ...payloads: unknown[]): Promise<void> {
   await db.query(
     `insert into transition (actor_kind, actor_id, incarnation, seq, event, from_state, to_state, msg_id, at, audit)
@@ -54,7 +54,7 @@ async function mutateTimes(count: number): Promise<void> {
   await mutate(app, ...Array.from({ length: count }, (_, n) => ({ n })));
 }
 
-test("a thousand events verify, and one changed byte is found at its event", async () => {
+test("verify accepts a thousand events, and reports the event in which one byte was changed", async () => {
   await mutateTimes(1_000);
   expect(AuditVerification.parse(await verify(app))).toEqual({
     outcome: { Ok: { verified_to: 999 } },
@@ -66,7 +66,7 @@ test("a thousand events verify, and one changed byte is found at its event", asy
   });
 });
 
-test("the list starts with event 0, continues after after_seq and ends at the limit", async () => {
+test("listEvents starts with event 0 or after after_seq, and returns at most limit events", async () => {
   await mutateTimes(250);
   const first = await listEvents(app, {});
   expect(AuditPage.parse(first).events.map(({ seq }) => seq)).toEqual(Array.from({ length: 100 }, (_, n) => n));
@@ -76,13 +76,13 @@ test("the list starts with event 0, continues after after_seq and ends at the li
   expect((await listEvents(app, { after_seq: 249 })).events).toEqual([]);
 });
 
-test("an empty chain has no head, no events and verifies", async () => {
+test("an empty chain has no head and no events, and verify accepts it", async () => {
   expect(await listEvents(app, {})).toEqual({ events: [], head: null });
   expect(await verify(app)).toEqual({ outcome: { Ok: { verified_to: null } }, head: null });
   expect(await getEvent(app, 0)).toBeNull();
 });
 
-test("a reader can check every hash from the event alone", async () => {
+test("a reader can recompute every hash from the returned event alone", async () => {
   await mutate(app, { b: 0.1, a: [1e21, 1e-7, -0, 1.50], text: 'é "\u2028' }, 0.30000000000000004, null);
   const { events, head } = await listEvents(app, {});
   let before = "0".repeat(64);
@@ -97,7 +97,7 @@ test("a reader can check every hash from the event alone", async () => {
   expect(await getEvent(app, 3)).toBeNull();
 });
 
-/** A second implementation, to detect errors of the server's own. */
+/** A second implementation of canonical JSON, to detect errors in the server's implementation. */
 function sortedJson(value: unknown): string {
   return JSON.stringify(
     value,
@@ -108,7 +108,7 @@ function sortedJson(value: unknown): string {
   );
 }
 
-test("no event after a running transaction is chained, and its events come first when it has ended", async () => {
+test("events younger than a running transaction are not chained until it ends, and its own events precede them", async () => {
   await app.withClient(async (slow) => {
     await slow.query("begin");
     await mutate(slow, "began first");
@@ -130,7 +130,7 @@ test("a mutation does not wait while the chain is locked", async () => {
   expect((await listEvents(app, {})).events).toHaveLength(1);
 });
 
-test("processes that chain concurrently build one chain without gaps", async () => {
+test("several processes that chain at the same time build one chain without gaps", async () => {
   const other = openPool({ url: database.url, role: "berth_app" });
   const writers = Array.from({ length: 20 }, async (_, n) => {
     await mutate(app, n);
@@ -144,14 +144,14 @@ test("processes that chain concurrently build one chain without gaps", async () 
   expect((await verify(app)).outcome).toEqual({ Ok: { verified_to: 19 } });
 });
 
-test("the chain continues after a dump was restored into a cluster with lower transaction numbers", async () => {
+test("the chain continues after a dump is restored into a cluster with lower transaction ids", async () => {
   await mutate(app, "chained before the dump");
   await chainAll(1);
   await mutate(app, "not yet chained in the dump");
   await owner.query("update transition set xid = (1000000000000 + id)::text::xid8");
   await owner.query("update audit_head set last_xid = '1000000000001'");
   await mutate(app, "written after the restore");
-  // The order of the two depends on other work in the cluster.
+  // The order of these two events depends on other work in the cluster.
   const [first, ...rest] = await payloads();
   expect(first).toBe("chained before the dump");
   expect(rest.sort()).toEqual(["not yet chained in the dump", "written after the restore"]);
@@ -168,7 +168,7 @@ async function payloads(): Promise<unknown[]> {
   return (await listEvents(app, {})).events.map(({ payload }) => payload);
 }
 
-test("a part of the chain can be verified, and the events around it fix its ends", async () => {
+test("verify of a range checks its ends by the events before and after it, and ignores a change outside it", async () => {
   await mutateTimes(10);
   expect((await verify(app, { from: 3, to: 6 })).outcome).toEqual({ Ok: { verified_to: 6 } });
   expect((await verify(app, { from: 3, to: 600 })).outcome).toEqual({ Ok: { verified_to: 9 } });
@@ -178,7 +178,7 @@ test("a part of the chain can be verified, and the events around it fix its ends
   expect((await verify(app, { from: 3, to: 6 })).outcome).toMatchObject({ Mismatch: { seq: 6 } });
 });
 
-test("the head fixes the last event, and a missing event is reported as missing", async () => {
+test("verify checks the last event by the head's hash, and reports a missing event as missing", async () => {
   await mutateTimes(10);
   await chainAll(10);
   await rewrite(9);
@@ -189,7 +189,7 @@ test("the head fixes the last event, and a missing event is reported as missing"
   expect((await verify(app, { from: 6 })).outcome).toEqual({ Mismatch: { seq: 9, message: "the event is missing" } });
 });
 
-/** Changes an event and its hash. */
+/** Changes an event's text and recomputes its hash. */
 async function rewrite(seq: number): Promise<void> {
   await owner.query(
     `update audit_event e set canonical = n.text, hash = encode(sha256(convert_to(n.text, 'UTF8')), 'hex')
@@ -228,7 +228,7 @@ const tamperings: Readonly<Record<string, (seq: number) => Promise<unknown>>> = 
     ),
 };
 
-test("S-39: every kind of tampering is found at every position", async () => {
+test("S-39: verify finds every kind of tampering at every position", async () => {
   await mutateTimes(EVENTS);
   expect((await verify(app)).outcome).toEqual({ Ok: { verified_to: EVENTS - 1 } });
   await owner.query("create table untouched as select * from audit_event");
@@ -247,7 +247,7 @@ test("S-39: every kind of tampering is found at every position", async () => {
   expect((await verify(app)).outcome).toEqual({ Ok: { verified_to: EVENTS - 1 } });
 });
 
-test("S-37: the server itself can neither change nor shorten the history", async () => {
+test("S-37: the server's database role can neither change nor delete transitions and audit events", async () => {
   await mutateTimes(1);
   await chainAll(1);
   const forbidden = [

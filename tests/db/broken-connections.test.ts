@@ -1,15 +1,18 @@
-// The driver is `pg` because it passes this test. Another driver that passes may replace it.
+// The driver is `pg` because it passes this test. Any replacement must pass it, too.
 import { expect, test } from "vitest";
 import { openClient, openPool } from "../../src/db/pool.ts";
 import { createLoadTable, lostInserts, startInserts } from "../support/acknowledged-inserts.ts";
 import { freshDatabase } from "../support/database.ts";
 
-/** The minimum; on a slow machine more rounds follow until enough connections were cut and inserts acknowledged. */
+/**
+ * The minimum number of rounds. On a slow machine more follow, until enough connections were cut and enough inserts
+ * acknowledged.
+ */
 const ROUNDS_MIN = 40;
 const TERMINATED_MIN = 20;
 const ACKNOWLEDGED_MIN = 500;
 
-test("backends terminated at random lose no acknowledged insert, and nothing hangs or crashes", async () => {
+test("when backends are terminated at random, no acknowledged insert is lost, and no client hangs or crashes", async () => {
   const database = await freshDatabase();
   const db = openPool({ url: database.url, applicationName: "victim" });
   const killer = await openClient({ url: database.url });

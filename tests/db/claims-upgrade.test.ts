@@ -1,4 +1,4 @@
-// The upgrade of release 0.1.0, where a pending node had its code and token in its own row, to claims.
+// The upgrade from release 0.1.0, in which a pending node's row contained its claim code and token, to separate claims.
 import { Buffer } from "node:buffer";
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -14,7 +14,10 @@ let t: TestControlPlane;
 
 type Pending = { readonly server_uuid: string; readonly registration_id: string; readonly code: string };
 const pending = (code: string): Pending => ({ server_uuid: randomUUID(), registration_id: randomUUID(), code });
-/** A waiting node, one with an expired code, and one that was approved and disabled before it registered again. */
+/**
+ * Three pending nodes: one waits for approval, one has an expired code, and one was approved and disabled before it
+ * registered again.
+ */
 const [waiting, expired, rejoined] = [pending("ABC234"), pending("ABC235"), pending("ABC236")];
 
 beforeAll(async () => {
@@ -64,7 +67,7 @@ const status = ({ registration_id }: Pending) =>
     signal: AbortSignal.timeout(500),
   });
 
-test("a pending node's code and token keep working", async () => {
+test("after the upgrade, a pending node's code and token still work", async () => {
   expect(okOf(await status(waiting)).state).toBe("pending");
   const shown = okOf(await t.call("GET", `/v1/system/cns/${waiting.server_uuid}`));
   expect(shown).toMatchObject({ state: "pending", claim_code: "ABC-234", claims: [{ serial: "TAG1", differs: [] }] });
@@ -73,7 +76,7 @@ test("a pending node's code and token keep working", async () => {
   expect((await t.call("POST", "/v1/agent/heartbeat", { key: api_key })).status).toBe(200);
 });
 
-test("the next pass deletes an expired node; a node that was disabled before is disabled again when its claim expires", async () => {
+test("the next pass deletes a node whose code has expired; a node that was disabled before becomes disabled again when its claim expires", async () => {
   await t.plane.pass();
   expect((await t.call("GET", `/v1/system/cns/${expired.server_uuid}`)).status).toBe(404);
   await t.advance(1_800);
@@ -81,7 +84,7 @@ test("the next pass deletes an expired node; a node that was disabled before is 
   expect(okOf(await t.call("GET", `/v1/system/cns/${rejoined.server_uuid}`)).state).toBe("disabled");
 });
 
-test("the doctor finds no violated invariant of claims afterwards", async () => {
+test("after the upgrade, the doctor finds no violated invariant of claims", async () => {
   const { checks } = okOf(await t.call("GET", "/v1/system/doctor"));
   const broken = checks.filter((check: { id: string; status: string }) =>
     ["INV-6", "INV-9"].includes(check.id) && check.status !== "ok"

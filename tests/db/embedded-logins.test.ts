@@ -1,5 +1,5 @@
-// The logins of the included PostgreSQL: the login that `task start` uses, and the upgrade of release 0.1.0, which used the
-// superuser.
+// The logins of the embedded PostgreSQL: the login that `task start` uses, and the upgrade from release 0.1.0, which
+// used the superuser.
 import { readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -51,7 +51,7 @@ describe("`task start` without DATABASE_URL", { timeout: LIMIT_MS }, () => {
       const ownerUrl = await readFile(at("owner-url"), "utf8");
       expect(await rowsOf(ownerUrl, ME)).toEqual([plain("berth_owner")]);
       expect(await rowsOf(ownerUrl, FOREIGN)).toEqual([]);
-      // The connections of all parts of the control plane.
+      // All parts of the control plane use this application_name.
       const users = await rowsOf(url, "select distinct usename from pg_stat_activity where application_name = 'berth'");
       expect(users).toEqual([{ usename: "berth_server" }]);
       for (const database of ["berth", "postgres"]) {
@@ -66,7 +66,7 @@ describe("`task start` without DATABASE_URL", { timeout: LIMIT_MS }, () => {
       }
       const rules = await readFile(at("pg/berth_hba.conf"), "utf8");
       expect(rules.match(/\S+$/gm)).toEqual(["scram-sha-256", "scram-sha-256"]);
-      // A second process on the same address needs no owner while there is nothing to migrate.
+      // A second process with the same URL does not need the owner's login, because there is nothing to migrate.
       const second = await startServer({ env: { DATABASE_URL: url } });
       expect(await second.stop()).toBe(0);
       await rowsOf(ownerUrl, "delete from schema_migration where number = (select max(number) from schema_migration)");
@@ -83,7 +83,7 @@ describe("`task start` without DATABASE_URL", { timeout: LIMIT_MS }, () => {
   });
 });
 
-describe("the folder of release 0.1.0", { timeout: LIMIT_MS }, () => {
+describe("a data folder of release 0.1.0", { timeout: LIMIT_MS }, () => {
   /** Creates a cluster like release 0.1.0's: one login, the superuser, which owns everything. */
   async function makeOld(): Promise<void> {
     const server = await startEmbedded({ dataDir: folder.path, settings, superuser: true });
@@ -105,7 +105,7 @@ describe("the folder of release 0.1.0", { timeout: LIMIT_MS }, () => {
     for (const name of ["logins", "pg/berth_hba.conf"]) await rm(at(name));
   }
 
-  test("S-37: is opened by the new release with its data, and then belongs to the owner", async () => {
+  test("S-37: keeps its data when the new release opens it, and the owner login then owns the tables", async () => {
     await makeOld();
     const env = { BERTH_DATA_DIR: folder.path, DATABASE_URL: undefined };
     let server = await startServer({ as_task: true, env });
@@ -121,7 +121,7 @@ describe("the folder of release 0.1.0", { timeout: LIMIT_MS }, () => {
       expect(await rowsOf(url, ME)).toEqual([plain("berth_server")]);
       expect(await rowsOf(ownerUrl, FOREIGN)).toEqual([]);
       expect(await rowsOf(url, "insert into kept default values returning id, kind")).toEqual([{ id: 2, kind: "a" }]);
-      // The objects of a later migration are usable without grants.
+      // The server can use the objects of a later migration without explicit grants.
       await rowsOf(ownerUrl, "create table later (id serial primary key)");
       expect(await rowsOf(url, "insert into later default values returning id")).toEqual([{ id: 1 }]);
       await expect(rowsOf(url, "drop table later")).rejects.toSatisfy((error) => sqlState(error) === "42501");
@@ -136,11 +136,11 @@ describe("the folder of release 0.1.0", { timeout: LIMIT_MS }, () => {
     }
   });
 
-  test("is opened again after an interrupted first start", async () => {
+  test("can be opened after a first start that was interrupted", async () => {
     await makeOld();
     const first = await startEmbedded({ dataDir: folder.path, settings });
     await first.stop();
-    // The logins exist, but the file with their passwords was not written.
+    // Simulates an interruption: the logins exist, but the file with their passwords was not written.
     await rm(at("logins"));
     const second = await startEmbedded({ dataDir: folder.path, settings });
     try {
@@ -154,7 +154,7 @@ describe("the folder of release 0.1.0", { timeout: LIMIT_MS }, () => {
     }
   });
 
-  test("can be opened by release 0.1.0 again: its own rules and its password are unchanged", async () => {
+  test("can be opened by release 0.1.0 again, because pg_hba.conf and the superuser's password are unchanged", async () => {
     await makeOld();
     const before = await readFile(at("pg/pg_hba.conf"), "utf8");
     const password = await readFile(at("password"), "utf8");

@@ -46,7 +46,7 @@ async function goneWithin(pid: number, limit_ms: number): Promise<boolean> {
   return !isAlive(pid);
 }
 
-test("data and password survive a restart", async () => {
+test("data and the login's password survive a restart of the server", async () => {
   const first = await startEmbedded({ dataDir: folder.path, settings });
   await answers(first.ownerUrl, "create table kept as select 42 as answer");
   await first.stop();
@@ -61,7 +61,7 @@ test("data and password survive a restart", async () => {
   }
 });
 
-test("S-44: only the owner can read the secrets, and a wrong password is rejected", async () => {
+test("S-44: files with secrets have mode 0600, and a wrong password is rejected", async () => {
   const server = await startEmbedded({ dataDir: folder.path, settings });
   try {
     for (const name of ["password", "logins", "url", "owner-url"]) {
@@ -76,7 +76,7 @@ test("S-44: only the owner can read the secrets, and a wrong password is rejecte
   }
 });
 
-test("the server flushes to the disk by default", async () => {
+test("by default, the server flushes commits to disk", async () => {
   const server = await startEmbedded({ dataDir: folder.path });
   try {
     expect(await answers(server.ownerUrl, "select current_setting('fsync')")).toBe("on");
@@ -86,12 +86,12 @@ test("the server flushes to the disk by default", async () => {
   }
 });
 
-test("a second owner is rejected with the pid of the first", async () => {
+test("a second process that opens the folder gets an error with the pid of the first", async () => {
   const { program } = await hold();
   await expect(startEmbedded({ dataDir: folder.path, settings })).rejects.toThrow(`pid ${program.child.pid}`);
 });
 
-test("kill -9 of the owner leaves no server", async () => {
+test("after kill -9 of the process that started it, the server stops", async () => {
   const { program, pid } = await hold();
   expect(isAlive(pid)).toBe(true);
   program.child.kill("SIGKILL");
@@ -99,13 +99,13 @@ test("kill -9 of the owner leaves no server", async () => {
   expect(await goneWithin(pid, 5_000)).toBe(true);
 });
 
-test("the server has a session of its own, so Ctrl-C does not reach it", async () => {
+test("the server runs in its own session, so Ctrl-C does not reach it", async () => {
   const { pid } = await hold();
   const [, session] = /^NSsid:\s+(\d+)/m.exec(await readFile(`/proc/${pid}/status`, "utf8")) ?? [];
   expect(Number(session)).toBe(pid);
 });
 
-test("a server whose owner and watcher died is stopped before a new one starts", async () => {
+test("a server whose owner and watcher were killed is stopped before a new one starts", async () => {
   const { program, pid, url } = await hold();
   await killWatcherOf(pid);
   await answers(url, "create table kept as select 42 as answer");
@@ -122,7 +122,7 @@ test("a server whose owner and watcher died is stopped before a new one starts",
   }
 });
 
-test("an unfinished first start starts over", async () => {
+test("a start after an interrupted first start creates the database again", async () => {
   const server = await startEmbedded({ dataDir: folder.path, settings });
   await server.stop();
   await rename(join(folder.path, "pg"), join(folder.path, "pg.new"));
@@ -134,7 +134,7 @@ test("an unfinished first start starts over", async () => {
   }
 });
 
-test("a setting that PostgreSQL rejects is reported with its message", async () => {
+test("if PostgreSQL rejects a setting, the error contains PostgreSQL's message", async () => {
   await expect(startEmbedded({ dataDir: folder.path, settings: { ...settings, shared_buffers: "lots" } })).rejects
     .toThrow(/shared_buffers/);
 });

@@ -22,7 +22,7 @@ const failures: unknown[] = [];
 const report = (_message: string, error: unknown) => void failures.push(error);
 const refs = (...ids: string[]): ActorRef[] => ids.map((id) => ({ kind: "cn", id }));
 
-/** A process: its hints, its LISTEN connection, and the hints that it received. */
+/** Simulates a process: its hints, its LISTEN connection, and the hints that it received. */
 async function startProcess() {
   const hints = createHints({ db, report });
   const heard: Hint[] = [];
@@ -40,7 +40,7 @@ async function startProcess() {
   return { hints, heard, payloads, stop: () => listener.close() };
 }
 
-test("a hint arrives at once in this process, once in others, and never twice", async () => {
+test("a hint reaches listeners of this process at once and those of other processes soon, each exactly once", async () => {
   const [here, there] = await Promise.all([startProcess(), startProcess()]);
   here.hints.hint(refs("1"));
   here.hints.hint(refs("2", "1"));
@@ -51,7 +51,7 @@ test("a hint arrives at once in this process, once in others, and never twice", 
   await Promise.all([here.stop(), there.stop()]);
 });
 
-test("hints that are too many become one hint about everything", async () => {
+test("too many hints are replaced by one hint that any actor may have changed", async () => {
   const [here, there] = await Promise.all([startProcess(), startProcess()]);
   for (let n = 0; n < 1_000; n++) here.hints.hint(refs(`actor-${n}`));
   await here.hints.close();
@@ -60,7 +60,7 @@ test("hints that are too many become one hint about everything", async () => {
   await Promise.all([here.stop(), there.stop()]);
 });
 
-test("an id may have colons, and an unreadable hint means that anything may have changed", async () => {
+test("an id may contain colons, and an unreadable hint means that any actor may have changed", async () => {
   const { hints, heard, stop } = await startProcess();
   for (const payload of ['{"by":"x","refs":["boot-record:02:00:00:00:00:01"]}', '{"by":"x","refs":"all"}']) {
     hints.receive(payload);
@@ -71,7 +71,7 @@ test("an id may have colons, and an unreadable hint means that anything may have
   await stop();
 });
 
-test("after a broken connection anything may have changed", async () => {
+test("after a broken connection, listeners get the hint that any actor may have changed", async () => {
   const { heard, stop } = await startProcess();
   const admin = openPool({ url: database.url });
   await admin.query(
@@ -83,7 +83,7 @@ test("after a broken connection anything may have changed", async () => {
   await stop();
 });
 
-test("a listener that throws affects neither the others nor the sender, and a removed one gets nothing", () => {
+test("a listener that throws affects neither other listeners nor the sender, and a removed listener gets no hint", () => {
   const hints = createHints({ db, report });
   const heard: Hint[] = [];
   hints.onHint(() => {
@@ -98,7 +98,7 @@ test("a listener that throws affects neither the others nor the sender, and a re
   return hints.close();
 });
 
-test("a database that does not reply is reported and otherwise harmless", async () => {
+test("if the database does not reply, the error is reported and hint() does not throw", async () => {
   const gone = openPool({ url: database.url });
   await gone.close();
   const before = failures.length;

@@ -24,7 +24,7 @@ function claim(of: { key?: string; body?: string; principal?: string; method?: s
   return { principal, method, path, key, body_sha256: sha256(body), new_msg_id: randomUUID() };
 }
 
-test("the same key and body identify the first message", async () => {
+test("a repeat with the same key and body gets the first message's id", async () => {
   const first = claim();
   expect(await claimKey(db, first)).toEqual({ ok: true, msg_id: first.new_msg_id, repeated: false });
   expect(await claimKey(db, { ...first, new_msg_id: randomUUID() })).toEqual({
@@ -34,7 +34,7 @@ test("the same key and body identify the first message", async () => {
   });
 });
 
-test("the same key with another body gets 422 and changes nothing", async () => {
+test("a repeat with the same key and another body gets 422 and does not change the claim", async () => {
   const first = claim();
   await claimKey(db, first);
   const other = await claimKey(db, { ...claim({ key: first.key, body: "[]" }) });
@@ -42,7 +42,7 @@ test("the same key with another body gets 422 and changes nothing", async () => 
   expect(await claimKey(db, first)).toMatchObject({ ok: true, msg_id: first.new_msg_id });
 });
 
-test("keys of another caller, method or path are independent", async () => {
+test("equal keys of different callers, methods or paths are independent", async () => {
   const key = "same";
   const longPath = `/v1/config/${randomBytes(4_000).toString("hex")}`;
   const claims = [{}, { principal: "user:2" }, { method: "PUT" }, { path: "/v1/other" }, { path: longPath }, {
@@ -53,7 +53,7 @@ test("keys of another caller, method or path are independent", async () => {
   }
 });
 
-test("of concurrent claims exactly one is the first, and all return its message", async () => {
+test("of concurrent claims of one key exactly one is new, and all get its message id", async () => {
   const key = randomUUID();
   const answers = await Promise.all(Array.from({ length: 24 }, () => claimKey(db, claim({ key }))));
   const granted = answers.filter((answer) => answer.ok);
@@ -62,7 +62,7 @@ test("of concurrent claims exactly one is the first, and all return its message"
   expect(new Set(granted.map(({ msg_id }) => msg_id)).size).toBe(1);
 });
 
-test("a key identifies its message for 24 hours, and then a new one", async () => {
+test("a key identifies its message for 24 hours; after that, the key starts a new message", async () => {
   const first = claim();
   await claimKey(db, first);
   await db.query("update lab_clock set ahead = ahead + interval '24 hours' - interval '5 s'");

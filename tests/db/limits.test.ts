@@ -34,7 +34,7 @@ async function take(bucket: Parameters<typeof takeToken>[1], times: number) {
 
 const APPROVE = { bucket: "approve:192.0.2.1", burst: 10, per_minute: 10 };
 
-test("ten calls pass, the eleventh must wait for one token, and then one passes", async () => {
+test("with a burst of ten, ten calls pass, the eleventh must wait for a token, and then one passes", async () => {
   const answers = await take(APPROVE, 11);
   expect(answers.slice(0, 10)).toEqual(Array(10).fill({ ok: true }));
   expect(answers[10]).toEqual({ ok: false, retry_after_s: 6 });
@@ -42,7 +42,7 @@ test("ten calls pass, the eleventh must wait for one token, and then one passes"
   expect(await take(APPROVE, 2)).toEqual([{ ok: true }, { ok: false, retry_after_s: 6 }]);
 });
 
-test("a rejected call takes no token", async () => {
+test("a rejected call does not take a token", async () => {
   await take(APPROVE, 10);
   await moveClock(3);
   expect((await take(APPROVE, 20)).every((answer) => !answer.ok && answer.retry_after_s === 3)).toBe(true);
@@ -50,7 +50,7 @@ test("a rejected call takes no token", async () => {
   expect(await takeToken(db, APPROVE)).toEqual({ ok: true });
 });
 
-test("a bucket never has more than its burst", async () => {
+test("a bucket never has more tokens than its burst", async () => {
   await takeToken(db, APPROVE);
   await moveClock(86_400);
   expect((await take(APPROVE, 12)).filter(({ ok }) => ok)).toHaveLength(10);
@@ -62,7 +62,7 @@ test("buckets do not share tokens, and a rate that does not divide a minute even
   expect(await takeToken(db, { ...odd, bucket: "other" })).toEqual({ ok: true });
 });
 
-test("a burst of one passes once per refill", async () => {
+test("with a burst of one, one call passes per refill", async () => {
   const single = { bucket: "single", burst: 1, per_minute: 60 };
   expect((await take(single, 2)).map(({ ok }) => ok)).toEqual([true, false]);
   await moveClock(1);
@@ -77,19 +77,19 @@ test("concurrent processes share one bucket", async () => {
   await Promise.all(others.map((other) => other.close()));
 });
 
-test("a clock that was set back locks out no caller", async () => {
+test("if the database's clock is set back, calls still pass", async () => {
   await moveClock(7_200);
   await take(APPROVE, 10);
   await moveClock(-7_200);
   expect((await take(APPROVE, 11)).filter(({ ok }) => ok)).toHaveLength(10);
 });
 
-test("a rate of zero is an error", async () => {
+test("a bucket with a rate of zero throws", async () => {
   await expect(takeToken(db, { ...APPROVE, per_minute: 0 })).rejects.toThrow(RangeError);
   await expect(takeToken(db, { ...APPROVE, burst: 0 })).rejects.toThrow(RangeError);
 });
 
-test("failures of the whole site reach the limit and expire after an hour", async () => {
+test("failures are counted for the whole site up to the limit, and expire after an hour", async () => {
   for (let n = 0; n < APPROVE_FAILURES_PER_HOUR - 1; n++) await noteFailure(db, "cn-approval");
   expect(await failuresExhausted(db, "cn-approval")).toEqual({ ok: true });
   await noteFailure(db, "cn-approval");
@@ -101,7 +101,7 @@ test("failures of the whole site reach the limit and expire after an hour", asyn
   expect(await failuresExhausted(db, "cn-approval")).toEqual({ ok: true });
 });
 
-test("pruning removes only full buckets and past hours", async () => {
+test("pruning deletes only full buckets and failures older than the counted hour", async () => {
   await takeToken(db, APPROVE);
   await noteFailure(db, "cn-approval");
   expect(await pruneLimits(db)).toBe(0);

@@ -30,7 +30,7 @@ function longPolls(held_max = 100, sweep_ms = 0) {
   });
 }
 
-test("one sweep per 250 ms queries all waiting keys, each once", async () => {
+test("every 250 ms, one sweep queries all waiting keys, each once", async () => {
   const polls = longPolls();
   const waits = ["a", "b", "a"].map((key) => polls.wait(key, 10_000, never));
   await vi.advanceTimersByTimeAsync(500);
@@ -41,7 +41,7 @@ test("one sweep per 250 ms queries all waiting keys, each once", async () => {
   expect(polls.held()).toBe(0);
 });
 
-test("without waiting requests there is no sweep and no timer", async () => {
+test("while no request waits, there is no sweep and no timer", async () => {
   const polls = longPolls();
   polls.nudge();
   const wait = polls.wait("a", 300, never);
@@ -51,7 +51,7 @@ test("without waiting requests there is no sweep and no timer", async () => {
   expect(sweeps).toHaveLength(1);
 });
 
-test("a hold ends with null at its limit and not before", async () => {
+test("a wait without an answer returns null when its time limit is reached and not before", async () => {
   const polls = longPolls();
   let ended: Answer | null | "full" | undefined;
   void polls.wait("a", 1_000, never).then((answer) => ended = answer);
@@ -61,7 +61,7 @@ test("a hold ends with null at its limit and not before", async () => {
   expect(ended).toBeNull();
 });
 
-test("a nudge sweeps at once, and a hundred nudges sweep twice", async () => {
+test("a nudge starts a sweep at once, and a hundred nudges in a row cause only two sweeps", async () => {
   const polls = longPolls(100, 5);
   const wait = polls.wait("a", 10_000, never);
   for (let n = 0; n < 50; n++) polls.nudge();
@@ -74,7 +74,7 @@ test("a nudge sweeps at once, and a hundred nudges sweep twice", async () => {
   expect(sweeps).toHaveLength(2);
 });
 
-test("a stream of nudges sweeps at most every 10 ms", async () => {
+test("a stream of nudges causes at most one sweep per 10 ms", async () => {
   const polls = longPolls();
   void polls.wait("a", 10_000, never);
   for (let ms = 0; ms < 200; ms++) {
@@ -103,7 +103,7 @@ test("an aborted request frees its slot and leaves the others waiting", async ()
   expect(await polls.wait("a", 10_000, leaving.signal)).toBeNull();
 });
 
-test("a failed sweep is reported and the next one replies", async () => {
+test("a failed sweep is reported, and the next sweep answers the waiting requests", async () => {
   const polls = longPolls();
   answers.set("broken", { state: "" });
   const wait = polls.wait("a", 10_000, never);
@@ -115,7 +115,7 @@ test("a failed sweep is reported and the next one replies", async () => {
   expect(await wait).toEqual({ state: "approved" });
 });
 
-test("closing ends every wait", async () => {
+test("closing ends every wait with null", async () => {
   const polls = longPolls();
   const waits = ["a", "b"].map((key) => polls.wait(key, 10_000, never));
   polls.close();

@@ -38,7 +38,7 @@ async function select<R>(sql: string): Promise<R[]> {
   }
 }
 
-test("files are applied in order, recorded, and not applied again", async () => {
+test("migrations are applied in order, recorded, and not applied again", async () => {
   expect(await migrate(database.url, { folder })).toEqual({ applied: ["0001_shelf.sql", "0002_book.sql"] });
   expect(await migrate(database.url, { folder })).toEqual({ applied: [] });
   expect(await select("select number, name, length(sha256) as chars from schema_migration order by 1")).toEqual([
@@ -54,7 +54,7 @@ test("the migrations of this build apply to an empty database", async () => {
   expect((await migrate(database.url)).applied).toEqual([]);
 });
 
-test("a file edited after it was applied is rejected with its name and the fix", async () => {
+test("if a file was edited after it was applied, the error names the file and says what to do", async () => {
   await migrate(database.url, { folder });
   await write("0001_shelf.sql", "create table shelf (id uuid primary key)");
   await expect(migrate(database.url, { folder })).rejects.toThrow(
@@ -62,21 +62,21 @@ test("a file edited after it was applied is rejected with its name and the fix",
   );
 });
 
-test("other line ends are not an edit", async () => {
+test("a file with CRLF instead of LF does not count as edited", async () => {
   await write("0003_note.sql", "create table note (\n  id bigint\n)");
   await migrate(database.url, { folder });
   await write("0003_note.sql", "create table note (\r\n  id bigint\r\n)");
   expect(await migrate(database.url, { folder })).toEqual({ applied: [] });
 });
 
-test("a new file before an applied one is rejected", async () => {
+test("a new file with a number below an applied one is rejected", async () => {
   await write("0009_last.sql", "create table last_one (id bigint)");
   await migrate(database.url, { folder });
   await write("0005_late.sql", "create table late (id bigint)");
   await expect(migrate(database.url, { folder })).rejects.toThrow(/0005_late\.sql was not applied.*next free number/s);
 });
 
-test("a database that a newer build migrated is left as it is", async () => {
+test("a database that a newer build has migrated is not changed", async () => {
   const older = new URL("older/", folder);
   await mkdir(older);
   await copyFile(new URL("0001_shelf.sql", folder), new URL("0001_shelf.sql", older));
@@ -84,7 +84,7 @@ test("a database that a newer build migrated is left as it is", async () => {
   expect(await migrate(database.url, { folder: older })).toEqual({ applied: [] });
 });
 
-test("a file that fails leaves nothing behind and is applied once it is fixed", async () => {
+test("a migration that fails changes nothing, and is applied after it is fixed", async () => {
   await write("0003_bad.sql", "create table half (id bigint); select no_such_function()");
   await expect(migrate(database.url, { folder })).rejects.toThrow(/0003_bad\.sql failed: .*no_such_function/);
   expect(await select("select to_regclass('half') as half, count(*) as applied from schema_migration")).toEqual([
@@ -94,12 +94,12 @@ test("a file that fails leaves nothing behind and is applied once it is fixed", 
   expect(await migrate(database.url, { folder })).toEqual({ applied: ["0003_bad.sql"] });
 });
 
-test("two files with one number are rejected", async () => {
+test("two files with the same number are rejected", async () => {
   await write("0002_again.sql", "select 1");
   await expect(migrate(database.url, { folder })).rejects.toThrow(/0002_again\.sql and 0002_book\.sql have one number/);
 });
 
-test("of three concurrent processes one applies and two find nothing to do", async () => {
+test("of three processes that migrate at the same time, one applies the files and two find nothing to do", async () => {
   await write("0003_slow.sql", "create table slow as select 1 as one from pg_sleep(0.5)");
   const counts = await Promise.all(
     [1, 2, 3].map(() => startProgram("migrate-once", database.url, folder.href).firstLine),
@@ -127,7 +127,7 @@ describe("functions", () => {
     expect(await called()).toBe(11);
   });
 
-  test("may call one that a later file creates", async () => {
+  test("may call a function that a later file creates", async () => {
     await write(
       "functions/half.sql",
       "create or replace function half() returns int language sql as 'select one() / 2'",
@@ -158,7 +158,7 @@ describe("functions", () => {
     expect(await called()).toBe(1);
   });
 
-  test("of a later release stay when an older one starts", async () => {
+  test("of a later release are not replaced when an older release starts", async () => {
     await write("functions/one.sql", ONE.replace("select 1", "select 11"));
     await migrate(database.url, { folder, release: "0.10.0" });
     await write("functions/one.sql", ONE);
@@ -167,7 +167,7 @@ describe("functions", () => {
     expect(await migrate(database.url, { folder, release: "0.10.0" })).toEqual({ applied: ["functions/one.sql"] });
   });
 
-  test("stay when a newer build has migrated the database", async () => {
+  test("are not replaced when a newer build has migrated the database", async () => {
     await write("0004_later.sql", "create table later (id bigint)");
     await migrate(database.url, { folder });
     await rm(new URL("0004_later.sql", folder));
@@ -175,14 +175,14 @@ describe("functions", () => {
     expect(await migrate(database.url, { folder })).toEqual({ applied: [] });
   });
 
-  test("a file without the function of its name is rejected", async () => {
+  test("whose file does not create the function it is named after are rejected", async () => {
     await write("functions/two.sql", ONE);
     await expect(migrate(database.url, { folder })).rejects.toThrow(
       /functions\/two\.sql must be named as the function/,
     );
   });
 
-  test("every function of this build has a file", async () => {
+  test("of this build each have a file", async () => {
     await migrate(database.url);
     const found = await select<{ name: string }>(
       `select distinct proname as name from pg_proc p where pronamespace = 'public'::regnamespace

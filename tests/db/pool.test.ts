@@ -23,14 +23,14 @@ afterAll(async () => {
 
 const only = async (text: string) => Object.values((await db.query(text)).rows[0])[0];
 
-test("int8 is a number, and a number too large to be exact is an error", async () => {
+test("int8 is read as a number; a value too large to be exact throws", async () => {
   expect(await only("select count(*) from mark")).toBe(0);
   expect(await only(`select ${Number.MAX_SAFE_INTEGER}::int8`)).toBe(Number.MAX_SAFE_INTEGER);
   expect(await only("select array[[1, null], [3, 4]]::int8[]")).toEqual([[1, null], [3, 4]]);
   await expect(only(`select ${2n ** 53n}::int8`)).rejects.toThrow(/9007199254740992 does not fit/);
 });
 
-test("timestamptz is a Date, numeric and date are text", async () => {
+test("timestamptz is read as a Date, numeric and date as text", async () => {
   expect(await only("select '2026-11-21T09:00:00.5Z'::timestamptz")).toEqual(new Date("2026-11-21T09:00:00.500Z"));
   expect(await only("select 0.10::numeric")).toBe("0.10");
   expect(await only("select '2026-11-21'::date")).toBe("2026-11-21");
@@ -43,7 +43,7 @@ test("Kysely uses the same connections and types", async () => {
   expect(names).toEqual([{ name: "0001_roles.sql" }]);
 });
 
-test("a failed statement has its state and constraint, and is not a connection error", async () => {
+test("the error of a failed statement has its SQLSTATE and constraint, and is not a connection error", async () => {
   const error = await db.query("insert into mark values (1, 'much too long')").catch((e) => e);
   expect([sqlState(error), sqlConstraint(error), isConnectionError(error)]).toEqual([
     "23514",
@@ -70,11 +70,11 @@ test.each([
   expect(isConnectionError(error)).toBe(expected);
 });
 
-test("a five-letter socket code is not a SQLSTATE", () => {
+test("the socket error code EPIPE is not taken for a SQLSTATE", () => {
   expect(sqlState({ code: "EPIPE" })).toBeUndefined();
 });
 
-test("a statement beyond its limit ends with 57014 and the connection stays usable", async () => {
+test("a statement that exceeds its time limit fails with 57014, and the connection stays usable", async () => {
   const hasty = openPool({ url: database.url, statementLimit_ms: 100, connectionsMax: 1 });
   try {
     expect(await hasty.query("select pg_sleep(5)").catch(sqlState)).toBe("57014");
@@ -84,7 +84,7 @@ test("a statement beyond its limit ends with 57014 and the connection stays usab
   }
 });
 
-test("a lock that is not free within 250 ms ends with 55P03", async () => {
+test("a statement that waits 250 ms for a lock fails with 55P03", async () => {
   await db.withClient(async (holder) => {
     await holder.query("begin");
     await holder.query("lock table mark");
@@ -93,7 +93,7 @@ test("a lock that is not free within 250 ms ends with 55P03", async () => {
   });
 });
 
-test("a transaction left open does not reach the next borrower", async () => {
+test("a transaction left open is rolled back before the connection's next use", async () => {
   const one = openPool({ url: database.url, connectionsMax: 1 });
   try {
     const failed = one.withClient(async (client) => {
@@ -108,7 +108,7 @@ test("a transaction left open does not reach the next borrower", async () => {
   }
 });
 
-test("waiting for a connection ends when the pool stays busy", async () => {
+test("waiting for a free connection fails if all connections stay busy", async () => {
   const one = openPool({ url: database.url, connectionsMax: 1, statementLimit_ms: 10_000 });
   try {
     const busy = one.query("select pg_sleep(5.5)");
@@ -147,7 +147,7 @@ async function proxy() {
   };
 }
 
-test("a connection that drops bytes is closed and replaced", async () => {
+test("a connection on which no reply arrives is closed and replaced", async () => {
   const way = await proxy();
   const pool = openPool({ url: way.url, statementLimit_ms: 100, connectionsMax: 1 });
   try {
@@ -163,7 +163,7 @@ test("a connection that drops bytes is closed and replaced", async () => {
   }
 });
 
-test("a listener gets notifications, reconnects by itself and reports it", async () => {
+test("a listener gets notifications; when its connection breaks, it reconnects and reports that", async () => {
   const way = await proxy();
   const heard: string[] = [];
   const reconnected = Promise.withResolvers<void>();
@@ -191,7 +191,7 @@ test("a listener gets notifications, reconnects by itself and reports it", async
   }
 });
 
-test("closing waits for running statements, and may be repeated", async () => {
+test("close waits for running statements, and may be called again", async () => {
   const pool = openPool({ url: database.url });
   const running = pool.query("select 5 as n from pg_sleep(0.2)");
   await Promise.all([pool.close(), pool.close()]);

@@ -28,11 +28,11 @@ export async function databaseOfRelease010(): Promise<FreshDatabase> {
   }
 }
 
-/** The only id in the database, so that every reference leads to the one row of the other table. */
+/** The id of every row, so that every reference refers to the one row of the other table. */
 const ID = "5f0d2c1e-0000-7000-8000-000000000001";
 const HASH = "ab".repeat(32);
 
-/** Values by the column's type, in PostgreSQL's text format. */
+/** The value of a column by its type, in PostgreSQL's text format. */
 const BY_TYPE: Readonly<Record<string, string>> = {
   "bigint": "1",
   "boolean": "f",
@@ -54,7 +54,7 @@ const BY_TYPE: Readonly<Record<string, string>> = {
   "xid8": "1",
 };
 
-/** Values that constraints demand, by column. Null leaves a column empty. */
+/** Values that constraints require, by table and column. Null leaves a column null. */
 const BY_COLUMN: Readonly<Record<string, string | null>> = {
   "api_key.scope": "agent",
   "api_key.tenant_id": null,
@@ -100,7 +100,7 @@ const BY_COLUMN: Readonly<Record<string, string | null>> = {
   "vpc.vni": "4096",
 };
 
-/** Values by the column's name in all tables. */
+/** Values by column name, for all tables. */
 const BY_NAME: Readonly<Record<string, string | null>> = {
   "family": "v4",
   "ipv6_block": null,
@@ -112,9 +112,12 @@ const BY_NAME: Readonly<Record<string, string | null>> = {
 
 type Column = { readonly table: string; readonly column: string; readonly type: string; readonly checks: string };
 
-/** Inserts a row into every table that can have one more. Each column has a value unless a constraint forbids it. */
+/**
+ * Inserts a row into every table, except where a constraint allows no further row. Each column gets a value unless a
+ * constraint forbids it.
+ */
 export async function fillEveryTable(client: Connection): Promise<void> {
-  await client.query("set session_replication_role = replica"); // Without foreign keys: tables are filled in alphabetical order.
+  await client.query("set session_replication_role = replica"); // Skips foreign key checks: tables are filled in alphabetical order.
   const { rows } = await client.query<Column>(
     `select c.relname as table, attname as column, format_type(atttypid, atttypmod) as type,
             (select coalesce(string_agg(pg_get_constraintdef(k.oid), ' '), '') from pg_constraint k

@@ -13,7 +13,7 @@ let owner: Db;
 beforeAll(async () => {
   database = await freshDatabase();
   owner = openPool({ url: database.url });
-  // As in a later migration: without grants.
+  // Like a later migration, creates objects without explicit grants.
   await owner.query("create table shelf (id bigint generated always as identity primary key, name text not null)");
   await owner.query(
     "create function shelf_name(bigint) returns text language sql as 'select name from shelf where id = $1'",
@@ -27,12 +27,12 @@ afterAll(async () => {
   await database.drop();
 });
 
-test("each connection of the pool uses the role", async () => {
+test("each connection of the pool uses the role berth_app", async () => {
   const roles = await Promise.all([1, 2, 3].map(() => app.query("select current_user::text as name")));
   expect(roles.map(({ rows }) => rows[0].name)).toEqual(["berth_app", "berth_app", "berth_app"]);
 });
 
-test("the application reads and writes the tables of migrations", async () => {
+test("the application's role can read and write the tables that migrations create", async () => {
   const { rows } = await app.query("insert into shelf (name) values ('steel') returning id");
   await app.query("update shelf set name = 'iron' where id = $1", [rows[0].id]);
   expect((await app.query("select shelf_name($1) as name", [rows[0].id])).rows).toEqual([{ name: "iron" }]);
@@ -63,7 +63,7 @@ test.each([
   expect(await app.query(sql).then(() => "done", sqlState)).toBe("42501");
 });
 
-test("a reader can read and not write", async () => {
+test("the role berth_reader can read but not write", async () => {
   const reader = openPool({ url: database.url, role: "berth_reader" });
   try {
     expect((await reader.query("select count(*) as n from shelf")).rows).toEqual([{ n: 0 }]);
@@ -73,7 +73,7 @@ test("a reader can read and not write", async () => {
   }
 });
 
-test("without the role the user of the URL is used", async () => {
+test("if the role does not exist, the pool uses the URL's user", async () => {
   const pool = openPool({ url: database.url, role: "no_such_role" });
   try {
     expect((await pool.query("select current_user::text as name")).rows).toEqual([{ name: "berth" }]);
@@ -82,7 +82,7 @@ test("without the role the user of the URL is used", async () => {
   }
 });
 
-test("several databases of one server are migrated at the same time", async () => {
+test("several databases of one server can be migrated at the same time", async () => {
   const databases = await Promise.all([1, 2, 3, 4].map(() => emptyDatabase()));
   try {
     const applied = await Promise.all(databases.map(({ url }) => migrate(url).then((outcome) => outcome.applied[0])));
@@ -92,7 +92,7 @@ test("several databases of one server are migrated at the same time", async () =
   }
 });
 
-/** A role that owns a database of the server and is no superuser. */
+/** Creates a role that is not a superuser, and a database of the server that it owns. Returns the URL. */
 async function ownedDatabase(serverUrl: string, right: "createrole" | "nocreaterole"): Promise<string> {
   const name = `owner_${randomBytes(6).toString("hex")}`;
   const admin = await openClient({ url: serverUrl });
@@ -116,8 +116,8 @@ async function whoAfterMigration(url: string): Promise<string> {
   }
 }
 
-test("an owner with CREATEROLE creates the roles; without it, the server uses the owner itself", async () => {
-  // Roles belong to a whole server, so this needs a server without them.
+test("a database owner with CREATEROLE creates the roles; without CREATEROLE, the server uses the owner's login itself", async () => {
+  // Roles belong to a whole server, so this test needs a server on which they do not exist.
   const cluster = await ownCluster({ fsync: "off" });
   try {
     const admin = await openClient({ url: cluster.url });

@@ -1,4 +1,4 @@
-// The canonical schema: every upgrade ends in migrations/schema.sql and keeps all rows.
+// The canonical schema: every upgrade results in the schema of migrations/schema.sql and keeps all rows.
 import { readFile } from "node:fs/promises";
 import { afterEach, expect, test } from "vitest";
 import { SCHEMA_FILE, schemaOf } from "../../migrations/print.ts";
@@ -31,17 +31,17 @@ async function rowsOf({ url }: FreshDatabase): Promise<Dump> {
 
 const canonical = () => readFile(SCHEMA_FILE, "utf8");
 
-test("migrations from an empty database end in schema.sql", async () => {
+test("the migrations of an empty database result in the schema of schema.sql", async () => {
   expect(await schemaOf(await connect(await freshDatabase())), HINT).toBe(await canonical());
 });
 
-test("an empty database accepts schema.sql and has that schema", async () => {
+test("schema.sql runs on an empty database and creates the same schema", async () => {
   const client = await connect(await emptyDatabase());
   await client.query(await canonical());
   expect(await schemaOf(client), HINT).toBe(await canonical());
 });
 
-test("a database of release 0.1.0 ends in schema.sql and keeps every row", async () => {
+test("the upgrade of a release 0.1.0 database results in the schema of schema.sql and keeps every row", async () => {
   const database = await databaseOfRelease010();
   const client = await connect(database);
   await fillEveryTable(client);
@@ -61,7 +61,7 @@ test("a database of release 0.1.0 ends in schema.sql and keeps every row", async
   ]);
 });
 
-/** Tables with fewer rows than before, and values of 0.1.0 that differ now. */
+/** Lists tables with fewer rows than before the upgrade, and values of 0.1.0 that differ after it. */
 function lostValues(before: Dump, after: Dump): string[] {
   return [...before].flatMap(([table, rows]) => {
     const now = (after.get(table) ?? []).map((row) => JSON.parse(row));

@@ -8,7 +8,7 @@ import { type FreshDatabase, freshDatabase } from "../support/database.ts";
 let database: FreshDatabase;
 let db: Db;
 let statements = 0;
-/** The same pool with a count of its statements. */
+/** The pool `db`, wrapped to count its statements. */
 let counted: Db;
 
 beforeAll(async () => {
@@ -45,7 +45,7 @@ async function signalOf(server_uuid: string) {
   return rows[0];
 }
 
-test("acknowledged signals are in the database, and many nodes share one statement", async () => {
+test("a signal is in the database when it is acknowledged, and the signals of many nodes share one statement", async () => {
   const signals = createSignals(counted, { flush_ms: 5 });
   const nodes = await Promise.all(Array.from({ length: 50 }, node));
   const answers = await Promise.all(nodes.map((server_uuid) => signals.heartbeat(server_uuid)));
@@ -56,7 +56,7 @@ test("acknowledged signals are in the database, and many nodes share one stateme
   await signals.close();
 });
 
-test("of several reports by one node the latest is kept, and all callers get a reply", async () => {
+test("of several reports from one node the last is stored, and all callers get a reply", async () => {
   const signals = createSignals(counted, { flush_ms: 5 });
   const server_uuid = await node();
   await Promise.all([1, 2, 3].map((n) => signals.status(server_uuid, { n })));
@@ -76,7 +76,7 @@ test("status and capacity update last_seen like a heartbeat", async () => {
   await signals.close();
 });
 
-test("a signal of an unknown node leaves nothing, and the removal of a node removes its signals", async () => {
+test("a signal from an unknown node is not stored, and the removal of a node deletes its signals", async () => {
   const signals = createSignals(db, { flush_ms: 1 });
   const [gone, here] = [randomUUID(), await node()];
   await Promise.all([signals.heartbeat(gone), signals.capacity(here, {}), signals.status(here, {})]);
@@ -86,7 +86,7 @@ test("a signal of an unknown node leaves nothing, and the removal of a node remo
   await signals.close();
 });
 
-test("a report that the database cannot store fails alone", async () => {
+test("if the database cannot store one report of a batch, only that report fails", async () => {
   const signals = createSignals(db, { flush_ms: 5 });
   const nodes = await Promise.all(Array.from({ length: 9 }, node));
   const answers = await Promise.allSettled(
@@ -98,7 +98,7 @@ test("a report that the database cannot store fails alone", async () => {
   await signals.close();
 });
 
-test("the use of a key is written without a waiting caller, at the latest on close", async () => {
+test("keyUsed does not wait for the write, and close writes the uses that are still queued", async () => {
   const user = randomUUID();
   await db.query("insert into user_account (id, username) values ($1, 'u')", [user]);
   const key_id = randomUUID();
@@ -114,7 +114,7 @@ test("the use of a key is written without a waiting caller, at the latest on clo
   expect((await db.query("select key_id from api_key_use")).rows).toEqual([{ key_id }]);
 });
 
-test("a full batch and a closed one accept no entry", async () => {
+test("heartbeat gets 503 when the batch is full, and after close", async () => {
   const signals = createSignals(db, { flush_ms: 20, entries_max: 2 });
   const nodes = [await node(), await node(), await node()];
   const answers = await Promise.all(nodes.map((server_uuid) => signals.heartbeat(server_uuid)));
@@ -124,7 +124,7 @@ test("a full batch and a closed one accept no entry", async () => {
   expect(await signals.heartbeat(nodes[0]!)).toMatchObject({ kind: "unavailable", retry_after_s: 1 });
 });
 
-test("a write is retried after a broken connection, and a later entry follows", async () => {
+test("after a broken connection the write is retried, and a later entry is written after it", async () => {
   const written: Entry[][] = [];
   const batch = createSignalBatch({
     delay_ms: 1,
@@ -140,13 +140,13 @@ test("a write is retried after a broken connection, and a later entry follows", 
   expect(written).toEqual([[{ key: "a", json: "1" }], [{ key: "a", json: "1" }], [{ key: "a", json: "2" }]]);
 });
 
-test("another failure reaches every caller of the batch", async () => {
+test("a failure that is not retried rejects every caller of the batch", async () => {
   const batch = createSignalBatch({ delay_ms: 1, write: () => Promise.reject(new Error("no such table")) });
   const answers = await Promise.allSettled(["a", "b"].map((key) => batch.put({ key, json: "" })));
   expect(answers.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
 });
 
-test("a batch limits the bytes of waiting entries, and a replaced report frees its bytes", async () => {
+test("a batch limits the total length of queued entries, and replacing a report frees the old one's length", async () => {
   const batch = createSignalBatch({ delay_ms: 60_000, chars_max: 10, write: () => Promise.resolve() });
   expect(batch.put({ key: "a", json: "x".repeat(10) })).not.toBeNull();
   expect(batch.put({ key: "b", json: "x" })).toBeNull();

@@ -16,7 +16,8 @@ afterAll(async () => {
   await database.drop();
 });
 
-// PostgreSQL's text accepts every character except NUL, and UTF-8 cannot encode half of a surrogate pair.
+// PostgreSQL's type text accepts every character except NUL. The generator creates no lone surrogates, which UTF-8
+// cannot encode.
 const text = fc.string({ unit: "grapheme" }).map((value) => value.replaceAll("\0", ""));
 const awkward = fc.constantFrom("", "NULL", "null", "a,b", '"', "\\", "{}", " ", "é", "🦉", "\n", "a b");
 const texts = fc.array(fc.oneof(text, awkward, fc.constant(null)), { maxLength: 12 });
@@ -25,7 +26,7 @@ async function roundTrip(parameter: string | Buffer): Promise<(string | null)[]>
   return (await db.query<{ back: (string | null)[] }>("select $1::text[] as back", [parameter])).rows[0]?.back ?? [];
 }
 
-test("a literal preserves every text", async () => {
+test("arrayLiteral preserves every text", async () => {
   await fc.assert(
     fc.asyncProperty(texts, async (values) => {
       expect(await roundTrip(arrayLiteral(values))).toEqual(values);
@@ -34,7 +35,7 @@ test("a literal preserves every text", async () => {
   );
 });
 
-test("the binary form preserves every text", async () => {
+test("longTextArray preserves every text", async () => {
   await fc.assert(
     fc.asyncProperty(texts, async (values) => {
       expect(await roundTrip(longTextArray(values))).toEqual(values);
@@ -43,7 +44,7 @@ test("the binary form preserves every text", async () => {
   );
 });
 
-test("numbers, uuids and instants keep their type", async () => {
+test("arrayLiteral preserves numbers, UUIDs and timestamps", async () => {
   const { rows } = await db.query(
     "select $1::bigint[] as numbers, $2::uuid[] as uuids, $3::timestamptz[] as instants",
     [

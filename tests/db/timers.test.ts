@@ -1,4 +1,4 @@
-// Due actors are found among many others by an index, with one reading of the clock.
+// The query for due actors uses an index, so it does not read the rows of actors that are not due.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { behaviors, timedKinds } from "../../actors/registry.ts";
 import { type Db, openPool } from "../../src/db/pool.ts";
@@ -11,7 +11,7 @@ let db: Db;
 beforeAll(async () => {
   database = await freshDatabase();
   db = openPool({ url: database.url, connectionsMax: 1 });
-  // PostgreSQL prefers to scan small tables.
+  // PostgreSQL prefers sequential scans on small tables like these.
   await db.query("set enable_seqscan = off");
 });
 
@@ -20,10 +20,10 @@ afterAll(async () => {
   await database?.drop();
 });
 
-/** Without the site, which is one row. */
+/** All kinds with timers except the site, which has only one row. */
 const MANY = timedKinds.filter((kind) => kind !== "site");
 
-test.each(MANY)("%s: no row is read before its time", async (kind) => {
+test.each(MANY)("%s: the query for due actors reads no row that is not due", async (kind) => {
   const statements: string[] = [];
   const watched: Db = {
     ...db,

@@ -1,4 +1,4 @@
-// Runs the doctor's invariants on a test's database: no history, fault or race may violate them.
+// Runs the doctor's checks of invariants on a test's database. No history, fault or race may violate an invariant.
 import { behaviors } from "../../actors/registry.ts";
 import type { DbClient } from "../../src/db/pool.ts";
 import type { Check } from "../../src/doctor/check.ts";

@@ -1,5 +1,5 @@
-// The doctor on a system with every kind of object: it finds nothing, and each check finds its violation.
-// docs/reliability.md, "Invariants".
+// The doctor on a system with every kind of object: it finds no violation, and each check finds one after a statement
+// caused it. docs/reliability.md, "Invariants".
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { behaviors } from "../../actors/registry.ts";
 import type { CheckResult, DoctorReport } from "../../src/contract/doctor.ts";
@@ -17,7 +17,7 @@ let t: TestControlPlane;
 beforeAll(async () => {
   t = await openTestControlPlane();
   await makeObjects(t);
-  // The fixture left the instance in the middle of an operation that never existed.
+  // The fixture leaves the instance in the middle of an operation that never existed. This resets the instance.
   await t.db.query(
     "update instance set state = 'running', operation_id = null, operation_kind = null, version = version - 1",
   );
@@ -56,17 +56,17 @@ test("every invariant from INV-1 to INV-20 is checked, or skipped with a reason"
   expect([...ids].sort()).toEqual([...wanted, "INV-3b"].sort());
 });
 
-test("every check has a statement that violates it", () => {
+test("violations.ts has a statement that violates each check", () => {
   expect(CHECKS.map(({ title }) => title).sort()).toEqual(Object.keys(BROKEN).sort());
 });
 
 test.each(CHECKS.map((check) => [`${check.id}: ${check.title}`, check] as const))(
-  "found when broken: %s",
+  "the check finds its violation: %s",
   async (_name, { title, query }) => {
     await t.db.withClient(async (client) => {
       expect((await client.query(query)).rows).toEqual([]);
       await client.query("begin");
-      // Neither foreign keys nor triggers may prevent the statement.
+      // Disables foreign keys and triggers, which could reject the statement.
       await client.query("set local session_replication_role = replica");
       for (const statement of BROKEN[title]!.split(";\n")) await client.query(statement);
       const { rows } = await client.query<{ what: string }>(query);
@@ -77,7 +77,7 @@ test.each(CHECKS.map((check) => [`${check.id}: ${check.title}`, check] as const)
   },
 );
 
-test("a stuck operation is a warning, a violated invariant a failure, and at most twenty findings are shown", async () => {
+test("a stuck operation is a warning, a violated invariant is a failure, and each check shows at most twenty findings", async () => {
   const { rows: [saga] } = await t.db.query<{ id: string }>(
     `insert into saga (id, incarnation, version, state, saga, params, refs, outputs, steps, early, created_at,
        stuck_reason)
@@ -94,7 +94,7 @@ test("a stuck operation is a warning, a violated invariant a failure, and at mos
   });
   expect(stuck.found).toHaveLength(20);
   expect(stuck.found[0]).toMatch(/^operation [0-9a-f-]{36} \(node-join\): the undo failed$/);
-  // The log has no such operation.
+  // The transition log does not contain the inserted operations.
   expect(statusOf(ill, "INV-6")).toEqual(["fail"]);
   expect(saga).toBeDefined();
   await t.db.query("delete from saga where stuck_reason = 'the undo failed'");
@@ -117,7 +117,7 @@ test("a check that cannot run now is skipped with the reason, and the others run
   expect(checks).toHaveLength((await report()).checks.length);
 });
 
-test("a migration that did not run, ran in another form or is of a newer build is reported", async () => {
+test("the doctor reports a migration that did not run, ran with another text, or is from a newer build", async () => {
   const migrations = async () => (await report()).checks.find(({ id }) => id === "migrations")!;
   expect(await migrations()).toMatchObject({ status: "ok", facts: [expect.stringMatching(/^up to \d{4}_/)] });
   await t.db.query("insert into schema_migration (number, name, sha256) values (9999, '9999_later.sql', 'any')");

@@ -1,7 +1,7 @@
-// Statements that violate each check of the doctor, by title, so that the tests find a check without one.
+// For each check of the doctor, by its title, a statement that violates it. A test fails if a check has none.
 
 const NODE = "(select server_uuid from cn where state = 'approved' order by registered_at limit 1)";
-/** Inserts this number of claims of the node. */
+/** Returns SQL that inserts this number of claims of the node NODE. */
 const CLAIM = (count: number) =>
   `insert into enrolment_claim (id, incarnation, version, state, server_uuid, claim_code, expires_at, registration_id,
      poll_token_sha256, hostname, sysinfo, macs, source, source_bucket, created_at)

@@ -1,4 +1,4 @@
-// INV-14 for all windows in the log: correct and forged openings, ends and approvals.
+// INV-14 for all auto-approve windows in the transition log: correct and forged openings, ends and approvals.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { AUTO_APPROVE_SECS_MAX } from "../../src/contract/limits.ts";
 import type { DbClient } from "../../src/db/pool.ts";
@@ -7,7 +7,7 @@ import { okOf, openTestControlPlane, type TestControlPlane } from "../support/co
 
 const { query: CHECK } = NODE_CHECKS.find(({ title }) => title.startsWith("no auto-approve window was too long"))!;
 
-/** The windows of this history, in order. */
+/** The numbers of the windows in this test's history, in the order of their openings. */
 const COUNTED = 1;
 const LASTING = 2;
 const CLOSED = 3;
@@ -62,7 +62,10 @@ function found(...statements: readonly string[]): Promise<string[]> {
   });
 }
 
-/** Inserts a forged approval: after all others, or in one commit with the opening of a window. */
+/**
+ * Returns SQL that inserts a forged approval: after all others (null), or in the same commit as the transition
+ * `beside`.
+ */
 const forged = (beside: string | null) =>
   `insert into transition (xid, actor_kind, actor_id, incarnation, seq, event, from_state, to_state, msg_id, at)
    select ${beside === null ? "pg_current_xact_id(), " : "xid, "} 'cn', gen_random_uuid(), gen_random_uuid(), 1,
@@ -72,7 +75,7 @@ const forged = (beside: string | null) =>
 const ask = (nth: number, field: string, value: number | null) =>
   `update transition set audit = jsonb_set(audit, '{payload,${field}}', '${value}') where id = ${WINDOW(nth)}`;
 
-/** Moves the last approval before an opening, relative to the end of its window. */
+/** Returns SQL that moves an approval to a time relative to the end of its window. */
 const moved = (nth: number, ms: number) =>
   `update transition set at = (select at from transition where id = ${WINDOW(nth)})
      + interval '600 seconds' + interval '${ms} milliseconds'
@@ -82,31 +85,32 @@ test("a history with full, expired, closed and replaced windows has no violation
   expect(await found()).toEqual([]);
 });
 
-test("an approval beyond the count is found, with its number", async () => {
+test("an approval beyond the window's count is found, with its number", async () => {
   expect(await found(ask(COUNTED, "count", 1))).toEqual([
     "node N, approved at T as number 2 of 1, window of T until T",
   ]);
   expect(await found(forged(null))).toEqual(["node N, approved at T as number 2 of 1, window of T until T"]);
 });
 
-test("an approval at the very end of a window is found, one a millisecond earlier is not", async () => {
+test("an approval exactly at the end of a window is found, an approval a millisecond earlier is not", async () => {
   expect(await found(moved(LASTING, -1))).toEqual([]);
   expect(await found(moved(LASTING, 0))).toEqual([
     "node N, approved at T as number 3 of any, window of T until T",
   ]);
 });
 
-test("an approval after a window was closed, or before there was any, is found", async () => {
+test("an approval after a window was closed, or before any window was opened, is found", async () => {
   const one_closed = `delete from transition where actor_kind = 'site' and id > ${WINDOW(CLOSED)}
     and event = 'open_window'`;
   const without = "node N, approved at T without a window";
-  // Then the one approval of the last two windows follows the closing.
+  // Without these openings, the approval in one of the last two windows comes after the third window was closed.
   expect(await found(one_closed)).toEqual([without]);
   expect(await found("delete from transition where actor_kind = 'site'")).toEqual(Array(7).fill(without));
 });
 
-test("an approval in one commit with an opening counts for the window before it", async () => {
-  // The closed window cannot take it, the replaced one has room, the one before it is full.
+test("an approval in the same commit as an opening counts for the window before that opening", async () => {
+  // The window before FULL still has room, the window before OPENED_OVER is closed, and the window before LASTING is
+  // full.
   expect(await found(forged(WINDOW(FULL)))).toEqual([]);
   expect(await found(forged(WINDOW(OPENED_OVER)))).toEqual(["node N, approved at T without a window"]);
   expect(await found(forged(WINDOW(LASTING)))).toEqual([
@@ -114,7 +118,7 @@ test("an approval in one commit with an opening counts for the window before it"
   ]);
 });
 
-test("a window of more than a day is found, and a window without an end", async () => {
+test("a window of more than a day is found, and so is a window without an end", async () => {
   expect(await found(ask(CLOSED, "effective_duration_secs", AUTO_APPROVE_SECS_MAX + 1))).toEqual([
     "window of T, until T",
   ]);

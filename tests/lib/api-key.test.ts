@@ -6,7 +6,7 @@ const part = (chars: number) =>
   fc.string({ unit: fc.constantFrom(..."ABCxyz019_-"), minLength: chars, maxLength: chars });
 const GOOD = `opsk_${"a".repeat(12)}_${"b".repeat(32)}`;
 
-test("a key is parsed by position, also when its parts have underscores and hyphens", () => {
+test("a key is parsed by position, even if its parts contain underscores and hyphens", () => {
   fc.assert(fc.property(part(12), part(32), (lookup, secret) => {
     expect(parseApiKey(formatApiKey(lookup, secret))).toEqual({ lookup, secret });
   }));
@@ -24,7 +24,7 @@ test.each([
   ["an upper-case prefix", GOOD.replace("opsk", "OPSK")],
 ])("a key with %s is invalid", (_case, text) => expect(parseApiKey(text)).toBeNull());
 
-test("an invalid part cannot be formatted", () => {
+test("formatApiKey rejects an invalid part", () => {
   expect(() => formatApiKey("a".repeat(11), "b".repeat(32))).toThrow(RangeError);
   expect(() => formatApiKey("a".repeat(12), "b".repeat(33))).toThrow(RangeError);
 });

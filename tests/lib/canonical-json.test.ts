@@ -7,7 +7,7 @@ test("keys are sorted by code unit at every level, without spaces", () => {
     .toBe('{"10":1,"9":2,"B":true,"a":"x","b":[{"a":null,"z":1}],"é":0}');
 });
 
-test("minus zero and zero have the same text", () => {
+test("-0 and 0 have the same text", () => {
   expect(canonicalJson([-0, 0])).toBe("[0,0]");
 });
 
@@ -35,7 +35,7 @@ test("the order in which keys were set has no effect", () => {
 });
 
 test.each([NaN, Infinity, -Infinity, undefined, 1n, Symbol("s"), () => 1, new Date(0), new Map(), /x/])(
-  "%s is rejected at the top, in an array and in an object",
+  "%s is rejected at the top level, in an array and in an object",
   (leaf) => {
     expect(() => canonicalJson(leaf)).toThrow(TypeError);
     expect(() => canonicalJson([leaf])).toThrow(TypeError);

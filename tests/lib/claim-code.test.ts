@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { claimCodeFromBytes, formatClaimCode, parseClaimCode } from "../../src/lib/ids/claim-code.ts";
 
-test("every value of a byte's low five bits gives another character", () => {
+test("each value of a byte's low five bits gives a different character", () => {
   const seen = new Set(Array.from({ length: 32 }, (_, value) => claimCodeFromBytes(new Uint8Array(6).fill(value))));
   expect(seen.size).toBe(32);
   expect([...seen].join("")).not.toMatch(/[OILU]/);
@@ -18,7 +18,7 @@ test("five random bytes are too few", () => {
   expect(() => claimCodeFromBytes(new Uint8Array(5))).toThrow(RangeError);
 });
 
-test("a code is parsed from its display form, lower case and with extra spaces", () => {
+test("a code is parsed with a hyphen, in lower case and with extra spaces", () => {
   fc.assert(fc.property(fc.uint8Array({ minLength: 6, maxLength: 6 }), (bytes) => {
     const code = claimCodeFromBytes(bytes);
     expect(parseClaimCode(formatClaimCode(code))).toBe(code);

@@ -6,14 +6,14 @@ import { parseCidr } from "../../src/lib/net/ip-address.ts";
 const trusted = [parseCidr("10.0.0.0/8")!, parseCidr("2001:db8:ffff::/48")!];
 const of = (peer: string | undefined, forwardedFor?: string) => clientAddress({ peer, forwardedFor, trusted });
 
-test("a caller that is not our proxy has its connection's address, regardless of its claims", () => {
+test("the address of a caller that is not our proxy is its connection's address, whatever X-Forwarded-For says", () => {
   const claim = fc.oneof(fc.string(), fc.ipV4(), fc.array(fc.ipV4()).map((hops) => hops.join(", ")));
   fc.assert(fc.property(claim, (forwardedFor) => {
     expect(of("192.0.2.7", forwardedFor)).toBe("192.0.2.7");
   }));
 });
 
-test("S-35: through our proxies the caller has the rightmost address that is not ours, regardless of the addresses to its left", () => {
+test("S-35: behind our proxies, the client address is the rightmost one that is not ours, whatever addresses are to its left", () => {
   fc.assert(fc.property(fc.string(), (claim) => {
     expect(of("10.0.0.1", `${claim}, 198.51.100.9`)).toBe("198.51.100.9");
     expect(of("10.0.0.1", `${claim},198.51.100.9, 10.2.3.4 ,2001:db8:ffff::5`)).toBe("198.51.100.9");
@@ -32,7 +32,7 @@ test.each([
   ["a mapped hop", "::ffff:198.51.100.9", "198.51.100.9"],
 ])("behind a proxy with %s", (_case, forwardedFor, expected) => expect(of("10.0.0.1", forwardedFor)).toBe(expected));
 
-test("a peer is canonical: IPv4-mapped becomes IPv4, the zone is removed, unreadable becomes unknown", () => {
+test("a peer's address is canonical: IPv4-mapped becomes IPv4, the zone is removed, an unreadable address becomes unknown", () => {
   expect(of("::ffff:10.0.0.1", "198.51.100.9")).toBe("198.51.100.9");
   expect(of("::ffff:192.0.2.1")).toBe("192.0.2.1");
   expect(of("fe80::1%eth0")).toBe("fe80::1");
@@ -49,7 +49,7 @@ test("S-35: an IPv4 address is its own bucket, IPv6 addresses share the bucket o
   expect(addressBucket("unknown")).toBe("unknown");
 });
 
-test("loopback is 127.0.0.0/8 and ::1, and an unknown peer is not", () => {
+test("loopback addresses are 127.0.0.0/8 and ::1; an unknown address is not loopback", () => {
   for (const address of ["127.0.0.1", "127.255.255.254", "::1", "::ffff:127.0.0.1"]) {
     expect(isLoopback(address)).toBe(true);
   }

@@ -7,7 +7,7 @@ import type { InventoryDisk } from "../../src/lib/disk-layout/disks.ts";
 
 type Body = z.input<typeof SetupApproval>;
 
-/** Returns the layout for a request's body. */
+/** Returns the layout for the body of an approval. */
 const approved = (disks: InventoryDisk[], body: Body) => approvedLayout(disks, SetupApproval.parse(body));
 const rack = (count: number, size_gb: number, prefix = "c") =>
   Array.from({ length: count }, (_, index) => ({ name: `${prefix}${index}`, size_gb }));
@@ -30,7 +30,7 @@ test("a proposal lists stripes, spares, cache, capacity and destroyed disks", ()
   });
 });
 
-test("without a usable disk there is the tool's error instead of a proposal", () => {
+test("without a usable disk the reply has the tool's error instead of a proposal", () => {
   for (const disks of [[], rack(2, 0)]) {
     expect(layoutProposal(disks)).toMatchObject({ disks, error: "no primary storage disks available" });
     expect(layoutProposal(disks)).not.toHaveProperty("proposal");
@@ -42,7 +42,7 @@ test("a single disk has no type and no width, and the other disks of its class a
   expect(made).toMatchObject({ proposal: { width: null, vdevs: [{ disks: ["c0"] }], destroys: ["c0"] } });
 });
 
-test("without cache the smaller disks are not destroyed; excluded disks never are", () => {
+test("without cache the layout does not destroy the smaller disks; it never destroys excluded disks", () => {
   const disks = [...rack(2, 480, "small"), ...rack(4, 600)];
   const destroyed = (approval: Partial<Body>) => {
     const made = approved(disks, { disk_layout: "mirror", ...approval });
@@ -63,7 +63,7 @@ test.each<[Partial<Body>, string]>([
   expect(approved(rack(4, 600), { disk_layout: "mirror", ...approval })).toEqual({ error });
 });
 
-test("a proposal has the contract's shape and, sent back as an approval, gives the same layout", () => {
+test("a proposal matches the contract's schema, and sent back as an approval it gives the same layout", () => {
   const size = fc.constantFrom(0, 100, 104, 109, 480, 600, 4_000);
   fc.assert(
     fc.property(fc.array(size, { maxLength: 60 }), (sizes) => {

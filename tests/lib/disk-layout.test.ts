@@ -21,7 +21,7 @@ function rack(count: number, gb: number, { prefix = "c", solid_state = false } =
   });
 }
 
-/** Formats a result like the recorded results: no empty lists, disks by name. */
+/** Formats a result like the recorded ones: without empty lists, and disks by name. */
 function printed(disks: readonly Disk[], options: LayoutOptions): Record<string, unknown> {
   const made = layoutOf(disks, options);
   const names = (list: readonly Disk[]) => list.map(({ name }) => name);
@@ -43,9 +43,9 @@ test.each(recorded.cases.map((one) => [one.id, one.title, one] as const))("recor
   expect(printed(disks, one.options)).toEqual(expected);
 });
 
-test("all recorded cases were read", () => expect(recorded.cases).toHaveLength(73));
+test("the file of recorded cases has all 73 cases", () => expect(recorded.cases).toHaveLength(73));
 
-/** Summarizes a layout: stripes by their width, spares, capacity in GB. */
+/** Summarizes a layout: the number of disks in each stripe, the number of spares, and the capacity in GB. */
 function summary(disks: readonly Disk[], options: Partial<LayoutOptions>): string {
   const made = layoutOf(disks, { ...AUTO, ...options });
   if ("error" in made) return made.error;
@@ -113,7 +113,7 @@ test("eight or more disks above 1,500 GB get two parity disks instead of mirrors
   expect(summary(rack(7, 4_000), {})).toBe("mirror 2+2+2, 1 spares, 12000");
 });
 
-test("the largest spinning class is the storage, smaller ones cache, the smallest few solid state disks are the log", () => {
+test("the largest spinning class is the storage, smaller ones are cache, and the smallest solid state class is the log if it has few disks", () => {
   const disks = [
     ...rack(2, 100, { prefix: "s", solid_state: true }),
     ...rack(2, 800, { prefix: "t", solid_state: true }),
@@ -126,7 +126,7 @@ test("the largest spinning class is the storage, smaller ones cache, the smalles
   expect(printed(disks, { ...mirror, cache: false })).not.toHaveProperty("cache");
 });
 
-test("a spares count of zero is fixed, an absent one is not", () => {
+test("0 spares means none; without a value the tool chooses the number of spares", () => {
   expect(summary(rack(3, 600), { layout: "mirror" })).toBe("mirror 2, 1 spares, 600");
   expect(summary(rack(3, 600), { layout: "mirror", spares: 0 })).toBe("mirror 2+1, 0 spares, 1200");
 });
@@ -161,7 +161,7 @@ const someOptions = fc.record({
   exclude: fc.array(fc.constantFrom("g0d0", "G0D1", "g1d0", "nothing"), { maxLength: 3 }),
 });
 
-test("a disk has at most one role, an excluded disk has none, and width and spares are as requested", () => {
+test("a disk has at most one role, an excluded disk has none, and the layout has the requested width and spares", () => {
   fc.assert(
     fc.property(someDisks, someOptions, (disks, options) => {
       const made = layoutOf(disks, options);
@@ -185,7 +185,7 @@ test("a disk has at most one role, an excluded disk has none, and width and spar
   );
 });
 
-test("storage is one class, cache and log are other classes; the spares are the largest of the storage", () => {
+test("storage is one size class, cache and log are other classes, and the spares are the largest storage disks", () => {
   fc.assert(fc.property(someDisks, someOptions, (disks, options) => {
     const made = layoutOf(disks, options);
     if ("error" in made) return;
@@ -201,7 +201,7 @@ test("storage is one class, cache and log are other classes; the spares are the 
   }));
 });
 
-test("the capacity is less than the sum of the disks and grows with them", () => {
+test("the capacity is less than the sum of the disks, and is larger with larger disks", () => {
   const layout = fc.constantFrom(...DISK_LAYOUTS);
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 60 }), fc.integer({ min: 1, max: 9_000 }), layout, (count, gb, layout) => {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { addMs, toRfc3339 } from "../../src/lib/text/instant.ts";
 
-test("milliseconds are added or subtracted, and the argument is unchanged", () => {
+test("addMs adds or subtracts milliseconds and does not change its argument", () => {
   const noon = new Date("2026-11-21T12:00:00.000Z");
   expect(toRfc3339(addMs(noon, 1))).toBe("2026-11-21T12:00:00.001Z");
   expect(toRfc3339(addMs(noon, -1))).toBe("2026-11-21T11:59:59.999Z");
@@ -14,7 +14,7 @@ test("an invalid time is rejected", () => {
   expect(() => toRfc3339(new Date(NaN))).toThrow(RangeError);
 });
 
-test("the years of RFC 3339 end at 9999", () => {
+test("toRfc3339 rejects years after 9999", () => {
   expect(toRfc3339(new Date("9999-12-31T23:59:59.999Z"))).toBe("9999-12-31T23:59:59.999Z");
   expect(() => toRfc3339(new Date(Date.UTC(10_000, 0)))).toThrow(RangeError);
 });

@@ -53,7 +53,7 @@ test.each([
   ["::192.0.2.1", "::c000:201"],
 ])("%s is written %s", (text, expected) => expect(canonical(text)).toBe(expected));
 
-test("it accepts the same addresses as the platform, except zones, and parses its own text to the same address", () => {
+test("parseIp accepts the same addresses as Node.js, except with zones, and parses its own canonical text to the same address", () => {
   fc.assert(fc.property(fc.oneof(fc.ipV4(), fc.ipV6(), fc.string({ maxLength: 12 })), (text) => {
     fc.pre(!text.includes("%"));
     const ip = parseIp(text);
@@ -62,7 +62,7 @@ test("it accepts the same addresses as the platform, except zones, and parses it
   }));
 });
 
-test("a network contains its first and last address and not their neighbours", () => {
+test("a network contains its first and last address, but not the addresses before and after them", () => {
   const inside = (address: string, cidr: string) => inCidr(parseIp(address)!, parseCidr(cidr)!);
   expect(inside("10.255.255.255", "10.0.0.0/8")).toBe(true);
   expect(inside("11.0.0.0", "10.0.0.0/8")).toBe(false);

@@ -67,7 +67,7 @@ const anyBlock = fc.oneof(
   return { family, network: (value >> hostBits) << hostBits, prefix };
 });
 
-test("a canonical text is parsed to the same network", () => {
+test("the canonical text of a network is parsed to the same network", () => {
   fc.assert(fc.property(anyBlock, (each) => {
     expect(parseBlock(blockText(each))).toEqual(each);
   }));
@@ -76,14 +76,14 @@ test("a canonical text is parsed to the same network", () => {
 test("a block contains another exactly when it contains its first and its last address", () => {
   const last = (each: Cidr) => each.network + addressesOf(each) - 1n;
   fc.assert(fc.property(anyBlock, anyBlock, fc.nat(128), (outer, other, cut) => {
-    // Mostly a part of the outer block, because two random blocks rarely overlap.
+    // In half of the cases, a part of the outer block, because two random blocks rarely overlap.
     const inner = cut > 64 ? other : { ...outer, prefix: Math.min(outer.prefix + cut, outer.family === 4 ? 32 : 128) };
     const expected = outer.family === inner.family && inner.network >= outer.network && last(inner) <= last(outer);
     expect(containsBlock(outer, inner)).toBe(expected);
   }));
 });
 
-test("neighbours do not contain each other, a block contains its halves, and families are separate", () => {
+test("adjacent blocks do not contain each other, a block contains its halves, and no block contains one of the other family", () => {
   expect(containsBlock(block("10.0.0.0/25"), block("10.0.0.128/25"))).toBe(false);
   expect(containsBlock(block("10.0.0.0/24"), block("10.0.0.128/25"))).toBe(true);
   expect(containsBlock(block("10.0.0.128/25"), block("10.0.0.0/24"))).toBe(false);
@@ -91,7 +91,7 @@ test("neighbours do not contain each other, a block contains its halves, and fam
 });
 
 describe("the blocks of a body", () => {
-  test("are parsed per family, with cleared host bits", () => {
+  test("are parsed for each family, with host bits cleared", () => {
     expect(readBlocks({ ipv4_block: "10.1.2.3/16", ipv6_block: null }, "vpc")).toMatchObject({
       text: { ipv4_block: "10.1.0.0/16", ipv6_block: null },
     });
@@ -104,14 +104,14 @@ describe("the blocks of a body", () => {
     });
   });
 
-  test("must have the family of their field", () => {
+  test("must be of their field's family", () => {
     expect(readBlocks({ ipv4_block: "fd00::/8" }, "vpc")).toMatchObject({ kind: "bad_request" });
     expect(readBlocks({ ipv6_block: "10.0.0.0/8" }, "vpc")).toMatchObject({ kind: "bad_request" });
     expect(readBlocks({ ipv6_block: "::ffff:10.0.0.0/104" }, "vpc")).toMatchObject({ kind: "bad_request" });
   });
 });
 
-test("a family without a block in the VPC is a conflict that names the field", () => {
+test("planFor returns a 409 that names the field if the VPC has no block of the family", () => {
   const plan = { ipv4_block: "10.0.0.0/8", ipv6_block: null };
   expect(planFor(block("192.0.2.0/24"), plan)).toEqual(block("10.0.0.0/8"));
   expect(planFor(block("fd00::/64"), plan)).toMatchObject({

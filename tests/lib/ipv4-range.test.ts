@@ -31,13 +31,13 @@ test("a range includes both its ends", () => {
 test("the block's host bits are cleared", () =>
   expect(read({ ipv4_block: "10.0.0.77/24" })).toMatchObject({ block: "10.0.0.0/24" }));
 
-test("a gateway inside the range is one address less", () => {
+test("a gateway inside the range reduces the count by one", () => {
   expect(read({ gateway: "10.0.0.10" })).toMatchObject({ count: 10n });
   expect(read({ gateway: "10.0.0.20" })).toMatchObject({ count: 10n });
   expect(read({ gateway: "10.0.0.9" })).toMatchObject({ count: 11n });
 });
 
-test("the first and the last host of a block may be the ends", () => {
+test("a range may extend from the first to the last host of its block", () => {
   expect(read({ provision_start_ipv4: "10.0.0.1", provision_end_ipv4: "10.0.0.254", gateway: null }))
     .toMatchObject({ count: 254n });
   const smallest = { ipv4_block: "10.0.0.0/30", provision_start_ipv4: "10.0.0.1", provision_end_ipv4: "10.0.0.2" };
@@ -66,9 +66,9 @@ test.each<[Partial<Ipv4RangeFields>, string]>([
     { provision_start_ipv4: "10.0.0.1", provision_end_ipv4: "10.0.0.1" },
     "provision_start_ipv4 to provision_end_ipv4 holds only the gateway",
   ],
-])("%j is rejected with the field's name", (fields, error) => expect(read(fields)).toBe(error));
+])("%j is rejected with an error that names the field", (fields, error) => expect(read(fields)).toBe(error));
 
-test("a range is accepted exactly when its ends are hosts of the block in order", () => {
+test("a range is accepted exactly when both ends are hosts of the block and the start is not after the end", () => {
   const prefix = fc.integer({ min: 1, max: 30 });
   const offset = fc.bigInt({ min: -2n, max: 70n });
   fc.assert(fc.property(prefix, offset, offset, (prefix, from, to) => {

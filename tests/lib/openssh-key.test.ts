@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { parseOpensshKey } from "../../src/lib/crypto/openssh-key.ts";
 
-// Created by ssh-keygen for this file, with its fingerprints. The private keys were deleted.
+// Keys that ssh-keygen created for this test, with the fingerprints that it printed. The private keys were deleted.
 const KEYS: [line: string, fingerprint: string][] = [
   [
     "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIHNafuYmCfe59RfPYGjRMJhpwjayMEQQqtjAogGl9xTJ admin@example",
@@ -60,7 +60,7 @@ test("white space around the line is removed, and the comment may be missing", (
   expect(parseOpensshKey(`${bare} `)).toMatchObject({ comment: "", line: bare });
 });
 
-test("keys on a security token are parsed, and their application is part of the fingerprint", () => {
+test("keys of security tokens (sk-...) are parsed, and their application is part of the fingerprint", () => {
   for (
     const line of [
       keyOf("sk-ssh-ed25519@openssh.com", Buffer.alloc(32, 1), "ssh:"),
@@ -125,7 +125,7 @@ test.each([
   [`${ED25519}${" x".repeat(5_000)}`, "longer than 8192 characters"],
 ])("%.60j is rejected: %s", (text, error) => expect(errorOf(text)).toBe(error));
 
-test("a key with one changed byte of its structure is rejected", () => {
+test("a key is rejected if one byte of its structure is changed", () => {
   const structure = 4 + type.length + 4;
   fc.assert(fc.property(fc.nat(structure - 1), fc.integer({ min: 1, max: 255 }), (at, flip) => {
     const changed = Buffer.from(padded);

@@ -8,7 +8,7 @@ const cursor = fc.dictionary(
   { noNullPrototype: true },
 );
 
-test("a token decodes to its cursor, and is safe in a URL", () => {
+test("a token decodes to its cursor, and contains only URL-safe characters", () => {
   fc.assert(fc.property(cursor, (value) => {
     const token = encodePageToken(value);
     expect(token).toMatch(/^[A-Za-z0-9_-]+$/);
@@ -16,7 +16,7 @@ test("a token decodes to its cursor, and is safe in a URL", () => {
   }));
 });
 
-test("an invalid token is null and never throws", () => {
+test("decodePageToken returns null for an invalid token and never throws", () => {
   fc.assert(fc.property(fc.string(), (text) => {
     const value = decodePageToken(text);
     if (value !== null) expect(encodePageToken(value)).toBe(text);

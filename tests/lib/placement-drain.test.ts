@@ -1,4 +1,4 @@
-// The preview of a drain: targets of a node's instances.
+// The preview of a drain: the nodes that could take a node's instances.
 import { describe, expect, test } from "vitest";
 import { DrainPreview } from "../../src/contract/placement.ts";
 import { type HostedInstance, looksLikeQuorum, previewDrain } from "../../src/lib/placement/drain.ts";
@@ -31,7 +31,7 @@ function drain(instances: readonly HostedInstance[], nodes: Snapshot, from = cap
 
 describe("a drain preview", () => {
   test("never promises a slot twice: two slots for three instances place two and not the third", () => {
-    // 64 GiB with 32 GiB each: one node takes two.
+    // The node has 64 GiB and each instance needs 32 GiB, so it takes two.
     const preview = drain([1, 2, 3].map((n) => instance(n)), snapshot(node(1), node(2)));
     expect(preview.placeable.map(({ target_cn_uuid }) => target_cn_uuid)).toEqual([uuid(2), uuid(2)]);
     expect(preview.not_placeable).toEqual([expect.objectContaining({
@@ -43,7 +43,7 @@ describe("a drain preview", () => {
     expect(DrainPreview.parse(preview)).toEqual(preview);
   });
 
-  test("places the largest first, which leaves the gaps for the small ones", () => {
+  test("places the largest instances first, so that small ones fill the gaps", () => {
     const small = [1, 2].map((n) => instance(n, { memory_bytes: 16 * GIB }));
     const half = capacity({ ram_total_mb: 32_768 });
     const preview = drain([...small, instance(3)], snapshot(node(2, { capacity: half }), node(3, { capacity: half })));
@@ -51,12 +51,12 @@ describe("a drain preview", () => {
     expect(preview.capacity_ok).toBe(true);
   });
 
-  test("never names the node itself, even if it has room", () => {
+  test("never places an instance on the drained node itself, even if it has room", () => {
     const preview = drain([instance(1)], snapshot(node(1)));
     expect(preview.not_placeable[0]?.reason).toBe("there is no other approved node");
   });
 
-  test("of an empty node has no result for capacity, because there is nothing to place", () => {
+  test("of a node without instances has empty lists and capacity_ok false", () => {
     expect(drain([], snapshot(node(1), node(2)))).toEqual({
       instances_on_cn: 0,
       placeable: [],
@@ -67,13 +67,13 @@ describe("a drain preview", () => {
     });
   });
 
-  test("places a running instance only where it can keep running, and a stopped one anywhere", () => {
+  test("places a running instance only on a node with compatible hardware, and a stopped one on any node", () => {
     const elsewhere = snapshot(node(2, { capacity: capacity({ cpu_features: [] }) }));
     expect(drain([instance(1)], elsewhere).not_placeable).toHaveLength(1);
     expect(drain([instance(1, { state: "stopped" })], elsewhere).placeable).toHaveLength(1);
   });
 
-  test("spreads a tenant over fault domains", () => {
+  test("spreads a tenant's instances over fault domains", () => {
     const nodes = snapshot(
       node(2, { rules: { fault_domain: "a" } }),
       node(3, { rules: { fault_domain: "b" } }),
@@ -83,7 +83,7 @@ describe("a drain preview", () => {
     expect(new Set(preview.placeable.map(({ target_cn_uuid }) => target_cn_uuid)).size).toBe(2);
   });
 
-  test("lists members of a quorum", () => {
+  test("lists instances whose names look like members of a quorum", () => {
     const names = ["web-1", "etcd-2", "prod-consul", "vault01", "MongoDB-a", "my_zk_3"];
     const preview = drain(names.map((name, n) => instance(n, { name, memory_bytes: GIB })), snapshot(node(2)));
     expect(preview).toMatchObject({
@@ -92,7 +92,10 @@ describe("a drain preview", () => {
     });
   });
 
-  test.each(["raftery", "vaulted", "consulting", "kafkaesque", "web"])("%s is not a member of a quorum", (name) => {
-    expect(looksLikeQuorum(name)).toBe(false);
-  });
+  test.each(["raftery", "vaulted", "consulting", "kafkaesque", "web"])(
+    "does not count %s as a quorum member",
+    (name) => {
+      expect(looksLikeQuorum(name)).toBe(false);
+    },
+  );
 });

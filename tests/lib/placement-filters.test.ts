@@ -21,7 +21,10 @@ const props = (fields: object) => ({
   zpool_props: { zones: { compression: "lz4", encryption: "off", recordsize_bytes: 131_072, ...fields } },
 });
 
-/** `accept`, `skip`, or the reason of a rejection. In the order of the filters. */
+/**
+ * Filter, node, request, and the expected result: `accept`, `skip` or the reason of a rejection. In the order of the
+ * filters.
+ */
 const CASES: readonly Case[] = [
   ["cn-approved-and-live", {}, {}, "accept"],
   ["cn-approved-and-live", { state: "disabled" }, {}, "it is disabled"],
@@ -93,7 +96,7 @@ const CASES: readonly Case[] = [
     `${1_000 * GIB} bytes of disk left of ${1_000 * GIB}, ${1_000 * GIB + 1} wanted`,
   ],
   ["cn-zpool-has-space", { capacity: capacity({ zpools: [] }) }, {}, "it has no pool zones"],
-  // Allocated, although the pool reports all of it as free.
+  // The disks are allocated to instances, although the pool reports all of its space as free.
   ["cn-zpool-has-space", used({ disk_bytes: 980 * GIB }), {}, "accept"],
   [
     "cn-zpool-has-space",
@@ -101,7 +104,7 @@ const CASES: readonly Case[] = [
     {},
     `${20 * GIB - 1} bytes of disk left of ${1_000 * GIB}, ${20 * GIB} wanted`,
   ],
-  // Used by other data, and by disks that are not created yet.
+  // The free space is limited by other data, and by disks that are not created yet.
   ["cn-zpool-has-space", { capacity: zones(1_000, 50), unmade_bytes: 30 * GIB }, {}, "accept"],
   [
     "cn-zpool-has-space",
@@ -170,7 +173,7 @@ describe("the verdict of a filter", () => {
     expect(result?.verdict).toBe(said === "accept" || said === "skip" ? said : "reject");
   });
 
-  test("every filter that can reject has a case in which it does", () => {
+  test("the table has a rejection for every filter that can reject", () => {
     const never: PlacementFilter[] = ["cn-numa-fits", "cn-affinity-required"];
     const rejecting = new Set(
       CASES.filter(([, , , said]) => said !== "accept" && said !== "skip").map(([name]) => name),

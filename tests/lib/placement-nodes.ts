@@ -1,4 +1,4 @@
-// Nodes and requests for tests of placement. Their defaults fit each other.
+// Nodes and requests for tests of placement. By default, every node accepts every request.
 import type { CapacityReport } from "../../src/contract/agent.ts";
 import { UNRESTRICTED } from "../../actors/cn/state.ts";
 import { PLACEMENT_PROFILES_DEFAULT } from "../../src/contract/placement-profiles.ts";
@@ -14,12 +14,12 @@ export const TENANT = "aaaaaaaa-0000-4000-8000-000000000002";
 export const STRANGER = "aaaaaaaa-0000-4000-8000-000000000003";
 export const SPREAD = activeProfile(PLACEMENT_PROFILES_DEFAULT);
 
-/** Returns the n-th node's UUID. The UUIDs sort like their numbers. */
+/** Returns the n-th node's UUID. The UUIDs sort in the order of n. */
 export function uuid(n: number): string {
   return `00000000-0000-4000-8000-${String(n).padStart(12, "0")}`;
 }
 
-/** 16 threads, 64 GiB of memory, 1,000 GiB of disk. */
+/** Returns a capacity report. Default: 16 threads, 64 GiB of memory, 1,000 GiB of disk. */
 export function capacity(fields: Partial<CapacityReport> = {}): CapacityReport {
   return {
     cpu_cores_physical: 8,
@@ -66,7 +66,7 @@ export function snapshot(...nodes: readonly NodeSnapshot[]): Snapshot {
   return { now: NOW, nodes };
 }
 
-/** Two vCPUs, 4 GiB of memory, 20 GiB of disk. */
+/** Returns a request. Default: 2 vCPUs, 4 GiB of memory, 20 GiB of disk. */
 export function request(fields: Partial<PlacementRequest> = {}): PlacementRequest {
   return {
     cpu_units: 200,

@@ -1,4 +1,4 @@
-// Properties of placement for any nodes and requests.
+// Property tests of placement with random nodes and requests.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { pick } from "../../src/lib/placement/pick.ts";
@@ -38,7 +38,7 @@ const aNode = fc.record({
 );
 const nodes = fc.array(aNode, { maxLength: 6 }).map((made) => snapshot(...made.map((make, n) => make(n))));
 
-/** The largest request. */
+/** The largest value of each size in a random request. */
 const LARGEST = {
   cpu: { cpu: 32, ram_mb: 256, disk_bytes: GIB },
   ram: { cpu: 1, ram_mb: 32_768, disk_bytes: GIB },
@@ -60,7 +60,7 @@ const manyRequests = fc.constantFrom(...Object.values(LARGEST)).chain((largest) 
 
 type Placed = { readonly asked: PlacementRequest; readonly on: string };
 
-/** Places instances on their first candidates in sequence, like commits. */
+/** Places instances one after the other, each on its first candidate, as commits do. */
 function placeAll(start: Snapshot, requests: readonly PlacementRequest[]): Placed[] {
   let nodes = start;
   return requests.flatMap((asked) => {
@@ -71,7 +71,7 @@ function placeAll(start: Snapshot, requests: readonly PlacementRequest[]): Place
   });
 }
 
-/** A second count, from the instances on the node. */
+/** Returns whether a node is overcommitted. Computes its use again, from the instances placed on it. */
 function overcommitted({ capacity: report, placement: rules }: NodeSnapshot, on: readonly PlacementRequest[]): boolean {
   if (report === null) return on.length > 0;
   const sum = (what: "cpu_units" | "ram_mb" | "disk_bytes") => on.reduce((total, asked) => total + asked[what], 0);
@@ -82,7 +82,7 @@ function overcommitted({ capacity: report, placement: rules }: NodeSnapshot, on:
     sum("disk_bytes") > pool!.free_bytes * (rules.overprovision_disk ?? 1);
 }
 
-test("no sequence of instances overcommits a node or uses a node that must stay free", () => {
+test("no sequence of placements overcommits a node or uses a node that is cordoned, reserved or pinned to others", () => {
   fc.assert(
     fc.property(nodes, manyRequests, (start, requests) => {
       const placed = placeAll(start, requests);
@@ -119,7 +119,7 @@ test("the order of the nodes has no effect", () => {
   }));
 });
 
-test("a node without room for a request has no room for a larger one", () => {
+test("a node that rejects a request for lack of room also rejects a larger one", () => {
   fc.assert(fc.property(nodes, aRequest, fc.nat(1_000), fc.nat(100), (snap, asked, ram, cpu) => {
     const larger = { ...asked, ram_mb: asked.ram_mb + ram, cpu_units: asked.cpu_units + cpu };
     const accepted = (what: PlacementRequest) =>

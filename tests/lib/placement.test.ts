@@ -1,4 +1,4 @@
-// The choice of a node: scorers, profiles, ties, and the report about every node.
+// How a node is chosen: scorers, profiles, ties, and the report about every node.
 import { describe, expect, test } from "vitest";
 import type { PlacementScorer } from "../../src/contract/enums.ts";
 import { PLACEMENT_SCORERS } from "../../src/contract/enums.ts";
@@ -24,7 +24,7 @@ import {
   uuid,
 } from "./placement-nodes.ts";
 
-/** A profile with one scorer only. */
+/** Returns a profile in which only this scorer has a weight. */
 function only(scorer: PlacementScorer) {
   const weights = Object.fromEntries(PLACEMENT_SCORERS.map((name) => [name, name === scorer ? 1 : 0]));
   return activeProfile({ active: "p", profiles: [{ name: "p", description: "", builtin: false, weights }] });
@@ -58,7 +58,7 @@ describe("a scorer gives a node", () => {
     ["score-fewer-cotenant-zones", 0.8, { neighbours: [{ tenant_id: STRANGER, silo_id: SILO, count: 1 }] }, {}],
     ["score-fewer-cotenant-zones", 1, { neighbours: [{ tenant_id: STRANGER, silo_id: STRANGER, count: 9 }] }, {}],
     ["score-avoid-hot-now", 0.7, { load: load(false) }, {}],
-    // Stale: the capacity report has a quarter of the CPU and half of the memory.
+    // The load summary is stale, so the capacity report counts: a quarter of the CPU and half of the memory are used.
     ["score-avoid-hot-now", 0.625, { load: load(true) }, {}],
     ["score-avoid-hot-now", 0.5, { capacity: capacity({ cpu_utilization_pct: 0 }) }, {}],
     ["score-avoid-hot-now", 0, { capacity: capacity({ cpu_utilization_pct: 0, ram_available_mb: 0 }) }, {}],
@@ -69,7 +69,7 @@ describe("a scorer gives a node", () => {
     expect(score(scorer, fields, asked)).toBeCloseTo(expected, 12);
   });
 
-  test("chance: constant for a node and an instance, different for another instance, spread over the whole range", () => {
+  test("score-uniform-random is constant for a node and an instance, differs for another instance, and covers the whole range", () => {
     const of = (instance_id: string) => score("score-uniform-random", {}, { instance_id })!;
     expect(of(uuid(7))).toBe(of(uuid(7)));
     const drawn = Array.from({ length: 1_000 }, (_, n) => of(uuid(n)));
@@ -82,7 +82,7 @@ describe("a scorer gives a node", () => {
 });
 
 describe("the profile", () => {
-  test("that is active counts, and the six built-in ones exist", () => {
+  test("that is active determines the weights, and the six built-in profiles exist", () => {
     const names = PLACEMENT_PROFILES_DEFAULT.profiles.map(({ name }) => name);
     expect(names).toEqual(["spread", "consolidate", "balanced", "performance", "isolation", "power-save"]);
     expect(activeProfile({ ...PLACEMENT_PROFILES_DEFAULT, active: "power-save" }).weights).toEqual({
@@ -100,7 +100,7 @@ describe("the profile", () => {
     });
   });
 
-  test("with an unknown name is the first one; unknown scorers are ignored, missing ones keep their default", () => {
+  test("is the first one if the active name is unknown; unknown scorers are ignored, missing ones get their default", () => {
     const weights = { "score-ram-headroom": 7, "score-of-nothing": 9 };
     const profiles = [{ name: "mine", description: "", builtin: false, weights }];
     expect(activeProfile({ active: "gone", profiles })).toEqual({
@@ -109,7 +109,7 @@ describe("the profile", () => {
     });
   });
 
-  test("is rejected as a setting when the active one does not exist or a weight is outside 0 to 10", () => {
+  test("setting is rejected if the active profile does not exist or a weight is outside 0 to 10", () => {
     const weighing = (weight: number) => ({
       active: "p",
       profiles: [{ name: "p", description: "", builtin: false, weights: { "score-ram-headroom": weight } }],
@@ -119,7 +119,7 @@ describe("the profile", () => {
     expect(good({ ...weighing(1), active: "q" })).toBe(false);
   });
 
-  test("decides: spread chooses the empty node, consolidate the fault domain of the tenant's other instances", () => {
+  test("decides the choice: spread chooses the empty node, consolidate the fault domain of the tenant's other instances", () => {
     const nodes = snapshot(
       node(1, { rules: { fault_domain: "a" } }),
       node(2, { rules: { fault_domain: "b" }, neighbours: [mates(4)], used: { ...used, ram_mb: 8_192, instances: 4 } }),
@@ -132,7 +132,7 @@ describe("the profile", () => {
 });
 
 describe("a pick", () => {
-  test("of equal nodes is the lowest UUID, in any order of the nodes", () => {
+  test("among nodes with equal scores chooses the lowest UUID, whatever the order of the nodes", () => {
     const tied = only("score-platform-current");
     const nodes = [3, 1, 2].map((n) => node(n));
     expect(pick(request(), snapshot(...nodes), tied).candidates).toEqual([uuid(1), uuid(2), uuid(3)]);
@@ -145,7 +145,7 @@ describe("a pick", () => {
     expect(candidates).toEqual(Array.from({ length: 8 }, (_, n) => uuid(n)));
   });
 
-  test("of a retry is drawn from the best nodes, in an order that differs between instances", () => {
+  test("for a retry draws from the best nodes, in an order that differs between instances", () => {
     const nodes = [
       ...Array.from({ length: 40 }, (_, n) => node(n, { used: { ...used, ram_mb: n * 1_024 } })),
       ...Array.from({ length: 40 }, (_, n) => node(40 + n, { rules: { reserved: true } })),
@@ -162,7 +162,7 @@ describe("a pick", () => {
     expect([...all].sort()).toEqual(Array.from({ length: 40 }, (_, n) => uuid(n)).sort());
   });
 
-  test("without a fitting node has no candidate and counts the rejections", () => {
+  test("has no candidate if no node fits, and counts the rejections", () => {
     expect(pick(request(), snapshot(), SPREAD)).toMatchObject({
       candidates: [],
       report: { chosen: null, per_cn: [], reject_counts: {} },
@@ -180,7 +180,7 @@ describe("a pick", () => {
     ]);
   });
 
-  test("reports in the shape of the API description, with points that add up", () => {
+  test("has a report that matches the API's schema, in which the scores add up to the total", () => {
     const { report } = pick(request(), snapshot(node(1), node(2, { capacity: null })), SPREAD);
     expect(ExplainReport.parse(JSON.parse(JSON.stringify(report)))).toEqual(report);
     const [best, rejected] = report.per_cn;
@@ -190,7 +190,7 @@ describe("a pick", () => {
   });
 });
 
-test("an instance takes 100 units for a vCPU and whole MiB of memory, rounded down", () => {
+test("sizesOf counts 100 units per vCPU, and memory in whole MiB, rounded down", () => {
   expect(sizesOf({ cpu: 3, memory_bytes: 2 ** 20 * 5 - 1, disk_bytes: 7 })).toEqual({
     cpu_units: 300,
     ram_mb: 4,
@@ -198,7 +198,7 @@ test("an instance takes 100 units for a vCPU and whole MiB of memory, rounded do
   });
 });
 
-test("one more instance on a node uses room, counts as a neighbour, and its disk is not created yet", () => {
+test("withInstance uses room, counts the instance as a neighbour, and counts its disk as not created yet", () => {
   const start = snapshot(node(1, { used, neighbours: [mates(1)] }), node(2));
   const { nodes } = withInstance(start, uuid(1), { ...request(), tenant_id: TENANT, silo_id: SILO, count: 1 });
   expect(nodes[0]).toMatchObject({

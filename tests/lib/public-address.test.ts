@@ -1,4 +1,4 @@
-// Public addresses in every spelling that a URL accepts. docs/reliability.md S-25 and S-47.
+// Which addresses are public, in every spelling that a URL accepts. docs/reliability.md S-25 and S-47.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { formatIp, inCidr, parseCidr, parseIp } from "../../src/lib/net/ip-address.ts";
@@ -12,7 +12,7 @@ import {
 import { SPECIAL_RANGES, spellings } from "../security/special-addresses.ts";
 
 describe("S-25: no address of a special-purpose range is public", () => {
-  test.each(SPECIAL_RANGES)("%s, its first, its last and any other address", (range) => {
+  test.each(SPECIAL_RANGES)("%s: neither its first, its last nor any other address", (range) => {
     const cidr = parseCidr(range)!;
     const size = 1n << BigInt((cidr.family === 4 ? 32 : 128) - cidr.prefix);
     fc.assert(
@@ -25,7 +25,7 @@ describe("S-25: no address of a special-purpose range is public", () => {
     );
   });
 
-  test.each(SPECIAL_RANGES.map((range) => range.split("/")[0]!))("%s in every spelling is rejected", (address) => {
+  test.each(SPECIAL_RANGES.map((range) => range.split("/")[0]!))("%s: rejected in every spelling", (address) => {
     for (const url of spellings(address)) {
       expect([url, isLiterallyPrivate(new URL(url), [])]).toEqual([url, true]);
     }
@@ -45,7 +45,7 @@ test.each(["", "x", "1.1.1", "01.1.1.1", "fe80::1%eth0", "1.1.1.1%lo"])(
   },
 );
 
-test("a range of the operator allows its addresses, mapped ones too, and no other", () => {
+test("a range that the operator allows permits its addresses, also IPv4-mapped ones, and no others", () => {
   const allowed = readRanges(["10.1.0.0/16", "fd00::/8", "no range", 7]);
   expect(["10.1.2.3", "::ffff:10.1.2.3", "fd12::1"].map((each) => mayBeFetched(each, allowed))).toEqual([
     true,
@@ -57,7 +57,7 @@ test("a range of the operator allows its addresses, mapped ones too, and no othe
 });
 
 test.each(["localhost", "LOCALHOST", "localhost.", "a.localhost", "%6cocalhost"])(
-  "the name %s is this machine",
+  "the host name %s is rejected without resolution, because it means this machine",
   (host) => {
     expect(isLiterallyPrivate(new URL(`http://${host}/`), [])).toBe(true);
     expect(isLiterallyPrivate(new URL(`http://${host}/`), readRanges(["127.0.0.0/8"]))).toBe(false);
@@ -65,13 +65,13 @@ test.each(["localhost", "LOCALHOST", "localhost.", "a.localhost", "%6cocalhost"]
 );
 
 test.each(["example.com", "127.0.0.1.example.com", "localhost.example.com"])(
-  "the name %s needs a resolver",
+  "the host name %s is not rejected before it is resolved",
   (host) => {
     expect(isLiterallyPrivate(new URL(`http://${host}/`), [])).toBe(false);
   },
 );
 
-test("parseIp accepts URL's output for each spelling", () => {
+test("parseIp accepts the text to which URL normalizes each spelling", () => {
   for (const url of spellings("127.0.0.1")) {
     const { hostname } = new URL(url);
     expect(parseIp(hostname.replace(/^\[|\]$/g, ""))).not.toBeNull();

@@ -27,7 +27,7 @@ const { tree } = fc.letrec((tie) => ({
   ),
 }));
 
-test("every secret is removed, at any depth and with any spelling of its key", () => {
+test("every secret is removed, at any depth and whatever the spelling of its key", () => {
   fc.assert(
     fc.property(tree, (sysinfo) => {
       expect(JSON.stringify(redactSysinfo(sysinfo)) ?? "").not.toContain(CANARY);
@@ -36,26 +36,26 @@ test("every secret is removed, at any depth and with any spelling of its key", (
   );
 });
 
-test("all other members stay in order, and the input is not changed", () => {
+test("all other members are kept in order, and the input is not changed", () => {
   const sysinfo = { z: 1, root_shadow: "x", a: [{ rabbitmq: "y", keep: null }, "root_shadow=x"], shadow: true };
   const before = structuredClone(sysinfo);
   expect(JSON.stringify(redactSysinfo(sysinfo))).toBe('{"z":1,"a":[{"keep":null},"root_shadow=x"],"shadow":true}');
   expect(sysinfo).toEqual(before);
 });
 
-test("names that only resemble a secret stay", () => {
+test("members whose names only resemble a secret's are kept", () => {
   const sysinfo = { root_shadow_set: true, my_rabbitmq: 1, rabbitmqx: 2, root: { shadow: 3 } };
   expect(redactSysinfo(sysinfo)).toEqual(sysinfo);
 });
 
-test("a member called __proto__ stays data", () => {
+test("a member named __proto__ is copied as data", () => {
   const copy = redactSysinfo(JSON.parse('{"__proto__":{"isRoot":true,"rabbitmq":1}}')) as Record<string, unknown>;
   expect(Object.getPrototypeOf(copy)).toBe(Object.prototype);
   expect(copy.isRoot).toBeUndefined();
   expect(JSON.stringify(copy)).toBe('{"__proto__":{"isRoot":true}}');
 });
 
-test("a hundred thousand levels do not overflow the stack", () => {
+test("a hundred thousand levels of nesting do not overflow the stack", () => {
   let sysinfo: unknown = { root_shadow: CANARY, bottom: true };
   for (let level = 0; level < 100_000; level++) sysinfo = level % 2 ? [sysinfo] : { next: sysinfo };
   let copy = redactSysinfo(sysinfo) as Record<string, unknown>;
@@ -63,6 +63,6 @@ test("a hundred thousand levels do not overflow the stack", () => {
   expect(copy).toEqual({ bottom: true });
 });
 
-test.each([null, 0, "", "root_shadow", true, []])("%j is its own copy", (value) => {
+test.each([null, 0, "", "root_shadow", true, []])("%j is returned unchanged", (value) => {
   expect(redactSysinfo(value)).toEqual(value);
 });

@@ -8,7 +8,7 @@ const disk = (name: string, gb: number, more: Partial<Disk> = {}): Disk => {
 const grouped = (...disks: Disk[]) =>
   sizeClasses(disks).map(({ gb, disks }) => `${gb}: ${disks.map(({ name }) => name).join(" ")}`);
 
-test("a whole number of GB is its own capacity", () => {
+test("a whole number of GB is its own nominal capacity", () => {
   fc.assert(fc.property(fc.integer({ min: 1, max: 1_000_000 }), (gb) => {
     expect(nominalGb(gb * 1e9)).toBe(gb);
   }));
@@ -29,18 +29,18 @@ test.each([
   [0, 0],
 ])("%d bytes have the nominal capacity %d GB", (bytes, gb) => expect(nominalGb(bytes)).toBe(gb));
 
-test("classes merge when the difference is at most 5 % of the larger one", () => {
+test("classes merge if their difference is at most 5 % of the larger one", () => {
   expect(grouped(disk("a", 950), disk("b", 1_000))).toEqual(["1000: b a"]);
   expect(grouped(disk("a", 949), disk("b", 1_000))).toEqual(["949: a", "1000: b"]);
   expect(grouped(disk("a", 1_000), disk("b", 949))).toEqual(["1000: a", "949: b"]);
 });
 
-test("the class with more disks keeps its size, the later one when they are equal", () => {
+test("of two merged classes, the one with more disks keeps its size, or the later one if both have the same number", () => {
   expect(grouped(disk("a", 100), disk("b", 100), disk("c", 104))).toEqual(["100: a b c"]);
   expect(grouped(disk("a", 100), disk("b", 104))).toEqual(["104: b a"]);
 });
 
-test("a chain of neighbours merges in the order of the disks", () => {
+test("in a chain of classes within 5 % of each other, the order of the disks decides which ones merge", () => {
   expect(grouped(disk("a", 100), disk("b", 105), disk("c", 110))).toEqual(["105: b a c"]);
   expect(grouped(disk("b", 105), disk("c", 110), disk("a", 100))).toEqual(["110: c b", "100: a"]);
 });

@@ -22,13 +22,13 @@ test("disks are listed in the order of the inventory, with whole GB", () => {
 });
 
 test.each([null, -1, "", "6e2", "600 GB", true, {}, 1e16, Number.MAX_VALUE])(
-  "a size of %j counts as no size",
+  "a disk with the size %j has no size",
   (size) => {
     expect(disksOf({ Disks: { c0: { "Size in GB": size } } })).toEqual([{ name: "c0", size_gb: 0 }]);
   },
 );
 
-test("a disk called __proto__ is a disk like any other", () => {
+test("a disk named __proto__ is listed like any other", () => {
   const sysinfo = JSON.parse('{"Disks":{"__proto__":{"Size in GB":480},"":{"Size in GB":1},"c1":480}}');
   expect(disksOf(sysinfo)).toEqual([{ name: "__proto__", size_gb: 480 }, { name: "c1", size_gb: 0 }]);
 });
@@ -38,7 +38,7 @@ test("MACs are canonical, each once, in the order of the inventory", () => {
     .toEqual(["02:aa:bb:cc:dd:02", "02:aa:bb:cc:dd:01", "02:aa:bb:cc:dd:03"]);
 });
 
-test("zero, group and broken MACs and the MACs of virtual interfaces are not a machine's", () => {
+test("zero, group and malformed MACs and the MACs of virtual interfaces are not listed", () => {
   const sysinfo = {
     ...nics("00:00:00:00:00:00", "ff:ff:ff:ff:ff:ff", "01:00:5e:00:00:01", "net0", null, 17, ["02aabbccdd01"]),
     "Virtual Network Interfaces": { vnic0: { "MAC Address": "02:aa:bb:cc:dd:05" } },
@@ -46,12 +46,12 @@ test("zero, group and broken MACs and the MACs of virtual interfaces are not a m
   expect(macsOf(sysinfo)).toEqual([]);
 });
 
-test("a serial number is text without surrounding space", () => {
+test("a serial number is a text, returned without surrounding space", () => {
   expect(serialOf({ "Serial Number": " ABC1234 " })).toBe("ABC1234");
   for (const serial of ["", "  ", 7, null, ["x"]]) expect(serialOf({ "Serial Number": serial })).toBeNull();
 });
 
-test("no inventory makes a parser fail", () => {
+test("no parser throws, whatever the inventory", () => {
   const key = fc.constantFrom("Disks", "Network Interfaces", "Serial Number", "net0", "MAC Address", "Size in GB");
   const { tree } = fc.letrec((tie) => ({
     tree: fc.oneof({ maxDepth: 4 }, fc.jsonValue({ maxDepth: 1 }), fc.dictionary(key, tie("tree"))),

@@ -6,7 +6,7 @@ import { uuid7 } from "../../src/lib/ids/uuid7.ts";
 const ms = fc.integer({ min: 0, max: 2 ** 48 - 1 });
 const random = fc.uint8Array({ minLength: 10, maxLength: 10 });
 
-test("it is a UUIDv7 with its milliseconds", () => {
+test("uuid7 returns a UUIDv7 that contains the milliseconds", () => {
   fc.assert(fc.property(ms, random, (at, bytes) => {
     const uuid = uuid7(at, bytes);
     expect(z.uuidv7().safeParse(uuid).success).toBe(true);
@@ -14,14 +14,14 @@ test("it is a UUIDv7 with its milliseconds", () => {
   }));
 });
 
-test("text order is time order", () => {
+test("UUIDs sort as text in the order of their times", () => {
   fc.assert(fc.property(ms, ms, random, random, (a, b, one, two) => {
     fc.pre(a < b);
     expect(uuid7(a, one) < uuid7(b, two)).toBe(true);
   }));
 });
 
-test("the random bytes are not changed", () => {
+test("uuid7 does not change its random bytes", () => {
   const bytes = new Uint8Array(10).fill(255);
   expect(uuid7(0, bytes)).toBe("00000000-0000-7fff-bfff-ffffffffffff");
   expect(bytes).toEqual(new Uint8Array(10).fill(255));

@@ -1,4 +1,4 @@
-// The connector: one GET to the checked address, under the requested name. docs/reliability.md S-25.
+// The connector: sends one GET to the checked address, with the requested host name. docs/reliability.md S-25.
 import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
@@ -40,7 +40,7 @@ const serve = (answer: RequestListener) => listen(createHttpServer(answer));
 const get = (url: string, outbound: Partial<Outbound> = {}) =>
   fetchOutbound(url, { reach: LOOPBACK, signal: AbortSignal.timeout(10_000), ...outbound });
 
-test("the request has the name's Host, no credential and no cookie, and its response is returned unchanged", async () => {
+test("the request has the URL's host name in Host, no credential and no cookie, and the response is returned unchanged", async () => {
   const seen: IncomingMessage[] = [];
   const port = await serve((request, response) => {
     seen.push(request);
@@ -64,7 +64,7 @@ test("the request has the name's Host, no credential and no cookie, and its resp
   });
 });
 
-test("a name is resolved once, all its addresses are checked, and the next is used if one is down", async () => {
+test("a name is resolved once, all its addresses are checked, and if one is down the next is used", async () => {
   const port = await serve((_request, response) => void response.end("here"));
   let resolved = 0;
   const resolve = (addresses: string[]) => () => Promise.resolve((resolved += 1, addresses));
@@ -86,7 +86,7 @@ test.each(["ftp://127.0.0.1/", "file:///etc/passwd", "nonsense", "http://user@12
   },
 );
 
-test("an origin that the user named is fetched from the addresses of its first resolution only", async () => {
+test("an origin that the user named is fetched only from the addresses to which its name first resolved", async () => {
   const port = await serve((_request, response) => void response.end("index"));
   const url = `http://mirror.example:${port}/`;
   const reach = { ...NOWHERE, named: namedOrigins([url]) };
@@ -106,7 +106,7 @@ describe("a response", () => {
     await expect(get(`http://127.0.0.1:${port}/`).then((response) => response.text())).rejects.toThrow();
   });
 
-  test("that does not arrive ends with the signal, before the headers and in the body", async () => {
+  test("that stalls, before the headers or in the body, fails when the signal is aborted", async () => {
     const silent = await serve(() => {});
     const stalled = await serve((_request, response) => void response.writeHead(200).write("part"));
     const soon = () => ({ signal: AbortSignal.timeout(200) });
@@ -125,7 +125,7 @@ describe("a response", () => {
   });
 });
 
-test("S-25: TLS is checked for the name, not for the address, and names it in SNI", async () => {
+test("S-25: the TLS certificate is verified for the host name, not the address, and SNI contains the name", async () => {
   const folder = await temporaryFolder("connector");
   try {
     const authority = newAuthority();
