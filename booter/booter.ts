@@ -1,4 +1,4 @@
-// The running booter: all servers share the records, the files and the decision.
+// Starts all servers of the booter. They share the boot records, the served files and the decision.
 import { join } from "node:path";
 import { openAmqp } from "./amqp/listener.ts";
 import { amqpLogin, macOfLogin } from "./amqp/rights.ts";
@@ -46,12 +46,12 @@ export type Booter = {
 export type BooterOptions = {
   readonly config: BooterConfig;
   readonly log: Log;
-  /** Replaces the client for the control plane of the configuration. */
+  /** Replaces the API client that the configuration describes; for tests. */
   readonly api?: ApiClient;
 };
 
 const MIRROR_MS = 3_600_000;
-/** After a failed refresh: a site that is being set up does not wait an hour. */
+/** The pause after a failed refresh of the mirror; short, so that a site that is being set up does not wait an hour. */
 const MIRROR_RETRY_MS = 60_000;
 const SAVE_MS = 30_000;
 
@@ -185,7 +185,7 @@ export async function openBooter({ config, log, api: given }: BooterOptions): Pr
     const metrics = await openMetrics({ port: config.metrics.port, counters, healthy: () => records.reachable() });
     closers.push(metrics.close);
 
-    // Nothing waits for the control plane: cached records serve until it answers.
+    // The start does not wait for the control plane: cached records are used until it answers.
     let staged_now = false;
     repeated.push(every(refreshPause_ms, async () => void await records.refresh()));
     repeated.push(every(() => SAVE_MS, () => saveCache(cachePath(config.state_dir), secret, records.cached())));
@@ -208,12 +208,12 @@ export async function openBooter({ config, log, api: given }: BooterOptions): Pr
   }
 }
 
-/** Reads many records less often: reading takes at most about a tenth of the time. */
+/** Returns the pause until the next reading of all records: ten times as long as the last one took, within limits. */
 export function refreshPause_ms(took_ms: number): number {
   return Math.max(REFRESH_MS, Math.min(took_ms * 10, READING_MS - took_ms * 2));
 }
 
-/** Returns the booter's address in the machine's own network; the first address for machines behind relays. */
+/** Returns the booter's address in the machine's own network, or its first address for a machine behind a relay. */
 function serverFor({ segment }: Pick<BooterConfig, "segment">, address: string): string {
   const value = ipv4Number(address) ?? 0;
   const near = segment.find((each) => sameNetwork(ipv4Number(each.address) ?? 0, value, each.prefix_len));

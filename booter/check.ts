@@ -1,5 +1,5 @@
-// `booter check` checks the configuration, the files, the ports and the control plane, and shows what a machine would
-// get and why. It changes nothing: it only reads records and never reports a machine as seen.
+// `booter check` checks the configuration, the files, the ports and the control plane. With a MAC address it also shows
+// what that machine would boot and why. It changes nothing: it reads records and never reports a machine as seen.
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { readFile } from "node:fs/promises";
@@ -60,7 +60,7 @@ async function portFindings({ dhcp, tftp, segment }: BooterConfig): Promise<Find
   for (const { address } of segment) {
     for (const [name, port] of [["DHCP", dhcp.port], ["TFTP", tftp.port]] as const) {
       try {
-        // Shared, so that a running booter does not make the check fail.
+        // Opens the port as shared, so that the check succeeds while a booter is running.
         const socket = await openUdp({ address, port, shared: true, received: () => {}, failed: () => {} });
         await socket.close();
         findings.push(ok(`${name}: ${address} port ${port} can be opened`));
@@ -97,7 +97,7 @@ async function setupFindings({ ur }: BooterConfig, find: (name: string) => Promi
   }));
 }
 
-/** Verifies the upstream channel as the mirror does, without its tarballs. */
+/** Verifies the upstream channel as the mirror does, but does not download its tarballs. */
 async function channelFindings({ ur }: BooterConfig): Promise<Finding[]> {
   const { upstream_channel_url: url, upstream_key_file } = ur?.setup ?? {};
   if (url === undefined) return [];
@@ -176,7 +176,7 @@ const REASONS: Readonly<Record<Extract<Decision, { readonly kind: "nothing" }>["
   image_not_staged: "its platform image is not staged on this booter",
 };
 
-/** Reads a configuration file. The error of a failure names it. */
+/** Reads a configuration file. Throws an error that names the file if it cannot be read. */
 export async function readConfigText(path: string): Promise<string> {
   try {
     return await readFile(path, "utf8");

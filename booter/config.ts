@@ -1,4 +1,4 @@
-// The configuration file. Unknown keys are refused, and every message names its key.
+// Reads the configuration file. Unknown keys are refused, and every error message names the key that it is about.
 import { parse } from "smol-toml";
 import { z } from "zod";
 import { isStamp } from "../src/lib/ids/stamp.ts";
@@ -7,7 +7,7 @@ import { CACHE_AGE_HOURS_DEFAULT } from "./limits.ts";
 import { CONSOLES } from "./script/arguments.ts";
 
 const port = z.number().int().min(1).max(65_535);
-/** 0 picks a free port, for tests. */
+/** A TCP or UDP port. 0 picks a free port, for tests. */
 const listenPort = z.number().int().min(0).max(65_535);
 const address = z.string().refine((text) => ipv4Number(text) !== null, "must be an IPv4 address");
 const network = z.string().transform((text, context) => {
@@ -70,7 +70,10 @@ export type SetupConfig = z.output<typeof Setup>;
 
 export class ConfigFault extends Error {}
 
-/** @throws ConfigFault with one line per problem, each beginning with the file and the key */
+/**
+ * Parses and validates the text of a configuration file.
+ * @throws ConfigFault with one line per problem; each line begins with the file and the key
+ */
 export function readBooterConfig(text: string, name: string): BooterConfig {
   let document: unknown;
   try {

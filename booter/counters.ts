@@ -1,7 +1,8 @@
-// Counters and gauges in Prometheus text. Labels have fixed sets of values, so that no sender can create new series.
+// Counters and gauges in Prometheus text format. Each label has a fixed set of values, so that no packet can create a
+// new time series.
 export type Counters = {
   count(name: string, labels?: Readonly<Record<string, string>>): void;
-  /** A value that is read when the metrics are. */
+  /** Registers a gauge. `read` is called whenever the metrics are requested. */
   gauge(name: string, read: () => number): void;
   valueOf(name: string, labels?: Readonly<Record<string, string>>): number;
   text(): string;
@@ -25,7 +26,7 @@ export function newCounters(): Counters {
   };
 }
 
-/** Runs for every packet, so it builds no list. */
+/** Returns the name of a series with its labels. It runs for every packet, so it builds no list. */
 function seriesOf(name: string, labels: Readonly<Record<string, string>>): string {
   let pairs = "";
   for (const key in labels) pairs += `${pairs === "" ? "" : ","}${key}="${labels[key]}"`;

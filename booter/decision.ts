@@ -1,9 +1,10 @@
-// Decides what a machine gets. DHCP, TFTP and HTTP all call it, so that none of them serves a machine that another
-// refuses. A refused machine gets no answer; the reason is logged. docs/booting.md, "Boot records".
+// Decides what a machine boots. The DHCP, TFTP and HTTP servers all use this decision, so that none of them serves a
+// machine that another refuses. A refused machine gets no answer, and the reason is logged. docs/booting.md, "Boot
+// records".
 import type { BootRecord } from "../src/contract/boot.ts";
 import { isStamp } from "../src/lib/ids/stamp.ts";
 
-/** The client: iPXE, one of three kinds of firmware, a machine of another architecture, or no netboot client at all. */
+/** Kinds of DHCP clients: iPXE, three kinds of firmware, a machine of another architecture, and no netboot client. */
 export const CLIENT_KINDS = ["ipxe", "uefi_http", "uefi", "bios", "foreign", "plain"] as const;
 export type ClientKind = (typeof CLIENT_KINDS)[number];
 
@@ -23,7 +24,7 @@ export type Silence = (typeof SILENCES)[number];
 export type Question = {
   readonly client: ClientKind;
   readonly record: Pick<BootRecord, "state" | "address" | "rescue" | "assigned_pi"> | null;
-  /** Whether the control plane just confirmed the record; false for a cached record while it is away. */
+  /** True if the control plane just confirmed the record; false for a cached record while it cannot be reached. */
   readonly verified: boolean;
   readonly policy: BootSettings;
 };
@@ -31,13 +32,13 @@ export type Question = {
 export type BootSettings = {
   readonly answer_only_pxe: boolean;
   readonly enrollment_pi: string | null;
-  /** Platform images that this booter has. */
+  /** The stamps of the platform images in this booter's folder. */
   readonly staged: ReadonlySet<string>;
 };
 
 export type Decision =
   | { readonly kind: "nothing"; readonly reason: Silence }
-  /** An address and nothing to boot: for a client that does not netboot, where the configuration allows it. */
+  /** An IP address, but no image: for a client that does not netboot, if the configuration allows it. */
   | { readonly kind: "lease" }
   | { readonly kind: "enrol" | "local" | "rescue"; readonly stamp: string };
 
@@ -45,7 +46,7 @@ export function decide({ client, record, verified, policy }: Question): Decision
   if (client === "plain" && policy.answer_only_pxe) return nothing("not_pxe");
   if (client === "foreign") return nothing("foreign_architecture");
   if (record === null) return nothing("no_record");
-  // While the control plane is away, no machine enrols: cached records serve enrolled nodes only.
+  // While the control plane cannot be reached, no machine enrols: cached records are used for enrolled nodes only.
   if (!verified && record.state !== "enrolled") return nothing("not_verified");
   if (record.rescue) return boots("rescue", [record.assigned_pi, policy.enrollment_pi], { client, record, policy });
   switch (record.state) {
@@ -61,7 +62,7 @@ export function decide({ client, record, verified, policy }: Question): Decision
 
 type Bootable = Pick<Question, "client" | "policy"> & { readonly record: NonNullable<Question["record"]> };
 
-/** Picks the first image that is staged and whose name is safe in a path and a boot script. */
+/** Picks the first wanted image that is staged and whose name is safe in a path and a boot script. */
 function boots(
   kind: "enrol" | "local" | "rescue",
   wanted: readonly (string | null)[],

@@ -1,5 +1,5 @@
-// The folder of served files: firmware programs at its top, platform images below os/STAMP. A name from a client
-// becomes part of a path only if it is in a map or matches a strict pattern. Links are followed only inside the folder.
+// The folder of served files: firmware programs at its top, platform images in os/STAMP. A name from a client becomes
+// part of a path only if it is in a map or matches a strict pattern. Links are followed only inside the folder.
 import { readdir, readFile, realpath, stat } from "node:fs/promises";
 import { join, sep } from "node:path";
 import { isStamp } from "../src/lib/ids/stamp.ts";
@@ -20,15 +20,15 @@ const IMAGE_FILES: ReadonlySet<string> = new Set([
 ]);
 
 export type Files = {
-  /** Platform images that have a kernel and an archive, as of the last scan. */
+  /** Returns the stamps of the platform images that had a kernel and an archive at the last scan. */
   staged(): ReadonlySet<string>;
   hasHash(stamp: string): boolean;
   program(name: string): Uint8Array | null;
-  /** Reads the folder. Returns whether the staged images changed. */
+  /** Scans the folder. Returns whether the set of staged images changed. */
   scan(): Promise<boolean>;
   /** Returns the file for a path below /os/, or null. */
   imageFile(path: string): Promise<string | null>;
-  /** Returns a file for the setup of a machine, platform-STAMP.tgz or boot-STAMP.tgz, or null. */
+  /** Returns the path of a file for the setup of a machine (platform-STAMP.tgz or boot-STAMP.tgz), or null. */
   setupFile(name: string): Promise<string | null>;
 };
 

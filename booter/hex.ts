@@ -1,4 +1,4 @@
-// Bytes as hex digits, by a table, since thousands of packets arrive.
+// Converts bytes to hex digits with a table, because it runs for every packet.
 const DIGITS: readonly string[] = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
 
 export function hexOf(bytes: Uint8Array): string {
@@ -7,7 +7,7 @@ export function hexOf(bytes: Uint8Array): string {
   return text;
 }
 
-/** Returns the canonical text of the MAC address at this offset. */
+/** Returns the MAC address at this offset as canonical text. */
 export function macAt(bytes: Uint8Array, at: number): string {
   const digits = (index: number) => DIGITS[bytes[at + index]!]!;
   return `${digits(0)}:${digits(1)}:${digits(2)}:${digits(3)}:${digits(4)}:${digits(5)}`;

@@ -1,9 +1,12 @@
-// IPv4 addresses as unsigned 32-bit numbers, as packets carry them.
+// Converts IPv4 addresses between text and the unsigned 32-bit numbers of packets.
 
 const DOT = 46;
 const ZERO = 48;
 
-/** Null unless the text is four decimal octets without leading zeros. Runs for every packet, so it uses no RegExp. */
+/**
+ * Parses an IPv4 address. Returns null unless the text is four decimal octets without leading zeros. It runs for every
+ * packet, so it uses no RegExp.
+ */
 export function ipv4Number(text: string): number | null {
   let [value, octet, digits, octets] = [0, 0, 0, 0];
   for (let at = 0; at <= text.length; at++) {
@@ -37,7 +40,7 @@ export function sameNetwork(a: number, b: number, prefix_len: number): boolean {
   return ((a & mask) >>> 0) === ((b & mask) >>> 0);
 }
 
-/** Returns a socket's peer address as IPv4 text: sockets for both families write ::ffff:10.0.0.1. */
+/** Returns a socket's peer address as IPv4 text. Sockets for both families show it as ::ffff:10.0.0.1. */
 export function peerText(address: string | undefined): string {
   return (address ?? "").replace(/^::ffff:/i, "");
 }

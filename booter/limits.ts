@@ -1,33 +1,34 @@
-// The booter's own limits, each with its unit and its origin. The limits of the wire are in src/contract/limits.ts.
+// The booter's own limits, each with its unit and its reason. Limits of the API are in src/contract/limits.ts.
 
-/** The DHCP lease: longer than a netboot and a setup run. Every renewal checks the record again. */
+/** The DHCP lease time: longer than a netboot and a setup run. Every renewal checks the record again. */
 export const DHCP_LEASE_S = 3_600;
-/** How long a verified record is used without asking again. Longer than reading all records takes on a busy
- * site: otherwise every packet would cause a lookup and increase the load. */
+/** How long a verified record is used without asking the control plane again. It is longer than reading all records
+ * takes on a busy site: otherwise every packet would cause a lookup and increase the load. */
 export const RECORD_FRESH_MS = 15_000;
-/** The longest time between two readings of all records, if possible. An operator's change takes effect then. */
+/** The longest time between two readings of all records, if possible. A reading applies the changes of operators. */
 export const READING_MS = 5_000;
 /** The shortest pause between two readings of all records. */
 export const REFRESH_MS = 2_000;
-/** Stock iPXE gives up after about 10 s (1, 2, 4, 8): a cached record answers well before. */
+/** The time after which an enrolled node is answered from the cache, well before stock iPXE gives up (about 10 s). */
 export const LOOKUP_MS = 1_500;
-/** The lookup limit for machines without a usable cached record: stock iPXE listens for about 10 s. */
+/** The lookup limit for machines without a usable cached record, because stock iPXE listens for about 10 s. */
 export const LOOKUP_LATE_MS = 8_000;
 /** docs/limits.md: concurrent lookups at the control plane. */
 export const PENDING_MAX = 1_024;
-/** How long a cached record is used while the control plane is away. */
+/** How long a cached record is used while the control plane cannot be reached. */
 export const CACHE_AGE_HOURS_DEFAULT = 24;
-/** Cached records, more than any site has. */
+/** The largest number of cached records, more than any site has. */
 export const RECORDS_MAX = 100_000;
-/** The validity of a boot script's address, which also ends with the machine's next DISCOVER. */
+/** How long a boot script's URL is valid. The machine's next DISCOVER also ends it. */
 export const TICKET_S = 600;
-/** Machines whose last DISCOVER is remembered. */
+/** The largest number of machines whose last DISCOVER is remembered. */
 export const TRANSACTIONS_MAX = 16_384;
-/** iPXE has 4,096 bytes for all arguments; longer ones make the machine panic. Measured: 3,500 is safe. */
+/** The longest boot script. iPXE has 4,096 bytes for all arguments, and longer ones make the machine panic. 3,500 was
+ * measured to be safe. */
 export const SCRIPT_BYTES_MAX = 3_500;
-/** An answer of the control plane: enough for a whole site's records. */
+/** The largest answer of the control plane that is read, enough for all records of a site. */
 export const ANSWER_BYTES_MAX = 67_108_864;
-/** A call to the control plane other than a lookup. */
+/** The time limit of a call to the control plane other than a lookup. */
 export const CALL_MS = 15_000;
 /** How often the folder of platform images is scanned. */
 export const STAGED_SCAN_MS = 10_000;
@@ -40,30 +41,30 @@ export const TFTP_TRANSFERS_PER_CLIENT_MAX = 4;
 /** One Ethernet frame without fragments: 1,500 less 20 of IP, 8 of UDP and 4 of TFTP. */
 export const TFTP_BLOCK_BYTES_MAX = 1_468;
 export const TFTP_WINDOW_BLOCKS_MAX = 16;
-/** The pause before blocks are repeated, and the number of tries before the transfer ends. */
+/** The pause before unacknowledged blocks are sent again, and the number of tries before the transfer ends. */
 export const TFTP_RESEND_MS = 1_000;
 export const TFTP_TRIES_MAX = 5;
-/** The largest file of the TFTP server. Firmware programs have some hundred kilobytes. */
+/** The largest file that the TFTP server sends. Firmware programs have some hundred kilobytes. */
 export const TFTP_FILE_BYTES_MAX = 16_777_216;
-/** The real agent's parser refuses larger frames. */
+/** The largest AMQP frame. The parser of the agent on the machines refuses larger ones. */
 export const AMQP_FRAME_BYTES_MAX = 131_072;
-/** The largest message. An inventory has some 100 kB, the setup script less. */
+/** The largest AMQP message. An inventory has some 100 kB, the setup script less. */
 export const AMQP_BODY_BYTES_MAX = 8_388_608;
 /** Incomplete message bodies of all AMQP connections together. */
 export const AMQP_HELD_BYTES_MAX = 67_108_864;
 export const AMQP_HEARTBEAT_S = 30;
-/** From accepting a connection to a successful login. */
+/** The longest time from accepting an AMQP connection to its successful login. */
 export const AMQP_LOGIN_MS = 10_000;
 export const AMQP_CONNECTIONS_MAX = 4_096;
-/** Queues, bindings and channels of one connection; the agent uses 2, 7 and 3. */
+/** The largest numbers of queues, bindings and channels of one AMQP connection; the agent uses 2, 7 and 3. */
 export const AMQP_QUEUES_MAX = 16;
 export const AMQP_BINDINGS_MAX = 64;
 export const AMQP_CHANNELS_MAX = 16;
 /** docs/limits.md: depth of nested tables. */
 export const AMQP_TABLE_DEPTH_MAX = 8;
-/** Messages that wait in one queue. */
+/** The largest number of messages that wait in one AMQP queue. */
 export const AMQP_QUEUED_MAX = 256;
-/** How often a waiting machine is announced. The answer shows whether its setup was approved. */
+/** How often the booter announces a waiting machine to the control plane. The answer shows if its setup is approved. */
 export const ANNOUNCE_MS = 10_000;
-/** The size of one setup report. */
+/** The largest setup report of a machine. */
 export const REPORT_BYTES_MAX = 8_192;

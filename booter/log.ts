@@ -1,4 +1,5 @@
-// One line per event: time, name, then key=value. A value from a packet cannot start a new line.
+// Writes one log line per event: the time, the event's name, then key=value pairs. Values are escaped, so that a packet
+// cannot start a new line.
 export type Fields = Readonly<Record<string, string | number | boolean | null | undefined>>;
 export type Log = (event: string, fields?: Fields) => void;
 

@@ -2,7 +2,7 @@
 import process from "node:process";
 import { processTerminal, runBooter } from "./program.ts";
 
-// A function, since the bytecode of an executable cannot await at the top level.
+// In a function, because the bytecode of a compiled executable does not support top-level await.
 async function main(argv: readonly string[]): Promise<void> {
   process.exitCode = await runBooter(argv, processTerminal());
 }

@@ -1,4 +1,4 @@
-// Metrics and health, on loopback only, since they reveal details of the site.
+// Serves metrics and health on loopback only, because they reveal details of the site.
 import { createServer } from "node:http";
 import type { Counters } from "./counters.ts";
 import { listenOn } from "./tcp-port.ts";
@@ -17,7 +17,8 @@ export async function openMetrics({ port, counters, healthy }: MetricsOptions) {
       res.end(req.method === "HEAD" ? undefined : text);
     };
     if (req.url === "/metrics") return answer(200, "text/plain; version=0.0.4", counters.text());
-    // The booter works without the control plane, so its status is ok; the field shows that the control plane is away.
+    // The booter works without the control plane, so its status is always ok. A field shows whether the control plane
+    // answered the last call.
     if (req.url === "/health") {
       return answer(
         200,

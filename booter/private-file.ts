@@ -1,5 +1,5 @@
-// The booter's own files: written atomically and readable by their owner only. Secrets that others can read are
-// refused.
+// The booter's own files are written atomically and readable by their owner only. A file with a secret is refused if
+// other users can read it.
 import { constants } from "node:fs";
 import { mkdir, open, readFile, rename, rm } from "node:fs/promises";
 import { randomBytes } from "node:crypto";
@@ -7,7 +7,7 @@ import { dirname } from "node:path";
 
 const OTHERS = 0o077;
 
-/** Replaces a file atomically. It is on disk when this returns. */
+/** Replaces a file atomically. The new content is on disk when this returns. */
 export async function writeDurably(path: string, text: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const draft = `${path}.${randomBytes(6).toString("hex")}.tmp`;
@@ -32,7 +32,7 @@ export async function writeDurably(path: string, text: string): Promise<void> {
   }
 }
 
-/** Reads a file; null when it does not exist. */
+/** Reads a file. Returns null if it does not exist. */
 export async function readOwn(path: string): Promise<string | null> {
   try {
     return await readFile(path, "utf8");
@@ -42,7 +42,7 @@ export async function readOwn(path: string): Promise<string | null> {
   }
 }
 
-/** Reads the first line of a secret's file. Throws when it is empty or others may read the file. */
+/** Reads a secret from the first line of a file. Throws if the line is empty or other users may read the file. */
 export async function readSecretLine(path: string, what: string): Promise<string> {
   let file;
   try {
@@ -61,7 +61,7 @@ export async function readSecretLine(path: string, what: string): Promise<string
   }
 }
 
-/** Reads the booter's own secret, or creates it. Script addresses and AMQP passwords derive from it. */
+/** Reads the booter's own secret, or creates it. Tickets of boot scripts and AMQP passwords are derived from it. */
 export async function ownSecret(state_dir: string): Promise<Uint8Array> {
   const path = `${state_dir}/secret`;
   const kept = await readOwn(path);

@@ -12,7 +12,7 @@ import { readSecretLine } from "./private-file.ts";
 import { type Bmc, openBmc } from "./redfish/bmc.ts";
 import { BOOT_TARGETS, ensureUefi, powerCycle, setOnetimeBoot } from "./redfish/verbs.ts";
 
-/** Exit codes, the same as those that the other executables use. */
+/** Exit codes. The other executables use the same numbers. */
 export const EXIT = { ok: 0, failure: 1, usage: 2 } as const;
 
 export type Terminal = {
@@ -26,7 +26,7 @@ const CONFIG_PATH = "/etc/berth/booter.toml";
 const POWER_LIMIT_MS = 120_000;
 const POWER_STEP_MS = 2_000;
 
-/** Builds the command tree. `ended` gets the exit code of `check`. */
+/** Builds the command tree. `ended` is called with the exit code of `check`. */
 export function buildProgram(terminal: Terminal, ended: (code: number) => void) {
   const root = new Command("booter").description("Boots the machines of a Berth site over their network");
   root.version(manifest.version, "-V, --version", "print the version");

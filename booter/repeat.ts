@@ -1,8 +1,10 @@
-// Repeated work. It starts at once and never runs twice at the same time.
-/** `stop` does not wait for work in progress, which may wait for an answer that never comes. */
+/** Work that is repeated until `stop`, which does not wait for a run in progress: its answer may never come. */
 export type Repeated = { stop(): void };
 
-/** @param pause_ms the pause before the next run, by the time that this one took. Errors of the work are dropped. */
+/**
+ * Runs `work` at once and then repeatedly, never twice at the same time. It ignores errors of the work.
+ * @param pause_ms returns the pause before the next run, given the duration of the last run
+ */
 export function every(pause_ms: (took_ms: number) => number, work: () => Promise<void>): Repeated {
   let stopped = false;
   let wake = () => {};

@@ -1,7 +1,7 @@
-// A boot script contains secrets, so its address works once (docs/reliability.md S-21). A GET uses the script of a
-// DISCOVER; a HEAD does not. A GET that was cut before its end does not count, and the machine may repeat it. A machine
-// that lost a complete answer sends a new DISCOVER, as iPXE does when it starts over, and gets a new script. A use is
-// written to disk before the first byte is sent, so a booter that is killed serves no script twice.
+// A boot script contains secrets, so its URL works once (docs/reliability.md S-21). A GET uses it up; a HEAD does not,
+// and neither does a GET that was interrupted before its end, which the machine may repeat. A machine that lost a
+// complete answer sends a new DISCOVER, as iPXE does when it starts over, and gets a new script. A use is written to
+// disk before the first byte is sent, so that a booter that is killed serves no script twice.
 import { appendFile } from "node:fs/promises";
 import { join } from "node:path";
 import { TICKET_S, TRANSACTIONS_MAX } from "./limits.ts";
@@ -9,22 +9,22 @@ import { readOwn, writeDurably } from "./private-file.ts";
 import type { Ticket } from "./ticket.ts";
 
 export type ScriptUse = {
-  /** Called once, with whether the whole answer was sent. */
+  /** Ends the use. `whole` is true if the complete answer was sent. Must be called once. */
   ended(whole: boolean): void;
 };
 
 export type ScriptUses = {
   isUsed(ticket: Ticket): boolean;
-  /** Marks the script as used; null when it is already used or being served. */
+  /** Marks the script as used. Returns null if it is already used or being served. */
   use(ticket: Ticket): Promise<ScriptUse | null>;
-  /** The machine sent a DISCOVER: its next script is a new one. */
+  /** Called when the machine sends a new DISCOVER. Its next script counts as unused. */
   renewed(mac: string): void;
 };
 
 type Used = { readonly xid: number; readonly until_ms: number };
 
 const LINE = /^([0-9a-f:]{17}) ([0-9]{1,10}) ([0-9]{1,15})$/;
-/** Lines after which the file is rewritten without expired tickets. */
+/** The number of lines after which the file is rewritten without expired tickets. */
 const LINES_MAX = 4_096;
 
 export async function openScriptUses(state_dir: string, now: () => number): Promise<ScriptUses> {

@@ -1,7 +1,7 @@
 // Opens TCP ports. The booter does not start when one of its ports is in use.
 import type { AddressInfo, Server } from "node:net";
 
-/** Resolves with the port when the server listens. Throws when the port cannot be opened. */
+/** Starts to listen and returns the port. Throws if the port cannot be opened. */
 export async function listenOn(
   server: Server,
   at: { readonly port: number; readonly address: string },

@@ -1,6 +1,7 @@
-// The ticket in a script's address: the machine's MAC address, its IP address, the expiry and the xid of its DISCOVER,
-// with an HMAC. It is valid only from that IP address, until the machine's next DISCOVER, for at most ten minutes. The
-// script is served once (script-uses.ts); the machine's own files, which contain no secret, any number of times.
+// The ticket in the URL of a boot script: the machine's MAC address, its IP address, the expiry time and the xid of its
+// DISCOVER, with an HMAC. It is valid only from that IP address, until the machine's next DISCOVER, for at most ten
+// minutes. The script is served once (script-uses.ts); the machine's own files, which contain no secret, can be fetched
+// any number of times.
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { Buffer } from "node:buffer";
 import { ipv4Number, ipv4Text } from "./ipv4.ts";
@@ -12,7 +13,7 @@ export type TicketFault = "malformed" | "forged" | "expired" | "other_address" |
 const SIGNATURE_HEX_CHARS = 32;
 const FORM = /^([0-9a-f]{12})\.([0-9a-f]{8})\.([0-9a-f]{8})\.([0-9a-f]{8})\.([0-9a-f]{32})$/;
 
-/** Short enough for the 127 characters of a DHCP reply's `file`. */
+/** Creates a ticket. A URL with it fits the 127 characters of the field `file` in a DHCP reply. */
 export function issueTicket(secret: Uint8Array, { mac, address, xid }: Ticket, now: Date): string {
   const expires_s = Math.floor(now.getTime() / 1_000) + TICKET_S;
   const body = [mac.replaceAll(":", ""), hex8(ipv4Number(address) ?? 0), hex8(expires_s), hex8(xid)].join(".");
@@ -21,10 +22,10 @@ export function issueTicket(secret: Uint8Array, { mac, address, xid }: Ticket, n
 
 export type TicketCheck = {
   readonly text: string;
-  /** The address of the request's sender. */
+  /** The IP address from which the request came. */
   readonly source: string;
   readonly now: Date;
-  /** Returns the xid of the machine's last DISCOVER; null when the booter saw none since its start. */
+  /** Returns the xid of the machine's last DISCOVER, or null if the booter got none since its start. */
   readonly xidOf: (mac: string) => number | null;
 };
 

@@ -1,4 +1,4 @@
-// UDP sockets of node:dgram. The functions used here behave the same under Bun, Deno and Node.
+// Opens UDP sockets with those functions of node:dgram that behave the same under Bun, Deno and Node.
 import { createSocket, type RemoteInfo, type Socket } from "node:dgram";
 
 export type Datagram = (bytes: Uint8Array, from: RemoteInfo) => void;
@@ -13,14 +13,14 @@ export type UdpSocket = {
 export type UdpOptions = {
   readonly address: string;
   readonly port: number;
-  /** Allows several sockets on one port; the one with the more specific address receives. */
+  /** Allows several sockets on one port. A packet goes to the socket with the most specific address. */
   readonly shared?: boolean;
   readonly broadcast?: boolean;
   readonly received: Datagram;
   readonly failed: (error: Error) => void;
 };
 
-/** The kernel's buffer for bursts, limited by net.core.rmem_max. */
+/** The size of the kernel's receive buffer, for bursts of packets. net.core.rmem_max limits it. */
 const RECEIVE_BYTES = 4_194_304;
 
 export async function openUdp(options: UdpOptions): Promise<UdpSocket> {
@@ -38,7 +38,7 @@ export async function openUdp(options: UdpOptions): Promise<UdpSocket> {
   try {
     socket.setRecvBufferSize(RECEIVE_BYTES);
   } catch {
-    // Some runtimes do not offer it; bursts are then lost earlier.
+    // Some runtimes cannot set the buffer's size. They lose packets in smaller bursts.
   }
   socket.on("message", received);
   let open = true;
@@ -47,7 +47,7 @@ export async function openUdp(options: UdpOptions): Promise<UdpSocket> {
     send(bytes, to_port, to_address) {
       if (!open) return;
       try {
-        // Without a callback, which would cost as much as the packet: errors arrive as events.
+        // A callback would cost as much time as the packet. Errors arrive as events.
         socket.send(bytes, to_port, to_address);
       } catch (error) {
         failed(error instanceof Error ? error : new Error(String(error)));
@@ -62,7 +62,7 @@ export async function openUdp(options: UdpOptions): Promise<UdpSocket> {
   };
 }
 
-/** Skips name resolution, which would run for every packet: all addresses are IP addresses. */
+/** Replaces name resolution, which would run for every packet although all addresses are IP addresses. */
 function asIs(address: string, _options: unknown, found: (error: null, address: string, family: number) => void) {
   found(null, address, 4);
 }

@@ -1,4 +1,5 @@
-// Handles the methods of a channel. A machine can only name its own queues and keys (rights.ts).
+// Handles AMQP methods that a machine sends on a channel. A machine can only use its own queues and routing keys
+// (rights.ts).
 import { randomBytes } from "node:crypto";
 import { AMQP_BINDINGS_MAX, AMQP_QUEUES_MAX } from "../limits.ts";
 import { type Channel, deliverWaiting, exchangeAndKey, method, type Queue, requeue } from "./channel.ts";
@@ -37,7 +38,7 @@ export function channelMethod(state: SessionState, channel: Channel, asked: Meth
       if (asked.exchange !== TOPIC || asked.type !== "topic") throw accessRefused();
       return asked.no_wait ? undefined : send(40, 11);
     case "exchange.delete":
-      // The agent sends this when it ends. All machines share the exchange, so it stays.
+      // The agent sends this when it stops. All machines share the exchange, so the booter keeps it.
       return asked.no_wait ? undefined : send(40, 21);
     case "queue.declare": {
       const queue = declare(state, channel, asked);
@@ -130,7 +131,7 @@ function declare(state: SessionState, channel: Channel, { queue: asked, passive 
   return made;
 }
 
-/** Gives the connection the first identity that it names. No other connection can have it while this one is open. */
+/** Binds the connection to the first server UUID that it names. No other open connection can use that UUID. */
 function identify(state: SessionState, server_uuid: string): void {
   if (state.server_uuid === server_uuid) return;
   if (state.server_uuid !== null) throw accessRefused();
@@ -149,7 +150,7 @@ function bind(state: SessionState, queue: Queue, { exchange, key }: { exchange: 
 }
 
 function mayPublish(state: SessionState, { exchange, key }: { exchange: string; key: string }): void {
-  if (exchange === "") return; // reaches the machine's own queues only
+  if (exchange === "") return; // the default exchange: delivers to the machine's own queues only
   if (exchange !== TOPIC) throw new AmqpFault(NOT_FOUND, "the exchange does not exist", "channel");
   const owner = publishKeyOwner(key);
   if (owner === false) throw accessRefused();

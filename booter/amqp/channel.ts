@@ -1,4 +1,5 @@
-// One channel of a connection: its consumers, its unacknowledged deliveries, and the message that it is sending.
+// One channel of a connection: its consumers, its unacknowledged deliveries, and the message that the client is sending
+// on it.
 import { Buffer } from "node:buffer";
 import { AMQP_BODY_BYTES_MAX, AMQP_QUEUED_MAX } from "../limits.ts";
 import { contentFrames, frame, METHOD } from "./frame.ts";
@@ -17,7 +18,7 @@ import {
 export type Message = {
   readonly exchange: string;
   readonly key: string;
-  /** Flags and values as received, passed on unchanged. */
+  /** The property flags and values of the content header, passed on unchanged. */
   readonly properties: Buffer;
   readonly body: Buffer;
   readonly redelivered: boolean;
@@ -46,7 +47,7 @@ export type Channel = {
   confirms: boolean;
   published: number;
   sending: Sending | null;
-  /** The booter closed it: everything but the client's close-ok is ignored. */
+  /** True after the booter closed the channel. It then ignores everything on it except the client's close-ok. */
   closing: boolean;
 };
 
@@ -74,7 +75,7 @@ export function newChannel(number: number): Channel {
   };
 }
 
-/** Reads a content header. Memory is allocated when body bytes arrive, not by the size in the header. */
+/** Reads a content header. It allocates no memory for the size in the header: body bytes are kept as they arrive. */
 export function takeHeader(sending: Sending, payload: Buffer): void {
   const reader: Reader = readerOf(payload);
   reader.u16();
@@ -89,7 +90,7 @@ export function method(class_id: number, method_id: number, ...parts: Buffer[]):
   return Buffer.concat([u16(class_id), u16(method_id), ...parts]);
 }
 
-/** Gives waiting messages to consumers below their prefetch limit. Returns the bytes to write. */
+/** Assigns waiting messages to consumers that are below their prefetch limit. Returns the frames to send. */
 export function deliverWaiting(queue: Queue, frame_bytes_max: number): Buffer[] {
   const out: Buffer[] = [];
   while (queue.waiting.length > 0) {
@@ -120,7 +121,7 @@ export function enqueue(queue: Queue, message: Message): void {
   queue.waiting.push(message);
 }
 
-/** Puts unacknowledged messages of this channel back at the front of their queues. Returns these queues. */
+/** Puts the unacknowledged messages with these delivery tags back at the front of their queues. Returns the queues. */
 export function requeue(channel: Channel, tags: readonly number[]): Queue[] {
   const queues = new Set<Queue>();
   for (const tag of [...tags].reverse()) {

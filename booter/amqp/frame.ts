@@ -1,5 +1,5 @@
-// Reads and writes frames of AMQP 0-9-1. The payload may be as long as frame-max, although the standard counts the 8
-// bytes around it, too: the agent's library sends bodies of exactly frame-max.
+// Reads and writes frames of AMQP 0-9-1. The payload alone may be as long as frame-max, although the standard includes
+// the 8 bytes around it: the agent's library sends body payloads of exactly frame-max bytes.
 import { Buffer } from "node:buffer";
 import { AMQP_FRAME_BYTES_MAX } from "../limits.ts";
 import { AmqpFault, FRAME_ERROR, u16, u32 } from "./wire.ts";
@@ -16,15 +16,15 @@ export type Frame = { readonly type: number; readonly channel: number; readonly 
 export const PROTOCOL_HEADER: Buffer = Buffer.from("AMQP\x00\x00\x09\x01", "latin1");
 
 export type FrameCutter = {
-  /** Returns the frames that are complete now. Throws an AmqpFault at the first invalid frame. */
+  /** Adds received bytes and returns the frames that they complete. Throws an AmqpFault at the first invalid frame. */
   push(bytes: Buffer): Frame[];
 };
 
-/** Holds at most one unfinished frame. */
+/** Creates a cutter that splits the received bytes into frames and keeps at most one incomplete frame in memory. */
 export function newFrameCutter(): FrameCutter {
   let held: Buffer[] = [];
   let length = 0;
-  /** Bytes needed for the next step: parts of a long frame are joined once, not for every part. */
+  /** Bytes needed for the next step. The parts of a long frame are joined once, not whenever a part arrives. */
   let needed = 7;
 
   function whole(): Buffer {

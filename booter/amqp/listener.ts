@@ -1,5 +1,6 @@
-// The AMQP broker on TCP. One connection per machine address; a login within ten seconds; a peer that is silent for two
-// heartbeats is dropped, since the stale connection of a rebooted machine would otherwise lock out the new one.
+// The AMQP broker on TCP. It allows one connection per IP address, and closes a connection without a login within ten
+// seconds. It also drops a peer that is silent for two heartbeats: otherwise the stale connection of a rebooted machine
+// would lock out the new one.
 import type { Buffer } from "node:buffer";
 import { createServer, type Server, type Socket } from "node:net";
 import type { Counters } from "../counters.ts";
@@ -10,7 +11,7 @@ import { listenOn } from "../tcp-port.ts";
 import { HEARTBEAT_FRAME } from "./frame.ts";
 import { newSession, type Session } from "./session.ts";
 
-/** A machine's connection, as the enrolment uses it. */
+/** A machine's connection, as seen by the enrolment. */
 export type AmqpPeer = {
   readonly mac: string;
   readonly address: string;
@@ -20,7 +21,7 @@ export type AmqpPeer = {
 };
 
 export type AmqpListener = {
-  /** The machine consumes its request queue. */
+  /** Called when the machine starts to consume its request queue. */
   ready(server_uuid: string, peer: AmqpPeer): void;
   gone(server_uuid: string, peer: AmqpPeer): void;
   published(key: string, body: Buffer, peer: AmqpPeer): void;
@@ -54,7 +55,7 @@ export async function openAmqp(options: AmqpOptions): Promise<AmqpBroker> {
     if (connections >= AMQP_CONNECTIONS_MAX) return void socket.destroy();
     connections += 1;
     socket.setNoDelay(true);
-    // An open connection from this address is stale: the machine restarted.
+    // If a connection from this address is still open, the machine restarted. A login closes the old connection.
     const stale = byAddress.get(address);
     const self: Connection = { peer: null, claimed: null };
     const login_limit = setTimeout(() => socket.destroy(), options.login_ms ?? AMQP_LOGIN_MS);
@@ -109,7 +110,7 @@ export async function openAmqp(options: AmqpOptions): Promise<AmqpBroker> {
         socket.destroy();
       }
     });
-    socket.on("error", () => {}); // "close" follows
+    socket.on("error", () => {}); // the "close" event that follows cleans up
     socket.once("close", () => {
       connections -= 1;
       clearTimeout(login_limit);

@@ -1,5 +1,5 @@
-// Reads the methods of AMQP 0-9-1 that machines send into plain objects. Any other method ends the connection with 540.
-// The numbers come from amqp0-9-1.xml.
+// Parses the AMQP 0-9-1 methods that machines send into plain objects. Any other method closes the connection with
+// reply code 540. The class and method numbers come from amqp0-9-1.xml.
 import { Buffer } from "node:buffer";
 import { AmqpFault, NOT_IMPLEMENTED, type Reader, readerOf, type Table, u32 } from "./wire.ts";
 
@@ -46,7 +46,7 @@ export type Binding = { readonly queue: string; readonly exchange: string; reado
 type Read = (from: Reader) => Method;
 const bit = (bits: number, place: number) => ((bits >> place) & 1) === 1;
 
-/** By class * 65536 + method. */
+/** Parsers of the supported methods. The key is class * 65536 + method. */
 const METHODS: ReadonlyMap<number, Read> = new Map<number, Read>([
   [id(10, 11), (r) => {
     r.table();
@@ -128,7 +128,10 @@ function queueAndBits(reader: Reader, no_wait_at: number) {
   return { queue: reader.shortText(), no_wait: bit(reader.u8(), no_wait_at) };
 }
 
-/** @throws AmqpFault for an unsupported method, or one that ends too early */
+/**
+ * Parses the payload of a method frame.
+ * @throws AmqpFault if the method is not supported or its payload is truncated
+ */
 export function readMethod(payload: Buffer): Method {
   const reader = readerOf(payload);
   const read = METHODS.get(id(reader.u16(), reader.u16()));
@@ -136,7 +139,7 @@ export function readMethod(payload: Buffer): Method {
   return read(reader);
 }
 
-/** Reads a PLAIN (NUL user NUL password) or AMQPLAIN (a table without its length) login. Null for anything else. */
+/** Reads a PLAIN (NUL user NUL password) or AMQPLAIN (a table without its length) login; otherwise returns null. */
 export function readLogin(mechanism: string, response: Buffer): { user: string; password: string } | null {
   if (mechanism === "PLAIN") {
     const [, user, password, ...more] = response.toString("utf8").split("\0");

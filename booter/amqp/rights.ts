@@ -1,6 +1,6 @@
-// The rights of one machine on the AMQP broker. Its login names its MAC address; the first request queue that it
-// declares fixes its identity, and from then on every queue, binding and message must carry that identity. A wildcard
-// binding would receive messages of other machines.
+// The rights of one machine on the AMQP broker. Its user name is its MAC address. The first server UUID that it uses
+// is its identity: every later queue, binding and message must contain the same UUID. Wildcard bindings are refused,
+// because they would receive messages of other machines.
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { Buffer } from "node:buffer";
 
@@ -24,7 +24,7 @@ export type QueueName =
   | { readonly kind: "ping"; readonly server_uuid: string }
   | { readonly kind: "own" };
 
-/** Null for a name that no machine may use. */
+/** Parses the name of a queue. Returns null for a name that no machine may use. */
 export function queueName(name: string): QueueName | null {
   const request = REQUEST_QUEUE.exec(name);
   if (request !== null) return { kind: "request", server_uuid: request[1]!.toLowerCase() };
@@ -33,7 +33,7 @@ export function queueName(name: string): QueueName | null {
   return OWN_QUEUE.test(name) ? { kind: "own" } : null;
 }
 
-/** Returns the identity in a binding key: null for broadcasts, false for a key that no machine may bind. */
+/** Returns the server UUID in a binding key: null for the broadcast key, false for a key that no machine may bind. */
 export function bindKeyOwner(key: string): string | null | false {
   return key === BROADCAST_KEY ? null : ownerIn(BIND_KEYS, key);
 }

@@ -8,12 +8,12 @@ export type SessionPort = {
   /** Closes the connection after all written bytes are sent. */
   end(): void;
   login(user: string, password: string): string | null;
-  /** Takes the identity for this connection. False when another connection holds it. */
+  /** Reserves the server UUID for this connection. Returns false if another connection has it. */
   claim(server_uuid: string): boolean;
-  /** Reserves memory for incoming message bodies, of all connections together. False when there is no room. */
+  /** Reserves memory for message bodies; a negative number releases it. Returns false at the limit of the broker. */
   hold(bytes: number): boolean;
   opened(): void;
-  /** The machine's request queue got its first consumer, or lost its last. */
+  /** Called when the machine's request queue gets its first consumer (`is` is true) or loses its last (false). */
   consuming(server_uuid: string, is: boolean): void;
   published(key: string, body: Buffer): void;
 };
@@ -28,7 +28,7 @@ export type SessionState = {
 };
 
 export const TOPIC = "amq.topic";
-/** Removes consumers; reports it when the request queue lost its last one. */
+/** Removes consumers. Calls `consuming` when the request queue loses its last one. */
 export function dropConsumers(queue: Queue, which: (each: Queue["consumers"][number]) => boolean, state: SessionState) {
   const before = queue.consumers.length;
   const kept = queue.consumers.filter((each) => !which(each));

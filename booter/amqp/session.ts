@@ -1,6 +1,6 @@
-// One AMQP connection: login, then queues and messages of this machine alone. A message that a machine publishes
+// One AMQP connection: the login, then the queues and messages of this machine only. A message that a machine publishes
 // reaches the booter and the machine's own bound queues, never another machine. A queue gets a message once, even if
-// several of its bindings match, since the agent binds twice after it reconnects.
+// several of its bindings match: the agent creates its bindings twice after it reconnects.
 import { Buffer } from "node:buffer";
 import { AMQP_CHANNELS_MAX, AMQP_FRAME_BYTES_MAX, AMQP_HEARTBEAT_S } from "../limits.ts";
 import { type Channel, deliverWaiting, enqueue, type Message, method, newChannel, takeHeader } from "./channel.ts";
@@ -35,11 +35,11 @@ import {
 
 export type Session = {
   receive(bytes: Buffer): void;
-  /** Sends a message to every queue that is bound to its key. Returns the number of these queues. */
+  /** Sends a message to every queue with a binding that matches the key. Returns the number of these queues. */
   deliver(key: string, body: string): number;
   mac(): string | null;
   heartbeat_s(): number;
-  /** Releases reserved memory and the identity. Call nothing afterwards. */
+  /** Releases the reserved memory and the identity. The session must not be used afterwards. */
   ended(): void;
 };
 
@@ -91,7 +91,7 @@ export function newSession(port: SessionPort): Session {
     send(number, method(20, 11, u32(0)));
   }
 
-  /** Runs a channel's method. A fault of channel scope closes this channel only. */
+  /** Runs code for one channel. A fault of scope "channel" closes only this channel. */
   function inChannel(channel: Channel, body: () => void): void {
     try {
       body();
@@ -125,7 +125,7 @@ export function newSession(port: SessionPort): Session {
       if (!port.hold(payload.length)) throw new AmqpFault(RESOURCE_ERROR, "no memory for the message", "channel");
       held += payload.length;
       sending.received += payload.length;
-      // A copy: the frame is a view into a larger buffer, which would otherwise stay in memory.
+      // Copies the payload, because it is a view into a larger buffer that would otherwise stay in memory.
       sending.parts.push(Buffer.from(payload));
     }
     if (sending.properties === null || sending.received < sending.size) return;
@@ -173,13 +173,14 @@ export function newSession(port: SessionPort): Session {
     if (stage === "login" && asked.name === "connection.start-ok") {
       const login = readLogin(asked.mechanism, asked.response);
       mac = login === null ? null : port.login(login.user, login.password);
-      // The standard demands it: a refused login ends the connection.
+      // The AMQP standard requires that a refused login ends the connection.
       if (mac === null) return port.end();
       stage = "tune";
       return send(0, method(10, 30, u16(AMQP_CHANNELS_MAX), u32(AMQP_FRAME_BYTES_MAX), u16(AMQP_HEARTBEAT_S)));
     }
     if (stage === "tune" && asked.name === "connection.tune-ok") {
-      // 0: the client has no limit. The agent repeats the offered value. The standard forbids values below 4,096.
+      // 0 means that the client has no limit. The agent repeats the offered value. The standard forbids values below
+      // 4,096.
       const limit = asked.frame_max === 0 ? AMQP_FRAME_BYTES_MAX : asked.frame_max;
       if (limit < 4_096 || limit > AMQP_FRAME_BYTES_MAX) throw new AmqpFault(NOT_ALLOWED, "frame-max is out of range");
       state.frame_bytes_max = limit;
@@ -233,7 +234,7 @@ export function newSession(port: SessionPort): Session {
     },
     deliver(key, body) {
       if (stage !== "running") return 0;
-      // The agent parses a message only if its content type is JSON.
+      // 0x8000 flags the content type. The agent parses a message only if its content type is JSON.
       const properties = Buffer.concat([u16(0x8000), shortText("application/json")]);
       return route({ exchange: TOPIC, key, properties, body: Buffer.from(body), redelivered: false });
     },

@@ -1,9 +1,9 @@
-// The types of AMQP 0-9-1 on the wire. The reader never reads past its bytes and never allocates by a length that a
-// sender claims.
+// Reads and writes the field types of AMQP 0-9-1. The reader never reads past its bytes, and never allocates memory by
+// a length that the sender claims.
 import { Buffer } from "node:buffer";
 import { AMQP_TABLE_DEPTH_MAX } from "../limits.ts";
 
-/** A client's mistake; `code` is the reply code of connection.close or channel.close. */
+/** A protocol error of a client. `code` is the reply code of connection.close or channel.close. */
 export class AmqpFault extends Error {
   constructor(readonly code: number, message: string, readonly scope: "connection" | "channel" = "connection") {
     super(message);
@@ -139,7 +139,7 @@ export function longText(text: string): Buffer {
   const bytes = Buffer.from(text);
   return Buffer.concat([u32(bytes.length), bytes]);
 }
-/** Writes a table; the booter sends only texts, booleans and one nested table. */
+/** Encodes a table. The booter sends only texts, booleans and one nested table. */
 export function table(fields: Readonly<Record<string, string | boolean | Readonly<Record<string, boolean>>>>): Buffer {
   const parts = Object.entries(fields).flatMap(([name, value]) => [
     shortText(name),

@@ -1,5 +1,5 @@
-// The cached records on disk. Only the booter's user may read them, since they hold hashes of root passwords. An HMAC
-// protects the file: a damaged or changed file is ignored.
+// The cached boot records on disk. Only the booter's user may read the file, because it contains hashes of root
+// passwords. An HMAC detects a damaged or modified file, which is then ignored.
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { Buffer } from "node:buffer";
 import { readOwn, writeDurably } from "../private-file.ts";
@@ -15,7 +15,7 @@ export async function saveCache(path: string, secret: Uint8Array, records: reado
   await writeDurably(path, `${seal(secret, body)}\n${body}\n`);
 }
 
-/** Returns null when the file is damaged, an empty list when it does not exist. */
+/** Loads the cached records. Returns null if the file is damaged, and an empty list if it does not exist. */
 export async function loadCache(path: string, secret: Uint8Array): Promise<readonly CachedRecord[] | null> {
   const text = await readOwn(path);
   if (text === null) return [];

@@ -1,4 +1,5 @@
-// Calls to the control plane's API. An ApiFault carries the message of an error answer. The key is only in one header.
+// Calls to the control plane's API. An ApiFault contains the message of an error answer. The API key is sent only in a
+// header, and no message contains it.
 import { Buffer } from "node:buffer";
 import type { CnState } from "../../src/contract/enums.ts";
 import type { AnnounceBody, SetupBundle } from "../../src/contract/setup.ts";
@@ -13,23 +14,23 @@ export type SetupReport =
     readonly message: string | null;
     readonly percent: number | null;
   }
-  /** `mac`: the port from which the machine booted. */
+  /** `mac`: the MAC address from which the machine booted. */
   | { readonly kind: "complete"; readonly mac?: string }
   | { readonly kind: "failed"; readonly reason: string };
 
 export type ApiClient = {
-  /** Null when the control plane creates no record for the machine. */
+  /** Reports a machine that sent a packet. Returns its boot record, or null if the control plane creates none. */
   seen(mac: string, client: Readonly<Record<string, unknown>>): Promise<BootFacts | null>;
   records(): Promise<readonly BootFacts[]>;
   policy(): Promise<PolicyFacts>;
   stage(stamps: readonly string[]): Promise<void>;
   announce(body: AnnounceBody): Promise<Announced>;
-  /** Repeating the call with the same key returns the same bundle until the machine's first report. */
+  /** Fetches a setup bundle. The same idempotency key gets the same bundle until the machine's first report. */
   bundle(server_uuid: string, idempotency_key: string): Promise<SetupBundle>;
   report(server_uuid: string, epoch: number, report: SetupReport): Promise<void>;
 };
 
-/** `status` is null when no answer came. */
+/** A failed call to the control plane. `status` is the HTTP status, or null if no answer came. */
 export class ApiFault extends Error {
   constructor(message: string, readonly status: number | null) {
     super(message);
@@ -80,10 +81,10 @@ export function openApiClient({ url, key, fetch: ask = fetch }: ApiOptions): Api
         const query = page_token === undefined ? "" : `&page_token=${encodeURIComponent(page_token)}`;
         const page = await call("GET", `/v2/cn-boot?limit=${PAGE_RECORDS}${query}`) as Page;
         if (!Array.isArray(page?.items)) throw new ApiFault("the list of boot records cannot be read", null);
-        // One unreadable record must not hide the others.
+        // An invalid record is skipped, so that the others can be used.
         for (const item of page.items) {
           all.push(...readable(item));
-          // Lets waiting packets be answered.
+          // Yields, so that waiting packets are answered.
           if (all.length % READ_AT_ONCE === 0) await new Promise<void>((resolve) => setImmediate(resolve));
         }
         page_token = page.next_page ?? undefined;
@@ -101,9 +102,9 @@ export function openApiClient({ url, key, fetch: ask = fetch }: ApiOptions): Api
   };
 }
 
-/** A page is parsed at once, which delays packets by about a millisecond. */
+/** Records per page. A page is parsed in one step, which delays packets by about a millisecond. */
 const PAGE_RECORDS = 200;
-/** Records checked at once, which takes about half a millisecond. */
+/** Records that are validated in one step, which takes about half a millisecond. */
 const READ_AT_ONCE = 50;
 
 type Given = { readonly body?: unknown; readonly idempotency_key?: string; readonly limit_ms?: number };
@@ -128,7 +129,7 @@ async function cappedText(answer: Response): Promise<string> {
   return Buffer.concat(parts).toString("utf8");
 }
 
-/** Returns the message of an error answer. Empty for anything else, since it may be a proxy's page. */
+/** Returns the message of an error answer; empty if the body is not the API's JSON, for example a proxy's page. */
 function messageOf(text: string): string {
   try {
     const { message } = JSON.parse(text) as { message?: unknown };

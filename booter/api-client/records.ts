@@ -1,11 +1,12 @@
-// The cache of boot records. A record that the control plane confirmed in the last seconds is used at once. For any
-// other the booter asks. If no answer comes in time, the cached record of an enrolled node is used, marked as not
-// verified and within its age limit. Any other machine waits for the control plane; an answer that is too late for this
-// packet serves the next one.
+// The cache of boot records. A record that the control plane confirmed in the last seconds is used at once; for any
+// other machine the booter asks the control plane. If no answer comes in time, an enrolled node gets its cached record,
+// if that is within its age limit, marked as not verified. Any other machine waits for the control plane. An answer
+// that is too late for this packet is used for the next one.
 //
-// The cache survives a restart: the control plane may run on nodes that need this booter to boot. The cached record of
-// an enrolled node holds the hash of its root password, as its last boot got it: without it, the node would boot with
-// the password of its image. The hash is removed when the node leaves, and when the record reaches its age limit.
+// The cache survives a restart, because the control plane may run on nodes that need this booter to boot. The cached
+// record of an enrolled node contains the root password hash of its last boot: without it, the node would boot with the
+// password of its image. The hash is removed when the node is no longer enrolled, and when the record reaches its age
+// limit.
 import { LOOKUP_LATE_MS, LOOKUP_MS, PENDING_MAX, RECORD_FRESH_MS, RECORDS_MAX } from "../limits.ts";
 import type { Log } from "../log.ts";
 import { type ApiClient, ApiFault } from "./client.ts";
@@ -15,21 +16,21 @@ export type Found = { readonly facts: BootFacts | null; readonly verified: boole
 export type CachedRecord = { readonly facts: BootFacts; readonly verified_at: number };
 
 export type Records = {
-  /** Returns a record that was verified recently; null otherwise. */
+  /** Returns the record if the control plane confirmed it within RECORD_FRESH_MS; otherwise null. */
   fresh(mac: string): Found | null;
   /**
-   * Asks the control plane; never rejects. Returns a cached record after LOOKUP_MS where allowed, else null after
-   * LOOKUP_LATE_MS.
+   * Asks the control plane; never rejects. Without an answer it returns the cached record of an enrolled node after
+   * LOOKUP_MS, and no record after LOOKUP_LATE_MS.
    */
   find(mac: string, client: Readonly<Record<string, unknown>>): Promise<Found>;
-  /** Returns the MAC address of the machine with this address. */
+  /** Returns the MAC address of the record with this IP address, or null. */
   macOf(address: string): string | null;
   policy(): PolicyFacts;
   /** Reads all records and the policy. Never rejects; returns whether it succeeded. */
   refresh(): Promise<boolean>;
-  /** The whole cache, without password hashes of unusable records. */
+  /** Returns all cached records, without the password hashes of records that are too old to be used. */
   cached(): readonly CachedRecord[];
-  /** The number of lookups in progress. */
+  /** Returns the number of lookups in progress. */
   pending(): number;
   reachable(): boolean;
 };
@@ -44,7 +45,7 @@ export type RecordsOptions = {
   readonly late_ms?: number;
 };
 
-/** For a call that ignores its own limit, for example when its resolver hangs. */
+/** Extra time before a call is given up that ignores its own time limit, for example when name resolution hangs. */
 const GRACE_MS = 250;
 const NOT_FOUND: Found = { facts: null, verified: false };
 
@@ -71,7 +72,7 @@ export function openRecords(options: RecordsOptions): Records {
     index(facts);
   }
 
-  /** A record from the future is not usable: the clock was set back. */
+  /** Returns whether the record is within its age limit. A time in the future means that the clock was set back. */
   function isUsable({ verified_at }: CachedRecord): boolean {
     const age_ms = now() - verified_at;
     return age_ms >= 0 && age_ms <= cache_age_ms;
@@ -83,7 +84,7 @@ export function openRecords(options: RecordsOptions): Records {
     return found !== undefined && isUsable(found) ? { facts: found.facts, verified: false } : NOT_FOUND;
   }
 
-  /** Lists contain no password hash: the record of the same node keeps the known one. */
+  /** Returns a listed record with the cached password hash if it is of the same node: lists contain no hash. */
   function withKnownSecret(facts: BootFacts): BootFacts {
     const before = known.get(facts.mac)?.facts;
     if (before === undefined || before.server_uuid !== facts.server_uuid) return facts;
@@ -168,7 +169,7 @@ export function openRecords(options: RecordsOptions): Records {
         return false;
       }
     },
-    // Only while the record is usable: with cache_max_age_hours 0 no password hash is written to disk.
+    // Hashes are kept only while the record is usable, so with cache_max_age_hours 0 no hash is written to disk.
     cached: () =>
       [...known.values()].map((each) => (
         cache_age_ms > 0 && isUsable(each) ? each : { ...each, facts: withoutSecret(each.facts) }

@@ -1,5 +1,5 @@
-// Validates the control plane's answers: a record ends up in packets, paths and boot scripts. Unknown keys are ignored,
-// so that mixed versions work together.
+// Validates the control plane's answers, because values of a record become part of packets, paths and boot scripts.
+// Unknown keys are ignored, so that a booter works with a newer control plane.
 import type { BootRecord } from "../../src/contract/boot.ts";
 import { BOOT_RECORD_STATES } from "../../src/contract/enums.ts";
 import { MACS_PER_NODE_MAX } from "../../src/contract/limits.ts";
@@ -16,7 +16,10 @@ export type PolicyFacts = { readonly enrollment_pi: string | null; readonly enro
 
 type Bag = Readonly<Record<string, unknown>>;
 
-/** @throws Error that names the field */
+/**
+ * Validates a boot record.
+ * @throws Error that names the invalid field
+ */
 export function bootFacts(value: unknown): BootFacts {
   const bag = bagOf(value, "boot record");
   const mac = textOf(bag, "mac");
@@ -74,7 +77,10 @@ function networkingOf(value: unknown): NonNullable<BootRecord["networking"]> {
   return { ...base, aggregate: { name, mode, macs } };
 }
 
-/** @throws Error that names the field */
+/**
+ * Validates the boot policy.
+ * @throws Error that names the invalid field
+ */
 export function policyFacts(value: unknown): PolicyFacts {
   const bag = bagOf(value, "boot policy");
   return {

@@ -1,5 +1,6 @@
-// Makes the reply to a DHCP packet and its destination, or a reason for silence. Pure. There is no NAK and no pool: the
-// address comes from the record, and a client that is not explicitly allowed gets no answer.
+// Pure functions that return the reply to a DHCP packet and its destination, or the reason for no reply. The booter
+// sends no NAK and has no address pool: the address comes from the boot record, and a client that is not explicitly
+// allowed gets no answer.
 import type { BootRecord } from "../../src/contract/boot.ts";
 import { type BootSettings, decide, type Silence } from "../decision.ts";
 import { DHCP_LEASE_S } from "../limits.ts";
@@ -23,7 +24,7 @@ export type Segment = { readonly address: string; readonly prefix_len: number };
 
 export type DhcpRules = {
   readonly segments: readonly Segment[];
-  /** Relays outside the network of the machines they serve. */
+  /** Networks of relays whose own address is outside the network of the machines behind them. */
   readonly relays: readonly { readonly network: number; readonly prefix_len: number }[];
   readonly relay_reply: "giaddr" | "source";
 };
@@ -46,7 +47,7 @@ export type DhcpQuestion = {
   readonly verified: boolean;
   readonly policy: BootSettings;
   readonly rules: DhcpRules;
-  /** The file that a client of this kind loads next from the server at this address. */
+  /** Returns the file that a client of this kind loads next from the server at this address. */
   readonly bootFile: (client: DhcpClient["kind"], server: string) => string;
 };
 
@@ -57,7 +58,7 @@ export type DhcpAnswer =
     readonly bytes: Uint8Array<ArrayBuffer>;
     readonly address: string;
     readonly port: number;
-    /** The socket to send from: its bound address decides on which interface a broadcast is sent. */
+    /** The address of the socket to send from: it decides on which interface a broadcast is sent. */
     readonly server: string;
   };
 
@@ -66,20 +67,20 @@ type Networking = NonNullable<BootRecord["networking"]>;
 
 const SERVER_PORT = 67;
 const CLIENT_PORT = 68;
-/** The largest UDP payload that fits one Ethernet frame, and what every client must take (RFC 2131, 2). */
+/** The largest UDP payload that fits one Ethernet frame, and the size that every client must accept (RFC 2131, 2). */
 const MESSAGE_BYTES_MAX = 1_472;
 const MESSAGE_BYTES_MIN = 576;
 const IP_AND_UDP_BYTES = 28;
-/** PXE_DISCOVERY_CONTROL = 8: load the file of this reply, ask no other server (PXE 2.1). Without it, class PXEClient
- * makes edk2 wait on port 4011 for ever (PXE-E16). */
+/** PXE_DISCOVERY_CONTROL = 8 makes the client load the file of this reply and ask no other server (PXE 2.1). Without
+ * it, edk2 waits for an answer from port 4011 forever if the class is PXEClient (PXE-E16). */
 const PXE_CLASS: readonly Option[] = [[60, ascii("PXEClient")], [43, Uint8Array.of(6, 1, 8, 255)]];
 const HTTP_CLASS: readonly Option[] = [[60, ascii("HTTPClient")]];
-/** iPXE then waits for no other offer. */
+/** An option of iPXE that makes it accept this offer at once, without waiting for a proxy DHCP offer. */
 const IPXE_NO_PROXY: Option = [175, Uint8Array.of(0xb0, 1, 1)];
 const IS_OFFER: Option = [53, Uint8Array.of(OFFER)];
 const IS_ACK: Option = [53, Uint8Array.of(ACK)];
 const LEASE: Option = [51, bytesOf(DHCP_LEASE_S)];
-/** The client's identifiers, echoed in the reply. */
+/** Options that identify the client (97 its UUID, 61 its client identifier), copied to the reply. */
 const ECHOED = [97, 61] as const;
 
 export function answerDhcp(question: DhcpQuestion): DhcpAnswer {
@@ -100,7 +101,7 @@ export function answerDhcp(question: DhcpQuestion): DhcpAnswer {
     const named = addressOption(packet, 54);
     if (packet.options.has(54) && named !== server) return silent("other_server");
     const asked = packet.options.has(50) ? addressOption(packet, 50) : packet.ciaddr;
-    // Checks ciaddr, too, since the reply goes to it.
+    // ciaddr is checked, too, because the reply is sent to it.
     if (asked !== address || (packet.ciaddr !== 0 && packet.ciaddr !== address)) return silent("other_address");
   }
   const file = decision.kind === "lease" ? "" : question.bootFile(client.kind, segment.address);
@@ -109,13 +110,16 @@ export function answerDhcp(question: DhcpQuestion): DhcpAnswer {
   return { kind: "send", bytes, server: segment.address, ...destination(packet, source, rules) };
 }
 
-/** Whether the relay is in the machine's network or in the configuration: replies go to no other address. */
+/** Returns whether the relay is in the machine's network or in the configuration. Other relays get no reply. */
 function relayIsKnown(giaddr: number, address: number, prefix_len: number, { relays }: DhcpRules): boolean {
   return sameNetwork(giaddr, address, prefix_len) ||
     relays.some((each) => sameNetwork(giaddr, each.network, each.prefix_len));
 }
 
-/** Picks the booter's address for the machine. Only a broadcast must be sent on the machine's own segment. */
+/**
+ * Picks the booter's segment that is near the machine, otherwise the first one. Returns null if the reply would be a
+ * broadcast and no segment is near: a broadcast must be sent on the machine's own segment.
+ */
 function segmentOf({ giaddr, ciaddr }: DhcpPacket, address: number, { segments }: DhcpRules): Segment | null {
   const near = segments.find((each) => sameNetwork(ipv4Number(each.address) ?? 0, giaddr || address, each.prefix_len));
   return near ?? (giaddr !== 0 || ciaddr !== 0 ? segments[0] ?? null : null);
@@ -142,7 +146,7 @@ function reply(parts: ReplyParts): Uint8Array<ArrayBuffer> | null {
   const useful: Option[] = [];
   if (hostname !== null) useful.push([12, ascii(hostname)]);
   if (file !== "") {
-    // The trailing NUL keeps old ROMs from reading on into the end mark (netboot.xyz #1198).
+    // Without the trailing NUL, old ROMs take the end mark as part of the name (netboot.xyz #1198).
     needed.push([67, ascii(`${file}\0`)], ...classOptions(client));
     useful.push([66, ascii(ipv4Text(server))]);
     if (client.kind === "ipxe") useful.push(IPXE_NO_PROXY);
@@ -151,7 +155,7 @@ function reply(parts: ReplyParts): Uint8Array<ArrayBuffer> | null {
     const echoed = packet.options.get(code);
     if (echoed !== undefined) needed.push([code, echoed]);
   }
-  // RFC 3046: the relay's own option comes last.
+  // RFC 3046 requires that the relay's own option (82) comes last.
   const relayed = packet.options.get(82);
   const last: Option[] = relayed === undefined ? [] : [[82, relayed]];
   const room = messageLimit(packet) - replyBytes(needed) - optionBytes(last);
@@ -169,13 +173,13 @@ function reply(parts: ReplyParts): Uint8Array<ArrayBuffer> | null {
   });
 }
 
-/** Repeats the client's class: UEFI HTTP ignores an offer without it. PXE needs class and option 43, or neither. */
+/** Repeats the client's class: UEFI HTTP ignores an offer without it, and PXE needs class and option 43, or neither. */
 function classOptions({ kind, class: asked }: DhcpClient): readonly Option[] {
   if (kind === "uefi_http") return HTTP_CLASS;
   return asked.startsWith("PXEClient") ? PXE_CLASS : [];
 }
 
-/** Mask, router and resolvers. Built once for each reading of a record. */
+/** Returns the options for mask, router and resolvers. They are built once for each record that was read. */
 function networkOptions(networking: Networking): readonly Option[] {
   const known = madeOptions.get(networking);
   if (known !== undefined) return known;
@@ -195,7 +199,10 @@ function messageLimit({ options }: DhcpPacket): number {
   return Math.min(Math.max(asked, MESSAGE_BYTES_MIN), MESSAGE_BYTES_MAX) - IP_AND_UDP_BYTES;
 }
 
-/** A machine without an address has no ARP entry, so its reply is broadcast even if its broadcast flag is off. */
+/**
+ * Returns where to send the reply. A machine without an address does not answer ARP, so its reply is a broadcast even
+ * if its broadcast flag is off.
+ */
 function destination(packet: DhcpPacket, source: DhcpQuestion["source"], { relay_reply }: DhcpRules) {
   if (packet.giaddr !== 0) {
     return relay_reply === "source" ? source : { address: ipv4Text(packet.giaddr), port: SERVER_PORT };

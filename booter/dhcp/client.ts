@@ -1,4 +1,4 @@
-// Recognizes the program that sent a packet. The order of the tests matters: iPXE repeats the class and the
+// Recognizes which program sent a DHCP packet. iPXE must be tested first, because it repeats the class and the
 // architecture of the firmware that started it.
 import type { ClientKind } from "../decision.ts";
 import { hexOf } from "../hex.ts";
@@ -11,13 +11,13 @@ export type DhcpClient = {
   readonly guid: string | null;
 };
 
-/** RFC 4578 and its registry. Some x86-64 firmware calls itself 9 (xcat-core #7645). */
+/** Architecture numbers of RFC 4578 and its registry. Some x86-64 firmware sends 9 (xcat-core #7645). */
 const BIOS = 0;
 const UEFI_X64: ReadonlySet<number> = new Set([7, 9]);
 const UEFI_HTTP_X64 = 16;
 const HTTP_ARCHS: ReadonlySet<number> = new Set([15, 16, 17, 18, 19, 20]);
 
-/** Null when the identity in option 97 is malformed (RFC 4578, 2.3). */
+/** Reads the client from a packet. Returns null if the identity in option 97 is malformed (RFC 4578, 2.3). */
 export function readClient(packet: DhcpPacket): DhcpClient | null {
   const guid = packet.options.get(97);
   if (guid !== undefined && (guid.length !== 17 || guid[0] !== 0)) return null;
@@ -31,7 +31,7 @@ export function readClient(packet: DhcpPacket): DhcpClient | null {
 
 function kindOf(identity: { class: string; arch: number | null }, user_class: string): ClientKind {
   const { arch, class: vendor_class } = identity;
-  // iPXE omits the length that RFC 3004 requires.
+  // iPXE omits the length byte that RFC 3004 requires.
   if (user_class === "iPXE" || user_class === "\x04iPXE") {
     return arch === null || arch === BIOS || UEFI_X64.has(arch) || arch === UEFI_HTTP_X64 ? "ipxe" : "foreign";
   }
@@ -44,7 +44,7 @@ function kindOf(identity: { class: string; arch: number | null }, user_class: st
   return UEFI_X64.has(arch) ? "uefi" : "foreign";
 }
 
-/** Returns the first known architecture of the list; otherwise the first. */
+/** Returns the first known architecture of the list in option 93; if none is known, the first. */
 function knownArch(value: Uint8Array | undefined): number | null {
   if (value === undefined || value.length < 2) return null;
   for (let at = 0; at + 1 < value.length; at += 2) {
@@ -54,7 +54,7 @@ function knownArch(value: Uint8Array | undefined): number | null {
   return value[0]! * 256 + value[1]!;
 }
 
-/** The client's description for the control plane, cut to short printable text. */
+/** Describes the client for the control plane. The class is cut to 64 printable characters. */
 export function clientReport({ kind, class: vendor_class, arch, guid }: DhcpClient): Record<string, unknown> {
   const text = vendor_class.replace(/[^\x20-\x7e]/g, "?").slice(0, 64);
   return { arch, user_class: kind === "ipxe" ? "iPXE" : null, vendor_class: text === "" ? null : text, guid };

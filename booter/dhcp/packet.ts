@@ -1,6 +1,6 @@
-// DHCPv4 packets (RFC 2131, RFC 2132, RFC 3396). The reader trusts nothing: it checks every length against the packet
-// and refuses malformed packets with a reason for the log. It does not read options in `sname` and `file` (option 52):
-// no netboot client sends them.
+// Reads and writes DHCPv4 packets (RFC 2131, RFC 2132, RFC 3396). The reader checks every length against the packet and
+// refuses malformed packets with a reason for the log. It does not read options in the fields `sname` and `file`
+// (option 52), because no netboot client sends them.
 import { macAt } from "../hex.ts";
 
 export type DhcpPacket = {
@@ -8,7 +8,7 @@ export type DhcpPacket = {
   readonly flags: number;
   readonly ciaddr: number;
   readonly giaddr: number;
-  /** Canonical text. */
+  /** The client's hardware address as canonical text. */
   readonly mac: string;
   readonly type: number;
   readonly options: ReadonlyMap<number, Uint8Array>;
@@ -40,7 +40,7 @@ const PAD = 0;
 const END = 255;
 
 export function readPacket(bytes: Uint8Array): DhcpPacket | PacketFault {
-  // The message type takes three bytes.
+  // The required option, the message type, takes three bytes.
   if (bytes.length < OPTIONS_AT + 3) return "too_short";
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (bytes[0] !== BOOTREQUEST) return "not_a_request";
@@ -51,7 +51,7 @@ export function readPacket(bytes: Uint8Array): DhcpPacket | PacketFault {
   const type = options.get(53);
   if (type === undefined || type.length !== 1 || type[0] === 0 || type[0]! > 8) return "bad_message_type";
   const mac = macAt(bytes, MAC_AT);
-  // A group address, or the address of an unprogrammed card.
+  // A multicast address, or the zero address of an unprogrammed network card.
   if ((bytes[MAC_AT]! & 1) === 1 || mac === "00:00:00:00:00:00") return "bad_mac";
   return {
     xid: view.getUint32(4),
@@ -64,10 +64,10 @@ export function readPacket(bytes: Uint8Array): DhcpPacket | PacketFault {
   };
 }
 
-/** The options that the booter uses or echoes; clients send twice as many. */
+/** The options that the booter uses or copies to its reply. Clients send twice as many, so the others are skipped. */
 const OPTIONS_READ: ReadonlySet<number> = new Set([50, 53, 54, 57, 60, 61, 77, 82, 93, 97]);
 
-/** Returns these options by code, with repeated ones joined (RFC 3396). Null when one runs past the end. */
+/** Returns OPTIONS_READ by code, with repeated options joined (RFC 3396). Null if an option exceeds the packet. */
 function readOptions(bytes: Uint8Array): Map<number, Uint8Array> | null {
   const options = new Map<number, Uint8Array>();
   for (let at = OPTIONS_AT; at < bytes.length;) {
@@ -104,7 +104,7 @@ export function latin(bytes: Uint8Array | undefined): string {
   return text;
 }
 
-/** Returns an option of four bytes as an address; null when it has another length. */
+/** Returns the address in an option; null if the option is absent or is not four bytes long. */
 export function addressOption(packet: DhcpPacket, code: number): number | null {
   const value = packet.options.get(code);
   if (value === undefined || value.length !== 4) return null;
@@ -119,13 +119,13 @@ export type ReplyFields = {
   readonly siaddr: number;
   readonly giaddr: number;
   readonly mac: string;
-  /** At most 127 characters; longer names are only in option 67. */
+  /** The boot file name. A name longer than 127 characters is sent only in option 67. */
   readonly file: string;
-  /** Written in this order. Values above 255 bytes are split. */
+  /** The options in the order of the packet. A value above 255 bytes is split. */
   readonly options: readonly (readonly [number, Uint8Array])[];
 };
 
-/** Relays drop replies shorter than a BOOTP packet (opnsense #7744). */
+/** Replies are padded to the length of a BOOTP packet: relays drop shorter ones (opnsense #7744). */
 const REPLY_BYTES_MIN = 300;
 const FILE_CHARS_MAX = 127;
 
@@ -162,7 +162,7 @@ export function writeReply(fields: ReplyFields): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-/** The length of a reply with these options and the end mark. */
+/** Returns the length in bytes of a reply with these options and the end mark. */
 export function replyBytes(options: ReplyFields["options"]): number {
   return OPTIONS_AT + 1 + optionBytes(options);
 }

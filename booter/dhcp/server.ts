@@ -1,6 +1,6 @@
-// The DHCP sockets. One receives on every interface. One more per segment is bound to the booter's address there and
-// sends, because the bound address decides on which interface a broadcast is sent. Renewals and relayed packets arrive
-// at these, so all sockets call the same function.
+// The DHCP sockets. One socket receives on every interface. Another one per segment is bound to the booter's address
+// there and sends, because the bound address decides on which interface a broadcast is sent. Renewals and relayed
+// packets arrive at the bound sockets, so all sockets call the same function.
 import type { Counters } from "../counters.ts";
 import type { BootSettings } from "../decision.ts";
 import type { Log } from "../log.ts";
@@ -41,12 +41,12 @@ export type Sent = {
 };
 type AnyReason = DhcpSilence | PacketFault | "bad_guid" | "superseded" | "too_large";
 
-/** No client sends more than one Ethernet frame. */
+/** The longest packet that is read. No client sends more than one Ethernet frame. */
 const PACKET_BYTES_MAX = 1_500;
 
 export type DhcpServer = { readonly port: number; close(): Promise<void> };
 
-/** Returns the handler of packets, which passes replies to `send`. It answers at once when the record is fresh. */
+/** Returns a packet handler that passes replies to `send`. It does not ask the control plane if the record is fresh. */
 export function dhcpHandler(options: Omit<DhcpOptions, "listen" | "port">, send: (sent: Sent) => void) {
   const { records, transactions, counters, log, rules, settings } = options;
 
@@ -104,7 +104,7 @@ export function dhcpHandler(options: Omit<DhcpOptions, "listen" | "port">, send:
     }
     if (packet.type !== DISCOVER && packet.type !== REQUEST) return silent(packet.mac, "not_for_servers");
     const client = remembered(packet, identity, transactions);
-    // Refused before any lookup: packets that get no answer cost the control plane nothing.
+    // Refuses these packets before the lookup, so that they cause no request to the control plane.
     if (client.kind === "plain" && settings().answer_only_pxe) return silent(packet.mac, "not_pxe");
     if (client.kind === "foreign") return silent(packet.mac, "foreign_architecture");
     if (packet.type === DISCOVER) transactions.discovered(packet.mac, { xid: packet.xid, client });
@@ -112,7 +112,7 @@ export function dhcpHandler(options: Omit<DhcpOptions, "listen" | "port">, send:
     const fresh = records.fresh(packet.mac);
     if (fresh !== null) return decided(asked, fresh);
     void records.find(packet.mac, clientReport(client)).then((found) => {
-      // The machine restarted meanwhile, so this transaction is over.
+      // The machine sent another DISCOVER during the lookup, so this transaction is over.
       const last = transactions.last(packet.mac);
       if (packet.type === DISCOVER && last !== null && last.xid !== packet.xid) {
         return silent(packet.mac, "superseded");
@@ -124,7 +124,7 @@ export function dhcpHandler(options: Omit<DhcpOptions, "listen" | "port">, send:
 
 type Asked = { readonly packet: DhcpPacket; readonly client: DhcpClient; readonly source: DhcpSource };
 
-/** Returns the client of the DISCOVER when the REQUEST does not identify itself. */
+/** Returns the client of the packet, or the client of its DISCOVER if this is a REQUEST that does not identify one. */
 function remembered(packet: DhcpPacket, identity: DhcpClient, transactions: Transactions): DhcpClient {
   if (packet.type !== REQUEST || identity.kind !== "plain") return identity;
   const last = transactions.last(packet.mac);

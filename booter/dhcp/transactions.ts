@@ -1,5 +1,5 @@
-// The last DISCOVER of each machine: its client, since some clients do not identify themselves in their REQUEST
-// (rpi-eeprom #82), and its xid, which is part of the address of the boot script. Bounded; the oldest are dropped.
+// Remembers the last DISCOVER of each machine: its client, because some clients do not identify themselves in their
+// REQUEST (rpi-eeprom #82), and its xid, which is part of the boot script's URL. At the limit the oldest is dropped.
 import { TRANSACTIONS_MAX } from "../limits.ts";
 import type { DhcpClient } from "./client.ts";
 

@@ -1,9 +1,10 @@
-// The answer of a handler: bytes or a file. The length is always known before the first byte.
+// The request that a handler gets, and its answer: bytes or a file. The answer's length is always known before the
+// first byte is sent.
 export type HttpAsked = {
   readonly method: "GET" | "HEAD" | "POST";
-  /** As sent, not decoded: no path of the booter needs decoding. */
+  /** The path as the client sent it. It is not percent-decoded, because no path of the booter needs that. */
   readonly path: string;
-  /** The machine's address, IPv4 text. */
+  /** The machine's IPv4 address as text. */
   readonly source: string;
   readonly header: (name: string) => string | undefined;
   readonly body: Uint8Array;
@@ -13,7 +14,7 @@ export type HttpAnswer = {
   readonly status: number;
   readonly type: string;
   readonly content: { readonly bytes: Uint8Array } | { readonly file: string };
-  /** Called once, with whether the whole answer was sent. */
+  /** Called once, when the answer ends. `whole` is true if it was sent completely. */
   readonly ended?: (whole: boolean) => void;
 };
 

@@ -1,7 +1,8 @@
-// One byte range of a Range header (RFC 9110, 14). Several ranges, or an unknown form, mean the whole file.
+// Reads a Range header with one byte range (RFC 9110, 14). For several ranges or an unknown form, the whole file is
+// sent.
 export type ByteRange = { readonly start: number; readonly end: number };
 
-/** Null for the whole file; "none" when the range is outside of it. `end` is the last byte, inclusive. */
+/** Returns the range (`end` is inclusive), null for the whole file, or "none" if the range is outside the file. */
 export function readRange(header: string | undefined, size: number): ByteRange | "none" | null {
   const found = /^bytes=([0-9]{0,15})-([0-9]{0,15})$/.exec(header?.trim() ?? "");
   if (found === null) return null;

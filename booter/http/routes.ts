@@ -1,5 +1,5 @@
-// The routes of the HTTP server. Scripts and a machine's own files need the machine's ticket, from its address.
-// Programs and platform images are served to machines that the decision lets boot.
+// The routes of the HTTP server. Boot scripts and a machine's own files require the machine's ticket and IP address.
+// Firmware programs and platform images are served to every machine that the decision lets boot.
 import { createHash } from "node:crypto";
 import type { Counters } from "../counters.ts";
 import { type BootSettings, type ClientKind, decide } from "../decision.ts";
@@ -23,14 +23,14 @@ export type RouteOptions = {
   readonly console: Console;
   /** Returns http://ADDRESS:PORT, where the machine at this address reaches this booter. */
   readonly originFor: (address: string) => string;
-  /** Returns a machine's boot parameter for AMQP; null without an AMQP broker. */
+  /** Returns a machine's boot parameter for AMQP, or null if no AMQP broker is configured. */
   readonly amqpFor: (mac: string, address: string) => string | null;
   readonly xidOf: (mac: string) => number | null;
   readonly uses: ScriptUses;
   readonly now: () => Date;
   readonly counters: Counters;
   readonly log: Log;
-  /** Setup and mirror, tried first. */
+  /** The handlers of setup and mirror. They are tried before the routes of this file. */
   readonly more: readonly ((asked: HttpAsked) => Promise<HttpAnswer | null>)[];
 };
 
@@ -59,7 +59,7 @@ export function bootHandler(options: RouteOptions): HttpHandler {
   };
 }
 
-/** Decides again: an operator may have changed the record since the DHCP answer. */
+/** Decides again what the machine boots: an operator may have changed the record since the DHCP answer. */
 async function bootOf(mac: string, address: string, client: ClientKind, options: RouteOptions, found?: Found) {
   const { facts, verified } = found ?? options.records.fresh(mac) ?? await options.records.find(mac, {});
   const decision = decide({ client, record: facts, verified, policy: options.settings() });
@@ -81,15 +81,15 @@ function ticketOf(text: string, asked: HttpAsked, options: RouteOptions): Ticket
   return null;
 }
 
-/** Reports a request for a boot script that the caller may not have. Machines do not cause this by themselves. */
+/** Logs and counts a refused request for a boot script. A machine that boots normally never causes one. */
 function alarm(reason: string, fields: Readonly<Record<string, string>>, { counters, log }: RouteOptions): void {
   counters.count("http_refused_total", { reason });
   log("http.refused", { ...fields, reason });
 }
 
 /**
- * Asks the control plane, since the root password may have changed a moment ago. While it is away, the cached record is
- * used: without the parameter, the machine would boot with the default password of its image.
+ * Asks the control plane for the record, because the root password may have just changed. If it cannot be reached, the
+ * cached record is used: without a password hash, the machine would boot with the default password of its image.
  */
 async function latest(mac: string, { records }: RouteOptions): Promise<Found> {
   const asked = await records.find(mac, {});
@@ -158,7 +158,7 @@ async function imageFile(asked: HttpAsked, options: RouteOptions): Promise<HttpA
   return path === null ? NOT_FOUND : fileAnswer(path);
 }
 
-/** Whether the machine at this address may boot at all. TFTP uses it, too. */
+/** Returns whether the decision lets the machine at this IP address boot. The TFTP server uses it, too. */
 export async function mayBoot(address: string, options: Pick<RouteOptions, "records" | "settings">): Promise<boolean> {
   const { records, settings } = options;
   const mac = records.macOf(address);
@@ -168,7 +168,7 @@ export async function mayBoot(address: string, options: Pick<RouteOptions, "reco
   return decide({ client: "ipxe", record: facts, verified, policy: settings() }).kind !== "nothing";
 }
 
-/** Returns the address of a machine's script: http://ADDRESS:PORT/script/TICKET. */
+/** Returns the URL of a machine's boot script: http://ADDRESS:PORT/script/TICKET. */
 export function scriptUrl(secret: Uint8Array, origin: string, ticket: Ticket, now: Date): string {
   return `${origin}/script/${issueTicket(secret, ticket, now)}`;
 }

@@ -1,6 +1,6 @@
-// The HTTP server for firmware, iPXE and the setup script. It answers HEAD and GET with an exact length and one range,
-// without redirects or empty headers. Connections are kept open: HttpBootDxe fails when a server closes after every
-// answer (edk2 #9920). A client that reads nothing for half a minute is disconnected.
+// The HTTP server for firmware, iPXE and the setup script. It answers HEAD and GET with an exact length, supports one
+// byte range, and sends no redirects or empty headers. Connections are kept open, because HttpBootDxe fails when a
+// server closes after every answer (edk2 #9920). A client that reads nothing for half a minute is disconnected.
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
@@ -33,7 +33,7 @@ export async function openHttp(options: HttpOptions): Promise<HttpServer> {
     requestTimeout: HEADERS_READ_MS * 2,
     keepAliveTimeout: IDLE_SOCKET_MS,
     maxHeaderSize: HEADER_BYTES_MAX,
-    requireHostHeader: false, // old firmware omits it
+    requireHostHeader: false, // old firmware omits the Host header
   }, (req, res) => void take(req, res, options));
   server.maxConnections = HTTP_CONNECTIONS_MAX;
   server.on("clientError", (_error, socket) => socket.destroy());
@@ -49,7 +49,7 @@ export async function openHttp(options: HttpOptions): Promise<HttpServer> {
 }
 
 async function take(req: IncomingMessage, res: ServerResponse, options: HttpOptions): Promise<void> {
-  // "close" follows, which ends the answer.
+  // The "close" event that follows an error ends the answer.
   req.on("error", () => {});
   res.on("error", () => {});
   try {
@@ -65,7 +65,7 @@ async function take(req: IncomingMessage, res: ServerResponse, options: HttpOpti
   }
 }
 
-/** Calls `ended` once. No event follows when the client disconnected while its answer was made. */
+/** Calls `ended` once, immediately if the client disconnected before its answer was ready: no event follows then. */
 function watchEnd(res: ServerResponse, ended: (whole: boolean) => void): void {
   if (res.destroyed || res.socket === null || res.socket.destroyed) return ended(false);
   let over = false;
@@ -127,7 +127,7 @@ async function write(req: IncomingMessage, res: ServerResponse, answer: HttpAnsw
   await stream(createReadStream(content.file, { start, end }), res, stalled_ms);
 }
 
-/** Keeps one part in memory at most. A file that is shorter than announced ends the connection. */
+/** Sends a file with at most one part in memory. Closes the connection if the file is shorter than announced. */
 async function stream(file: Readable, res: ServerResponse, stalled_ms: number): Promise<void> {
   try {
     for await (const part of file) {

@@ -1,6 +1,6 @@
-// The install channel of a site without internet access: channel.json, its detached signature, and the files that it
-// lists with their SHA-256. A channel is served only after all of it is verified, and only if it is not older than the
-// last one.
+// The install channel for a site without internet access: channel.json, its detached signature, and the files that it
+// lists with their SHA-256. The booter serves a channel only after it verified all of it, and only if the channel is
+// not older than the last one.
 import { armoredBlocks } from "../../src/lib/openpgp/armor.ts";
 import { asDigest } from "../../src/lib/crypto/digest-hex.ts";
 import { goodSignature } from "../../src/lib/openpgp/good-signature.ts";
@@ -10,20 +10,23 @@ export type Channel = {
   readonly files: readonly ChannelFile[];
   readonly signed_at: Date;
   readonly document: Uint8Array;
-  /** Detached, as published: machines verify it again. */
+  /** The detached signature as published. Machines verify it again. */
   readonly signature: Uint8Array;
 };
 
 const INSTALL_SCRIPT = "install.sh";
-/** Names of the install script and of tarballs. */
+/** Allowed file names: the install script and tarballs. */
 const NAME = /^(?:install\.sh|[A-Za-z0-9][A-Za-z0-9._-]{0,127}\.(?:tar\.gz|tgz))$/;
 const FILES_MAX = 64;
-/** The executables have some 100 MB each. */
+/** The largest file of a channel. An executable has some 100 MB. */
 const CHANNEL_FILE_BYTES_MAX = 1_073_741_824;
 
 export class ChannelFault extends Error {}
 
-/** @throws ChannelFault when the signature is not good or the document is not a channel */
+/**
+ * Verifies and parses a channel.
+ * @throws ChannelFault if the signature is not good or the document is not a channel
+ */
 export async function verifiedChannel(
   { document, signature, key, now }: { document: Uint8Array; signature: Uint8Array; key: Uint8Array; now: Date },
 ): Promise<Channel> {

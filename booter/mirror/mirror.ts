@@ -1,6 +1,6 @@
 // Fetches the channel, stores its files by their SHA-256, and serves verified files. A new channel replaces the old one
-// only when all its files are stored and it was not signed before the newest channel ever accepted. This limit survives
-// a restart and a loss of files. To return to an older channel on purpose, remove the folder.
+// only when all its files are stored, and only if it was not signed before the newest channel ever accepted. This limit
+// is kept across restarts and if stored files are lost. To return to an older channel, remove the folder.
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
@@ -15,7 +15,7 @@ import { type Channel, ChannelFault, type ChannelFile, verifiedChannel } from ".
 export type MirrorOptions = {
   readonly channel_url: string;
   readonly key: Uint8Array;
-  /** The folder for the files. */
+  /** The folder that stores the channel and its files. */
   readonly folder: string;
   readonly now: () => Date;
   readonly log: Log;
@@ -23,7 +23,7 @@ export type MirrorOptions = {
 };
 
 export type Mirror = {
-  /** Fetches and verifies; keeps the old channel on failure. Never rejects; returns whether it succeeded. */
+  /** Fetches and verifies the channel. Keeps the old one on failure. Never rejects; returns whether it succeeded. */
   refresh(): Promise<boolean>;
   /** Loads the channel that an earlier run stored, and verifies it again. */
   restore(): Promise<void>;
@@ -32,10 +32,10 @@ export type Mirror = {
 
 const DOCUMENT = "channel.json";
 const SIGNATURE = "channel.json.asc";
-/** Document and signature in one file, so that a crash cannot separate them. */
+/** The file with the accepted document and its signature: one file, so that a crash cannot separate them. */
 const KEPT = "taken.json";
 const DOCUMENT_BYTES_MAX = 1_048_576;
-/** Enough for a whole tarball over a slow line. */
+/** The time limit for fetching one file, enough for a whole tarball over a slow line. */
 const FILE_MS = 1_800_000;
 
 export function openMirror(options: MirrorOptions): Mirror {
@@ -115,7 +115,7 @@ export function openMirror(options: MirrorOptions): Mirror {
         for (const file of channel.files) if (!await holds(kept(file), file)) return;
         served = channel;
       } catch {
-        // No stored channel, or it cannot be verified: the next refresh fetches it.
+        // There is no stored channel, or it cannot be verified. The next refresh fetches it again.
       }
     },
     handle({ method, path }) {
@@ -172,7 +172,7 @@ async function holdsSize(path: string, file: ChannelFile): Promise<boolean> {
   return await stat(path).then(({ size }) => size === file.bytes, () => false);
 }
 
-/** Whether the file is stored and has the right SHA-256. */
+/** Returns whether the file is stored and has the right SHA-256. */
 async function holds(path: string, file: ChannelFile): Promise<boolean> {
   if (!await holdsSize(path, file)) return false;
   const hash = createHash("sha256");

@@ -3,11 +3,11 @@ import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import process from "node:process";
 
-/** Packages and tarballs install the key of the booter's own release here, relative to its folder. */
+/** Path of the release key, relative to the executable's folder. Packages and tarballs of the booter install it. */
 const OWN_KEY = "../share/berth/release-key.asc";
 
 /**
- * * Reads the key of the configuration, or of the booter's own release.
+ * Reads the public key in the configured file; without one, the key of the booter's own release.
  * @throws Error that names the setting and the file
  */
 export async function upstreamKey(upstream_key_file: string | undefined): Promise<Uint8Array> {

@@ -1,5 +1,6 @@
-// Requests to a BMC. Uses a session if the BMC offers one, since the password is then sent only once; otherwise Basic
-// authentication. Follows no redirect, so that credentials go to no other host. No error message contains the password.
+// Sends requests to a BMC. It uses a session if the BMC offers one, because the password is then sent only once, and
+// otherwise Basic authentication. It follows no redirects, so that credentials go to no other host. No error message
+// contains the password.
 import { Buffer } from "node:buffer";
 import { request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
@@ -35,7 +36,7 @@ export class BmcFault extends Error {
 const ANSWER_BYTES_MAX = 4_194_304;
 const REQUEST_MS = 30_000;
 const SESSIONS = "/redfish/v1/SessionService/Sessions";
-/** Statuses of a BMC without sessions. */
+/** Statuses with which a BMC answers that does not support sessions. */
 const NO_SESSIONS: ReadonlySet<number> = new Set([404, 405, 501]);
 
 export async function openBmc(options: BmcOptions): Promise<Bmc> {
@@ -73,7 +74,7 @@ export async function openBmc(options: BmcOptions): Promise<Bmc> {
     const before = await expect("GET", path);
     const named = before.body["@odata.etag"];
     const etag = before.headers.etag ?? (typeof named === "string" ? named : undefined);
-    // Tries the ETag as received, as a strong one, and none. A BMC that needs one but shows none gets "*".
+    // Tries the ETag as received, then as a strong one, then none. If the BMC sent no ETag, tries none, then "*".
     const tries: (string | null)[] = etag === undefined
       ? [null, "*"]
       : etag.startsWith("W/")
@@ -106,7 +107,7 @@ export async function openBmc(options: BmcOptions): Promise<Bmc> {
     patch,
     post: (path, body) => expect("POST", path, { body }),
     async close() {
-      // A BMC has few sessions and expires them late.
+      // Deletes the session: a BMC allows only a few and expires them late.
       if (session !== null) await call("DELETE", session).catch(() => {});
     },
   };

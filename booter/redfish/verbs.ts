@@ -1,5 +1,4 @@
-// The Redfish verbs, with the quirks of vendors that each request must handle. A one-time override never includes a
-// boot mode.
+// The Redfish actions of the booter. Each handles quirks of vendors. A one-time boot override never sets a boot mode.
 import { type Bmc, BmcFault } from "./bmc.ts";
 
 export const BOOT_TARGETS = ["uefi-http", "pxe"] as const;
@@ -14,7 +13,7 @@ export type Pause = {
 
 type Bag = Readonly<Record<string, unknown>>;
 
-/** Names of attributes for the boot mode, with their values for UEFI. Supermicro adds numbers to the name. */
+/** BIOS attributes that set the boot mode, and their values for UEFI. Supermicro appends numbers to the name. */
 const MODE_ATTRIBUTES: readonly { readonly name: RegExp; readonly uefi: readonly string[] }[] = [
   { name: /^BootMode$/, uefi: ["Uefi", "UefiOptimized", "UEFI"] },
   { name: /^BootModeSelect/i, uefi: ["UEFI"] },
@@ -64,7 +63,7 @@ export async function ensureUefi(bmc: Bmc): Promise<string> {
   return `the boot mode will be UEFI after the next start (${found.key}=${value})`;
 }
 
-/** HPE calls the modes LegacyBios and UefiOptimized. */
+/** Returns the name of the UEFI mode: HPE calls the modes LegacyBios and UefiOptimized. */
 function hpeOr(now: string): string {
   return now === "LegacyBios" ? "UefiOptimized" : "Uefi";
 }
@@ -84,7 +83,7 @@ export async function setOnetimeBoot(bmc: Bmc, target: BootTarget): Promise<stri
   try {
     await bmc.patch(path, change);
   } catch (error) {
-    // AMI accepts the change only at the settings resource.
+    // BMCs of AMI accept the change only at the settings resource.
     if (!(error instanceof BmcFault) || future === null || error.status === 401 || error.status === 403) throw error;
     await bmc.patch(future, change);
     written = future;
@@ -140,10 +139,10 @@ async function resetTypes(bmc: Bmc, action: Bag): Promise<readonly unknown[] | n
   return Array.isArray(found?.AllowableValues) ? found.AllowableValues : null;
 }
 
-/** Waits for the power state: BMCs answer before they act. */
+/** Waits until the BMC shows the power state, because BMCs answer before the power changes. */
 async function powered(bmc: Bmc, path: string, { state, pause }: { state: "On" | "Off"; pause: Pause }): Promise<void> {
   for (let waited_ms = 0; waited_ms <= pause.limit_ms; waited_ms += pause.step_ms) {
-    // One failed request is no reason to give up.
+    // Ignores a failed request and asks again.
     const shown = await bmc.get(path).then(({ body }) => body.PowerState, () => undefined);
     if (shown === state) return;
     await pause.sleep(pause.step_ms);

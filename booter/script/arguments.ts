@@ -1,5 +1,5 @@
-// The kernel's command line. The booter's own properties override the arguments of the boot policy, and secrets never
-// come from the boot policy.
+// Builds the kernel's command line. The booter's own properties override the arguments of the boot policy, and secrets
+// never come from the boot policy.
 import { isKernelArgument } from "../../src/lib/text/kernel-argument.ts";
 import type { BootFacts } from "../api-client/wire.ts";
 import { cryptHash, flag, key, ScriptFault, value } from "./word.ts";
@@ -9,10 +9,10 @@ export type KernelLine = { readonly flags: readonly string[]; readonly propertie
 export type ArgumentParts = {
   readonly facts: BootFacts;
   readonly kind: "enrol" | "local" | "rescue";
-  /** Kernel arguments of the boot policy, for enrolment only. */
+  /** Kernel arguments of the boot policy. They are used for enrolment only. */
   readonly extra: readonly string[];
   readonly console: Console;
-  /** user:password:address:port of the AMQP broker; null without one. */
+  /** user:password:address:port for the AMQP broker; null if none is configured. */
   readonly amqp: string | null;
   readonly root_password_hash: string | null;
 };
@@ -20,7 +20,7 @@ export type ArgumentParts = {
 export const CONSOLES = ["text", "ttya", "ttyb", "ttyc", "ttyd"] as const;
 export type Console = (typeof CONSOLES)[number];
 
-/** Not for the boot policy: the booter sets the first two, and the last makes the platform destroy pools. */
+/** Properties that the boot policy cannot set. The booter sets the first two; the last destroys the pools. */
 const NEVER_EXTRA: ReadonlySet<string> = new Set(["root_shadow", "rabbitmq", "destroy_zpools"]);
 
 export function kernelLine(parts: ArgumentParts): KernelLine {
@@ -33,7 +33,8 @@ export function kernelLine(parts: ArgumentParts): KernelLine {
   properties.set("console", console === "text" ? "text" : `${console}`);
   if (amqp !== null && kind === "enrol") properties.set("rabbitmq", value(amqp));
   if (root_password_hash !== null) properties.set("root_shadow", cryptHash(root_password_hash));
-  // Last, as in the platform's own rescue entry: the platform imports no pool and starts no service of the node.
+  // With noimport the platform imports no pool and starts no service of the node. It comes last, as in the platform's
+  // own rescue entry.
   if (kind === "rescue") {
     properties.delete("noimport");
     properties.set("noimport", "true");
@@ -41,7 +42,7 @@ export function kernelLine(parts: ArgumentParts): KernelLine {
   return { flags: [...flags].sort(), properties: [...properties].map(([name, text]) => `${key(name)}=${text}`) };
 }
 
-/** `-v`, `a=b`, or the platform's `-Ba=b,c=d`. */
+/** Adds one argument of the boot policy: `-v`, `a=b`, or the platform's form `-Ba=b,c=d`. */
 function addExtra(text: string, flags: string[], properties: Map<string, string>): void {
   if (!isKernelArgument(text)) throw new ScriptFault("a kernel argument of the boot policy has invalid characters");
   for (const part of text.replace(/^-B/, "").split(",").filter((each) => each !== "")) {
@@ -58,7 +59,7 @@ function addExtra(text: string, flags: string[], properties: Map<string, string>
   }
 }
 
-/** Properties that assign networks to ports, by MAC address or by the name of the port's aggregation. */
+/** Returns the properties that assign networks to ports, by MAC address or by the name of the port's aggregation. */
 function networkProperties({ mac, hostname, networking }: BootFacts): [string, string][] {
   const named = networking?.hostname ?? hostname;
   const properties: [string, string][] = named === null ? [] : [["hostname", value(named)]];

@@ -1,4 +1,5 @@
-// networking.json configures the network of the booted platform, since DHCP may not answer it (answer_only_pxe).
+// Writes networking.json, which configures the network of the booted platform: with answer_only_pxe, DHCP does not
+// answer the platform.
 import { ipv4Text, maskOf } from "../ipv4.ts";
 import type { BootFacts } from "../api-client/wire.ts";
 

@@ -1,5 +1,5 @@
-// The iPXE script of one machine: the platform's kernel with its arguments, the archive, and the machine's own files.
-// The platform's kernel requires this order of lines and these arguments of `module`.
+// Writes the iPXE script of one machine. It loads the platform's kernel with its arguments, the boot archive, and the
+// machine's own files. The kernel requires this order of lines and these arguments of `module`.
 import { SCRIPT_BYTES_MAX } from "../limits.ts";
 import { type ArgumentParts, kernelLine } from "./arguments.ts";
 import { flag, ScriptFault, url } from "./word.ts";
@@ -8,21 +8,24 @@ export type ScriptParts = ArgumentParts & {
   readonly stamp: string;
   /** http://ADDRESS:PORT of this booter. */
   readonly origin: string;
-  /** Identifies the machine in the addresses of its own files. */
+  /** The ticket in the URLs of the machine's own files. */
   readonly ticket: string;
   readonly has_hash: boolean;
 };
 
-/** @throws ScriptFault when a value is not allowed in a script, or the script is longer than iPXE's argument area */
+/**
+ * Returns the text of the script.
+ * @throws ScriptFault if a value is not allowed in a script, or the script is too long for iPXE's argument area
+ */
 export function renderScript(parts: ScriptParts): string {
   const { stamp, origin, ticket, kind, has_hash } = parts;
   const { flags, properties } = kernelLine(parts);
-  // The kernel's linker requires this end of the path.
+  // The kernel's runtime linker requires that its path ends with platform/i86pc/kernel/amd64/unix.
   const platform = `${origin}/os/${stamp}/platform/i86pc`;
   const kernel = ["kernel", url(`${platform}/kernel/amd64/unix`), ...flags.map(flag), "-B", properties.join(",")];
   const archive = `${platform}/amd64/boot_archive`;
   const modules = [["module", url(archive), "type=rootfs", "name=ramdisk"]];
-  // A rescue boot must work with a damaged archive, and without the files of a normal one.
+  // A rescue boot loads neither the archive's hash nor the machine's files: it must work with a damaged archive.
   if (kind !== "rescue") {
     if (has_hash) modules.push(["module", url(`${archive}.hash`), "type=hash", "name=ramdisk"]);
     const own = `${origin}/bootfs/${ticket}/networking.json`;

@@ -1,11 +1,11 @@
-// The words of a boot script. iPXE splits at blanks, expands ${...} and interprets &&, || and ;, so every character of
-// a word must be harmless. Values were checked when they were stored; this checks them again.
+// Checks the words of a boot script. iPXE splits at blanks, expands ${...} and interprets &&, || and ;, so a word may
+// contain only characters without such a meaning. Values were checked when they were stored; this checks them again.
 
 export class ScriptFault extends Error {}
 
 const KEY = /^[A-Za-z][A-Za-z0-9_.-]{0,127}$/;
 const VALUE = /^[A-Za-z0-9_.:=/+@%-]{1,256}$/;
-/** sha512-crypt text. No brace can follow its dollar signs, so iPXE expands nothing. */
+/** A sha512-crypt hash. It has dollar signs but no braces, so iPXE expands nothing. */
 const CRYPT = /^\$6\$[./0-9A-Za-z]{1,16}\$[./0-9A-Za-z]{86}$/;
 const FLAG = /^-[A-Za-z][A-Za-z0-9]{0,15}$/;
 const URL_WORD = /^https?:\/\/[A-Za-z0-9.-]{1,253}(?::[0-9]{1,5})?(?:\/[A-Za-z0-9._~-]+)+$/;
@@ -27,7 +27,7 @@ export function url(text: string): string {
   return checked(text, URL_WORD, "URL");
 }
 
-/** The message does not contain the value, which may be a secret: it is logged. */
+/** Returns the text if it has the form. The error does not contain the text: it is logged, and may be a secret. */
 function checked(text: string, form: RegExp, what: string): string {
   if (typeof text !== "string" || !form.test(text)) {
     throw new ScriptFault(`a ${what} of the script has invalid characters`);

@@ -1,5 +1,6 @@
-// From a machine's first AMQP message to the end of its setup: announce it, notice that its setup was approved, fetch
-// its bundle while it listens, send the script, and forward its reports to the control plane with the run's epoch.
+// Accompanies a machine from its first AMQP message to the end of its setup. Announces it to the control plane; when
+// its setup is approved, fetches the setup bundle and sends the setup script while the machine is connected; forwards
+// the machine's reports to the control plane with the run's epoch.
 import type { Buffer } from "node:buffer";
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import type { CnState } from "../../src/contract/enums.ts";
@@ -19,7 +20,7 @@ import { setupValues, type ValueParts } from "./values.ts";
 export type EnrolmentOptions = {
   readonly api: ApiClient;
   readonly ledger: Ledger;
-  /** Null when the configuration has no [ur.setup]: machines are announced and wait. */
+  /** Null if the configuration has no [ur.setup]. Machines are then announced, but never set up. */
   readonly setup: Omit<ValueParts, "bundle" | "origin"> | null;
   readonly originFor: (address: string) => string;
   readonly counters: Counters;
@@ -32,10 +33,10 @@ export type Relayed = "taken" | "unknown" | "stale" | "away";
 export type Enrolment = AmqpListener & {
   /** Announces waiting machines, delivers approved setups and repeats reports that failed. Never rejects. */
   pass(): Promise<void>;
-  /** Returns the values of a run until its first report; null for any caller but its machine. */
+  /** Returns the values of the caller's run. Null if the caller is not its machine, or after the first report. */
   values(caller: SetupCaller): Promise<string | null>;
   report(caller: SetupCaller, report: SetupReport): Promise<Relayed>;
-  /** The number of listening machines. */
+  /** Returns the number of connected machines. */
   machines(): number;
 };
 
@@ -45,9 +46,9 @@ type Machine = {
   listening: boolean;
   sysinfo: Record<string, unknown> | null;
   state: CnState | null;
-  /** One visit at a time: a late answer must not overwrite a newer one. */
+  /** True while a visit runs. There is one at a time, so that a late answer cannot overwrite a newer one. */
   busy: boolean;
-  /** It reported a start while its setup was in progress. */
+  /** The machine reported its start while its setup was in progress. */
   restarted: boolean;
 };
 
@@ -74,13 +75,13 @@ export function openEnrolment(options: EnrolmentOptions): Enrolment {
       return void ended(topic, content, peer).catch(reportError(server_uuid));
     }
     if (typeof content.UUID !== "string" || content.UUID.toLowerCase() !== server_uuid) return;
-    // The login belongs to one network port. A machine without this port in its inventory is another machine.
+    // A login belongs to the MAC address of one network port. If the inventory lacks it, this is another machine.
     if (!macsOf(content).includes(peer.mac)) {
       counters.count("announce_refused_total", { reason: "other_machine" });
       return log("announce.refused", { server_uuid, mac: peer.mac, reason: "its inventory does not have this port" });
     }
     const machine = machineOf(server_uuid, peer);
-    // Sent once after every start. The control plane's answer decides whether it is really this machine.
+    // The agent sends `startup` once after every start. The announce that follows verifies that it is this machine.
     if (topic.kind === "startup" && (ledger.of(server_uuid)?.delivered ?? null) !== null) machine.restarted = true;
     machine.sysinfo = redactSysinfo(content) as Record<string, unknown>;
     void visit(machine);
@@ -117,14 +118,14 @@ export function openEnrolment(options: EnrolmentOptions): Enrolment {
         machine.state = "awaiting_setup";
       }
       machine.restarted = false;
-      // Its setup was in progress when this was sent, so it failed or timed out.
+      // The script was delivered earlier, and the node is again in awaiting_setup: the run failed or timed out.
       if (state === "awaiting_setup" && run !== null && run.delivered !== null) await finish(server_uuid);
       if (before !== state) log("announce.accepted", { server_uuid, mac: peer.mac, state });
     } catch (error) {
       machine.state = null;
       counters.count("announce_refused_total", { reason: reasonOf(error) });
       log("announce.refused", { server_uuid, mac: peer.mac, reason: messageOf(error) });
-      // It is another machine: closing the connection releases the identity for the right one.
+      // 409: this is another machine. Closing its connection releases the identity for the right one.
       if (error instanceof ApiFault && error.status === 409) peer.drop();
     }
   }
@@ -132,7 +133,7 @@ export function openEnrolment(options: EnrolmentOptions): Enrolment {
   async function startSetup(machine: Machine): Promise<void> {
     const { server_uuid, peer } = machine;
     const before = ledger.of(server_uuid);
-    // Already delivered: the machine is working on it, or the control plane will report its end.
+    // The script was already delivered: the machine runs it, or the control plane's next answer shows that it ended.
     if (before !== null && before.delivered !== null) return;
     const run: Run = before ?? { server_uuid, idempotency_key: `setup-${randomUUID()}`, delivered: null };
     if (before === null) await ledger.write(run);
@@ -141,17 +142,17 @@ export function openEnrolment(options: EnrolmentOptions): Enrolment {
       bundle = await api.bundle(server_uuid, run.idempotency_key);
     } catch (error) {
       if (!(error instanceof ApiFault) || error.status === null || error.status >= 500) throw error;
-      // Already taken, or no longer approved. Either way the key cannot be used again.
+      // The bundle was already fetched with another key, or the setup is no longer approved: the key is now useless.
       await ledger.remove(server_uuid);
       return log("bundle.refused", { server_uuid, reason: error.message });
     }
-    // The bundle lists the node's ports. The key is kept for the machine that has one of them.
+    // The bundle lists the MAC addresses of the node. The key is kept for the machine that has one of them.
     if (!(bundle.macs ?? []).includes(peer.mac)) {
       counters.count("bundles_refused_total", { reason: "other_machine" });
       log("bundle.refused", { server_uuid, mac: peer.mac, reason: "this port is not the node's" });
       return peer.drop();
     }
-    // The machine disconnected meanwhile. The key is kept, and the bundle can be fetched with it again.
+    // If the machine disconnected meanwhile, the key is kept, and the bundle can be fetched again with it.
     if (!machine.listening || machines.get(server_uuid) !== machine) return;
     await deliver(machine, run, bundle);
     log("setup.shipped", { server_uuid, mac: peer.mac, epoch: bundle.epoch });
@@ -167,7 +168,7 @@ export function openEnrolment(options: EnrolmentOptions): Enrolment {
       reported: false,
       failure: null,
     };
-    // Written before the first byte: if the booter dies here, the bundle was delivered once at most.
+    // Written before the script is sent: if the booter dies here, the bundle was delivered at most once.
     await ledger.write({ ...run, delivered });
     bundles.set(server_uuid, bundle);
     counters.count("bundles_shipped_total");
@@ -184,7 +185,7 @@ export function openEnrolment(options: EnrolmentOptions): Enrolment {
     peer: AmqpPeer,
   ): Promise<void> {
     const run = ledger.of(server_uuid);
-    // A run that reported its end is already removed. Only the machine that got the script may report its end.
+    // A run whose end was reported is already removed. Only the machine that got the script may report its end.
     if (run === null || run.delivered === null || request !== `setup-${run.delivered.epoch}`) return;
     if (run.delivered.mac !== peer.mac) return void counters.count("setup_ends_refused_total");
     await failed(server_uuid, endingReason(reply));
@@ -202,7 +203,7 @@ export function openEnrolment(options: EnrolmentOptions): Enrolment {
     if (run === null || run.delivered === null) return "unknown";
     const { delivered } = run;
     try {
-      // Written before the report is sent: after the first report the values are not served again.
+      // Written before the report is sent, because the values must not be served again after the first report.
       if (!delivered.reported) await ledger.write({ ...run, delivered: { ...delivered, reported: true } });
       const sent = report.kind === "complete" ? { ...report, mac: delivered.mac } : report;
       await api.report(server_uuid, delivered.epoch, sent);
@@ -242,7 +243,7 @@ export function openEnrolment(options: EnrolmentOptions): Enrolment {
       const machine = machineOf(server_uuid, peer);
       machine.listening = true;
       counters.count("machines_ready_total");
-      // Asks for its inventory: an earlier one may be lost with an earlier connection.
+      // Asks for the machine's inventory: an earlier one may have been lost with an earlier connection.
       peer.deliver(`ur.broadcast.sysinfo.${randomBytes(8).toString("hex")}`, "{}");
       void visit(machine);
     },
@@ -278,7 +279,7 @@ export function openEnrolment(options: EnrolmentOptions): Enrolment {
   };
 }
 
-/** States in which a node depends on the booter; in all others its own agent reports. */
+/** States of a node in which the booter announces it and reports for it. In all others its own agent reports. */
 const BARE: ReadonlySet<CnState> = new Set<CnState>(["awaiting_setup", "setting_up"]);
 
 function sha256(text: string): string {

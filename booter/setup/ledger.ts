@@ -1,6 +1,6 @@
-// The setup runs that this booter began, on disk: a booter that is killed at any point neither delivers a bundle twice
-// nor loses a machine's reports. It contains no secret: only the SHA-256 of the run's token, and the idempotency key,
-// which returns the same bundle until the machine's first report.
+// Stores the setup runs that this booter began on disk, so that a booter that is killed at any point neither delivers a
+// bundle twice nor loses a machine's reports. The files contain the SHA-256 of the run's token, not the token, and the
+// idempotency key, with which the booter can fetch the same bundle until the machine's first report.
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { readOwn, writeDurably } from "../private-file.ts";
@@ -8,18 +8,18 @@ import { readOwn, writeDurably } from "../private-file.ts";
 export type Run = {
   readonly server_uuid: string;
   readonly idempotency_key: string;
-  /** Null until the delivery; written before the first byte is sent. */
+  /** Null until the script is delivered. It is written before the first byte of the script is sent. */
   readonly delivered: Delivered | null;
 };
 
 export type Delivered = {
   readonly epoch: number;
   readonly token_sha256: string;
-  /** The machine's address: only it may fetch values and send reports. */
+  /** The machine's IP address. Only from it can values be fetched and reports be sent. */
   readonly address: string;
   readonly mac: string;
   readonly reported: boolean;
-  /** A failure that is not yet reported to the control plane. */
+  /** The reason of a failure that is not yet reported to the control plane. */
   readonly failure: string | null;
 };
 

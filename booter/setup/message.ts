@@ -1,9 +1,9 @@
-// Messages to and from a machine's agent, in the agent's own format.
+// Builds and parses messages of a machine's agent, in the agent's own format.
 import type { Buffer } from "node:buffer";
 import { jsonLimits } from "../../src/lib/text/json-limits.ts";
 import { SETUP_SCRIPT } from "./script.ts";
 
-/** Builds an execute request. Its environment replaces the agent's own, which contains the AMQP password. */
+/** Builds an execute request. Its environment replaces that of the agent, which contains the AMQP password. */
 export function setupMessage(origin: string, token: string): string {
   const env = { PATH: "/usr/bin:/usr/sbin:/smartdc/bin:/opt/local/bin", BOOTER_URL: origin, SETUP_TOKEN: token };
   return JSON.stringify({ type: "script", script: SETUP_SCRIPT, args: [], env });
@@ -13,7 +13,7 @@ export type AgentKey =
   | { readonly kind: "startup" | "sysinfo"; readonly server_uuid: string }
   | { readonly kind: "reply"; readonly server_uuid: string; readonly request: string };
 
-/** Parses a routing key. Null for a key that the enrolment does not handle. */
+/** Parses a routing key. Returns null for a key that the enrolment does not handle. */
 export function agentKey(key: string): AgentKey | null {
   const [ur, topic, server_uuid = "", request = ""] = key.toLowerCase().split(".");
   if (ur !== "ur") return null;
@@ -21,7 +21,7 @@ export function agentKey(key: string): AgentKey | null {
   return topic === "execute-reply" ? { kind: "reply", server_uuid, request } : null;
 }
 
-/** Parses a message of the agent; null unless it is a JSON object within the limits. */
+/** Parses a message of the agent. Returns null unless it is a JSON object within the limits. */
 export function objectOf(body: Buffer): Record<string, unknown> | null {
   const text = body.toString("utf8");
   if (jsonLimits(text) !== null) return null;

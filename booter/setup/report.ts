@@ -1,11 +1,11 @@
-// A machine's setup report: one line with kind, step and percent, then the text.
+// Parses a machine's setup report: a line with kind, step and percent, separated by tabs, then the text.
 import { FAILURE_REPORT_BYTES_MAX } from "../../src/contract/limits.ts";
 import type { SetupReport } from "../api-client/client.ts";
 
 const STEP = /^[a-z0-9_]{1,64}$/;
 const MESSAGE_CHARS_MAX = 2_048;
 
-/** Parses a report; null when it is malformed. */
+/** Parses a report. Returns null if it is malformed. */
 export function readReport(body: Uint8Array): SetupReport | null {
   const text = new TextDecoder().decode(body);
   const end = text.indexOf("\n");
@@ -32,7 +32,7 @@ export function readReport(body: Uint8Array): SetupReport | null {
   }
 }
 
-/** Describes the script's end from the agent's reply, for a machine that did not report it. */
+/** Returns why the script ended, from the agent's reply, for a run whose script did not report its end. */
 export function endingReason(reply: { exit_status?: unknown; stderr?: unknown }): string {
   const { exit_status, stderr } = reply;
   const status = typeof exit_status === "number" || typeof exit_status === "string"
@@ -43,7 +43,7 @@ export function endingReason(reply: { exit_status?: unknown; stderr?: unknown })
   return cutToBytes(output === "" ? ended : `${ended}: ${output}`, FAILURE_REPORT_BYTES_MAX);
 }
 
-/** Cuts text to that many bytes of UTF-8, never inside a character. */
+/** Cuts text to at most `bytes_max` bytes of UTF-8, never inside a character. */
 function cutToBytes(text: string, bytes_max: number): string {
   const bytes = new TextEncoder().encode(text);
   if (bytes.length <= bytes_max) return text;

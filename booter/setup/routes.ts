@@ -1,4 +1,4 @@
-// The routes of the setup script. They need the token of the run and the machine's address.
+// The HTTP routes of the setup script. They require the token of the run and the machine's IP address.
 import type { Files } from "../files.ts";
 import { fileAnswer, type HttpAnswer, type HttpAsked, NOT_FOUND, textAnswer } from "../http/answer.ts";
 import type { Enrolment } from "./enrolment.ts";
@@ -7,7 +7,7 @@ import { readReport } from "./report.ts";
 export type SetupRouteOptions = {
   readonly enrolment: Enrolment;
   readonly files: Files;
-  /** Whether the machine at this address may boot at all. */
+  /** Returns whether the decision lets the machine at this IP address boot. */
   readonly mayBoot: (address: string) => Promise<boolean>;
 };
 

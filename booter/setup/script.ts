@@ -1,9 +1,9 @@
 // The program that sets up a bare machine. It runs on the machine, under its platform image, as root.
 //
-// The text is the same for all machines. A run fetches its values once, from the booter, as lines of key, tab and
-// value, and reads them as data. Every step can be repeated: finished work is left as it is. The command that creates
-// the pool also stamps it with the machine's identity, so a pool of ours never looks like a stranger's. docs/nodes.md,
-// "The netboot path".
+// The text is the same for all machines. A run fetches its values once from the booter, as lines of key, tab and value,
+// and reads them as data, never as code. Every step can be repeated and leaves finished work as it is. The command that
+// creates the pool also stores the machine's UUID in it, so that a later run recognizes the pool as this machine's.
+// docs/nodes.md, "The netboot path".
 export const SETUP_SCRIPT: string = String.raw`#!/usr/bin/bash
 # Environment: BOOTER_URL and SETUP_TOKEN. SETUP_ROOT is empty on a machine; tests set it.
 set -u

@@ -1,5 +1,5 @@
-// The values of a setup run, as lines of key, tab and value. The script reads them as data. A value with a line break
-// is refused, and a value that becomes a command's argument must match a strict pattern.
+// Writes the values of a setup run as lines of key, tab and value, which the script reads as data. A value with a line
+// break is refused, and a value that becomes a command's argument must match a strict pattern.
 import type { SetupBundle } from "../../src/contract/setup.ts";
 import { isHostname } from "../../src/lib/net/hostname.ts";
 import { isSha512Crypt } from "../../src/lib/crypto/sha512-crypt.ts";
@@ -43,7 +43,7 @@ export function setupValues({ bundle, setup, console, origin }: ValueParts): str
     ["boot_image_sha256", setup.boot_image_sha256, (text) => WORD.test(text)],
     ["ntp_server", setup.ntp_server ?? null, (text) => WORD.test(text)],
     ["install_sh_url", mirrored ? `${origin}/install.sh` : setup.install_sh_url, (text) => LINE.test(text)],
-    // Without a mirror the channel is beside its install script.
+    // Without a mirror, channel.json is in the same folder as install.sh.
     [
       "channel_url",
       mirrored ? `${origin}/channel.json` : new URL("channel.json", setup.install_sh_url).href,
@@ -57,7 +57,7 @@ export function setupValues({ bundle, setup, console, origin }: ValueParts): str
   ];
   return lines.map(([name, value, isValid]) => {
     if (value === null) return "";
-    // The message does not contain the value, which may be a secret.
+    // The error does not contain the value, because it may be a secret.
     if (typeof value !== "string" || !isValid(value)) throw new ValueFault(`the setup value ${name} is invalid`);
     return `${name}\t${value}\n`;
   }).join("");

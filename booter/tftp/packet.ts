@@ -1,4 +1,4 @@
-// TFTP packets (RFC 1350, 2347, 2348, 2349, 7440): requests are read, data and errors are written.
+// Reads TFTP requests and writes data and error packets (RFC 1350, 2347, 2348, 2349, 7440).
 export const RRQ = 1;
 export const WRQ = 2;
 export const DATA = 3;
@@ -10,18 +10,18 @@ export type TftpRequest = {
   readonly opcode: typeof RRQ | typeof WRQ;
   readonly name: string;
   readonly mode: string;
-  /** Names in lower case. */
+  /** Option values by option name in lower case. */
   readonly options: ReadonlyMap<string, string>;
 };
 
-/** The limit for the name and all options together: firmware sends some 100 bytes. */
+/** The largest request, with its name and all options. Firmware sends some 100 bytes. */
 const REQUEST_BYTES_MAX = 1_024;
 
 export function opcodeOf(bytes: Uint8Array): number {
   return bytes.length < 2 ? 0 : bytes[0]! * 256 + bytes[1]!;
 }
 
-/** Parses a request; null when it is malformed. */
+/** Parses a read or write request. Returns null if it is malformed. */
 export function readRequest(bytes: Uint8Array): TftpRequest | null {
   const opcode = opcodeOf(bytes);
   if ((opcode !== RRQ && opcode !== WRQ) || bytes.length > REQUEST_BYTES_MAX || bytes.at(-1) !== 0) return null;
@@ -33,7 +33,7 @@ export function readRequest(bytes: Uint8Array): TftpRequest | null {
   return { opcode, name: plainName(name), mode: mode.toLowerCase(), options };
 }
 
-/** Cleans a name: old ROMs double the slash and append the byte after option 67 (bootimus #117). */
+/** Cleans a file name: old ROMs double the slash and append the byte that follows option 67 (bootimus #117). */
 function plainName(name: string): string {
   const path = name.replaceAll("\\", "/").replace(/^\/+/, "");
   let end = path.length;

@@ -1,5 +1,5 @@
-// A read-only TFTP server with a fixed map of names. Every transfer has its own port. A packet from another sender gets
-// an error and does not affect the transfer. A machine gets a file only if the decision lets it boot.
+// A read-only TFTP server. Every transfer has its own port; a packet from another sender to that port gets an error and
+// does not affect the transfer. A machine gets a file only if the decision lets it boot.
 import type { RemoteInfo } from "node:dgram";
 import type { Counters } from "../counters.ts";
 import { TFTP_RESEND_MS, TFTP_TRANSFERS_MAX, TFTP_TRANSFERS_PER_CLIENT_MAX } from "../limits.ts";
@@ -9,10 +9,10 @@ import { ACK, ERROR, errorPacket, opcodeOf, readRequest, RRQ, WRQ } from "./pack
 import { agree, newTransfer } from "./transfer.ts";
 
 export type TftpOptions = {
-  /** Addresses to listen on. */
+  /** The IP addresses to listen on. */
   readonly addresses: readonly string[];
   readonly port: number;
-  /** Returns the file of that name for the machine at that address, or null. */
+  /** Returns the content of that file for the machine at that IP address, or null. */
   readonly file: (name: string, address: string) => Promise<Uint8Array | null>;
   readonly counters: Counters;
   readonly log: Log;
@@ -58,7 +58,7 @@ export async function openTftp(options: TftpOptions): Promise<TftpServer> {
       counters.count("tftp_refused_total", { code: String(code) });
       listener.send(errorPacket(code, message), from.port, from.address);
     };
-    // Answering an error, or a group address, could cause an endless loop.
+    // An answer to an error or to a multicast address could cause an endless loop.
     if (opcode === ERROR || from.port === 0 || !isOneMachine(from.address)) return;
     if (opcode === WRQ) return refuse(ACCESS_VIOLATION, "files are read-only");
     if (opcode !== RRQ) return void counters.count("tftp_ignored_total");
@@ -68,7 +68,7 @@ export async function openTftp(options: TftpOptions): Promise<TftpServer> {
     const file = await options.file(asked.name, from.address);
     if (file === null) return refuse(FILE_NOT_FOUND, "no such file");
     const key = `${from.address} ${from.port}`;
-    // A repeated request: its first answer was lost.
+    // If the client repeats its request, the first answer was lost: ends the earlier transfer.
     running.get(key)?.end();
     const own = [...running.keys()].filter((each) => each.startsWith(`${from.address} `)).length;
     if (running.size >= TFTP_TRANSFERS_MAX || own >= TFTP_TRANSFERS_PER_CLIENT_MAX) {
@@ -116,7 +116,7 @@ export async function openTftp(options: TftpOptions): Promise<TftpServer> {
         }
         return;
       }
-      // Firmware asks for the size only, and then sends an error to end the transfer.
+      // Firmware first asks only for the size, and ends that transfer with an error packet.
       if (opcodeOf(bytes) === ERROR) return end();
       if (opcodeOf(bytes) !== ACK || bytes.length < 4) return;
       const packets = machine.acknowledged(bytes[2]! * 256 + bytes[3]!);
@@ -134,7 +134,7 @@ export async function openTftp(options: TftpOptions): Promise<TftpServer> {
       end();
       throw error;
     }
-    // A repeated request may have replaced it while its socket was opened.
+    // A repeated request may have replaced this transfer while its socket was opened.
     if (ended) return void await socket.close();
     counters.count("tftp_started_total");
     send(machine.start());

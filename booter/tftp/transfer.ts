@@ -1,6 +1,7 @@
-// One transfer as a state machine: packets in, packets out. The first packet is not repeated: the client's address may
-// be forged until it acknowledges a packet, and firmware repeats its request anyway. A duplicate acknowledgement is
-// ignored (the sorcerer's apprentice bug), so blocks are repeated only after a timeout.
+// A TFTP transfer as a state machine: packets in, packets out. The first packet is not repeated, because the client's
+// address may be forged until it acknowledges a packet; firmware repeats its request anyway. A duplicate
+// acknowledgement is ignored (it would cause the sorcerer's apprentice bug), so blocks are repeated only after a
+// timeout.
 import { TFTP_BLOCK_BYTES_MAX, TFTP_TRIES_MAX, TFTP_WINDOW_BLOCKS_MAX } from "../limits.ts";
 import { dataPacket, oackPacket } from "./packet.ts";
 
@@ -8,7 +9,7 @@ export type Transfer = {
   /** Returns the first packets. */
   start(): readonly Uint8Array[];
   acknowledged(block: number): readonly Uint8Array[];
-  /** Returns the packets to repeat; null when the transfer is over because the client is gone. */
+  /** Returns the packets to repeat, or null if the transfer ends because the client no longer answers. */
   timedOut(): readonly Uint8Array[] | null;
   isDone(): boolean;
 };
@@ -25,7 +26,7 @@ export type Agreed = {
   readonly answer: ReadonlyMap<string, string>;
 };
 
-/** Negotiates the options. Unknown and out-of-range ones are left out, not refused. */
+/** Negotiates the options. Unknown and out-of-range options are ignored, not refused. */
 export function agree(options: ReadonlyMap<string, string>, file_bytes: number): Agreed {
   const answer = new Map<string, string>();
   const block = wholeIn(options.get("blksize"), BLOCK_BYTES_MIN, BLOCK_BYTES_ASKED_MAX);
@@ -47,9 +48,9 @@ function wholeIn(text: string | undefined, min: number, max: number): number | n
 }
 
 export function newTransfer(file: Uint8Array, { block_bytes, window_blocks, answer }: Agreed): Transfer {
-  // An empty block follows a last block that is full.
+  // If the last block is full, an empty block follows it to mark the end.
   const blocks = Math.floor(file.length / block_bytes) + 1;
-  let acked = answer.size === 0 ? 0 : -1; // -1: the options are not acknowledged yet
+  let acked = answer.size === 0 ? 0 : -1; // -1: the client has not acknowledged the options yet
   let sent = 0;
   let confirmed = false;
   let tries = 0;
