@@ -1,4 +1,4 @@
-// The agent's shared state, and calls that tolerate an unavailable server.
+// The agent's shared state, and calls to the control plane that tolerate an unavailable server.
 import { pause } from "../cli/internal/api.ts";
 import { type Answer, type Call, exchange, type Link, Unreachable } from "../cli/internal/exchange.ts";
 import { atLeastMs } from "../cli/internal/backoff.ts";
@@ -33,7 +33,7 @@ export type Agent = {
 
 export const REQUEST_LIMIT_MS = 15_000;
 
-/** The server rejects the key. */
+/** The control plane rejected the node's API key. */
 export class KeyRefused extends Error {}
 
 /** Writes a line to stderr; the supervisor adds the time. Do not pass secrets. */
@@ -47,7 +47,7 @@ export type Reply = { readonly kind: "answer"; readonly answer: Answer } | {
   readonly pause_ms: number;
 };
 
-/** Sends a call. Returns the answer, or a reason and a pause before a retry. Throws only when the agent stops. */
+/** Sends a call. Returns the answer, or why there is none and how long to pause. Throws only when the agent stops. */
 export async function talk(agent: Agent, token: string | null, call: Call): Promise<Reply> {
   try {
     const answer = await exchange(agent.environment, { ...agent.link, token }, call);
@@ -73,7 +73,7 @@ export async function rest(agent: Agent, duration_ms: number): Promise<void> {
   await pause(agent.environment, duration_ms);
 }
 
-/** Returns the status and message of a rejected call, for the log. */
+/** Returns the status and message of an error answer as text for the log. */
 export function refusalText({ status, body }: Answer): string {
   const message = typeof body === "object" && body !== null ? (body as Record<string, unknown>).message : undefined;
   return `${status}${typeof message === "string" ? ` ${message}` : ""}`;

@@ -1,5 +1,5 @@
-// The node's credentials from its approval. The server erases its copy of the key on first use, so the file must be on
-// disk before that: otherwise a crash would lose the key.
+// The credentials that the node got with its approval. The server erases its copy of the API key when the key is first
+// used, so the file must be on disk before that: otherwise a crash would lose the key.
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { EXIT } from "../cli/internal/exit-code.ts";
@@ -18,7 +18,7 @@ export function credentialsPath(state_dir: string): string {
   return join(state_dir, "credentials.json");
 }
 
-/** Returns null before the approval. Throws a Failure if the file is damaged or belongs to another machine. */
+/** Reads the credentials; null before the approval. Throws a Failure if the file is damaged or of another machine. */
 export async function readCredentials(state_dir: string, server_uuid: string): Promise<Credentials | null> {
   const path = credentialsPath(state_dir);
   const text = await readPrivateFile(path);

@@ -9,17 +9,17 @@ export type Hardware = {
   readonly sysinfo: Registration["sysinfo"];
 };
 
-/** `percent` is a fraction of physical memory, already within 0 to 1. */
+/** The memory reservoir. `percent` is a fraction of physical memory, already limited to 0 to 1. */
 export type Reservoir = { readonly enabled: boolean; readonly percent: number };
 
 /** The description of a VM to create. */
 export type VmPlan = Blueprint & {
   readonly instance: NonNullable<Blueprint["instance"]>;
-  /** The verified file of the image. */
+  /** Path of the image's file, whose SHA-256 was verified. */
   readonly image_path: string;
 };
 
-/** A floating IP on a NIC of this node. The order with the highest generation is current. */
+/** A floating IP that is bound to a NIC of this node. The binding with the highest generation is current. */
 export type AddressBinding = {
   readonly floating_ip_id: string;
   readonly fip_addr: string;
@@ -29,11 +29,11 @@ export type AddressBinding = {
   readonly generation: number;
 };
 
-/** Selects the binding to release. Null matches any NIC, or any generation. */
+/** Selects the bindings to release. Null matches any NIC, or any generation. */
 export type AddressRelease = {
   readonly floating_ip_id: string;
   readonly nic_id: string | null;
-  /** The latest generation to release. */
+  /** The highest generation to release. A newer binding stays. */
   readonly generation: number | null;
 };
 
@@ -46,28 +46,28 @@ export type Vms = {
   halt(instance_id: string): Promise<void>;
   /** Removes the VM with its disks, NICs and their bound addresses. */
   destroy(instance_id: string): Promise<void>;
-  /** Grows a disk and returns its size. */
+  /** Grows a disk and returns its new size in bytes. */
   resize(instance_id: string, disk: { readonly id: string; readonly size_bytes: number }): Promise<number>;
   bindAddress(binding: AddressBinding): Promise<void>;
   releaseAddress(release: AddressRelease): Promise<void>;
   hasNic(nic_id: string): boolean;
-  /** True if a disk depends on this image, so that the image must stay. */
+  /** Returns true if a disk depends on this image, so that the image's file must stay. */
   usesImage(sha256: string): boolean;
-  /** Returns the disks of a VM and their sizes. */
+  /** Returns the ids of a VM's disks and their sizes in bytes. */
   disksOf(instance_id: string): readonly { readonly id: string; readonly size_bytes: number }[];
 };
 
 export type Driver = {
   hardware(): Promise<Hardware>;
-  /** Returns the status without a timestamp: equal values for an unchanged machine. */
+  /** Returns the machine's status without a timestamp, so that an unchanged machine returns equal values. */
   status(): Promise<Readonly<Record<string, unknown>>>;
   capacity(): Promise<CapacityReportBody>;
   applyReservoir(reservoir: Reservoir): Promise<void>;
-  /** Replaces root's authorized keys: checked OpenSSH public keys, one line each. */
+  /** Replaces root's authorized keys with these OpenSSH public keys: valid, one line each. */
   applyRootKeys(keys: readonly string[]): Promise<void>;
   readonly vms: Vms;
   /**
-   * Called before each step of a job, `KIND:STEP`. A simulated machine injects delays, failures and power loss here.
+   * Called before each step of a job, with `KIND:STEP`. A simulated machine injects delays, failures and power loss.
    */
   beforeStep(step: string, signal: AbortSignal): Promise<void>;
 };

@@ -9,7 +9,10 @@ import { hideClaimCode, showClaimCode } from "./claim-code.ts";
 import { type Credentials, saveCredentials } from "./credentials.ts";
 import { forgetPollToken, readPollToken, savePollToken } from "./poll-token.ts";
 
-/** Returns when the credentials are on disk. Throws a Failure if the wait times out or cannot succeed. */
+/**
+ * Enrols the node and returns its credentials once they are on disk. Throws a Failure if the wait for the approval
+ * times out or cannot succeed.
+ */
 export async function enrol(agent: Agent): Promise<Credentials> {
   const end_ms = agent.environment.monotonicMs() + agent.timers.approval_wait_s * 1_000;
   try {
@@ -30,7 +33,7 @@ export async function enrol(agent: Agent): Promise<Credentials> {
 
 async function register(agent: Agent, end_ms: number): Promise<RegistrationView> {
   const body = await registrationOf(agent);
-  // With its saved token, the machine renews its claim and creates no second one.
+  // With its saved poll token, the machine renews its claim instead of creating a second one.
   const token = await readPollToken(agent.state_dir);
   const headers: Record<string, string> = token === null ? {} : { "x-poll-token": token };
   const call: Call = { method: "POST", path: "/v1/agent/register", headers, body, limit_ms: REQUEST_LIMIT_MS };
@@ -62,7 +65,7 @@ async function waitForKey(agent: Agent, ticket: RegistrationView, end_ms: number
   const call: Call = {
     method: "GET",
     path: "/v1/agent/register/status",
-    // In a header, because proxies log URLs.
+    // The token is sent in a header, because proxies log URLs.
     headers: { "x-poll-token": ticket.poll_token },
     limit_ms: REGISTER_STATUS_HOLD_MS + REQUEST_LIMIT_MS,
   };
@@ -105,7 +108,8 @@ async function keyOf(agent: Agent, status: RegisterStatusView, server_uuid: stri
 }
 
 /**
- * Returns the claim code's remaining life. The clocks of node and server may differ, so it is bounded by the full life.
+ * Returns the remaining life of the claim code in milliseconds. It is limited to the full life of a code, because the
+ * clocks of node and server may differ.
  */
 function codeLifeMs({ claim_code_expires_at }: RegistrationView): number {
   const left_ms = claim_code_expires_at === null ? NaN : Date.parse(claim_code_expires_at) - Date.now();
@@ -113,7 +117,7 @@ function codeLifeMs({ claim_code_expires_at }: RegistrationView): number {
   return left_ms > 0 && left_ms < whole_ms ? left_ms : whole_ms;
 }
 
-/** Returns the body of a 200, or null on 404. Retries while the server is unavailable. */
+/** Sends a call and returns the body of a 200, or null on 404. Retries while the server is unavailable. */
 async function ask<T>(agent: Agent, call: Call, end_ms: number): Promise<T | null> {
   let logged = false;
   for (;;) {

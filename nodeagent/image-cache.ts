@@ -1,7 +1,7 @@
-// The image cache of a node. A file is named by its SHA-256 and, unless the image is public, by its tenant's id: a
-// tenant that names the digest of another tenant's image must fetch the bytes itself and cannot detect the cached copy.
-// A file gets its name only after the bytes on disk were verified; an interrupted download resumes. Images in use by a
-// job or a VM stay; of the others, the least recently used are removed above a limit.
+// The image cache of a node. A file is named by its SHA-256 and, unless the image is public, by its tenant's id. So if
+// a tenant names the digest of another tenant's image, the node downloads the bytes again, and the tenant cannot detect
+// the cached copy. A file gets its name only after the bytes on disk were verified; an interrupted download resumes.
+// Images that a job or a VM uses stay. If the others exceed a limit, the least recently used are removed.
 import { mkdir, readdir, rm, stat, statfs, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import type { Image } from "../src/contract/image.ts";
@@ -14,26 +14,26 @@ import { Failure } from "../cli/internal/failure.ts";
 import { type Agent, log } from "./agent.ts";
 
 export type ImageCache = {
-  /** Returns the path of the image's file, which stays until the job ends. Calls `onProgress` with percent. */
+  /** Downloads the image if needed and returns the path of its file, which stays until `release` for the job. */
   fetch(agent: Agent, image: Image, use: Use): Promise<string>;
-  /** Ends the job's use of images; removes unused images above the limit. */
+  /** Ends the job's use of its images, and removes unused images above the limit. */
   release(agent: Agent, job_id: string): Promise<void>;
 };
 
 export type Use = {
   readonly job_id: string;
-  /** The tenant of the instance; another tenant's private copy is not used. */
+  /** The tenant of the instance. Private copies of other tenants are not used. */
   readonly tenant_id: string;
-  /** The setting `fetch.allowed_private`. */
+  /** The setting `fetch.allowed_private`: private addresses from which images may be fetched. */
   readonly allowed_private: readonly unknown[];
   readonly onProgress: (percent: number) => void;
 };
 
-/** The only text that tenants see, so that images cannot be used to probe the nodes' network. */
+/** The only error text that tenants see, so that they cannot use images to probe the nodes' network. */
 export const NOT_FETCHED =
   "the image could not be fetched: its source_url must be public and serve size_bytes bytes that have its sha256";
 
-/** Tenants see the message; only operators see the detail. */
+/** An image that could not be fetched. Tenants see the message; only operators see the detail. */
 export class NotFetched extends Failure {
   constructor(readonly detail: string) {
     super(NOT_FETCHED, EXIT.failure);
@@ -53,7 +53,7 @@ export function createImageCache(
   { state_dir, image_bytes_max }: Pick<Agent, "state_dir" | "image_bytes_max">,
 ): ImageCache {
   const folder = join(state_dir, "images");
-  /** The last task of each image. Tasks of one image run one at a time. */
+  /** The last task of each image, by file name. Tasks of one image run one after another. */
   const last = new Map<string, Promise<unknown>>();
   /** Images of running jobs, by job id. */
   const used = new Map<string, Set<string>>();
@@ -156,7 +156,7 @@ const SHA256_CHARS = 64;
 const IMAGE_NAME = /^([0-9a-f]{64}(?:\.[0-9a-f-]{36})?)$/;
 const PART_NAME = /^\.([0-9a-f]{64}(?:\.[0-9a-f-]{36})?)\.[0-9]+\.part$/;
 
-/** Returns null if the file is not an image or no longer exists. */
+/** Returns a file of the cache, or null if it is not an image or no longer exists. */
 async function look(path: string, name: string): Promise<Kept | null> {
   const of = (IMAGE_NAME.exec(name) ?? PART_NAME.exec(name))?.[1];
   const found = await stat(path).catch(() => null);
@@ -186,7 +186,7 @@ async function fill(
     if (sha256 === image.sha256) return;
     const was_pieced = part.isPieced();
     await part.restart(null);
-    // A file from several responses may mix two versions: retry in one piece.
+    // A file that was joined from several responses may mix two versions, so it is downloaded again in one piece.
     if (!was_pieced) throw new Failure(`${url} has the SHA-256 ${sha256}, not ${image.sha256}`, EXIT.failure);
   }
 }

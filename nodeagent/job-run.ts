@@ -17,10 +17,10 @@ export type WorkContext = {
   readonly images: ImageCache;
 };
 
-/** The server no longer waits for this job. A tombstone brings any remaining work. */
+/** The server no longer waits for this job. If the node must undo something, the server sends a tombstone. */
 class JobOver extends Error {}
 
-/** Throws only when the agent stops, the key is rejected or the machine loses power. */
+/** Runs a job and reports its result. Throws only if the agent stops, the key is rejected or the power is lost. */
 export async function runJob(work: WorkContext, job: Job): Promise<void> {
   const { journal } = work;
   work.agent.environment.signal.throwIfAborted();
@@ -84,7 +84,7 @@ function isEndOfAgent({ environment }: Agent, error: unknown): boolean {
   return environment.signal.aborted || error instanceof KeyRefused || error instanceof PowerLost;
 }
 
-/** Returns when the node's part of the job is undone. */
+/** Undoes what the node did for the job. Retries until it succeeds. */
 export async function untilUndone(agent: Agent, job: Job): Promise<void> {
   const { undo } = JOB_STEPS[job.kind.kind] ?? {};
   for (let logged = false; undo !== undefined;) {
@@ -104,7 +104,7 @@ async function fetchBlueprint(work: WorkContext, job: Job): Promise<Blueprint> {
   return await ask(work, { method: "GET", path: `/v1/agent/jobs/${job.id}/blueprint` }) as Blueprint;
 }
 
-/** Older servers send no list: then only public addresses are allowed. */
+/** Reads the setting `fetch.allowed_private`. Older servers do not send it: then only public addresses are allowed. */
 async function readAllowedPrivate(work: WorkContext): Promise<readonly unknown[]> {
   const config = await ask(work, { method: "GET", path: "/v1/agent/config" }) as Partial<AgentConfig>;
   return Array.isArray(config.fetch_allowed_private) ? config.fetch_allowed_private : [];
@@ -115,7 +115,7 @@ async function reportEnd(work: WorkContext, job: Job, end: JobEndBody): Promise<
   await ask(work, { method: "POST", path: `/v1/agent/jobs/${job.id}/complete`, body: end });
 }
 
-/** Reports that a tombstone is applied. */
+/** Confirms to the server that the node has undone the job of a tombstone. */
 export async function bury(work: WorkContext, job: Job): Promise<void> {
   try {
     await ask(work, { method: "POST", path: `/v1/agent/jobs/${job.id}/bury` });
@@ -124,7 +124,7 @@ export async function bury(work: WorkContext, job: Job): Promise<void> {
   }
 }
 
-/** Returns the body of a 2xx. Retries while the server is unavailable. */
+/** Sends a call and returns the body of a 2xx answer. Retries while the server is unavailable. */
 async function ask({ agent, api_key }: WorkContext, call: Pick<Call, "method" | "path" | "body">): Promise<unknown> {
   for (let logged = false;;) {
     const reply = await talk(agent, api_key, { ...call, limit_ms: REQUEST_LIMIT_MS });
@@ -140,7 +140,7 @@ async function ask({ agent, api_key }: WorkContext, call: Pick<Call, "method" | 
   }
 }
 
-/** Reports the newest progress, one request at a time. It is best effort: the job does not wait for it. */
+/** Sends the newest progress, one request at a time. The job does not wait for it, and errors are ignored. */
 function createProgress({ agent, api_key }: WorkContext, job: Job) {
   let next: JobProgressBody | null = null;
   let sending: Promise<void> | null = null;

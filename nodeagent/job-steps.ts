@@ -1,5 +1,5 @@
-// The steps of each kind of job, all idempotent, and the undo of the node's part when the job fails or is taken from
-// the node. docs/instances.md, "Jobs".
+// The steps of each kind of job, all idempotent, and how the node undoes them when the job fails or is withdrawn.
+// docs/instances.md, "Jobs".
 import type { JobKind } from "../src/contract/enums.ts";
 import type { Blueprint, Job } from "../src/contract/job.ts";
 import { EXIT } from "../cli/internal/exit-code.ts";
@@ -14,7 +14,7 @@ export type JobContext = {
   readonly images: ImageCache;
   /** Returns the blueprint, fetched on first use. */
   blueprint(): Promise<Blueprint>;
-  /** Returns the setting `fetch.allowed_private`, read once per job from the control plane. */
+  /** Returns the setting `fetch.allowed_private`, which is read from the control plane once per job. */
   allowedPrivate(): Promise<readonly unknown[]>;
   onProgress(step: string, percent: number | null): void;
 };
@@ -44,11 +44,11 @@ export const JOB_STEPS: Readonly<Record<JobKind, JobSteps>> = {
     steps: { boot: existing(boot) },
     undo: ({ driver }, job) => driver.vms.halt(instanceOf(job)),
   },
-  // A halted instance is not started again: the job was given up, so no operation expects it to run.
+  // A failed or withdrawn stop is not undone: no operation expects the halted instance to run again.
   stop: { steps: { halt: existing(halt) } },
   restart: { steps: { halt: existing(halt), boot } },
   delete: { steps: { destroy: ({ agent, job }) => agent.driver.vms.destroy(instanceOf(job)) } },
-  // A grown disk stays large: its content may have grown, too.
+  // A grown disk is not shrunk, because its content may have grown, too.
   resize_disk: { steps: { resize: existing(resize) } },
   fip_claim: {
     steps: { address: ({ agent, job }) => agent.driver.vms.bindAddress(bindingOf(job)) },
@@ -56,14 +56,14 @@ export const JOB_STEPS: Readonly<Record<JobKind, JobSteps>> = {
   },
   fip_release: {
     steps: { address: ({ agent, job }) => agent.driver.vms.releaseAddress(releaseOf(job)) },
-    // A release that was given up must leave the address bound as before.
+    // After a failed or withdrawn release, the address must be bound as before.
     undo: async ({ driver }, job) => {
       if (driver.vms.hasNic(String(job.kind["nic_id"]))) await driver.vms.bindAddress(bindingOf(job));
     },
   },
 };
 
-/** All steps in order, as `fail_at` of a simulated machine takes them. */
+/** All steps in order as KIND:STEP, the form in the setting `fail_at` of a simulated machine. */
 export const STEP_NAMES: readonly string[] = Object.entries(JOB_STEPS).flatMap(([kind, { steps }]) =>
   Object.keys(steps).map((step) => `${kind}:${step}`)
 );
@@ -105,7 +105,7 @@ async function planned(context: JobContext) {
   return { blueprint, instance, image };
 }
 
-/** Wraps a step that requires the instance to exist in the control plane. */
+/** Wraps a step so that it fails if the instance no longer exists in the control plane. */
 function existing<T>(step: (context: JobContext) => Promise<T>): (context: JobContext) => Promise<T> {
   return async (context) => {
     if ((await context.blueprint()).instance === null) {
@@ -128,7 +128,7 @@ async function resize({ agent, job }: JobContext) {
   return { disk_id: disk.id, size_bytes: await agent.driver.vms.resize(instanceOf(job), disk) };
 }
 
-/** Returns the objects of a job. Jobs on the same object run one at a time. */
+/** Returns the ids of the objects that a job acts on. Jobs on the same object run one at a time. */
 export function subjectsOf({ id, kind }: Job): readonly string[] {
   const named = [kind["instance_id"], kind["floating_ip_id"]].filter((each) => typeof each === "string");
   return named.length === 0 ? [id] : named;

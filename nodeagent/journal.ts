@@ -1,12 +1,12 @@
-// The journal of claimed jobs, on disk before work starts: after a crash the agent continues them, reports their
-// results, and does not receive them twice.
+// The journal of claimed jobs. A job is on disk before its work starts: after a crash the agent continues its jobs and
+// reports their results, and the server does not send them again.
 import { join } from "node:path";
 import type { Job, JobEndBody } from "../src/contract/job.ts";
 import { EXIT } from "../cli/internal/exit-code.ts";
 import { Failure } from "../cli/internal/failure.ts";
 import { readPrivateFile, writeFileDurably } from "../cli/internal/private-file.ts";
 
-/** `end` is the result of a finished job that the server does not have yet. */
+/** A claimed job. `end` is its result until the server has it; null while the job runs. */
 export type Entry = { readonly job: Job; readonly end: JobEndBody | null };
 
 export type Journal = {
@@ -16,13 +16,13 @@ export type Journal = {
   drop(job_id: string): Promise<void>;
 };
 
-/** Throws a Failure if the file is damaged: then only the server knows this node's jobs. */
+/** Opens the journal. Throws a Failure if the file is damaged: then only the server knows this node's jobs. */
 export async function openJournal(state_dir: string): Promise<Journal> {
   const path = join(state_dir, "jobs.json");
   const entries = new Map((await readEntries(path)).map((entry) => [entry.job.id, entry]));
   let written: Promise<void> = Promise.resolve();
 
-  /** Writes one at a time, each with the entries at its start. */
+  /** Saves the entries. Writes run one at a time, and each contains the entries at its start. */
   function save(): Promise<void> {
     const write = () => writeFileDurably(path, `${JSON.stringify([...entries.values()], null, 2)}\n`);
     return written = written.then(write, write);

@@ -1,4 +1,4 @@
-// The loops of an enrolled node: their requests, and the handling of answers.
+// The periodic requests of an enrolled node, and the handling of their answers.
 import type { AgentConfig, Registration, StatusReport } from "../src/contract/agent.ts";
 import type { HeartbeatBody } from "../src/contract/job.ts";
 import { parseOpensshKey } from "../src/lib/crypto/openssh-key.ts";
@@ -9,7 +9,7 @@ import { registrationOf } from "./enrolment.ts";
 import { createReportTime } from "./report-time.ts";
 import type { Loop } from "./reports.ts";
 
-/** `active` has the running jobs, whose leases the heartbeat renews. */
+/** Sends heartbeats. `active` contains the ids of running jobs, whose leases the heartbeat renews. */
 export function heartbeatLoop({ timers }: Agent, active: ReadonlySet<string>): Loop {
   const beat = () => {
     const body: HeartbeatBody = { running_jobs: [...active] };
@@ -18,7 +18,7 @@ export function heartbeatLoop({ timers }: Agent, active: ReadonlySet<string>): L
   return { name: "heartbeat", period_ms: timers.heartbeat_ms, next: beat };
 }
 
-/** Checks often, reports on change, and repeats the report periodically in case the server lost it. */
+/** Reports the status. Checks it often, sends changes at once, and repeats it periodically if the server lost it. */
 export function statusLoop({ environment, driver, timers, state_dir }: Agent): Loop {
   const time = createReportTime(state_dir, environment.wallMs);
   let sent_text = "";
@@ -49,7 +49,7 @@ export function capacityLoop({ driver, timers }: Agent): Loop {
   };
 }
 
-/** Registers the node again with its key. Returns true if the control plane accepted it. */
+/** Registers the node again with its API key. Returns true if the control plane accepted it. */
 export type Register = (body: Registration) => Promise<boolean>;
 
 /** Reads the effective configuration and applies each part that changed. */
@@ -80,7 +80,7 @@ export function configLoop(agent: Agent, register: Register): Loop {
 
 /**
  * Registers an approved node with its key once per start, which updates its hostname, address and sysinfo, and again
- * when its address changed. A disabled node does not register, because that would ask for its approval.
+ * when its address changed. A disabled node does not register, because that would request a new approval.
  */
 function registrationRefresh(agent: Agent, register: Register): (config: AgentConfig) => Promise<void> {
   let sent: string | null | undefined;
@@ -88,7 +88,7 @@ function registrationRefresh(agent: Agent, register: Register): (config: AgentCo
     if (state !== "approved") return;
     const body = await registrationOf(agent);
     const address = body.admin_ip ?? null;
-    // An address is sent once: for a netbooted node the control plane keeps its own address.
+    // The same address is sent only once: for a netbooted node the control plane keeps the address that it assigned.
     const moved = address !== null && address !== admin_ip && address !== sent;
     if (sent !== undefined && !moved) return;
     if (await register(body)) sent = address;
@@ -107,7 +107,8 @@ function onChange<T>(apply: (value: T) => Promise<void>): (value: T) => Promise<
 }
 
 /**
- * Returns the valid keys. Each is one line of a file that grants access, so an invalid key is skipped, not repaired.
+ * Returns the valid keys and logs the others. Each becomes a line of a file that grants access, so an invalid key is
+ * skipped, not repaired.
  */
 function rootKeysOf(agent: Agent, lines: readonly unknown[]): string[] {
   return lines.flatMap((text, index) => {
@@ -119,8 +120,8 @@ function rootKeysOf(agent: Agent, lines: readonly unknown[]): string[] {
 }
 
 /**
- * Clamps the percent, whose range only the agent checks (docs/nodes.md, "Memory reservoir"). Throws if it is not a
- * number.
+ * Returns the memory reservoir with its percent limited to 0 to 1, which only the agent checks (docs/nodes.md, "Memory
+ * reservoir"). Throws if it is not a number.
  */
 export function reservoirOf(
   { reservoir_enabled, reservoir_percent }: Pick<AgentConfig, "reservoir_enabled" | "reservoir_percent">,

@@ -1,5 +1,5 @@
-// The poll token of this machine's claim, saved across restarts: a restarted agent renews its claim, because a node may
-// have only a few claims.
+// The poll token of this machine's claim. It is saved, so that a restarted agent renews its claim: a node may have only
+// a few claims.
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { readPrivateFile, writeFileDurably } from "../cli/internal/private-file.ts";
@@ -8,7 +8,7 @@ function tokenPath(state_dir: string): string {
   return join(state_dir, "poll-token");
 }
 
-/** Returns null without a token. The server does not know a damaged token, so the agent makes a new claim. */
+/** Reads the poll token. Returns null if there is none or it is damaged; the agent then creates a new claim. */
 export async function readPollToken(state_dir: string): Promise<string | null> {
   const token = (await readPrivateFile(tokenPath(state_dir)))?.trim() ?? "";
   return /^[0-9a-f]+$/.test(token) ? token : null;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { readPrivateFile, writeFileDurably } from "../cli/internal/private-file.ts";
 
 export type ReportTime = {
-  /** Returns the time in RFC 3339: now, or 1 ms after the last one. */
+  /** Returns the time of the next report in RFC 3339: now, but at least 1 ms after the last report. */
   next(): Promise<string>;
 };
 
@@ -15,7 +15,7 @@ export function createReportTime(state_dir: string, wallMs: () => number): Repor
   let last_ms: number | undefined;
   let saving = false;
 
-  /** Saves in the background: a crash loses only moments, and the clock is soon past them. */
+  /** Saves the last time in the background. A crash loses at most the last moments, which the clock soon passes. */
   async function save(): Promise<void> {
     if (saving) return;
     saving = true;
@@ -29,7 +29,7 @@ export function createReportTime(state_dir: string, wallMs: () => number): Repor
 
   return {
     async next() {
-      // A damaged file counts as absent.
+      // A damaged file is treated like a missing one.
       last_ms ??= Number(await readPrivateFile(path)) || 0;
       last_ms = Math.max(wallMs(), last_ms + 1);
       void save();

@@ -12,7 +12,7 @@ import { capacityLoop, configLoop, heartbeatLoop, type Register, statusLoop } fr
 export type Loop = {
   readonly name: string;
   readonly period_ms: number;
-  /** Returns the next request; null if there is nothing to send. */
+  /** Returns the next request, or null if there is nothing to send. */
   next(): Promise<Pick<Call, "method" | "path" | "body"> | null>;
   /** Called after each 2xx answer. */
   accepted?(answer: Answer): Promise<void> | void;
@@ -41,11 +41,11 @@ export async function report(agent: Agent, api_key: string): Promise<void> {
   const reasons = ends.flatMap((end) => end.status === "rejected" ? [end.reason] : []);
   if (agent.environment.signal.aborted) throw new Failure("interrupted", EXIT.interrupted);
   if (reasons.some((reason) => reason instanceof KeyRefused)) return;
-  // The first failure stopped the other loops, whose failures only follow from it.
+  // The first failure stopped the other loops, so their failures are only its consequence.
   throw reasons.find((reason) => !(reason instanceof Failure) || reason instanceof PowerLost) ?? reasons[0];
 }
 
-/** Never returns. Throws KeyRefused, or an interrupted Failure. */
+/** Runs a loop forever. Throws KeyRefused when the key is rejected, or an interrupted Failure when the agent stops. */
 async function runLoop(agent: Agent, api_key: string, loop: Loop): Promise<never> {
   let in_trouble = false;
   const trouble = (why: string) => {
@@ -80,7 +80,7 @@ async function runOnce(agent: Agent, api_key: string, loop: Loop): Promise<Round
 
 type Attempt<T> = { ok: true; value: T } | { ok: false; why: string };
 
-/** Catches a driver's failure: it must not end the agent, because the machine may recover. */
+/** Runs code of the driver and catches its failure, which must not end the agent: the machine may recover. */
 async function attempt<T>(body: () => Promise<T> | T): Promise<Attempt<T>> {
   try {
     return { ok: true, value: await body() };
@@ -89,7 +89,7 @@ async function attempt<T>(body: () => Promise<T> | T): Promise<Attempt<T>> {
   }
 }
 
-/** Varies the period by 5 %, so that agents do not synchronize. */
+/** Varies the period by up to 5 %, so that the agents do not send at the same time. */
 function spreadMs(period_ms: number, random: number): number {
   return period_ms * (0.95 + 0.1 * random);
 }

@@ -28,7 +28,7 @@ import { simulatedDriver } from "./simulated-driver.ts";
 import { TROUBLE_HELP } from "./simulated-trouble.ts";
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-/** UUIDs that boards without an identity report: only zeros or only Fs. */
+/** UUIDs of mainboards without an identity: only zeros or only Fs. */
 const NO_IDENTITY = /^(0|f|-)+$/i;
 
 export function run(): AnyCommand {
@@ -104,7 +104,7 @@ export function run(): AnyCommand {
           claim_wait_s: Math.min(options.claimWaitS, CLAIM_WAIT_S_MAX),
           pending_retry_ms: options.pendingRetryMs,
           error_retry_ms: options.errorRetryMs,
-          // At most one hour: docs/limits.md.
+          // Limited to one hour (docs/limits.md).
           approval_wait_s: Math.min(options.approvalWaitS, AGENT_APPROVAL_WAIT_S),
         },
       };
@@ -119,7 +119,7 @@ function serverUuid(text: string): string {
   return text.toLowerCase();
 }
 
-/** Never returns. Throws when the agent stops, is not approved, or its key is rejected. */
+/** Enrols and reports forever. Throws when the agent stops, is not approved, or its key is rejected. */
 async function serve(agent: Agent, re_register: boolean): Promise<never> {
   if (isExposed(agent.link.endpoint)) log(agent, `warning: ${agent.link.endpoint} is not encrypted`);
   const { server_uuid } = await agent.driver.hardware();

@@ -1,4 +1,4 @@
-// A simulated machine, stored in a file so that it keeps its identity across restarts.
+// A driver for a simulated machine, which is stored in a file so that it keeps its identity across restarts.
 import { join } from "node:path";
 import { EXIT } from "../cli/internal/exit-code.ts";
 import { Failure, usageFailure } from "../cli/internal/failure.ts";
@@ -37,7 +37,7 @@ export async function simulatedDriver(options: SimulatedOptions): Promise<Driver
   const path = join(options.state_dir, "simulated-machine.json");
   let machine = await loadMachine(path, options);
   let saved: Promise<void> = Promise.resolve();
-  /** Writes one at a time, each with the state at its start. */
+  /** Saves the machine. Writes run one at a time, and each contains the state at its start. */
   const save = () => {
     const write = () => writeFileDurably(path, `${JSON.stringify(machine, null, 2)}\n`);
     return saved = saved.then(write, write);
@@ -91,7 +91,7 @@ async function loadMachine(path: string, options: SimulatedOptions): Promise<Mac
 
 function parseMachine(path: string, text: string): Machine {
   try {
-    // An older agent's file has no keys and addresses.
+    // The file of an older agent lacks keys and addresses.
     return { root_authorized_keys: [], addresses: {}, ...JSON.parse(text) } as Machine;
   } catch {
     throw new Failure(`${path} is damaged; remove it to simulate a new machine`, EXIT.failure);
@@ -112,7 +112,7 @@ function newMachine({ server_uuid, hostname, environment }: SimulatedOptions): M
   };
 }
 
-/** Returns sysinfo in the form of the platform's own tool. */
+/** Returns the inventory in the form of the platform's own tool, sysinfo. */
 function sysinfoOf({ server_uuid, hostname, disks }: Machine): object {
   const hex = server_uuid.replaceAll("-", "");
   const mac = ["02", ...hex.slice(-10).match(/../g)!].join(":");

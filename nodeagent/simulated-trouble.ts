@@ -1,5 +1,5 @@
-// Faults of a simulated machine, from a file that is read before every step, so that it can change while the agent
-// runs.
+// Faults of a simulated machine. They come from a file that is read before every step, so that it can change while the
+// agent runs.
 import { join } from "node:path";
 import { EXIT } from "../cli/internal/exit-code.ts";
 import { Failure } from "../cli/internal/failure.ts";
@@ -12,9 +12,9 @@ import { STEP_NAMES } from "./job-steps.ts";
 type Trouble = {
   /** Delay of each step, in milliseconds. */
   readonly slow_ms?: number;
-  /** Steps that fail. */
+  /** Steps that fail, as KIND:STEP. */
   readonly fail_at?: readonly string[];
-  /** Steps at which the machine loses power. */
+  /** Steps at which the machine loses power, as KIND:STEP. */
   readonly vanish_at?: readonly string[];
 };
 

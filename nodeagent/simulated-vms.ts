@@ -1,4 +1,4 @@
-// The VMs of a simulated machine: records of what a real platform would create, stored in the machine's file.
+// The VMs of a simulated machine: records of the VMs that a real platform would create, stored in the machine's file.
 import { EXIT } from "../cli/internal/exit-code.ts";
 import { Failure } from "../cli/internal/failure.ts";
 import type { AddressBinding, VmPlan, Vms } from "./driver.ts";
@@ -21,7 +21,7 @@ export type SimulatedNic = {
   readonly subnet_id: string;
 };
 
-/** `state` is the platform's name of the state. */
+/** A simulated VM. `state` is the name that the platform uses. */
 export type SimulatedVm = {
   readonly uuid: string;
   readonly state: "provisioning" | "running" | "stopped";
@@ -46,7 +46,7 @@ export type VmInventory = {
 
 export type InventoryStore = {
   read(): VmInventory;
-  /** Returns when the change is durable. */
+  /** Applies a change. It is on disk when this returns. */
   write(change: Partial<VmInventory>): Promise<void>;
 };
 
@@ -162,7 +162,7 @@ function emptyVm({ instance }: VmPlan): SimulatedVm {
   };
 }
 
-/** Returns a VM with the platform's field names. Keys and user data stay on the node. */
+/** Returns a VM with the platform's field names, without its SSH keys and user data, which stay on the node. */
 export function vmStatus(vm: SimulatedVm) {
   const { uuid, state, alias, brand, owner_uuid, internal_metadata, last_modified, nics, disks } = vm;
   return {

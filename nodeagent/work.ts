@@ -1,21 +1,21 @@
-// The worker of an enrolled node. It claims jobs and runs them in parallel, but one at a time per instance and floating
-// IP. Tombstones come first. docs/instances.md, "Jobs".
+// The worker of an enrolled node. It claims jobs and runs them in parallel, but one at a time per instance and per
+// floating IP. Tombstones (withdrawn jobs to undo) come first. docs/instances.md, "Jobs".
 import type { ClaimBody, ClaimView, Job } from "../src/contract/job.ts";
 import { type Agent, KeyRefused, log, refusalText, REQUEST_LIMIT_MS, rest, talk } from "./agent.ts";
 import { bury, runJob, untilUndone, type WorkContext } from "./job-run.ts";
 import { subjectsOf } from "./job-steps.ts";
 
-/** Limit of parallel jobs. More are claimed and wait here, because claims also bring the tombstones. */
+/** The largest number of parallel jobs. The agent claims more jobs, which wait: answers also bring the tombstones. */
 const JOBS_AT_ONCE_MAX = 8;
 
 type Running = { readonly stop: AbortController; readonly over: Promise<void> };
 
 export type Worker = {
-  /** Never returns. Throws when the key is rejected, the machine loses power, or the agent stops. */
+  /** Works forever. Throws when the key is rejected, the machine loses power, or the agent stops. */
   run(): Promise<never>;
 };
 
-/** `active` has the jobs whose leases the heartbeat renews. */
+/** Creates a worker. `active` contains the ids of its jobs, whose leases the heartbeat renews. */
 export function createWorker(work: WorkContext, active: Set<string>): Worker {
   const stop = new AbortController();
   const environment = {
@@ -25,7 +25,7 @@ export function createWorker(work: WorkContext, active: Set<string>): Worker {
   const agent: Agent = { ...work.agent, environment };
   const { journal } = work;
   const running = new Map<string, Running>();
-  /** The last job of each instance and each floating IP. */
+  /** The last job of each instance and each floating IP, by the object's id. */
   const last = new Map<string, Promise<void>>();
   const slots = createSlots(JOBS_AT_ONCE_MAX);
   let broken: unknown;
@@ -41,7 +41,7 @@ export function createWorker(work: WorkContext, active: Set<string>): Worker {
     const earlier = Promise.all(subjects.map((subject) => last.get(subject)));
     const over = earlier.then(() => slots.run(() => runJob({ ...work, agent: own }, job)))
       .catch((error) => {
-        // Only a tombstone stops a single job.
+        // A tombstone stopped this job only.
         if (stop_one.signal.aborted) return;
         broken ??= error;
         stop.abort();
@@ -66,7 +66,7 @@ export function createWorker(work: WorkContext, active: Set<string>): Worker {
     log(agent, `job ${job.id} (${job.kind.kind}): taken from this node and undone`);
   }
 
-  /** Sends one claim. Returns true if it brought work. */
+  /** Claims jobs once. Returns true if the answer contained work. */
   async function round(wait: number, trouble: (why: string | null) => void): Promise<boolean> {
     const body: ClaimBody = {
       claimed_by: (await agent.driver.hardware()).server_uuid,
@@ -85,7 +85,7 @@ export function createWorker(work: WorkContext, active: Set<string>): Worker {
     const { job, tombstones } = reply.answer.body as ClaimView;
     for (const each of tombstones) await applyTombstone(each);
     if (job !== null && journal.get(job.id) === undefined) await journal.put({ job, end: null });
-    // Includes jobs from before a restart.
+    // The journal also contains jobs from before a restart.
     for (const entry of journal.entries()) begin(entry.job);
     return job !== null || tombstones.length > 0;
   }
@@ -101,7 +101,7 @@ export function createWorker(work: WorkContext, active: Set<string>): Worker {
       const sent_ms = environment.monotonicMs();
       const found = await round(first ? 0 : agent.timers.claim_wait_s, trouble);
       if (found || first || in_trouble) continue;
-      // Prevents a tight loop if the server answers at once.
+      // Prevents a tight loop if the server answers without waiting.
       const left_ms = agent.timers.job_poll_ms - (environment.monotonicMs() - sent_ms);
       if (left_ms > 0) await rest(agent, left_ms);
     }
@@ -120,7 +120,7 @@ export function createWorker(work: WorkContext, active: Set<string>): Worker {
   return { run };
 }
 
-/** Limits parallel work to `free` slots; others wait in order. */
+/** Limits parallel work to `free` slots. Further work waits in order. */
 function createSlots(free: number) {
   const waiting: (() => void)[] = [];
   return {
