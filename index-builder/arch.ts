@@ -2,8 +2,7 @@
 const OSINFO_NAMES: Readonly<Record<string, string>> = {
   amd64: "x86_64",
   x86_64: "x86_64",
-  // Microarchitecture levels of x86-64 (AlmaLinux v2, Ubuntu v3) have images of their own, so they have names of their
-  // own.
+  // Images for a microarchitecture level of x86-64 (AlmaLinux v2, Ubuntu v3) get their own architecture names.
   x86_64_v2: "x86_64_v2",
   amd64v3: "x86_64_v3",
   arm64: "aarch64",
@@ -16,7 +15,7 @@ const OSINFO_NAMES: Readonly<Record<string, string>> = {
   s390x: "s390x",
 };
 
-/** Null for an unknown name: the builder leaves out such an image rather than publish it under a wrong name. */
+/** Returns the osinfo name, or null for an unknown name: the builder then leaves out the image. */
 export function osinfoArch(vendor_name: string): string | null {
   return OSINFO_NAMES[vendor_name] ?? null;
 }

@@ -1,12 +1,12 @@
-// Exit codes. Schedulers act on these numbers.
+// Exit codes. Schedulers depend on these numbers.
 export const EXIT = {
   ok: 0,
-  /** A vendor failed and keeps its last good files, or verify found problems. Everything else was published. */
+  /** A vendor failed and its last good files stay, while the others were published; or `verify` found problems. */
   failure: 1,
   usage: 2,
   /** The site cannot be read or written. Nothing changed. */
   site: 3,
-  /** Published, but an attacker could have caused a finding: a changed digest, a frozen document. */
+  /** Published, but with an alarm: an attacker could have caused a finding, for example a changed digest. */
   alarm: 4,
   /** Another builder runs on the same site (EX_TEMPFAIL). */
   busy: 75,

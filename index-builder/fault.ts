@@ -1,5 +1,5 @@
-// Why a vendor's response cannot be used. The kind decides the next step: leave out one image, retry the vendor, or
-// keep the vendor's last good files (README.md has the table).
+// The error for a vendor's response that cannot be used. Its kind decides the next step: leave out one image, retry the
+// vendor, or keep the vendor's last good files (see the table in README.md).
 
 export type FaultKind =
   /** 404 or 410: the vendor does not have it. */
@@ -10,22 +10,22 @@ export type FaultKind =
   | "refused"
   /** The body does not have the expected format. The vendor may have changed it. */
   | "unreadable"
-  /** An address, a redirect or a size that this program does not accept. */
+  /** The URL, the redirect or the size is not allowed. */
   | "unsafe"
-  /** The recorded responses do not have this address. */
+  /** The build uses recorded responses, which do not contain this URL. */
   | "not_recorded"
   /**
-   * The data of one build contradict each other: keep the release's last state, or leave out an image other than the
-   * default.
+   * The data of one build contradict each other. The release keeps its last state; an image that is not the default is
+   * only left out.
    */
   | "held"
-  /** A bad signature, a rollback, or two documents that contradict each other. */
+  /** A signature is bad, a document is older than the last accepted one, or two documents contradict each other. */
   | "untrusted"
   /** Signatures are required, and no key is pinned for this one. Treated like `held`. */
   | "unverifiable";
 
 export class VendorFault extends Error {
-  /** @param status of the response, or null without one */
+  /** @param status HTTP status of the response; null if there was none */
   constructor(readonly kind: FaultKind, message: string, readonly status: number | null = null) {
     super(message);
     this.name = "VendorFault";

@@ -3,7 +3,7 @@ import process from "node:process";
 import { buildProgram } from "./program.ts";
 import { processTerminal } from "./terminal.ts";
 
-// A function, since the bytecode of an executable cannot await at the top level.
+// In a function, because the bytecode of a compiled executable does not support top-level await.
 async function main(argv: readonly string[]): Promise<void> {
   process.exitCode = await buildProgram(processTerminal()).run(argv);
 }

@@ -24,7 +24,7 @@ export type Program = {
   run(argv: readonly string[]): Promise<ExitCode>;
 };
 
-/** Variable with the passphrase of the signing key. Every user of the machine could read an argument. */
+/** The environment variable with the passphrase of the signing key: all users of a machine can see arguments. */
 const PASSPHRASE_VARIABLE = "INDEX_SIGN_PASSPHRASE";
 
 export function buildProgram(terminal: Terminal): Program {

@@ -1,4 +1,4 @@
-// The work of the commands: runs vendors, and writes their parts into a site.
+// Does the work of the commands: runs the vendors, and writes their parts into a site.
 import { mkdir } from "node:fs/promises";
 import { runVendor, type VendorOutcome } from "./build/vendor-run.ts";
 import { ATTEMPT_WAIT_MS } from "./build/policy.ts";
@@ -21,7 +21,7 @@ export type RunSetting = {
   readonly signatures: SignatureMode;
   readonly now: Date;
   readonly terminal: Terminal;
-  /** Whether responses are recorded, so that a retry need not wait. */
+  /** True if the responses are recorded, so that retries do not pause. */
   readonly recorded: boolean;
   readonly signing_key: SigningKey | null;
   /** Vendors whose older documents and changed bytes the operator accepts in this run. */
@@ -29,10 +29,10 @@ export type RunSetting = {
 };
 export type Before = { readonly tree: Tree | null; readonly trust: TrustState; readonly files: Files | null };
 
-/** Vendors that run at the same time. Their hosts differ, so this only limits memory and sockets. */
+/** The number of vendors that run at the same time. Their hosts differ, so this only limits memory and sockets. */
 const VENDORS_AT_ONCE = 4;
 
-/** Loads the published tree. @throws TreeProblem when it cannot be used */
+/** Loads the published tree. @throws TreeProblem if it cannot be used */
 export function beforeOf({ files, trust }: Published): Before {
   return { files, trust, tree: files === null ? null : loadTree(files) };
 }
@@ -87,7 +87,7 @@ function report(outcome: VendorOutcome, terminal: Terminal): void {
   terminal.line(`${id}: ${count(releases.length, "release")}, ${count(artifacts, "image")}`);
 }
 
-/** "1 release", "2 releases". */
+/** Returns a number with its noun: "1 release", "2 releases". */
 export function count(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? "" : "s"}`;
 }
@@ -98,8 +98,8 @@ export type Writing =
   | { readonly kind: "unchanged" | "published"; readonly generation: number };
 
 /**
- * Holds the lock from reading the published tree until the switch, so that no other builder's work is lost. Null when
- * busy.
+ * Runs `work` with the lock of the site, from reading the published tree until the switch to the new one, so that two
+ * builders cannot overwrite each other's work. Returns null if another builder holds the lock.
  */
 export async function withSite<T>(
   site: Site,

@@ -1,5 +1,5 @@
-// Output: progress and problems on stderr, results on stdout. A terminal also shows a status line with the running
-// vendors.
+// The output of the program: progress and problems go to stderr, results to stdout. A terminal also shows a status line
+// with the running vendors.
 import process from "node:process";
 
 export type Terminal = {
@@ -7,7 +7,7 @@ export type Terminal = {
   out(text: string): void;
   /** Prints an event or a problem. */
   line(text: string): void;
-  /** Replaces the status line, on terminals only. An empty text removes it. */
+  /** Replaces the status line, if the output is a terminal. An empty text removes it. */
   status(text: string): void;
 };
 

@@ -1,6 +1,6 @@
-// The interface of a vendor's file. It finds releases, builds and addresses, and does not decide what is published. The
-// core (build/) reads checksum documents, verifies signatures, requests the metadata of every image, assigns aliases
-// and keeps earlier values.
+// The interface of a vendor's file (vendors/*.ts). The file finds releases, builds and URLs, but does not decide what
+// is published. The core (build/) reads checksum documents, verifies signatures, requests the metadata of every image,
+// assigns aliases and keeps earlier values.
 import type { z } from "zod";
 import type { Checksums, ListFormat } from "./parse/checksums.ts";
 import type { DigestAlgorithm } from "../src/lib/crypto/digest-hex.ts";
@@ -12,11 +12,11 @@ export type Vendor = {
   readonly name: string;
   readonly homepage: string;
   readonly os_family: OsFamily;
-  /** Hosts that requests may start at. Redirects may lead to any public host, since mirrors change. */
+  /** Hosts to which requests may be sent. Redirects may lead to any public host, because mirrors change. */
   readonly hosts: readonly string[];
-  /** Members of `hosts` without https. */
+  /** Those of `hosts` that do not offer https. */
   readonly plain_http_hosts?: readonly string[];
-  /** Product of endoflife.date, or null. Its ended cycles are left out. */
+  /** Name of the product at endoflife.date, or null. Releases of its ended cycles are left out. */
   readonly end_of_life_product: string | null;
   /** Lists candidates, newest first. Includes unsupported ones: the core leaves those out. */
   readonly list: (visit: Visit) => Promise<readonly Candidate[]>;
@@ -30,7 +30,7 @@ export type Candidate = {
   readonly title: string | null;
   readonly supported: boolean;
   readonly eol_date: string | null;
-  /** Whether the vendor calls it long-term support. */
+  /** True if the vendor calls the release long-term support. */
   readonly lts: boolean;
   /** The vendor's label of a pre-release or development channel ("Beta", "bloody"), or null. */
   readonly dev: string | null;
@@ -39,30 +39,30 @@ export type Candidate = {
 };
 
 export type Resolved = {
-  /** The release of a channel (required for one). Also replaces a version or title that is known only now. */
+  /** The release to which a channel points (required for a channel). For others, a version or title known only now. */
   readonly release?: { readonly id: string; readonly version: string | null; readonly title: string };
   /** Current builds, newest first; at least one. Most vendors have exactly one. */
   readonly builds: readonly BuildDraft[];
   /**
-   * Lists the final builds of ended point releases, from a vault. A build that is in the tree is not resolved again, so
-   * this visit allows no gaps: an archived build is complete, or a later run adds it. A fault of a vault does not fail
-   * the vendor.
+   * Lists the final builds of ended point releases in the vendor's vault. A build that is in the tree is never resolved
+   * again, so this visit allows no gaps: an incomplete build is left out, and a later run adds it. A fault of the vault
+   * does not fail the vendor.
    */
   readonly archive?: (visit: Visit) => Promise<readonly ArchiveCandidate[]>;
 };
 export type ArchiveCandidate = {
   /** The ended point release. The index keeps one archived build of each. */
   readonly point_release: string;
-  /** Null when the vault has no suitable image. */
+  /** Returns the build, or null if the vault has no suitable image. */
   readonly resolve: () => Promise<BuildDraft | null>;
 };
 
 export type BuildDraft = {
   readonly build: string;
   readonly point_release: string | null;
-  /** RFC 3339; only when the vendor publishes it. */
+  /** Time in RFC 3339, if the vendor publishes it. */
   readonly published_at?: string | null;
-  /** The default artifact first: without it the release is left out. */
+  /** The default artifact is first. If it is missing at the vendor, the release is left out. */
   readonly artifacts: readonly ArtifactDraft[];
 };
 
@@ -74,14 +74,14 @@ export type ArtifactDraft = {
   readonly arch: string;
   readonly format: ImageFormat;
   readonly compression: Compression;
-  /** From the vendor's documents or the file name; empty when unknown. */
+  /** The supported firmware, from the vendor's documents or the file name; empty if unknown. */
   readonly firmware?: readonly Firmware[];
   readonly datasources?: readonly string[];
   readonly ssh_key_injection?: boolean | null;
-  /** From a vendor's document; must equal the length that the server reports. */
+  /** Size in bytes from a vendor's document. It must equal the length that the server reports. */
   readonly size?: number | null;
   readonly checksum: Checksum | null;
-  /** A signature over the image itself. Published but not verified, since that needs the image. */
+  /** A signature of the image itself. It is published but not verified, because that would require the image. */
   readonly signature?: DetachedSignature | null;
 };
 
@@ -93,7 +93,7 @@ export type Checksum =
     readonly filename: string | null;
     /** The same hash from another document of the vendor. If they differ, the image is not published. */
     readonly expect?: string | null;
-    /** The format to publish, when it differs from the format that the builder reads. */
+    /** The format to publish, if it differs from the format that the builder reads. */
     readonly published_format?: "bare";
   }
   | { readonly vendor_document: string; readonly algorithm: DigestAlgorithm; readonly value: string };
@@ -104,9 +104,9 @@ export type ChecksumDocument = {
   readonly algorithm: DigestAlgorithm;
   readonly signature: DocumentSignature | null;
   /**
-   * Name of the series, when every issue of a document has its own address ("noble amd64 SHA256SUMS"); default: the
-   * address. An issue signed before the last accepted one is a rollback. So no two documents of one run share a series:
-   * an architecture that lags has its own.
+   * Name of the document's series ("noble amd64 SHA256SUMS"), required if every issue has its own URL; default: the
+   * URL. In a series, an issue that was signed before the last accepted one is refused as a rollback. So two documents
+   * of one run must not share a series: for example, each architecture has its own.
    */
   readonly series?: string;
 };
@@ -119,41 +119,41 @@ export type DetachedSignature = {
 export type DocumentSignature =
   | DetachedSignature
   /**
-   * `twin`: the clear-signed copy of a document that is not signed itself. The builder reads the twin's text instead.
+   * `twin`: URL of the clear-signed copy of a document that is not signed itself. The builder reads the twin's text.
    */
   | { readonly kind: "pgp_clearsigned"; readonly twin?: string; readonly key: SigningKey | null };
 
 export type SigningKey = {
   readonly key_url: string;
-  /** Fingerprints of primary keys: 40 or 64 hex digits, upper case. Never empty: an unpinned key proves nothing. */
+  /** Fingerprints of the pinned primary keys: 40 or 64 hex digits, upper case. At least one is required. */
   readonly fingerprints: readonly string[];
 };
 
 /** The services that a vendor's file may use. Methods throw a VendorFault, which the core handles. */
 export type Visit = {
   readonly now: Date;
-  /** YYYY-MM-DD in UTC. */
+  /** The date YYYY-MM-DD in UTC. */
   readonly today: string;
   text(url: string, options?: DocumentOptions): Promise<string>;
   json<T>(url: string, shape: z.ZodType<T>, options?: DocumentOptions): Promise<T>;
-  /** Names in a directory listing: "10/", "image.qcow2". */
+  /** Returns the names in a directory listing: "10/", "image.qcow2". */
   listing(url: string): Promise<readonly string[]>;
-  /** Hash by file name, from verified bytes. */
+  /** Returns the hashes in a checksum document by file name, after verification. */
   checksums(document: ChecksumDocument): Promise<Checksums>;
   /**
-   * Sizes by file name, from the comments of a checksum document ("# name: 123 bytes"). Empty when the document cannot
-   * be used.
+   * Returns sizes in bytes by file name, from the comments of a checksum document ("# name: 123 bytes"). Empty if the
+   * document cannot be used.
    */
   sizes(document: ChecksumDocument): Promise<ReadonlyMap<string, number>>;
   /**
-   * Runs `work` for an optional part of a release, such as another architecture. Returns null when the vendor does not
-   * have it (404); also, with a warning, when it is not recorded or no attempt got a response. The core then keeps the
-   * images of the previous tree.
+   * Runs `work` for an optional part of a release, such as another architecture. Returns null if the vendor does not
+   * have it (404). Also returns null, with a warning, if it is not recorded or no attempt got a response; the core then
+   * keeps the images of the previous tree.
    */
   optional<T>(what: string, work: () => Promise<T>): Promise<T | null>;
-  /** Whether the vendor has a file, for optional sidecars. */
+  /** Returns whether the vendor has a file; for optional files beside an image. */
   exists(url: string): Promise<boolean>;
-  /** Whether a cycle of this vendor's product has ended, according to endoflife.date; null for an unknown cycle. */
+  /** Returns whether a cycle of this vendor's product has ended according to endoflife.date; null if it is unknown. */
   ended(cycle: string): Promise<boolean | null>;
   warn(text: string): void;
 };
@@ -162,6 +162,6 @@ export type DocumentOptions = {
   readonly bytes_max?: number;
   readonly signature?: DocumentSignature;
   readonly series?: string;
-  /** Age in days from which a signed document raises the alarm "frozen". */
+  /** Age in days at which a signed document raises the alarm "frozen". */
   readonly stale_after_days?: number;
 };

@@ -1,5 +1,5 @@
-// Assigns the aliases latest, lts and dev. Runs after releases were left out, so that an alias points at a published
-// one.
+// Assigns the aliases latest, lts and dev. It runs after unsupported and faulty releases were left out, so that every
+// alias points at a published release.
 import { VendorFault } from "../fault.ts";
 import type { Candidate } from "../vendor.ts";
 import type { ResolvedRelease } from "./release.ts";
@@ -11,7 +11,10 @@ export type Labelled = {
 };
 export type Aliased = { readonly releases: readonly ResolvedRelease[]; readonly dev_channel: string | null };
 
-/** @param found newest first, as the vendor's file lists them */
+/**
+ * Assigns the aliases to releases.
+ * @param found newest first, as the vendor's file lists them
+ */
 export function giveAliases(found: readonly Labelled[]): Aliased {
   const latest = found.find(({ labels }) => labels.some(({ dev }) => dev === null));
   const lts = found.find(({ labels }) => labels.some((label) => label.lts));

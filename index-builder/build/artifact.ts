@@ -1,5 +1,5 @@
-// One image: its HTTP metadata, its hash from the vendor's document, and its existing signatures. If a response cannot
-// be used, the values of the previous tree for the same address stay.
+// Resolves one image: its HTTP metadata, its hash from the vendor's document, and the signatures that exist for it. If
+// a response cannot be used, the values of the previous tree for the same URL are kept.
 import { isFault, messageOf, VendorFault } from "../fault.ts";
 import { asDigest } from "../../src/lib/crypto/digest-hex.ts";
 import type { LocationKind } from "../../src/lib/image-index/values.ts";
@@ -12,14 +12,15 @@ export type ArtifactSetting = {
   readonly visit: Visit;
   readonly web: Web;
   readonly kind: LocationKind;
-  /** Returns the artifact of the previous tree at an address. */
+  /** Returns the artifact with this URL in the previous tree. */
   readonly previous: (url: string) => Artifact | undefined;
-  /** Whether the previous tree has current builds of this release that can be kept. */
+  /** True if the previous tree has current builds of this release, which can be kept. */
   readonly release_known: boolean;
 };
 
 /**
- * @throws VendorFault gone or not_recorded when the image does not exist, held when its sources contradict each other
+ * Returns the artifact to publish for an image.
+ * @throws VendorFault gone or not_recorded if the image does not exist, held if its sources contradict each other
  */
 export async function resolveArtifact(draft: ArtifactDraft, setting: ArtifactSetting): Promise<Artifact> {
   const before = setting.previous(draft.url);
@@ -47,8 +48,8 @@ export async function resolveArtifact(draft: ArtifactDraft, setting: ArtifactSet
 }
 
 /**
- * Whether a value may be missing or come from the previous tree. Not in an archive: archived builds are never read
- * again.
+ * Returns whether a value may be missing or come from the previous tree after this error. It may not in an archive,
+ * because archived builds are never read again.
  */
 function canBeKept(error: unknown, { kind }: ArtifactSetting): boolean {
   return kind !== "vault" && isUnusable(error);

@@ -1,4 +1,4 @@
-// One build of a release. Changed bytes under a known build id are an alarm.
+// Resolves one build of a release. If the bytes of an image changed under a known build id, that raises an alarm.
 import { isFault, messageOf, VendorFault } from "../fault.ts";
 import { osinfoRef, pointEntry } from "../osinfo/lookup.ts";
 import type { LocationKind } from "../../src/lib/image-index/values.ts";
@@ -20,13 +20,13 @@ export type BuildSetting = {
   readonly release: string;
   readonly previous: readonly Build[];
   readonly first_seen: string;
-  /** The operator accepts changed bytes under a known build id. */
+  /** True if the operator accepts changed bytes under a known build id. */
   readonly accept_changes: boolean;
 };
 
 /**
- * Returns null when no image is available.
- * @throws VendorFault gone when the default image is not there, held when a hash changed under the same build id
+ * Returns the build to publish, or null if no image is available.
+ * @throws VendorFault gone if the default image does not exist, held if a hash changed under the same build id
  */
 export async function resolveBuild(draft: BuildDraft, setting: BuildSetting): Promise<Build | null> {
   if (!isName(draft.build)) throw new VendorFault("unreadable", `"${draft.build}" cannot be a build id`);
@@ -41,7 +41,7 @@ export async function resolveBuild(draft: BuildDraft, setting: BuildSetting): Pr
     build: draft.build,
     point_release: draft.point_release,
     published_at: draft.published_at ?? null,
-    // Changed bytes are a new build, even under the same name.
+    // A build with changed bytes counts as new, even under the same id.
     first_seen: (change === null ? before?.first_seen : null) ?? setting.first_seen,
     osinfo: osinfoRef(pointEntry(setting.distro, draft.point_release)),
     artifacts,
@@ -72,7 +72,7 @@ async function artifactAt(draft: BuildDraft, index: number, setting: BuildSettin
   }
 }
 
-/** Describes a change of bytes under a known build id, or returns null. */
+/** Describes how the bytes of an artifact changed under a known build id. Returns null if they did not change. */
 function changeIn(id: string, before: Build | undefined, artifact: Artifact): string | null {
   const same = before?.artifacts.find((candidate) => artifactKey(candidate) === artifactKey(artifact));
   if (same === undefined) return null;

@@ -1,8 +1,8 @@
-// Keeps first_seen of the last build of an ended point release until the vault has the build. That may take days, and
-// first_seen must not change when the build moves to the archive.
+// Keeps first_seen of the last build of an ended point release until the vendor's vault has the build. That may take
+// days, and first_seen must not change when the build moves to the archive of the index.
 import type { Build } from "../tree/model.ts";
 
-/** first_seen by "release/build". */
+/** The first_seen times by "release/build". */
 export type Departed = Readonly<Record<string, string>>;
 
 /** @param before current builds of this release in the previous tree */

@@ -1,5 +1,5 @@
-// Vendor documents, verified. Vendors' files and the core get every document from here, so no code parses unverified
-// bytes of a document that must be signed.
+// Fetches and verifies the vendors' documents. All code gets documents from here, so none parses unverified bytes of a
+// document that must be signed.
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { isFault, messageOf, VendorFault } from "../fault.ts";
@@ -12,7 +12,7 @@ import type { Notes, SignatureMode } from "./report.ts";
 
 export type Documents = {
   text(url: string, options?: DocumentOptions): Promise<string>;
-  /** The trust state to write after all checks. */
+  /** Returns the trust state to write after all checks. */
   trust(): VendorTrust;
 };
 type Setting = {
@@ -23,7 +23,7 @@ type Setting = {
   readonly now: Date;
 };
 
-/** A document's text, and its issue when it was verified. */
+/** A document's text, and its issue (its signing time) if it was verified. */
 type Reading = { readonly text: string; readonly issue: Omit<Issue, "series"> | null };
 
 export function openDocuments(setting: Setting): Documents {
@@ -40,7 +40,7 @@ export function openDocuments(setting: Setting): Documents {
   };
 
   function reading(url: string, options: DocumentOptions): Promise<Reading> {
-    // The caller parses a large document once. Keeping its text would double the memory of a run.
+    // A large document is parsed once by its caller, so its text is not kept: that would double the memory of a run.
     if (options.bytes_max !== undefined) return readOnce(url, options);
     const key = readingKey(url, options.signature);
     const before = read.get(key);
@@ -65,14 +65,15 @@ export function openDocuments(setting: Setting): Documents {
     return signature.kind === "pgp_clearsigned" && signature.twin === undefined ? clearSignedText(url, text) : text;
   }
 
-  /** Null when the signature could not be checked and the mode allows that. */
+  /** Verifies a document. Returns null if the signature could not be checked and the mode allows that. */
   async function verify(url: string, options: DocumentOptions, signature: DocumentSignature): Promise<Verified | null> {
     const series = options.series ?? url;
     const keys = await keysOrNull(url, signature.key);
     if (keys === null) return null;
     if (signature.kind === "pgp_clearsigned") {
       const signed_url = signature.twin ?? url;
-      // Without a twin this is the document itself. If it is missing, that is no signature fault.
+      // Without a twin, the clear-signed document is the document itself. If it is missing, the fault is "gone", not a
+      // signature fault.
       const document = signature.twin === undefined
         ? await web.get(url, options)
         : await signatureOf(series, signed_url, () => web.get(signed_url, options));
@@ -84,8 +85,8 @@ export function openDocuments(setting: Setting): Documents {
   }
 
   /**
-   * Null when the vendor has no signature. A signature that existed before must not vanish: an attacker could remove
-   * it.
+   * Fetches a signature. Returns null if the vendor has none. If an earlier run saw a signature, a missing one is a
+   * fault, because an attacker could have removed it.
    */
   async function signatureOf<T>(series: string, url: string, work: () => Promise<T>): Promise<T | null> {
     try {
@@ -143,7 +144,7 @@ export function openDocuments(setting: Setting): Documents {
   }
 }
 
-/** Key of a reading. It includes the signature, so that a request with one never gets an unverified text. */
+/** Returns the key of a reading. It includes the signature, so that a signed reading never gets unverified text. */
 export function readingKey(url: string, signature: DocumentSignature | null | undefined): string {
   return JSON.stringify([url, signature ?? null]);
 }

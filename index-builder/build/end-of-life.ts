@@ -1,5 +1,5 @@
-// Leaves out releases whose cycle has ended according to endoflife.date. Its data never add a release, and its dates
-// are not published.
+// Leaves out releases whose support cycle has ended according to endoflife.date. Its data never add a release, and its
+// dates are not published.
 import { z } from "zod";
 import type { Visit } from "../vendor.ts";
 
@@ -11,7 +11,7 @@ const Product = z.object({
 });
 export type Cycles = ReadonlyMap<string, boolean>;
 
-/** Whether each cycle has ended. The date counts by itself, since the site sets the flag later. */
+/** Reads which cycles have ended. An end date in the past is enough, because the site sets its flag later. */
 export async function readCycles(visit: Pick<Visit, "json" | "today">, product: string): Promise<Cycles> {
   const { result } = await visit.json(`https://${END_OF_LIFE_HOST}/api/v1/products/${product}`, Product);
   return new Map(result.releases.map(({ name, isEol, eolFrom }) => [
@@ -20,7 +20,7 @@ export async function readCycles(visit: Pick<Visit, "json" | "today">, product: 
   ]));
 }
 
-/** Looks up the token, then the version, then the version's first number. Null for an unknown cycle. */
+/** Looks up the token, then the version, then the version's first number. Returns null for an unknown cycle. */
 export function cycleEnded(cycles: Cycles, names: { token: string; version: string | null }): boolean | null {
   const major = names.version?.split(".")[0];
   for (const name of [names.token, names.version, major]) {

@@ -1,18 +1,18 @@
-// Faults in optional parts of a release: other architectures and variants, older builds. A 404 means that the part does
-// not exist. Without a response, the whole vendor is retried; after the last attempt this leaves a gap: the vendor is
-// published, and the images of the previous tree stay (kept-images.ts). Every other fault fails the vendor: a change of
-// format or a bad signature must not look like a removed image.
+// Handles faults in optional parts of a release: other architectures and variants, older builds. A 404 means that the
+// part does not exist. If there is no response, the whole vendor is retried. If there is none in the last attempt, the
+// part becomes a gap: the vendor is published, and the images of the previous tree stay (kept-images.ts). Every other
+// fault fails the vendor: a change of format or a bad signature must not look like a removed image.
 import { isFault, messageOf } from "../fault.ts";
 import type { Notes } from "./report.ts";
 
 export type Gaps = {
-  /** Whether the run continues without the part; the reason was noted. If false, the caller must rethrow the fault. */
+  /** Returns whether the run continues without the part, and notes why. If false, the caller must rethrow the fault. */
   allows(what: string, error: unknown): boolean;
-  /** Whether a skipped part may still exist at the vendor. */
+  /** Returns whether any skipped part may still exist at the vendor. */
   any(): boolean;
 };
 
-/** @param last_attempt whether this run makes no further attempt */
+/** @param last_attempt true if the vendor is not retried in this run */
 export function openGaps(notes: Notes, last_attempt: boolean): Gaps {
   let open = false;
   return {

@@ -5,10 +5,10 @@ import type { Visit } from "../vendor.ts";
 export type Found = { readonly build: string; readonly variant: string; readonly arch: string };
 
 /**
- * Takes the newest image of every variant and architecture that is not newer than `lead`, the build of the default
- * image, and groups them by build, newest first. An older image is a build of its own, since the bytes of a build never
- * change. A newer image is left out until the default image has caught up, so that the newest build always has the
- * default image.
+ * Selects images and groups them by build, newest first. For every variant and architecture it takes the newest image
+ * that is not newer than `lead`, the build of the default image. An older image stays in its own older build, because
+ * the bytes of a build never change. A newer image is left out until the default image has the same build, so that the
+ * newest build always has the default image.
  */
 export function groupByBuild<T extends Found>(visit: Visit, found: readonly T[], lead: string): T[][] {
   const ready = found.filter(({ build }) => compareNatural(build, lead) <= 0);

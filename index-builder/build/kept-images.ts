@@ -1,10 +1,13 @@
-// Keeps every image of the previous tree while some of a vendor's documents cannot be read.
+// Keeps all images of the previous tree while some documents of their vendor cannot be read.
 import { newestFirst } from "../natural-order.ts";
 import type { Artifact, Build } from "../tree/model.ts";
 import { artifactKey } from "../tree/check-build.ts";
 import type { ResolvedRelease } from "./release.ts";
 
-/** @param before current builds of this release in the previous tree */
+/**
+ * Adds the images of the previous tree that have no successor in the release.
+ * @param before current builds of this release in the previous tree
+ */
 export function withImagesBefore(resolved: ResolvedRelease, before: readonly Build[]): ResolvedRelease {
   const { current, archived } = resolved;
   const builds = [...current];
@@ -20,7 +23,8 @@ export function withImagesBefore(resolved: ResolvedRelease, before: readonly Bui
 }
 
 /**
- * Whether a current build has the same variant, architecture and format; of the same point release if that is current.
+ * Returns whether a current build has an image of the same variant, architecture and format. If the old build's point
+ * release is still current, only its builds count.
  */
 function hasSuccessor(current: readonly Build[], old: Build, artifact: Artifact): boolean {
   const same_point = current.filter(({ point_release }) => point_release === old.point_release);
@@ -28,7 +32,7 @@ function hasSuccessor(current: readonly Build[], old: Build, artifact: Artifact)
   return builds.some(({ artifacts }) => artifacts.some((other) => artifactKey(other) === artifactKey(artifact)));
 }
 
-/** Sorts artifacts as the old build has them, so that an unchanged build is written unchanged. */
+/** Sorts artifacts in the order of the old build, so that an unchanged build is written unchanged. */
 function inOrderOf(old: Build, artifacts: readonly Artifact[]): Artifact[] {
   const keys = old.artifacts.map(artifactKey);
   const positionOf = (artifact: Artifact) => {

@@ -4,12 +4,12 @@ import { isFault, type VendorFault } from "../fault.ts";
 export const ATTEMPTS = 3;
 export const ATTEMPT_WAIT_MS = 20_000;
 
-/** Whether the fault leaves out one release: the vendor does not have it, or it is not recorded. */
+/** Returns whether the fault only leaves out one release: the vendor does not have it, or it is not recorded. */
 export function isAbsent(error: unknown): error is VendorFault {
   return isFault(error, "gone", "not_recorded");
 }
 
-/** Whether the document exists but cannot be used, so that the value of the previous tree stays. */
+/** Returns whether the document exists but cannot be used, so that the value of the previous tree is kept. */
 export function isUnusable(error: unknown): error is VendorFault {
   return isFault(error, "refused", "unreadable");
 }

@@ -16,7 +16,7 @@ import type { Notes } from "./report.ts";
 export type ReleaseSetting = {
   readonly visit: Visit;
   readonly gaps: Gaps;
-  /** For vaults, which allow no gaps. */
+  /** The services for reading vaults. They allow no gaps. */
   readonly vault: { readonly visit: Visit; readonly gaps: Gaps };
   readonly web: Web;
   readonly notes: Notes;
@@ -27,7 +27,7 @@ export type ReleaseSetting = {
   readonly accept_changes: boolean;
 };
 export type ResolvedRelease = {
-  /** Without aliases: they are assigned when every release is known. */
+  /** The release without its aliases, which are assigned when every release is known. */
   readonly release: Release;
   readonly current: readonly Build[];
   readonly archived: readonly Build[];
@@ -100,8 +100,8 @@ async function currentBuilds(resolved: Resolved, release: Release, setting: Rele
 type ArchiveSetting = ReleaseSetting & { readonly release: Release; readonly current: readonly Build[] };
 
 /**
- * Keeps archived builds, and asks the vault only for point releases that the archive lacks. Every run retries an
- * incomplete one, so its faults affect nothing else.
+ * Keeps archived builds, and asks the vault only for point releases that the archive lacks. A fault leaves out only
+ * that point release: the next run tries it again.
  */
 async function archivedBuilds(resolved: Resolved, setting: ArchiveSetting): Promise<Build[]> {
   const { release, current, previous, notes, departed, first_seen, vault } = setting;
@@ -129,7 +129,7 @@ async function archivedBuilds(resolved: Resolved, setting: ArchiveSetting): Prom
   return builds.sort(compareArchived);
 }
 
-/** Null on every fault. Notes all but a 404: as an alarm if an attacker could have caused the fault. */
+/** Returns null on every fault. Notes the fault unless it is a 404; as an alarm if an attacker could have caused it. */
 async function orNull<T>(notes: Notes, what: string, work: () => Promise<T>): Promise<T | null> {
   try {
     return await work();

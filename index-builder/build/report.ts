@@ -1,6 +1,6 @@
-// Notes about one vendor, for people and for the JSON summary.
+// Notes about the run of one vendor, for operators and for the JSON summary.
 
-/** An attacker could have caused an alarm; the run then ends with exit code 4. */
+/** A note. An alarm is a finding that an attacker could have caused; it makes the run end with exit code 4. */
 export type Note = { readonly level: "warning" | "alarm"; readonly text: string };
 export type SignatureMode = "off" | "check" | "require";
 

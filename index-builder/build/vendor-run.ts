@@ -1,5 +1,5 @@
-// Builds one vendor's part of the tree. A transient fault restarts the vendor; any other fault fails it, and the caller
-// keeps the vendor's last good files.
+// Builds one vendor's part of the tree. After a transient fault it starts again; after any other fault the vendor
+// fails, and the caller keeps the vendor's last good files.
 import { isFault, messageOf, VendorFault } from "../fault.ts";
 import { NO_TRUST, type VendorTrust } from "../signatures/trust.ts";
 import type { DistroTree } from "../tree/tree.ts";
@@ -23,7 +23,7 @@ export type VendorSetting = {
   readonly now: Date;
   readonly previous: DistroTree | null;
   readonly trust: VendorTrust | null;
-  /** The operator accepts older documents and changed bytes of this vendor in this run. */
+  /** True if the operator accepts older documents and changed bytes of this vendor in this run. */
   readonly accept_changes?: boolean;
   /** Called before each retry. */
   readonly wait: () => Promise<void>;
@@ -42,7 +42,7 @@ export async function runVendor(vendor: Vendor, setting: VendorSetting): Promise
       const made = await attempt(vendor, setting, { notes, is_last: attempts === ATTEMPTS });
       return { id: vendor.id, ok: true, attempts, ...made, notes: notes.all };
     } catch (error) {
-      // No error of one vendor may stop the others.
+      // Catches every error, because an error of one vendor must not stop the others.
       if (!isFault(error, "transient") || attempts === ATTEMPTS) {
         return { id: vendor.id, ok: false, attempts, error: describe(error), notes: notes.all };
       }
@@ -97,13 +97,13 @@ async function attempt(vendor: Vendor, setting: VendorSetting, { notes, is_last 
   return { tree, trust: { ...documents.trust(), departed } };
 }
 
-/** The trust state to start from. With accept_changes it keeps the keys and forgets the documents seen. */
+/** Returns the trust state to start from. With accept_changes it has the saved keys, but not the documents seen. */
 function trustOf({ trust, accept_changes }: VendorSetting): VendorTrust {
   const known = trust ?? NO_TRUST;
   return accept_changes === true ? { ...known, documents: {} } : known;
 }
 
-/** Supported candidates whose cycle has not ended, and every pre-release or development channel. */
+/** Lists supported candidates whose cycle has not ended, and every pre-release or development channel. */
 async function wanted(vendor: Vendor, visit: Visit, notes: Notes): Promise<Candidate[]> {
   const candidates = await vendor.list(visit);
   const open = candidates.filter(({ supported, dev }) => supported || dev !== null);

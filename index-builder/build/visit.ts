@@ -1,4 +1,4 @@
-// Implements Visit, the services for a vendor's file. vendor.ts documents each method.
+// Implements Visit, the services that a vendor's file may use. vendor.ts documents each method.
 import { isFault, messageOf, unreadable } from "../fault.ts";
 import { type Checksums, parseChecksums } from "../parse/checksums.ts";
 import { parseListing } from "../parse/listing.ts";
@@ -44,7 +44,7 @@ export function openVisit({ web, documents, notes, gaps, now, end_of_life_produc
       try {
         return parseSizes(await documents.text(document.url, optionsOf(document)));
       } catch (error) {
-        // The reading of the digest reports the same fault and decides about the release.
+        // The same fault is reported when the digest is read, which decides whether the release is left out.
         if (!isFault(error, "gone", "refused", "unreadable", "not_recorded")) throw error;
         return new Map();
       }
@@ -76,7 +76,7 @@ export function openVisit({ web, documents, notes, gaps, now, end_of_life_produc
   };
   return visit;
 
-  /** Parses a document once: Ubuntu's feed has 18 MB. The key includes the format. */
+  /** Parses a document only once, because documents are large (Ubuntu's feed: 18 MB). The key includes the format. */
   function once<T>(key: string, work: () => Promise<T>): Promise<T> {
     const before = parsed.get(key);
     if (before !== undefined) return before as Promise<T>;

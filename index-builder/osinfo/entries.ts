@@ -1,16 +1,16 @@
-// Entries of the osinfo database that an index can refer to, from two sources: the database of November 2022 (Debian's
-// package osinfo-db 0.20221130), and for later releases the naming rule of the database. An id is a prefix and a key:
-// "http://ubuntu.com/ubuntu/" + "22.04", "ubuntu" + "22.04".
+// Entries of the osinfo database that an index can refer to. Releases up to November 2022 are in the database (Debian's
+// package osinfo-db 0.20221130); ids of later releases follow its naming rule. An id is a prefix and a key:
+// "http://ubuntu.com/ubuntu/" + "22.04". So is a short id: "ubuntu" + "22.04".
 
 export type OsinfoFamily = {
   readonly id_prefix: string;
   readonly short_prefix: string;
-  /** Returns the key for a version or a point release; null if the database has no such entries. */
+  /** Returns the key of a version; null if the database has no entries for such versions. */
   readonly releaseKey: (version: string) => string | null;
   readonly pointKey: (point_release: string) => string | null;
   /** Keys in the database of 2022. */
   readonly in_database: readonly string[];
-  /** Whether point releases outside the database get an id by rule, too. */
+  /** True if point releases that are not in the database get an id by the naming rule, too. */
   readonly points_by_rule: boolean;
 };
 
@@ -41,7 +41,7 @@ export const OSINFO_FAMILIES: Readonly<Record<string, OsinfoFamily>> = {
     id_prefix: "http://rockylinux.org/rocky/",
     short_prefix: "rocky",
     releaseKey: leading(MAJOR),
-    // The database has releases and some point releases, without a regular pattern: only those in it count.
+    // The database has releases and, irregularly, point releases, so no point release gets an id by rule.
     pointKey: whole(/^\d+\.\d+$/),
     points_by_rule: false,
     in_database: ["8", "8.4", "8.5", "8.6", "9", "9.0"],
@@ -64,7 +64,7 @@ export const OSINFO_FAMILIES: Readonly<Record<string, OsinfoFamily>> = {
     ...plain,
     id_prefix: "http://fedoraproject.org/fedora/",
     short_prefix: "fedora",
-    // Betas have no entry.
+    // Betas have no entry in the database.
     releaseKey: whole(/^\d+$/),
     in_database: ["35", "36", "37"],
   },
@@ -108,5 +108,5 @@ export const OSINFO_FAMILIES: Readonly<Record<string, OsinfoFamily>> = {
   },
 };
 
-/** The one entry of Arch Linux, outside the pattern. The database has no entries for OmniOS, SmartOS and Talos. */
+/** The only entry of Arch Linux, which has no version. The database has no entries for OmniOS, SmartOS and Talos. */
 export const OSINFO_ARCH = { id: "http://archlinux.org/archlinux/rolling", short_id: "archlinux" } as const;

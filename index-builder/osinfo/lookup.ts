@@ -3,11 +3,11 @@ import type { OsinfoRef } from "../tree/model.ts";
 import { OSINFO_ARCH, OSINFO_FAMILIES, type OsinfoFamily } from "./entries.ts";
 
 export type OsinfoEntry = OsinfoRef & {
-  /** "database": in the database of 2022. "rule": its id follows the database's naming rule. */
+  /** "database": the entry is in the database of 2022. "rule": its id was made by the database's naming rule. */
   readonly source: "database" | "rule";
 };
 
-/** Null if the database has no entries of this kind. */
+/** Returns the entry for a release; null if the database has no entries of this kind. */
 export function releaseEntry(distro: string, version: string | null): OsinfoEntry | null {
   if (distro === "arch") return { ...OSINFO_ARCH, source: "database" };
   const family = OSINFO_FAMILIES[distro];
@@ -23,7 +23,7 @@ export function pointEntry(distro: string, point_release: string | null): Osinfo
   return found === null || (found.source === "rule" && !family.points_by_rule) ? null : found;
 }
 
-/** The published part of an entry. */
+/** Returns the part of an entry that the index publishes. */
 export function osinfoRef(found: OsinfoEntry | null): OsinfoRef | null {
   return found === null ? null : { id: found.id, short_id: found.short_id };
 }

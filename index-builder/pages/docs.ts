@@ -1,4 +1,4 @@
-// docs/index.html: the API as a page, generated from openapi.json. It has no script and loads nothing.
+// Generates docs/index.html, a page about the API, from openapi.json. The page has no script and loads nothing.
 import { openapiText } from "../tree/openapi.ts";
 import { escapeHtml, pageHtml } from "./html.ts";
 import { STYLE } from "./style.ts";

@@ -1,11 +1,11 @@
-// HTML pages from text, with a policy that allows only the page's own script and style.
+// Generates HTML pages with a content security policy that allows only the page's own script and style.
 import { createHash } from "node:crypto";
 
 export function escapeHtml(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
-/** JSON for a script element, without "</script" and "<!--". */
+/** Returns JSON for a script element. It is escaped, so that it cannot contain "</script" or "<!--". */
 export function embeddedJson(value: unknown): string {
   return JSON.stringify(value).replaceAll("<", "\\u003c").replaceAll("\u2028", "\\u2028").replaceAll(
     "\u2029",
@@ -20,7 +20,7 @@ export type Page = {
   readonly body: string;
 };
 
-/** A page in one file. The policy names its style and script by hash. */
+/** Returns a page in one file. Its content security policy names its style and script by hash. */
 export function pageHtml({ title, style, script, body }: Page): string {
   const policy = [
     "default-src 'none'",

@@ -1,4 +1,4 @@
-// The data of the page: one row for each artifact of images.json.
+// The data of the images page: one row for each artifact in images.json.
 import type { ImageList } from "../tree/model.ts";
 
 export type ImageRow = {

@@ -1,4 +1,4 @@
-/** Script of the page. It builds elements and never parses text as HTML, so that a vendor's text cannot become markup. */
+/** Script of the images page. It never parses text as HTML, so that a vendor's text cannot become markup. */
 export const PAGE_SCRIPT = `
 "use strict";
 const rows = JSON.parse(document.getElementById("images").textContent);

@@ -1,4 +1,4 @@
-// index.html: every image on one page. The page contains its data, so it works from a disk, behind any host and without
+// Generates index.html, a page with all images. It contains its data, so it works from a disk, on any host and without
 // the internet.
 import type { ImageList } from "../tree/model.ts";
 import { embeddedJson, pageHtml } from "./html.ts";

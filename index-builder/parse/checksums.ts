@@ -1,12 +1,12 @@
-// Parses checksum documents. Every line must have the expected format, so that a truncated document, an HTML page or
-// another document is refused as a whole. Two hashes for one name are refused, too. Comments (#) and empty lines are
-// skipped.
+// Parses checksum documents. Every line must have the expected format, so a truncated document, an HTML page or some
+// other document is refused as a whole. A document with two hashes for one name is also refused. Comments (#) and empty
+// lines are skipped.
 import { checksumLine, isSilentLine, type ListFormat } from "../../src/lib/crypto/checksum-line.ts";
 import { asDigest, type DigestAlgorithm } from "../../src/lib/crypto/digest-hex.ts";
 import { unreadable, VendorFault } from "../fault.ts";
 
 export type { ListFormat };
-/** Hash by file name, as in the document. A `bare` document has one entry, under the empty name. */
+/** Hashes by file name as in the document. A `bare` document has one entry, under the empty name. */
 export type Checksums = ReadonlyMap<string, string>;
 
 type Layout = { format: ListFormat; algorithm: DigestAlgorithm };

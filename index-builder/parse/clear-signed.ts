@@ -1,4 +1,5 @@
-// Extracts the text of a clear-signed document; refuses a frame that could hide text (src/lib/openpgp/clear-signed.ts).
+// Extracts the text of a clear-signed document, and refuses one in which unsigned text could hide
+// (src/lib/openpgp/clear-signed.ts).
 import * as frame from "../../src/lib/openpgp/clear-signed.ts";
 import { messageOf, unreadable } from "../fault.ts";
 

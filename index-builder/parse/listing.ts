@@ -1,15 +1,15 @@
-// Parses directory listings of web servers (Apache tables, nginx <pre>). Reads the addresses of links, since both
-// servers truncate the text of long links.
+// Parses directory listings of web servers (Apache tables, nginx <pre>). It reads the targets of links, because both
+// servers truncate long link texts.
 import { Parser } from "htmlparser2";
 import { unreadable } from "../fault.ts";
 
-/** Limit of links in a listing, above every vendor's listing. */
+/** The largest number of links in a listing, more than any vendor has. */
 const LINKS_MAX = 20_000;
 
 /**
  * Returns the names that a listing links to, in its order: "10/" or "image.qcow2", percent-decoded. Skips sort links,
- * parent folders and other addresses.
- * @throws VendorFault unreadable when it is not an HTML page with links
+ * parent folders and links to other places.
+ * @throws VendorFault unreadable if it is not an HTML page with links
  */
 export function parseListing(what: string, html: string): string[] {
   const names = new Set<string>();

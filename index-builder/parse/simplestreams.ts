@@ -1,4 +1,4 @@
-// Simplestreams products:1.0, the format of Ubuntu's feed. The keys of `versions` have no order.
+// Parses Simplestreams products:1.0, the format of Ubuntu's feed. The keys of `versions` are not ordered.
 import { z } from "zod";
 
 const Item = z.object({
@@ -9,8 +9,8 @@ const Item = z.object({
 });
 const Version = z.object({ items: z.record(z.string(), Item) });
 /**
- * A product without its versions. Most of the hundreds of products have ended; parsing their versions would cost
- * memory.
+ * A product without its versions. The support of most of the hundreds of products has ended, and parsing all their
+ * versions would need much memory.
  */
 const ProductHead = z.object({
   arch: z.string(),

@@ -1,6 +1,6 @@
 // Parses file sizes in the comments of checksum documents of the Red Hat family: "# name: 645988352 bytes".
 
-/** Returns bytes by file name. Skips all other lines. */
+/** Returns the sizes in bytes by file name. Skips all lines without a size. */
 export function parseSizes(text: string): ReadonlyMap<string, number> {
   const sizes = new Map<string, number>();
   for (const line of text.split("\n")) {

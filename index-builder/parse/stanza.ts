@@ -1,7 +1,10 @@
 // Parses the head of a Debian Release file: "Key: value" lines up to the first indented line.
 import { unreadable } from "../fault.ts";
 
-/** @throws VendorFault unreadable for any other line */
+/**
+ * Returns the fields by name.
+ * @throws VendorFault unreadable if a line has another form
+ */
 export function parseStanza(what: string, text: string): ReadonlyMap<string, string> {
   const fields = new Map<string, string>();
   for (const line of text.split("\n")) {

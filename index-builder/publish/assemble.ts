@@ -1,4 +1,4 @@
-// Merges vendors' parts into a tree: new parts replace old ones, and the other distros stay.
+// Merges the parts of vendors into a tree. New parts replace old ones, and the other distros stay.
 import type { TrustState, VendorTrust } from "../signatures/trust.ts";
 import { SITE_PAGES } from "../pages/site.ts";
 import { checkFiles, type Expected, type Problem } from "../tree/check.ts";
@@ -14,7 +14,7 @@ export const EXPECTED: Expected = {
 
 export type Part = { readonly tree: DistroTree; readonly trust: VendorTrust };
 
-/** Merges the parts, in the order of vendors. A distro without a vendor disappears. */
+/** Merges the parts, in the order of VENDORS. A distro that has no vendor any more is removed. */
 export function assembleTree(before: Tree | null, parts: ReadonlyMap<string, Part>): Tree {
   const old = new Map((before?.distros ?? []).map((tree) => [tree.distro.id, tree]));
   return { distros: VENDORS.flatMap(({ id }) => parts.get(id)?.tree ?? old.get(id) ?? []) };
@@ -26,7 +26,7 @@ export function assembleTrust(before: TrustState, parts: ReadonlyMap<string, Par
   return { vendors: Object.fromEntries(all.sort(([a], [b]) => (a < b ? -1 : 1))) };
 }
 
-/** Every file of a site except the sums and their signature. */
+/** Returns every file of a site except SHA256SUMS and its signature. */
 export function siteFiles(tree: Tree): Files {
   const pages = [[OPENAPI_PATH, openapiText()], [PAGE_PATH, SITE_PAGES.page(imagesOf(tree))], [
     DOCS_PATH,
@@ -35,7 +35,7 @@ export function siteFiles(tree: Tree): Files {
   return new Map([...filesOf(tree), ...pages].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Checks one vendor's part by itself, so that its problems do not block the other vendors. */
+/** Checks the part of one vendor alone, so that its problems do not block the other vendors. */
 export function partProblems({ tree }: Part): Problem[] {
   return checkFiles(siteFiles({ distros: [tree] }), EXPECTED);
 }

@@ -1,5 +1,5 @@
-// A fragment: a folder with a complete tree of one vendor, and the vendor's trust state. A matrix of jobs writes
-// fragments, and one job merges them.
+// Fragments. A fragment is a folder with the complete tree and the trust state of one vendor. CI jobs that run in
+// parallel write one fragment each, and another job merges them.
 import { mkdir, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { NO_TRUST, type TrustState } from "../signatures/trust.ts";
@@ -24,7 +24,7 @@ export async function writeFragment(folder: string, id: string, part: Part): Pro
   await rename(draft, target);
 }
 
-/** Reads a fragment. Null for a folder without v1/: the vendor's job failed. @throws TreeProblem */
+/** Reads a fragment. Returns null for a folder without v1/: the vendor's job failed. @throws TreeProblem */
 export async function readFragment(folder: string): Promise<ReadonlyMap<string, Part> | null> {
   const whole = await stat(join(folder, "v1")).then((found) => found.isDirectory(), () => false);
   if (!whole) return null;

@@ -1,7 +1,7 @@
-// One builder at a time. The lock is a series of numbered files in the folder of generations: the live process named in
-// the highest file holds the lock. A builder takes a number by creating its file, which only one can. A released file
-// is marked as free, and removed only after a higher one exists. So a number that was read as free or dead is never
-// taken again.
+// Lets only one builder at a time work on a site. The lock is a series of numbered files in the folder of generations:
+// the process named in the highest file holds the lock while it runs. A builder takes the next number by creating its
+// file, which succeeds for only one of them. A released file is marked as free, and is removed only after a higher one
+// exists, so that no number is ever used twice.
 import { link, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
@@ -10,7 +10,7 @@ export type Lock = { release(): Promise<void> };
 const NAME = /^lock\.(\d{1,15})$/;
 const FREE = "free";
 
-/** Takes the lock. Null when another builder holds it. */
+/** Takes the lock. Returns null if another builder holds it. */
 export async function takeLock(folder: string): Promise<Lock | null> {
   const seen = Math.max(0, ...await numbers(folder));
   if (seen > 0 && await isHeld(join(folder, `lock.${seen}`))) return null;
@@ -51,7 +51,7 @@ async function numbers(folder: string): Promise<number[]> {
 
 async function isHeld(path: string): Promise<boolean> {
   const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
-    // Gone: another builder just took a higher number and runs.
+    // The file is gone: another builder just took a higher number and is running.
     if (error.code === "ENOENT") return null;
     throw error;
   });
@@ -61,7 +61,7 @@ async function isHeld(path: string): Promise<boolean> {
   return Number.isSafeInteger(pid) && await holderOf(pid) === text;
 }
 
-/** Identifies a process by its id and, on Linux, its start time, since the system reuses ids. */
+/** Returns an identifier of a process: its id and, on Linux, its start time, because the system reuses ids. */
 async function holderOf(pid: number): Promise<string> {
   const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => null);
   if (stat !== null) return `${pid} ${stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19]}`;

@@ -1,6 +1,6 @@
 // The generations of a site. SITE is a symbolic link to `.SITE.generations/N/site`, and the trust state of the
-// generation is in the same folder N. A rename replaces the link: a reader sees the old or the new generation, the
-// trust state never gets ahead of the tree, and a killed builder leaves the link unchanged.
+// generation is in the same folder N. To publish, a rename replaces the link: a reader sees the old or the new
+// generation, the trust state is never newer than the tree, and a killed builder leaves the link unchanged.
 import { lstat, mkdir, open, readdir, readFile, readlink, rename, rm, symlink } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { documentText } from "../../src/lib/image-index/documents.ts";
@@ -14,7 +14,7 @@ export type Published = { readonly number: number; readonly files: Files | null;
 
 export const TRUST_FILE = "trust.json";
 const TREE_FOLDER = "site";
-/** Generations to keep. The previous one stays for readers that have just opened it. */
+/** The number of generations to keep. The previous one stays for readers that have just opened it. */
 const KEPT = 2;
 
 export function siteAt(path: string): Site {
@@ -43,7 +43,7 @@ export async function readTrust(folder: string): Promise<TrustState> {
   }
 }
 
-/** Number of the generation that the link names; 0 for a plain folder or a missing site. */
+/** Returns the number of the generation that the link names; 0 for a plain folder or a missing site. */
 async function currentNumber(site: Site): Promise<number> {
   const target = await readlink(site.link).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT" || error.code === "EINVAL") return null;
@@ -58,8 +58,8 @@ async function currentNumber(site: Site): Promise<number> {
 }
 
 /**
- * Writes a generation, switches to it and returns its number. The caller holds the lock. If this throws, the previous
- * generation is still published.
+ * Writes a generation, switches the link to it and returns its number. The caller must hold the lock. If this throws,
+ * the previous generation is still published.
  */
 export async function publish(site: Site, next: { files: Files; trust: TrustState }): Promise<number> {
   await tidy(site);
@@ -85,8 +85,8 @@ async function switchTo(site: Site, number: number): Promise<void> {
 }
 
 /**
- * Moves a plain folder away. Until the link exists, there is no site: no call replaces a folder by a link. See
- * `recover`.
+ * Moves a plain folder away, because no system call can replace a folder by a link. Until the link exists, there is no
+ * site; `recover` repairs that after a crash.
  */
 async function setAsidePlainFolder(site: Site): Promise<void> {
   const there = await lstat(site.link).catch(() => null);
@@ -97,7 +97,7 @@ async function setAsidePlainFolder(site: Site): Promise<void> {
   await rename(site.link, join(aside, TREE_FOLDER));
 }
 
-/** Restores the site after a crash between `setAsidePlainFolder` and the link. The caller holds the lock. */
+/** Restores the site after a crash between `setAsidePlainFolder` and the new link. The caller must hold the lock. */
 export async function recover(site: Site): Promise<void> {
   if (await lstat(site.link).then(() => true, () => false)) return;
   const aside = join(site.generations, "0", TREE_FOLDER);
@@ -119,7 +119,7 @@ async function generationNumbers(site: Site): Promise<number[]> {
   return (await readdir(site.generations)).filter((name) => /^\d{1,15}$/.test(name)).map(Number);
 }
 
-/** Writes the files and syncs every file and folder to the disk. */
+/** Writes the files of a folder and syncs every file and folder to the disk. */
 export async function writeFolder(folder: string, files: Files): Promise<void> {
   const folders = new Set<string>([folder]);
   for (const path of files.keys()) {

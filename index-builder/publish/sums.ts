@@ -1,5 +1,5 @@
-// The integrity of a tree: v1/SHA256SUMS over every other file, and its detached signature. Names are relative to v1/,
-// so that `sha256sum -c` works there.
+// Protects the integrity of a tree: v1/SHA256SUMS lists the hash of every other file and has a detached signature.
+// Names are relative to v1/, so that `sha256sum -c` works there.
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import * as openpgp from "openpgp";
@@ -10,7 +10,10 @@ import type { Files } from "../tree/tree.ts";
 
 export type SigningKey = openpgp.PrivateKey;
 
-/** @param passphrase null for a key without one */
+/**
+ * Reads the signing key.
+ * @param passphrase null for a key without a passphrase
+ */
 export async function readSigningKey(path: string, passphrase: string | null): Promise<SigningKey> {
   const key = await openpgp.readPrivateKey({ armoredKey: await readFile(path, "utf8") });
   return passphrase === null || key.isDecrypted() ? key : openpgp.decryptKey({ privateKey: key, passphrase });
@@ -26,8 +29,8 @@ function sumsText(files: Files): string {
 }
 
 /**
- * Adds the sums and their signature. Keeps the signature of unchanged sums, so that an unchanged tree has the same
- * bytes.
+ * Adds SHA256SUMS and its signature to the files. If the sums are unchanged, the old signature is kept, so that an
+ * unchanged tree has the same bytes.
  */
 export async function signed(
   files: Files,
@@ -45,7 +48,10 @@ export async function signed(
   return new Map([...files, [SUMS_PATH, sums], [SUMS_SIGNATURE_PATH, signature]]);
 }
 
-/** @param key the public key that must have signed the tree, or null to check the sums only */
+/**
+ * Checks SHA256SUMS against the files, and its signature.
+ * @param key the public key that must have signed the tree; null to check only the sums
+ */
 export async function checkSums(
   files: Files,
   setting: { key: Uint8Array | null; now: Date },

@@ -1,17 +1,16 @@
-// The trust state: the last accepted issue of each signed document, and other memory that the tree does not have. An
-// issue signed before the last accepted one is refused as a rollback. An issue older than its vendor's usual interval
-// raises an alarm. The state is in the folder of its tree and is published with it (publish/), so it never gets ahead
-// of the tree.
+// The trust state: the last accepted issue of each signed document, and other data that is not in the tree. An issue
+// that was signed before the last accepted one is refused as a rollback. An issue that is older than the vendor's usual
+// interval raises an alarm. The state is published with its tree (publish/), so it is never newer than the tree.
 import { z } from "zod";
 import { VendorFault } from "../fault.ts";
 
 const Seen = z.object({ signed_at: z.string(), sha256: z.string() });
 export const VendorTrust = z.object({
-  /** By series. */
+  /** The last accepted issue of each document, by series. */
   documents: z.record(z.string(), Seen).default({}),
-  /** Pinned keys of earlier runs, in base64, by address. So verification continues while a key server is down. */
+  /** Pinned keys of earlier runs in base64, by URL. With them, verification works while a key server is down. */
   keys: z.record(z.string(), z.string()).default({}),
-  /** first_seen of builds that their vault does not have yet (build/departed.ts). */
+  /** The first_seen times of builds that the vendor's vault does not have yet (build/departed.ts). */
   departed: z.record(z.string(), z.string()).default({}),
 });
 export type VendorTrust = z.infer<typeof VendorTrust>;
@@ -24,7 +23,7 @@ const DAY_MS = 86_400_000;
 
 export type Issue = { readonly series: string; readonly signed_at: Date; readonly sha256: string };
 
-/** @throws VendorFault untrusted on a rollback */
+/** @throws VendorFault untrusted if the issue is older than the last accepted one */
 export function refuseRollback(trust: VendorTrust, issue: Issue): void {
   const seen = trust.documents[issue.series];
   if (seen === undefined) return;

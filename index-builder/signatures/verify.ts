@@ -1,6 +1,7 @@
-// OpenPGP signatures over vendor documents. A signature counts if it is good and the vendor's file pins the primary
-// fingerprint of its key; other signatures are ignored. The functions return the bytes that the verifier read, never
-// their input. openpgp refuses MD5, RIPEMD and SHA-1, RSA keys below 2047 bits, and signatures dated in the future.
+// Verifies OpenPGP signatures of vendor documents. A signature counts if it is good and the vendor's file pins the
+// primary fingerprint of its key; other signatures are ignored. The functions return the bytes that the verifier read,
+// never their input. The library openpgp refuses MD5, RIPEMD and SHA-1, RSA keys below 2047 bits, and signatures dated
+// in the future.
 import * as openpgp from "openpgp";
 import { armoredBlocks } from "../../src/lib/openpgp/armor.ts";
 import { goodSignature } from "../../src/lib/openpgp/good-signature.ts";
@@ -11,8 +12,8 @@ export type Verified = { readonly bytes: Uint8Array; readonly signed_at: Date };
 type Keys = readonly openpgp.PublicKey[];
 
 /**
- * Returns the keys of `document` with these fingerprints. One file may have several primary keys.
- * @throws VendorFault untrusted without a pinned key, unreadable without any key
+ * Returns the keys in `document` that have one of these fingerprints. One file may contain several primary keys.
+ * @throws VendorFault untrusted if no key is pinned, unreadable if the document has no key
  */
 export async function pinnedKeys(what: string, document: Uint8Array, fingerprints: readonly string[]): Promise<Keys> {
   const keys = await readKeys(document).catch((error) => {
@@ -23,7 +24,10 @@ export async function pinnedKeys(what: string, document: Uint8Array, fingerprint
   return pinned;
 }
 
-/** @throws VendorFault untrusted */
+/**
+ * Verifies a detached signature.
+ * @throws VendorFault untrusted
+ */
 export async function verifyDetached(
   input: { what: string; document: Uint8Array; signature: Uint8Array; keys: Keys; now: Date },
 ): Promise<Verified> {
@@ -41,7 +45,10 @@ export async function verifyDetached(
   });
 }
 
-/** @throws VendorFault untrusted, also when the document is not exactly one clear-signed text */
+/**
+ * Verifies a clear-signed document.
+ * @throws VendorFault untrusted, also if the document is not exactly one clear-signed text
+ */
 export async function verifyClearSigned(
   input: { what: string; document: Uint8Array; keys: Keys; now: Date },
 ): Promise<Verified> {
@@ -52,7 +59,7 @@ export async function verifyClearSigned(
     const message = await openpgp.readCleartextMessage({ cleartextMessage: document });
     const { data, signatures } = await openpgp.verify({ message, verificationKeys: [...input.keys], date: now });
     const { signed_at } = await goodSignature({ signatures, keys: input.keys, now });
-    // Two parsers read the frame. If they disagree, an attacker may have fooled one of them.
+    // Two parsers extract the signed text. If they disagree, an attacker may have deceived one of them.
     if (plain(data) !== plain(framed)) throw new Error("text outside what the signature covers");
     return { bytes: new TextEncoder().encode(data), signed_at };
   });

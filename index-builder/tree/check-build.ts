@@ -1,5 +1,5 @@
-// The rules within one release or one build. Open sets accept any value, so that trees of later versions pass.
-// Addresses must be https, or http on a host without https. Dates must be plausible.
+// The rules within one release or one build. Open sets accept any value, so that trees of later versions pass. URLs
+// must be https, or http on a host without https. Dates must be plausible.
 import { asDigest } from "../../src/lib/crypto/digest-hex.ts";
 import { ALIASES, CHECKSUM_FORMATS, SIGNATURE_KINDS } from "../../src/lib/image-index/values.ts";
 import type { Artifact, Build, Digest, Release, Signature } from "./model.ts";
@@ -7,7 +7,7 @@ import { isName } from "../../src/lib/image-index/paths.ts";
 
 export type Complain = (path: string, text: string) => void;
 
-/** Hosts that may serve a distro's images, hashes and signatures. */
+/** The hosts that may serve a distro's images, hashes and signatures. `plain_http_hosts` do not offer https. */
 export type Hosts = { readonly hosts: readonly string[]; readonly plain_http_hosts?: readonly string[] };
 type Kind = "release" | "archive";
 type Say = (text: string) => void;
@@ -37,7 +37,10 @@ export function releaseRules(
   }
 }
 
-/** @param hosts null for a distro without a vendor's file */
+/**
+ * Checks one build.
+ * @param hosts null for a distro without a vendor's file
+ */
 export function buildRules(
   build: Build,
   { path, kind, hosts }: { path: string; kind: Kind; hosts: Hosts | null },
@@ -60,7 +63,7 @@ export function buildRules(
   }
 }
 
-/** The name of an artifact within its build: variant, architecture and format. */
+/** Returns the name of an artifact within its build: variant, architecture and format. */
 export function artifactKey({ variant, arch, format }: Pick<Artifact, "variant" | "arch" | "format">): string {
   return `${variant ?? "-"}/${arch}/${format}`;
 }

@@ -1,5 +1,5 @@
-// The rules between the files of a published tree. check-build.ts has the rules within a release or build. The check
-// reports all problems, not only the first.
+// Checks a published tree and reports all problems, not only the first. This file has the rules between files;
+// check-build.ts has the rules within a release or build.
 import { compareNatural } from "../natural-order.ts";
 import { buildRules, type Complain, type Hosts, locationsOf, releaseRules } from "./check-build.ts";
 import { type Build, BuildList, Distro, DistroList, ImageList } from "./model.ts";
@@ -22,7 +22,7 @@ import {
 import { type DistroTree, type Files, imagesOf, summaryOf } from "./tree.ts";
 
 export type Pages = { readonly page: (images: ImageList) => string; readonly docs: () => string };
-/** The expected content of a tree: functions that generate its pages, and the vendors' hosts by distro. */
+/** The expectations of a tree: the functions that generate its pages, and the allowed hosts by distro. */
 export type Expected = { readonly pages: Pages; readonly hosts: ReadonlyMap<string, Hosts> };
 /** "path: description of the problem". */
 export type Problem = string;
@@ -68,7 +68,7 @@ export function checkFiles(files: Files, { pages, hosts }: Expected): Problem[] 
   return problems;
 }
 
-/** A file must equal what this program writes after reading it: no unknown or missing field, keys in order. */
+/** Checks that a file is exactly what this program writes after reading it: all fields, no others, in order. */
 function strictRule(path: string, text: string, complain: Complain): void {
   const at = parsePath(path);
   if (at === null) return complain(path, "not a file of an image index");
@@ -153,7 +153,7 @@ function buildsAt(files: Files, at: At, complain: Complain): Build[] | null {
   return list.builds;
 }
 
-/** At most one release holds an alias, and the alias file is a copy of that release's file. */
+/** Checks that at most one release has an alias, and that the alias file is a copy of that release's file. */
 function aliasRules(files: Files, distro: Distro, complain: Complain): void {
   const path = distroPath(distro.id);
   const held = distro.releases.flatMap((release) => release.aliases.map((alias) => ({ alias, release })));
@@ -197,7 +197,7 @@ function byBuild(a: Build, b: Build): number {
   return compareNatural(b.build, a.build);
 }
 
-/** Equal items pass: another rule reports repeated names. */
+/** Returns whether the items are sorted. Equal items pass, because another rule reports repeated names. */
 function isOrdered<T>(items: readonly T[], compare: (a: T, b: T) => number): boolean {
   return items.every((item, index) => index === 0 || compare(items[index - 1]!, item) <= 0);
 }

@@ -1,6 +1,6 @@
-// Reads a tree from a folder. Fields may be missing, and unknown fields are dropped. But every file must parse and have
-// a path of the API, and every listed release must have its file. An unreadable tree never counts as empty: the builder
-// would lose the first_seen times and the archive.
+// Reads a tree from a folder. Fields may be missing, and unknown fields are dropped, but every file must parse and have
+// a path of the API, and every listed release must have its file. A tree that cannot be read is an error, not an empty
+// tree: otherwise the builder would lose the first_seen times and the archive.
 import { lstat, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { z } from "zod";
@@ -14,7 +14,7 @@ export class TreeProblem extends Error {
   override name = "TreeProblem";
 }
 
-/** Reads every file below `folder`: text by path with "/". Throws for links and special files. */
+/** Reads every file below `folder` and returns texts by path with "/". Throws for links and special files. */
 export async function readFiles(folder: string): Promise<Files> {
   const files = new Map<string, string>();
   const pending = [""];
@@ -29,7 +29,7 @@ export async function readFiles(folder: string): Promise<Files> {
   return new Map([...files].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Reads the files of a tree. Null when the folder is missing or empty. @throws TreeProblem */
+/** Reads the files of a tree. Returns null if the folder is missing or empty. @throws TreeProblem */
 export async function readTreeFiles(folder: string): Promise<Files | null> {
   const there = await lstat(folder).then(() => true, (error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return false;
@@ -42,7 +42,10 @@ export async function readTreeFiles(folder: string): Promise<Files | null> {
   return files.size === 0 ? null : files;
 }
 
-/** @throws TreeProblem */
+/**
+ * Parses the files of a tree.
+ * @throws TreeProblem
+ */
 export function loadTree(files: Files): Tree {
   for (const path of files.keys()) {
     if (!isApiPath(path)) throw new TreeProblem(`${path}: not a file of an image index`);

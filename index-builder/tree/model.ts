@@ -1,6 +1,6 @@
 // Schemas of the documents (docs/image-index.md). The order of the keys is their order in the files. Reading is
 // lenient: an absent field becomes null or empty, an unknown field is dropped, an unknown value of an open set passes.
-// check.ts proves that a file is exactly in written form: it writes what it read and compares the text.
+// check.ts is strict: it writes what it read again and compares the text with the file.
 import { z } from "zod";
 import type * as read from "../../src/lib/image-index/documents.ts";
 import {
@@ -19,7 +19,7 @@ const text = z.string();
 const maybeText = text.nullable().default(null);
 const maybeFlag = z.boolean().nullable().default(null);
 
-/** Schema of an open set: the API description lists the known values, and any other string passes. */
+/** Returns the schema of an open set: the API description lists the known values, and any other string passes. */
 function open(name: string, values: readonly string[], summary: string) {
   return z.string().meta({ id: name, description: summary, open_values: [...values] });
 }
@@ -112,7 +112,7 @@ export const DistroList = z.object({ distros: z.array(DistroSummary) }).meta({ i
 export const Image = z.object({ distro: DistroSummary, release: Release, build: Build }).meta({ id: "Image" });
 export const ImageList = z.object({ images: z.array(Image) }).meta({ id: "ImageList" });
 
-/** Does not compile unless the written document has exactly the fields that readers know, with values they accept. */
+/** Does not compile unless a written document has exactly the fields that readers know, with values they accept. */
 type Readable<Read, Written extends Read> = keyof Written extends keyof Read
   ? keyof Read extends keyof Written ? true : never
   : never;

@@ -1,4 +1,4 @@
-// v1/openapi.json: the API description (OpenAPI 3.0.3), generated from the schemas.
+// Generates v1/openapi.json, the API description (OpenAPI 3.0.3), from the schemas.
 import { z } from "zod";
 import { ALIASES } from "../../src/lib/image-index/values.ts";
 import * as model from "./model.ts";
@@ -78,7 +78,7 @@ const OPERATIONS: readonly Operation[] = [
   },
 ];
 
-/** The text of v1/openapi.json. */
+/** Returns the text of v1/openapi.json. */
 export function openapiText(): string {
   return documentText({
     openapi: "3.0.3",
@@ -120,7 +120,7 @@ function schemas(): Json {
       const values = z.globalRegistry.get(zodSchema)?.open_values;
       const schema = jsonSchema as Json;
       if (Array.isArray(values)) openEnum(schema, values);
-      // The format is uint64. JavaScript's largest exact number is not a limit of the API.
+      // Zod adds JavaScript's largest exact number as the maximum, but the API allows every uint64.
       if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
     },
   }).schemas as Record<string, Json>;
@@ -128,7 +128,7 @@ function schemas(): Json {
   return Object.fromEntries([...cleaned, ["Error", ErrorSchema] as const].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** A known value or any other string. Client generators keep both cases in this form, but not with `not: {enum}`. */
+/** Describes a known value or any other string. Client generators keep both in this form, but not in `not: {enum}`. */
 function openEnum(schema: Json, values: readonly string[]): void {
   delete schema.type;
   delete schema.open_values;

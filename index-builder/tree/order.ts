@@ -5,8 +5,8 @@ import type { Build, Release } from "./model.ts";
 type Dated = Pick<Release, "id" | "version" | "aliases">;
 
 /**
- * Negative if `a` is newer. Compares by version. If a vendor numbers its development channel in another way than its
- * releases (OmniOS: dates, and r151058), the development channel is newer.
+ * Compares releases by version. Returns a negative number if `a` is newer. If a vendor numbers its development channel
+ * in another way than its releases (OmniOS: by date, not r151058), the development channel is newer.
  */
 export function compareReleases(a: Dated, b: Dated): number {
   const [left, right] = [a.version ?? a.id, b.version ?? b.id];
@@ -14,12 +14,12 @@ export function compareReleases(a: Dated, b: Dated): number {
   return Number(isDevelopment(b)) - Number(isDevelopment(a)) || compareNatural(right, left);
 }
 
-/** Negative if `a` is newer. Compares by point release, then by build id. */
+/** Compares builds by point release, then by build id. Returns a negative number if `a` is newer. */
 export function compareArchived(a: Build, b: Build): number {
   return compareNatural(b.point_release ?? "", a.point_release ?? "") || compareNatural(b.build, a.build);
 }
 
-/** The characters before the first digit. */
+/** Returns the characters before the first digit, which identify the numbering. */
 function schemeOf(version: string): string {
   return /^[^0-9]*/.exec(version)![0];
 }

@@ -1,5 +1,5 @@
-// A whole index in memory, and its files. Only `filesOf` writes documents, so images.json and the alias files always
-// agree with the documents they copy.
+// A complete index in memory, and its files. Only `filesOf` generates documents, so images.json and the alias files
+// always agree with the documents from which they are copied.
 import { documentText } from "../../src/lib/image-index/documents.ts";
 import {
   aliasPath,
@@ -19,14 +19,14 @@ export type DistroTree = {
   readonly archived: ReadonlyMap<string, readonly Build[]>;
 };
 export type Tree = { readonly distros: readonly DistroTree[] };
-/** Text by path, relative to the site: "v1/index.json". */
+/** Texts of files by path relative to the site, for example "v1/index.json". */
 export type Files = ReadonlyMap<string, string>;
 
 export function summaryOf({ id, name, os_family, homepage }: DistroSummary): DistroSummary {
   return { id, name, os_family, homepage };
 }
 
-/** The documents of the API, without openapi.json and the pages. */
+/** Returns the documents of the API, without openapi.json and the pages. */
 export function filesOf(tree: Tree): Files {
   const files = new Map<string, string>();
   files.set(

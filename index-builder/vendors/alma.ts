@@ -1,5 +1,5 @@
-// AlmaLinux: a listing has the major versions. One signed CHECKSUM for each major version and architecture lists every
-// image. The current image is the dated one with the hash of the pointer "latest".
+// AlmaLinux: a directory listing has the major versions. One signed CHECKSUM for each major version and architecture
+// lists every image. The current image is the dated one that has the same hash as the file "latest".
 import { osinfoArch } from "../arch.ts";
 import { unreadable } from "../fault.ts";
 import { compareNatural, newest, newestFirst } from "../natural-order.ts";
@@ -18,7 +18,7 @@ import { type Found, groupByBuild } from "../build/group-builds.ts";
 const ROOT = "https://repo.almalinux.org/almalinux/";
 const VAULT = "https://vault.almalinux.org/";
 const ARCHES = ["x86_64", "aarch64", "ppc64le", "s390x", "x86_64_v2"] as const;
-/** Start of a file name, after "AlmaLinux-9-". Images for OpenNebula have its agent instead of cloud-init. */
+/** Variants as in file names, after "AlmaLinux-9-". Images for OpenNebula are left out: they lack cloud-init. */
 const VARIANTS = ["GenericCloud", "GenericCloud-ext4", "GenericCloud-UEFI"] as const;
 
 const KEYS: Readonly<Record<string, SigningKey>> = {
@@ -29,7 +29,7 @@ const KEYS: Readonly<Record<string, SigningKey>> = {
   // AlmaLinux OS 10 <packager@almalinux.org>
   10: keyOf("10", "EE6DB7B98F5BF5EDD9DA0DE5DEE5C11CC2A1E572"),
 };
-/** Its older point releases are signed with an expired key, which no verifier accepts. */
+/** The major version whose older point releases are signed with an expired key, which no verifier accepts. */
 const REKEYED_MAJOR = "8";
 
 export const alma: Vendor = {
@@ -43,7 +43,7 @@ export const alma: Vendor = {
 };
 
 type Image = Found & { point_release: string; filename: string; document: ChecksumDocument };
-/** A dated image in a CHECKSUM; `is_current`: the pointer of its variant has the same hash. */
+/** A dated image in a CHECKSUM. `is_current`: the file "latest" of its variant has the same hash. */
 type Listed = Image & { is_current: boolean };
 
 function keyOf(major: string, fingerprint: string): SigningKey {
@@ -72,7 +72,7 @@ async function resolve(visit: Visit, major: string): Promise<Resolved> {
     image.is_current
   );
   const lead = newest(found.filter(isDefault), ({ build }) => build);
-  // The pointer itself moves, so it cannot be a build.
+  // The file "latest" itself changes, so it cannot be a build.
   if (lead === null) {
     throw unreadable(`${folder}x86_64/images/CHECKSUM`, "no dated image has the hash of the latest one");
   }
@@ -87,7 +87,7 @@ type Folder = { folder: string; major: string; key: SigningKey | null };
 
 async function imagesIn(visit: Visit, at: Folder): Promise<Listed[]> {
   const lists = await Promise.all(ARCHES.map((arch) =>
-    // Every major version has x86_64, so the core must see a fault of its list.
+    // Every major version has x86_64, so a fault of its list must fail the release.
     arch === "x86_64"
       ? imagesOf(visit, at, arch)
       : visit.optional(`AlmaLinux ${at.major} ${arch}`, () => imagesOf(visit, at, arch))

@@ -1,6 +1,6 @@
 // Alpine Linux: one document lists every branch with its end of support. Each branch has a folder of cloud images, with
-// a hash and a signature for every image. Images lag behind point releases and are rebuilt without a new one, so a
-// build id has the number of the rebuild ("3.24.2-r0").
+// a hash and a signature for every image. Images appear after their point release, and are sometimes rebuilt without a
+// new point release, so a build id contains the number of the rebuild ("3.24.2-r0").
 import { z } from "zod";
 import { osinfoArch } from "../arch.ts";
 import { unreadable, VendorFault } from "../fault.ts";
@@ -11,9 +11,9 @@ import { type Found, groupByBuild } from "../build/group-builds.ts";
 const BRANCHES = "https://alpinelinux.org/releases.json";
 const MIRROR = "https://dl-cdn.alpinelinux.org/alpine/";
 const VARIANTS = ["cloudinit", "cloudinit-bios"] as const;
-/** From 3.24: one image for every firmware and datasource. */
+/** Names from 3.24 on: one image for every firmware and datasource. */
 const NAME = /^alpine-(\d+\.\d+\.\d+)-([a-z0-9_]+)-()cloudinit-(r\d+)\.qcow2$/;
-/** Up to 3.23. Names of images for clouds start with "aws_", "azure_", "gcp_" or "generic_". */
+/** Names up to 3.23. Names of images for other clouds start with "aws_", "azure_", "gcp_" or "generic_". */
 const OLD_NAME = /^nocloud_alpine-(\d+\.\d+\.\d+)-([a-z0-9_]+)-(uefi|bios)-cloudinit-(r\d+)\.qcow2$/;
 
 const KEY: SigningKey = {
@@ -76,11 +76,11 @@ async function currentBuilds(visit: Visit, branch: string): Promise<BuildDraft[]
   const found = names.flatMap((name) => imageOf(name) ?? []);
   const lead = newest(found.filter(isDefault), ({ build }) => build);
   if (lead === null) {
-    // A new branch may have an empty folder. Images with unexpected names mean a change of format.
+    // The folder of a new branch may be empty. Images with unexpected names mean that the format has changed.
     const is_empty = !names.some((name) => name.endsWith(".qcow2"));
     throw is_empty ? new VendorFault("gone", `${folder}: no image yet`) : unreadable(folder, "no cloud-init image");
   }
-  // The folder also has old rebuilds and point releases.
+  // The folder also contains old rebuilds and old point releases.
   const current = found.filter(({ point_release }) => point_release === lead.point_release);
   return groupByBuild(visit, current, lead.build).map((images) => ({
     build: images[0]!.build,
@@ -93,7 +93,7 @@ function isDefault({ variant, arch }: Found): boolean {
   return variant === VARIANTS[0] && arch === "x86_64";
 }
 
-/** Sorts images: the default image, then the others by variant. */
+/** Sorts images: the default image first, then the others by variant. */
 function inOrder(images: readonly Image[]): Image[] {
   const others = images.filter((image) => !isDefault(image));
   return [...images.filter(isDefault), ...VARIANTS.flatMap((name) => others.filter(({ variant }) => variant === name))];

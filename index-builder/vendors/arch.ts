@@ -5,13 +5,13 @@ import { newest } from "../natural-order.ts";
 import type { BuildDraft, Candidate, SigningKey, Vendor, Visit } from "../vendor.ts";
 
 const ROOT = "https://geo.mirror.pkgbuild.com/images/";
-/** Arch Linux has no releases. Its channel points to this one. */
+/** The only release of the index for Arch Linux, which has no releases. The channel points to it. */
 const RELEASE = { id: "rolling", version: "rolling", title: "Arch Linux rolling" };
 
 const KEY: SigningKey = {
   // The image project publishes the key in its README.
   key_url: "https://gitlab.archlinux.org/archlinux/arch-boxes/-/raw/master/README.md",
-  // arch-boxes; it signs with the subkey 656E4C5AC1CC3B86E539D97E343635A6859A9174
+  // The key of the project arch-boxes, which signs with the subkey 656E4C5AC1CC3B86E539D97E343635A6859A9174
   fingerprints: ["1B9A16984A4E8CB448712D2AE0B78BF4326C6F8F"],
 };
 

@@ -1,5 +1,5 @@
-// CentOS Stream: a listing has the streams. Each stream has a folder of dated images for each architecture, and each
-// image an unsigned SHA256SUM file.
+// CentOS Stream: a directory listing has the streams. Each stream has a folder of dated images for each architecture,
+// and each image has an unsigned SHA256SUM file.
 import { osinfoArch } from "../arch.ts";
 import { type Found, groupByBuild } from "../build/group-builds.ts";
 import { unreadable } from "../fault.ts";
@@ -8,9 +8,9 @@ import type { ArtifactDraft, BuildDraft, Candidate, ChecksumDocument, Vendor, Vi
 
 const ROOT = "https://cloud.centos.org/centos/";
 const ARCHES = ["x86_64", "aarch64", "ppc64le", "s390x"] as const;
-/** The folder of stream 8 still exists, but the stream has ended. */
+/** The first supported stream. The folder of stream 8 still exists, but its support has ended. */
 const SUPPORTED_SINCE = "9";
-/** Excludes the pointer "latest" and the duplicate "GenericCloud-x86_64" of the same build. */
+/** Names of dated images. Excludes the copy "latest" and the duplicate "GenericCloud-x86_64" of the same build. */
 const NAME = /^CentOS-Stream-GenericCloud-(\d+)-(\d{8}\.\d+)\.([a-z0-9_]+)\.qcow2$/;
 
 export const centosStream: Vendor = {

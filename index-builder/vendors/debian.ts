@@ -1,5 +1,5 @@
-// Debian: the suites' Release files name the stable version, a listing has the dated builds of its codename, and the
-// folder of each build has an unsigned SHA512SUMS.
+// Debian: the Release files of the suites name the versions and codenames, a directory listing has the dated builds of
+// a codename, and the folder of each build has an unsigned SHA512SUMS.
 import { osinfoArch } from "../arch.ts";
 import { VendorFault } from "../fault.ts";
 import { newest } from "../natural-order.ts";
@@ -10,7 +10,7 @@ import type { ArtifactDraft, BuildDraft, Candidate, ChecksumDocument, Vendor, Vi
 const SUITES = ["stable", "oldstable"] as const;
 const DISTS = "https://ftp.debian.org/debian/dists/";
 const IMAGES = "https://cloud.debian.org/images/cloud/";
-/** Variants with cloud-init: azure and ec2 have agents of their own, and nocloud has no cloud-init. */
+/** The variants with cloud-init. The variants azure and ec2 have their own agents, and nocloud has no cloud-init. */
 const VARIANTS = ["genericcloud", "generic"] as const;
 const ARCHES = ["amd64", "arm64", "ppc64el", "riscv64"] as const;
 
@@ -41,7 +41,7 @@ async function candidateOf(visit: Visit, suite: string): Promise<Candidate> {
   };
 }
 
-/** Fails the vendor on any fault: without one suite `latest` would move to the other. */
+/** Reads a suite. Any fault fails the vendor: without one of the suites, `latest` would move to the other. */
 async function readSuite(visit: Visit, suite: string): Promise<Suite> {
   const url = `${DISTS}${suite}/Release`;
   const fields = parseStanza(url, await visit.text(url));
@@ -68,7 +68,7 @@ async function newestBuild(visit: Visit, suite: Suite): Promise<BuildDraft> {
   const day = `${build.slice(0, 4)}-${build.slice(4, 6)}-${build.slice(6, 8)}`;
   return {
     build,
-    // A build from the day of the release may still be of the previous point release.
+    // A build from the day of a point release may still contain the previous point release.
     point_release: day > suite.released_on ? suite.version : null,
     artifacts: VARIANTS.flatMap((variant) => artifactsOf({ suite, build, variant, document, listed })),
   };
@@ -80,7 +80,7 @@ function artifactsOf({ suite, build, variant, document, listed }: Found): Artifa
   const major = suite.version.split(".")[0];
   return ARCHES.flatMap((arch) => {
     const filename = `debian-${major}-${variant}-${arch}-${build}.qcow2`;
-    // The default image is always requested, so that its absence from the list is noticed.
+    // The default image is always included, so that its absence from the checksums is noticed.
     if (!listed.has(filename) && (variant !== VARIANTS[0] || arch !== "amd64")) return [];
     return [{
       url: document.url.replace("SHA512SUMS", filename),

@@ -1,5 +1,5 @@
-// Fedora: one list has every image with its hash, Bodhi has the state of each release, and each folder of images has a
-// clear-signed CHECKSUM.
+// Fedora: one list has every image with its hash, Bodhi (Fedora's update system) has the state of each release, and
+// each folder of images has a clear-signed CHECKSUM.
 import { z } from "zod";
 import { osinfoArch } from "../arch.ts";
 import { unreadable } from "../fault.ts";
@@ -10,15 +10,15 @@ import { type Found, groupByBuild } from "../build/group-builds.ts";
 const LIST = "https://fedoraproject.org/releases.json";
 const BODHI = "https://bodhi.fedoraproject.org/releases/";
 const VARIANTS = ["cloud-base-generic", "cloud-base-uefi-uki"] as const;
-/** The list may have the size "1" for an unknown size. */
+/** Smaller sizes are ignored: the list may have the size "1" for an unknown size. */
 const SIZE_BYTES_MIN = 1024 * 1024;
 
 const FOLDER = /^https:\/\/download\.fedoraproject\.org\/pub\/[A-Za-z0-9._/-]+\//;
-/** From 41 the architecture is at the end, before 41 it precedes the version. */
+/** Names from release 41 on have the architecture at the end; before 41 it precedes the version. */
 const NAME = /^Fedora-Cloud-Base-(Generic|UEFI-UKI)-([0-9A-Za-z_]+-[0-9.]+)\.[a-z0-9_]+\.qcow2$/;
 const OLD_NAME = /^Fedora-Cloud-Base-(Generic|UEFI-UKI)\.[a-z0-9_]+-([0-9A-Za-z_]+-[0-9.]+)\.qcow2$/;
 
-/** Each release has its own key; one file has all keys: https://fedoraproject.org/security/ */
+/** The key of each release. One file contains all keys: https://fedoraproject.org/security/ */
 const FINGERPRINTS: Readonly<Record<string, string>> = {
   43: "C6E7F081CF80E13146676E88829B606631645531",
   44: "36F612DCF27F7D1A48A835E4DBFCF71C6D9F90A6",
@@ -73,7 +73,7 @@ function releaseOf(version: string): Release | null {
 
 async function candidateOf(visit: Visit, release: Release, entries: readonly Entry[]): Promise<Candidate> {
   const { version, number, label } = release;
-  // The list keeps ended releases, so the state of each release must come from Bodhi.
+  // The list also contains ended releases, so the state of each release comes from Bodhi.
   const lifecycle = label === null ? await visit.json(`${BODHI}F${number}`, Lifecycle) : null;
   return {
     token: version.replaceAll(" ", "_"),

@@ -1,5 +1,6 @@
-// FreeBSD: a release is a major version. Each of its point releases has a folder of images with one list of hashes for
-// each architecture. Supported point releases are the current builds; ended ones are in a vault with the same layout.
+// FreeBSD: a release of the index is a major version. Each of its point releases has a folder of images with one list
+// of hashes for each architecture. Supported point releases are the current builds; ended ones are in a vault with the
+// same layout.
 import { osinfoArch } from "../arch.ts";
 import { isFault, unreadable, VendorFault } from "../fault.ts";
 import { compareNatural, newestFirst } from "../natural-order.ts";
@@ -15,13 +16,13 @@ import type {
 } from "../vendor.ts";
 
 const ROOT = "https://download.freebsd.org/releases/VM-IMAGES/";
-/** The same archive as http://ftp-archive.freebsd.org, which has no https. It also has supported point releases. */
+/** The vault: the files of http://ftp-archive.freebsd.org, but with https. It also has supported point releases. */
 const VAULT = "https://archive.freebsd.org/old-releases/VM-IMAGES/";
-/** Names of the folders. */
+/** Architectures as in the names of folders. */
 const ARCHES = ["amd64", "aarch64"] as const;
 const FILE_SYSTEMS = ["zfs", "ufs"] as const;
 const FORMATS = ["raw", "qcow2"] as const;
-/** Up to 14.2 a dot precedes the file system. "BASIC-CI" is another image, without cloud-init. */
+/** Names of images. Up to 14.2 a dot precedes the file system. "BASIC-CI" is another image, without cloud-init. */
 const NAME = /^FreeBSD-(\d+\.\d+)-RELEASE-[a-z0-9-]+-BASIC-CLOUDINIT[-.](zfs|ufs)\.(raw|qcow2)\.xz$/;
 
 export const freebsd: Vendor = {
@@ -57,7 +58,7 @@ async function list(visit: Visit): Promise<Candidate[]> {
   });
 }
 
-/** Lists point releases, newest first. Betas and release candidates have other names. */
+/** Lists the point releases among folder names, newest first, without betas and release candidates. */
 function pointsIn(names: readonly string[]): string[] {
   const points = names.flatMap((name) => /^(\d+\.\d+)-RELEASE\/$/.exec(name)?.[1] ?? []);
   return newestFirst(points, (point) => point);
@@ -73,7 +74,7 @@ async function resolve(visit: Visit, major: string, points: readonly string[]): 
   return { builds, archive: (vault) => archiveOf(vault, major, points) };
 }
 
-/** Null for a folder without images yet. */
+/** Returns the current build of a point release, or null if its folder has no images yet. */
 async function currentBuild(visit: Visit, point: string): Promise<BuildDraft | null> {
   try {
     const found = await imagesOf(visit, ROOT, point);
@@ -94,7 +95,7 @@ async function archiveOf(visit: Visit, major: string, current: readonly string[]
       point_release,
       resolve: async () => {
         const found = await imagesOf(visit, VAULT, point_release);
-        // The first point releases of 14 have no images with cloud-init.
+        // The first point releases of FreeBSD 14 have no images with cloud-init.
         return hasDefault(found) ? draftOf(point_release, found) : null;
       },
     }));

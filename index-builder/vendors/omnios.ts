@@ -1,5 +1,6 @@
-// OmniOS: three channels, each a folder with cloud images of one or more releases. The newest image names the channel's
-// release: "r151054r" (the last letter counts refreshes of a release), or the date of a snapshot of bloody.
+// OmniOS: three channels. Each is a folder with cloud images of one or more releases. The newest image names the
+// channel's release: "r151054r" (the last letter counts the updates of a release), or the date of a snapshot of the
+// development channel, bloody.
 import { unreadable } from "../fault.ts";
 import { newest } from "../natural-order.ts";
 import type { Compression, ImageFormat } from "../../src/lib/image-index/values.ts";
@@ -8,7 +9,7 @@ import type { ArtifactDraft, Candidate, Resolved, Vendor, Visit } from "../vendo
 const ROOT = "https://downloads.omnios.org/media/";
 type Channel = { token: string; name: RegExp; supported: boolean; lts: boolean; dev: string | null };
 const RELEASED = /^omnios-(r\d+[a-z]*)\.cloud\.(.+)$/;
-/** Newest first: bloody becomes the next release. */
+/** The channels, newest first: bloody becomes the next release. */
 const CHANNELS: readonly Channel[] = [
   { token: "bloody", name: /^omnios-bloody-(\d{8})\.cloud\.(.+)$/, supported: false, lts: false, dev: "bloody" },
   { token: "stable", name: RELEASED, supported: true, lts: false, dev: null },
@@ -16,7 +17,7 @@ const CHANNELS: readonly Channel[] = [
 ];
 
 type Kind = { suffix: string; format: ImageFormat; compression: Compression };
-/** The default kind first. Files with other suffixes are sidecars. */
+/** The kinds of images, the default first. Files with other suffixes are not images. */
 const KINDS: readonly Kind[] = [
   { suffix: "vmdk", format: "vmdk", compression: "none" },
   { suffix: "qcow2", format: "qcow2", compression: "none" },

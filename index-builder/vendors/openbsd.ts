@@ -8,7 +8,7 @@ const PROJECT = "hcartiaux/openbsd-cloud-image";
 const LATEST = `https://api.github.com/repos/${PROJECT}/releases/latest`;
 const DOWNLOADS = `https://github.com/${PROJECT}/releases/download/`;
 const VARIANTS = ["min", "generic"] as const;
-/** A smaller size cannot be the size of an image. */
+/** Smaller sizes cannot be those of an image, and are refused. */
 const IMAGE_BYTES_MIN = 1024 * 1024;
 
 export const openbsd: Vendor = {
@@ -25,7 +25,7 @@ const Asset = z.object({
   name: z.string(),
   size: z.int().nonnegative(),
   browser_download_url: z.url(),
-  /** "sha256:" and the hash. Assets from before GitHub's digests have none. */
+  /** "sha256:" and the hash. Files from before GitHub published digests have none. */
   digest: z.string().nullish(),
 });
 type Asset = z.infer<typeof Asset>;
@@ -86,7 +86,7 @@ function artifactOf(
     size: size >= IMAGE_BYTES_MIN ? size : null,
     checksum: {
       document: { url: `${url}.sha256`, format: "gnu", algorithm: "sha256", signature: null },
-      // The list has the path at the time of the build.
+      // The checksum document has the path that the file had during the build.
       filename: `images/${name}`,
       expect: /^sha256:(.+)$/.exec(digest ?? "")?.[1] ?? null,
     },

@@ -1,5 +1,5 @@
-// openSUSE Leap: one document lists every version with its state. Each version has a folder of appliances with images
-// for every architecture, each with a signed sidecar. Tumbleweed has no cloud-init image of this kind.
+// openSUSE Leap: one document lists every version with its state. Each version has a folder with images for every
+// architecture, each with a signed checksum file. Tumbleweed has no cloud-init image of this kind.
 import { z } from "zod";
 import { osinfoArch } from "../arch.ts";
 import { unreadable, VendorFault } from "../fault.ts";
@@ -10,15 +10,16 @@ import { type Found, groupByBuild } from "../build/group-builds.ts";
 const VERSIONS = "https://get.opensuse.org/api/v0/distributions.json";
 const LEAP = "https://download.opensuse.org/distribution/leap/";
 /**
- * Only 15.x has the prefix and the kiwi version ("15.6.0"); s390x appears twice. A name without a build is a pointer.
+ * Names of images. Only 15.x has the prefix and the version of kiwi, the image builder ("15.6.0"); s390x appears twice
+ * in a name. A name without a build number is a copy of the newest image, and is left out.
  */
 const NAME =
   /^(?:openSUSE-)?Leap-([0-9.]+)-Minimal-VM\.([a-z0-9_]+)-(?:(\d+\.\d+\.\d+)-)?(?:s390x-)?Cloud-(Build[0-9.]+)\.qcow2$/;
-/** A smaller size cannot be the size of an image. */
+/** Smaller sizes cannot be those of an image, and are refused. */
 const SIZE_BYTES_MIN = 1024 * 1024;
 
 const KEY: SigningKey = {
-  // One key for every product. Tumbleweed's copy gets a new expiry date first.
+  // One key signs every product. When its expiry date is extended, Tumbleweed's copy has the new date first.
   key_url: "https://download.opensuse.org/tumbleweed/repo/oss/repodata/repomd.xml.key",
   // openSUSE Project Signing Key <opensuse@opensuse.org>
   fingerprints: ["AD485664E901B867051AB15F35A2F86E29B700A4"],
@@ -44,7 +45,7 @@ type Image = Found & { url: string; filename: string; size: number | null };
 
 async function list(visit: Visit): Promise<Candidate[]> {
   const { Leap } = await visit.json(VERSIONS, Versions);
-  // Sorted by weight, since 42.x came before 15.0.
+  // Sorted by weight, because 42.x is older than 15.0.
   const newest_first = Leap.toSorted((a, b) => b["upgrade-weight"] - a["upgrade-weight"]);
   return newest_first.map((version) => candidateOf(visit, version));
 }

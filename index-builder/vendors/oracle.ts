@@ -1,5 +1,5 @@
-// Oracle Linux: one HTML page lists every template with its hash. There are no checksum documents and no signatures.
-// Each architecture has its own build numbers.
+// Oracle Linux: one HTML page lists every image (template) with its hash. There are no checksum documents and no
+// signatures. Each architecture has its own build numbers.
 import { Parser } from "htmlparser2";
 import { unreadable } from "../fault.ts";
 import { newest, newestFirst } from "../natural-order.ts";
@@ -75,7 +75,7 @@ function draftOf({ build, point_release, arch, url, sha256 }: Template): BuildDr
   };
 }
 
-/** Returns the rows with a KVM image and its hash. Rows without both are about other templates. */
+/** Returns the rows of the page that have a KVM image and its hash. The other rows are about other images. */
 function templatesIn(html: string): Template[] {
   const rows: { href: string | null; sha256: string | null }[] = [];
   let in_hash = false;
@@ -105,7 +105,8 @@ function templateOf(href: string, sha256: string): Template | null {
   const [, major, update, arch, number] = HREF.exec(url) ?? [];
   if (major === undefined || arch === undefined) return null;
   const point_release = `${major}.${update}`;
-  // b182 of aarch64 and b182 of x86_64 are different builds. This id sorts before the id of the default image.
+  // b182 of aarch64 and b182 of x86_64 are different builds, so the id contains the architecture unless it is x86_64.
+  // In this form, it sorts before the id of the default image.
   const build = arch === "x86_64" ? `${point_release}-b${number}` : `${point_release}-${arch}-b${number}`;
   return { major, point_release, variant: VARIANT, arch, build, url, sha256 };
 }

@@ -1,5 +1,5 @@
-// Rocky Linux: a listing has the major versions. Each has a folder of images for each architecture, and each image its
-// own CHECKSUM file. Ended point releases move to a vault with the same layout.
+// Rocky Linux: a directory listing has the major versions. Each has a folder of images for each architecture, and each
+// image has its own CHECKSUM file. Ended point releases move to a vault with the same layout.
 import { osinfoArch } from "../arch.ts";
 import { unreadable } from "../fault.ts";
 import { compareNatural, newest, newestFirst } from "../natural-order.ts";
@@ -21,7 +21,7 @@ const ROOT = "https://download.rockylinux.org/pub/rocky/";
 const VAULT = "https://dl.rockylinux.org/vault/rocky/";
 const ARCHES = ["x86_64", "aarch64", "ppc64le", "s390x", "riscv64"] as const;
 const VARIANTS = ["base", "lvm"] as const;
-/** Excludes the pointers "Base.latest" and the images for EC2 and containers. */
+/** Names of dated images. Excludes the copies "Base.latest" and the images for EC2 and containers. */
 const NAME = /^Rocky-(\d+)-GenericCloud-(Base|LVM)-((\1\.\d+)-\d{8}\.\d+)\.([a-z0-9_]+)\.qcow2$/;
 
 const KEYS: Readonly<Record<string, SigningKey>> = {
@@ -66,7 +66,7 @@ async function resolve(visit: Visit, major: string): Promise<Resolved> {
   const found = await imagesIn(visit, folder, major);
   const lead = newest(found.filter(isDefault), ({ build }) => build);
   if (lead === null) throw unreadable(`${folder}x86_64/`, "no dated GenericCloud-Base image");
-  // Leftover images of an ended point release are not current.
+  // The folder may still have images of an ended point release, which are not current.
   const current = found.filter(({ point_release }) => point_release === lead.point_release);
   const builds = groupByBuild(visit, current, lead.build).map((images) =>
     draftOf(
@@ -135,7 +135,7 @@ function signatureOf(document: string, major: string): DetachedSignature | null 
   return { kind: "pgp_detached", url: `${document}.asc`, key: KEYS[major] ?? null };
 }
 
-/** Signing began within the life of a major version, so an image in the vault may be signed or not. */
+/** Returns the checksum document of an image in the vault. It may be unsigned: signing began within a major version. */
 async function vaultDocument(visit: Visit, image: Image, major: string): Promise<ChecksumDocument> {
   const document = documentOf(image, major);
   const signed = document.signature !== null && await visit.exists(`${document.url}.asc`);

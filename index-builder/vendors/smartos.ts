@@ -1,11 +1,11 @@
-// SmartOS: a one-line document names the folder of the newest platform, which has a USB image and a list of hashes.
-// Older folders remain.
+// SmartOS: a one-line document names the folder of the newest platform image, which has a USB image and a list of
+// hashes. The folders of older platform images remain.
 import { unreadable } from "../fault.ts";
 import type { BuildDraft, Candidate, Vendor, Visit } from "../vendor.ts";
 
 const HOST = "https://us-central.manta.mnx.io";
 const FOLDER = "/Joyent_Dev/public/SmartOS/";
-/** SmartOS has no releases. Its channel points to this one. */
+/** The only release of the index for SmartOS, which has no releases. The channel points to it. */
 const RELEASE = { id: "rolling", version: "rolling", title: "SmartOS rolling" };
 
 export const smartos: Vendor = {
@@ -36,7 +36,7 @@ async function newestBuild(visit: Visit): Promise<BuildDraft> {
   const pointer = `${HOST}${FOLDER}latest`;
   const line = (await visit.text(pointer)).trim();
   const build = line.startsWith(FOLDER) ? line.slice(FOLDER.length) : "";
-  // A suffix after the time names a branch.
+  // The suffix after the time, if any, names a branch.
   if (!/^\d{8}T\d{6}Z(?:_\w{1,40})?$/.test(build)) throw unreadable(pointer, "does not name a platform");
   const folder = `${HOST}${FOLDER}${build}/`;
   const filename = `smartos-${build}-USB.img.gz`;
@@ -50,7 +50,7 @@ async function newestBuild(visit: Visit): Promise<BuildDraft> {
       arch: "x86_64",
       format: "raw",
       compression: "gzip",
-      // SmartOS reads metadata without cloud-init.
+      // SmartOS has no cloud-init and reads its metadata in another way.
       datasources: [],
       ssh_key_injection: false,
       checksum: {

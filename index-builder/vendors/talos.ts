@@ -1,12 +1,12 @@
-// Talos Linux: GitHub names the newest release, and a factory builds its images on demand. Only customers of the
-// factory get hashes: all others get 402, the only status that means "no digest".
+// Talos Linux: GitHub names the newest release, and the vendor's image factory builds its images on demand. Only
+// customers of the factory get hashes. All others get 402, the only status that means "no digest".
 import { z } from "zod";
 import { osinfoArch } from "../arch.ts";
 import { isFault, unreadable } from "../fault.ts";
 import type { ArtifactDraft, Candidate, Resolved, Vendor, Visit } from "../vendor.ts";
 
 const LATEST = "https://api.github.com/repos/siderolabs/talos/releases/latest";
-/** The number identifies an image without extensions. */
+/** The URL of images. Its last part is the id of the image configuration without extensions. */
 const IMAGES = "https://factory.talos.dev/image/376567988ad370138ad8b2698212367b8edcb69b5fd68c80be1f2ec7d603b4ba/";
 
 const PAYMENT_REQUIRED = 402;
@@ -73,7 +73,8 @@ async function artifactOf(visit: Visit, build: string, arch: string): Promise<Ar
 }
 
 /**
- * Whether the factory answers 402. @throws VendorFault for any other failure, so that a digest cannot vanish unnoticed
+ * Returns whether the factory answers 402.
+ * @throws VendorFault for any other failure, so that a digest cannot disappear unnoticed
  */
 async function isForCustomers(visit: Visit, url: string): Promise<boolean> {
   try {

@@ -11,9 +11,9 @@ const FEEDS = [
   { variant: "server", url: `${ROOT}releases/streams/v1/com.ubuntu.cloud:released:download` },
   { variant: "minimal", url: `${ROOT}minimal/releases/streams/v1/com.ubuntu.cloud:released:download` },
 ] as const;
-/** The feed is about 18 MB. */
+/** The limit for the feed, which has about 18 MB. */
 const FEED_BYTES_MAX = 64 * 1024 * 1024;
-/** Ubuntu renews its feed several times a week. */
+/** The age at which the feed raises an alarm. Ubuntu renews it several times a week. */
 const FEED_STALE_DAYS = 60;
 
 const KEY: SigningKey = {
@@ -32,7 +32,7 @@ export const ubuntu: Vendor = {
   list,
 };
 
-/** One product is one release on one architecture in one variant. */
+/** A product of the feed: one release on one architecture in one variant. */
 type Offer = { readonly variant: string; readonly product: RawProduct };
 
 async function list(visit: Visit): Promise<Candidate[]> {
@@ -45,7 +45,7 @@ async function list(visit: Visit): Promise<Candidate[]> {
   );
   return newestFirst(candidates, ({ version }) => version ?? "").map((candidate) => ({
     ...candidate,
-    // The feed's flag lags: mantic was still marked as supported weeks after its end.
+    // The feed's flag is late: mantic was still marked as supported weeks after its end.
     supported: candidate.supported && (candidate.eol_date === null || candidate.eol_date >= visit.today),
   }));
 }
@@ -81,8 +81,9 @@ type Dated = { readonly serial: string; readonly offer: Offer; readonly disk: Di
 type Disk = NonNullable<Versions[string]["items"][string]>;
 
 /**
- * The newest serial of the default image is the newest build. An image of an older serial goes into a build of its own.
- * An image of a newer serial is left out, so that the first build always has the default image.
+ * Groups images into builds by serial. The newest serial of the default image is the newest build. An image of an older
+ * serial goes into its own build. An image of a newer serial is left out, so that the first build always has the
+ * default image.
  */
 function buildsOf(codename: string, offers: readonly Offer[]): BuildDraft[] {
   const lead = offers.find(({ variant, product }) => variant === "server" && product.arch === "amd64") ?? offers[0]!;

@@ -1,22 +1,25 @@
-// One request and its response, after redirects. There are two kinds of exchange: the internet (live.ts) and recorded
-// responses (recorded.ts), which recorder.ts records. web.ts maps a status to a fault for both, so that a test with
-// recorded responses runs the same code as a real build.
+// The interface for one request and its response, after redirects. It has two implementations: the internet (live.ts)
+// and recorded responses (recorded.ts), which recorder.ts records. web.ts maps statuses to faults for both, so that a
+// test with recorded responses runs the same code as a real build.
 
 export type Request = {
   readonly method: "GET" | "HEAD";
   readonly url: string;
   readonly accept: string;
-  /** Limit of the body after decompression. A larger one is refused. */
+  /** The largest allowed body in bytes, after decompression. */
   readonly bytes_max: number;
 };
 export type Answer = {
   readonly status: number;
-  /** Address of the response, after redirects. */
+  /** URL of the response, after redirects. */
   readonly url: string;
-  /** Names in lower case. */
+  /** Header values by name in lower case. */
   readonly headers: ReadonlyMap<string, string>;
   readonly body: Uint8Array;
 };
 
-/** @throws VendorFault transient, unsafe or not_recorded */
+/**
+ * Sends a request and returns the response.
+ * @throws VendorFault transient, unsafe or not_recorded
+ */
 export type Exchange = (request: Request) => Promise<Answer>;

@@ -1,6 +1,6 @@
-// Requests to the internet. Only https, or http to a host that a vendor's file lists; only host names with public
-// addresses, checked on the address to connect to and again for every redirect; limits on redirects, bytes, header
-// bytes and time. No connection is reused, since vendors close idle connections in the middle of a request.
+// Sends requests to the internet. Allows only https, or http to a host that a vendor's file lists; and only host names
+// with public addresses, which are checked before connecting and for every redirect. Limits redirects, bytes, header
+// bytes and time. Connections are not reused, because vendors close idle ones in the middle of a request.
 import { lookup } from "node:dns/promises";
 import http from "node:http";
 import https from "node:https";
@@ -18,7 +18,7 @@ export type LiveSetting = {
   readonly total_ms: number;
   /** Returns a signal that aborts after this time. */
   readonly deadline: (total_ms: number) => AbortSignal;
-  /** Returns every address of a host name. */
+  /** Returns all IP addresses of a host name. */
   readonly resolve: (host: string) => Promise<readonly string[]>;
   readonly isAllowed: (address: string) => boolean;
   /** Returns the socket address to connect to. A test's server has another port and no TLS. */
@@ -42,7 +42,7 @@ export const LIVE: LiveSetting = {
   }),
 };
 
-/** Addresses of one host name to try. */
+/** The number of IP addresses of a host name that are tried. */
 const ADDRESSES_TRIED = 3;
 const HEADER_BYTES_MAX = 64 * 1024;
 const REDIRECTS = [301, 302, 303, 307, 308];
@@ -176,7 +176,7 @@ async function readBody(response: http.IncomingMessage, { method, url, bytes_max
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   const source = encoding === "gzip" ? response.pipe(createGunzip()) : response;
-  // pipe does not forward errors of its source.
+  // `pipe` does not forward errors of the response.
   response.once("error", (error) => source.destroy(error));
   response.once("aborted", () => source.destroy(new Error("the connection broke")));
   for await (const chunk of source) {

@@ -1,4 +1,4 @@
-// Chooses between the internet and recorded responses.
+// Opens the exchange that a build uses: the internet or recorded responses.
 import { VENDORS } from "../vendors/all.ts";
 import type { Exchange } from "./exchange.ts";
 import { LIVE, liveExchange } from "./live.ts";

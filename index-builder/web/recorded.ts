@@ -1,5 +1,5 @@
-// Recorded responses: a folder with responses.json, which maps "GET https://..." to a status, headers and a body file.
-// A request for any other address fails as not recorded.
+// Answers requests with recorded responses: a folder with responses.json, which maps "GET https://..." to a status,
+// headers and a body file. A request for any other URL fails as not recorded.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
@@ -10,7 +10,7 @@ const RecordedAnswer = z.object({
   status: z.int(),
   headers: z.record(z.string(), z.string()).optional(),
   content_type: z.string().optional(),
-  /** Name of a file in the folder. */
+  /** Name of the file in the folder that contains the body. */
   body: z.string().optional(),
   /** The body itself, for files written by hand. */
   text: z.string().optional(),
@@ -22,7 +22,7 @@ export type RecordedWeb = z.infer<typeof RecordedWeb>;
 
 export const RESPONSES_FILE = "responses.json";
 
-/** The first folder with an address answers. @throws Error when a folder has no recorded responses */
+/** Returns an exchange that answers from the first folder with the URL. @throws Error if a folder has no responses */
 export async function recordedExchange(folders: readonly string[]): Promise<Exchange> {
   const webs = await Promise.all(folders.map(async (folder) => ({ folder, answers: await readRecorded(folder) })));
   return async ({ method, url, bytes_max }) => {

@@ -44,7 +44,8 @@ async function keep(folder: string, request: Request, answer: Answer): Promise<R
 }
 
 /**
- * File name of a body: a readable part, and a hash, since addresses may differ only in characters that the name drops.
+ * Returns the file name of a body: a readable part and a hash, because URLs may differ only in characters that the
+ * readable part drops.
  */
 function bodyName(url: string): string {
   const plain = url.replace(/^https?:\/\//, "").replaceAll(/[^A-Za-z0-9._-]+/g, "_").slice(0, 120);

@@ -1,5 +1,5 @@
-// Bodies and metadata by address, with statuses as faults. A run of a vendor requests every address at most once,
-// except large documents, which their reader keeps.
+// Requests bodies and metadata by URL, and turns error statuses into faults. A run of a vendor requests every URL at
+// most once, except large documents, which their caller keeps in parsed form.
 import { VENDOR_DOCUMENT_BYTES_MAX } from "../../src/lib/image-index/documents.ts";
 import { VendorFault } from "../fault.ts";
 import type { Answer, Exchange } from "./exchange.ts";
@@ -16,7 +16,7 @@ export type Head = {
   readonly redirects_off_host: boolean;
 };
 
-/** @param allowed whether the vendor's file names this address's host and scheme */
+/** @param allowed returns whether the vendor's file lists the host and scheme of a URL */
 export function openWeb(exchange: Exchange, allowed: (url: URL) => boolean): Web {
   const bodies = new Map<string, Promise<Uint8Array>>();
   const heads = new Map<string, Promise<Head>>();
@@ -43,7 +43,7 @@ export function openWeb(exchange: Exchange, allowed: (url: URL) => boolean): Web
   }
 }
 
-/** The fault for a status, or null for a usable response. */
+/** Returns the kind of fault for a status, or null for a usable response. */
 function kindOfStatus(status: number): "gone" | "transient" | "refused" | null {
   if (status === 200) return null;
   if (status === 404 || status === 410) return "gone";
@@ -56,7 +56,7 @@ function headOf(url: string, answer: Answer): Head {
   const redirects_off_host = new URL(answer.url).host !== new URL(url).host;
   return {
     size: /^[0-9]{1,15}$/.test(length) ? Number(length) : null,
-    // The values of mirrors differ from run to run.
+    // After a redirect to another host these are values of a mirror, which differ from run to run.
     last_modified: redirects_off_host ? null : answer.headers.get("last-modified") ?? null,
     etag: redirects_off_host ? null : answer.headers.get("etag") ?? null,
     redirects_off_host,
