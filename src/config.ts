@@ -1,4 +1,4 @@
-// The configuration in the environment, read and validated once: an invalid value stops the start.
+// Reads and validates the configuration in the environment, once. The server does not start with an invalid value.
 import type { Cidr } from "./lib/net/ip-address.ts";
 import { parseCidr } from "./lib/net/ip-address.ts";
 import { API_KEY_FORM, parseApiKey } from "./lib/ids/api-key.ts";

@@ -1,4 +1,4 @@
-// Creates secrets, in the forms in which they are stored, delivered and shown.
+// Creates keys, tokens and other secrets, in the forms in which they are stored, delivered and shown.
 import { Buffer } from "node:buffer";
 import { createHash, createHmac, randomBytes } from "node:crypto";
 import {
@@ -13,7 +13,7 @@ import {
 import { formatApiKey } from "../lib/ids/api-key.ts";
 import { derive, open, seal } from "./seal.ts";
 
-/** Base64url encodes three bytes in four characters. */
+/** Random bytes of a key's lookup id. Base64url encodes three bytes in four characters. */
 const LOOKUP_BYTES = KEY_LOOKUP_CHARS * 3 / 4;
 const UUID_BYTES = 16;
 const DIGEST_KEY_BYTES = 32;

@@ -15,7 +15,7 @@ export const PASSWORDS_BUSY: Fault = fault("unavailable", "too many passwords ar
 });
 
 export type Passwords = {
-  /** Returns the hash to store, or a Fault when the queue is full. */
+  /** Returns the hash of a new password, or a Fault when the queue is full. */
   hash(password: string): Promise<string | Fault>;
   /**
    * Checks a password. `hash` is null for a user who does not exist or has no password: returns false after the same

@@ -24,7 +24,7 @@ export type Principal =
   | { readonly kind: "anonymous" }
   | Person & {
     readonly kind: "user";
-    /** The API key that was presented; null for a token. */
+    /** The id of the API key that the caller sent; null for a token. */
     readonly key_id: string | null;
     /** The tenant that the key is bound to; null for a token and for the user's own keys. */
     readonly key_tenant_id: string | null;

@@ -24,7 +24,7 @@ export type RecordScope = ScopeColumns;
 /** A list that is not limited to one scope: the route returns only the rows that the caller may see. */
 export type Anywhere = { readonly anywhere: true };
 
-/** How a route finds the scope of its object. */
+/** The way in which a route finds the scope of its object. */
 export type Locate = {
   /** Query parameters that the request must have. */
   readonly selectors?: readonly string[];

@@ -17,7 +17,7 @@ export type RootOptions = {
   readonly make: (user_id: string, username: string) => Promise<unknown>;
   /** Stores a key with the scope full for this user. */
   readonly store: (user_id: string, key: RootKey) => Promise<unknown>;
-  /** Shows a new key on the console, once. */
+  /** Prints a new key on the console, once. */
   readonly show: (key: string) => void;
 };
 

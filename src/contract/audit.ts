@@ -12,7 +12,7 @@ export const AuditActor = z.discriminatedUnion("kind", [
 ]);
 export type AuditActor = z.infer<typeof AuditActor>;
 
-/** The outcome of the request. It contains no secret. */
+/** The outcome of the audited request. It contains no secret. */
 export const AuditOutcome = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("success"), resource: z.string().nullable() }),
   z.object({ kind: z.literal("forbidden") }),
@@ -42,7 +42,7 @@ export type AuditEvent = z.infer<typeof AuditEvent>;
 export const AuditHead = z.object({ seq: z.number().int(), hash: z.string() });
 export type AuditHead = z.infer<typeof AuditHead>;
 
-/** Events in the order of `seq`; `head` is null while there are no events. */
+/** A page of events in the order of `seq`. `head` is null while the chain has no events. */
 export const AuditPage = z.object({ events: z.array(AuditEvent), head: AuditHead.nullable() });
 export type AuditPage = z.infer<typeof AuditPage>;
 

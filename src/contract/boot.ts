@@ -11,7 +11,7 @@ import {
   SERVICE_TAG_CHARS_MAX,
 } from "./limits.ts";
 
-/** The stamp of a platform image. */
+/** The stamp of a platform image, which identifies the image. */
 export const Stamp = z.string().regex(
   /^(?!.*\.\.)[A-Za-z0-9._-]{1,64}$/,
   "must be 1 to 64 letters, digits, dots, underscores or hyphens, without two dots in a row",
@@ -157,6 +157,6 @@ export const SeenBody = z.object({
 
 /** All stamps that a booter can serve. The list replaces the booter's previous one. */
 export const StagedBody = z.strictObject({ stamps: z.array(Stamp).max(1_000) });
-/** A platform image that a booter can serve. */
+/** A platform image that a booter has staged, so that it can serve it. */
 export const StagedImage = z.object({ stamp: z.string(), staged_at: Timestamp, staged_by: z.string() });
 export type StagedImage = z.infer<typeof StagedImage>;

@@ -65,13 +65,13 @@ export type CnView = z.infer<typeof CnView>;
 export const CnApproval = z.strictObject({ code: z.string().max(64).describe("The claim code, XXX-XXX or XXXXXX") });
 export type CnApproval = z.infer<typeof CnApproval>;
 
-/** Sets the role of a node, for future placements. */
+/** The body that sets the role of a node, for future placements. */
 export const CnRoleBody = z.strictObject({ role: z.enum(CN_ROLES) });
 export type CnRoleBody = z.infer<typeof CnRoleBody>;
 
 /**
- * Replaces the node's whole reservoir override; null or absent inherits the cluster default. The node clamps the
- * percent, so any number is accepted.
+ * The body that replaces the node's whole reservoir override; null or absent inherits the cluster default. The node
+ * clamps the percent, so any number is accepted.
  */
 export const CnReservoirBody = z.strictObject({
   reservoir_enabled: z.boolean().nullish(),
@@ -101,12 +101,15 @@ export const AutoApproveWindow = z.object({
 });
 export type AutoApproveWindow = z.infer<typeof AutoApproveWindow>;
 
-/** Opens an auto-approve window. Zero seconds or zero nodes are refused, since such a window approves nothing. */
+/**
+ * The body that opens an auto-approve window. Zero seconds or zero nodes are refused, since such a window approves
+ * nothing.
+ */
 export const AutoApproveBody = z.strictObject({
   duration_secs: z.number().int().min(1).describe("Seconds, clamped to 86,400"),
   count: z.number().int().min(1).max(1_000_000).nullish().describe("Number of nodes; absent for any number"),
 });
 export type AutoApproveBody = z.infer<typeof AutoApproveBody>;
 
-/** The path parameter that names a node. */
+/** The path parameter with the UUID of a node. */
 export const CnParam = z.object({ server_uuid: Uuid });

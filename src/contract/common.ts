@@ -12,7 +12,7 @@ export const Uuid = z.guid().transform((value) => value.toLowerCase()).pipe(z.st
 export const ErrorBody = z.object({
   message: z.string().describe("The failure, described for a person"),
   request_id: z.uuid().describe("Also sent as x-request-id; quote it when you ask for help"),
-  // Not an enum, so that clients accept codes of later versions; generators know the extension.
+  // Not an enum, so that clients accept codes of later versions. Client generators understand x-extensible-enum.
   error_code: z.string().optional().meta({
     description: `A stable name of the failure, if it has one. ${ERROR_CODES_TEXT}`,
     "x-extensible-enum": ERROR_CODE_NAMES,

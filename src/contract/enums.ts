@@ -91,7 +91,7 @@ export const COMPRESSIONS = [
 export const INSTANCE_STATES = ["pending", "provisioning", "running", "stopping", "stopped", "failed"] as const;
 export type InstanceState = (typeof INSTANCE_STATES)[number];
 
-/** Permissions of a user beyond its tenant. */
+/** Permissions of a user that go beyond its own tenant. */
 export const CAPABILITIES = [
   "system-read",
   "system-operate",
@@ -125,7 +125,7 @@ export type ImageScopeKind = (typeof IMAGE_SCOPE_KINDS)[number];
 export const SCOPE_KINDS = [...IMAGE_SCOPE_KINDS, "user"] as const;
 export type ScopeKind = (typeof SCOPE_KINDS)[number];
 
-/** How an instance is run; copied from its image. */
+/** The kind of virtualization with which a node runs an instance; copied from the instance's image. */
 export const INSTANCE_BRANDS = ["kvm", "bhyve", "lx", "native-minimal", "not-applicable"] as const;
 export type InstanceBrand = (typeof INSTANCE_BRANDS)[number];
 

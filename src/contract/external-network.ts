@@ -24,7 +24,7 @@ export const NicTag = z.object({
   created_at: Timestamp,
 });
 export type NicTag = z.infer<typeof NicTag>;
-/** Creates a NIC tag. */
+/** The body that creates a NIC tag. */
 export const NicTagBody = z.strictObject({ ...described, mtu: z.number().int().min(MTU_MIN).max(MTU_MAX) });
 export type NicTagBody = z.infer<typeof NicTagBody>;
 
@@ -49,7 +49,7 @@ export const ExternalSubnet = z.object({
   created_at: Timestamp,
 });
 export type ExternalSubnet = z.infer<typeof ExternalSubnet>;
-/** Creates an external subnet, with at least one block. */
+/** The body that creates an external subnet, with at least one block. */
 export const ExternalSubnetBody = z.strictObject({
   ...described,
   nic_tag: z.string().max(RESOURCE_NAME_BYTES_MAX).describe("The name of a NIC tag"),
@@ -84,7 +84,7 @@ export const NetworkPool = z.object({
   created_at: Timestamp,
 });
 export type NetworkPool = z.infer<typeof NetworkPool>;
-/** Creates a pool. */
+/** The body that creates a pool. */
 export const NetworkPoolBody = z.strictObject({
   ...described,
   networks: z.array(Uuid).min(1).max(POOL_NETWORKS_MAX)

@@ -54,7 +54,7 @@ export function badRequest(message: string): Fault {
 /** The boot policy changed between the read and the commit. Routes retry, so callers rarely see this fault. */
 export const POLICY_CHANGED: Fault = conflictAs("PolicyChanged", "the boot policy changed; try again");
 
-/** No node can take the instance. */
+/** The fault for a placement that every node rejected. */
 export const NO_ELIGIBLE_NODE: Fault = fault(
   "unavailable",
   "no eligible compute node for placement; capacity, traits, affinity, or scope pinning rejected every candidate",

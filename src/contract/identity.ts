@@ -25,7 +25,7 @@ export const User = z.object({
 });
 export type User = z.infer<typeof User>;
 
-/** Creates a local user. */
+/** The body that creates a local user. */
 export const UserBody = z.strictObject({
   username: Username,
   password: Password,
@@ -34,10 +34,10 @@ export const UserBody = z.strictObject({
 });
 export type UserBody = z.infer<typeof UserBody>;
 
-/** Sets the password of a user. */
+/** The body that sets the password of a user. */
 export const PasswordBody = z.strictObject({ password: Password });
 
-/** Changes the caller's password. */
+/** The body that changes the caller's password. */
 export const PasswordChangeBody = z.strictObject({
   current_password: z.string().max(PASSWORD_CHARS_MAX),
   password: Password,
@@ -50,7 +50,7 @@ export const LoginBody = z.strictObject({
 });
 export type LoginBody = z.infer<typeof LoginBody>;
 
-/** Renews a session. */
+/** The body that renews a session. */
 export const RefreshBody = z.strictObject({ refresh_token: z.string().max(4_096) });
 export type RefreshBody = z.infer<typeof RefreshBody>;
 
@@ -63,7 +63,7 @@ export const Tokens = z.object({
 });
 export type Tokens = z.infer<typeof Tokens>;
 
-/** Sets the OpenID Connect issuer of a tenant. */
+/** The body that sets the OpenID Connect issuer of a tenant. */
 export const IdpBody = z.strictObject({
   issuer_url: z.string().max(2_048).describe("https, or http on a loopback address; must serve OpenID discovery"),
   client_id: z.string().min(1).max(255),
@@ -82,7 +82,7 @@ export const Idp = z.object({
 });
 export type Idp = z.infer<typeof Idp>;
 
-/** Creates a key that is bound to a tenant. */
+/** The body that creates a key that is bound to a tenant. */
 export const TenantKeyBody = z.strictObject({
   description: z.string().min(1).max(255),
   scope: z.enum(TENANT_KEY_SCOPES).nullish().describe("Default full"),

@@ -49,7 +49,7 @@ export const Image = z.object({
 });
 export type Image = z.infer<typeof Image>;
 
-/** Creates an image. Nodes fetch its content from `source_url`. */
+/** The body that creates an image. Nodes fetch its content from `source_url`. */
 export const ImageBody = z.strictObject({
   id: z.guid().nullish().describe("Default: derived from the scope and the sha256"),
   name: ResourceName,

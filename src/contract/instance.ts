@@ -52,7 +52,7 @@ export type Instance = z.infer<typeof Instance>;
 export const ExtraNic = z.strictObject({ subnet_id: z.guid(), name: ResourceName });
 export type ExtraNic = z.infer<typeof ExtraNic>;
 
-/** Creates an instance. The route itself refuses zero sizes and long user data, with its own messages. */
+/** The body that creates an instance. The route itself refuses zero sizes and long user data, with its own messages. */
 export const InstanceBody = z.strictObject({
   name: ResourceName,
   description: withDefault(Description, ""),

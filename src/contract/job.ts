@@ -16,7 +16,7 @@ import {
 /** The progress that a node reports. `percent` is 0 to 100, or null if unknown. */
 export const JobProgress = z.object({ step: z.string(), percent: z.number().nullable(), updated_at: Timestamp });
 
-/** One piece of work for a node. */
+/** A job: one piece of work for a node. */
 export const Job = z.object({
   id: z.string(),
   kind: z.looseObject({ kind: z.enum(JOB_KINDS) }).describe("With the ids of its objects"),
@@ -77,10 +77,10 @@ export const JobOutcome = z.discriminatedUnion("kind", [
   }),
 ]);
 export type JobOutcome = z.infer<typeof JobOutcome>;
-/** Ends a job. The operation that waits for the job continues with `result`. */
+/** The body that ends a job. The operation that waits for the job continues with `result`. */
 export const JobEndBody = z.object({ outcome: JobOutcome, result: z.unknown().optional() });
 export type JobEndBody = z.infer<typeof JobEndBody>;
-/** Reports the progress of a job. */
+/** The body that reports the progress of a job. */
 export const JobProgressBody = z.object({
   step: z.string().min(1).max(JOB_STEP_CHARS_MAX),
   percent: z.number().min(0).max(100).nullish(),

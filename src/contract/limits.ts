@@ -19,9 +19,9 @@ export const CLAIM_SYSINFO_BYTES_MAX = 65_536;
 export const CN_SYSINFO_PAGE_ROWS_MAX = 50;
 /** Characters of a claim code, in Crockford base32. */
 export const CLAIM_CODE_CHARS = 6;
-/** Tries to find an unused claim code before the call fails. */
+/** How many times a registration tries to find an unused claim code before it fails. */
 export const CLAIM_CODE_TRIES_MAX = 16;
-/** How long an agent waits for approval. */
+/** Seconds that an agent waits for its approval. */
 export const AGENT_APPROVAL_WAIT_S = 3_600;
 /** The time limit of a setup, from approved_at. */
 export const SETUP_LIMIT_MS = 45 * 60 * 1_000;
@@ -67,7 +67,7 @@ export const OPERATION_PAGE_ROWS_MAX = 200;
 /** Characters of an Idempotency-Key, and the time that a key is kept. */
 export const IDEMPOTENCY_KEY_CHARS_MAX = 255;
 export const SEEN_RETENTION_HOURS = 24;
-/** The node agent's timers. */
+/** The intervals in which a node agent sends heartbeats, full status reports and capacity reports. */
 export const AGENT_HEARTBEAT_MS = 5_000;
 export const AGENT_STATUS_FULL_MS = 60_000;
 export const AGENT_CAPACITY_MS = 30_000;
@@ -79,7 +79,7 @@ export const CN_LIVE_S = 60;
 /** Cluster defaults of the memory reservoir. The percent is a fraction of physical memory. */
 export const RESERVOIR_ENABLED_DEFAULT = true;
 export const RESERVOIR_PERCENT_DEFAULT = 0.80;
-/** Finished operations are kept for 30 days. */
+/** Seconds for which finished operations are kept: 30 days. */
 export const SAGA_RETENTION_S_DEFAULT = 2_592_000;
 /** Nesting depth and elements of a JSON body, which bound the cost of parsing (docs/reliability.md, S-28). */
 export const JSON_DEPTH_MAX = 64;
@@ -108,7 +108,7 @@ export const SERVICE_TAG_CHARS_MAX = 64;
 export const TRAIT_BYTES_MAX = 63;
 /** MACs of one machine that take part in netboot. */
 export const MACS_PER_NODE_MAX = 64;
-/** Machines in the roster. */
+/** Machines that the roster can declare. */
 export const ROSTER_ENTRIES_MAX = 10_000;
 /** Kernel arguments of the boot policy: a boot script has 4,096 bytes for all arguments. */
 export const KERNEL_ARGS_MAX = 32;
@@ -183,7 +183,7 @@ export const TOKEN_CHARS_MAX = 8_192;
 export const TOKEN_LEEWAY_S = 30;
 /** Characters of the claim `sub` of a token: at most 255 ASCII characters (OpenID Connect Core, 2). */
 export const SUBJECT_CHARS_MAX = 255;
-/** The shortest interval in which unknown keys cause an issuer's key set to be read again. */
+/** The shortest interval after which a token with an unknown key causes the issuer's key set to be read again. */
 export const JWKS_COOLDOWN_S = 30;
 /** Networks in `fetch.allowed_private`. Every fetch compares its address with each of them. */
 export const FETCH_RANGES_MAX = 100;
@@ -226,7 +226,7 @@ export const TSC_OFFSET_NS_MAX = 100_000_000;
 /** The name of the pool for instances' disks, and the most entries of each list in an explain request. */
 export const INSTANCE_POOL = "zones";
 export const EXPLAIN_LIST_MAX = 1_000;
-/** The interval in which an agent asks for work, and the longest wait of one request. */
+/** The interval in which an agent requests work, and the longest wait of one such request. */
 export const AGENT_JOB_POLL_MS = 5_000;
 export const CLAIM_WAIT_S_MAX = 30;
 /** Bytes of unused images that a node keeps. */
@@ -234,7 +234,7 @@ export const IMAGE_CACHE_BYTES_DEFAULT = 64 * 2 ** 30;
 /** Jobs that one agent can run at once, and tombstones (cancelled jobs) in one answer to an agent. */
 export const RUNNING_JOBS_MAX = 1_000;
 export const TOMBSTONES_PER_CLAIM = 100;
-/** Characters of the name of a job's step. */
+/** Characters of the name of a job's current step. */
 export const JOB_STEP_CHARS_MAX = 255;
 /** How long an operation waits for its node if no request waits for the operation; then the operation is stuck. */
 export const NODE_WAIT_MS = 24 * 60 * 60 * 1_000;
@@ -249,7 +249,7 @@ export const TLS_FILES_READ_MS = 5_000;
 export const SESSION_LIFETIME_S_DEFAULT = 7 * 24 * 60 * 60;
 /** Sessions of one user; a further login ends the oldest. The limit is high because scripts log in often. */
 export const SESSIONS_PER_USER_MAX = 50;
-/** Sessions that one login can end, in the same commit. */
+/** Sessions that one login can end in its commit. */
 export const SESSIONS_DISPLACED_MAX = 20;
 /**
  * The first denial of a caller and an action is audited at once; later ones are counted for this many seconds and

@@ -34,7 +34,7 @@ export const Vpc = z.object({
   created_at: Timestamp,
 });
 export type Vpc = z.infer<typeof Vpc>;
-/** Creates a VPC, with at least one block. */
+/** The body that creates a VPC, with at least one block. */
 export const VpcBody = z.strictObject({ ...described, ...blocks });
 export type VpcBody = z.infer<typeof VpcBody>;
 
@@ -56,12 +56,12 @@ export const Subnet = z.object({
 });
 export type Subnet = z.infer<typeof Subnet>;
 /**
- * Creates a subnet, with at least one block. Its blocks must be inside the VPC's blocks and must not overlap other
- * subnets.
+ * The body that creates a subnet, with at least one block. Its blocks must be inside the VPC's blocks and must not
+ * overlap other subnets.
  */
 export const SubnetBody = z.strictObject({ ...described, ...blocks });
 export type SubnetBody = z.infer<typeof SubnetBody>;
-/** Associates a subnet with another route table of its VPC. */
+/** The body that associates a subnet with another route table of its VPC. */
 export const SubnetRouteTableBody = z.strictObject({ route_table_id: z.guid() });
 
 /** The generation of the object that the nodes shall apply, and the one that they have applied. */
@@ -85,7 +85,7 @@ export const NatGateway = z.object({
   updated_at: Timestamp,
 });
 export type NatGateway = z.infer<typeof NatGateway>;
-/** Creates a NAT gateway. The server chooses the address. */
+/** The body that creates a NAT gateway. The server chooses the address. */
 export const NatGatewayBody = z.strictObject({ ...described, family: withDefault(z.enum(ADDRESS_FAMILIES), "v4") });
 export type NatGatewayBody = z.infer<typeof NatGatewayBody>;
 
@@ -104,7 +104,7 @@ export const FloatingIp = z.object({
   updated_at: Timestamp,
 });
 export type FloatingIp = z.infer<typeof FloatingIp>;
-/** Creates a floating IP. Exactly one of family, network_id and pool_id is required. */
+/** The body that creates a floating IP. Exactly one of family, network_id and pool_id is required. */
 export const FloatingIpBody = z.strictObject({
   ...described,
   family: z.enum(ADDRESS_FAMILIES).nullish().describe("Use the fixed pool of this family"),
@@ -124,7 +124,7 @@ export const RouteTable = z.object({
   created_at: Timestamp,
 });
 export type RouteTable = z.infer<typeof RouteTable>;
-/** Creates a route table. */
+/** The body that creates a route table. */
 export const RouteTableBody = z.strictObject(described);
 
 /**
@@ -151,7 +151,7 @@ export const Route = z.object({
   created_at: Timestamp,
 });
 export type Route = z.infer<typeof Route>;
-/** Creates a route. */
+/** The body that creates a route. */
 export const RouteBody = z.strictObject({
   ...described,
   destination: z.union([z.cidrv4(), z.cidrv6()]).describe("A CIDR block; host bits are dropped"),
@@ -160,11 +160,11 @@ export const RouteBody = z.strictObject({
 export type RouteBody = z.infer<typeof RouteBody>;
 
 const port = z.number().int().min(0).max(PORT_MAX);
-/** TCP or UDP ports, both ends included. */
+/** A range of TCP or UDP ports, both ends included. */
 export const PortRange = z.strictObject({ low: port, high: port });
 export type PortRange = z.infer<typeof PortRange>;
 const icmp_number = z.number().int().min(0).max(ICMP_NUMBER_MAX);
-/** Type and code of an ICMP message. */
+/** The type and the code of an ICMP message. */
 export const IcmpTypeCode = z.strictObject({ type: icmp_number, code: icmp_number });
 export type IcmpTypeCode = z.infer<typeof IcmpTypeCode>;
 const network = z.union([z.cidrv4(), z.cidrv6()]);
@@ -186,7 +186,7 @@ export const FirewallRule = z.object({
   created_at: Timestamp,
 });
 export type FirewallRule = z.infer<typeof FirewallRule>;
-/** Creates a rule. Missing fields match everything. */
+/** The body that creates a rule. Missing fields match everything. */
 export const FirewallRuleBody = z.strictObject({
   ...described,
   priority: z.number().int().min(0).max(FIREWALL_PRIORITY_MAX).describe(

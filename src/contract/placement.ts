@@ -69,7 +69,7 @@ export const ExplainReport = z.object({
 });
 export type ExplainReport = z.infer<typeof ExplainReport>;
 
-/** The report, and the time that computing it took. */
+/** The report, and the time in milliseconds that it took to compute. */
 export const PlacementExplanation = ExplainReport.extend({ elapsed_ms: z.number() });
 export type PlacementExplanation = z.infer<typeof PlacementExplanation>;
 
@@ -97,10 +97,10 @@ const drained = {
   instance_cpu: z.number().int(),
   instance_ram_mb: z.number().int(),
 };
-/** An instance that another node can take, and the node. */
+/** An instance on the node to drain that another node can take, and that other node. */
 export const PlaceableInstance = z.object({ ...drained, target_cn_uuid: z.string(), target_cn_hostname: z.string() });
 export type PlaceableInstance = z.infer<typeof PlaceableInstance>;
-/** An instance that no other node can take, and why. */
+/** An instance on the node to drain that no other node can take, and the reason. */
 export const NotPlaceableInstance = z.object({ ...drained, reason: z.string() });
 export type NotPlaceableInstance = z.infer<typeof NotPlaceableInstance>;
 

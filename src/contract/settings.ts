@@ -1,4 +1,4 @@
-// The cluster settings: their keys, schemas, defaults and descriptions.
+// The cluster settings: the key, schema, default and description of each.
 import { z } from "zod";
 import { PLACEMENT_PROFILES_DEFAULT, PlacementProfiles } from "./placement-profiles.ts";
 import {

@@ -17,7 +17,7 @@ export type AnnounceBody = z.infer<typeof AnnounceBody>;
 
 const orNull = <T extends z.ZodType>(schema: T) => schema.nullish().transform((value) => value ?? null);
 
-/** Approves a setup. Unknown fields are refused, so that a misspelled key is not silently ignored. */
+/** The body that approves a setup. Unknown fields are refused, so that a misspelled key is not silently ignored. */
 export const SetupApproval = z.strictObject({
   disk_layout: z.enum(DISK_LAYOUTS),
   disk_width: orNull(z.number().int()),
@@ -75,22 +75,25 @@ export const SetupBundle = z.object({
 export type SetupBundle = z.infer<typeof SetupBundle>;
 
 const epoch = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
-/** Reports the progress of a setup; percent is 0 to 100. */
+/** The body that reports the progress of a setup; percent is 0 to 100. */
 export const SetupProgressReport = z.object({
   epoch,
   step: z.string().min(1).max(128),
   message: z.string().max(2_048).nullish(),
   percent: z.number().min(0).max(100).nullish(),
 });
-/** Reports that the setup with this epoch succeeded. */
+/** The body that reports that the setup with this epoch succeeded. */
 export const SetupCompleteReport = z.object({
   epoch,
   mac: z.string().nullish().describe("The network port that the machine booted from"),
 });
-/** Reports that a setup failed. The route limits the reason's length in UTF-8 bytes. */
+/** The body that reports that a setup failed. The route limits the reason's length in UTF-8 bytes. */
 export const SetupFailedReport = z.object({ epoch, reason: z.string() });
 
-/** Sets the root password of a node, by at most one of the two fields. Without either, the stored hash is cleared. */
+/**
+ * The body that sets the root password of a node, by at most one of the two fields. Without either, the stored hash is
+ * cleared.
+ */
 export const RootPasswordBody = z.strictObject({
   password: z.string().max(1_024).nullish(),
   password_hash: z.string().max(256).nullish(),

@@ -4,7 +4,7 @@ import { Timestamp, withDefault } from "./common.ts";
 import { SshKeyScope } from "./scope.ts";
 import { Description, ResourceName } from "./tenancy.ts";
 
-/** A public key. */
+/** A public SSH key. */
 export const SshKey = z.object({
   id: z.string(),
   scope: SshKeyScope,
@@ -16,7 +16,7 @@ export const SshKey = z.object({
 });
 export type SshKey = z.infer<typeof SshKey>;
 
-/** Creates a key. For a bad key, the parser's error text says what is wrong. */
+/** The body that creates a key. For a bad key, the parser's error text says what is wrong. */
 export const SshKeyBody = z.strictObject({
   name: ResourceName,
   description: withDefault(Description, ""),

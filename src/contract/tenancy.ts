@@ -10,7 +10,7 @@ export const ResourceName = z.string().describe(
 /** A description: free text. The limit counts characters. */
 export const Description = z.string().max(DESCRIPTION_CHARS_MAX);
 
-/** The top of the hierarchy. */
+/** A silo, the top level of the hierarchy. */
 export const Silo = z.object({
   id: z.string(),
   name: z.string(),
@@ -40,10 +40,10 @@ export const Project = z.object({
 });
 export type Project = z.infer<typeof Project>;
 
-/** Creates a silo, a tenant or a project. */
+/** The body that creates a silo, a tenant or a project. */
 export const NamedBody = z.strictObject({ name: ResourceName, description: withDefault(Description, "") });
 
-/** Renames or describes a record. Missing fields stay unchanged. */
+/** The body that renames or describes a record. Missing fields stay unchanged. */
 export const NamedPatch = z.strictObject({ name: ResourceName.nullish(), description: Description.nullish() });
 export type NamedPatch = z.infer<typeof NamedPatch>;
 

@@ -16,7 +16,7 @@ export type Peer = {
   readonly gone: AbortSignal;
   /** The result of checking the credential before the body was read; undefined if it was not checked. */
   readonly checked: Checked | undefined;
-  /** Reports that the connection belongs to an authenticated caller. */
+  /** Reports to the server that the connection belongs to this authenticated caller. */
   readonly known: (caller: string) => void;
 };
 
@@ -32,7 +32,7 @@ export type Keyed = {
 };
 
 export type HttpEnv = {
-  /** Set by the server that runs the app. */
+  /** The values that the server that runs the app passes with each request. */
   Bindings: Partial<Peer>;
   Variables: {
     /** The caller's x-request-id if it is a UUID, else a new one. Echoed, logged, and in every error body. */

@@ -1,4 +1,4 @@
-// Maps a Fault to its HTTP status.
+// Maps each kind of Fault to its HTTP status.
 import type { Context } from "hono";
 import type { Fault, FaultKind } from "../contract/fault.ts";
 import type { HttpEnv } from "./env.ts";

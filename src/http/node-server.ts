@@ -34,9 +34,9 @@ export type FetchHandler = (request: Request, peer: Peer) => Response | Promise<
 export type NodeServerOptions = {
   readonly fetch: FetchHandler;
   readonly hostname: string;
-  /** 0 picks a free port. */
+  /** The port to listen on; 0 picks a free port. */
   readonly port: number;
-  /** Serve only TLS, version 1.2 or newer. */
+  /** The certificate and key for TLS (version 1.2 or newer). With it, the server accepts no plain HTTP. */
   readonly tls?: TlsIdentity | null;
   /** Called before each body is read. Without it, only the limit of all bodies together applies. */
   readonly admitBody?: BodyAdmission;
@@ -222,7 +222,7 @@ async function write({ req, res }: Exchange, response: Response, site: Site): Pr
   const headers: string[] = [];
   // forEach takes a third of the time that an iterator takes.
   response.headers.forEach((value, name) => {
-    // The length is computed here; only an answer to HEAD keeps the length of a body that it does not have.
+    // The length is computed here. Only an answer to HEAD keeps its length header, because it has no body to measure.
     if (name !== "content-length" || req.method === "HEAD") headers.push(name, value);
   });
   if (req.method !== "HEAD" && response.status !== 204 && response.status !== 304) {

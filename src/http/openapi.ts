@@ -39,7 +39,7 @@ export const ERROR_RESPONSES = {
   "5XX": { description: "An error of the server", content: { [JSON_TYPE]: { schema: ErrorBody } } },
 } as const;
 
-/** Members of a route that are not part of the description. */
+/** Members of a route definition that are left out of the API description. */
 const UNSHOWN: ReadonlySet<string> = new Set([
   "middleware",
   "getRoutingPath",

@@ -77,13 +77,13 @@ export type RouteDeps = {
       report: { readonly job_id: string; readonly step: string; readonly percent: number | null },
     ): Promise<Fault | null>;
   };
-  /** Long polls of agents that wait for approval, by the hash of the poll token. */
+  /** Long polls of agents that wait for approval, by the hash of the agent's poll token. */
   readonly approvals: Polls<Registered | ClaimEnded>;
-  /** Returns whether a node may work and has a job; null for an unknown node. */
+  /** Returns the node's state and whether it has jobs or something to undo; null for an unknown node. */
   readonly workOf: (server_uuid: string) => Promise<NodeWork | null>;
   /** Long polls of nodes that wait for work, by UUID. */
   readonly claims: Polls<{ readonly work: true }>;
-  /** Long polls for the end of an operation, by its id. */
+  /** Long polls that wait for the end of an operation, by the operation's id. */
   readonly endings: Polls<{ readonly ended: true }>;
   /** Long polls of requests that wait for the outcome of the operation that they started, by the operation's id. */
   readonly outcomes: Polls<{ readonly ended: true }>;

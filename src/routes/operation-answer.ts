@@ -18,14 +18,14 @@ import { hold } from "./long-poll.ts";
  */
 type Accepted = never;
 
-/** For the `request` of a route that starts an operation. */
+/** The headers in the `request` of a route that starts an operation. */
 export const PREFER = z.object({
   Prefer: z.string().optional().describe(
     "respond-async: answer at once with the operation, without waiting for its end",
   ),
 });
 
-/** For the `responses` of a route that starts an operation. */
+/** The 202 in the `responses` of a route that starts an operation. */
 export const ACCEPTED = {
   202: {
     description: "With Prefer: respond-async: the operation is running; Location is its URL",

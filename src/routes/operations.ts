@@ -1,4 +1,4 @@
-// Operations: running, finished and stuck ones.
+// Operations, whether running, finished or stuck.
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findOperation, listOperations } from "../../actors/saga/reads.ts";

@@ -32,7 +32,7 @@ export type RecordPath<K extends keyof Messages> = {
   readonly locate?: Locate;
 };
 
-/** The action and the texts of one route. */
+/** The action of one route, and its texts in the API description. */
 type Texts = { readonly action: Action; readonly summary: string; readonly description?: string };
 
 type Shown = { readonly find: (db: Kysely<Database>, id: string) => Promise<object | undefined> };

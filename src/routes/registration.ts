@@ -40,9 +40,9 @@ type Registering = Outcome<RegistrationReply>;
 
 /** The proof in a registration that the node itself sent it: its key or its poll token. */
 type Proof = {
-  /** The id of the node's key. */
+  /** The id of the node's key that sent the registration; null without one. */
   readonly key_id: string | null;
-  /** The hash of X-Poll-Token. */
+  /** The hash of the token in X-Poll-Token; null without one. */
   readonly token_sha256: string | null;
 };
 

@@ -42,7 +42,7 @@ import { tenantRoutes } from "./tenants.ts";
 import { userRoutes } from "./users.ts";
 import { vpcRoutes } from "./vpcs.ts";
 
-/** In the order of the API description. */
+/** The functions that add routes, in the order of the API description. */
 const ROUTES: readonly ((app: App, deps: RouteDeps) => void)[] = [
   cnRoutes,
   cnApprovalRoutes,
