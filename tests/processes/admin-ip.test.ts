@@ -1,5 +1,5 @@
-// A node in a network of its own joins by claim code. The compiled agent finds and reports the address by which it reaches
-// the control plane, and `opsctl cn exec` logs in there over a real sshd.
+// A node in a separate network namespace joins by claim code. The compiled agent finds and reports the address from
+// which it reaches the control plane, and `opsctl cn exec` logs in at that address through a real sshd.
 import { execFile } from "node:child_process";
 import process from "node:process";
 import { promisify } from "node:util";
@@ -104,7 +104,7 @@ async function approved(parts: AgentParts): Promise<Running> {
 }
 
 describe.skipIf(why_not !== null)("the admin_ip of a node that joined by claim code", () => {
-  test("is its address on the way to the control plane, and cn exec logs in there", async () => {
+  test("is the address from which it reaches the control plane, and cn exec logs in there", async () => {
     await approved({ name: "claimed" });
     expect(await addressOf("claimed")).toBe(wire.there);
     const sshd = await startSshd({ addresses: [wire.there], prefix: INSIDE });
@@ -130,7 +130,7 @@ describe.skipIf(why_not !== null)("the admin_ip of a node that joined by claim c
     expect([refused.code, refused.err]).toEqual([2, expect.stringContaining("ADMIN_IP must be an IPv4 address")]);
   });
 
-  test("changes with the node's address, by the node's own key; nothing changes for a disabled node", async () => {
+  test("changes when the agent reports another address with the node's key; it does not change for a disabled node", async () => {
     const agent = await approved({ name: "moved", argv: ["--admin-ip", "192.0.2.20"] });
     const before = await nodeNamed("moved");
     await stopped(agent);

@@ -1,5 +1,5 @@
-// A server keeps its promises while its database connections are cut at random and its database is killed: one server, a
-// PostgreSQL of its own that flushes to the disk, 16 clients that record their replies.
+// A server keeps its promises (docs/reliability.md) while its database connections are cut at random and its database
+// is killed. One server, its own PostgreSQL, which flushes to disk, and 16 clients that record their replies.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Db, openPool } from "../../src/db/pool.ts";
 import { type OwnCluster, ownCluster } from "../support/cluster.ts";
@@ -10,13 +10,13 @@ import { auditViolations, historyViolations, invariantViolations } from "./histo
 import { type Load, registration, startLoad } from "./load.ts";
 
 const TERMINATING_MS = 4_000;
-/** On a slow machine the terminations continue until there were enough, up to this limit. */
+/** The time limit of the terminations: on a slow machine they continue until there were enough. */
 const TERMINATING_MS_MAX = 60_000;
 const TERMINATING_SLICE_MS = 1_000;
 const LOAD_MS = 1_000;
 const OUTAGE_MS = 500;
 const PATIENCE_MS = 60_000;
-/** Enough that terminations hit requests. */
+/** So many that some terminations interrupt a request. */
 const ACKNOWLEDGED_MIN = 50;
 const TERMINATED_MIN = 30;
 
@@ -46,7 +46,10 @@ function newLoad(): Load {
   return startLoad({ urls: () => [server.url] });
 }
 
-/** Ends with a calm period, in which clients learn the outcome of the requests that they repeat. */
+/**
+ * Terminates connections under load. Ends with a period without terminations, in which clients learn the outcome of the
+ * requests that they repeat.
+ */
 async function terminateUnder(load: Load): Promise<{ terminated: number; meanwhile: number }> {
   let terminated = 0;
   const enough = () => terminated > TERMINATED_MIN && load.acknowledged() > 0;
@@ -78,7 +81,7 @@ async function killTwice(load: Load): Promise<void> {
 }
 
 test(
-  "connections terminated at random under load: no acknowledged change is lost, no rejected one acts, no request hangs",
+  "when connections are terminated at random under load, no acknowledged change is lost, no rejected request has an effect, and no request hangs",
   async () => {
     const load = newLoad();
     const { terminated, meanwhile } = await terminateUnder(load).finally(load.stop);
@@ -91,7 +94,7 @@ test(
 );
 
 test(
-  "the database killed twice under load: the same server recovers by itself and keeps its promises",
+  "when the database is killed twice under load, the same server recovers by itself and keeps its promises",
   async () => {
     const load = newLoad();
     await killTwice(load).finally(load.stop);
@@ -101,9 +104,9 @@ test(
   240_000,
 );
 
-test("afterwards the audit chain verifies and has one entry per audited transition", async () => {
+test("after all faults, the audit chain verifies and has one event per audited transition", async () => {
   const { outcome } = await must<{ outcome: object }>(server.url, { method: "GET", path: "/v1/audit/verify" });
   expect(outcome).toHaveProperty("Ok");
-  // Events that were committed beside a running transaction are chained a moment later.
+  // Events that were committed while an older transaction was running are chained a moment later.
   await expect.poll(() => auditViolations(db), { timeout: PATIENCE_MS }).toEqual([]);
 });

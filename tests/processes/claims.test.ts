@@ -1,5 +1,6 @@
-// Two machines claim to be the same node: the compiled agent and a stranger, against a server with the permissions of
-// `task start`. The operator compares them with the compiled opsctl and approves the right one, which gets the key.
+// Two machines claim to be the same node: one runs the compiled agent, the other is a stranger. The server has the
+// permissions of `task start`. The operator compares the claims with the compiled opsctl and approves the right one,
+// which gets the key.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -39,7 +40,7 @@ afterAll(async () => {
 
 const server_uuid = crypto.randomUUID();
 
-/** Starts the machine's own agent, with its state in the folder. */
+/** Starts the agent of the real machine, with its state in the directory `state`. */
 function agent(state: string): Running {
   const place = ["--endpoint", server.url, "--state-dir", join(folder.path, state), "--server-uuid", server_uuid];
   const running = start("nodeagent", ["run", ...place, "--hostname", "rack1-n1", "--heartbeat-ms", "100"]);
@@ -66,7 +67,7 @@ async function strangerRegisters(): Promise<RegistrationView> {
 }
 
 test(
-  "with a stranger's claim beside the machine's own, the operator sees the difference, and the right one gets the key",
+  "if a stranger claims to be the same node, the operator sees the difference between the claims, and the machine whose claim is approved gets the key",
   async () => {
     const machine = agent("first");
     const code = await codeOf(machine);
@@ -93,7 +94,7 @@ test(
 );
 
 test(
-  "after a reinstallation the claim replaces the key of the approved node, and the old agent is rejected",
+  "after a reinstallation, the approval of the new claim replaces the approved node's key, and the old agent is rejected",
   async () => {
     const old_key = await keyIn("first");
     const reinstalled = agent("second");
@@ -110,7 +111,7 @@ test(
   60_000,
 );
 
-test("an agent that restarts while it waits renews its own claim", async () => {
+test("an agent that restarts while it waits for approval gets a new code for the same claim", async () => {
   const other = crypto.randomUUID();
   const argv = ["--endpoint", server.url, "--state-dir", join(folder.path, "third"), "--server-uuid", other];
   const codes = [];

@@ -1,7 +1,9 @@
-// An operator's client that records its requests and replies, so that the history can be checked afterwards.
+// A client with an operator's key that records its requests and replies, so that the history can be checked afterwards.
 import { ROOT_KEY } from "../support/server-process.ts";
 
-/** One attempt of an operation. `status` is null without a reply. Times are from performance.now(). */
+/**
+ * One attempt to send an operation's request. `status` is null if there was no reply. Times are from performance.now().
+ */
 export type Attempt = {
   readonly url: string;
   readonly request_id: string;
@@ -10,7 +12,7 @@ export type Attempt = {
   readonly took_ms: number;
 };
 
-/** A request of a client, with the transition that its success writes: the kind of the actor and the event. */
+/** A request, and the transition that is written if it succeeds: the kind of the actor and the event. */
 export type Intent = {
   readonly kind: "cn" | "enrolment-claim" | "silo" | "tenant" | "project" | "vpc";
   readonly event: "register" | "approve" | "set_role" | "disable" | "create" | "update" | "delete";
@@ -22,17 +24,20 @@ export type Intent = {
 
 export type Operation = Omit<Intent, "method"> & {
   readonly method: "POST" | "PATCH" | "DELETE";
-  /** Null for registrations: each attempt is a separate registration. */
+  /** Null for registrations, because each attempt is a separate registration. */
   readonly idempotency_key: string | null;
   readonly attempts: Attempt[];
-  /** The client's knowledge in the end. */
+  /** What the client knows about the outcome in the end. */
   outcome: "acknowledged" | "refused" | "unknown";
   answer: unknown;
 };
 
 export type Answer = { readonly status: number | null; readonly body: unknown; readonly request_id: string };
 
-/** No request may hang (docs/reliability.md, "Promises"). The speed on a busy machine does not matter. */
+/**
+ * A request that takes longer counts as hanging, which is a failure (docs/reliability.md, "Promises"). Long, so that a
+ * busy machine does not fail.
+ */
 export const REQUEST_LIMIT_MS = 60_000;
 const RETRY_MS = 25;
 
@@ -44,7 +49,7 @@ export type Call = {
   readonly idempotency_key?: string;
 };
 
-/** Sends one request. Every reply is a value; no reply is a value, too. */
+/** Sends one request. Never throws: a reply with any status is returned, and so is a missing reply. */
 export async function request(url: string, call: Call): Promise<Answer> {
   const request_id = crypto.randomUUID();
   const headers: Record<string, string> = { "x-request-id": request_id };
@@ -65,7 +70,7 @@ export async function request(url: string, call: Call): Promise<Answer> {
   }
 }
 
-/** Returns text that is not JSON unchanged, for the failure message of the test. */
+/** Parses a body. Returns text that is not JSON unchanged, so that the test's failure message shows it. */
 function jsonOf(text: string): unknown {
   if (text === "") return null;
   try {
@@ -75,7 +80,10 @@ function jsonOf(text: string): unknown {
   }
 }
 
-/** Returns the body of a 2xx reply. For the parts of a test without faults. */
+/**
+ * Sends a request and returns the body of its 2xx reply; throws for any other reply. For parts of a test without
+ * faults.
+ */
 export async function must<T>(url: string, call: Call): Promise<T> {
   const { status, body } = await request(url, call);
   if (status === null || status >= 300) {
@@ -84,7 +92,7 @@ export async function must<T>(url: string, call: Call): Promise<T> {
   return body as T;
 }
 
-/** Repeats the request, each time at one of the servers, until the outcome is known or `go_on` returns false. */
+/** Sends the request, and repeats it at any of the servers until the outcome is known or `go_on` returns false. */
 export async function carryOut(
   intent: Intent,
   urls: () => readonly string[],
@@ -103,7 +111,7 @@ export async function carryOut(
   return operation;
 }
 
-/** Continues an operation with an unknown outcome, with its Idempotency-Key. */
+/** Continues an operation with an unknown outcome: repeats its request with the same Idempotency-Key. */
 export async function carryOn(
   operation: Operation,
   urls: () => readonly string[],

@@ -1,5 +1,5 @@
-// The create of an instance races with the end of the only node that could take it, at two servers: a factory reset, or
-// disable and remove. One of the two wins, and the other leaves nothing behind. docs/nodes.md, "Leaving".
+// At two servers, the creation of an instance races with the end of the only node that could take it: a factory reset,
+// or disable and remove. One of the two wins, and the other has no effect. docs/nodes.md, "Leaving".
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { acceptedBodies, capacity } from "../api/bodies.ts";
@@ -15,10 +15,10 @@ import { type Side, steering } from "./steering.ts";
 const INSTANCES = "instances are still placed on this node; delete or migrate them first";
 const NO_NODE =
   "no eligible compute node for placement; capacity, traits, affinity, or scope pinning rejected every candidate";
-/** Required wins of each side; the steering ensures them. */
+/** The number of rounds that each side must win. steering.ts makes both sides win some. */
 const WINS = 3;
 const ROUNDS_MAX = 80;
-/** The tables of an instance and of the capacity that it uses. */
+/** The tables with rows of an instance and of the capacity that it uses. */
 const ESTATE = [
   "instance",
   "nic",
@@ -71,7 +71,7 @@ function callAt(server: 0 | 1) {
   };
 }
 
-/** Creates an approved node with room for one instance, which counts as live for the whole test. */
+/** Creates an approved node with room for one instance. The node counts as live for the whole test. */
 async function oneSlot(): Promise<string> {
   const call = callAt(0);
   const server_uuid = randomUUID();
@@ -88,7 +88,7 @@ async function oneSlot(): Promise<string> {
   return server_uuid;
 }
 
-/** Does not wait for the node, which never works. */
+/** Creates an instance. Does not wait until it runs, because the node does no jobs. */
 function create(): Promise<Answer> {
   const body = {
     name: randomUUID(),
@@ -110,7 +110,7 @@ async function estate(): Promise<Dump> {
 
 const count = async (sql: string, node: string) => (await db.query(sql, [node])).rowCount;
 
-/** Returns the instances on the node, as rows and as counters. */
+/** Returns the instances on the node: their rows, and the node's usage counters. */
 async function placed(node: string) {
   const { rows } = await db.query("select instances, ram_mb from cn_usage where server_uuid = $1", [node]);
   return { placed: await count("select from instance where host_cn_uuid = $1", node), ...rows[0] };
@@ -121,10 +121,10 @@ const operations = async (node: string) =>
 
 type End = {
   readonly name: string;
-  /** Sends the requests to the second server. Returns the last reply. */
+  /** Sends the requests that end the node to the second server. Returns the last reply. */
   readonly end: (node: string) => Promise<Answer>;
   readonly done: number;
-  /** The node's state when the create won. */
+  /** The node's state after a round that the create won. */
   readonly left: string;
 };
 
@@ -147,7 +147,7 @@ const ENDS: readonly End[] = [
 ];
 
 test.each(ENDS)(
-  "either a create or $name at the same instant wins, in both orders, and the other leaves nothing",
+  "if a create and $name run at the same time, one wins and the other has no effect, and each wins some rounds",
   async ({
     end,
     done,
@@ -173,7 +173,7 @@ test.each(ENDS)(
         okOf(await callAt(1)("DELETE", `/v1/instances/${instance}?force=true`));
         expect(changedRows(before, await estate())).toEqual([]);
         expect(await placed(node)).toEqual({ placed: 0, instances: 0, ram_mb: 0 });
-        // No instance holds the node any more.
+        // No instance is on the node any more, so it can be ended.
         expect((await end(node)).status).toBe(done);
       } else {
         expect(created).toMatchObject({ status: 503, body: { message: NO_NODE } });

@@ -1,9 +1,9 @@
-// Faults of the database under load.
+// Causes faults of the database while a test sends load.
 import { openClient } from "../../src/db/pool.ts";
 
 const PAUSE_MS_MAX = 100;
 const AT_ONCE = 2;
-/** The name of the connections in src/wiring.ts. */
+/** The application_name of the server's connections. */
 const SERVER = "berth";
 
 /** Terminates two random connections of the servers every 0 to 100 ms. Returns the number of terminations. */
@@ -15,7 +15,7 @@ export function terminateBackends(url: string, duration_ms: number): Promise<num
 export type Terminations = {
   readonly url: string;
   readonly goesOn: (terminated: number) => boolean;
-  /** Upper limit of the random pause between terminations. */
+  /** Upper limit of the random pause between terminations, in milliseconds. */
   readonly pause_ms_max: number;
 };
 

@@ -1,4 +1,4 @@
-// The compiled programs. They are built first when a source is newer.
+// Runs the compiled programs, and builds them first if a source is newer.
 import { spawn } from "node:child_process";
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
@@ -9,19 +9,19 @@ import type { NAMES } from "../../cli/compile.ts";
 export type Ended = { readonly code: number | NodeJS.Signals; readonly out: string; readonly err: string };
 
 export type Running = {
-  /** No effect after the end. */
+  /** Sends a signal. Has no effect after the process has ended. */
   signal(name: NodeJS.Signals): void;
   readonly ended: Promise<Ended>;
-  /** Returns the output so far on both streams. */
+  /** Returns the output on stdout and stderr so far. */
   said(): string;
-  /** Resolves with the match in its output; rejects when it ends before. */
+  /** Resolves with the first match in the output. Rejects if the process ends before that. */
   says(pattern: RegExp): Promise<RegExpExecArray>;
 };
 
 export type RunOptions = {
-  /** Its whole environment except PATH. */
+  /** The program's whole environment except PATH. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Its working directory. Default: the test's. */
+  /** The program's working directory. Default: the test's. */
   readonly cwd?: string;
   readonly typed?: string;
   /** A command that starts the program, such as [ip, netns, exec, NAME]. */
@@ -38,7 +38,7 @@ const SAY_LIMIT_MS = 20_000;
 /** The compiled programs of the project. */
 export type Program = (typeof NAMES)[number];
 
-/** Builds the programs unless the wanted ones are newer than their sources. */
+/** Builds all programs unless the wanted ones are newer than their sources. */
 export async function buildExecutables(wanted: readonly Program[] = PROGRAMS): Promise<void> {
   const built = await Promise.all(wanted.map((name) => modified_ms(join(ROOT, "dist", name))));
   const sources = (await Promise.all(SOURCES.map(newest_ms))).reduce((a, b) => Math.max(a, b));
@@ -104,7 +104,7 @@ async function untilSaid(said: () => string, pattern: RegExp, ended: Promise<End
   throw new Error(`it never printed ${pattern}:\n${said()}`);
 }
 
-/** Runs a program to its end. */
+/** Runs a program and waits until it ends. */
 export function run(name: Program, argv: readonly string[], options: RunOptions = {}): Promise<Ended> {
   return start(name, argv, options).ended;
 }

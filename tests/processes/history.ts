@@ -1,10 +1,13 @@
-// Compares the clients' replies with the database. Each check returns its violations as texts; an empty list passes. The
-// ids are from docs/reliability.md, "Invariants".
+// Compares the clients' replies with the database. Each check returns the violations as texts; an empty list means that
+// there are none. INV-n are in docs/reliability.md, "Invariants".
 import type { DbClient } from "../../src/db/pool.ts";
 import { brokenInvariants } from "../doctor/broken.ts";
 import { type Operation, REQUEST_LIMIT_MS } from "./client.ts";
 
-/** INV-1, 3 and 4: one transition per acknowledged request, none per rejected one, at most one if the outcome is unknown. */
+/**
+ * Checks INV-1, 3 and 4: an acknowledged request wrote one transition, a rejected one none, and one with an unknown
+ * outcome at most one.
+ */
 export async function historyViolations(db: DbClient, operations: readonly Operation[]): Promise<string[]> {
   const by_key = await countByKey(db);
   const by_request = await countByRequest(db);
@@ -68,7 +71,7 @@ export function invariantViolations(db: DbClient): Promise<string[]> {
   return brokenInvariants(db);
 }
 
-/** INV-17. Call it after a verify, which chains pending events. */
+/** Checks INV-17. Call it after a verify, which chains pending events. */
 export async function auditViolations(db: DbClient): Promise<string[]> {
   const { rows } = await db.query(
     `select t.id, t.event, count(e.seq) as entries from transition t left join audit_event e on e.transition_id = t.id

@@ -1,4 +1,4 @@
-// Another way to host the control plane: `deno serve`, which starts and stops an isolate.
+// Another way to host the control plane: `deno serve`, which loads src/main.ts as a module and stops it.
 import { spawn } from "node:child_process";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
@@ -9,7 +9,7 @@ import { ROOT_KEY } from "../support/server-process.ts";
 import { must, request } from "./client.ts";
 import { registration } from "./load.ts";
 
-/** For a slow machine. */
+/** Generous, for slow machines. */
 const PATIENCE_MS = 30_000;
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
@@ -64,27 +64,35 @@ async function connections(): Promise<number> {
   return rowCount ?? 0;
 }
 
-test("deno serve src/main.ts replies, writes, and ends on SIGTERM without an open connection", async () => {
-  const hosted = await denoServe({ DATABASE_URL: database.url });
-  expect(await must(hosted.url, { method: "GET", path: "/v1/health", key: "" })).toMatchObject({ status: "ok" });
-  const { path, body } = registration(crypto.randomUUID());
-  await must(hosted.url, { method: "POST", path, body, key: "" });
-  const { items } = await must<{ items: unknown[] }>(hosted.url, { method: "GET", path: "/v1/system/cns" });
-  expect(items).toHaveLength(1);
-  expect(await connections()).toBeGreaterThan(0);
-  // The host waits for open connections before it ends.
-  const how = await hosted.terminate();
-  expect([0, 143, "SIGTERM"], hosted.said()).toContain(how);
-  await expect.poll(connections, { timeout: PATIENCE_MS }).toBe(0);
-}, 90_000);
+test(
+  "deno serve src/main.ts replies to reads and writes, and on SIGTERM ends without leaving a database connection open",
+  async () => {
+    const hosted = await denoServe({ DATABASE_URL: database.url });
+    expect(await must(hosted.url, { method: "GET", path: "/v1/health", key: "" })).toMatchObject({ status: "ok" });
+    const { path, body } = registration(crypto.randomUUID());
+    await must(hosted.url, { method: "POST", path, body, key: "" });
+    const { items } = await must<{ items: unknown[] }>(hosted.url, { method: "GET", path: "/v1/system/cns" });
+    expect(items).toHaveLength(1);
+    expect(await connections()).toBeGreaterThan(0);
+    // deno serve waits for open connections before it ends.
+    const how = await hosted.terminate();
+    expect([0, 143, "SIGTERM"], hosted.said()).toContain(how);
+    await expect.poll(connections, { timeout: PATIENCE_MS }).toBe(0);
+  },
+  90_000,
+);
 
-test("while the control plane cannot start, requests get 503 as JSON, and only the log has the reason", async () => {
-  const hosted = await denoServe({});
-  for (const _ of [1, 2]) {
-    const { status, body } = await request(hosted.url, { method: "GET", path: "/v1/health", key: "" });
-    expect(status).toBe(503);
-    expect(body).toEqual({ message: "Service Unavailable", request_id: expect.stringMatching(/^[0-9a-f-]{36}$/) });
-  }
-  await expect.poll(hosted.said, { timeout: PATIENCE_MS }).toContain("DATABASE_URL must be set");
-  await hosted.terminate();
-}, 90_000);
+test(
+  "while the control plane cannot start, requests get a 503 in JSON, and only the log contains the reason",
+  async () => {
+    const hosted = await denoServe({});
+    for (const _ of [1, 2]) {
+      const { status, body } = await request(hosted.url, { method: "GET", path: "/v1/health", key: "" });
+      expect(status).toBe(503);
+      expect(body).toEqual({ message: "Service Unavailable", request_id: expect.stringMatching(/^[0-9a-f-]{36}$/) });
+    }
+    await expect.poll(hosted.said, { timeout: PATIENCE_MS }).toContain("DATABASE_URL must be set");
+    await hosted.terminate();
+  },
+  90_000,
+);

@@ -1,24 +1,26 @@
-// Clients that register, approve, disable and label nodes as fast as they get replies, and record the history. Optionally
-// they also create and remove tenants, projects and VPCs.
+// Clients that register, approve, disable and label nodes, each sending its next request as soon as it gets a reply,
+// and record the history. Optionally they also create and remove tenants, projects and VPCs.
 import { carryOut, type Intent, type Operation } from "./client.ts";
 
 export type Load = {
   readonly operations: readonly Operation[];
   acknowledged(): number;
-  /** Starts no new operation. Resolves when every client has its outcome or has given up. */
+  /**
+   * Stops the clients: they start no new operation. Resolves when every client knows its last outcome or has given up.
+   */
   stop(): Promise<void>;
 };
 
 export type LoadOptions = {
-  /** The reachable servers. */
+  /** Returns the URLs of the servers that are running. */
   readonly urls: () => readonly string[];
   readonly clients?: number;
-  /** Whether half of the work is on tenants. */
+  /** Whether half of the requests are about tenants, projects and VPCs. */
   readonly tenancy?: boolean;
 };
 
 const CLIENTS = 16;
-/** Limit of unknown and used codes: the site allows 300 failures an hour. */
+/** The most unknown and used codes to try, because the site allows 300 failures an hour. */
 const BAD_CODES_MAX = 60;
 const PAUSE_MS_MAX = 10;
 
@@ -77,7 +79,7 @@ function nextIntent(nodes: Nodes): Intent {
     return code === undefined ? registration(crypto.randomUUID()) : approval(code);
   }
   if (dice < 0.55) return { kind: "cn", event: "disable", path: `/v1/cns/${anyOf(nodes.known)}/disable`, body: {} };
-  // No client registers these nodes: a rejected request must not act later.
+  // The request names a node that no client registers, so it must be rejected and must not have an effect later.
   const node = dice < 0.60 ? crypto.randomUUID() : hotOrAny(nodes.known);
   const body = { role: anyOf(["tenant", "edge", "both"]) };
   return { kind: "cn", event: "set_role", path: `/v1/cns/${node}/role`, body };
@@ -92,12 +94,12 @@ export function approval(code: string): Intent {
   return { kind: "cn", event: "approve", path: "/v1/cn-approvals", body: { code } };
 }
 
-/** A third of the work is on four nodes. */
+/** Chooses a node: in a third of the cases one of the first four, so that clients compete for them. */
 function hotOrAny(known: readonly string[]): string {
   return Math.random() < 0.33 ? anyOf(known.slice(0, 4)) : anyOf(known);
 }
 
-/** Usually the code of a waiting node, sometimes a used or an unknown one. */
+/** Returns a claim code: usually the code of a waiting node, sometimes a used or an unknown code. */
 function nextCode(nodes: Nodes): string | undefined {
   if (Math.random() < 0.9 || nodes.bad_codes >= BAD_CODES_MAX) return nodes.codes.shift();
   nodes.bad_codes += 1;

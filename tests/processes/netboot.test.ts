@@ -1,6 +1,6 @@
 // A machine from its first boot to an approved node, with the compiled booter and the server with the permissions of
-// `task start`: real DHCP packets, the boot script, the AMQP broker, the end of its setup, and later actions of operators.
-// Machines are addresses in 127.20.0.0/16, which Linux treats as local.
+// `task start`: real DHCP packets, the boot script, the AMQP broker, the end of its setup, and later actions of
+// operators. The simulated machines use addresses in 127.20.0.0/16, which Linux treats as local.
 import { randomUUID } from "node:crypto";
 import { chmod, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -49,7 +49,7 @@ let database: FreshDatabase;
 let server: ServerProcess;
 let booter: BooterProcess;
 let relay: Relay;
-/** The reason why steps with ssh cannot run on this machine; null when they can. */
+/** The reason why steps with ssh cannot run on this machine, or null if they can. */
 const why_no_sshd = whyNoSshd();
 
 async function startPlane(port = "0"): Promise<ServerProcess> {
@@ -115,7 +115,9 @@ function discoverOf(mac: string, guid: Uint8Array | null) {
 
 type Lease = { readonly address: string; readonly path: string };
 
-/** Repeats the DISCOVER until there is a reply: the booter reads operators' changes every few seconds. */
+/**
+ * Sends DISCOVER repeatedly until there is a reply, because the booter reads operators' changes only every few seconds.
+ */
 async function lease(mac: string, guid: Uint8Array | null = null): Promise<Lease> {
   const asked = discoverOf(mac, guid);
   const resend = setInterval(() => relay.send(relayed(asked)), RESEND_MS);
@@ -124,7 +126,7 @@ async function lease(mac: string, guid: Uint8Array | null = null): Promise<Lease
   return { address: dotted(reply.yiaddr), path: url.pathname };
 }
 
-/** Boots once: exchanges packets and fetches the script from the address in the reply. */
+/** Boots a machine once: gets a lease, and fetches the boot script from the URL in the reply. */
 async function script(mac: string, guid: Uint8Array | null = null): Promise<Lease & { readonly text: string }> {
   const leased = await lease(mac, guid);
   const { status, text } = await httpAsk(booter.ports.http, leased.path, { from: leased.address });
@@ -163,7 +165,7 @@ async function bare(): Promise<Bare> {
   return { mac, address, server_uuid: randomUUID(), login: { user, password } };
 }
 
-/** Sends the inventory on request, then does the next step. */
+/** Waits for the broker's request for the inventory, and acknowledges it. */
 async function inventoryAsked(client: AmqpClient): Promise<void> {
   const asked = await client.delivery();
   expect(asked.key).toMatch(/^ur\.broadcast\.sysinfo\./);
@@ -192,7 +194,10 @@ async function completed(machine: Bare, client: AmqpClient): Promise<void> {
   expect((await nodeOf(machine.server_uuid)).state).toBe("approved");
 }
 
-/** The AMQP broker accepts a second connection with an identity when it has noticed the end of the first. */
+/**
+ * Retries for a while: the AMQP broker accepts a second connection of a machine only after it has noticed the end of
+ * the first.
+ */
 async function until<T>(body: () => Promise<T>): Promise<T> {
   for (const end = Date.now() + PATIENCE.timeout;;) {
     try {
@@ -224,7 +229,7 @@ async function nodeNamed(hostname: string): Promise<Bare> {
 }
 
 describe("a policy of service tags", () => {
-  test("admits a machine with its tag in the GUID at its first packet, and no other machine", async () => {
+  test("admits a machine at its first packet if the GUID contains a listed tag, and no other machine", async () => {
     const [known, unknown] = [newMac(), newMac()];
     const other = Uint8Array.from(GUID);
     other[5] = 0x34;
@@ -235,7 +240,7 @@ describe("a policy of service tags", () => {
     expect(relay.replies.filter(({ yiaddr }) => yiaddr === 0)).toEqual([]);
   });
 
-  test("admits the other ports of a machine when it has announced itself", async () => {
+  test("admits the other ports of a machine after it has announced them", async () => {
     const machine = await bare();
     const second = newMac();
     relay.send(relayed(discoverOf(second, null)));
@@ -274,7 +279,7 @@ test("cn exec reaches a netbooted node at the address of its boot record", async
 });
 
 describe("the root password of a node", () => {
-  test("is only in the script of its next netboot, also while the control plane is down, and no longer when cleared", async () => {
+  test("is in its boot scripts after it is set, even while the control plane is down, and is removed when it is cleared", async () => {
     const machine = await nodeNamed("password");
     expect((await script(machine.mac)).text).not.toContain("root_shadow");
     await opsctl("cn", "root-password", "password", "--hash", HASH);
@@ -297,7 +302,7 @@ describe("the root password of a node", () => {
     }
   });
 
-  test("is in no file that others can read: only the booter's user can read the booter's files", async () => {
+  test("is not in a file that other users can read: only the booter's user can read its files", async () => {
     const machine = await nodeNamed("kept");
     await opsctl("cn", "root-password", "kept", "--hash", HASH);
     await script(machine.mac);
@@ -313,7 +318,7 @@ describe("the root password of a node", () => {
 });
 
 describe("S-21, with the compiled booter: a script", () => {
-  test("is a 404 with an alarm for another address, after its use, and for a guessed MAC", async () => {
+  test("is refused with 404 and an alarm if another address requests it, after it was used, and for a guessed MAC", async () => {
     const [mac, other] = [newMac(), newMac()];
     const { address, path } = await lease(mac, GUID);
     const elsewhere = (await lease(other, GUID)).address;
@@ -332,7 +337,7 @@ describe("S-21, with the compiled booter: a script", () => {
 });
 
 describe("a machine that uses another one's server_uuid at the AMQP broker", () => {
-  test("gets no bundle with any inventory, and does not block the other one", async () => {
+  test("gets no setup bundle whatever inventory it sends, and does not block the other machine", async () => {
     const [victim, thief] = [await bare(), await bare()];
     const first = await announced(victim);
     first.close();
@@ -346,7 +351,7 @@ describe("a machine that uses another one's server_uuid at the AMQP broker", () 
       `(announce\\.refused|setup\\.shipped) server_uuid=${victim.server_uuid} mac=${thief.mac}`,
     );
     expect(await booter.line(outcome)).toContain(" announce.refused ");
-    // Its connection ends and releases the identity.
+    // The thief's connection ends, so the identity is free again.
     await theft.ended();
     expect(await nodeOf(victim.server_uuid)).toMatchObject({ state: "setting_up", bound_api_key_id: before });
 
@@ -357,7 +362,7 @@ describe("a machine that uses another one's server_uuid at the AMQP broker", () 
     expect(await nodeOf(victim.server_uuid)).toMatchObject({ state: "approved", admin_ip: victim.address });
   });
 
-  test("cannot add its port to the other one's before the approval", async () => {
+  test("cannot add its port to the other machine's ports before the approval", async () => {
     const [victim, thief] = [await bare(), await bare()];
     (await announced(victim)).close();
     const theft = await until(() => onBus(thief, victim.server_uuid));
@@ -368,7 +373,7 @@ describe("a machine that uses another one's server_uuid at the AMQP broker", () 
     expect(await macsOf(victim.server_uuid)).toEqual([victim.mac]);
   });
 
-  test("cannot end the other one's setup, neither with a reply nor with a start", async () => {
+  test("cannot end the other machine's setup, neither with a reply nor with a start message", async () => {
     const [victim, thief] = [await bare(), await bare()];
     const client = await announced(victim);
     await approve(victim, "undisturbed");
@@ -394,7 +399,7 @@ describe("a machine that uses another one's server_uuid at the AMQP broker", () 
 });
 
 describe("the packaged booter.toml", () => {
-  /** An operator's edits: folders, key, address, and free ports. */
+  /** Applies an operator's edits to the text: folders, key, address, and free ports. */
   const edited = (text: string) => {
     const own = text
       .replace("/var/lib/berth-booter", at("packaged"))
@@ -415,7 +420,7 @@ describe("the packaged booter.toml", () => {
     relay = await openRelay({ booter });
   }
 
-  test("opens no AMQP broker by default; with its [ur] block uncommented, a bare machine announces itself and is set up", async () => {
+  test("does not start the AMQP broker by default; after its [ur] block is uncommented, a bare machine announces itself and is set up", async () => {
     const shipped = await readFile(join(ROOT, "booter/booter.toml"), "utf8");
     await startedWith(edited(shipped));
     expect(booter.text()).toContain(" booter.started ");

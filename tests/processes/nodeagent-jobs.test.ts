@@ -1,4 +1,5 @@
-// The compiled nodeagent working for a running server: kill -9 of the agent and of the server in the middle of a job.
+// The compiled nodeagent does jobs for a running server; the agent or the server is killed (kill -9) in the middle of a
+// job.
 import { randomBytes } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -13,7 +14,7 @@ import { ROOT_KEY, type ServerProcess, startServer } from "../support/server-pro
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
 import { buildExecutables, run, type Running, start } from "./executables.ts";
 
-/** For a slow machine. */
+/** Generous, for slow machines. */
 const PATIENCE = { timeout: 60_000 };
 const SLOW = { slow_ms: 300_000 };
 
@@ -43,7 +44,7 @@ beforeAll(async () => {
 
 afterEach(end);
 afterAll(async () => {
-  // The first agent still runs when the preparation fails.
+  // If the preparation failed, the first agent still runs.
   await end();
   await server?.kill();
   await images?.close();
@@ -93,7 +94,7 @@ const vms = async () => Object.keys((await read("simulated-machine.json")).vms);
 const trouble = (told: object) => writeFile(join(state_dir, "trouble.json"), JSON.stringify(told));
 const jobs = async (query: string): Promise<Job[]> => okOf(await call("GET", `/v1/system/jobs?${query}`)).items;
 
-/** Returns the running job when it has reported a step. */
+/** Waits until the running job has reported a step, and returns the job. */
 async function inHand(): Promise<Job> {
   let found: Job | undefined;
   await expect.poll(async () => {
@@ -109,26 +110,30 @@ const opsctl = (argv: string) =>
     env: { OPSCTL_ENDPOINT: server.url, OPSCTL_API_KEY: ROOT_KEY, HOME: folder.path },
   });
 
-test("an agent killed in the middle of a job continues it; opsctl shows the job meanwhile", async () => {
-  await trouble(SLOW);
-  await working();
-  const made = makeInstance(g);
-  const job = await inHand();
-  const shown = await opsctl(`job show ${job.id}`);
-  expect([shown.code, shown.out]).toEqual([0, expect.stringMatching(/^status: +in_progress$/m)]);
-  expect(shown.out).toMatch(/^progress: +image at /m);
-  await end();
-  await trouble({});
-  agent();
-  const { id, lifecycle } = okOf(await made);
-  expect(lifecycle.state).toBe("running");
-  expect(await vms()).toContain(id);
-  expect(await jobState(job)).toBe("completed");
-  const listed = await opsctl(`job list --instance ${id}`);
-  expect(listed.out.trimEnd().split("\n").map((line) => line.split(/ {2,}/)[3])).toEqual(["STATUS", "completed"]);
-}, 120_000);
+test(
+  "an agent that is killed in the middle of a job continues it after its restart; opsctl shows the job meanwhile",
+  async () => {
+    await trouble(SLOW);
+    await working();
+    const made = makeInstance(g);
+    const job = await inHand();
+    const shown = await opsctl(`job show ${job.id}`);
+    expect([shown.code, shown.out]).toEqual([0, expect.stringMatching(/^status: +in_progress$/m)]);
+    expect(shown.out).toMatch(/^progress: +image at /m);
+    await end();
+    await trouble({});
+    agent();
+    const { id, lifecycle } = okOf(await made);
+    expect(lifecycle.state).toBe("running");
+    expect(await vms()).toContain(id);
+    expect(await jobState(job)).toBe("completed");
+    const listed = await opsctl(`job list --instance ${id}`);
+    expect(listed.out.trimEnd().split("\n").map((line) => line.split(/ {2,}/)[3])).toEqual(["STATUS", "completed"]);
+  },
+  120_000,
+);
 
-test("a killed agent whose job was cancelled meanwhile undoes the job after its restart", async () => {
+test("if a killed agent's job is cancelled before its restart, the agent undoes the job", async () => {
   await trouble(SLOW);
   await working();
   const made = makeInstance(g);
@@ -148,7 +153,7 @@ test("a killed agent whose job was cancelled meanwhile undoes the job after its 
   expect(await vms()).toEqual(before);
 }, 120_000);
 
-test("when the server is killed during a job, the agent reports the end to the next server", async () => {
+test("if the server is killed during a job, the agent reports the end of the job to the restarted server", async () => {
   await trouble(SLOW);
   const running = await working();
   const made = makeInstance(g).catch(() => null);

@@ -1,4 +1,5 @@
-// The compiled nodeagent against a running server: from an unknown machine to a reporting one, with kills.
+// The compiled nodeagent with a running server: from the registration of an unknown machine to its reports, with kills
+// in between.
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
@@ -81,11 +82,11 @@ async function registrations({ server_uuid }: Node): Promise<number> {
     .length;
 }
 
-test("a new machine shows its code, writes it to a file, and reports when it is approved", async () => {
+test("a new machine prints its claim code, writes it to a file, and reports after it is approved", async () => {
   const node = newNode();
   const running = agent(node);
   const code = await claimCode(running);
-  // The agent shows the code first and then writes the file, without a guarantee.
+  // The agent prints the code before it writes the file, so the file may not exist yet.
   const mirror = () => readFile(join(node.state_dir, "claim-code"), "utf8").catch(() => null);
   await expect.poll(mirror, { timeout: PATIENCE_MS }).toBe(`${code}\n`);
   expect(await show(node)).toMatchObject({ state: "pending", claim_code: code });
@@ -99,7 +100,7 @@ test("a new machine shows its code, writes it to a file, and reports when it is 
   expect(await show(node)).toMatchObject({ state: "approved", bound_api_key_id: approved.bound_api_key_id });
 });
 
-test("SIGTERM ends the agent with 0, and the next start registers with the saved key and shows no code", async () => {
+test("on SIGTERM the agent exits with 0; its next start uses the saved key and prints no claim code", async () => {
   const node = newNode();
   const first = agent(node);
   await approve(await claimCode(first));
@@ -118,18 +119,18 @@ test("SIGTERM ends the agent with 0, and the next start registers with the saved
   expect(await savedKey(node)).toBe(key);
 });
 
-test("SIGTERM while it waits for approval ends the agent with 0", async () => {
+test("on SIGTERM while it waits for approval, the agent exits with 0", async () => {
   const running = agent(newNode());
   await claimCode(running);
   running.signal("SIGTERM");
   expect((await running.ended).code).toBe(0);
 });
 
-test("killed between the approval and the key, the agent gets the same key after a restart", async () => {
+test("an agent that is killed after the approval but before it gets its key gets the same key after a restart", async () => {
   const node = newNode();
   const first = agent(node);
   const code = await claimCode(first);
-  // A stopped agent cannot receive the server's reply.
+  // An agent that is stopped (SIGSTOP) cannot receive the server's reply.
   first.signal("SIGSTOP");
   const { bound_api_key_id } = await approve(code);
   await new Promise((wake) => setTimeout(wake, 500));
@@ -143,7 +144,7 @@ test("killed between the approval and the key, the agent gets the same key after
   expect(who.key_id).toBe(bound_api_key_id);
 });
 
-test("a used key is not delivered again", async () => {
+test("a key that the agent has used is not delivered again", async () => {
   const node = newNode();
   const first = agent(node);
   await approve(await claimCode(first));
@@ -152,13 +153,13 @@ test("a used key is not delivered again", async () => {
   first.signal("SIGKILL");
   await first.ended;
   const thief = agent({ ...node, state_dir: `${node.state_dir}-stolen` });
-  // The thief waits for an approval of its own, and has no key until then.
+  // The second agent, the thief, gets a claim of its own and no key.
   await claimCode(thief);
   expect((await show(node)).claims).toHaveLength(1);
   await expect(savedKey({ ...node, state_dir: `${node.state_dir}-stolen` })).rejects.toThrow("ENOENT");
 });
 
-test("a removed node's agent logs that its key was rejected, and ends", async () => {
+test("the agent of a removed node logs that its key was rejected, and exits", async () => {
   const node = newNode();
   const running = agent(node);
   await approve(await claimCode(running));
@@ -170,7 +171,7 @@ test("a removed node's agent logs that its key was rejected, and ends", async ()
   expect(err).toContain("rejected the saved key");
 });
 
-test("the agent survives a restart of the server and reports again", async () => {
+test("the agent reports again after the server restarts", async () => {
   const node = newNode();
   const running = agent(node);
   await approve(await claimCode(running));

@@ -1,4 +1,4 @@
-// The compiled opsctl against a running server: every noun once, with its output, its exit code and its files.
+// The compiled opsctl with a running server: each noun once, with its output, exit code and files.
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -38,7 +38,7 @@ function opsctl(argv: string, options: RunOptions = {}): Promise<Ended> {
   return run("opsctl", argv.split(" "), { env, ...options });
 }
 
-/** Returns its output; the exit code must be 0. */
+/** Runs opsctl and returns its output. The exit code must be 0. */
 async function printed(argv: string, options: RunOptions = {}): Promise<string> {
   const { code, out, err } = await opsctl(argv, options);
   expect(code, `opsctl ${argv}: ${err}`).toBe(EXIT.ok);
@@ -71,7 +71,7 @@ test("cn: a node is listed, shown, approved by its code in any spelling, labelle
   expect(await printed("cn list")).toMatch(/^SERVER_UUID +HOSTNAME +STATE +ROLE +ADMIN_IP +REGISTERED_AT\n/);
 });
 
-test("cn reservoir: an omitted flag clears its field, and the reply shows the values in force", async () => {
+test("cn reservoir: an omitted flag clears its field, and the reply shows the effective values", async () => {
   const { server_uuid } = await newNode();
   const set = await json<CnReservoirView>(`cn reservoir set ${server_uuid} --percent 0.5`);
   expect(set).toMatchObject({ reservoir_enabled: null, reservoir_percent: 0.5, effective_percent: 0.5 });
@@ -80,7 +80,7 @@ test("cn reservoir: an omitted flag clears its field, and the reply shows the va
   expect(await printed(`cn reservoir clear ${server_uuid}`)).toContain("(inherit)");
 });
 
-test("cn auto-approve: opened, shown, used by a new node, closed", async () => {
+test("cn auto-approve: a window is opened, shown, used by a new node, and closed", async () => {
   expect(await printed("cn auto-approve status")).toBe("No window open.\n");
   expect(await printed("cn auto-approve open --duration-secs 600 --count 2")).toMatch(/^Auto-approve window opened:\n/);
   expect((await newNode()).state).toBe("approved");
@@ -118,9 +118,9 @@ test("operation: the join of an approved node is listed, shown and waited for", 
   expect((await opsctl(`operation abandon ${id}`)).code).toBe(EXIT.conflict);
 });
 
-test("operation wait: exit code 6 when the timeout passes before the operation ends", async () => {
+test("operation wait: exits with 6 if the operation does not end within the timeout", async () => {
   const client = await openClient({ url: database.url });
-  // A saga of a newer build, which this build leaves waiting.
+  // An operation of a newer build, which this build does not run, so it does not end.
   const { rows } = await client.query(
     `insert into saga select p.* from saga s,
        jsonb_populate_record(s, jsonb_build_object('id', gen_random_uuid(), 'state', 'running', 'done_at', null,
@@ -143,7 +143,7 @@ test("audit: actions are listed in order, and the chain verifies", async () => {
   expect(await printed("audit verify")).toMatch(/^Audit chain verified to seq \d+ \(head [0-9a-f]{64}\)\n$/);
 });
 
-test("login saves the key for its owner only; env, whoami and logout follow the profile", async () => {
+test("login saves the key in a file with mode 0600; env, whoami and logout use the saved profile", async () => {
   const env = { HOME: home.path };
   const login = await opsctl(`--endpoint ${server.url} login --api-key-stdin`, { env, typed: `${ROOT_KEY}\n` });
   expect(login).toMatchObject({ code: EXIT.ok, out: `Logged in to ${server.url} as root (profile default)\n` });
@@ -158,7 +158,7 @@ test("login saves the key for its owner only; env, whoami and logout follow the 
   expect((await opsctl("whoami", { env })).code).toBe(EXIT.auth);
 });
 
-test("exit codes identify the error, and --json prints it for programs", async () => {
+test("the exit code identifies the kind of error, and --json prints the error as JSON", async () => {
   const absent = crypto.randomUUID();
   expect((await opsctl("cn frobnicate")).code).toBe(EXIT.usage);
   expect((await opsctl(`cn show ${absent}`)).code).toBe(EXIT.not_found);

@@ -1,4 +1,4 @@
-// Two servers on one database. Each may be killed and replaced while clients use both.
+// Two servers on one database. A test can kill and restart each of them while clients use both.
 import { type ServerProcess, startServer } from "../support/server-process.ts";
 
 /** Which server was killed, and when by performance.now(). */
@@ -11,7 +11,7 @@ export type Pair = {
   kill(index: 0 | 1): Promise<Killed>;
   /** Restarts the killed server, on another port. */
   restart(index: 0 | 1): Promise<void>;
-  /** The ends of servers that the test did not kill, with their logs. */
+  /** Returns how servers that the test did not kill have ended, with their logs. */
   ended(): readonly string[];
   /** Kills both. */
   end(): Promise<void>;
@@ -44,7 +44,7 @@ export async function startPair(env: Readonly<Record<string, string>>): Promise<
   };
 }
 
-/** Kills one of the two and restarts it. */
+/** Kills a random one of the two servers and restarts it. */
 export async function killEither(pair: Pair): Promise<Killed> {
   const index = Math.random() < 0.5 ? 0 : 1;
   const killed = await pair.kill(index);

@@ -1,5 +1,5 @@
-// A node cannot be removed while an instance is placed on it (docs/nodes.md, "Leaving"). The server removes; this process
-// places, in a call or a transaction that first takes the lock `cn:<id>`.
+// A node cannot be removed while an instance is placed on it (docs/nodes.md, "Leaving"). The server removes nodes. This
+// process places instances, in a commit call or a transaction that first takes the lock `cn:<id>`.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createPlacement, type Placement } from "./placement.ts";
 import type { RegistrationView } from "../../src/contract/agent.ts";
@@ -72,7 +72,7 @@ async function placed(node: string): Promise<number> {
   return (await db.query("select from instance where host_cn_uuid = $1", [node])).rowCount;
 }
 
-/** Waits until the server waits for our lock, or has timed out and is about to retry. */
+/** Waits until the server waits for a lock that this process holds. */
 async function untilServerWaits(): Promise<void> {
   await expect.poll(async () => {
     const waiting = await db.query(
@@ -83,7 +83,10 @@ async function untilServerWaits(): Promise<void> {
   }, { interval: 5, timeout: PATIENCE_MS }).toBeGreaterThan(0);
 }
 
-/** Places an instance in a transaction and leaves it open. Returns false when the node is gone. */
+/**
+ * Places an instance in a transaction and leaves the transaction open. Returns false if the node does not exist any
+ * more.
+ */
 async function placeOpenly(node: string): Promise<boolean> {
   await placing.query("begin");
   await placing.query("set local lock_timeout = '5s'");
@@ -95,9 +98,9 @@ async function placeOpenly(node: string): Promise<boolean> {
   return rowCount === 1;
 }
 
-// The second is longer than the server's lock timeout, so the server must retry.
+// 700 ms is longer than the server's lock timeout, so the server must retry.
 for (const held_ms of [50, 700]) {
-  test(`placed first, committed ${held_ms} ms later: the waiting removal gets 409`, async () => {
+  test(`if an instance is placed first and committed ${held_ms} ms later, the waiting removal gets 409`, async () => {
     const node = await disabledNode();
     expect(await placeOpenly(node)).toBe(true);
     const removal = remove(node);
@@ -108,7 +111,7 @@ for (const held_ms of [50, 700]) {
     expect(await isThere(node)).toBe(true);
   });
 
-  test(`placed first, rolled back ${held_ms} ms later: the waiting removal succeeds`, async () => {
+  test(`if an instance is placed first and rolled back ${held_ms} ms later, the waiting removal succeeds`, async () => {
     const node = await disabledNode();
     expect(await placeOpenly(node)).toBe(true);
     const removal = remove(node);
@@ -120,7 +123,7 @@ for (const held_ms of [50, 700]) {
   });
 }
 
-test("removed first: a placement that waits for the removal is rejected", async () => {
+test("if the node is removed first, a placement that waits for the removal is rejected", async () => {
   const node = await disabledNode();
   await db.query("insert into placement_reservation values ($1, $1, $1, berth_now() - interval '1 minute')", [node]);
   const holder = await openClient({ url: database.url });
@@ -138,7 +141,7 @@ test("removed first: a placement that waits for the removal is rejected", async 
   expect(await placed(node)).toBe(0);
 });
 
-test("removed first: a placement by a commit call gets its own fault", async () => {
+test("if the node is removed first, a placement by a commit call gets the fault of its own guard", async () => {
   const node = await disabledNode();
   expect((await remove(node)).status).toBe(204);
   expect(await placement.place(node)).toBe("refused");
@@ -153,7 +156,7 @@ test("a disabled node accepts no placement, an approved one does", async () => {
   expectConflict(await remove(node), INSTANCES);
 });
 
-test("20 rounds of simultaneous placing and removing: never both succeed", async () => {
+test("in 20 rounds of a placement and a removal at the same time, never both succeed", async () => {
   const outcomes = { placed: 0, removed: 0 };
   const race = steering();
   for (let round = 0; round < ROUNDS; round++) {
@@ -173,25 +176,29 @@ test("20 rounds of simultaneous placing and removing: never both succeed", async
   expect(outcomes.removed, "one side always won: there was no race").toBeGreaterThan(0);
 }, 120_000);
 
-test("20 rounds of commit calls that place while a node is disabled and removed: never both succeed", async () => {
-  const outcomes = { placed: 0, refused: 0 };
-  const race = steering();
-  for (let round = 0; round < ROUNDS; round++) {
-    const node = await approvedNode();
-    const [removal, outcome] = await Promise.all([
-      race.hold("first").then(() => disable(node)).then(() => remove(node)),
-      race.hold("second").then(() => placement.place(node)),
-    ]);
-    expect(await isThere(node)).toBe(outcome === "placed");
-    expect(await placed(node)).toBe(outcome === "placed" ? 1 : 0);
-    if (outcome === "placed") expectConflict(removal, INSTANCES);
-    else expect(removal.status).toBe(204);
-    outcomes[outcome] += 1;
-    race.won(outcome === "placed" ? "second" : "first");
-  }
-  expect(outcomes.placed, "one side always won: there was no race").toBeGreaterThan(0);
-  expect(outcomes.refused, "one side always won: there was no race").toBeGreaterThan(0);
-}, 120_000);
+test(
+  "in 20 rounds of a commit call that places an instance while its node is disabled and removed, never both succeed",
+  async () => {
+    const outcomes = { placed: 0, refused: 0 };
+    const race = steering();
+    for (let round = 0; round < ROUNDS; round++) {
+      const node = await approvedNode();
+      const [removal, outcome] = await Promise.all([
+        race.hold("first").then(() => disable(node)).then(() => remove(node)),
+        race.hold("second").then(() => placement.place(node)),
+      ]);
+      expect(await isThere(node)).toBe(outcome === "placed");
+      expect(await placed(node)).toBe(outcome === "placed" ? 1 : 0);
+      if (outcome === "placed") expectConflict(removal, INSTANCES);
+      else expect(removal.status).toBe(204);
+      outcomes[outcome] += 1;
+      race.won(outcome === "placed" ? "second" : "first");
+    }
+    expect(outcomes.placed, "one side always won: there was no race").toBeGreaterThan(0);
+    expect(outcomes.refused, "one side always won: there was no race").toBeGreaterThan(0);
+  },
+  120_000,
+);
 
 test("a valid reservation prevents the removal, an expired one does not", async () => {
   const node = await disabledNode();
@@ -218,7 +225,7 @@ for (const end of ["source_cn", "target_cn"] as const) {
   });
 }
 
-test("a rejected removal has no effect and gets the same reply under the same Idempotency-Key", async () => {
+test("a rejected removal has no effect, and its repeat with the same Idempotency-Key gets the same reply", async () => {
   const node = await approvedNode();
   await placement.place(node);
   await disable(node);
@@ -228,6 +235,6 @@ test("a rejected removal has no effect and gets the same reply under the same Id
   expectConflict(await request(server.url, call), INSTANCES);
   expect((await remove(node)).status).toBe(204);
   expect((await remove(node)).status).toBe(204);
-  // The test inserts the instances itself, so checks of instances do not apply.
+  // This file inserts instances without their other rows, so the doctor's checks of instances do not apply.
   expect(await brokenInvariants(db, [...LOG_CHECKS, ...NODE_CHECKS])).toEqual([]);
 });

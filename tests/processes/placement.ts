@@ -1,4 +1,5 @@
-// Places an instance on a node by the engine's commit call: the lock `cn:<id>`, the guard for an approved node, the row.
+// Places an instance on a node with the engine's commit call: takes the lock `cn:<id>`, checks the guard that the node
+// is approved, and inserts the row.
 import { CommitError, type Unit } from "../../actors/engine/store.ts";
 import { behaviors } from "../../actors/registry.ts";
 import { fault } from "../../src/contract/fault.ts";
@@ -16,7 +17,7 @@ export function createPlacement(db: Db): Placement {
   const { newId } = productionPorts();
   let model: Promise<InstanceRow> | undefined;
 
-  /** Creates an instance without a node; the placed instances share its owner and image. */
+  /** Creates an instance that is on no node. The placed instances are copies of it, with the same owner and image. */
   async function modelInstance(): Promise<InstanceRow> {
     const { rows: [made] } = await db.query<{ id: string }>(insertInstance());
     return (await db.query<InstanceRow>("select * from instance where id = $1", [made!.id])).rows[0]!;

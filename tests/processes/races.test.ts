@@ -33,7 +33,7 @@ afterAll(async () => {
   await database?.drop();
 });
 
-/** Alternates between the servers. */
+/** Returns the URLs of the two servers alternately. */
 function urlFor(index: number): string {
   const urls = pair.urls();
   return urls[index % urls.length]!;
@@ -44,7 +44,7 @@ function register(server_uuid: string, index: number) {
   return request(urlFor(index), { method: "POST", path, body, key: "" });
 }
 
-test("ten clients approve one claim code at two servers: one wins, nine get the same 404", async () => {
+test("when ten clients approve one claim code at two servers, one succeeds and nine get the same 404", async () => {
   for (let round = 0; round < CODES; round++) {
     const server_uuid = crypto.randomUUID();
     const { claim_code } = (await register(server_uuid, round)).body as RegistrationView;
@@ -109,10 +109,11 @@ test("a window of 10 approves exactly 10 of 100 simultaneous registrations at tw
 }, 120_000);
 
 test(
-  "with a server killed during the registrations, approvals and the rest of the window still add up to 10",
+  "when a server is killed during the registrations, the approvals and the rest of the window's budget still add up to 10",
   async () => {
     let missed = 0;
-    // A kill that came too late is repeated earlier. An immediate kill hits requests on any machine.
+    // If the kill came after the last request, the round is repeated with an earlier kill. An immediate kill interrupts
+    // requests on any machine.
     for (const pause_ms of KILL_AFTER_MS) {
       await openWindow();
       const registered = registerAll();
@@ -132,7 +133,7 @@ test(
   120_000,
 );
 
-test("after all races every invariant holds and the audit chain verifies", async () => {
+test("after all races, every invariant holds and the audit chain verifies", async () => {
   expect(await invariantViolations(db)).toEqual([]);
   const { outcome } = await must<{ outcome: object }>(urlFor(0), { method: "GET", path: "/v1/audit/verify" });
   expect(outcome).toHaveProperty("Ok");

@@ -1,4 +1,4 @@
-// The server as a process: starts beside others, drains, kills, and the state afterwards.
+// The server as a process: several starts at once, draining, kills, and the state after them.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
@@ -52,24 +52,24 @@ function holdPoll(server: ServerProcess, { poll_token }: RegistrationView): Prom
   return request(server.url, { method: "GET", path: `/v1/agent/register/status?poll_token=${poll_token}`, key: "" });
 }
 
-test("SIGTERM ends the long polls with replies and exits with 0; a second SIGTERM has no effect", async () => {
+test("on SIGTERM the server replies to all long polls and exits with 0; a second SIGTERM has no effect", async () => {
   const server = await serverOf({ env: { DATABASE_URL: await databaseUrl(freshDatabase) } });
   const node = await register(server);
   const held = Array.from({ length: 5 }, () => holdPoll(server, node));
-  // When these later round trips are done, the server has the five requests, even on a slow machine.
+  // After these round trips the server has certainly received the five requests, even on a slow machine.
   for (let trip = 0; trip < ROUND_TRIPS; trip++) await must(server.url, { method: "GET", path: "/v1/auth/whoami" });
   server.signal("SIGTERM");
   server.signal("SIGTERM");
   await new Promise((wake) => setTimeout(wake, 20));
   server.signal("SIGTERM");
-  // Connections are cut long before a long poll's limit, so a reply means that the server ended the poll.
+  // The server cuts connections long before a long poll's time limit, so a reply means that the server ended the poll.
   for (const answer of await Promise.all(held)) {
     expect(answer).toMatchObject({ status: 200, body: { state: "pending", api_key: null } });
   }
   expect(await server.ended, server.log()).toBe(0);
 }, 90_000);
 
-test("SIGTERM under load keeps acknowledged changes, and the exit code is 0", async () => {
+test("on SIGTERM under load no acknowledged change is lost, and the server exits with 0", async () => {
   const url = await databaseUrl(freshDatabase);
   const server = await serverOf({ env: { DATABASE_URL: url } });
   const load = startLoad({ urls: () => [server.url] });
@@ -80,7 +80,7 @@ test("SIGTERM under load keeps acknowledged changes, and the exit code is 0", as
   expect(await historyViolations(db, load.operations)).toEqual([]);
 }, 120_000);
 
-test("three servers started together on an empty database share it, and print one root key once", async () => {
+test("three servers that start together on an empty database share it, and one of them prints the root key, once", async () => {
   const env = { DATABASE_URL: await databaseUrl(emptyDatabase), BERTH_ROOT_KEY: undefined };
   const three = await Promise.all([1, 2, 3].map(() => serverOf({ env })));
   const shown = three.flatMap((server) => server.log().match(/opsk_\S{12}_\S{32}/g) ?? []);
@@ -93,7 +93,7 @@ test("three servers started together on an empty database share it, and print on
   }
 });
 
-test("three servers started together with one given root key agree on it", async () => {
+test("three servers that start together with the same BERTH_ROOT_KEY accept that key", async () => {
   const env = { DATABASE_URL: await databaseUrl(emptyDatabase) };
   const three = await Promise.all([1, 2, 3].map(() => serverOf({ env })));
   for (const server of three) {
@@ -101,7 +101,7 @@ test("three servers started together with one given root key agree on it", async
   }
 });
 
-test("a malformed root key stops the start with a message about the form", async () => {
+test("with a malformed root key the server does not start, and its error describes the form", async () => {
   const DATABASE_URL = await databaseUrl(freshDatabase);
   await expect(serverOf({ env: { DATABASE_URL, BERTH_ROOT_KEY: "secret" } })).rejects.toThrow(
     /ended with 1 .*\n.*BERTH_ROOT_KEY must have the form opsk_/,
@@ -110,7 +110,7 @@ test("a malformed root key stops the start with a message about the form", async
 
 /** Returns the pid of the embedded PostgreSQL. */
 async function postgresPid(dataDir: string): Promise<number> {
-  // PostgreSQL's files are elsewhere when its user cannot enter the folder.
+  // PostgreSQL's files are elsewhere if its user cannot enter the folder.
   const place = await readFile(join(dataDir, "place"), "utf8").catch(() => dataDir);
   return Number((await readFile(join(place, "pg/postmaster.pid"), "utf8")).split("\n")[0]);
 }
@@ -121,7 +121,7 @@ async function nodesAt(server: ServerProcess): Promise<string[]> {
 }
 
 test(
-  "with its own PostgreSQL: kill -9 leaves no postgres, every start finds the data, SIGTERM stops both",
+  "with embedded PostgreSQL, kill -9 of the server also ends postgres, each start finds the data, and SIGTERM stops both",
   async () => {
     const { path } = await folder();
     const env = { BERTH_DATA_DIR: path, DATABASE_URL: undefined };
@@ -135,7 +135,7 @@ test(
 
     const second = await serverOf({ env });
     expect(await nodesAt(second)).toEqual([server_uuid]);
-    // The restart comes before its PostgreSQL has noticed the kill: it stops the orphan first.
+    // The next server starts before the watcher has stopped the killed server's PostgreSQL, so it stops that first.
     await second.kill();
     const third = await serverOf({ env });
     expect(await nodesAt(third)).toEqual([server_uuid]);

@@ -1,5 +1,6 @@
-// Starts two racing sides so that neither always wins: the winner is delayed longer the next time, and the delay doubles
-// while it keeps winning. So both win some rounds on any machine, and most rounds are close.
+// Delays the two sides of a race so that neither always wins: the winner of a round is delayed longer in the next one,
+// and the added delay doubles while the same side keeps winning. So each side wins some rounds on any machine, and most
+// rounds are close.
 
 export type Side = "first" | "second";
 
@@ -12,7 +13,7 @@ export type Steering = {
 const STEP_MS = 1;
 
 export function steering(): Steering {
-  /** The first side's delay relative to the second; negative when the second is delayed. */
+  /** The first side's delay in milliseconds; negative if the second side is delayed instead. */
   let late_ms = 0;
   let step_ms = STEP_MS;
   let last: Side | null = null;

@@ -1,5 +1,5 @@
-// The compiled tenantctl against a server with the permissions of `task start`: a tenant's key identifies its tenant, so
-// neither --tenant nor its UUID is needed.
+// The compiled tenantctl with a server that has the permissions of `task start`. A tenant's key identifies the tenant,
+// so neither --tenant nor the tenant's UUID is needed.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { EXIT } from "../../cli/internal/exit-code.ts";
 import { type FreshDatabase, freshDatabase } from "../support/database.ts";
@@ -94,7 +94,7 @@ describe("a tenant's name works with a key of that tenant", () => {
     }
   });
 
-  test("and the name of another tenant is not found, even in the same silo", async () => {
+  test("but another tenant's name is not found, even in the same silo", async () => {
     for (const each of [key, reading, member]) {
       const { code, out, err } = await tenantctl("vpc list --tenant other --project shop", each);
       expect([code, out]).toEqual([EXIT.not_found, ""]);

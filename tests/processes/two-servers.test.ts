@@ -1,4 +1,4 @@
-// Two servers share only a database. When either of them dies at any moment, every acknowledged change stays.
+// Two servers share only a database. If either of them is killed at any moment, no acknowledged change is lost.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Db, openPool } from "../../src/db/pool.ts";
 import { type FreshDatabase, freshDatabase } from "../support/database.ts";
@@ -8,9 +8,9 @@ import { type Load, startLoad } from "./load.ts";
 import { killEither, type Pair, startPair } from "./pair.ts";
 
 const KILLS_MIN = 5;
-/** A single kill may hit no request; a series of this length hits some. */
+/** The most kills. A single kill may interrupt no request, but so many interrupt some. */
 const KILLS_MAX = 50;
-/** The load continues to this number, so that slow machines have enough to check. */
+/** The load continues until this many requests were acknowledged, so that there is enough to check on slow machines. */
 const ACKNOWLEDGED_MIN = 50;
 const HOT_MIN = 10;
 const PATIENCE_MS = 60_000;
@@ -33,12 +33,12 @@ afterAll(async () => {
   await database?.drop();
 });
 
-/** Counts the attempts that a kill interrupted. */
+/** Counts the attempts without a reply, which a kill interrupted. */
 function cutOff(): number {
   return load.operations.flatMap(({ attempts }) => attempts).filter(({ status }) => status === null).length;
 }
 
-/** Returns the number of messages of the busiest node. */
+/** Returns the number of transitions of the node with the most. */
 async function hottest(): Promise<number> {
   const { rows } = await db.query<{ hot: number | null }>(
     "select max(count)::int as hot from (select count(*) from transition where actor_kind = 'cn' group by actor_id) t",
@@ -53,11 +53,11 @@ async function killAtRandom(): Promise<void> {
   }
   await expect.poll(load.acknowledged, { timeout: PATIENCE_MS }).toBeGreaterThan(ACKNOWLEDGED_MIN);
   await expect.poll(hottest, { timeout: PATIENCE_MS }).toBeGreaterThan(HOT_MIN);
-  // A calm period, in which clients learn the outcome of the requests that they repeat.
+  // A period without kills, in which clients learn the outcome of the requests that they repeat.
   await new Promise((wake) => setTimeout(wake, PAUSE_MS_MAX));
 }
 
-test("either of two servers killed under load: no acknowledged change is lost or duplicated", async () => {
+test("when either of two servers is killed under load, no acknowledged change is lost or duplicated", async () => {
   load = startLoad({ urls: pair.urls });
   await killAtRandom().finally(load.stop);
   expect(cutOff(), "kills without an interrupted request").toBeGreaterThan(0);
@@ -65,7 +65,7 @@ test("either of two servers killed under load: no acknowledged change is lost or
   expect(await invariantViolations(db)).toEqual([]);
 }, 240_000);
 
-test("both servers wrote to the same actors, so there were lost races", async () => {
+test("both servers wrote to the same actors, so some commits lost a race", async () => {
   expect(await hottest()).toBeGreaterThan(HOT_MIN);
 });
 
@@ -80,7 +80,7 @@ test("a repeated request gets the same reply from either server", async () => {
   expect(await historyViolations(db, load.operations)).toEqual([]);
 }, 120_000);
 
-test("the audit chain verifies at either server and has one entry per audited transition", async () => {
+test("either server verifies the audit chain, which has one event per audited transition", async () => {
   for (const url of pair.urls()) {
     const { outcome } = await must<{ outcome: object }>(url, { method: "GET", path: "/v1/audit/verify" });
     expect(outcome).toHaveProperty("Ok");
@@ -88,7 +88,7 @@ test("the audit chain verifies at either server and has one entry per audited tr
   await expect.poll(() => auditViolations(db), { timeout: PATIENCE_MS }).toEqual([]);
 });
 
-test("the checks find a lost, a duplicated and a rejected effect, and a forged history", async () => {
+test("the checks of history.ts find a lost effect, a duplicated effect, an effect of a rejected request, and a forged log", async () => {
   const done = load.operations.find(({ outcome, event }) => outcome === "acknowledged" && event === "set_role")!;
   expect(await historyViolations(db, [{ ...done, outcome: "refused" }])).toHaveLength(1);
   expect(await historyViolations(db, [{ ...done, idempotency_key: crypto.randomUUID() }])).toHaveLength(1);
