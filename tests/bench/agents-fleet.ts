@@ -1,4 +1,4 @@
-// Starts and controls processes with many light agents.
+// Starts and controls processes that each run many light agents (agents-node.ts).
 import { spawn } from "node:child_process";
 import process from "node:process";
 import { createInterface } from "node:readline";
@@ -6,18 +6,21 @@ import { fileURLToPath } from "node:url";
 import type { FleetOrder, FleetReport } from "./agents-process.ts";
 
 export type Fleet = {
-  /** Returns the sums since the last report, over all processes. */
+  /** Returns the counters since the last report, summed over all processes. */
   report(): Promise<FleetReport>;
-  /** Waits until every agent has reported and waits for work, or until the limit. Returns the number of such agents. */
+  /**
+   * Waits until every agent is at work: it has reported and waits for jobs. Returns after the limit at the latest, with
+   * the number of agents at work.
+   */
   atWork(limit_ms: number): Promise<number>;
-  /** Waits likewise. Throws unless all agents are at work. */
+  /** Waits as `atWork` does. Throws unless all agents are at work. */
   allAtWork(limit_ms: number): Promise<void>;
   stop(): Promise<void>;
 };
 
 const LOOK_MS = 250;
 
-/** Divides the nodes among processes. */
+/** Starts the processes and divides the nodes among them. */
 export function startFleet(order: FleetOrder, processes = 1): Fleet {
   const shares = Array.from({ length: processes }, (_, index) => {
     const nodes = order.nodes.filter((_, at) => at % processes === index);
@@ -50,7 +53,7 @@ function startProcess(order: FleetOrder) {
   createInterface({ input: child.stdout }).on("line", (line) => waiting.shift()?.resolve(JSON.parse(line)));
   void ended.then(() => waiting.forEach(({ reject }) => reject(new Error("a process of agents ended"))));
   const tell = (what: FleetOrder | "report") => child.stdin.write(`${JSON.stringify(what)}\n`);
-  // Through the pipe, because keys must not be in an argument list.
+  // Sends the order through standard input, because keys must not be in an argument list.
   tell(order);
   return {
     report: () => {

@@ -1,12 +1,12 @@
-// A light agent's replacement for a machine: the names of its instances. It finishes every job at once.
+// A light agent's substitute for a machine: it only keeps the names of its instances, and finishes every job at once.
 import type { Blueprint, Job } from "../../src/contract/job.ts";
 
 export type LightMachine = {
-  /** Does a job. Returns null, or the reason of a failure. Reads the blueprint only if the job needs it. */
+  /** Does a job. Returns null, or the reason if the job fails. Reads the blueprint only if the job needs it. */
   work(job: Job, blueprint: () => Promise<Blueprint | null>): Promise<string | null>;
   /** Undoes the node's part of a cancelled job. */
   undo(job: Job): void;
-  /** Lists the instances. */
+  /** Lists the names of the instances. */
   names(): readonly string[];
   /** Returns the instances for a status report. */
   vms(): Readonly<Record<string, { readonly state: string }>>;

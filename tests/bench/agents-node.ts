@@ -1,5 +1,6 @@
-// A node agent without a machine. It uses the protocol like nodeagent (capacity, status, heartbeat with its jobs, long polls
-// for claims, tombstones before work, blueprint, end) and finishes every job at once.
+// A light agent: a node agent without a machine. It calls the API as nodeagent does (reports its capacity and status,
+// sends heartbeats with its jobs, claims jobs by long polls, confirms tombstones before other work, reads blueprints,
+// reports ends) and finishes every job at once.
 import type { CapacityReportBody } from "../../src/contract/agent.ts";
 import type { Blueprint, ClaimBody, ClaimView, HeartbeatBody, Job, JobEndBody } from "../../src/contract/job.ts";
 import { lightMachine } from "./agents-machine.ts";
@@ -9,11 +10,11 @@ export type NodeKey = { readonly server_uuid: string; readonly api_key: string }
 
 export type Pace = {
   readonly heartbeat_ms: number;
-  /** Limit of a long poll for work. */
+  /** Time limit of a long poll for jobs, in seconds. */
   readonly claim_wait_s: number;
   readonly error_retry_ms: number;
   readonly capacity_ms: number;
-  /** Interval of checks for changes of the status, and longest time between reports. Null: no reports. */
+  /** How often to check whether the status changed, and the longest time between reports. Null: no status reports. */
   readonly status: { readonly check_ms: number; readonly full_ms: number } | null;
 };
 
@@ -22,31 +23,31 @@ export type Tally = {
   beat_times_ms: number[];
   claims: number;
   reports: number;
-  /** Number of jobs by kind. */
+  /** Number of finished jobs by kind. */
   jobs: Record<string, number>;
   tombstones: number;
-  /** Calls without a reply. */
+  /** Number of calls without a reply. */
   unanswered: number;
-  /** Unsuccessful replies by status. */
+  /** Number of replies that are not successful, by status. */
   refused: Record<string, number>;
 };
 
 export type NodeOptions = {
   readonly ports: readonly number[];
   readonly pace: Pace;
-  /** Null: no reports. */
+  /** The report to send; null for no capacity reports. */
   readonly capacity: CapacityReportBody | null;
-  /** Start time. */
+  /** When the agent starts, by performance.now(). */
   readonly begin_ms: number;
-  /** Whether each heartbeat opens a connection. */
+  /** Whether each heartbeat opens a new connection. */
   readonly beats_once: boolean;
   readonly tally: Tally;
 };
 
 export type LightNode = {
-  /** Whether it has reported and waits for work. */
+  /** Returns whether the agent has reported and waits for jobs. */
   isAtWork(): boolean;
-  /** Lists its instances. */
+  /** Lists the names of its instances. */
   vms(): readonly string[];
   stop(): void;
 };
@@ -92,7 +93,7 @@ export function startNode({ server_uuid, api_key: key }: NodeKey, options: NodeO
     return null;
   }
 
-  /** Calls `act` once a period, independently of its duration, and retries soon after a failure. */
+  /** Calls `act` once per period, however long a call takes, and retries soon after a failure. */
   async function every(period_ms: number, act: () => Promise<boolean>): Promise<void> {
     for (let due_ms = performance.now(); !stopped;) {
       if (await act()) due_ms = Math.max(due_ms + period_ms, performance.now());
@@ -165,7 +166,8 @@ export function startNode({ server_uuid, api_key: key }: NodeKey, options: NodeO
       return heard(answer) ? answer?.body as Blueprint : null;
     });
     const body: JobEndBody = { outcome: reason === null ? { kind: "completed" } : { kind: "failed", reason } };
-    // A job that has ended already counts as accepted: a tombstone follows if there is something to undo.
+    // If the job has ended already, the reply also counts as accepted: a tombstone follows if there is something to
+    // undo.
     await until(by, { method: "POST", path: `${path}/complete`, body });
     tally.jobs[job.kind.kind] = (tally.jobs[job.kind.kind] ?? 0) + 1;
     in_hand.delete(job.id);

@@ -1,5 +1,6 @@
-// Light agents in a separate process, so that their cost is separate from the server's.
-// Standard input: a FleetOrder, then commands, each a line of JSON. Standard output: a FleetReport for each "report".
+// Runs light agents in a separate process, so that their processor time is measured separately from the server's.
+// Standard input: a FleetOrder, then commands, each one line of JSON. Standard output: a FleetReport for each command
+// "report".
 import process from "node:process";
 import { createInterface } from "node:readline";
 import type { CapacityReportBody } from "../../src/contract/agent.ts";
@@ -10,17 +11,17 @@ export type FleetOrder = {
   readonly nodes: readonly NodeKey[];
   readonly pace: Pace;
   readonly capacity: CapacityReportBody | null;
-  /** Number of agents that open a connection for each heartbeat. */
+  /** The number of agents that open a new connection for each heartbeat. */
   readonly beats_once: number;
-  /** The starts are spread over this time. */
+  /** The time over which the starts of the agents are spread. */
   readonly ramp_ms: number;
 };
 
-/** Sums since the previous report. */
+/** Counters since the previous report. */
 export type FleetReport = Tally & {
   readonly at_work: number;
   readonly vms: Readonly<Record<string, readonly string[]>>;
-  /** Processor time of this process. */
+  /** Processor time of this process since the previous report, in milliseconds. */
   readonly cpu_ms: number;
 };
 
@@ -33,7 +34,7 @@ async function serve(): Promise<void> {
   for await (const line of createInterface({ input: process.stdin })) {
     const told = JSON.parse(line) as FleetOrder | "report";
     if (told !== "report") {
-      // The agents keep a reference to this object, so the counters are reset in place.
+      // The agents keep a reference to this object, so its counters are reset in place.
       nodes = begin(told, tally);
       continue;
     }
@@ -57,7 +58,7 @@ function begin(order: FleetOrder, tally: Tally) {
     [
       node.server_uuid,
       startNode(node, {
-        // Half of them start with one server, half with the other.
+        // The agents start with different servers in turn.
         ports: ports.map((_, at) => ports[(at + index) % ports.length]!),
         pace,
         capacity,

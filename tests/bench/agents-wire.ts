@@ -1,5 +1,5 @@
-// One keep-alive connection with one request at a time. It implements HTTP/1.1 with minimal memory, because ten thousand
-// simulated agents share a machine with the server that they measure.
+// An HTTP/1.1 client with one keep-alive connection and one request at a time. It uses minimal memory, because ten
+// thousand simulated agents share a machine with the server that they measure.
 import { Buffer } from "node:buffer";
 
 export type WireCall = {
@@ -13,19 +13,22 @@ export type WireCall = {
 export type WireAnswer = { readonly status: number; readonly body: unknown };
 
 export type Wire = {
-  /** Returns null without a reply (refused, cut or too late). The next call connects to the next server. */
+  /**
+   * Sends a request. Returns null if there is no reply in time or the connection is refused or cut; then the next call
+   * connects to the next server.
+   */
   ask(call: WireCall): Promise<WireAnswer | null>;
   close(): void;
 };
 
 export type WireOptions = {
-  /** Servers on this machine, used in turn. */
+  /** Ports of the servers on this machine, used in turn. */
   readonly ports: readonly number[];
-  /** Whether each call opens a connection. */
+  /** Whether each call opens a new connection. */
   readonly once?: boolean;
 };
 
-/** Longer than most replies. A waiting connection uses this memory. */
+/** The size of the receive buffer, which each waiting connection keeps. Longer than most replies. */
 const RECEIVE_BYTES = 2_048;
 const encoder = new TextEncoder();
 
@@ -38,7 +41,7 @@ export function openWire({ ports, once = false }: WireOptions): Wire {
     try {
       socket?.close();
     } catch {
-      // Both the time limit and the caller may close it.
+      // The time limit and the caller may both close the socket.
     }
     socket = null;
   }
@@ -85,7 +88,7 @@ async function writeAll(socket: Deno.Conn, bytes: Uint8Array): Promise<void> {
   for (let at = 0; at < bytes.length;) at += await socket.write(bytes.subarray(at));
 }
 
-/** Throws when the connection ends before the reply. */
+/** Reads one reply. Throws if the connection ends before the reply is complete. */
 async function readAnswer(socket: Deno.Conn): Promise<WireAnswer> {
   let buffer = new Uint8Array(RECEIVE_BYTES);
   let filled = 0;
@@ -103,7 +106,7 @@ async function readAnswer(socket: Deno.Conn): Promise<WireAnswer> {
   }
 }
 
-/** Returns null while the reply is incomplete. The server sends the length of every body. */
+/** Parses a reply. Returns null while it is incomplete. The server sends Content-Length with every body. */
 function parse(received: Buffer): WireAnswer | null {
   const head_bytes = received.indexOf("\r\n\r\n");
   if (head_bytes < 0) return null;

@@ -1,6 +1,6 @@
-// Ten thousand node agents on one server process. Each sends a heartbeat every 5 s and always has a long poll for work. They
-// run in separate processes, so that the server's processor time and memory are measured alone.
-// Single run: `deno run -A tests/bench/agents.ts`, with --json, --agents=N, --seconds=N.
+// Measures one server process with ten thousand node agents. Each sends a heartbeat every 5 s and always has a long
+// poll for jobs open. The agents run in separate processes, so that the server's processor time and memory are measured
+// separately. Single run: `deno run -A tests/bench/agents.ts`, with --json, --agents=N, --seconds=N.
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import process from "node:process";
@@ -18,46 +18,52 @@ import { cpuTime_ms } from "./cpu-time.ts";
 import { inventory } from "./subjects.ts";
 
 export const AGENTS = 10_000;
-/** Targets for the server: less than a core, 60 KB per agent, 100 ms for other requests. */
+/**
+ * Targets for the server: it uses at most one core and 60 KB per agent, and the p99 of other requests is at most 100
+ * ms.
+ */
 const CORES_MAX = 1;
 const AGENT_BYTES_MAX = 60_000;
 const OTHER_P99_MS_MAX = 100;
 
 const PROCESSES = 4;
-/** Each agent has two connections, but a process has a limit of files; agents above it open a connection per heartbeat. */
+/**
+ * The number of files that a process needs for other purposes than agents. Each agent has two connections; if the limit
+ * of open files is too low for that, some agents open a new connection for each heartbeat instead.
+ */
 const OTHER_FILES = 300;
 const ONE_TIME_CONNECTIONS = 150;
-/** As long as a long poll, so that the polls end evenly, too. */
+/** The starts are spread over the length of a long poll, so that the ends of the polls are spread evenly, too. */
 const RAMP_MS = CLAIM_WAIT_S_MAX * 1_000;
 const START_LIMIT_MS = 180_000;
-/** Every long poll has ended and was repeated by then. */
+/** After this time, every long poll has ended and been repeated. */
 const WARM_UP_MS = (CLAIM_WAIT_S_MAX + 5) * 1_000;
 const WARM_UP_REQUESTS = 500;
-/** Interval of other requests of one kind. */
+/** The interval between other requests of the same kind. */
 const OTHER_EVERY_MS = 50;
 const SEED_LIMIT_MS = 120_000;
-/** Length of the log of a server that ended early. */
+/** How much of a server's log to show if the server ended early. */
 const LOG_CHARS = 2_000;
 
 export type AgentsReport = {
   readonly agents: number;
-  /** Agents at work when the measurement began. */
+  /** The number of agents at work when the measurement began. */
   readonly at_work: number;
   readonly seconds: number;
-  /** Cores busy over the measured time. */
+  /** Processor time divided by the measured time; null if it cannot be measured. */
   readonly server_cores: number | null;
   readonly database_cores: number | null;
   readonly agents_cores: number;
-  /** Growth of the server's memory per agent. */
+  /** Growth of the server's resident memory per agent, in bytes. */
   readonly bytes_per_agent: number;
   readonly server_bytes: number;
   readonly heartbeats_per_s: number;
   readonly claims_per_s: number;
   readonly heartbeat: Quantiles;
-  /** Other requests meanwhile: a read of a node, and a write of a node's role. */
+  /** Durations of other requests at the same time: reading a node, and changing a node's role. */
   readonly read: Quantiles;
   readonly write: Quantiles;
-  /** Agents' calls without a successful reply. */
+  /** The number of agents' calls without a successful reply. */
   readonly failed: number;
   readonly beats_once: number;
 };
@@ -76,7 +82,7 @@ export async function measureAgents({ cluster, agents, seconds }: AgentsOptions)
     const read = () => other({ method: "GET", path: `/v1/system/cns/${anyOf(nodes)}` });
     const write = (turn: number) =>
       other({ method: "POST", path: `/v1/cns/${anyOf(nodes)}/role`, body: { role: turn % 2 === 0 ? "edge" : "both" } });
-    // The memory of the first requests is not the agents'.
+    // Sends requests first, so that memory which the first requests allocate is not counted for the agents.
     for (let turn = 0; turn < WARM_UP_REQUESTS; turn++) await (turn % 2 === 0 ? read() : write(turn));
     const bytes_before = await residentBytes(server.pid);
     const beats_once = Math.max(0, 2 * agents + ONE_TIME_CONNECTIONS - connections_max);
@@ -142,7 +148,7 @@ export async function measureAgents({ cluster, agents, seconds }: AgentsOptions)
   }
 }
 
-/** Inserts approved nodes as enrolment leaves them, with used keys. */
+/** Inserts approved nodes in the state after enrolment, with keys that have been used. */
 async function seedApproved(owner: DbClient, agents: number): Promise<NodeKey[]> {
   const keys = Array.from({ length: agents }, () => {
     const [lookup, secret] = [letters(KEY_LOOKUP_CHARS), letters(KEY_SECRET_CHARS)];
@@ -174,7 +180,7 @@ async function seedApproved(owner: DbClient, agents: number): Promise<NodeKey[]>
   return keys.map(({ node }) => node);
 }
 
-/** Repeats an action with a pause between. Returns the durations. */
+/** Repeats an action, with pauses in between, until a time. Returns the durations. */
 async function repeat(act: (turn: number) => Promise<number>, until_ms: number): Promise<number[]> {
   const times_ms: number[] = [];
   while (performance.now() < until_ms) {
@@ -187,7 +193,7 @@ async function repeat(act: (turn: number) => Promise<number>, until_ms: number):
 async function timeOf(url: string, call: Call): Promise<number> {
   const sent_ms = performance.now();
   const { status, body } = await request(url, call);
-  // A request that was shed or got no reply counts as infinitely late.
+  // A request that got 503 or no reply counts as infinitely slow.
   if (status === null || status === 503) return Infinity;
   if (status !== 200) throw new Error(`${call.method} ${call.path}: ${status} ${JSON.stringify(body)}`);
   return performance.now() - sent_ms;
@@ -203,7 +209,7 @@ async function residentBytes(pid: number): Promise<number> {
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(await readFile(`/proc/${pid}/status`, "utf8"))?.[1]) * 1_024;
 }
 
-/** Limit of files of this process and its children. */
+/** Returns the limit of open files of this process, which its children inherit. */
 async function filesMax(): Promise<number> {
   return Number(/^Max open files\s+(\d+)/m.exec(await readFile("/proc/self/limits", "utf8"))?.[1]);
 }
@@ -274,5 +280,5 @@ if (import.meta.main) {
   } finally {
     await cluster.remove();
   }
-  process.exit(0); // The driver keeps idle sockets for a while.
+  process.exit(0); // Ends the process now: the database driver keeps idle sockets open for a while.
 }

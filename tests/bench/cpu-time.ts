@@ -1,4 +1,4 @@
-// Processor time of this process and of the database server with its children. Read from Linux's /proc; unknown elsewhere.
+// Processor time of a process with its children, read from Linux's /proc. Unknown on other systems.
 import { readdir, readFile } from "node:fs/promises";
 
 /** Linux reports processor time in ticks of 10 ms on all of Deno's architectures. */
@@ -6,7 +6,10 @@ const TICK_MS = 10;
 
 type Stat = { readonly parent: number; readonly own_ms: number; readonly reaped_ms: number };
 
-/** Returns the processor time so far in milliseconds, including ended children. Null without /proc. */
+/**
+ * Returns the processor time that a process and its children have used so far, in milliseconds, including children that
+ * have ended. Null without /proc.
+ */
 export async function cpuTime_ms(pid: number): Promise<number | null> {
   const root = await stat(pid);
   if (root === null) return null;

@@ -6,33 +6,36 @@ import type { CreateCall } from "./creates-site.ts";
 export type Created = {
   readonly name: string;
   readonly outcome: "acknowledged" | "no_room" | "failed" | "unknown";
-  /** The acknowledged instance's id. */
+  /** The id of the created instance; null if the create was not acknowledged. */
   readonly id: string | null;
   /** The instance in the reply. */
   readonly instance: Instance | null;
   readonly took_ms: number;
-  /** Attempts without a reply. */
+  /** The number of attempts without a reply. */
   readonly unanswered: number;
-  /** Whether it used more than one server. */
+  /** Whether the client sent attempts to more than one server. */
   readonly went_over: boolean;
-  /** Number of 409s: the first request with this key still runs. */
+  /** The number of 409s that mean that the first request with this key is still running. */
   readonly still_running: number;
-  /** Number of 503s and 429s, which are repeated. */
+  /** The number of 503s and 429s, after which the request is repeated. */
   readonly busy: number;
   /** The text of the last rejection. */
   readonly said: string | null;
 };
 
 export type CreateOptions = {
-  /** The reachable servers. */
+  /** Returns the URLs of the servers that are running. */
   readonly urls: () => readonly string[];
-  /** Index of the first server. */
+  /** Index of the server that gets the first attempt. */
   readonly first?: number;
-  /** No attempt starts after this time. */
+  /** Time limit in milliseconds, after which no further attempt starts. */
   readonly limit_ms: number;
 };
 
-/** Doubled at each retry, with up to the same again at random, so that a thousand clients do not retry at once. */
+/**
+ * The pause before a retry. It doubles at each retry, and a random time of up to the same length is added, so that a
+ * thousand clients do not retry at once.
+ */
 const RETRY_MS = 50;
 const RETRY_MS_MAX = 4_000;
 

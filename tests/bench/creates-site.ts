@@ -1,5 +1,5 @@
-// The prerequisites of creates, created by the API of a running server: enrolled nodes, projects with a subnet each, and an
-// image.
+// Creates, with the API of a running server, what is needed to create instances: enrolled nodes, projects with a subnet
+// each, and an image.
 import { createHash, randomUUID } from "node:crypto";
 import type { CapacityReportBody, RegisterStatusView, RegistrationView } from "../../src/contract/agent.ts";
 import { must, request } from "../processes/client.ts";
@@ -15,7 +15,7 @@ export type CreatesProject = {
   readonly project_id: string;
   readonly subnet_id: string;
   readonly image_id: string;
-  /** A key of the tenant. */
+  /** An API key of the tenant. */
   readonly key: string;
 };
 
@@ -33,7 +33,7 @@ const MIB_BYTES = 2 ** 20;
 const INSTANCE_MEMORY_MB = 1_024;
 const IMAGE_BYTES = 2 ** 30;
 
-/** Creates the site at a server without limits of registrations and approvals. */
+/** Creates the site on a server that does not limit the rate of registrations and approvals. */
 export async function openCreatesSite(url: string, { nodes, projects }: SiteOptions): Promise<CreatesSite> {
   const silo = await make(url, "/v1/silos", { name: "silo" });
   const tenant = await make(url, `/v1/silos/${silo.id}/tenants`, { name: "tenant" });
@@ -58,7 +58,10 @@ export async function openCreatesSite(url: string, { nodes, projects }: SiteOpti
   };
 }
 
-/** Returns a request for an instance that uses one of a node's slots. Each call requests another instance. */
+/**
+ * Returns a request that creates an instance which uses one slot of a node. Each call returns a request for a new
+ * instance.
+ */
 export function createCall({ tenant_id, project_id, subnet_id, image_id, key }: CreatesProject): CreateCall {
   return {
     method: "POST",
@@ -93,7 +96,7 @@ export function capacityFor(slots: number): CapacityReportBody {
   };
 }
 
-/** Registers a node, approves it by its code and gets its key. */
+/** Registers a node, approves it by its claim code and gets its key. */
 async function enrol(url: string, hostname: string): Promise<NodeKey> {
   const server_uuid = randomUUID();
   const body = { server_uuid, hostname, sysinfo: { UUID: server_uuid } };

@@ -1,6 +1,6 @@
-// Creates of instances on nodes with agents that finish at once, so that only the control plane is measured: request,
-// placement, commit, saga, job, claim, blueprint, end. Alternates with pgbench on the same server.
-// Single run: `deno run -A tests/bench/creates.ts`, with --json, --rounds=N, --seconds=N.
+// Measures how fast instances are created. The nodes' agents finish every job at once, so that only the control plane
+// is measured: request, placement, commit, saga, job, claim, blueprint, end. Alternates with pgbench on the same
+// database server. Single run: `deno run -A tests/bench/creates.ts`, with --json, --rounds=N, --seconds=N.
 import process from "node:process";
 import { parseArgs } from "node:util";
 import { migrate } from "../../src/db/migrate.ts";
@@ -18,7 +18,7 @@ import { median } from "./report.ts";
 const NODES = 20;
 const SLOTS = 100_000;
 const PROJECTS = 8;
-/** Numbers of outstanding creates and of their projects. */
+/** The loads: how many creates are outstanding at a time, and in how many projects. */
 const LOADS = [
   { name: "1 outstanding", clients: 1, projects: 1 },
   { name: "32 outstanding, 1 project", clients: 32, projects: 1 },
@@ -32,11 +32,11 @@ const COUNT_LIMIT_MS = 60_000;
 export type CreatesLine = {
   readonly name: string;
   readonly creates_per_s: number;
-  /** Null, like the fields below, when no create ended in the measured time. */
+  /** Null, like the fields below, if no create ended in the measured time. */
   readonly p50_ms: number | null;
   readonly p99_ms: number | null;
   readonly pgbench_tps: number | null;
-  /** Creates per transaction of pgbench. */
+  /** Creates per second divided by pgbench's transactions per second. */
   readonly ratio: number | null;
   /** Processor time per create, in milliseconds. */
   readonly server_cpu_ms: number | null;
@@ -51,7 +51,9 @@ export type CreatesOptions = {
   readonly seconds: number;
 };
 
-/** Returns medians over the rounds. Each round has every load once, between two runs of pgbench. */
+/**
+ * Measures all loads. Returns medians over the rounds; each round runs every load once, between two runs of pgbench.
+ */
 export async function measureCreates({ cluster, yardstick, rounds, seconds }: CreatesOptions): Promise<CreatesLine[]> {
   const url = await makeDatabase(cluster.url, "bench_creates");
   const server = await startServer({ env: { DATABASE_URL: url } });
@@ -239,5 +241,5 @@ if (import.meta.main) {
   } finally {
     await cluster.remove();
   }
-  process.exit(0); // The driver keeps idle sockets for a while.
+  process.exit(0); // Ends the process now: the database driver keeps idle sockets open for a while.
 }

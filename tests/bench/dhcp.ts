@@ -1,6 +1,6 @@
-// Compares the booter's DHCP with Kea's: perfdhcp measures both in turn on one wire, Kea with reservations for the same
-// machines. Exit 0 when our median loss at each rate is at most Kea's plus one point, and our median delay of an offer at
-// the lower rate is below half a millisecond. Options: --rounds=N, --seconds=N, --json.
+// Compares the booter's DHCP with Kea's: perfdhcp measures both in turn over the same link, Kea with reservations for
+// the same machines. Exits with 0 if our median loss at each rate is at most Kea's plus one percentage point, and our
+// median delay of an offer at the lower rate is below half a millisecond. Options: --rounds=N, --seconds=N, --json.
 import { execFile } from "node:child_process";
 import { loadavg } from "node:os";
 import process from "node:process";
@@ -13,7 +13,7 @@ import { median } from "./report.ts";
 const RATES = [2_000, 4_000] as const;
 const DELAY_MS_MAX = 0.5;
 const LOSS_POINTS_MAX = 1;
-/** A new server gets requests at this rate until it replies, and then once at the lower rate. */
+/** A server that was just started gets requests at this rate until it replies, and then a warm-up at the lower rate. */
 const FIRST = { rate: 500, seconds: 2 } as const;
 const WARM = { rate: RATES[0], seconds: 3 } as const;
 /** PXEClient:Arch:00007:UNDI:003000. */
@@ -22,7 +22,7 @@ const CLASS_HEX = "505845436c69656e743a417263683a30303030373a554e44493a303033303
 type Result = {
   readonly loss_percent: number;
   readonly delay_ms: number;
-  /** Processor time of the server per completed exchange. */
+  /** The server's processor time per completed exchange, in microseconds. */
   readonly cpu_us: number;
 };
 type Line = { readonly server: string; readonly rate: number; readonly load: number } & Result;
@@ -91,7 +91,7 @@ if (values.json) {
   }
   for (const each of broken) console.log(`BROKEN: ${each}`);
 }
-process.exit(broken.length === 0 ? 0 : 1); // The driver keeps idle sockets for a while.
+process.exit(broken.length === 0 ? 0 : 1); // The database driver keeps idle sockets open for a while.
 
 /** Waits until the server replies to nearly all requests at a low rate. */
 async function untilAnswered(where: DhcpSite, server: Server): Promise<void> {
@@ -111,12 +111,12 @@ async function measure(
   const client = ["-o", `60,${CLASS_HEX}`, "-o", "93,0007", "-M", macs, SERVER];
   const before_ms = await cpuTime_ms(server.pid) ?? NaN;
   const child = run("ip", ["netns", "exec", clients, "perfdhcp", ...words, ...client], { maxBuffer: 16_000_000 });
-  // Its exit status also reports drops; its output has their number.
+  // A non-zero exit status may only mean that packets were dropped; the output contains their number.
   const text = await child.then(({ stdout }) => stdout, ({ stdout }: { stdout?: string }) => stdout ?? "");
   return readReport(text, (await cpuTime_ms(server.pid) ?? NaN) - before_ms);
 }
 
-/** Parses the output. An exchange is complete with its acknowledgement. */
+/** Parses perfdhcp's output. An exchange is complete when the client gets the acknowledgement. */
 function readReport(text: string, cpu_ms: number): Result {
   const [, offers = "", acks = ""] = text.split(/\*\*\*Statistics for: .*\*\*\*/);
   const figure = (part: string, name: string) => Number(new RegExp(`${name}: ([\\d.]+)`).exec(part)?.[1] ?? NaN);

@@ -1,5 +1,6 @@
-// The run over HTTP: the server with the permissions of `task start`, a load process with keep-alive connections, and the
-// same comparison of rows with acknowledged messages as in process.
+// The benchmark run over HTTP: a server with the permissions of `task start`, and a load process with keep-alive
+// connections. Afterwards, as in the runs without HTTP (trial.ts), the rows are compared with the acknowledged
+// messages.
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import process from "node:process";
@@ -15,7 +16,7 @@ import { countRows, expectEqual, type TrialResult } from "./trial.ts";
 
 export type HttpTrialOptions = {
   readonly databaseUrl: string;
-  /** Nodes whose role the load sets. */
+  /** Ids of the nodes whose role the load sets. */
   readonly ids: readonly string[];
   readonly connections: number;
   readonly seconds: number;
@@ -107,7 +108,7 @@ async function applyLoad(order: LoadOrder): Promise<LoadReport> {
   });
   let printed = "";
   child.stdout.on("data", (chunk) => printed += chunk);
-  // Through the pipe, because the key must not be in an argument list.
+  // Sends the order through standard input, because the key must not be in an argument list.
   child.stdin.end(JSON.stringify(order));
   const code = await new Promise<number | null>((done) => child.once("close", done));
   if (code !== 0) throw new Error(`the load process ended with ${code}`);

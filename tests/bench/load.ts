@@ -1,5 +1,5 @@
-// The load of the HTTP run, a separate process: connections that each send, wait for the reply, and repeat. It shares the
-// machine with the server, so it checks only the status and the length of a reply.
+// The load of the HTTP run, in a separate process: each connection sends a request, waits for the reply, and repeats.
+// To use little of the machine that it shares with the server, it checks only the status and the length of a reply.
 // Input: a LoadOrder as JSON on standard input. Output: a LoadReport as JSON on standard output.
 import { Buffer } from "node:buffer";
 import process from "node:process";
@@ -15,12 +15,12 @@ export type LoadOrder = {
 };
 
 export type LoadReport = {
-  /** Including the warm-up. */
+  /** The number of acknowledged messages, including those during the warm-up. */
   readonly acknowledged: number;
   readonly messages_per_s: number;
   readonly p50_ms: number;
   readonly p99_ms: number;
-  /** Processor time in cores, during the measurement. */
+  /** Processor time of this process during the measurement, in cores. */
   readonly cores: number;
 };
 
@@ -86,7 +86,7 @@ async function writeAll(socket: Deno.Conn, bytes: Uint8Array): Promise<void> {
   for (let at = 0; at < bytes.length;) at += await socket.write(bytes.subarray(at));
 }
 
-/** Reads one reply. Throws unless it is a 200 with a length. */
+/** Reads one reply. Throws unless it is a 200 with a Content-Length. */
 async function readAnswer(socket: Deno.Conn, buffer: Uint8Array): Promise<void> {
   let filled = 0;
   let end = Infinity;

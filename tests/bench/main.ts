@@ -1,5 +1,6 @@
-// The benchmark of the commit path: durable transitions per second, compared with pgbench's simple update on the same server
-// in the same run. They alternate, so that other load of the machine affects both. Options: --json, --rounds=N, --seconds=N.
+// The benchmark of the commit path: durable transitions per second, compared with pgbench's simple update on the same
+// server in the same run. The two alternate, so that other load on the machine affects both. Options: --json,
+// --rounds=N, --seconds=N.
 import process from "node:process";
 import { parseArgs } from "node:util";
 import { createEngine } from "../../actors/engine/engine.ts";
@@ -21,14 +22,14 @@ import { cnSubject, lampSubject, type Subject } from "./subjects.ts";
 import { runTrial } from "./trial.ts";
 
 const ACTORS = 1_000;
-/** Senders on one hot actor: enough to fill the next unit while one commits. */
+/** The number of concurrent senders to one hot actor: enough to fill the next unit while one commits. */
 const HOT_SENDERS = 512;
 const HTTP_CONNECTIONS = 250;
 const HTTP_NAME = `HTTP: ${ACTORS} actors, ${HTTP_CONNECTIONS} connections`;
-/** Six heartbeats per agent, and a repeat of every long poll. */
+/** Long enough for six heartbeats per agent, and for every long poll to be repeated. */
 const AGENTS_SECONDS = 30;
 const DATABASE = "bench_engine";
-/** Counting a million rows takes longer than the server's own limit. */
+/** Statement timeout for counting a million rows, which takes longer than the server's own limit. */
 const COUNT_LIMIT_MS = 60_000;
 
 const { values } = parseArgs({
@@ -74,7 +75,7 @@ try {
 } finally {
   await cluster.remove();
 }
-process.exit(0); // The driver keeps idle sockets for a while.
+process.exit(0); // Ends the process now: the database driver keeps idle sockets open for a while.
 
 /** Runs all loads of one subject on a fresh database, between two runs of pgbench. */
 async function runGroup(subject: Subject, yardstick: Yardstick | null): Promise<Line[]> {
@@ -111,7 +112,7 @@ type Pgbench = Pick<Line, "pgbench_tps" | "pgbench_cpu_us">;
 
 async function measureYardstick(yardstick: Yardstick | null): Promise<Pgbench> {
   if (yardstick === null) return { pgbench_tps: null, pgbench_cpu_us: null };
-  // Our own time includes pgbench, a child that has ended by then.
+  // This process's own time includes pgbench, a child that has ended by then.
   const used_ms = () => Promise.all([cpuTime_ms(process.pid), cpuTime_ms(cluster.pid())]);
   const [oursBefore, serverBefore] = await used_ms();
   const pgbench_tps = await yardstick.run(seconds);

@@ -1,5 +1,6 @@
-// A control plane with its own database, one tenant, and a VPC with very many routes and firewall rules beside other VPCs.
-// All VPCs grow together, so that the rows of one are spread over the whole table, as after years.
+// A control plane with its own database, one tenant, a VPC with very many routes and firewall rules, and other VPCs.
+// The rows of all VPCs are inserted in turn, so that the rows of each are spread over the whole table, as after years
+// of use.
 import { randomBytes } from "node:crypto";
 import type { Vpc } from "../../src/contract/network.ts";
 import { KEY_LOOKUP_CHARS, KEY_SECRET_CHARS } from "../../src/contract/limits.ts";
@@ -10,12 +11,12 @@ import { formatApiKey } from "../../src/lib/ids/api-key.ts";
 import { type ControlPlane, openControlPlane } from "../../src/wiring.ts";
 import { databaseUrl } from "../support/database-url.ts";
 
-/** Numbers of rows in each of the two tables. */
+/** The number of rows in each of the tables route and firewall_rule. */
 export type SiteSize = {
-  /** In the measured VPC. */
+  /** Rows in the measured VPC. */
   readonly rows: number;
   readonly others: number;
-  /** In each other VPC. */
+  /** Rows in each of the other VPCs. */
   readonly rows_each: number;
 };
 
@@ -28,21 +29,21 @@ export type NetworkSite = {
   readonly project_id: string;
   readonly vpc_id: string;
   readonly route_table_id: string;
-  /** Ids of the VPC's routes, in the order of lists. */
+  /** Ids of the measured VPC's routes, in the order in which they are listed. */
   readonly routes: readonly string[];
   readonly rules: readonly string[];
-  /** Sends a request with the tenant's key through the whole HTTP handler. */
+  /** Sends a request with the tenant's key through the complete HTTP handler. */
   readonly call: Call;
   /** Sends a request with the root key. */
   readonly asRoot: Call;
-  /** Reopens the control plane, so that its connections get the database's present settings. */
+  /** Reopens the control plane, so that its connections use the database's present settings. */
   reopen(): Promise<void>;
   close(): Promise<void>;
 };
 
-/** From RFC 5737's range for documentation. */
+/** A client address, from RFC 5737's range for documentation. */
 const ADDRESS = "192.0.2.10";
-/** Filling and analyzing a million rows takes longer than the server's own limit. */
+/** Statement timeout for inserting and analyzing a million rows, which takes longer than the server's own limit. */
 const FILL_LIMIT_MS = 600_000;
 
 export async function openNetworkSite(
@@ -116,7 +117,7 @@ function letters(count: number): string {
   return randomBytes(count).toString("base64url").slice(0, count);
 }
 
-/** Inserts the other VPCs of the project. $1 is the measured VPC, $2 the number of others. */
+/** SQL that inserts the other VPCs of the project. $1: the measured VPC; $2: the number of others. */
 const OTHER_VPCS = `
   with other as (
     select gen_random_uuid() as id, gen_random_uuid() as route_table_id, n, v.tenant_id, v.project_id,
@@ -132,7 +133,10 @@ const OTHER_VPCS = `
   select id, gen_random_uuid(), 1, 'live', tenant_id, project_id, route_table_id, 'other-' || n, '', vni, '10.0.0.0/8',
          'fd00::/16', berth_now() from other`;
 
-/** Alternates the rows of all VPCs. $1 is the measured VPC, $2 its rows, $3 the rows of each other VPC. */
+/**
+ * SQL that lists the rows to insert, alternating between all VPCs. $1: the measured VPC; $2: its number of rows; $3:
+ * the number of rows of each other VPC.
+ */
 const IN_TURNS = `
   select v.tenant_id, v.project_id, v.id as vpc_id, v.main_route_table_id as route_table_id, k
     from (select *, case when id = $1 then $2::int else $3::int end as rows from vpc) v, generate_series(0, rows - 1) k
@@ -153,7 +157,8 @@ async function fill(url: string, vpc_id: string, { rows, others, rows_each }: Si
   const session = async <T>(use: (client: Connection) => Promise<T>): Promise<T> => {
     const client = await openClient({ url, statementLimit_ms: FILL_LIMIT_MS });
     try {
-      // The rows refer to existing rows; a foreign key check per row would take longer than all the rest.
+      // Disables foreign key checks: all referenced rows exist, and a check per row would take longer than all the
+      // rest.
       await client.query("set session_replication_role = replica");
       return await use(client);
     } finally {
@@ -166,7 +171,7 @@ async function fill(url: string, vpc_id: string, { rows, others, rows_each }: Si
   );
   return await session(async (client) => {
     await client.query("vacuum (analyze) vpc, route_table, route, firewall_rule");
-    // Otherwise the checkpoint's writes would fall into the measurement.
+    // Otherwise a checkpoint could write the new rows during the measurement.
     await client.query("checkpoint");
     const ids = async (table: string) => {
       const found = await client.query<{ id: string }>(`select id from ${table} where vpc_id = $1 order by id`, [

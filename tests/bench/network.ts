@@ -1,6 +1,7 @@
-// Compares requests for very many routes and firewall rules with the same requests to a control plane with few, in one
-// process on one server. They alternate, so that other load of the machine affects both. Then it checks the plans of every
-// such request. Single run: `deno run -A tests/bench/network.ts`, with --json, --samples=N.
+// Compares requests to a control plane with very many routes and firewall rules with the same requests to one with few,
+// in one process on one database server. The requests alternate, so that other load on the machine affects both. Then
+// it checks the query plans of each kind of request. Single run: `deno run -A tests/bench/network.ts`, with --json,
+// --samples=N.
 import process from "node:process";
 import { parseArgs } from "node:util";
 import { type OwnCluster, ownCluster } from "../support/cluster.ts";
@@ -23,15 +24,15 @@ const FEW: SiteSize = { rows: 1_000, others: 0, rows_each: 0 };
 const MANY: SiteSize = { rows: 100_000, others: 400, rows_each: 1_000 };
 export const SAMPLES = 1_000;
 const WARMING_SAMPLES = 100;
-/** Target for the ratio of the p99 with many to the p99 with few. */
+/** Target: the highest ratio of the p99 with many rows to the p99 with few. */
 const P99_RATIO_MAX = 1.2;
-/** A plan may not scan a larger table. */
+/** A plan may not scan the whole of a table with more rows than this. */
 const LARGE_ROWS = 10_000;
 
 type Table = typeof TABLES[number];
 type Request = { readonly method: string; readonly path: string; readonly body?: object };
 
-/** Requests by kind; `number` differs each time. */
+/** The measured requests by kind; `number` differs for each request. */
 const REQUESTS: { readonly [name: string]: (site: NetworkSite, table: Table, number: number) => Request } = {
   create: (site, table, number) => ({ method: "POST", path: LISTS[table](site), body: bodyOf(table, number) }),
   get: (site, table) => ({ method: "GET", path: `${RECORDS[table]}/${anyOf(idsOf(site, table))}` }),
@@ -46,7 +47,7 @@ export type NetworkLine = {
   readonly many: Quantiles;
   readonly p50_ratio: number;
   readonly p99_ratio: number;
-  /** The same ratio between two halves of the samples with few: the noise of equal requests. */
+  /** The p99 ratio between two halves of the samples with few rows: the noise between equal requests. */
   readonly p99_noise: number;
 };
 type Quantiles = { readonly p50_ms: number; readonly p99_ms: number };
@@ -54,7 +55,7 @@ type Quantiles = { readonly p50_ms: number; readonly p99_ms: number };
 export type NetworkReport = {
   readonly lines: readonly NetworkLine[];
   readonly plans: number;
-  /** Each request that scanned a large table, with the table. */
+  /** Each request that scanned a whole large table, with the table's name. */
   readonly whole: readonly string[];
 };
 
@@ -80,7 +81,7 @@ async function measure(sites: readonly [NetworkSite, NetworkSite], samples: numb
   );
   for (let number = -WARMING_SAMPLES; number < samples; number++) {
     for (const { request, times_ms } of series) {
-      // The second request finds warm processor caches.
+      // Alternates the order, because the second request finds warm processor caches.
       for (const index of number % 2 === 0 ? [0, 1] : [1, 0]) {
         const site = sites[index]!;
         const ms = await timeOf(site, request(site, FREE_NUMBERS + WARMING_SAMPLES + number));
@@ -89,7 +90,7 @@ async function measure(sites: readonly [NetworkSite, NetworkSite], samples: numb
     }
   }
   return series.map(({ name, times_ms }) => {
-    const [few, many] = times_ms.map(quantilesOf) as [Quantiles, Quantiles]; // One result per site.
+    const [few, many] = times_ms.map(quantilesOf) as [Quantiles, Quantiles]; // In the order of `sites`.
     const p50_ratio = many.p50_ms / few.p50_ms;
     return {
       name,
@@ -103,7 +104,10 @@ async function measure(sites: readonly [NetworkSite, NetworkSite], samples: numb
   });
 }
 
-/** Compares pairs, because the order alternates. */
+/**
+ * Returns the p99 ratio between two halves of the samples. Assigns pairs of samples to the halves, because the order of
+ * the sites alternates.
+ */
 function noiseOf(times_ms: readonly number[]): number {
   const half = (rest: number) => quantilesOf(times_ms.filter((_, n) => (n >> 1) % 2 === rest)).p99_ms;
   const [one, other] = [half(0), half(1)];
@@ -128,7 +132,10 @@ function anyOf(ids: readonly string[]): string {
   return ids[Math.floor(Math.random() * ids.length)] ?? "";
 }
 
-/** Returns a page after a random record of the middle half, with whole pages before and after it. */
+/**
+ * Returns the path of a page that starts after a random record of the middle half, so that there are whole pages before
+ * and after it.
+ */
 function middlePage(site: NetworkSite, table: Table): string {
   const ids = idsOf(site, table);
   return pageAfter(site, table, ids[Math.floor(ids.length * (1 + 2 * Math.random()) / 4)] ?? "");
@@ -184,5 +191,5 @@ if (import.meta.main) {
   } finally {
     await cluster.remove();
   }
-  process.exit(0); // The driver keeps idle sockets for a while.
+  process.exit(0); // Ends the process now: the database driver keeps idle sockets open for a while.
 }

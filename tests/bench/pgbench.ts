@@ -1,5 +1,5 @@
-// PostgreSQL's own benchmark on the same server, as the reference. `-N` is its simple update: one update, one select and one
-// insert per transaction, over the same loopback TCP.
+// pgbench, PostgreSQL's own benchmark, on the same server, as the reference. `-N` is its simple update: one update, one
+// select and one insert per transaction, over the same loopback TCP.
 import { execFile } from "node:child_process";
 import process from "node:process";
 import { promisify } from "node:util";
@@ -8,17 +8,17 @@ import { databaseUrl } from "../support/database-url.ts";
 import { pathOf } from "../support/optional-programs.ts";
 
 const DATABASE = "bench_yardstick";
-/** 10 branches, 1,000,000 accounts: clients rarely wait for each other's rows. */
+/** pgbench's scale factor: 10 branches and 1,000,000 accounts, so that clients rarely wait for each other's rows. */
 const SCALE = 10;
 const CLIENTS = 8;
 const THREADS = 2;
 
 export type Yardstick = {
-  /** Runs for a time. Returns transactions per second. */
+  /** Runs pgbench for a time. Returns transactions per second. */
   run(seconds: number): Promise<number>;
 };
 
-/** Finds pgbench and fills its tables in a separate database. Returns null without pgbench. */
+/** Finds pgbench and fills its tables in a separate database. Returns null if pgbench is not installed. */
 export async function preparePgbench(serverUrl: string): Promise<Yardstick | null> {
   const program = pathOf("pgbench");
   if (program === null) return null;
@@ -40,7 +40,7 @@ export async function preparePgbench(serverUrl: string): Promise<Yardstick | nul
 
 async function pgbench(program: string, url: string, argv: readonly string[]): Promise<string> {
   const { hostname, port, username, password, pathname } = new URL(url);
-  // Through the environment, because the password must not be in an argument list.
+  // Passes the password in the environment, because it must not be in an argument list.
   const env = {
     PATH: process.env.PATH,
     PGHOST: hostname,

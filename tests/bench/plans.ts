@@ -1,12 +1,12 @@
-// The plans that PostgreSQL executed. auto_explain writes them into the server's log, including plans inside functions,
-// checks and foreign keys. The settings belong to one database and apply to later connections.
+// Records the query plans that PostgreSQL executed. auto_explain writes them into the server's log, including plans
+// inside functions, checks and foreign keys. The settings are made for one database and apply to later connections.
 import { open, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { openClient } from "../../src/db/pool.ts";
 
-/** A plan's node that reads a table. */
+/** A node of a query plan that reads a table. */
 export type Scan = {
-  /** Such as Seq Scan or Index Scan. */
+  /** The node's type, such as Seq Scan or Index Scan. */
   readonly node: string;
   readonly table: string;
   /** The statement that was planned. */
@@ -23,7 +23,7 @@ const SETTINGS = {
   "auto_explain.log_min_duration": "0",
   "auto_explain.log_nested_statements": "on",
   "auto_explain.log_format": "json",
-  // Parameters may be secret.
+  // Logs no parameters, because they may contain secrets.
   "auto_explain.log_parameter_max_length": "0",
 };
 
@@ -43,7 +43,7 @@ export async function recordPlans(
     async during(use) {
       const { size } = await stat(log);
       await use();
-      // A statement's plan is in the log before its reply is sent.
+      // PostgreSQL logs a statement's plan before it sends the reply.
       return scansIn(await readFrom(log, size));
     },
   };
@@ -80,19 +80,19 @@ function scansIn(log: string): Scan[] {
 
 function scansOf(node: Node, statement: string): Scan[] {
   const table = node["Relation Name"];
-  // The node above the one that found a row names the table that is written.
+  // A ModifyTable node names the table that is written, so it is not a scan.
   const own = table === undefined || node["Node Type"] === "ModifyTable"
     ? []
     : [{ node: node["Node Type"], table, statement }];
   return [...own, ...(node.Plans ?? []).flatMap((child) => scansOf(child, statement))];
 }
 
-/** Returns the scans of whole tables among these tables. */
+/** Returns the scans that read one of these tables completely (Seq Scan). */
 export function wholeScans(scans: readonly Scan[], tables: readonly string[]): Scan[] {
   return scans.filter(({ node, table }) => node === "Seq Scan" && tables.includes(table));
 }
 
-/** Lists the tables with more rows, by the statistics. */
+/** Lists the tables with more than `rows` rows, according to the statistics. */
 export async function largeTables(databaseUrl: string, rows: number): Promise<string[]> {
   const client = await openClient({ url: databaseUrl });
   try {

@@ -1,10 +1,10 @@
-// The figures of all rounds, as a table or as data.
+// Computes and prints the figures of all rounds.
 import type { TrialResult } from "./trial.ts";
 
 export type Line = TrialResult & {
   readonly subject: string;
   readonly name: string;
-  /** Mean of the pgbench runs before and after. */
+  /** Mean of the pgbench runs before and after the measurement, in transactions per second. */
   readonly pgbench_tps: number | null;
   /** Processor time per pgbench transaction, pgbench and server together, in microseconds. */
   readonly pgbench_cpu_us: number | null;
@@ -18,7 +18,10 @@ export type Summary = {
   readonly messages_per_s: number;
   readonly pgbench_tps: number | null;
   readonly ratio: number | null;
-  /** Processor time per message, Berth and database server together; likewise per pgbench transaction. */
+  /**
+   * Processor time per message in microseconds, of Berth and the database server together. `pgbench_cpu_us` is the time
+   * per pgbench transaction.
+   */
   readonly cpu_us: number | null;
   readonly pgbench_cpu_us: number | null;
   readonly engine_cores: number | null;

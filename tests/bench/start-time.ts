@@ -1,5 +1,5 @@
-// The time in which an executable starts and prints its help, relative to an empty program from the same compiler, built and
-// measured in the same run, in turn. Single run: `deno run -A tests/bench/start-time.ts`.
+// Measures how long an executable takes to start and print its help, relative to an empty program that the same
+// compiler built. Both are measured in the same run, in turn. Single run: `deno run -A tests/bench/start-time.ts`.
 import { spawnSync } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -9,14 +9,14 @@ import { median } from "./report.ts";
 
 const EXECUTABLES = ["opsctl", "tenantctl"] as const;
 const RUNS = 60;
-/** Warms the file cache and the processor. */
+/** Unmeasured runs that warm the file cache and the processor. */
 const WARMING_RUNS = 5;
-/** Target for the start time of the help, relative to an empty executable. */
+/** Target: the highest ratio of the time to print the help to the time of the empty executable. */
 export const START_RATIO_MAX = 3;
 
 export type StartTime = { readonly name: string; readonly ms: number; readonly ratio: number };
 
-/** Returns medians, the empty executable first. */
+/** Returns median times, the empty executable's first. */
 export async function measureStarts(): Promise<StartTime[]> {
   const folder = await mkdtemp(join(tmpdir(), "bench-start-"));
   try {

@@ -1,5 +1,5 @@
-// The actors of the benchmark: a lamp (a row of a hundred bytes, a small reply) and a compute node as in production (a row
-// with 2 kB of hardware inventory, the whole view as the reply, an audit entry per message).
+// The actors of the benchmark: a lamp (a row of a hundred bytes, a small reply) and a compute node as in production (a
+// row with 2 kB of hardware inventory, a reply with the whole view, an audit entry per message).
 import { randomUUID } from "node:crypto";
 import { cn } from "../../actors/cn/transition.ts";
 import type { AnyBehavior, Message, Origin } from "../../actors/engine/types.ts";
@@ -11,11 +11,11 @@ export type Subject = {
   readonly name: string;
   readonly behavior: AnyBehavior;
   readonly origin: Origin;
-  /** Creates tables that are not in the migrations. */
+  /** Creates the tables that are not in the migrations. */
   prepare(owner: DbClient): Promise<void>;
-  /** Creates actors at version 1. Returns their ids. */
+  /** Inserts actors at version 1. Returns their ids. */
   seed(owner: DbClient, actors: number): Promise<readonly string[]>;
-  /** Returns the `turn`-th message to an actor; each changes the row. */
+  /** Returns the `turn`-th message to an actor. Each message changes the row. */
   message(turn: number): Message;
 };
 
@@ -52,7 +52,7 @@ export const cnSubject: Subject = {
   message: (turn) => ({ type: "set_role", role: CN_ROLES[(turn + 1) % CN_ROLES.length] ?? "both" }),
 };
 
-/** Inserts pending nodes as registration leaves them. */
+/** Inserts pending nodes in the state after registration. */
 export async function seedNodes(owner: DbClient, actors: number): Promise<readonly string[]> {
   const ids = Array.from({ length: actors }, () => randomUUID());
   await owner.query(

@@ -1,5 +1,5 @@
-// One run: senders that each wait for the reply before the next message, for a fixed time. Afterwards the tables must have
-// exactly one transition and one reply per acknowledged message.
+// Runs one measurement: for a fixed time, senders send messages, each waiting for the reply before its next message.
+// Afterwards the tables must contain exactly one transition and one reply per acknowledged message.
 import type { Engine } from "../../actors/engine/engine.ts";
 import type { DbClient } from "../../src/db/pool.ts";
 import { cpuTime_ms } from "./cpu-time.ts";
@@ -11,7 +11,7 @@ export type TrialOptions = {
   readonly ids: readonly string[];
   /** Number of messages that each actor got in earlier runs; updated by each run. */
   readonly sent: Map<string, number>;
-  /** Senders per actor, which is the number of outstanding messages per actor. */
+  /** The number of senders per actor, and so the number of outstanding messages per actor. */
   readonly senders: number;
   readonly seconds: number;
   readonly db: DbClient;
@@ -20,16 +20,16 @@ export type TrialOptions = {
 
 export type TrialResult = {
   readonly messages_per_s: number;
-  /** 1 is one core busy for the whole run. Null on systems without this information. */
+  /** Processor time in cores: 1 is one core busy for the whole run. Null on systems without this information. */
   readonly engine_cores: number | null;
   readonly server_cores: number | null;
-  /** Only over HTTP: the load process and the response times. */
+  /** Only in runs over HTTP: the load process's cores and the response times. */
   readonly load_cores?: number;
   readonly p50_ms?: number;
   readonly p99_ms?: number;
 };
 
-/** Unmeasured time at the start that warms plans, caches and compiled code. */
+/** Unmeasured time at the start, which warms query plans, caches and compiled code. */
 const WARM_UP_MS = 1_500;
 
 export async function runTrial(options: TrialOptions): Promise<TrialResult> {
@@ -88,7 +88,7 @@ async function checkRows({ db, subject, ids }: TrialOptions, before: RowCounts, 
   const after = await countRows(db);
   expectEqual("transition rows", after.transitions - before.transitions, acknowledged);
   expectEqual("reply rows", after.replies - before.replies, acknowledged);
-  // Seeds are at version 1 without a transition row.
+  // Seeded actors are at version 1 and have no transition row.
   const { rows } = await db.query<{ risen: number }>(
     `select coalesce(sum(version - 1), 0)::bigint - (select count(*) from transition where actor_id = any($1::text[])) as risen
        from ${subject.behavior.table} where ${subject.behavior.key} = any($2::uuid[])`,
