@@ -17,7 +17,7 @@ export type Signals = {
    */
   status(server_uuid: string, payload: unknown, timing?: TimedStatus): Promise<Fault | null>;
   capacity(server_uuid: string, report: unknown): Promise<Fault | null>;
-  /** Renews the leases of those of these jobs that this node has claimed. */
+  /** Renews the leases of these jobs. Ignores jobs that this node has not claimed. */
   running(server_uuid: string, jobs: readonly string[]): Promise<Fault | null>;
   /** Stores the progress of a job, if this node has claimed it. */
   progress(server_uuid: string, report: JobProgressReport): Promise<Fault | null>;

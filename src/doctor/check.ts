@@ -12,7 +12,7 @@ export type Check = {
    */
   readonly severity: "warn" | "fail";
   readonly query: string;
-  /** What the operator must do. Null for an invariant: a violation is a bug (BROKEN in examine.ts). */
+  /** The action for the operator. Null for an invariant, whose violation is a bug (BROKEN in examine.ts). */
   readonly fix: string | null;
 };
 

@@ -37,7 +37,7 @@ export type NodeOptions = {
   readonly pace: Pace;
   /** The report to send; null for no capacity reports. */
   readonly capacity: CapacityReportBody | null;
-  /** When the agent starts, by performance.now(). */
+  /** The delay before the agent starts, in milliseconds. */
   readonly begin_ms: number;
   /** Whether each heartbeat opens a new connection. */
   readonly beats_once: boolean;

@@ -40,7 +40,7 @@ async function startProcess() {
   return { hints, heard, payloads, stop: () => listener.close() };
 }
 
-test("a hint reaches listeners of this process at once and those of other processes soon, each exactly once", async () => {
+test("a hint reaches listeners of this process at once and listeners of other processes soon, each exactly once", async () => {
   const [here, there] = await Promise.all([startProcess(), startProcess()]);
   here.hints.hint(refs("1"));
   here.hints.hint(refs("2", "1"));

@@ -27,7 +27,7 @@ export type Operation = Omit<Intent, "method"> & {
   /** Null for registrations, because each attempt is a separate registration. */
   readonly idempotency_key: string | null;
   readonly attempts: Attempt[];
-  /** What the client knows about the outcome in the end. */
+  /** The outcome of the operation, as far as the client knows it in the end. */
   outcome: "acknowledged" | "refused" | "unknown";
   answer: unknown;
 };

@@ -1,5 +1,5 @@
-// Compares the clients' replies with the database. Each check returns the violations as texts; an empty list means that
-// there are none. INV-n are in docs/reliability.md, "Invariants".
+// Compares the clients' replies with the database. Each check returns the violations as texts; an empty list means no
+// violation. INV-n are in docs/reliability.md, "Invariants".
 import type { DbClient } from "../../src/db/pool.ts";
 import { brokenInvariants } from "../doctor/broken.ts";
 import { type Operation, REQUEST_LIMIT_MS } from "./client.ts";
