@@ -1,4 +1,4 @@
-// The address of a boot record: the lowest free one of the admin network, chosen inside the commit, and kept as long as
+// The IP address of a boot record: the lowest free one of the admin network, chosen inside the commit, and kept while
 // the record exists. docs/reliability.md INV-7.
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
@@ -17,7 +17,7 @@ afterAll(async () => {
 });
 afterEach(() => expectInvariants(t.db));
 
-/** The network 10.30.<third>.0/24; its range is .10 to .200 by default. */
+/** Returns a policy's network 10.30.<third>.0/24, whose address range is .10 to .200 unless changed. */
 function block(third: number, changes: Record<string, unknown> = {}) {
   const at = (last: number) => `10.30.${third}.${last}`;
   return {
@@ -34,7 +34,7 @@ const use = async (admin_network: Record<string, unknown>) => void okOf(await pu
 const addressOf = async (mac: string) => okOf(await seen(t, mac)).address as string;
 const nextAddress = () => addressOf(newMac());
 
-test("addresses are assigned from the lowest up, without the gateway", async () => {
+test("addresses are assigned in ascending order, without the gateway's", async () => {
   await use(block(1, { gateway: "10.30.1.12" }));
   const got = [];
   for (let n = 0; n < 4; n += 1) got.push(await nextAddress());
@@ -52,7 +52,7 @@ test("in the smallest network all addresses are assigned but network, gateway an
   expect(okOf(await seen(t, newMac()))).toMatchObject({ state: "discovered", address: null });
 });
 
-test("host bits of the block are dropped", async () => {
+test("host bits in the network's block are ignored", async () => {
   await use(block(3, { ipv4_block: "10.30.3.77/24" }));
   expect(await nextAddress()).toBe("10.30.3.10");
 });
@@ -68,7 +68,7 @@ test("a record keeps its address through decommission and reactivation; no other
   expect(okOf(await t.call("POST", `/v2/cn-boot/${mac}/authorize`)).address).toBe("10.30.4.10");
 });
 
-test("after a change of the range the lowest free address in it is next; assigned addresses stay assigned", async () => {
+test("after a change of the range, the next machine gets its lowest free address; assigned addresses stay assigned", async () => {
   await use(block(5));
   for (const last of [10, 11, 12]) expect(await nextAddress()).toBe(`10.30.5.${last}`);
   await use(block(5, { provision_start_ipv4: "10.30.5.12" }));
@@ -81,7 +81,7 @@ test("after a change of the range the lowest free address in it is next; assigne
   expect(await nextAddress()).toBe("10.30.5.16");
 });
 
-test("a larger block that contains the old one assigns the addresses that the old one had left", async () => {
+test("a larger block that contains the old one first assigns the free addresses of the old one", async () => {
   await use(block(7, { provision_end_ipv4: "10.30.7.11" }));
   for (const last of [10, 11]) expect(await nextAddress()).toBe(`10.30.7.${last}`);
   expect(okOf(await seen(t, newMac())).state).toBe("discovered");
@@ -89,7 +89,7 @@ test("a larger block that contains the old one assigns the addresses that the ol
   for (const last of [9, 12]) expect(await nextAddress()).toBe(`10.30.7.${last}`);
 });
 
-test("64 machines seen at once by two processes, each twice, get 64 addresses without a gap", async () => {
+test("64 machines that two processes see at once, each twice, get 64 addresses without a gap", async () => {
   await use(block(8));
   const macs = Array.from({ length: 64 }, newMac);
   const answers = await Promise.all(
@@ -101,7 +101,7 @@ test("64 machines seen at once by two processes, each twice, get 64 addresses wi
   expect(lasts).toEqual(Array.from({ length: 64 }, (_, index) => 10 + index));
 });
 
-test("64 machines seen while the policy switches between two networks: every record fits one network", async () => {
+test("64 machines are seen while the policy switches between two networks: every record fits one of the networks", async () => {
   await use(block(9));
   const changes = (async () => {
     for (let n = 0; n < 8; n += 1) await use(block(n % 2 === 0 ? 10 : 9));
@@ -109,7 +109,7 @@ test("64 machines seen while the policy switches between two networks: every rec
   const answers = await Promise.all(Array.from({ length: 64 }, (_, n) => seen(n % 2 === 0 ? t : other, newMac())));
   await changes;
   for (const answer of answers) {
-    // The policy changed five times during one request: the booter retries.
+    // 409 means that the policy changed five times during one request. A booter would retry.
     if (answer.status === 409) expect(answer.body.error_code).toBe("PolicyChanged");
     else expect(answer.body.networking.gateway).toBe(`10.30.${answer.body.address.split(".")[2]}.1`);
   }
@@ -133,7 +133,7 @@ test("a decision made just before a change of the network is repeated, never a m
   expect(okOf(held)).toMatchObject({ address: "10.30.12.10", networking: { gateway: "10.30.12.1", prefix_len: 24 } });
 });
 
-test("a policy put that fails leaves the pool as it was", async () => {
+test("a refused change of the policy does not change the addresses that are assigned next", async () => {
   await use(block(13));
   expect(await nextAddress()).toBe("10.30.13.10");
   const headers = { "if-match": '"boot-policy-1"' };

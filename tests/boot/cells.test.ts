@@ -5,7 +5,7 @@ import type { BootRecordState } from "../../actors/boot-record/state.ts";
 import { bootRecord, bootRecordTable } from "../../actors/boot-record/transition.ts";
 import type { Out } from "../../actors/engine/types.ts";
 
-// same: no change; a text with spaces: the message of a 409.
+// "same": the record does not change. A text with spaces: the message of a 409.
 const EXPECTED: Record<string, Record<string, string>> = {
   seen: { absent: "enrolling", discovered: "same", enrolling: "same", enrolled: "same", decommissioned: "same" },
   authorize: {
@@ -131,12 +131,12 @@ const CELLS = Object.entries(EXPECTED).flatMap(([message, row]) =>
   Object.entries(row).map(([state, expected]) => [message, state, expected] as const)
 );
 
-test("the cells above are exactly the cells of the table", () => {
+test("EXPECTED has exactly the cells of the transition table", () => {
   const cells = Object.entries(bootRecordTable).flatMap(([type, row]) => Object.keys(row).map((s) => `${type}/${s}`));
   expect(CELLS.map(([message, state]) => `${message}/${state}`).sort()).toEqual(cells.sort());
 });
 
-test.each(CELLS)("%s of a record that is %s: %s", (message, state, expected) => {
+test.each(CELLS)("the message %s to a record that is %s: %s", (message, state, expected) => {
   expect(describeOut(step(IN[state] ?? null, MESSAGES[message as BootRecordMessage["type"]]))).toBe(expected);
 });
 
@@ -149,7 +149,7 @@ test.each(["enroll", "rearm", "retire"] as const)(
   },
 );
 
-test("an enrolment uses the assigned image, otherwise the policy's, and is refused without either", () => {
+test("an enrolment uses the record's assigned image, otherwise the policy's image, and is refused without either", () => {
   const enrolling = IN["enrolling"] as BootRecordState;
   const without = { ...MESSAGES.enroll, enrollment_pi: null };
   const assigned: BootRecordState = { ...BASE, ...HELD, server_uuid: null, assigned_pi: "own", state: "enrolling" };

@@ -1,4 +1,4 @@
-// Messages in one commit call of one process. All conditions of a call are checked before its first row is written, so
+// Messages that one process commits in one call. All conditions are checked before the call's first row is written, so
 // messages that exclude each other must not share a call.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Outcome } from "../../actors/engine/types.ts";
@@ -44,21 +44,24 @@ function seen(second: number): Promise<Outcome> {
   );
 }
 
-test.each([["policy"], ["machine"]])("the %s first: the machine's record fits one policy", async (first) => {
-  const base = first === "policy" ? 1 : 101;
-  expect((await put(base)).ok).toBe(true);
-  version += 1;
-  for (let round = 0; round < 5; round += 1) {
-    const now = base + round;
-    const early = first === "machine" ? seen(now) : null;
-    const policy = put(now + 1);
-    const outcome = await (early ?? seen(now));
-    expect((await policy).ok).toBe(true);
+test.each([["policy"], ["machine"]])(
+  "a change of the policy and a seen machine at once, the %s first: the record fits one policy",
+  async (first) => {
+    const base = first === "policy" ? 1 : 101;
+    expect((await put(base)).ok).toBe(true);
     version += 1;
-    if (outcome.ok) {
-      const networking = { gateway: `10.${now}.0.1` };
-      expect(outcome.reply).toMatchObject({ address: expect.stringMatching(`^10[.]${now}[.]`), networking });
-    } else expect(outcome.fault.error_code).toBe("PolicyChanged");
-    await expectInvariants(fixture.db);
-  }
-});
+    for (let round = 0; round < 5; round += 1) {
+      const now = base + round;
+      const early = first === "machine" ? seen(now) : null;
+      const policy = put(now + 1);
+      const outcome = await (early ?? seen(now));
+      expect((await policy).ok).toBe(true);
+      version += 1;
+      if (outcome.ok) {
+        const networking = { gateway: `10.${now}.0.1` };
+        expect(outcome.reply).toMatchObject({ address: expect.stringMatching(`^10[.]${now}[.]`), networking });
+      } else expect(outcome.fault.error_code).toBe("PolicyChanged");
+      await expectInvariants(fixture.db);
+    }
+  },
+);

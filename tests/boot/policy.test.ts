@@ -15,7 +15,7 @@ const show = () => t.call("GET", "/v2/cn-boot-policy");
 const etag = async () => (await show()).headers.get("etag") ?? "";
 const putIf = (match: string, changes = {}) => putPolicy(t, changes, { headers: { "if-match": match } });
 
-test("by default every machine may enrol, but there is no address and no image", async () => {
+test("the default policy lets every machine enrol, but has no admin network and no image", async () => {
   const own = await openTestControlPlane();
   const { body, headers } = await own.call("GET", "/v2/cn-boot-policy");
   expect(body).toEqual({
@@ -31,7 +31,7 @@ test("by default every machine may enrol, but there is no address and no image",
   await own.close();
 });
 
-test("a put replaces the whole policy; a missing field is an error, not a removal", async () => {
+test("a PUT replaces the whole policy; a missing field is an error and removes nothing", async () => {
   const full = {
     auto_enroll: false,
     allowlist: [{ kind: "mac_prefix", value: "02:be" }, { kind: "service_tag", value: "TAG1" }],
@@ -48,14 +48,14 @@ test("a put replaces the whole policy; a missing field is an error, not a remova
   }
   const empty = await t.call("PUT", "/v2/cn-boot-policy", { body: {} });
   expect(empty.status).toBe(400);
-  // The message lists the first three.
+  // The message lists the first three missing fields.
   for (const field of Object.keys(full).slice(0, 3)) {
     expect(empty.body.message).toContain(`body.${field}: is required`);
   }
   expect((await show()).body).toEqual(full);
 });
 
-test("image and network can be null, other fields cannot", async () => {
+test("enrollment_pi and admin_network can be null, other fields cannot", async () => {
   const none = { ...POLICY, enrollment_pi: null, admin_network: null };
   expect(okOf(await t.call("PUT", "/v2/cn-boot-policy", { body: none }))).toEqual(none);
   for (const field of ["auto_enroll", "allowlist", "enrollment_kernel_args"]) {
@@ -65,14 +65,14 @@ test("image and network can be null, other fields cannot", async () => {
 });
 
 describe("If-Match", () => {
-  test("with the ETag of the last read or put succeeds", async () => {
+  test("a PUT with the ETag of the last read or PUT succeeds", async () => {
     const first = await putIf(await etag(), { enrollment_pi: "a" });
     expect(first.status).toBe(200);
     expect(first.headers.get("etag")).toBe(await etag());
     expect((await putIf(first.headers.get("etag") ?? "", { enrollment_pi: "b" })).status).toBe(200);
   });
 
-  test("with an older ETag is 412 and changes nothing", async () => {
+  test("a PUT with an older ETag gets 412 and changes nothing", async () => {
     const old = await etag();
     okOf(await putPolicy(t, { enrollment_pi: "mine" }));
     const [policy, current] = [(await show()).body, await etag()];
@@ -86,16 +86,16 @@ describe("If-Match", () => {
   });
 
   test.each(['"boot-policy-999"', '"x"', "boot-policy-1", 'W/"boot-policy-1"', '"boot-policy--1"', '""'])(
-    "%s is not a valid ETag: 412",
+    "a PUT with the invalid ETag %s gets 412",
     async (match) => expect((await putIf(match)).status).toBe(412),
   );
 
-  test("* and no header let the last writer win", async () => {
+  test("with * or without the header, the last writer wins", async () => {
     expect((await putIf("*", { enrollment_pi: "star" })).status).toBe(200);
     expect((await putPolicy(t, { enrollment_pi: "none" })).status).toBe(200);
   });
 
-  test("of 8 writers with one ETag exactly one succeeds", async () => {
+  test("of 8 concurrent writers with the same ETag exactly one succeeds", async () => {
     const match = await etag();
     const answers = await Promise.all(
       Array.from({ length: 8 }, (_, index) => putIf(match, { enrollment_pi: `writer-${index}` })),
@@ -105,13 +105,13 @@ describe("If-Match", () => {
     expect((await show()).body.enrollment_pi).toBe(`writer-${winner}`);
   });
 
-  test("a writer without an ETag never gets 412", async () => {
+  test("a writer without the header never gets 412", async () => {
     const answers = await Promise.all([1, 2, 3].map((n) => putPolicy(t, { enrollment_pi: `free-${n}` })));
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
     expect(new Set(answers.map(({ headers }) => headers.get("etag"))).size).toBe(3);
   });
 
-  test("a repeated put gets the ETag of the first one", async () => {
+  test("a PUT that is repeated with its Idempotency-Key gets the ETag of the first one", async () => {
     const headers = { "idempotency-key": "put once" };
     const first = await putPolicy(t, { enrollment_pi: "once" }, { headers });
     const again = await putPolicy(t, { enrollment_pi: "once" }, { headers });
@@ -123,7 +123,7 @@ describe("If-Match", () => {
 
 const network = (changes: Record<string, unknown>) => ({ admin_network: { ...POLICY.admin_network, ...changes } });
 
-describe("a value is refused, with the field in the message and nothing changed:", () => {
+describe("a policy is refused with the name of the field, and nothing changes, if it has this invalid value:", () => {
   test.each<[string, object]>([
     ["allowlist", { allowlist: [{ kind: "mac_prefix", value: "02:BE" }] }],
     ["allowlist", { allowlist: [{ kind: "mac_prefix", value: "02-be" }] }],
@@ -180,7 +180,7 @@ describe("a value is refused, with the field in the message and nothing changed:
   });
 });
 
-describe("a value is accepted:", () => {
+describe("a policy with this value is accepted:", () => {
   test.each<[object]>([
     [{ allowlist: [{ kind: "mac_prefix", value: "0a" }, { kind: "mac_prefix", value: "02:be:57:00:00:01" }] }],
     [{ allowlist: [{ kind: "service_tag", value: "a" }, { kind: "service_tag", value: "Z".repeat(64) }] }],
@@ -196,7 +196,7 @@ describe("a value is accepted:", () => {
     expect([answer.status, answer.body]).toEqual([200, expect.objectContaining(changes)]);
   });
 
-  test("the largest network with all its addresses; the lowest is assigned first", async () => {
+  test("the largest network with all its addresses is accepted; its lowest address is assigned first", async () => {
     const whole = {
       ipv4_block: "10.0.0.0/8",
       provision_start_ipv4: "10.0.0.1",
@@ -209,7 +209,7 @@ describe("a value is accepted:", () => {
   });
 });
 
-test("the audit entry of a put contains the policy", async () => {
+test("the audit entry of a change contains the policy", async () => {
   okOf(await putPolicy(t, { enrollment_pi: "audited" }));
   const { rows } = await t.db.query(
     "select audit->>'action' as action, audit->'payload'->>'enrollment_pi' as pi from transition order by id desc limit 1",

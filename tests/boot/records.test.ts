@@ -43,7 +43,7 @@ async function recordIn(state: (typeof STATES)[number]): Promise<string> {
 }
 
 describe("reactivate", () => {
-  test("makes a decommissioned record discovered: binding cleared; address, networking, provenance kept", async () => {
+  test("makes a decommissioned record discovered, clears its binding, and keeps address, networking and provenance", async () => {
     const run = await setUp(t);
     const [mac = ""] = run.macs;
     const enrolled = await showRecord(t, mac);
@@ -68,18 +68,21 @@ describe("reactivate", () => {
     expect(okOf(await post(mac, "reactivate"))).toEqual(before);
   });
 
-  test.each(["enrolling", "enrolled"] as const)("of an %s record is 409 and changes nothing", async (state) => {
-    const mac = await recordIn(state);
-    const before = await showRecord(t, mac);
-    expect(await post(mac, "reactivate")).toMatchObject({
-      status: 409,
-      body: {
-        message: `boot record is ${state}; only a decommissioned record can be reactivated`,
-        error_code: "Conflict",
-      },
-    });
-    expect(await showRecord(t, mac)).toEqual(before);
-  });
+  test.each(["enrolling", "enrolled"] as const)(
+    "of a record that is %s gets 409 and changes nothing",
+    async (state) => {
+      const mac = await recordIn(state);
+      const before = await showRecord(t, mac);
+      expect(await post(mac, "reactivate")).toMatchObject({
+        status: 409,
+        body: {
+          message: `boot record is ${state}; only a decommissioned record can be reactivated`,
+          error_code: "Conflict",
+        },
+      });
+      expect(await showRecord(t, mac)).toEqual(before);
+    },
+  );
 });
 
 describe("rescue", () => {
@@ -119,7 +122,7 @@ describe("rescue", () => {
     expect(okOf(await post(mac, "authorize"))).toMatchObject({ state: "enrolling", address: rescued.address });
   });
 
-  test("of a record without an address is 409 if none is free or there is no network, and changes nothing", async () => {
+  test("of a record without an address gets 409 if no address is free or there is no network, and changes nothing", async () => {
     const mac = await recordIn("discovered");
     const tiny = { provision_start_ipv4: "10.20.0.1", provision_end_ipv4: "10.20.0.2" };
     okOf(await putPolicy(t, { admin_network: { ...POLICY.admin_network, ...tiny } }));
@@ -149,14 +152,14 @@ describe("rescue", () => {
 });
 
 describe("assign", () => {
-  test.each(STATES)("of a staged image works on a record that is %s", async (state) => {
+  test.each(STATES)("of a staged image succeeds for a record that is %s", async (state) => {
     const mac = await recordIn(state);
     const { updated_at: _before, ...before } = await showRecord(t, mac);
     const { updated_at: _after, ...after } = okOf(await post(mac, "assign", { platform_image: "pi-2" }));
     expect(after).toEqual({ ...before, assigned_pi: "pi-2" });
   });
 
-  test("of an image that no booter has staged is 400 and changes nothing", async () => {
+  test("of an image that no booter has staged gets 400 and changes nothing", async () => {
     const mac = await recordIn("enrolling");
     const before = await showRecord(t, mac);
     expect(await post(mac, "assign", { platform_image: "pi-4" })).toMatchObject({
@@ -167,11 +170,11 @@ describe("assign", () => {
   });
 
   test.each([{}, { platform_image: "a..b" }, { platform_image: "" }, { platform_image: "pi-2", pi: "pi-2" }])(
-    "%j is 400",
+    "with the body %j gets 400",
     async (body) => expect((await post(await recordIn("discovered"), "assign", body)).status).toBe(400),
   );
 
-  test("before a setup decides which image the machine enrols with; otherwise it is the policy's image", async () => {
+  test("before a setup decides which image the node boots after it; without it, that is the policy's image", async () => {
     const machine = newMachine();
     const [first = "", second = ""] = machine.macs;
     okOf(await seen(t, first));
@@ -211,7 +214,7 @@ describe("decommission", () => {
     });
   });
 
-  test("is refused for a record of a node in a second setup until that ends", async () => {
+  test("is refused for a record of a node that is set up again, until that setup ends", async () => {
     const run = await setUp(t);
     const [mac = ""] = run.macs;
     okOf(await onNode(t, "POST", run, "/factory-reset"));
@@ -223,7 +226,7 @@ describe("decommission", () => {
     expect(okOf(await post(mac, "decommission")).state).toBe("decommissioned");
   });
 
-  test("during a setup is permanent; the machine's other records enrol at its end", async () => {
+  test("during a setup is permanent; the machine's other records are enrolled at the end of the setup", async () => {
     const run = await settingUp(t);
     okOf(await post(run.macs[0] ?? "", "decommission"));
     okOf(
@@ -234,20 +237,23 @@ describe("decommission", () => {
   });
 });
 
-test.each(["reactivate", "rescue", "rescue/clear", "decommission"])("%s of an unknown MAC is 404", async (verb) => {
-  const mac = newMac();
-  expect(await post(mac, verb)).toMatchObject({ status: 404, body: { error_code: "NotFound" } });
-  expect((await t.call("GET", `/v2/cn-boot/${mac}`)).status).toBe(404);
-});
+test.each(["reactivate", "rescue", "rescue/clear", "decommission"])(
+  "%s of an unknown MAC address gets 404",
+  async (verb) => {
+    const mac = newMac();
+    expect(await post(mac, verb)).toMatchObject({ status: 404, body: { error_code: "NotFound" } });
+    expect((await t.call("GET", `/v2/cn-boot/${mac}`)).status).toBe(404);
+  },
+);
 
-test("assign to an unknown MAC is 404", async () => {
+test("assign to an unknown MAC address gets 404", async () => {
   expect((await post(newMac(), "assign", { platform_image: "pi-2" })).status).toBe(404);
 });
 
 describe("list", () => {
   const list = async (query = "") => (await t.call("GET", `/v2/cn-boot${query}`)).body;
 
-  test("contains every record as shown alone, ordered by MAC address", async () => {
+  test("contains every record in the form of a single read, ordered by MAC address", async () => {
     const { items, next_page } = await list();
     expect(next_page).toBeUndefined();
     const macs = items.map((item: { mac: string }) => item.mac);
@@ -264,7 +270,7 @@ describe("list", () => {
     expect(new Set(items.map((item: { state: string }) => item.state))).toEqual(new Set([state]));
   });
 
-  test("in pages of three is the whole list", async () => {
+  test("in pages of three contains the same records as in one page", async () => {
     const whole = (await list("?state=enrolling")).items;
     const pages = [];
     let page_token: string | undefined;
@@ -278,7 +284,7 @@ describe("list", () => {
   });
 
   test.each(["?state=rescued", "?limit=0", "?limit=1001", "?limit=x", "?page_token=x&limit=2", "?page_token="])(
-    "%s is 400",
+    "with the query %s gets 400",
     async (query) => expect((await t.call("GET", `/v2/cn-boot${query}`)).status).toBe(400),
   );
 });

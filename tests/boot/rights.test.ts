@@ -1,4 +1,4 @@
-// The callers of every route of booting and setup. The matrix over all routes and all kinds of callers is in tests/api.
+// The access rights of every route of booting and setup. tests/api tests all routes with all kinds of callers.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
@@ -45,7 +45,7 @@ const CELLS = ROWS.map((row) => {
   return { call: `${method} ${path}`, expected: expected.map(Number) };
 });
 
-/** Valid bodies; for calls that would create something, invalid ones. */
+/** Request bodies: valid ones, but invalid ones for calls that would create something. */
 const BODIES: Record<string, unknown> = {
   "POST /v1/cns/{uuid}/approve-setup": { disk_layout: "single" },
   "POST /v1/cns/{uuid}/root-password": {},
@@ -91,7 +91,7 @@ test.each(CELLS)("$call", async ({ call, expected }) => {
   );
 });
 
-test("the table contains every route of booting and setup, and no other", async () => {
+test("the table contains exactly the routes of booting and setup", async () => {
   const { paths } = (await t.call("GET", "/openapi.json")).body;
   const ours = Object.entries<object>(paths).flatMap(([path, methods]) =>
     Object.keys(methods).map((method) => `${method.toUpperCase()} ${path.replace("{server_uuid}", "{uuid}")}`)
@@ -102,7 +102,7 @@ test("the table contains every route of booting and setup, and no other", async 
   expect(CELLS.map(({ call }) => call).filter((call) => call !== other).sort()).toEqual(ours.sort());
 });
 
-test("a refused call changes nothing of an existing node and record", async () => {
+test("a refused call does not change an existing node or boot record", async () => {
   okOf(await putPolicy(t));
   const { server_uuid, macs } = await awaitingSetup(t);
   await settle(t);

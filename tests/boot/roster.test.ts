@@ -1,4 +1,4 @@
-// The declared roster, its effect on boot records, and staged platform images.
+// The roster of declared machines, its effect on boot records, and staged platform images.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { expectInvariants } from "../setup/invariants.ts";
@@ -17,12 +17,12 @@ const show = async () => (await t.call("GET", "/v2/cn-boot-roster")).body;
 const converge = async () => okOf(await t.call("POST", "/v2/cn-boot-roster/converge"));
 const sorted = (macs: readonly string[]) => [...macs].sort();
 
-test("by default it is empty, and converge changes nothing", async () => {
+test("the default roster is empty, and converge with it changes nothing", async () => {
   expect(await show()).toEqual([]);
   expect(await converge()).toEqual({ converged: [], unchanged: [], unknown: [] });
 });
 
-test("a put replaces the whole roster, with MACs in canonical form", async () => {
+test("a PUT replaces the whole roster and stores MAC addresses in canonical form", async () => {
   const entries = [
     { hostname: "rack1-a", macs: ["02-AA-00-00-00-01", "02AA.0000.0002"], nic_tags: ["admin", "external"] },
     {
@@ -48,7 +48,7 @@ test("a put replaces the whole roster, with MACs in canonical form", async () =>
 
 const entry = (changes: object) => [{ hostname: "h", macs: ["02:aa:00:00:00:01"], ...changes }];
 
-describe("a roster is refused as a whole:", () => {
+describe("a roster is refused as a whole if it is or contains:", () => {
   test.each<[string, unknown]>([
     ["an object", {}],
     ["no hostname", [{ macs: ["02:aa:00:00:00:01"] }]],
@@ -73,13 +73,13 @@ describe("a roster is refused as a whole:", () => {
     expect(await show()).toEqual([expect.objectContaining({ hostname: "kept" })]);
   });
 
-  test("the error names a MAC address that is declared twice, and its entry", async () => {
+  test("the error for a MAC address that is declared twice names the address and its entry", async () => {
     const answer = await put([...entry({}), { hostname: "i", macs: ["02-AA-00-00-00-01"] }]);
     expect(answer.body.message).toBe("[1].macs: 02:aa:00:00:00:01 is declared twice");
   });
 });
 
-describe("a record gets the declared values of its boot MAC", () => {
+describe("a record gets the declared values of its MAC address", () => {
   test("when it enrols: its networking contains hostname, tags and aggregate", async () => {
     const [boot, member, plain] = [newMac(), newMac(), newMac()];
     const aggregate = { name: "aggr0", mode: "passive", macs: [boot, member] };
@@ -98,7 +98,7 @@ describe("a record gets the declared values of its boot MAC", () => {
     expect(okOf(await seen(t, member))).toMatchObject({ hostname: null, networking: { nic_tags: [] } });
   });
 
-  test("only by converge if it existed before, once, and its other fields stay", async () => {
+  test("only by converge if it existed before the roster; it changes once, and its other fields stay", async () => {
     const [mac, quiet, never] = [newMac(), newMac(), newMac()];
     const before = okOf(await seen(t, mac));
     okOf(await putPolicy(t, { auto_enroll: false }));
@@ -153,7 +153,7 @@ describe("staged platform images", () => {
     t.call("PUT", "/v2/platform-images", { body: { stamps }, ...(key && { key }) });
   const staged = async () => (await t.call("GET", "/v2/platform-images")).body.items;
 
-  test("each booter replaces its own list; the list of all is ordered by stamp", async () => {
+  test("each booter replaces its own list of images; the combined list is ordered by stamp", async () => {
     const one = await t.mintKey("booter");
     const two = await t.mintKey("booter");
     expect(await staged()).toEqual([]);
@@ -169,11 +169,14 @@ describe("staged platform images", () => {
     expect(await staged()).toEqual([row("pi-c", one.id)]);
   });
 
-  test.each([["a..b"], [""], ["a b"], ["a/b"], ["s".repeat(65)], ["ä"]])("%j is not a stamp: 400", async (stamp) => {
-    const before = await staged();
-    expect((await stage(["fine", stamp])).status).toBe(400);
-    expect(await staged()).toEqual(before);
-  });
+  test.each([["a..b"], [""], ["a b"], ["a/b"], ["s".repeat(65)], ["ä"]])(
+    "a list with the invalid stamp %j gets 400",
+    async (stamp) => {
+      const before = await staged();
+      expect((await stage(["fine", stamp])).status).toBe(400);
+      expect(await staged()).toEqual(before);
+    },
+  );
 
   test("a stamp may have 64 characters", async () => {
     expect((await stage(["S".repeat(64), ".-_"])).status).toBe(200);

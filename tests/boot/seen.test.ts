@@ -27,7 +27,7 @@ async function discovered(): Promise<string> {
   return mac;
 }
 
-test("a machine that the policy admits enrols, with an address and its networking", async () => {
+test("a machine that the policy admits starts to enrol, with an address and networking", async () => {
   const mac = newMac();
   const { status, body } = await seen(t, mac);
   expect(status).toBe(200);
@@ -64,7 +64,7 @@ test.each([
   expect(body).toMatchObject({ state: "discovered", address: null, networking: null });
 });
 
-test("repeated calls return the record unchanged, also after a change of the policy", async () => {
+test("repeated reports of a machine return its record unchanged, also after a change of the policy", async () => {
   const mac = newMac();
   const first = okOf(await seen(t, mac));
   okOf(await putPolicy(t, { auto_enroll: false, admin_network: null }));
@@ -78,7 +78,7 @@ test("repeated calls return the record unchanged, also after a change of the pol
   expect(okOf(await seen(t, quiet))).toMatchObject({ state: "decommissioned" });
 });
 
-test("all spellings of a MAC address are one record", async () => {
+test("all spellings of a MAC address select the same record", async () => {
   const mac = newMac();
   const digits = mac.replaceAll(":", "");
   const spellings = [
@@ -97,7 +97,7 @@ test("all spellings of a MAC address are one record", async () => {
 });
 
 test.each(["", "02:be:57", "02:be:57:00:00:zz", "02:be:57:00:00:01:02", "01:00:5e:00:00:01", "ff:ff:ff:ff:ff:ff"])(
-  "%j is not a machine's MAC address: 400 with the field",
+  "%j, which is not a machine's MAC address, gets 400 with the field's name",
   async (mac) => {
     const answer = await seen(t, mac);
     expect([answer.status, answer.body.message]).toEqual([400, expect.stringContaining("mac")]);
@@ -122,7 +122,7 @@ describe("allowlist", () => {
     expect(okOf(await seen(t, mac)).state).toBe("enrolling");
   });
 
-  test("one matching entry is enough; another MAC address does not match", async () => {
+  test("a machine that matches one of several entries is admitted; a machine that matches none is not", async () => {
     const mac = newMac();
     const entries = [{ kind: "service_tag", value: "ELSE" }, { kind: "mac_prefix", value: mac }];
     okOf(await putPolicy(t, { allowlist: entries }));
@@ -130,7 +130,7 @@ describe("allowlist", () => {
     expect(okOf(await seen(t, mac)).state).toBe("enrolling");
   });
 
-  test("a service_tag admits machines that announced it: discovered records at once, other ports when seen", async () => {
+  test("a service_tag admits a machine that announced it: its discovered records at once, its other ports when they are seen", async () => {
     const allowlist = [{ kind: "service_tag", value: "TAG123" }];
     okOf(await putPolicy(t, { allowlist }));
     const machine = newMachine();
@@ -193,7 +193,7 @@ describe("allowlist", () => {
     ["in printed order", "4c4c4544-0033-3410-8036-C4C04F32334A"],
   ] as const;
   test.each(GUIDS)(
-    "a service_tag admits a machine whose GUID contains it, %s, at its first packet",
+    "a service_tag admits a machine whose GUID contains the tag (%s) at its first packet",
     async (_how, guid) => {
       okOf(await putPolicy(t, { allowlist: [{ kind: "service_tag", value: "D34623J" }] }));
       const request = { mac: newMac(), client: { guid } };
@@ -217,7 +217,7 @@ describe("allowlist", () => {
 });
 
 describe("authorize", () => {
-  test("makes a discovered machine enrol, even against the policy", async () => {
+  test("makes a discovered machine enrol, even if the policy does not admit it", async () => {
     const mac = await discovered();
     okOf(await putPolicy(t, { auto_enroll: false, allowlist: [{ kind: "mac_prefix", value: "0a" }] }));
     const before = await showRecord(t, mac);
@@ -241,7 +241,7 @@ describe("authorize", () => {
     expect(okOf(await authorize(mac))).toEqual(first);
   });
 
-  test("of an enrolled or a decommissioned record is 409", async () => {
+  test("of an enrolled or a decommissioned record gets 409", async () => {
     const run = await setUp(t);
     expect(await authorize(run.macs[0] ?? "")).toMatchObject({
       status: 409,
@@ -256,7 +256,7 @@ describe("authorize", () => {
     });
   });
 
-  test("without an admin network is 409, for seen and unseen machines, and creates no record", async () => {
+  test("without an admin network gets 409 for seen and unseen machines, and creates no record", async () => {
     const mac = await discovered();
     okOf(await putPolicy(t, { admin_network: null }));
     const text = "no admin_network is configured in the boot policy; there is no address to reserve";
@@ -266,7 +266,7 @@ describe("authorize", () => {
     expect((await t.call("GET", `/v2/cn-boot/${unseen}`)).status).toBe(404);
   });
 
-  test("without a free address is 409 PoolExhausted; machines that are seen then are only discovered", async () => {
+  test("without a free address gets 409 PoolExhausted; a machine that is then seen becomes only discovered", async () => {
     const mac = await discovered();
     const tiny = { provision_start_ipv4: "10.20.0.1", provision_end_ipv4: "10.20.0.2", gateway: "10.20.0.1" };
     okOf(await putPolicy(t, { admin_network: { ...POLICY.admin_network, ...tiny } }));
@@ -288,7 +288,7 @@ describe("authorize", () => {
     expect(okOf(await authorize(mac))).toMatchObject({ state: "enrolling", address, networking });
   });
 
-  test("with the same Idempotency-Key gets the same answer, with one transition", async () => {
+  test("repeated with the same Idempotency-Key gets the same answer, and the record changes once", async () => {
     const mac = newMac();
     const headers = { "idempotency-key": randomUUID() };
     const twice = [1, 2].map(() => t.call("POST", `/v2/cn-boot/${mac}/authorize`, { headers }));

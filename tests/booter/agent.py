@@ -23,7 +23,7 @@ for method, properties, body in channel.consume(request):
     seen["bytes"] = len(body)
     channel.basic_ack(method.delivery_tag)
     reply = method.routing_key.replace("ur.execute.", "ur.execute-reply.")
-    # Publishing is confirmed, so this raises when the broker refuses the message.
+    # The channel confirms messages, so this raises an error if the broker refuses the message.
     channel.basic_publish("amq.topic", reply, body, pika.BasicProperties(content_type="application/json"))
     break
 channel.cancel()

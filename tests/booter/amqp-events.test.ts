@@ -55,7 +55,7 @@ const clients: AmqpClient[] = [];
 afterEach(() => {
   for (const each of clients.splice(0)) each.close();
 });
-/** A connection from a new address, since an address can have only one connection. */
+/** The last part of the latest client address. Each connection needs a new address: one address has only one. */
 let addresses = 10;
 async function client(from = `127.0.0.${++addresses}`): Promise<AmqpClient> {
   const made = await openClient(broker.port, from);
@@ -71,14 +71,14 @@ async function agent(server_uuid = randomUUID()) {
 const codeOf = (args: Buffer) => readerOf(args).u16();
 
 describe("the agent", () => {
-  test("is ready once its request queue has a consumer, and gone with its connection", async () => {
+  test("is reported as ready when its request queue has a consumer, and as gone when its connection ends", async () => {
     const { made, server_uuid } = await agent();
     expect(events).toContain(`ready ${server_uuid}`);
     made.close();
     await expect.poll(() => events, { timeout: 20_000 }).toContain(`gone ${server_uuid}`);
   });
 
-  test("gets a message once, although each binding exists twice, and the next after its acknowledgement", async () => {
+  test("gets a message once, although each binding exists twice, and the next one after it acknowledged the first", async () => {
     const { made, server_uuid } = await agent();
     const peer = peers.get(server_uuid)!;
     expect(peer.deliver(`ur.execute.${server_uuid}.one`, '{"n":1}')).toBe(1);
@@ -99,7 +99,7 @@ describe("the agent", () => {
     await expect.poll(() => events.includes(`ur.sysinfo.${server_uuid}.a1 ${long}`), { timeout: 20_000 }).toBe(true);
   });
 
-  test("may send a body frame as long as frame-max itself", async () => {
+  test("may send a body frame whose payload alone is as long as frame-max", async () => {
     const { made, server_uuid } = await agent();
     const body = "y".repeat(131_072);
     made.send(1, 60, 40, u16(0), shortText("amq.topic"), shortText(`ur.startup.${server_uuid}`), u8(0));
@@ -117,7 +117,7 @@ describe("the agent", () => {
     expect(codeOf((await second.expect("20.40")).args)).toBe(405);
   });
 
-  test("that reconnects from its address replaces its stale connection", async () => {
+  test("that reconnects from the same address replaces its stale connection", async () => {
     const from = `127.0.0.${++addresses}`;
     const server_uuid = randomUUID();
     const stale = await client(from);
@@ -170,7 +170,7 @@ describe("a machine may not", () => {
   });
 
   test.each(["ur.request.x.y", "own", "ur.request.00000000-0000-4000-8000-000000000001.52:54:00:aa:00:01"])(
-    "declare %s beside its own queue",
+    "declare %s in addition to its own queue",
     async (queue) => {
       const { made } = await agent();
       made.send(1, 50, 10, u16(0), shortText(queue), u8(0), u32(0));
@@ -178,7 +178,7 @@ describe("a machine may not", () => {
     },
   );
 
-  test("reach another machine with what it publishes to itself", async () => {
+  test("reach another machine with a message that it publishes to itself", async () => {
     const [one, two] = [await agent(), await agent()];
     one.made.publish(1, `ur.execute.${one.server_uuid}.z`, "{}");
     expect((await one.made.delivery()).key).toBe(`ur.execute.${one.server_uuid}.z`);
@@ -195,7 +195,7 @@ describe("another client", () => {
     return { made, queue: await declare(made, 1, "") };
   }
 
-  test("can send to a queue that the server named; get, acknowledge, reject and purge work", async () => {
+  test("can send to a queue that the server named, and can get, acknowledge, reject and purge messages", async () => {
     const { made, queue } = await plain();
     for (const body of ["a", "b", "c"]) made.publish(1, queue, body, "");
     made.send(1, 60, 70, u16(0), shortText(queue), u8(0));
@@ -212,7 +212,7 @@ describe("another client", () => {
     await made.expect("60.72");
   });
 
-  test("gets publisher confirms, and mandatory messages without a queue back", async () => {
+  test("gets publisher confirms, and gets mandatory messages back that reach no queue", async () => {
     const { made } = await plain();
     made.send(1, 85, 10, u8(0));
     await made.expect("85.11");
@@ -222,7 +222,7 @@ describe("another client", () => {
     expect(readerOf((await made.expect("60.80")).args).u64()).toBe(1);
   });
 
-  test("gets the unacknowledged messages of a closed channel on another channel", async () => {
+  test("gets the unacknowledged messages of a closed channel again on another channel", async () => {
     const { made, queue } = await plain();
     await openChannel(made, 2);
     await consume(made, 2, queue);
@@ -259,7 +259,7 @@ describe("a connection ends at once on", () => {
     made.socket.write(bytes);
     return made;
   };
-  test("another protocol, after the broker sent the right header", async () => {
+  test("another protocol header, after the broker sent the right one", async () => {
     const socket = connect({ host: "127.0.0.1", port: broker.port });
     const received: Buffer[] = [];
     socket.on("data", (bytes) => received.push(bytes as Buffer));
@@ -312,7 +312,7 @@ describe("a connection ends at once on", () => {
     expect(codeOf((await made.expect("10.50")).args)).toBe(503);
   });
 
-  test("a body above the size limit closes its channel before any of it is stored", async () => {
+  test("a body above the size limit, of which nothing is stored: only the channel closes", async () => {
     const { made, server_uuid } = await agent();
     made.send(1, 60, 40, u16(0), shortText("amq.topic"), shortText(`ur.startup.${server_uuid}`), u8(0));
     made.socket.write(frame(2, 1, Buffer.concat([u16(60), u16(0), u64(2 ** 40), u16(0)])));

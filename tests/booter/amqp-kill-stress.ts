@@ -11,7 +11,7 @@ import { discover, dotted, httpAsk, loginIn, openRelay, scriptPath } from "./sit
 
 const WAIT = { timeout: 120_000, interval: 100 };
 let site: ProcessSite;
-/** Kills the booter at the next call for a bundle: before the call runs, or before its answer is sent. */
+/** When to kill the booter in the next call for a bundle: before the call runs, or before its answer is sent. */
 let strike: { readonly moment: "asked" | "answered"; readonly kill: () => Promise<void> } | null = null;
 
 beforeAll(async () => {
@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => site.close());
 
-/** A machine whose agent reconnects whenever its connection ends. */
+/** Starts a machine whose agent reconnects whenever its connection ends. */
 async function machine() {
   const mac = newMac();
   const server_uuid = randomUUID();
@@ -63,7 +63,7 @@ async function machine() {
     server_uuid,
     scripts,
     state: async () => (await site.t.call("GET", `/v1/system/cns/${server_uuid}`)).body?.state,
-    /** Reports the end of the run of a script. False while the booter does not accept it. */
+    /** Reports the end of a script's run. Returns false while the booter does not accept the report. */
     async completes(script: string): Promise<boolean> {
       const headers = { "x-setup-token": JSON.parse(script).env.SETUP_TOKEN };
       const body = "complete\tcomplete\t100\n";
@@ -86,7 +86,7 @@ const MOMENTS = [
 const ROUNDS = 3;
 
 test.each(MOMENTS.flatMap((moment) => Array.from({ length: ROUNDS }, (_, round) => [moment, round + 1] as const)))(
-  "killed %s, round %i: the script arrives once, and the setup completes",
+  "a booter is killed %s, round %i: the script arrives once, and the setup completes",
   async (moment) => {
     const bare = await machine();
     try {

@@ -40,7 +40,7 @@ async function offered(mac = newMac()) {
 
 const http = (path: string, from: string, more = {}) => httpAsk(site.booter.ports.http, path, { from, ...more });
 
-test("a new machine enrols: it gets an address of the admin network and its own script", async () => {
+test("a new machine enrols and gets an address of the admin network and its own script", async () => {
   const { mac, address, path } = await offered();
   expect(address).toMatch(/^127\.20\./);
   expect(okOf(await site.t.call("GET", `/v2/cn-boot/${mac}`))).toMatchObject({ state: "enrolling", address });
@@ -93,7 +93,7 @@ test("a requested range of a platform image is served", async () => {
   expect([outside.status, outside.headers["content-range"]]).toEqual([416, `bytes */${bytes.length}`]);
 });
 
-describe("S-21: a script is served", () => {
+describe("S-21: a boot script is served", () => {
   test("to its machine's address only", async () => {
     const { path } = await offered();
     const other = await offered();
@@ -101,7 +101,7 @@ describe("S-21: a script is served", () => {
     expect((await http(path, "127.0.0.1")).status).toBe(404);
   });
 
-  test("until the machine's next DISCOVER", async () => {
+  test("only until the machine's next DISCOVER", async () => {
     const { mac, address, path } = await offered();
     const again = await offered(mac);
     expect((await http(path, address)).status).toBe(404);
@@ -120,7 +120,7 @@ describe("S-21: a script is served", () => {
   const alarms = (reason: string, mac: string) =>
     site.log.filter(({ event, fields }) => event === "http.refused" && fields.reason === reason && fields.mac === mac);
 
-  test("once: after use it is 404 with an alarm, also for HEAD, until the machine's next DISCOVER", async () => {
+  test("once: later requests get 404 with an alarm, also HEAD, until the machine's next DISCOVER", async () => {
     const { mac, address, path } = await offered();
     expect((await http(path, address, { method: "HEAD" })).status).toBe(200);
     const [first, ...rest] = await Promise.all([1, 2, 3].map(() => http(path, address)));
@@ -133,7 +133,7 @@ describe("S-21: a script is served", () => {
     expect((await http((await offered(mac)).path, address)).status).toBe(200);
   });
 
-  test("once, even if OFFER and ACK both carried its address", async () => {
+  test("once, even if OFFER and ACK both contained its URL", async () => {
     const { mac, asked, address, path, reply } = await offered();
     const again = await relay.ask({
       mac,
@@ -149,7 +149,7 @@ describe("S-21: a script is served", () => {
     expect((await http(path, address)).status).toBe(404);
   });
 
-  test("once, also when the booter restarts after the use", async () => {
+  test("once, even if the booter restarts afterwards", async () => {
     const { address, path } = await offered();
     expect((await http(path, address)).status).toBe(200);
     await site.restart();
@@ -171,14 +171,14 @@ describe("S-21: a script is served", () => {
     expect((await http(path, address)).status).toBe(200);
   });
 
-  test("with the machine's own files any number of times: they contain no secret", async () => {
+  test("once, but the machine's own files any number of times, because they contain no secret", async () => {
     const { address, path } = await offered();
     const { text } = await http(path, address);
     const own = new URL(/module (\S+networking\.json) /.exec(text)![1]!).pathname;
     for (let times = 0; times < 3; times += 1) expect((await http(own, address)).status).toBe(200);
   });
 
-  test("not after ten minutes, and not for a guessed MAC address; each with its alarm", async () => {
+  test("not after ten minutes, and not for a guessed MAC address; both raise an alarm", async () => {
     const { mac, address, path } = await offered();
     const [forged, expired] = [refusals("ticket_forged"), refusals("ticket_expired")];
     const other = newMac().replaceAll(":", "");
@@ -196,7 +196,7 @@ describe("S-21: a script is served", () => {
     expect(refusals("ticket_expired")).toBe(expired + 1);
   });
 
-  test("also after a restart of the booter", async () => {
+  test("if the booter restarted after the DISCOVER", async () => {
     const { address, path } = await offered();
     const before = site.booter.ports.http;
     await site.restart();
@@ -224,7 +224,7 @@ test("rescue is served to a decommissioned machine, without its files and withou
   expect(text).not.toMatch(/rabbitmq|networking\.json|type=hash/);
 });
 
-test("a discovered machine, one of another architecture and one that does not netboot get no answer", async () => {
+test("a discovered machine, a machine of another architecture and one that does not netboot get no answer", async () => {
   okOf(await putPolicy(site.t, { enrollment_pi: STAMP, admin_network: ADMIN_NETWORK, auto_enroll: false }));
   try {
     const quiet = [discover(newMac()), discover(newMac(), "arm64"), discover(newMac(), "plain")];
@@ -248,7 +248,7 @@ test("a discovered machine, one of another architecture and one that does not ne
   }
 });
 
-test("a REQUEST without a class is treated as the client of its DISCOVER", async () => {
+test("a REQUEST without a class is answered as if its client were that of the DISCOVER", async () => {
   const { mac, asked, reply } = await offered();
   const acknowledged = await relay.ask({
     mac,

@@ -11,7 +11,7 @@ const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 export type BooterProcess = {
   readonly pid: number;
   readonly ports: { readonly dhcp: number; readonly http: number; readonly bus: number; readonly metrics: number };
-  /** Resolves with the first line of the log, past or future, that matches. */
+  /** Returns the first line of the log that matches; waits for it if necessary. */
   line(pattern: RegExp): Promise<string>;
   text(): string;
   /** Kills the process with SIGKILL and waits for its end. */
@@ -20,9 +20,9 @@ export type BooterProcess = {
 
 export type BooterProcessOptions = {
   readonly config: string;
-  /** The command that starts the program, for example [ip, netns, exec, NAME]. */
+  /** The words before the program's command line, for example [ip, netns, exec, NAME]. */
   readonly prefix?: readonly string[];
-  /** Default: runs from source. */
+  /** The compiled booter. Default: the booter runs from source. */
   readonly executable?: string;
 };
 
@@ -80,12 +80,12 @@ export async function startBooter({ config, prefix = [], executable }: BooterPro
   };
 }
 
-/** Called, and awaited, before each call runs and again before its answer is sent. */
+/** Called before each API call runs, and again before its answer is sent; the call waits for it. */
 export type Watch = (call: string, moment: "asked" | "answered") => Promise<void> | void;
 
 export type ApiSocket = { readonly url: string; close(): Promise<void> };
 
-/** Serves a control plane on an address of this machine. */
+/** Serves a control plane on an IP address of this machine. */
 export async function serveControlPlane(
   { plane }: Pick<TestControlPlane, "plane">,
   address: string,

@@ -35,7 +35,7 @@ function refusal(text: string): string[] {
   }
 }
 
-test("the shortest file: netboot clients only, no AMQP broker, well-known ports", () => {
+test("the shortest file means: netboot clients only, no AMQP broker, well-known ports", () => {
   expect(readBooterConfig(BASE, "booter.toml")).toMatchObject({
     console: "text",
     dhcp: { listen: "0.0.0.0", port: 67, answer_only_pxe: true, relays: [], relay_reply: "giaddr" },
@@ -49,7 +49,7 @@ test("the shortest file: netboot clients only, no AMQP broker, well-known ports"
 describe("the shipped configuration file", () => {
   const shipped = readText("booter/booter.toml");
 
-  test("is valid, and opens no AMQP broker", () => {
+  test("is valid, and configures no AMQP broker", () => {
     expect(readBooterConfig(shipped, "booter.toml").ur).toBeUndefined();
   });
 
@@ -84,7 +84,7 @@ describe("the shipped configuration file", () => {
   });
 });
 
-describe("refused, with the key in the message", () => {
+describe("a file is refused, with the key in the message, if it has", () => {
   test.each([
     ["an unknown key", `colour = 1\n${BASE}`, /^booter\.toml: colour: unknown key/],
     [
@@ -136,11 +136,11 @@ describe("refused, with the key in the message", () => {
     expect(refusal(text)[0]).toMatch(message);
   });
 
-  test("every problem at once", () => {
+  test("several problems: the messages name all of them", () => {
     expect(refusal(`a = 1\nb = 2\n${BASE}[http]\nport = -1\n`)).toHaveLength(3);
   });
 
-  test("a value is not repeated, since it may be a secret", () => {
+  test("an invalid value, which is not in the message because it may be a secret", () => {
     expect(refusal(BASE.replace("https://", "https://user:secret@")).join()).not.toContain("secret");
   });
 });
@@ -199,7 +199,7 @@ describe("booter check", () => {
     expect((await checked("", { records: away })).at(-1)).toContain("fail control plane: https://berth.example: GET");
   });
 
-  test("ends with 1 when it finds a problem, and with 2 for wrong arguments", async () => {
+  test("exits with 1 when it finds a problem, and with 2 for wrong arguments", async () => {
     const folder = await temporaryFolder("check");
     const path = join(folder.path, "booter.toml");
     await writeFile(path, `x = 1\n${BASE}`);

@@ -45,7 +45,7 @@ function sent(...given: Parameters<typeof ask>) {
 
 const discover = (client: keyof typeof CLIENTS): PacketParts => ({ options: [DISCOVER_TYPE, ...CLIENTS[client]] });
 
-describe("the file and the class, by client", () => {
+describe("the boot file and the class, by kind of client", () => {
   test.each(
     [
       ["bios", "bios.file", "PXEClient", [6, 1, 8, 255]],
@@ -57,7 +57,7 @@ describe("the file and the class, by client", () => {
   )("%s loads %s", (client, file, vendor_class, pxe) => {
     const { reply } = sent(discover(client));
     expect(reply.file).toBe(file);
-    // The NUL stops old ROMs from reading past the value.
+    // The NUL stops old ROMs from reading past the end of the value.
     expect(textOf(reply.options.get(67))).toBe(`${file}\0`);
     expect(textOf(reply.options.get(60))).toBe(vendor_class);
     expect(reply.options.get(43)).toEqual(pxe === undefined ? undefined : Uint8Array.from(pxe));
@@ -79,7 +79,7 @@ describe("the file and the class, by client", () => {
   });
 });
 
-test("a reply contains the record's network and the echoed options, with the relay's option last", () => {
+test("a reply contains the record's network and the options copied from the packet, the relay's option last", () => {
   const relayed = Uint8Array.of(1, 4, 9, 9, 9, 9);
   const identity = Uint8Array.of(1, 0x52, 0x54, 0, 0xaa, 0, 1);
   const { reply } = sent({
@@ -101,7 +101,7 @@ test("a reply contains the record's network and the echoed options, with the rel
   expect(reply.order.at(-1)).toBe(82);
 });
 
-test("optional options are dropped for echoed ones, and a reply that still does not fit is not sent", () => {
+test("optional options are dropped to make room for copied ones; a reply that still does not fit is not sent", () => {
   const long = { options: [DISCOVER_TYPE, ...CLIENTS.uefi, [61, new Uint8Array(150)]] } as const;
   const { reply } = sent(long);
   expect(reply.options.get(61)).toHaveLength(150);
@@ -110,9 +110,9 @@ test("optional options are dropped for echoed ones, and a reply that still does 
   expect(ask(twice)).toEqual({ kind: "silent", reason: "reply_too_large" });
 });
 
-describe("the destination", () => {
+describe("the destination of a reply", () => {
   test.each([[0], [0x8000]])(
-    "a reply to a machine without an address is broadcast, with broadcast flag %i",
+    "a reply to a machine without an address is broadcast, also with broadcast flag %i",
     (flags) => {
       expect(sent({ flags, ...discover("ipxe") })).toMatchObject({
         address: "255.255.255.255",
@@ -122,12 +122,12 @@ describe("the destination", () => {
     },
   );
 
-  test("the socket of the address's segment sends the reply", () => {
+  test("the reply is sent from the socket of the segment that contains the machine's address", () => {
     const facts = { address: "10.9.0.7", networking: { ...factsOf().networking, address: "10.9.0.7" } };
     expect(sent(discover("ipxe"), { facts })).toMatchObject({ server: "10.9.0.1" });
   });
 
-  test("an address in no segment cannot be broadcast to", () => {
+  test("no reply is broadcast to a machine whose address is in no segment", () => {
     const facts = { address: "10.5.0.7", networking: { ...factsOf().networking, address: "10.5.0.7" } };
     expect(ask(discover("ipxe"), { facts })).toEqual({ kind: "silent", reason: "no_segment" });
   });
@@ -148,7 +148,7 @@ describe("the destination", () => {
     expect(sent(parts, { rules: { relay_reply: "source" } })).toMatchObject({ address: "10.0.0.99", port: 4_011 });
   });
 
-  test("a relay outside the machine's network must be listed, so that replies go to no other address", () => {
+  test("a relay outside the machine's network gets a reply only if it is configured", () => {
     const parts = { giaddr: number("192.0.2.1"), ...discover("bios") };
     expect(ask(parts)).toEqual({ kind: "silent", reason: "relay_not_known" });
     const relays = [{ network: number("192.0.2.0"), prefix_len: 24 }];
@@ -192,7 +192,7 @@ test("only DISCOVER and REQUEST are answered", () => {
   }
 });
 
-test("a URL above 127 characters is only in option 67", () => {
+test("a URL longer than 127 characters is only in option 67", () => {
   const packet = readPacket(clientPacket(discover("ipxe")));
   if (typeof packet === "string") throw new Error(packet);
   const long = `http://10.0.0.1/${"x".repeat(150)}`;

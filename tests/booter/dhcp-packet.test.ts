@@ -41,7 +41,7 @@ describe("a packet is refused when", () => {
   });
 });
 
-test("a split option is one value (RFC 3396)", () => {
+test("an option that is split in the packet is read as one value (RFC 3396)", () => {
   const packet = parsed(clientPacket({
     options: [DISCOVER_TYPE, [60, new TextEncoder().encode("PXE")], [60, new TextEncoder().encode("Client")]],
   }));
@@ -110,7 +110,7 @@ test("100,000 mutated packets: nothing is thrown, and every accepted packet is w
   let taken = 0;
   for (let round = 0; round < 100_000; round++) {
     const bytes = Uint8Array.from(corpus[round % corpus.length]!);
-    // Three bytes anywhere, most of them among the options, and a cut.
+    // Changes three bytes, mostly in the options, and cuts the packet.
     for (let change = 0; change < 3; change++) {
       const from = random() < 0.8 ? OPTIONS_AT : 0;
       bytes[from + Math.floor(random() * (bytes.length - from))] = Math.floor(random() * 256);
@@ -122,6 +122,6 @@ test("100,000 mutated packets: nothing is thrown, and every accepted packet is w
     expect(packet.mac).toMatch(/^[0-9a-f]{2}(:[0-9a-f]{2}){5}$/);
     readClient(packet);
   }
-  // The mutations must reach the code behind the first checks.
+  // Enough mutated packets must pass the first checks.
   expect(taken).toBeGreaterThan(1_000);
 });

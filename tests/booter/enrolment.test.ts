@@ -135,7 +135,7 @@ describe("a bare machine", () => {
       server_uuid: bare.server_uuid,
       assigned_pi: STAMP,
     });
-    // The agent's report of the script's end changes nothing now.
+    // The agent's message about of the script's end changes nothing now.
     client.publish(1, `ur.execute-reply.${bare.server_uuid}.setup-${run.epoch}`, JSON.stringify({ exit_status: 0 }));
     expect((await setup(bare, run, "report", "failed\tcomplete\t0\nlate")).status).toBe(404);
     expect(await stateOf(bare)).toBe("approved");

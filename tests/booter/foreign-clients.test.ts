@@ -16,7 +16,7 @@ const SECRET = new Uint8Array(32).fill(9);
 const MAC = "52:54:00:aa:00:01";
 const { user, password } = amqpLogin(SECRET, MAC);
 const AGENT = fileURLToPath(new URL("agent.py", import.meta.url));
-/** More than two frames. */
+/** A message that is longer than two frames. */
 const BODY = JSON.stringify({ type: "script", script: "x".repeat(300_000) });
 
 let broker: AmqpBroker;
@@ -60,7 +60,7 @@ describe("amqplib", () => {
       exclusive: true,
       autoDelete: true,
     });
-    // Twice, as the agent does after a broken connection.
+    // Binds the first key twice, as the agent does after a broken connection.
     for (const key of [`ur.execute.${server_uuid}.*`, "ur.broadcast.*.*", `ur.execute.${server_uuid}.*`]) {
       await channel.bindQueue(queue, "amq.topic", key);
     }
@@ -79,7 +79,7 @@ describe("amqplib", () => {
     expect(messages[0]!.properties.contentType).toBe("application/json");
     expect(messages[0]!.content.toString()).toBe(BODY);
 
-    // Confirmed: the promise rejects when the broker refuses the message.
+    // The channel confirms messages: the promise rejects if the broker refuses this one.
     channel.publish("amq.topic", `ur.execute-reply.${server_uuid}.1`, messages[0]!.content, {
       contentType: "application/json",
     });

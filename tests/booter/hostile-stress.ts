@@ -5,9 +5,9 @@ import { expect, test } from "vitest";
 import { mutatedAmqp, mutatedDhcp, mutatedTftp } from "./mutations.ts";
 
 const PACKETS = 1_000_000;
-/** Frames in each mutated stream. */
+/** The number of frames in each mutated stream. */
 const FRAMES = 10;
-/** The limit for the growth of the heap after the first tenth, which warms up. */
+/** How much the heap may grow after the first tenth of the packets, which warms up the process. */
 const GROWTH_MB_MAX = 64;
 
 test.each([

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { ipv4Number, ipv4Text } from "../../booter/ipv4.ts";
 import { seeded } from "./seeded.ts";
 
-test("20,000 texts are addresses exactly when the runtime agrees, and convert back unchanged", () => {
+test("20,000 texts are read as addresses exactly if node:net does so, and are written back unchanged", () => {
   const random = seeded(5);
   const pieces = [
     "0",
@@ -30,7 +30,7 @@ test("20,000 texts are addresses exactly when the runtime agrees, and convert ba
   const octet = () => random() < 0.2 ? pick() : String(Math.floor(random() * 300));
   let addresses = 0;
   for (let round = 0; round < 20_000; round++) {
-    // Half of them have their dots in the right places.
+    // Half of the texts have their dots in the right places.
     const text = round % 2 === 0
       ? [octet(), octet(), octet(), octet()].join(".")
       : Array.from({ length: 1 + Math.floor(random() * 9) }, pick).join("");

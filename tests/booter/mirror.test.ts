@@ -46,7 +46,7 @@ const entry = (name: string, text: string) => ({
 
 type Upstream = { web: Map<string, Uint8Array>; asked: string[] };
 
-/** Publishes a signed channel with these files. `listed` replaces the list in its document. */
+/** Publishes a signed channel with these files. `listed` replaces the list of files in channel.json. */
 async function publish(
   upstream: Upstream,
   given: { key?: Key; at?: number; files?: Record<string, string>; listed?: unknown[] } = {},
@@ -98,7 +98,7 @@ async function served(mirror: Mirror, path: string) {
   }
 }
 
-test("serves the install script, the channel and the tarballs after all of them are verified", async () => {
+test("the mirror serves the install script, the channel and the tarballs after all of them are verified", async () => {
   const upstream = upstreamOf();
   await publish(upstream);
   const { mirror } = open(upstream);
@@ -111,7 +111,7 @@ test("serves the install script, the channel and the tarballs after all of them 
   expect((await served(mirror, "/channel.json.asc")).body).toEqual(upstream.web.get("channel.json.asc"));
 });
 
-describe("S-26: serves nothing of a channel", () => {
+describe("S-26: the mirror serves nothing of a channel", () => {
   test.each<[string, (upstream: Upstream) => Promise<void> | void]>([
     ["that another key signed", (upstream) => publish(upstream, { key: stranger })],
     ["that was changed after signing", (upstream) => {
@@ -160,7 +160,7 @@ describe("S-26: serves nothing of a channel", () => {
   });
 });
 
-test("keeps serving its channel when the next one is invalid or older", async () => {
+test("the mirror keeps serving its channel if the next one is invalid or older", async () => {
   const upstream = upstreamOf();
   await publish(upstream);
   const { mirror, log } = open(upstream);
@@ -176,7 +176,7 @@ test("keeps serving its channel when the next one is invalid or older", async ()
   expect((await served(mirror, "/install.sh")).text).toBe("a newer one");
 });
 
-test("starts with its stored channel, fetches no file twice, and ignores a file that was changed on disk", async () => {
+test("after a restart the mirror serves its stored channel, and fetches again only files that were changed on disk", async () => {
   const upstream = upstreamOf();
   await publish(upstream);
   await open(upstream).mirror.refresh();
@@ -193,7 +193,7 @@ test("starts with its stored channel, fetches no file twice, and ignores a file 
   expect((await served(third.mirror, "/install.sh")).status).toBe(404);
 });
 
-test("an older channel is refused also after a restart, and after stored files were lost", async () => {
+test("an older channel is also refused after a restart, and after stored files were lost", async () => {
   const upstream = upstreamOf();
   await publish(upstream);
   await open(upstream).mirror.refresh();
@@ -208,7 +208,7 @@ test("an older channel is refused also after a restart, and after stored files w
   expect(await again.mirror.refresh()).toBe(true);
 });
 
-test("keeps no file of an earlier channel", async () => {
+test("the mirror deletes the files of an earlier channel", async () => {
   const upstream = upstreamOf();
   await publish(upstream);
   const { mirror } = open(upstream);
@@ -218,7 +218,7 @@ test("keeps no file of an earlier channel", async () => {
   expect((await readdir(folder.path)).sort()).toEqual([entry("", "a newer one").sha256, "taken.json"].sort());
 });
 
-test("reads at most a megabyte of a channel's document", async () => {
+test("the mirror reads at most a megabyte of channel.json", async () => {
   const upstream = upstreamOf();
   await publish(upstream);
   let sent = 0;

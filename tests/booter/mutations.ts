@@ -21,7 +21,7 @@ const MUTATED_MAC = "52:54:00:aa:00:01";
 const SOURCE = { address: "10.0.0.99", port: 68 };
 
 export type Mutated = {
-  /** The number that got past the first check: mutations that all fail there prove nothing. */
+  /** The number of packets that passed the first check. If none does, the test proves nothing. */
   readonly reached: number;
   readonly violations: readonly string[];
 };
@@ -73,7 +73,7 @@ export function mutatedDhcp(count: number): Mutated {
   for (let round = 0; round < count; round++) {
     const bytes = Uint8Array.from(corpus[round % corpus.length]!);
     for (let change = 0; change < 2; change++) {
-      // Anywhere in the fixed part up to the MAC address, or in the options.
+      // Changes bytes in the fixed part up to the MAC address, or in the options.
       const at = random() < 0.4
         ? Math.floor(random() * 34)
         : OPTIONS_AT + Math.floor(random() * (bytes.length - OPTIONS_AT));
@@ -135,7 +135,7 @@ export function mutatedAmqp(count: number): Mutated {
   return { reached: opened, violations };
 }
 
-/** A login, a queue, a consumer and a message: ten frames. */
+/** Returns ten frames: a login, a queue, a consumer and a message. */
 function amqpStream(): Buffer {
   const start_ok = Buffer.concat([u16(10), u16(11), u32(0), shortText("PLAIN"), longText("\0u\0p"), shortText("en")]);
   const method = (channel: number, ...parts: Buffer[]) => frame(METHOD, channel, Buffer.concat(parts));
@@ -154,7 +154,7 @@ function amqpStream(): Buffer {
   ]);
 }
 
-/** Checks that nothing is thrown, and no name begins with a slash. */
+/** Reads mutated TFTP requests. Checks that nothing is thrown, and that no file name begins with a slash. */
 export function mutatedTftp(count: number): Mutated {
   const strings = (...parts: string[]) => parts.map((part) => `${part}\0`).join("");
   const packet = (opcode: number, text: string) =>

@@ -24,10 +24,10 @@ export const MODES = ["bios", "uefi", "uefi_http"] as const;
 export type Mode = (typeof MODES)[number];
 
 export type Vm = {
-  /** Whether the pattern appeared on its console before it ended. */
+  /** Returns whether the pattern appears on the machine's console before the machine ends. */
   prints(pattern: RegExp): Promise<boolean>;
   console(): Promise<string>;
-  /** Bytes sent to it so far. */
+  /** Returns the number of bytes that were sent to the machine so far. */
   received(): Promise<number>;
   off(): Promise<void>;
 };
@@ -37,7 +37,7 @@ export type NetbootFixture = {
   booter(): BooterProcess;
   /** Kills the running booter and starts it again with the same state. */
   restart(): Promise<void>;
-  /** Starts a machine. `uuid`: the UUID of its SMBIOS, as printed. */
+  /** Starts a machine. `uuid` is its SMBIOS UUID as text. */
   power(mac: string, mode: Mode, uuid?: string): Promise<Vm>;
   close(): Promise<void>;
 };
@@ -59,7 +59,7 @@ export async function whyNoNetboot(modes: readonly Mode[]): Promise<string | nul
     });
 }
 
-/** @param allowlist of the boot policy; an empty one admits every machine */
+/** Opens the fixture. @param allowlist the boot policy's allowlist; an empty one admits every machine */
 export async function openNetbootFixture(allowlist: readonly unknown[] = []): Promise<NetbootFixture> {
   const folder = await temporaryFolder("netboot");
   const space = `berth-boot-${process.pid}`;
@@ -224,7 +224,7 @@ async function machineArgv(mode: Mode, { mac, tap, files }: Resources): Promise<
     ...off("IPv6PXESupport", "IPv6Support", ...(mode === "uefi_http" ? ["IPv4PXESupport"] : [])),
     ...wire,
     "-device",
-    // No ROM on the card: the firmware's own network boot.
+    // The card has no ROM, so the firmware's own network boot is used.
     `virtio-net-pci,netdev=n0,mac=${mac},romfile=`,
     "-device",
     "virtio-rng-pci",
@@ -243,7 +243,7 @@ const GAVE_UP = /No more network devices|No bootable device|Shell>|BdsDxe: faile
 
 export type Booted = { readonly mac: string; readonly mode: Mode; readonly uuid?: string; readonly running?: Vm };
 
-/** Whether the machine boots before it gives up. Starts it unless it is `running`. */
+/** Returns whether the machine boots before it gives up. Starts it unless it is `running`. */
 export async function boots(fixture: NetbootFixture, { mac, mode, uuid, running }: Booted): Promise<boolean> {
   const booted = new RegExp(`booted ${mac} 10\\.77\\.0\\.\\d+ on ${PLATFORM[mode]} end`);
   const vm = running ?? await fixture.power(mac, mode, uuid);

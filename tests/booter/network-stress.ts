@@ -1,4 +1,4 @@
-// The booter as a process whose network to the control plane fails: silence, half-open connections, answers cut in the
+// A booter process whose network to the control plane fails: silence, half-open connections, answers cut in the
 // middle, delays. It does not answer unknown machines, serves enrolled ones, and recovers by itself.
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { LOOKUP_LATE_MS } from "../../booter/limits.ts";
@@ -11,13 +11,13 @@ const WAIT = { timeout: 120_000, interval: 100 };
 const STRANGERS = 1_000;
 const MACHINES = 30;
 const DELAY_MS = 300;
-/** A position in the header of an answer. */
+/** The number of bytes after which an answer is cut: within its header. */
 const CUT_AFTER_BYTES = 40;
 
 let site: ProcessSite;
 let network: NetworkProxy;
 let relay: Relay;
-/** The MAC address of a node that is set up. */
+/** The MAC address of an enrolled node. */
 let enrolled: string;
 
 beforeAll(async () => {
@@ -37,7 +37,7 @@ afterAll(async () => {
 });
 beforeEach(() => network.heal());
 
-/** Asks once. Returns whether an answer arrived within two seconds. */
+/** Sends one DISCOVER. Returns whether an answer arrived within two seconds. */
 async function answers(mac: string): Promise<boolean> {
   const asked = discover(mac);
   const answered = relay.ask(asked).then(() => true);

@@ -1,4 +1,4 @@
-// DHCP packets as clients send them.
+// Builds DHCP packets as clients send them.
 import { ascii, COOKIE, OPTIONS_AT } from "../../booter/dhcp/packet.ts";
 
 export type PacketParts = {

@@ -1,4 +1,4 @@
-// Fakes of the platform's tools on a scratch root. They keep a small state of pools and datasets, log every call, fail
+// Fake platform tools for a scratch root. They keep a state of pools and datasets, log every call, fail
 // where a test wants it, and refuse arguments that the real tools would not accept.
 import { chmod, mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";

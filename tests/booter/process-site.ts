@@ -10,7 +10,7 @@ import { ADMIN_NETWORK, SETUP_BLOCK, stageFiles, STAMP } from "./site.ts";
 
 export type ProcessSite = {
   readonly t: TestControlPlane;
-  /** The running booter; another one after `restart`. */
+  /** Returns the running booter, which is another one after `restart`. */
   booter(): BooterProcess;
   /** Starts the booter again with the same state, after it was killed. */
   restart(): Promise<void>;
@@ -18,7 +18,7 @@ export type ProcessSite = {
 };
 
 export type ProcessSiteOptions = {
-  /** Called around each call of the booter. */
+  /** Called before each API call of the booter and before its answer. */
   readonly watch?: Watch;
   /** Returns the URL that the booter uses instead of the control plane's, for example a proxy's. */
   readonly route?: (url: string) => Promise<string>;

@@ -79,7 +79,7 @@ describe("a record that the control plane confirmed", () => {
     expect(found.every(({ verified }) => verified)).toBe(true);
   });
 
-  test("that changes its address is found by the new one, and the old one belongs to no machine", async () => {
+  test("that changes its address is found by the new address; the old address belongs to no machine", async () => {
     const { site, open } = fixture([enrolled()]);
     const records = open();
     await records.refresh();
@@ -90,7 +90,7 @@ describe("a record that the control plane confirmed", () => {
     expect([records.macOf("10.0.0.10"), records.macOf("10.0.0.20")]).toEqual([null, MAC]);
   });
 
-  test("that is no longer in the list is removed", async () => {
+  test("that is no longer in the control plane's list is removed", async () => {
     const { site, open } = fixture([enrolled()]);
     const records = open();
     await records.refresh();
@@ -139,7 +139,7 @@ describe("while the control plane is away", () => {
     expect(await hash()).toBeNull();
   });
 
-  test("a cached record has no hash if its node left, its machine is not enrolled, or it is too old", async () => {
+  test("a cached record has no hash if it changed to another node, is not enrolled, or is too old", async () => {
     const { site, open } = fixture([enrolled({ root_password_hash: HASH })]);
     const records = open();
     const cached = () => JSON.stringify(records.cached());
@@ -167,7 +167,7 @@ describe("while the control plane is away", () => {
     expect(records.cached()).toHaveLength(0);
   });
 
-  test("its return is noticed by the next lookup", async () => {
+  test("the next lookup after it is back uses its answer", async () => {
     const { site, open } = fixture([enrolled()]);
     const records = open();
     site.away = true;
@@ -185,7 +185,7 @@ test("with a control plane that hangs, pending lookups are bounded, and cached r
   site.now += RECORD_FRESH_MS + 1;
   const waiting = Array.from({ length: PENDING_MAX + 100 }, (_, number) => records.find(macOf(number), {}));
   expect(records.pending()).toBe(PENDING_MAX);
-  // Beyond the bound the cached record is used at once, without a lookup.
+  // Beyond the limit of lookups, the cached record is used at once.
   expect(await records.find(MAC, {})).toMatchObject({ verified: false, facts: { mac: MAC } });
   await Promise.all(waiting);
   expect(records.pending()).toBe(0);
@@ -195,7 +195,7 @@ describe("a late answer", () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  /** A control plane that delays its answers until `go`. */
+  /** Returns records whose control plane delays its answers until `go`. */
   function late(start: BootFacts[]) {
     const { site, open } = fixture(start);
     let go = () => {};
@@ -212,7 +212,7 @@ describe("a late answer", () => {
     expect(await found).toMatchObject({ verified: true, facts: { state: "enrolling" } });
   });
 
-  test("is awaited for a machine whose cached record is not usable", async () => {
+  test("is awaited for a machine whose cached record must not be used", async () => {
     const { site, records, hold, go } = late([enrolled({ state: "enrolling", server_uuid: null })]);
     await records.find(MAC, {});
     site.now += RECORD_FRESH_MS + 1;
@@ -237,7 +237,7 @@ describe("a late answer", () => {
     expect([records.fresh(MAC)?.verified, records.pending()]).toEqual([true, 0]);
   });
 
-  test("past the limit is ignored", async () => {
+  test("that arrives after the limit is ignored", async () => {
     const { records, hold } = late([enrolled()]);
     hold();
     const found = records.find(MAC, {});
@@ -270,7 +270,7 @@ describe("cached records on disk", () => {
     }
   });
 
-  test("let a booter that starts without its control plane boot enrolled nodes", async () => {
+  test("let a booter that starts while its control plane is away boot enrolled nodes", async () => {
     const { site, open } = fixture();
     site.away = true;
     const records = open([{ facts: enrolled(), verified_at: site.now }]);

@@ -16,12 +16,12 @@ export type Quirks = {
   /** Lists reset types that it does not support. */
   readonly lists_missing_resets?: boolean;
   readonly power?: "On" | "Off";
-  /** Shows power changes after this many requests. */
+  /** The number of requests after which a power change is visible. */
   readonly slow?: number;
   readonly bios?: Readonly<Record<string, string>>;
   /** Answers errors with status 200. */
   readonly refuses_with_200?: boolean;
-  /** Accepts the change and does nothing. */
+  /** Accepts the change, but does not apply it. */
   readonly forgets?: boolean;
   readonly systems?: number;
 };

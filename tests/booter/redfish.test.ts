@@ -47,7 +47,7 @@ describe("set-onetime-boot", () => {
     expect(mock.state.sessions).toBe(0);
   });
 
-  test("lists the targets of a BMC that does not support this one", async () => {
+  test("names the supported targets in the error if the BMC does not support this one", async () => {
     await expect(doing({ targets: ["Pxe", "Hdd"] }, (bmc) => setOnetimeBoot(bmc, "uefi-http"))).rejects.toThrow(
       "the BMC cannot boot from UefiHttp once (it can: Pxe, Hdd); try --target pxe",
     );
@@ -77,14 +77,14 @@ describe("ensure-uefi", () => {
   });
 
   test.each([[{ BootMode: "Uefi" }], [{ BootMode: "UefiOptimized" }], [{ BootModes_SystemBootMode: "UEFIMode" }]])(
-    "%j stays, and nothing is changed",
+    "with %j no setting is changed",
     async (bios) => {
       expect(await doing({ bios }, ensureUefi)).toContain("already");
       expect(changes()).toEqual([]);
     },
   );
 
-  test("settings without a known boot mode are refused", async () => {
+  test("settings without a known attribute for the boot mode are an error", async () => {
     await expect(doing({ bios: { Something: "x" } }, ensureUefi)).rejects.toThrow("by hand");
   });
 });
@@ -106,7 +106,7 @@ describe("power-cycle", () => {
     expect([resets(), mock.state.power]).toEqual([expected, "On"]);
   });
 
-  test("gives up when the power never changes", async () => {
+  test("fails if the power state never changes", async () => {
     await expect(doing({ power: "Off", slow: 1_000 }, (bmc) => powerCycle(bmc, PAUSE))).rejects.toThrow(
       "is not On after",
     );

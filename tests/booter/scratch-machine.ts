@@ -1,4 +1,4 @@
-// Bare machines for the setup script: scratch roots with fakes of the platform's tools, and one fake booter for all of
+// Bare machines for the setup script: scratch roots with fake platform tools, and one fake booter for all of
 // them. Each machine has its own token, so that many can run side by side.
 import { execFile, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -39,9 +39,9 @@ export type ScratchMachine = {
   state(name: string): Promise<string | null>;
   put(name: string, text?: string): Promise<void>;
   forget(name: string): Promise<void>;
-  /** A file on the machine's disk. */
+  /** Reads a file on the machine's disk. */
   disk(path: string): Promise<string>;
-  /** The number of times its pool was created. */
+  /** Returns how many times the machine's pool was created. */
   created(): Promise<number>;
 };
 
@@ -51,7 +51,7 @@ export type ScratchMachineFixture = {
   close(): Promise<void>;
 };
 
-/** Programs of this machine that the script needs. */
+/** Programs that the script needs on the machine that runs the tests. */
 export const NEEDED = ["bash", "curl", "tar", "gzip", "awk", "sed", "grep"] as const;
 
 type Served = { readonly values: Map<string, string>; readonly reports: Reported[]; answer: (step: string) => number };

@@ -1,4 +1,4 @@
-// Boot scripts: their content, and 100,000 hostile values that must not appear in one.
+// The content of boot scripts, and 100,000 hostile values that must not appear in one.
 import { describe, expect, test } from "vitest";
 import { bootFacts, policyFacts } from "../../booter/api-client/wire.ts";
 import { networkingJson } from "../../booter/script/networking.ts";
@@ -25,7 +25,7 @@ const networking = { ...factsOf().networking, hostname: "node-7", nic_tags: ["ex
 const kernelOf = (changes: Partial<ScriptParts>) => renderScript({ ...PARTS, ...changes }).split("\n")[1];
 
 describe("the kernel line", () => {
-  test("names the machine's ports, its aggregation and its host", () => {
+  test("names the machine's ports, its aggregation and its hostname", () => {
     const facts = bootFacts(factsOf({ networking }));
     expect(kernelOf({ facts })).toBe(
       "kernel http://10.0.0.1:80/os/20260901T000000Z/platform/i86pc/kernel/amd64/unix -B " +
@@ -40,7 +40,7 @@ describe("the kernel line", () => {
     expect(kernelOf({ extra, kind: "local" })).not.toMatch(/smt_enabled|-v/);
   });
 
-  test("overrides arguments of the policy with the booter's own", () => {
+  test("prefers the booter's own arguments to those of the policy", () => {
     expect(kernelOf({ extra: ["admin_nic=00:00:00:00:00:01", "console=ttya"] })).toContain(
       "admin_nic=52:54:00:aa:00:01,console=text",
     );
@@ -62,7 +62,7 @@ describe("the kernel line", () => {
   });
 });
 
-test("a script that is too long for iPXE is refused", () => {
+test("a boot script that is too long for iPXE is refused", () => {
   const extra = Array.from({ length: 20 }, (_, at) => `argument_${at}=${"x".repeat(200)}`);
   expect(() => renderScript({ ...PARTS, extra })).toThrow(/3500 that are safe/);
 });

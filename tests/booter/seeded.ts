@@ -1,4 +1,4 @@
-/** A seeded random generator (mulberry32): the same packets in every run. */
+/** Returns a seeded random generator (mulberry32), so that every run tests the same packets. */
 export function seeded(seed: number): () => number {
   let state = seed;
   return () => {

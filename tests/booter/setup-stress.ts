@@ -1,4 +1,4 @@
-// Fails every kind of call of the setup script once, each on its own machine, and repeats the script.
+// Makes every kind of call of the setup script fail once, each on its own machine, and runs the script again.
 import { expect, test } from "vitest";
 import { needs } from "../support/optional-programs.ts";
 import { failedOnce, kindsOfCalls, NEEDED, openScratchMachine } from "./scratch-machine.ts";

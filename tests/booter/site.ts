@@ -34,7 +34,7 @@ export type Site = {
   readonly config: BooterConfig;
   readonly log: readonly Line[];
   booter: Booter;
-  /** The link between booter and control plane: `away` refuses every call, `late_ms` delays them. */
+  /** The link from the booter to the control plane: `away` makes every call fail, `late_ms` delays answers. */
   readonly link: { away: boolean; late_ms: number; calls: string[] };
   api(): ApiClient;
   restart(): Promise<void>;
@@ -139,7 +139,7 @@ export type Relay = {
   /** Sends a packet and waits for the reply with the same xid. */
   ask(parts: PacketParts): Promise<Reply>;
   send(bytes: Uint8Array): void;
-  /** Replies so far. */
+  /** The replies that were received so far. */
   readonly replies: Reply[];
   close(): void;
 };

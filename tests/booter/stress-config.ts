@@ -1,4 +1,4 @@
-// `deno run -A npm:vitest run --config tests/booter/stress-config.ts`: the stress tests of the booter and of the
+// `deno run -A npm:vitest run --config tests/booter/stress-config.ts` runs the stress tests of the booter and of the
 // server's sockets, a part of `deno task trial`. Files run one after the other, since emulated machines need a whole
 // processor.
 import { fileURLToPath } from "node:url";

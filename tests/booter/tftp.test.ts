@@ -74,7 +74,7 @@ async function client(address = "127.0.0.1"): Promise<Client> {
       while (queue.length === 0) await new Promise<void>((resolve) => wake = resolve);
       return queue.shift()!;
     },
-    // Waits until the last packet is sent, since the server waits for it.
+    // Waits until the last packet is sent, because the server waits for it.
     close: () => void Promise.all(sending).then(() => socket.close()),
   };
 }
@@ -158,7 +158,7 @@ describe("a file arrives complete", () => {
   );
 });
 
-describe("an error answers", () => {
+describe("an error packet is the answer to", () => {
   const answer = async (bytes: Uint8Array, address?: string) => {
     const me = await client(address);
     me.send(bytes);
@@ -207,7 +207,7 @@ test("a client that never acknowledged gets only one packet for its request", as
   me.close();
 });
 
-test("the transfers of one client are limited, and a client's error ends its transfer", async () => {
+test("the number of transfers per client is limited, and an error packet of a client ends its transfer", async () => {
   const clients = await Promise.all(Array.from({ length: 6 }, () => client("127.0.0.5")));
   const before = counters.valueOf("tftp_too_many_total");
   for (const each of clients) each.send(rrq("undionly.kpxe", "tsize", "0"));
@@ -245,7 +245,7 @@ describe("a transfer", () => {
           expect(packets.length).toBeLessThanOrEqual(16);
           for (const each of packets) got.set(each[2]! * 256 + each[3]!, each.subarray(4));
           while (got.has(next)) next++;
-          // Numbers of blocks that were not sent have no effect.
+          // Acknowledges blocks that were not sent, which must have no effect.
           for (const each of noise) {
             if (!got.has(each & 65_535)) expect(transfer.acknowledged(each & 65_535)).toEqual([]);
           }

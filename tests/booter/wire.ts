@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 const run = promisify(execFile);
 
 export type Wire = {
-  /** The addresses on this side and in the namespace. */
+  /** The IP addresses on this side and in the namespace. */
   readonly here: string;
   readonly there: string;
   /** Deletes the link now. Otherwise it would exist until the last connection in its namespace has ended. */

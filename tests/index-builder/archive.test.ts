@@ -1,5 +1,5 @@
-// A point release ends and its build moves to the archive. In the recorded responses wide/freebsd-ending, FreeBSD 15.0
-// ends on the 10th.
+// When support for a point release ends, its build moves to the archive. In the recorded responses
+// wide/freebsd-ending, support for FreeBSD 15.0 ends on 10 October.
 import { expect, test } from "vitest";
 import type { VendorOutcome } from "../../index-builder/build/vendor-run.ts";
 import { freebsd } from "../../index-builder/vendors/freebsd.ts";
@@ -34,7 +34,7 @@ function seen({ tree }: Day) {
   return { current: names(), archived: names(tree.archived.get("15") ?? []) };
 }
 
-test("a build that moves from current to archived keeps the time it was first seen", async () => {
+test("a build that moves from current to archived keeps its first_seen", async () => {
   const first = await on(9, null);
   expect(seen(first)).toEqual({
     current: [`15.1 ${day(9).toISOString()}`, `15.0 ${day(9).toISOString()}`],
@@ -49,7 +49,7 @@ test("a build that moves from current to archived keeps the time it was first se
   expect(second.trust.departed).toEqual({});
 });
 
-test("a build that its vault gets days later keeps its first_seen", async () => {
+test("a build keeps its first_seen if it appears in the vendor's vault only days after its release ended", async () => {
   const first = await on(9, null);
   const second = await on(10, first, { vault_status: 503 });
   expect(seen(second).archived).toEqual([]);
@@ -61,7 +61,7 @@ test("a build that its vault gets days later keeps its first_seen", async () => 
   expect(fourth.trust.departed).toEqual({});
 });
 
-test("a changed hash in the vault raises an alarm, and the build is not archived", async () => {
+test("a build whose hash in the vault differs from the published one raises an alarm and is not archived", async () => {
   const second = await on(10, await on(9, null), { vault_hash: "ab".repeat(32) });
   expect(seen(second).archived).toEqual([]);
   expect(second.notes.filter(({ level }) => level === "alarm")).toEqual([

@@ -1,4 +1,4 @@
-// Time and memory of a build of all recorded vendors, with Ubuntu's feed enlarged to its real 18 MB. `deno run -A
+// Measures time and memory of a build of all recorded vendors; Ubuntu's feed is enlarged to 18 MB. `deno run -A
 // tests/index-builder/bench.ts [PROGRAM...]`: PROGRAM defaults to dist/index-builder. GNU time measures memory.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -49,7 +49,7 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** The recorded feed, with old releases added until it has the real size. */
+/** Returns the recorded feed, with old releases added until it has its real size. */
 function grownFeed(): string {
   const recorded = JSON.parse(
     readFileSync(

@@ -27,7 +27,7 @@ function problemsOf(change: (files: Map<string, string>) => void): string {
   return checkFiles(files, EXPECTED).join("\n");
 }
 
-/** A site generated from a tree with one change, so that the change breaks one rule and all copies agree. */
+/** Returns the problems of a site that is generated from a changed tree: all copies agree, one rule is broken. */
 function problemsAfter(
   change: { distro?: (distro: Distro) => void; build?: (build: Build) => void; archive?: (builds: Build[]) => void },
 ): string {
@@ -48,7 +48,7 @@ function problemsAfter(
 const artifact = (change: (artifact: Artifact) => void) => ({ build: (build: Build) => change(build.artifacts[0]!) });
 const RELEASE = "v1/distros/ubuntu/releases/noble/index.json";
 
-test("a built tree has no problems, and loads unchanged", () => {
+test("a tree that was built has no problems, and is unchanged after it was written and loaded", () => {
   expect(checkFiles(good, EXPECTED)).toEqual([]);
   expect(loadTree(good).distros).toEqual(trees);
 });
@@ -258,7 +258,7 @@ test.each([
   expect(releases.toReversed().sort(compareReleases)).toEqual(releases);
 });
 
-test("releases out of order block a vendor's part", async () => {
+test("a vendor's part with releases out of order is not published", async () => {
   const { outcome } = await builtFrom(ubuntu);
   expect(partProblems(outcome)).toEqual([]);
   outcome.tree.distro.releases.reverse();
@@ -280,7 +280,7 @@ test("archived builds are newest first by their point release", () => {
   );
 });
 
-test("an archived build with a primary location, or one that is current too, is a problem", () => {
+test("an archived build with a primary location, or one that is also current, is a problem", () => {
   const current = trees[0]!.current.get("resolute")![0]!;
   expect(problemsAfter({ archive: (builds) => void builds.push(structuredClone(current)) })).toContain(
     "is current and archived",
@@ -293,7 +293,7 @@ test("an archived build with a primary location, or one that is current too, is 
   expect(problemsAfter({ archive: (builds) => void builds.push(other) })).toBe("");
 });
 
-test("one file in two builds is a problem", () => {
+test("the same file in two builds is a problem", () => {
   const [first] = structuredClone(trees) as [DistroTree, DistroTree];
   const builds = first.current.get("resolute")!;
   const older = { ...structuredClone(builds[0]!), build: "20200101" };

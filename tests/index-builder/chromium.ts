@@ -1,4 +1,4 @@
-// A browser for the tests of the page: headless Chromium, controlled over its debugging socket on loopback.
+// A browser for the tests of the images page: headless Chromium, controlled over its debugging socket on loopback.
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -8,9 +8,9 @@ import { present } from "../support/optional-programs.ts";
 const START_MS = 20_000;
 
 export type Browser = {
-  /** Opens an address at this size. Returns the console output of the page, with errors and policy violations. */
+  /** Opens a URL in a window of this size. Returns the page's console output, with errors and policy violations. */
   open(url: string, size: { width: number; height: number }): Promise<readonly string[]>;
-  /** Evaluates an expression in the page; awaits promises. */
+  /** Evaluates an expression in the page and returns its value; awaits a promise. */
   evaluate<T>(expression: string): Promise<T>;
   close(): Promise<void>;
 };
@@ -78,7 +78,7 @@ export async function startBrowser(): Promise<Browser> {
     }
   });
   for (const domain of ["Page", "Runtime", "Log"]) await send(`${domain}.enable`);
-  // A page opened over the debugging socket is in the background. Without focus, Chromium refuses to copy.
+  // A page that is opened over the debugging socket is in the background. Without focus, Chromium refuses to copy.
   await send("Emulation.setFocusEmulationEnabled", { enabled: true });
   return {
     open: async (url, { width, height }) => {

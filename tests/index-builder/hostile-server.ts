@@ -1,4 +1,4 @@
-// A vendor's server that misbehaves in one way for one document, and a vendor that reads one document of every kind.
+// A vendor's server that misbehaves in one way for one document, and a vendor's file that reads each kind of document.
 // The server listens on loopback. Names resolve to a public address, and the `dial` setting connects to the server
 // instead.
 import { once } from "node:events";
@@ -46,12 +46,12 @@ const PATHS: Readonly<Record<string, DocumentKind>> = {
   "/vault/": "vault",
   "/vault/1.0/SHA256SUMS": "vault_sums",
 };
-/** Requested with HEAD only. */
+/** Paths that are requested with HEAD only. */
 const HEADS = ["/builds/2/arm64.qcow2", "/vault/1.0/old.qcow2"];
-/** 64 MiB of zeros in 64 KiB. */
+/** 64 MiB of zeros, compressed to 64 KiB. */
 const BOMB = gzipSync(new Uint8Array(64 * 1024 * 1024));
 export type Bodies = Readonly<Record<DocumentKind | "arm_signature" | "vault_signature", string>>;
-/** Documents that are always served correctly. */
+/** Signatures, which are always served correctly. */
 const SIGNATURES: Readonly<Record<string, "arm_signature" | "vault_signature">> = {
   "/builds/2/ARM64SUMS.asc": "arm_signature",
   "/vault/1.0/SHA256SUMS.asc": "vault_signature",
@@ -63,7 +63,7 @@ type Case = {
   /** Expires the client's time limit, so that no test waits for it. */
   readonly expire: () => void;
 };
-/** Answers one request in its own way. */
+/** Answers one request, correctly or not. */
 export type Behaviour = (response: ServerResponse, kase: Case) => void;
 
 const send = (
@@ -142,7 +142,7 @@ export const BEHAVIOURS: Readonly<Record<string, Behaviour>> = {
 
 export type Hostile = {
   readonly exchange: Exchange;
-  /** Every address that a client connected to. */
+  /** All URLs for which a client connected. */
   readonly dialled: string[];
   misbehave(document: DocumentKind | null, behaviour: Behaviour | null): void;
   close(): Promise<void>;
@@ -204,7 +204,7 @@ export async function startHostile(bodies: Bodies): Promise<Hostile> {
   };
 }
 
-/** A vendor that reads one document of every kind. @param fingerprint of its key */
+/** Returns a vendor's file that reads one document of every kind. @param fingerprint of the vendor's key */
 export function everyKindVendor(fingerprint: string): Vendor {
   const key: SigningKey = { key_url: `${ROOT}key.asc`, fingerprints: [fingerprint] };
   const signed = (url: string): ChecksumDocument => ({
@@ -271,7 +271,7 @@ function imageAt(url: string, arch: string, document: ChecksumDocument): Artifac
 
 export const HASHES = { x86_64: hashOf("build 2"), aarch64: hashOf("build 2 for arm64"), vault: hashOf("build 1") };
 
-/** The documents of a well-behaved vendor, signed with `key`. */
+/** Returns correct documents, signed with `key`. */
 export async function goodBodies(key: KeyPair): Promise<Bodies> {
   const sums = `${HASHES.x86_64}  image.qcow2\n`;
   const arm = `${HASHES.aarch64}  arm64.qcow2\n`;

@@ -41,7 +41,7 @@ function build(before: (VendorOutcome & { ok: true }) | null) {
   });
 }
 
-/** "architecture hash" of every current image, and "vault hash" of every archived one. */
+/** Returns "architecture hash" for every current image, and "vault hash" for every archived one. */
 function digestsIn(outcome: VendorOutcome): string[] {
   if (!outcome.ok) return [];
   const lines = (builds: Iterable<readonly Build[]>, place?: string) =>
@@ -67,10 +67,10 @@ for (const document of DOCUMENTS) {
     async (name) => {
       server.misbehave(document, BEHAVIOURS[name]!);
       const [fresh, later] = await Promise.all([build(null), build(first)]);
-      // Without a previous tree: no hash or the right hash, never another one.
+      // Without a previous tree, the published hash is right or missing, never wrong.
       for (const line of digestsIn(fresh)) expect([...GOOD, "x86_64 none"]).toContain(line);
-      // With a previous tree: the vendor fails and the caller keeps the files, or the result is the same. Only an image
-      // with 404 is removed.
+      // With a previous tree, the vendor fails and its files stay, or the result is the same. Only an image with status
+      // 404 is removed.
       const is_gone = document === "arm" && name === "sends 404";
       if (later.ok) expect(digestsIn(later)).toEqual(is_gone ? WITHOUT_ARM : GOOD);
       if (later.ok && !is_gone) expect(later.tree.current).toEqual(first.tree.current);
@@ -79,7 +79,7 @@ for (const document of DOCUMENTS) {
   );
 }
 
-// build/gaps.ts separates failures from gaps.
+// Responses after which build/gaps.ts retries and, for an optional document, leaves a gap.
 const NO_ANSWER = ["sends 500", "never answers", "breaks off in the middle", "closes at once"];
 
 test.each(NO_ANSWER)(
@@ -94,7 +94,7 @@ test.each(NO_ANSWER)(
   },
 );
 
-test("404 on a required document leaves its release out", async () => {
+test("a release with a required document that answers 404 is left out", async () => {
   server.misbehave("listing", BEHAVIOURS["sends 404"]!);
   const outcome = await build(first);
   expect(outcome).toMatchObject({ ok: false, attempts: 1, error: expect.stringContaining("no release") });
@@ -115,7 +115,7 @@ test.each(NO_ANSWER)(
   },
 );
 
-test("404 on an optional document removes its images", async () => {
+test("images whose optional document answers 404 are removed", async () => {
   server.misbehave("arm", BEHAVIOURS["sends 404"]!);
   const later = await build(first);
   expect(later).toMatchObject({ ok: true, attempts: 1, notes: [] });
@@ -135,7 +135,7 @@ test.each([
 const VAULT_FAULTS = ["sends 403", "sends an HTML page with status 200", "sends other bytes than text"];
 for (const document of ["vault", "vault_sums"] as const) {
   test.each([...NO_ANSWER, ...VAULT_FAULTS])(
-    `a ${document} that %s leaves out what is not archived yet and nothing else; the next run has it`,
+    `a ${document} that %s leaves out only builds that are not archived yet; the next run archives them`,
     async (name) => {
       server.misbehave(document, BEHAVIOURS[name]!);
       const fresh = await build(null);
@@ -147,14 +147,14 @@ for (const document of ["vault", "vault_sums"] as const) {
   );
 }
 
-test("a bad signature of a vault is an alarm, a vault that does not answer is a warning", async () => {
+test("a bad signature in a vault is an alarm; a vault that does not answer is a warning", async () => {
   server.misbehave("vault_sums", BEHAVIOURS["changes one hex digit"]!);
   expect((await build(null)).notes).toMatchObject([{ level: "alarm", text: expect.stringContaining("1.0: left out") }]);
   server.misbehave("vault_sums", BEHAVIOURS["sends 500"]!);
   expect((await build(null)).notes).toMatchObject([{ level: "warning" }]);
 });
 
-test("S-25: a host name with a private and a public address gets no request", async () => {
+test("S-25: no request is sent to a host name that has a private and a public address", async () => {
   const dialled: string[] = [];
   const exchange = liveExchange({
     ...LIVE,

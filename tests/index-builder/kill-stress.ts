@@ -1,5 +1,5 @@
-// Interrupts a publication at every system call that changes the disk, with strace: kills it, or simulates a full disk.
-// After each, the site must equal the tree before or after the publication, byte for byte, and the next run must
+// Interrupts a publication at every system call that changes the disk, with strace: kills it or simulates a full disk.
+// After each one, the site must equal the tree before or after the publication, byte for byte, and the next run must
 // complete. `deno run -A tests/index-builder/kill-stress.ts [PROGRAM...]`: PROGRAM defaults to this checkout under
 // Deno.
 import { spawnSync } from "node:child_process";
@@ -15,7 +15,7 @@ import { webFolder } from "./recorded-vendor.ts";
 
 const MAIN = fileURLToPath(new URL("../../index-builder/main.ts", import.meta.url));
 const PROGRAM = process.argv.length > 2 ? process.argv.slice(2) : [process.execPath, "run", "-A", MAIN];
-/** strace counts per thread, so one number can mean several moments. All are within the publication. */
+/** strace counts calls per thread, so one number can hit several moments. All are within the publication. */
 const CALLS = [
   "rename",
   "renameat",
@@ -35,7 +35,7 @@ const CALLS = [
   "write",
 ];
 const FAULTS = ["signal=KILL", "error=ENOSPC"];
-/** More calls of one kind than a run makes. A loop that gets here would never end. */
+/** The limit of the loop: more calls of one kind than a run makes. */
 const WHEN_MAX = 400;
 
 const T0 = ["--recorded", webFolder("t0"), "--vendor", "debian", "--at", "2026-10-09T05:17:00Z"];
@@ -91,7 +91,7 @@ async function everyMoment(call: string, fault: string, trees: { before: string;
     if (left.length > 0) broken.push(`${at}: ${left.join(", ")} left behind`);
     rmSync(site, { force: true });
     rmSync(siteAt(site).generations, { recursive: true, force: true });
-    // After the last call of its kind, the run is not interrupted.
+    // The number is above the last call of this kind, so the run was not interrupted.
     if (ended === 0) return;
   }
 }
@@ -103,7 +103,7 @@ function run(argv: readonly string[], wrapper: readonly string[]): number {
   return ended.status ?? 128;
 }
 
-/** Every file of the tree and its trust state, as one text. */
+/** Returns every file of the tree and its trust state as one text. */
 async function contentOf(site: string): Promise<string> {
   const target = readlinkSync(site);
   const real = join(site, "..", target);

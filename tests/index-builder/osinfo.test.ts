@@ -25,7 +25,7 @@ test("betas, major versions of FreeBSD and systems outside the database have no 
   for (const distro of ["omnios", "smartos", "talos"]) expect(releaseEntry(distro, "1.14")).toBeNull();
 });
 
-test("a point release overrides its release only if the database has such entries", () => {
+test("a point release gets its own entry only if the database has entries for such point releases", () => {
   expect(pointEntry("freebsd", "15.1")?.short_id).toBe("freebsd15.1");
   expect(pointEntry("rocky", "9.0")?.short_id).toBe("rocky9.0");
   expect(pointEntry("rocky", "9.8")).toBeNull();

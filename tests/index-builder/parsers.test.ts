@@ -48,14 +48,14 @@ test("natural order is total: antisymmetric, transitive, and equal only for equa
   }));
 });
 
-test("the newest of nothing is null", () => expect(newest([], String)).toBeNull());
+test("the newest item of an empty list is null", () => expect(newest([], String)).toBeNull());
 
-test("gnu lines may have two spaces, a star, or one space (openSUSE); hashes become lower case", () => {
+test("lines in gnu format may have two spaces, a star, or one space (openSUSE); hashes become lower case", () => {
   const found = sums(`# comment\n${A}  one.img\n${B} *two.img\r\n${A} three.img\n\n`);
   expect([...found]).toEqual([["one.img", A], ["two.img", B.toLowerCase()], ["three.img", A]]);
 });
 
-test("bsd lists return the requested algorithm and skip others", () => {
+test("lists in bsd format return hashes of the requested algorithm and skip others", () => {
   const found = sums(`# x.img: 12 bytes\nMD5 (x.img) = ${"0".repeat(32)}\nSHA256 (x.img) = ${A}\n`, "bsd");
   expect([...found]).toEqual([["x.img", A]]);
   expect([...parseSizes("# x.img: 12 bytes\nSHA256 (x.img) = 00\n# no size\n")]).toEqual([["x.img", 12]]);
@@ -83,7 +83,7 @@ test("two hashes for one name are refused as untrusted", () => {
   expect(kindOf(() => sums(`${A}  one.img\n${"c".repeat(64)}  one.img\n`))).toBe("untrusted");
 });
 
-test("every accepted hash is hex of the right length", () => {
+test("every accepted hash is hexadecimal and has the right length", () => {
   fc.assert(fc.property(fc.string(), fc.constantFrom("gnu", "bsd", "bare"), (text, format) => {
     try {
       for (const hash of sums(text, format as ListFormat).values()) expect(hash).toMatch(/^[0-9a-f]{64}$/);
@@ -93,7 +93,7 @@ test("every accepted hash is hex of the right length", () => {
   }));
 });
 
-test("a listing returns names in its folder, not other addresses", () => {
+test("a listing returns the names in its own folder, and no links to other places", () => {
   const html = `<a href="../">up</a><a href="?C=N;O=D">Name</a><a href="9.8/">9.8/</a><a href='a%20b.img'>a..&gt;</a>
     <a href="https://evil.example/x.img">x</a><a href="/etc/passwd">y</a><a href="./c.img">c</a><a href="a%2Fb">z</a>`;
   expect(parseListing("listing", html)).toEqual(["9.8/", "a b.img", "c.img"]);
@@ -141,7 +141,7 @@ test.each([
   expect(kindOf(() => clearSignedText("doc", document))).toBe("unreadable");
 });
 
-test("every pattern takes linear time: 100 KB of adversarial text is parsed within the limit", () => {
+test("every pattern takes linear time: 100 KB of hostile text are parsed within the limit", () => {
   for (
     const text of [
       "a".repeat(100_000),

@@ -22,7 +22,7 @@ type Status = {
   readonly times?: number;
 };
 
-/** The recorded responses, with other statuses for some addresses. */
+/** Returns an exchange of recorded responses with other statuses for some URLs. */
 async function withStatus(statuses: readonly Status[], folders = [webFolder("t0")]): Promise<Exchange> {
   const web = await recordedExchange(folders);
   const left = statuses.map(({ times = Infinity }) => times);
@@ -60,20 +60,23 @@ function firstArtifact(outcome: VendorOutcome, release: string) {
 }
 const IMAGE_9 = /Rocky-9-.*\.qcow2$/;
 
-test.each([404, 410])("%i on the newest release's image leaves it out, and latest goes to the next", async (status) => {
-  const outcome = await run(rocky, [{ match: /Rocky-10-.*\.qcow2$/, status }]);
-  expect(releasesOf(outcome)).toEqual(["9 latest", "8"]);
-  expect(outcome.notes.map(({ text }) => text).join()).toContain("10: left out");
-});
+test.each([404, 410])(
+  "a release whose image answers %i is left out, and the alias latest moves to the next one",
+  async (status) => {
+    const outcome = await run(rocky, [{ match: /Rocky-10-.*\.qcow2$/, status }]);
+    expect(releasesOf(outcome)).toEqual(["9 latest", "8"]);
+    expect(outcome.notes.map(({ text }) => text).join()).toContain("10: left out");
+  },
+);
 
-test("404 on the document that resolves a release leaves the release out", async () => {
+test("a release is left out if the document that resolves it answers 404", async () => {
   expect(releasesOf(await run(rocky, [{ match: /rocky\/9\/images\/x86_64\/$/, status: 404 }]))).toEqual([
     "10 latest",
     "8",
   ]);
 });
 
-test.each([429, 500, 503])("%i is tried three times and then fails the vendor", async (status) => {
+test.each([429, 500, 503])("a request that answers %i is tried three times, then the vendor fails", async (status) => {
   const outcome = await run(rocky, [{ match: IMAGE_9, status }]);
   expect(outcome).toMatchObject({ ok: false, attempts: 3, error: expect.stringMatching(/^transient: /) });
 });
@@ -83,7 +86,7 @@ test("a server that recovers at the third attempt does not fail the vendor", asy
   expect([outcome.ok, outcome.attempts]).toEqual([true, 3]);
 });
 
-test("403 on a listing fails the vendor at once", async () => {
+test("a listing that answers 403 fails the vendor at once", async () => {
   expect(await run(rocky, [{ match: /pub\/rocky\/$/, status: 403 }])).toMatchObject({
     ok: false,
     attempts: 1,
@@ -91,7 +94,7 @@ test("403 on a listing fails the vendor at once", async () => {
   });
 });
 
-test("403 on an image's metadata keeps the size and metadata of the previous tree", async () => {
+test("an image that answers 403 keeps the size and metadata of the previous tree", async () => {
   const { outcome: first } = await builtFrom(rocky);
   const blocked = [{ match: IMAGE_9, method: "HEAD", status: 403 } as const];
   const later = await run(rocky, blocked, { previous: first.tree });
@@ -104,7 +107,7 @@ test("403 on an image's metadata keeps the size and metadata of the previous tre
   ]);
 });
 
-test("403 on a checksum document keeps the digest of the same address, with a warning", async () => {
+test("an image whose checksum document answers 403 keeps its digest of the previous tree, with a warning", async () => {
   const { outcome: first } = await builtFrom(rocky);
   const later = await run(rocky, [{ match: /Rocky-9-.*CHECKSUM$/, status: 403 }], { previous: first.tree });
   expect(firstArtifact(later, "9").integrity!.digests).toEqual(firstArtifact(first, "9").integrity!.digests);
@@ -123,7 +126,7 @@ test("a newer image with unreadable checksums does not replace an image with a k
   expect(later.notes.some(({ level }) => level === "alarm")).toBe(true);
 });
 
-test("a missing signature is not published; a signature that answers 403 stays as it was", async () => {
+test("a signature that answers 404 is not published; a signature that answers 403 stays as it was", async () => {
   const { outcome: first } = await builtFrom(rocky);
   const gone = await run(rocky, [{ match: /Rocky-9-.*\.asc$/, status: 404 }], { previous: first.tree });
   expect(firstArtifact(gone, "9").integrity!.signatures).toEqual([]);
@@ -131,7 +134,7 @@ test("a missing signature is not published; a signature that answers 403 stays a
   expect(firstArtifact(refused, "9").integrity!.signatures).toEqual(firstArtifact(first, "9").integrity!.signatures);
 });
 
-test("without endoflife.date the vendor fails, so that an ended release does not return", async () => {
+test("a vendor fails if endoflife.date does not answer, so that an ended release does not return", async () => {
   for (const status of [404, 500]) expect((await run(rocky, [{ match: /endoflife\.date/, status }])).ok).toBe(false);
 });
 
@@ -182,12 +185,12 @@ test("a known build keeps its first_seen, a new one gets the time of the run", a
   expect(later.tree.current.get("8")![0]!.first_seen).toBe(NEXT_DAY.toISOString());
 });
 
-test("S-25: every request goes to a host that the vendor's file names", async () => {
+test("S-25: requests are sent only to hosts that the vendor's file lists", async () => {
   const foreign = { ...rocky, hosts: ["elsewhere.example"] };
   expect(await run(foreign, [])).toMatchObject({ ok: false, attempts: 1, error: expect.stringMatching(/^unsafe: /) });
 });
 
-test("a clear-signed twin replaces the document, and an old one raises the alarm frozen", async () => {
+test("a document's clear-signed twin is read instead of it, and an old twin raises the alarm frozen", async () => {
   const key = await makeKey();
   const twin = await clearSignedOf(`{"from":"twin"}`, key, { date: new Date("2026-08-01T00:00:00Z") });
   const bodies: Record<string, string> = {

@@ -15,7 +15,7 @@ let folder: string;
 beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), "index-"))));
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** Runs the program in this process. Returns its exit code and output. */
+/** Runs index-builder in this process. Returns its exit code and output. */
 async function index(...argv: string[]) {
   const lines: string[] = [];
   const terminal = {
@@ -28,7 +28,7 @@ async function index(...argv: string[]) {
 const T0 = ["--recorded", webFolder("t0"), "--vendor", "debian"];
 const day = (date: string) => ["--at", `${date}T05:17:00Z`];
 
-test("a second run with the same responses changes no byte, keeps first_seen and makes no generation", async () => {
+test("a second run with the same responses changes no byte, keeps first_seen and writes no new generation", async () => {
   const site = join(folder, "same");
   expect((await index("all", "--site", site, ...T0, ...day("2026-10-09"))).code).toBe(0);
   const [before, generation] = [await readFiles(await realpath(site)), await readlink(site)];
@@ -142,7 +142,7 @@ test("an operator's plain folder becomes a generation and keeps its first_seen",
   expect(await readFile(join(site, "v1/images.json"), "utf8")).toContain("2026-09-01");
 });
 
-test("after a crash between moving a folder and linking, the next run restores the site", async () => {
+test("the next run restores a site after a crash between moving its folder away and creating the link", async () => {
   const site = join(folder, "died");
   await index("all", "--site", site, ...T0, ...day("2026-09-01"));
   const generations = siteAt(site).generations;
@@ -153,7 +153,7 @@ test("after a crash between moving a folder and linking, the next run restores t
   expect(await readFile(join(site, "v1/images.json"), "utf8")).toContain("2026-09-01");
 });
 
-test("a link to another place is not followed", async () => {
+test("a site that is a link to another place is refused", async () => {
   const site = join(folder, "elsewhere");
   await symlink("/etc", site);
   expect((await index("all", "--site", site, ...T0)).code).toBe(3);
@@ -176,7 +176,7 @@ test("readers see the old or the new generation during a publication, never a mi
     const found: Set<string>[] = [];
     let done = false;
     const published = publish(site, { files: files(mark), trust }).finally(() => void (done = true));
-    // An opened generation stays until the next publication.
+    // A generation that a reader has opened stays until the next publication.
     do found.push(await read()); while (!done);
     await published;
     for (const seen of found) expect([[`${mark - 1}`], [`${mark}`]]).toContainEqual([...seen]);
@@ -184,7 +184,7 @@ test("readers see the old or the new generation during a publication, never a mi
   expect((await readdir(site.generations)).sort()).toEqual(["30", "31"]);
 });
 
-test("one of ten concurrent builders gets the lock; after its release another one can", async () => {
+test("only one of ten concurrent builders gets the lock; after it is released, another one can get it", async () => {
   const generations = join(folder, "locks");
   await mkdir(generations);
   for (let round = 0; round < 20; round++) {
@@ -217,7 +217,7 @@ test("while another builder runs, the program ends with exit code 75", async () 
   expect((await index("all", "--site", site.link, ...T0)).code).toBe(0);
 });
 
-test("a signed tree verifies with its key, keeps its signature while unchanged, and a change breaks it", async () => {
+test("the signature of a tree verifies with its key, stays the same for an unchanged tree, and fails after a change", async () => {
   const { privateKey, publicKey } = await openpgp.generateKey({
     userIDs: [{ name: "Index" }],
     type: "curve25519",
@@ -262,7 +262,7 @@ test("a published tree can be read with its trust state", async () => {
   expect(published.trust).toEqual({ vendors: { debian: { documents: {}, keys: {}, departed: {} } } });
 });
 
-test("the responses of --record build the same site", async () => {
+test("the responses that --record stored build the same site", async () => {
   const [site, again, record] = [join(folder, "recorded-site"), join(folder, "again"), join(folder, "record")];
   await index("all", "--site", site, ...T0, ...day("2026-10-09"), "--record", record);
   expect((await index("all", "--site", again, "--recorded", record, "--vendor", "debian", ...day("2026-10-09"))).code)

@@ -8,12 +8,12 @@ import { recordedExchange } from "../../index-builder/web/recorded.ts";
 /** The day of the recording. */
 export const RECORDED_AT = new Date("2026-10-09T05:17:00.000Z");
 
-/** A folder of tests/fixtures/vendor-web. */
+/** Returns the path of a folder in tests/fixtures/vendor-web. */
 export function webFolder(name: string): string {
   return fileURLToPath(new URL(`../fixtures/vendor-web/${name}`, import.meta.url));
 }
 
-/** @param webs folders of tests/fixtures/vendor-web; the first that knows an address answers */
+/** @param webs folders of tests/fixtures/vendor-web; the first one that has a URL answers */
 export async function runRecorded(
   vendor: Vendor,
   webs: readonly string[] = ["t0"],
@@ -32,7 +32,7 @@ export async function runRecorded(
   });
 }
 
-/** @throws Error with the vendor's error if it failed */
+/** Builds a vendor that must succeed. @throws Error with the vendor's error if it failed */
 export async function builtFrom(vendor: Vendor, webs?: readonly string[], more?: Partial<VendorSetting>) {
   const outcome = await runRecorded(vendor, webs, more);
   if (!outcome.ok) throw new Error(`${vendor.id} failed: ${outcome.error}`);
@@ -46,7 +46,7 @@ export async function builtFrom(vendor: Vendor, webs?: readonly string[], more?:
   };
 }
 
-/** "server/x86_64/qcow2 sha256:012d81fa… size", one line for each artifact, for comparing at a glance. */
+/** Returns a line for each artifact of a build: "server/x86_64/qcow2 sha256:012d81fa… size". */
 export function artifactLines(build: Build | undefined): string[] {
   return (build?.artifacts ?? []).map((artifact) =>
     `${artifact.variant}/${artifact.arch}/${artifact.format} ${digestOf(artifact)}`

@@ -1,4 +1,4 @@
-// The site that the compiled index-builder publishes, served by `task start` with the permissions that it gives itself.
+// The site that the compiled index-builder publishes, served by `task start` with the task's own Deno permissions.
 import { cp, mkdir, readlink, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ import { webFolder } from "./recorded-vendor.ts";
 
 const BUILD_MS_MAX = 120_000;
 const PATIENCE_MS = 60_000;
-/** Several times the generations that the builder keeps. */
+/** The number of publications in a test: several times the number of generations that the builder keeps. */
 const PUBLICATIONS = 12;
 
 let folder: TemporaryFolder;
@@ -36,7 +36,7 @@ afterAll(async () => {
   await folder?.remove();
 });
 
-/** One vendor's files, built on the given day. `first_seen` differs from day to day; the length is the same. */
+/** Builds one vendor's files on a given day. Their first_seen depends on the day, but their length does not. */
 async function fragment(day: string): Promise<void> {
   const web = ["--recorded", webFolder("t0"), "--at", `${day}T05:17:00Z`];
   expect((await builder.run("vendor", "debian", "--previous", at("none"), "--out", at(day), ...web)).code).toBe(0);

@@ -36,10 +36,10 @@ beforeAll(async () => {
   [vendor, stranger, expired, weak, old] = await Promise.all([
     makeKey(),
     makeKey(),
-    // Valid at the time of signing, expired at the time of reading.
+    // The key is valid when it signs, and expired when the builder reads.
     makeKey({ date: new Date("2026-10-01T00:00:00Z"), keyExpirationTime: 8 * 86_400 }),
     makeKey({ type: "rsa", rsaBits: 1024, config: { minRSABits: 1023 } }),
-    // SHA-1 needs RSA: elliptic curves require a longer hash.
+    // RSA, because elliptic curves require a longer hash than SHA-1.
     makeKey({ type: "rsa", rsaBits: 2048 }),
   ]);
   revoked = (await openpgp.revokeKey({
@@ -82,7 +82,7 @@ test("a good clear-signed document is accepted, and the builder reads its signed
   ]);
 });
 
-test("the SHA-1 key is pinned and good, so the next test's refusal is about SHA-1", async () => {
+test("a signature over SHA-256 with the key of the next test is accepted, so that test's refusal is about SHA-1", async () => {
   const signature = await detachedOf(GOOD, old);
   expect(await digestsFrom("pgp_detached", { SHA256SUMS: GOOD, "SHA256SUMS.asc": signature })).toEqual([
     hashOf("the image"),
@@ -94,7 +94,7 @@ test("a signature over SHA-1 is refused because of SHA-1", async () => {
   expect(await digestsFrom("pgp_detached", bodies)).toMatch(/^untrusted: .*sha1/i);
 });
 
-test("a document is refused when its earlier signature is gone", async () => {
+test("a document is refused if an earlier run saw its signature and now it is missing", async () => {
   const subject = signedVendor("pgp_detached", [vendor.fingerprint]);
   const key = vendor.publicKey.armor();
   const first = await run(subject, webOf({ key, SHA256SUMS: GOOD, "SHA256SUMS.asc": await detachedOf(GOOD, vendor) }));
@@ -197,7 +197,7 @@ test("expired, revoked and weak keys are refused, although they are pinned", asy
   }
 });
 
-test("another key at the key's address is refused", async () => {
+test("a key file with another key than the pinned one is refused", async () => {
   const bodies = {
     key: stranger.publicKey.armor(),
     SHA256SUMS: GOOD,
@@ -206,7 +206,7 @@ test("another key at the key's address is refused", async () => {
   expect(await digestsFrom("pgp_detached", bodies)).toMatch(/^untrusted: .*none of the pinned keys/);
 });
 
-test("an unavailable key is a warning with check and a refusal with require", async () => {
+test("a key that cannot be fetched is a warning in mode check, and a refusal in mode require", async () => {
   const bodies = { key: 404, SHA256SUMS: GOOD, "SHA256SUMS.asc": await detachedOf(GOOD, stranger) };
   expect(await digestsFrom("pgp_detached", bodies)).toEqual([hashOf("the image")]);
   expect(await digestsFrom("pgp_detached", bodies, [vendor.fingerprint], "require")).toMatch(
@@ -214,7 +214,7 @@ test("an unavailable key is a warning with check and a refusal with require", as
   );
 });
 
-test("a signature without a pinned key is a warning with check; with require its release stays as it was", async () => {
+test("a signature without a pinned key is a warning in mode check; in mode require its release stays as it was", async () => {
   const web = async (text: string) =>
     webOf({ key: vendor.publicKey.armor(), SHA256SUMS: text, "SHA256SUMS.asc": await detachedOf(text, vendor) });
   const subject = signedVendor("pgp_detached", []);
@@ -227,7 +227,7 @@ test("a signature without a pinned key is a warning with check; with require its
   expect(required.notes).toMatchObject([{ level: "alarm", text: expect.stringContaining("9: kept as it was") }]);
 });
 
-test("with require, a release without a pinned key is left out, and the others are published", async () => {
+test("in mode require, a release without a pinned key is left out, and the others are published", async () => {
   const [pinned, unpinned] = [signedVendor("pgp_detached", [vendor.fingerprint]), signedVendor("pgp_detached", [])];
   const both: Vendor = {
     ...pinned,
@@ -247,7 +247,7 @@ test("with require, a release without a pinned key is left out, and the others a
   expect(outcome.notes).toMatchObject([{ level: "alarm", text: expect.stringContaining("10: left out") }]);
 });
 
-test("with require, an archived build without a pinned key is left out with a warning, and nothing else is", async () => {
+test("in mode require, only an archived build without a pinned key is left out, with a warning", async () => {
   const subject = signedVendor("pgp_detached", [vendor.fingerprint]);
   const unpinned = signedVendor("pgp_detached", []);
   const withVault: Vendor = {
@@ -274,7 +274,7 @@ test("with require, an archived build without a pinned key is left out with a wa
   expect(checked.ok && checked.tree.archived.get("9")?.map(({ build }) => build)).toEqual(["8.9-1"]);
 });
 
-test("the key of an earlier run is used when its address fails, so a bad signature is still refused", async () => {
+test("if the key's URL fails, the key of an earlier run is used, so a bad signature is still refused", async () => {
   const first = await run(
     signedVendor("pgp_detached", [vendor.fingerprint]),
     webOf({ key: vendor.publicKey.armor(), SHA256SUMS: GOOD, "SHA256SUMS.asc": await detachedOf(GOOD, vendor) }),
@@ -305,7 +305,7 @@ test("S-31: an older signed document is refused as a rollback, a newer one is ac
   expect(newer.ok && Object.values(newer.trust.documents)[0]?.signed_at).toBe(NOW.toISOString());
 });
 
-test("the older document of an architecture that lags is not a rollback", async () => {
+test("an older document of one architecture is not a rollback, because it has its own series", async () => {
   const web = openWeb(
     webOf({
       key: vendor.publicKey.armor(),
@@ -336,7 +336,7 @@ test("the older document of an architecture that lags is not a rollback", async 
   await expect(readAll(first, [["OLD", "riscv64"], ["OLD", "arm64"]])).rejects.toThrow("rollback to an older document");
 });
 
-test.each(VENDORS.map(({ id }) => id))("%s: no two documents of one run are issues of the same series", async (id) => {
+test.each(VENDORS.map(({ id }) => id))("%s: no two documents of one run belong to the same series", async (id) => {
   const addresses = new Map<string, Set<string>>();
   const note = ({ url, series }: ChecksumDocument) => {
     const name = series ?? url;
@@ -364,7 +364,7 @@ test.each(VENDORS.map(({ id }) => id))("%s: no two documents of one run are issu
   for (const [series, urls] of addresses) expect([series, ...urls]).toHaveLength(2);
 });
 
-test("changed bytes under the same build id raise an alarm, and the release stays as it was", async () => {
+test("an image whose bytes changed under the same build id raises an alarm, and the release stays as it was", async () => {
   const subject = signedVendor("pgp_detached", [vendor.fingerprint]);
   const web = async (text: string) =>
     webOf({ key: vendor.publicKey.armor(), SHA256SUMS: text, "SHA256SUMS.asc": await detachedOf(text, vendor) });

@@ -1,5 +1,5 @@
-// A vendor for tests, with responses in memory: one release, one image, and a checksum document with a detached
-// signature or a clear-signed one.
+// A vendor for tests with responses in memory: one release, one image, and a checksum document with a detached or a
+// clear signature.
 import * as openpgp from "openpgp";
 import { createHash } from "node:crypto";
 import { VendorFault } from "../../index-builder/fault.ts";
@@ -50,7 +50,7 @@ export async function detachedOf(text: string, by: KeyPair, more: object = {}): 
   }) as string;
 }
 
-/** Makes a signature over SHA-1, which openpgp does not make by default. */
+/** Signs with SHA-1, which openpgp refuses to do by default. */
 export async function sha1Signature(text: string, by: KeyPair): Promise<string> {
   const packet = new openpgp.SignaturePacket();
   const { keyPacket } = by.privateKey;
@@ -63,7 +63,7 @@ export async function sha1Signature(text: string, by: KeyPair): Promise<string> 
     issuerKeyVersion: keyPacket.version,
   });
   const message = await openpgp.createMessage({ binary: new TextEncoder().encode(text) });
-  // The library's types lack these parameters.
+  // The types of openpgp lack these parameters.
   const sign = packet.sign.bind(packet) as unknown as (...rest: unknown[]) => Promise<void>;
   await sign(keyPacket, message.packets[0], SIGNED_AT, true, {
     ...openpgp.config,
@@ -79,7 +79,7 @@ export async function clearSignedOf(text: string, by: KeyPair, more: object = {}
   return await openpgp.sign({ message, signingKeys: by.privateKey, date: SIGNED_AT, ...more }) as string;
 }
 
-/** @param pinned fingerprints in the vendor's file */
+/** @param pinned the fingerprints that the vendor's file pins */
 export function signedVendor(kind: Kind, pinned: readonly string[]): Vendor {
   const key: SigningKey = { key_url: KEY_URL, fingerprints: pinned };
   const signature: DocumentSignature = kind === "pgp_detached"
@@ -132,7 +132,7 @@ export function signedVendor(kind: Kind, pinned: readonly string[]): Vendor {
 
 export type Bodies = Readonly<Record<string, string | Uint8Array | number>>;
 
-/** Bodies by file name below ROOT, "key" for the key; a number is a status. The image answers HEAD only. */
+/** Answers with bodies by file name below ROOT, "key" for the key; a number is a status. Images answer HEAD only. */
 export function webOf(bodies: Bodies): Exchange {
   return ({ method, url }) => {
     const name = url === KEY_URL ? "key" : url.slice(ROOT.length);

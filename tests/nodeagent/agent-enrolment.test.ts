@@ -27,7 +27,7 @@ function inOrder(...answers: (ReturnType<Route> | "cut")[]): Route {
   };
 }
 
-test("a machine registers, shows its code, waits, saves its key and reports", async () => {
+test("a machine registers, shows its claim code, waits for the approval, saves its key and reports", async () => {
   const state_dir = stateDir();
   const mirrored: string[] = [];
   const ran = await runAgent({
@@ -66,7 +66,7 @@ test("the key is on disk before its first use", async () => {
   expect(saved_at_use).not.toContain(false);
 });
 
-test("an agent with a saved key registers with it and does not poll for a key", async () => {
+test("a restarted agent with a saved key registers with that key and does not poll for another", async () => {
   const first = await runAgent({ ...reports(), [REGISTER]: () => registered(), [POLL]: () => APPROVED });
   const approved = { reservoir_enabled: true, reservoir_percent: 0.8, state: "approved", admin_ip: null };
   const routes = {
@@ -81,7 +81,7 @@ test("an agent with a saved key registers with it and does not poll for a key", 
   expect(registrations).toMatchObject([{ headers: { authorization: `Bearer ${AGENT_KEY}` } }]);
 });
 
-test("pauses are 1 s while pending and at least 5 s after a transport error, jittered", async () => {
+test("pauses between polls are 1 s while pending and at least 5 s after a transport error, with jitter", async () => {
   const poll = inOrder(status("pending"), "cut", APPROVED);
   const ran = await runAgent({ ...reports(), [REGISTER]: inOrder("cut", registered()), [POLL]: poll });
   const [register_error_ms, pending_ms, poll_error_ms] = ran.slept_ms;
@@ -91,13 +91,13 @@ test("pauses are 1 s while pending and at least 5 s after a transport error, jit
   expect(poll_error_ms).toBeLessThan(7_000);
 });
 
-test.each([429, 503])("Retry-After of a %i is respected", async (http_status) => {
+test.each([429, 503])("the agent waits for the Retry-After of a %i answer", async (http_status) => {
   const busy = { status: http_status, body: { message: "busy" }, headers: { "retry-after": "40" } };
   const ran = await runAgent({ ...reports(), [REGISTER]: inOrder(busy, registered()), [POLL]: () => APPROVED });
   expect(ran.slept_ms[0]).toBeGreaterThanOrEqual(40_000);
 });
 
-test("an agent without approval exits 6 after its wait and removes the claim code", async () => {
+test("an agent that is not approved in time exits with 6 and removes the claim code", async () => {
   const ran = await runAgent({ [REGISTER]: () => registered(), [POLL]: () => status("pending") }, {
     argv: ["--approval-wait-s", "10"],
   });
@@ -107,14 +107,14 @@ test("an agent without approval exits 6 after its wait and removes the claim cod
   expect(existsSync(join(ran.state_dir, "claim-code"))).toBe(false);
 });
 
-test("the wait is never longer than one hour", async () => {
+test("the wait for the approval is never longer than one hour", async () => {
   const ran = await runAgent({ [REGISTER]: () => registered(), [POLL]: () => status("pending") }, {
     argv: ["--approval-wait-s", "999999", "--pending-retry-ms", "600000"],
   });
   expect(ran.err()).toContain("not approved within 3600 s");
 });
 
-test("an expired code is replaced by a new one", async () => {
+test("an expired claim code is replaced by a new one", async () => {
   const claim_code_expires_at = new Date(Date.now() + 5_000).toISOString();
   const register = inOrder(registered({ claim_code_expires_at }), registered({ claim_code: "DEF-456" }));
   const codes: string[] = [];
@@ -135,7 +135,7 @@ test("the agent registers again if the server does not know its registration", a
   expect(await savedKey(ran.state_dir)).toBe(AGENT_KEY);
 });
 
-test("an auto-approved machine shows no code", async () => {
+test("a machine that is approved automatically shows no claim code", async () => {
   const register = () => registered({ state: "approved", claim_code: null });
   const ran = await runAgent({ ...reports(), [REGISTER]: register, [POLL]: () => APPROVED });
   expect(ran.out()).toBe("");
@@ -153,7 +153,7 @@ test.each([
   expect(await savedKey(ran.state_dir)).toBe(null);
 });
 
-test("a restarted agent renews its claim by the saved token, and deletes the token with the approval", async () => {
+test("a restarted agent renews its claim with the saved poll token, and deletes the token after the approval", async () => {
   const refused = { ...reports(), [REGISTER]: () => registered(), [POLL]: () => status("pending") };
   const first = await runAgent(refused, { argv: ["--approval-wait-s", "1"] });
   const again = await runAgent({ ...refused, [POLL]: () => APPROVED }, { state_dir: first.state_dir });

@@ -16,7 +16,7 @@ function count(ran: AgentRun, path: string): number {
   return ran.asked.filter((asked) => asked.path === path).length;
 }
 
-test("an enrolled node sends every report, valid by the contract", async () => {
+test("an enrolled node sends every kind of report, and each is valid by the contract", async () => {
   const ran = await runAgent({ ...ENROL, ...reports() });
   const body = (path: string) => ran.asked.find((asked) => asked.path === path)!.body;
   const { payload } = StatusReport.parse(body("/v1/agent/status"));
@@ -30,7 +30,7 @@ test("an enrolled node sends every report, valid by the contract", async () => {
 test("an unchanged status is repeated only when due; a changed status is sent at once", async () => {
   const argv = ["--config-ms", "1000000", "--heartbeat-ms", "500", "--status-full-ms", "1000000"];
   const ran = await runAgent({ ...ENROL, ...reports(40) }, { argv });
-  // The second one reports the reservoir that was applied in between.
+  // The second report contains the reservoir that was applied in between.
   expect(count(ran, "/v1/agent/status")).toBeLessThanOrEqual(2);
   expect(count(ran, "/v1/agent/heartbeat")).toBe(40);
   const often = await runAgent({ ...ENROL, ...reports(40) }, {
@@ -40,13 +40,13 @@ test("an unchanged status is repeated only when due; a changed status is sent at
 });
 
 test.each([[1.5, 1], [-0.1, 0], [0, 0], [1, 1], [0.8, 0.8]])(
-  "a reservoir percent of %f becomes %f",
+  "a configured reservoir percent of %f is applied as %f",
   (configured, applied) => {
     expect(reservoirOf({ reservoir_enabled: true, reservoir_percent: configured }).percent).toBe(applied);
   },
 );
 
-test("the clamped reservoir is kept in the machine's state", async () => {
+test("the limited reservoir percent is saved in the machine's state", async () => {
   const ran = await runAgent({ ...ENROL, ...reports() });
   const machine = JSON.parse(await readFile(join(ran.state_dir, "simulated-machine.json"), "utf8"));
   expect(machine.reservoir).toEqual({ enabled: true, percent: 1 });
@@ -54,7 +54,7 @@ test("the clamped reservoir is kept in the machine's state", async () => {
 
 const KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f operator@desk";
 
-/** A server that returns these lists of root keys in order and repeats the last one. */
+/** Returns a server that sends these lists of root keys in order and repeats the last one. */
 function rootKeys(...answers: (unknown[] | undefined)[]): Record<string, Route> {
   const config = () => {
     const keys = answers.length > 1 ? answers.shift() : answers[0];
@@ -75,7 +75,7 @@ test("root's keys are saved in the machine's state and replaced when they change
   expect(await savedKeys(await runAgent(rootKeys([KEY], []), OFTEN))).toEqual([]);
 });
 
-test("the agent keeps root's keys if the server sends none", async () => {
+test("the agent keeps root's keys if the server's answer has no list of keys", async () => {
   expect(await savedKeys(await runAgent(rootKeys([KEY], undefined), OFTEN))).toEqual([KEY]);
 });
 
@@ -98,7 +98,7 @@ test("a failed report is retried after at least 5 s and logged once; other repor
   expect(lines).toEqual(["capacity: 400 too big; retrying", "capacity: recovered"]);
 });
 
-test("a rejected key ends the agent with exit code 4 and a fix", async () => {
+test("a rejected key ends the agent with exit code 4 and advice what to do", async () => {
   const ran = await runAgent({ ...ENROL, ...reports(100), "/v1/agent/heartbeat": () => REFUSED });
   expect(ran.code).toBe(4);
   expect(ran.err()).toContain(`remove ${join(ran.state_dir, "credentials.json")}`);

@@ -8,12 +8,12 @@ const DAY_MS = 86_400_000;
 const NOON_MS = Date.UTC(2030, 0, 2, 12);
 const at = (ms: number) => new Date(ms).toISOString();
 
-/** Waits until the last time is on disk. */
+/** Waits until the time of the last report is on disk. */
 const saved = (state_dir: string, ms: number) =>
   expect.poll(() => readFile(join(state_dir, "last-report"), "utf8").catch(() => null), { timeout: 60_000 })
     .toBe(`${ms}\n`);
 
-test("a report has the machine's time, and each is later than the one before", async () => {
+test("each report has the machine's time, and is later than the report before it", async () => {
   let now_ms = NOON_MS;
   const time = createReportTime(stateDir(), () => now_ms);
   expect(await time.next()).toBe(at(NOON_MS));
@@ -32,7 +32,7 @@ test("report times increase even if the clock is set back by a day and corrected
   expect(await time.next()).toBe(at(NOON_MS + 5_000));
 });
 
-test("a restarted agent continues after its last report time", async () => {
+test("the first report of a restarted agent is later than its last one before the restart", async () => {
   const state_dir = stateDir();
   const before = createReportTime(state_dir, () => NOON_MS);
   await before.next();
@@ -43,7 +43,7 @@ test("a restarted agent continues after its last report time", async () => {
   await saved(state_dir, NOON_MS + 2);
 });
 
-test("a damaged file counts as absent", async () => {
+test("a damaged file is treated like a missing one", async () => {
   const state_dir = stateDir();
   await writeFile(join(state_dir, "last-report"), "{", { mode: 0o600 });
   expect(await createReportTime(state_dir, () => NOON_MS).next()).toBe(at(NOON_MS));

@@ -13,7 +13,7 @@ test("every major version is a release, newest first, and the newest holds lates
   ]);
 });
 
-test("the dated image with the hash of the pointer is the build", async () => {
+test("the build is the dated image that has the same hash as the file latest", async () => {
   const { builds } = await builtFrom(alma);
   const seen = ["10", "9", "8"].map((release) => {
     const build = builds(release)[0]!;
@@ -26,7 +26,7 @@ test("the dated image with the hash of the pointer is the build", async () => {
   ]);
 });
 
-test("the digest names the dated file in CHECKSUM, and the signature has the key of the major version", async () => {
+test("the digest is that of the dated file in CHECKSUM, and the signature has the key of the major version", async () => {
   const { builds } = await builtFrom(alma);
   const { digests, signatures } = builds("9")[0]!.artifacts[0]!.integrity!;
   const folder = "https://repo.almalinux.org/almalinux/9/cloud/x86_64/images/";
@@ -43,12 +43,12 @@ test("the digest names the dated file in CHECKSUM, and the signature has the key
   }]);
 });
 
-test("the pointer decides, not the newest date in the list", async () => {
+test("the current image is the one with the hash of the file latest, not the one with the newest date", async () => {
   const { builds } = await builtFrom(alma, WIDE);
   expect(builds("10").map(({ build }) => build)).toEqual(["10.2-20260817.10"]);
 });
 
-test("variants and architectures are published: ext4, UEFI, aarch64, x86_64_v2; OpenNebula's are not", async () => {
+test("the variants ext4 and UEFI, and aarch64 and x86_64_v2, are published; images for OpenNebula are not", async () => {
   const { builds } = await builtFrom(alma, WIDE);
   const kinds = (release: string) =>
     builds(release).map((build) => [build.build, ...artifactLines(build).map((line) => line.split(" ")[0])]);
@@ -75,7 +75,7 @@ test("variants and architectures are published: ext4, UEFI, aarch64, x86_64_v2; 
   ]);
 });
 
-test("an architecture whose pointer matches no dated image is left out, and so is a newer one", async () => {
+test("an architecture is left out if its file latest matches no dated image, or a newer one than that of x86_64", async () => {
   const { builds, outcome } = await builtFrom(alma, WIDE);
   expect(builds("9").flatMap(artifactLines).join()).not.toContain("ppc64le");
   expect(builds("10").flatMap(artifactLines).join()).not.toContain("s390x");
@@ -111,7 +111,7 @@ test("an archived build stays when the vault no longer has it", async () => {
   expect(archived.get("9")).toEqual(first.archived.get("9"));
 });
 
-test("a pointer without a dated image fails the vendor", async () => {
+test("a file latest that matches no dated image fails the vendor", async () => {
   const outcome = await runRecorded(alma, ["wide/alma-rolling", "t0"]);
   expect(outcome).toMatchObject({ ok: false, error: expect.stringContaining("no dated image has the hash") });
 });

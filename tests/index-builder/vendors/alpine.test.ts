@@ -4,7 +4,7 @@ import { artifactLines, builtFrom, runRecorded } from "../recorded-vendor.ts";
 
 const WIDE = ["wide/alpine", "t0"];
 
-test("every supported branch is a release, the newest holds latest; edge and ended branches are left out", async () => {
+test("every supported branch is a release, the newest has the alias latest; edge and ended branches are left out", async () => {
   const { distro } = await builtFrom(alpine);
   expect(distro.releases.map(({ id, version, title, aliases, eol_date }) => [id, version, title, aliases, eol_date]))
     .toEqual([
@@ -15,14 +15,14 @@ test("every supported branch is a release, the newest holds latest; edge and end
     ]);
 });
 
-test("a branch ends on its date, not the day after", async () => {
+test("a branch is left out from its end date on", async () => {
   const ids = async (now: string) =>
     (await builtFrom(alpine, ["t0"], { now: new Date(now) })).distro.releases.map(({ id }) => id);
   expect(await ids("2026-10-31T23:59:59Z")).toContain("3.21");
   expect(await ids("2026-11-01T00:00:00Z")).not.toContain("3.21");
 });
 
-test("the build is the image's own version and rebuild, which lag behind the branch", async () => {
+test("the build id is the version and rebuild in the image's name, which may be older than the branch's newest version", async () => {
   const { builds } = await builtFrom(alpine);
   const seen = ["3.24", "3.23", "3.22", "3.21"].map((release) => {
     const build = builds(release)[0]!;
@@ -36,7 +36,7 @@ test("the build is the image's own version and rebuild, which lag behind the bra
   ]);
 });
 
-test("the hash is alone in its file, and the signature is over the image", async () => {
+test("the checksum document contains only the hash, and the signature is over the image", async () => {
   const { builds } = await builtFrom(alpine);
   const { locations, integrity } = builds("3.24")[0]!.artifacts[0]!;
   const { url } = locations[0]!;
@@ -46,7 +46,7 @@ test("the hash is alone in its file, and the signature is over the image", async
   ]);
 });
 
-test("another day: r10 follows r9, 3.22.10 follows 3.22.9; metal, tiny and cloud images are skipped", async () => {
+test("in later recorded responses, r10 follows r9, 3.22.10 follows 3.22.9; metal, tiny and cloud images are skipped", async () => {
   const { builds } = await builtFrom(alpine, WIDE);
   expect(builds("3.24").map((build) => [build.build, ...artifactLines(build)])).toEqual([
     ["3.24.2-r10", "cloudinit/x86_64/qcow2 sha512:a6f311ee"],

@@ -5,7 +5,7 @@ import { artifactLines, builtFrom, runRecorded } from "../recorded-vendor.ts";
 const IMAGE =
   "https://geo.mirror.pkgbuild.com/images/v20261001.604814/Arch-Linux-x86_64-cloudimg-20261001.604814.qcow2";
 
-test("the channel resolves to the release rolling, which holds latest", async () => {
+test("the channel resolves to the release rolling, which has the alias latest", async () => {
   const { distro } = await builtFrom(arch);
   expect(distro.releases.map(({ id, version, title, aliases }) => [id, version, title, aliases])).toEqual([
     ["rolling", "rolling", "Arch Linux rolling", ["latest"]],
@@ -27,13 +27,13 @@ test("the newest dated folder is the build, with the hash beside its image", asy
   });
 });
 
-test("folders are ordered by number, and the copy latest is not a build", async () => {
+test("folders are ordered by number, and the folder latest, a copy, is not a build", async () => {
   const { builds } = await builtFrom(arch, ["wide/arch-next", "t0"]);
   expect(builds("rolling").map(({ build }) => build)).toEqual(["20261015.610001"]);
   expect(artifactLines(builds("rolling")[0])).toEqual(["cloudimg/x86_64/qcow2 sha256:f6f038f8"]);
 });
 
-test("existing signatures over the hash and over the image are published", async () => {
+test("the signatures that exist over the hash and over the image are published", async () => {
   const { builds } = await builtFrom(arch, ["wide/arch", "t0"]);
   const signatures = builds("rolling")[0]!.artifacts[0]!.integrity!.signatures;
   expect(signatures.map(({ url, signs }) => [url, signs])).toEqual([

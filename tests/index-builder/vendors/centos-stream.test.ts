@@ -4,7 +4,7 @@ import { artifactLines, builtFrom, runRecorded } from "../recorded-vendor.ts";
 
 const WIDE = ["wide/centos-stream", "t0"];
 
-test("streams from 9 on are releases, the newest holds latest", async () => {
+test("streams from 9 on are releases, and the newest has the alias latest", async () => {
   const { distro } = await builtFrom(centosStream);
   expect(distro.id).toBe("centos-stream");
   expect(distro.releases.map(({ id, version, title, aliases }) => [id, version, title, aliases])).toEqual([
@@ -26,12 +26,12 @@ test("the newest dated image is the build; a stream has no point releases and no
   ]);
 });
 
-test("another day: compose 10 follows compose 9; the pointer, EC2, the duplicate and other streams are skipped", async () => {
+test("in later recorded responses, build 10 follows build 9; copies, EC2 images and other streams are skipped", async () => {
   const { builds } = await builtFrom(centosStream, WIDE);
   expect(builds("10").map(({ build }) => build)).toEqual(["20261006.10", "20260930.0"]);
 });
 
-test("all four architectures are published, one that lags in a build of its own", async () => {
+test("all four architectures are published, and one with an older image in its own build", async () => {
   const { builds } = await builtFrom(centosStream, WIDE);
   expect(builds("10").map(artifactLines)).toEqual([
     [
@@ -44,7 +44,7 @@ test("all four architectures are published, one that lags in a build of its own"
   expect(builds("9").map(artifactLines)).toEqual([["genericcloud/x86_64/qcow2 sha256:a7f80437"]]);
 });
 
-test("a listing with only the pointer fails the vendor", async () => {
+test("a listing that has only the copy latest fails the vendor", async () => {
   const outcome = await runRecorded(centosStream, ["wide/centos-stream-pointer-only", "t0"]);
   expect(outcome).toMatchObject({ ok: false, error: expect.stringContaining("no dated GenericCloud image") });
 });

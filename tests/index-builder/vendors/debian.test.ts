@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { debian } from "../../../index-builder/vendors/debian.ts";
 import { artifactLines, builtFrom } from "../recorded-vendor.ts";
 
-test("stable and oldstable are published, stable holds latest", async () => {
+test("stable and oldstable are published, and stable has the alias latest", async () => {
   const { distro } = await builtFrom(debian);
   expect(distro.releases.map(({ id, version, title, aliases }) => [id, version, title, aliases])).toEqual([
     ["trixie", "13.7", "Debian 13.7 (trixie) — stable", ["latest"]],
@@ -10,7 +10,7 @@ test("stable and oldstable are published, stable holds latest", async () => {
   ]);
 });
 
-test("the newest dated build has the point release, since it is from after the day of the release", async () => {
+test("the newest dated build has the current point release, because it was built after the day of that release", async () => {
   const { builds } = await builtFrom(debian);
   expect(builds("trixie").map(({ build, point_release }) => [build, point_release])).toEqual([[
     "20261001-2618",
@@ -22,7 +22,7 @@ test("the newest dated build has the point release, since it is from after the d
   ]]);
 });
 
-test("a mirror answers for the image, so its ETag and date are not published", async () => {
+test("an image that is redirected to a mirror is published without the mirror's ETag and date", async () => {
   const { builds } = await builtFrom(debian);
   const artifact = builds("trixie")[0]!.artifacts[0]!;
   expect(artifact.locations[0]!.redirects_off_host).toBe(true);

@@ -3,10 +3,10 @@ import { fedora } from "../../../index-builder/vendors/fedora.ts";
 import { artifactLines, builtFrom, runRecorded } from "../recorded-vendor.ts";
 
 const WIDE = ["wide/fedora", "t0"];
-/** In the recorded responses `wide`, 100 is the newest release. */
+/** A time for the recorded responses `wide`, in which 100 is the newest release. */
 const LATER = { now: new Date("2053-01-10T05:17:00Z") };
 
-test("supported releases and the pre-release are published, with Bodhi's end dates; an archived one is not", async () => {
+test("supported releases, with Bodhi's end dates, and the pre-release are published; archived releases are not", async () => {
   const { distro } = await builtFrom(fedora);
   expect(distro.releases.map(({ id, version, title, aliases, eol_date }) => [id, version, title, aliases, eol_date]))
     .toEqual([
@@ -17,7 +17,7 @@ test("supported releases and the pre-release are published, with Bodhi's end dat
   expect(distro.dev_channel).toBe("beta");
 });
 
-test("the build is in the image's name, the digest in the clear-signed CHECKSUM beside it", async () => {
+test("the build id comes from the image's name, and the digest from the clear-signed CHECKSUM in its folder", async () => {
   const { builds } = await builtFrom(fedora);
   const seen = ["45_Beta", "44", "43"].map((release) => [builds(release)[0]!.build, artifactLines(builds(release)[0])]);
   expect(seen).toEqual([
@@ -35,7 +35,7 @@ test("the build is in the image's name, the digest in the clear-signed CHECKSUM 
   expect(artifact!.size).toBe(583729152);
 });
 
-test("another day: 100 follows 99, a name in the older order counts, an archived release does not", async () => {
+test("in later recorded responses, 100 follows 99; names in the older order are read; an archived release is left out", async () => {
   const { distro, builds } = await builtFrom(fedora, WIDE, LATER);
   expect(distro.releases.map(({ id, aliases, eol_date }) => [id, aliases, eol_date])).toEqual([
     ["101_Beta", ["dev"], null],
@@ -46,7 +46,7 @@ test("another day: 100 follows 99, a name in the older order counts, an archived
   expect(builds("98").map(({ build }) => build)).toEqual(["98-1.14"]);
 });
 
-test("UEFI-UKI and the other architectures are published, OpenStack's and other hosts' images are not", async () => {
+test("UEFI-UKI and the other architectures are published; images for OpenStack and images on other hosts are not", async () => {
   const { builds } = await builtFrom(fedora, WIDE, LATER);
   expect(builds("100").map((build) => [build.build, ...artifactLines(build)])).toEqual([
     [
@@ -74,7 +74,7 @@ test("an image whose hash in the list differs from CHECKSUM is left out", async 
   );
 });
 
-test("a release without a pinned key is published without a key", async () => {
+test("a release without a pinned key is published, without a key", async () => {
   const { builds } = await builtFrom(fedora, WIDE, LATER);
   expect(builds("100")[0]!.artifacts[0]!.integrity!.signatures.map(({ key_url }) => key_url)).toEqual([null]);
 });

@@ -10,7 +10,7 @@ function names(builds: readonly Build[]) {
   return builds.map(({ build, point_release }) => [build, point_release]);
 }
 
-test("the releases are the major versions, the newest holds latest", async () => {
+test("the releases are the major versions, and the newest has the alias latest", async () => {
   const { distro } = await builtFrom(freebsd);
   expect(distro.releases.map(({ id, version, title, aliases }) => [id, version, title, aliases])).toEqual([
     ["15", "15", "FreeBSD 15", ["latest"]],
@@ -21,7 +21,7 @@ test("the releases are the major versions, the newest holds latest", async () =>
 
 test("the point releases that have not ended are the current builds, newest first", async () => {
   const { builds } = await builtFrom(freebsd);
-  // 15.0 has ended and is still in the main tree; endoflife.date does not know 14.5.
+  // 15.0 has ended, but is still in the main folder. endoflife.date does not know 14.5, so it counts as supported.
   expect(names(builds("15"))).toEqual([["15.1", "15.1"]]);
   expect(names(builds("14"))).toEqual([["14.5", "14.5"], ["14.4", "14.4"]]);
   expect([...builds("15"), ...builds("14")].map((build) => artifactLines(build)[0])).toEqual([
@@ -31,7 +31,7 @@ test("the point releases that have not ended are the current builds, newest firs
   ]);
 });
 
-test("both file systems, formats and architectures are published, others are not", async () => {
+test("images of both file systems, formats and architectures are published; all others are not", async () => {
   const { builds } = await builtFrom(freebsd, WIDE);
   const lines = artifactLines(builds("15")[0]);
   expect(lines.map((line) => line.split(" ")[0])).toEqual([
@@ -48,7 +48,7 @@ test("both file systems, formats and architectures are published, others are not
     [true, true, true, true, false, false, false, false],
   );
   expect(new Set(builds("15")[0]!.artifacts.map(({ compression }) => compression))).toEqual(new Set(["xz"]));
-  // The vendor has no aarch64 folder for it.
+  // The vendor has no aarch64 folder for this point release.
   expect(artifactLines(builds("14")[1]).map((line) => line.split(" ")[0])).toEqual(["basic-cloudinit-zfs/x86_64/raw"]);
 });
 

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { omnios } from "../../../index-builder/vendors/omnios.ts";
 import { artifactLines, builtFrom, runRecorded } from "../recorded-vendor.ts";
 
-test("every channel's release has the name of its newest image, and bloody is newer than the releases", async () => {
+test("every channel's release is named after its newest image, and bloody is newer than the releases", async () => {
   const { distro } = await builtFrom(omnios);
   expect(distro.releases.map(({ id, version, title, aliases }) => [id, version, title, aliases])).toEqual([
     ["20260907", "20260907", "OmniOS 20260907", ["dev"]],
@@ -12,7 +12,7 @@ test("every channel's release has the name of its newest image, and bloody is ne
   expect(distro.dev_channel).toBe("bloody");
 });
 
-test("a refresh follows its release, and each build has the hash from the image's sidecar", async () => {
+test("an update (r151054r) is newer than its release, and each build has the hash from the image's checksum file", async () => {
   const { builds } = await builtFrom(omnios);
   const lines = ["r151058", "r151054r", "20260907"].map((id) =>
     builds(id).map((build) => [build.build, build.point_release, ...artifactLines(build)])
@@ -38,7 +38,7 @@ test("the other formats of the same release are published", async () => {
   ]);
 });
 
-test("two channels with one release give one release with both aliases; names are ordered by number", async () => {
+test("two channels with the same release give one release with both aliases; names are ordered by number", async () => {
   const { distro } = await builtFrom(omnios, ["wide/omnios-next", "t0"]);
   expect(distro.releases.map(({ id, aliases }) => [id, aliases])).toEqual([
     ["20280110", ["dev"]],

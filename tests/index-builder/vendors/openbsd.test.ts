@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { openbsd } from "../../../index-builder/vendors/openbsd.ts";
 import { artifactLines, builtFrom, runRecorded } from "../recorded-vendor.ts";
 
-test("the channel resolves to the version in the tag, which holds latest", async () => {
+test("the channel resolves to the version in the tag, which has the alias latest", async () => {
   const { distro } = await builtFrom(openbsd);
   expect(distro.releases.map(({ id, version, title, aliases }) => [id, version, title, aliases])).toEqual([
     ["7.9", "7.9", "OpenBSD 7.9", ["latest"]],
@@ -10,7 +10,7 @@ test("the channel resolves to the version in the tag, which holds latest", async
   expect(distro.dev_channel).toBeNull();
 });
 
-test("the tag is the build id, with GitHub's time of publication", async () => {
+test("the build has the tag as its id, and GitHub's time of publication", async () => {
   const { builds } = await builtFrom(openbsd);
   expect(builds("7.9").map(({ build, point_release, published_at }) => [build, point_release, published_at])).toEqual([
     ["v7.9_2026-08-31-22-45", null, "2026-08-31T22:49:09Z"],
@@ -18,7 +18,7 @@ test("the tag is the build id, with GitHub's time of publication", async () => {
   expect(artifactLines(builds("7.9")[0])).toEqual(["min/x86_64/qcow2 sha256:253a2093"]);
 });
 
-test("the sidecar lists the image by its path at the time of the build", async () => {
+test("the checksum file lists the image by the path that it had during the build", async () => {
   const { builds } = await builtFrom(openbsd);
   const { integrity, locations } = builds("7.9")[0]!.artifacts[0]!;
   expect(integrity!.digests[0]!.source).toEqual({
@@ -31,7 +31,7 @@ test("the sidecar lists the image by its path at the time of the build", async (
   expect(integrity!.http).toBeNull();
 });
 
-test("another day: a newer release, with its generic image", async () => {
+test("in later recorded responses, a newer release is published with its generic image", async () => {
   const { distro, builds } = await builtFrom(openbsd, ["wide/openbsd", "t0"]);
   expect(distro.releases.map(({ id }) => id)).toEqual(["7.10"]);
   expect(artifactLines(builds("7.10")[0]).map((line) => line.split(" ")[0])).toEqual([

@@ -4,7 +4,7 @@ import { artifactLines, builtFrom, runRecorded } from "../recorded-vendor.ts";
 
 const WIDE = ["wide/opensuse", "t0"];
 
-test("the stable Leap holds latest and the candidate dev; 15.6 has ended although its state says Stable", async () => {
+test("the stable Leap has the alias latest and the candidate dev; 15.6 is left out: it has ended, though its state is Stable", async () => {
   const { distro } = await builtFrom(opensuse);
   expect(distro.name).toBe("openSUSE Leap");
   expect(distro.releases.map(({ id, version, title, aliases }) => [id, version, title, aliases])).toEqual([
@@ -14,7 +14,7 @@ test("the stable Leap holds latest and the candidate dev; 15.6 has ended althoug
   expect(distro.dev_channel).toBe("rc");
 });
 
-test("the newest Cloud build is published, with the hash of its sidecar", async () => {
+test("the newest Cloud build is published with the hash of its checksum file", async () => {
   const { builds } = await builtFrom(opensuse);
   expect(["16.1", "16.0"].map((release) => builds(release).map((build) => [build.build, ...artifactLines(build)])))
     .toEqual([
@@ -25,7 +25,7 @@ test("the newest Cloud build is published, with the hash of its sidecar", async 
   expect([artifact!.size, artifact!.locations[0]!.redirects_off_host]).toEqual([337355264, true]);
 });
 
-test("another day: Build19.143 follows Build19.99; pointers, other flavours and other versions are skipped", async () => {
+test("in later recorded responses, Build19.143 follows Build19.99; names without a build, other flavours and versions are skipped", async () => {
   const { builds } = await builtFrom(opensuse, WIDE);
   expect(builds("16.0").map((build) => [build.build, ...artifactLines(build)])).toEqual([
     [
@@ -38,7 +38,7 @@ test("another day: Build19.143 follows Build19.99; pointers, other flavours and 
   ]);
 });
 
-test("15.x has longer names, and sidecars with one space", async () => {
+test("the longer names of 15.x, and its checksum files with one space, are read", async () => {
   const { builds } = await builtFrom(opensuse, WIDE);
   expect(builds("15.6").map((build) => [build.build, ...artifactLines(build)])).toEqual([[
     "15.6.0-Build19.146",
@@ -48,7 +48,7 @@ test("15.x has longer names, and sidecars with one space", async () => {
   ]]);
 });
 
-test("the sidecar's signature is published with the project's key", async () => {
+test("the checksum file's signature is published with the project's key", async () => {
   const { builds } = await builtFrom(opensuse, WIDE);
   const [artifact] = builds("16.0")[0]!.artifacts;
   expect(artifact!.integrity!.signatures).toMatchObject([{

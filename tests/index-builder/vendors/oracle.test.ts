@@ -4,7 +4,7 @@ import { artifactLines, builtFrom, runRecorded } from "../recorded-vendor.ts";
 
 const WIDE = ["wide/oracle", "t0"];
 
-test("every supported major version is a release with the name of its newest update", async () => {
+test("every supported major version is a release, titled after its newest update", async () => {
   const { distro } = await builtFrom(oracle);
   expect(distro.releases.map(({ id, version, title, aliases }) => [id, version, title, aliases])).toEqual([
     ["10", "10.1-b291", "Oracle Linux 10.1", ["latest"]],
@@ -13,7 +13,7 @@ test("every supported major version is a release with the name of its newest upd
   ]);
 });
 
-test("the hash of the row's KVM image is published, not a hash of another row", async () => {
+test("the hash of the KVM image's own row is published, not that of another row", async () => {
   const { builds } = await builtFrom(oracle);
   const seen = ["10", "9", "8"].map((release) => {
     const build = builds(release)[0]!;
@@ -32,7 +32,7 @@ test("the hash of the row's KVM image is published, not a hash of another row", 
   });
 });
 
-test("another day: update 10 follows update 9, template 100 follows 99, a row without its hash is skipped", async () => {
+test("in later recorded responses, update 10 follows update 9, build 100 follows 99, and a row without its hash is skipped", async () => {
   const { builds } = await builtFrom(oracle, WIDE);
   expect(builds("9").map((build) => [build.build, build.point_release, ...artifactLines(build)])).toEqual([
     ["9.10-b100", "9.10", "kvm/x86_64/qcow2 sha256:9b007ef7"],
@@ -40,7 +40,7 @@ test("another day: update 10 follows update 9, template 100 follows 99, a row wi
   ]);
 });
 
-test("aarch64 has its own build numbers and is a build of its own, also when it is an update behind", async () => {
+test("aarch64 has its own build numbers and its own build, also if it is an update behind", async () => {
   const { builds } = await builtFrom(oracle, WIDE);
   expect(builds("8").map(({ build, point_release }) => [build, point_release])).toEqual([
     ["8.10-b287", "8.10"],
@@ -48,7 +48,7 @@ test("aarch64 has its own build numbers and is a build of its own, also when it 
   ]);
 });
 
-test("an aarch64 template of a newer update is left out until x86_64 catches up", async () => {
+test("an aarch64 image of a newer update is left out until x86_64 has that update", async () => {
   const { builds, outcome } = await builtFrom(oracle, WIDE);
   expect(builds("10").map(({ build }) => build)).toEqual(["10.1-b300"]);
   expect(outcome.notes.map(({ text }) => text).join("\n")).toContain("kvm aarch64 10.2-aarch64-b200: left out until");

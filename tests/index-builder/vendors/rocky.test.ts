@@ -4,7 +4,7 @@ import { artifactLines, builtFrom, runRecorded } from "../recorded-vendor.ts";
 
 const WIDE = ["wide/rocky", "t0"];
 
-test("every major version is a release, newest first, and the newest holds latest", async () => {
+test("every major version is a release, newest first, and the newest has the alias latest", async () => {
   const { distro } = await builtFrom(rocky);
   expect(distro.releases.map(({ id, version, title, aliases }) => [id, version, title, aliases])).toEqual([
     ["10", "10", "Rocky Linux 10", ["latest"]],
@@ -39,7 +39,7 @@ test("the signatures of 9 and 10 are published with their keys; 8 has none", asy
   ]);
 });
 
-test("another day: rebuild 10 follows rebuild 9, 10.10 follows 10.9; pointers and EC2 images are skipped", async () => {
+test("in later recorded responses, rebuild 10 follows rebuild 9, 10.10 follows 10.9; copies and EC2 images are skipped", async () => {
   const { builds } = await builtFrom(rocky, WIDE);
   expect(builds("9").map(({ build, point_release }) => [build, point_release])).toEqual([
     ["9.9-20261120.10", "9.9"],
@@ -48,7 +48,7 @@ test("another day: rebuild 10 follows rebuild 9, 10.10 follows 10.9; pointers an
   expect(builds("10").map(({ build }) => build)).toEqual(["10.10-20290520.0"]);
 });
 
-test("LVM and the other architectures are published; one that lags is a build of its own", async () => {
+test("LVM and the other architectures are published, and one with an older image in its own build", async () => {
   const { builds } = await builtFrom(rocky, WIDE);
   const [newest, lagging] = builds("9");
   expect(artifactLines(newest)).toEqual([
@@ -65,7 +65,7 @@ test("LVM and the other architectures are published; one that lags is a build of
   ]);
 });
 
-test("an architecture that is ahead of x86_64 is left out with a warning", async () => {
+test("an architecture whose image is newer than that of x86_64 is left out with a warning", async () => {
   const { builds, outcome } = await builtFrom(rocky, WIDE);
   expect(builds("9").flatMap(artifactLines).join()).not.toContain("s390x");
   expect(outcome.notes.map(({ text }) => text).join("\n")).toContain("base s390x 9.9-20261201.0: left out until");
@@ -90,7 +90,7 @@ test("an archived build stays when the vault no longer has it", async () => {
   expect(archived.get("9")).toEqual(first.archived.get("9"));
 });
 
-test("a listing with only pointers, or a page other than a listing, fails the vendor", async () => {
+test("a listing that has only copies (latest), or a page that is no listing, fails the vendor", async () => {
   const pointer = await runRecorded(rocky, ["wide/rocky-pointer-only", "t0"]);
   expect(pointer).toMatchObject({ ok: false, error: expect.stringContaining("no dated GenericCloud-Base image") });
   const html = await runRecorded(rocky, ["wide/rocky-html", "t0"]);

@@ -4,7 +4,7 @@ import { artifactLines, builtFrom, runRecorded } from "../recorded-vendor.ts";
 
 const POINTER = "https://us-central.manta.mnx.io/Joyent_Dev/public/SmartOS/latest";
 
-test("the channel resolves to the release rolling, which holds latest", async () => {
+test("the channel resolves to the release rolling, which has the alias latest", async () => {
   const { distro } = await builtFrom(smartos);
   expect(distro.releases.map(({ id, version, title, aliases }) => [id, version, title, aliases])).toEqual([
     ["rolling", "rolling", "SmartOS rolling", ["latest"]],
@@ -12,7 +12,7 @@ test("the channel resolves to the release rolling, which holds latest", async ()
   expect(distro.dev_channel).toBeNull();
 });
 
-test("the build is the platform of the pointer, with its USB image and no cloud-init", async () => {
+test("the build is the platform image that the vendor's document names, with its USB image and without cloud-init", async () => {
   const { builds } = await builtFrom(smartos);
   expect(builds("rolling").map(({ build, point_release }) => [build, point_release])).toEqual([
     ["20260903T001557Z", null],
@@ -27,13 +27,13 @@ test("the build is the platform of the pointer, with its USB image and no cloud-
   });
 });
 
-test("another day: a newer platform, whose name may end with a branch", async () => {
+test("in later recorded responses, the name of a newer platform image ends with a branch", async () => {
   const { builds } = await builtFrom(smartos, ["wide/smartos-next", "t0"]);
   expect(builds("rolling").map(({ build }) => build)).toEqual(["20261015T031415Z_test_branch"]);
   expect(artifactLines(builds("rolling")[0])).toEqual(["usb/x86_64/raw sha256:04b96195"]);
 });
 
-test("a pointer to anything other than a platform in this folder fails the vendor", async () => {
+test("a document that names anything but a platform image in this folder fails the vendor", async () => {
   for (const web of ["wide/smartos-html", "wide/smartos-elsewhere"]) {
     expect(await runRecorded(smartos, [web, "t0"])).toMatchObject({
       ok: false,
@@ -42,7 +42,7 @@ test("a pointer to anything other than a platform in this folder fails the vendo
   }
 });
 
-test("an unreadable list of hashes does not remove a known digest", async () => {
+test("a list of hashes that cannot be read does not remove a known digest", async () => {
   const before = await builtFrom(smartos);
   const { builds, outcome } = await builtFrom(smartos, ["wide/smartos-unlisted", "t0"], {
     previous: before.outcome.tree,

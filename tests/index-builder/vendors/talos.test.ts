@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { talos } from "../../../index-builder/vendors/talos.ts";
 import { artifactLines, builtFrom, runRecorded } from "../recorded-vendor.ts";
 
-test("the channel resolves to the series of the newest release, which holds latest", async () => {
+test("the channel resolves to the series of the newest release, which has the alias latest", async () => {
   const { distro } = await builtFrom(talos);
   expect(distro.releases.map(({ id, version, title, aliases }) => [id, version, title, aliases])).toEqual([
     ["1.14", "1.14", "Talos Linux 1.14", ["latest"]],
@@ -44,7 +44,7 @@ test("a hash that the factory gives is published", async () => {
   });
 });
 
-test("any other status for the hash fails the vendor", async () => {
+test("a request for the hash that answers neither 200 nor 402 fails the vendor", async () => {
   expect(await runRecorded(talos, ["wide/talos-refused", "t0"])).toMatchObject({
     ok: false,
     error: expect.stringMatching(/^refused: GET \S+nocloud-amd64\.raw\.xz\.sha256: status 403$/),
@@ -52,7 +52,7 @@ test("any other status for the hash fails the vendor", async () => {
   expect(await runRecorded(talos, ["wide/talos-without-hashes", "t0"])).toMatchObject({ ok: false });
 });
 
-test("a pre-release fails the vendor", async () => {
+test("a newest release that is a pre-release fails the vendor", async () => {
   expect(await runRecorded(talos, ["wide/talos-prerelease", "t0"])).toMatchObject({
     ok: false,
     error: expect.stringMatching(/^unreadable: https:\/\/api\.github\.com\/\S+: prerelease/),

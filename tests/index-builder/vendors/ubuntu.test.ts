@@ -3,7 +3,7 @@ import { ubuntu } from "../../../index-builder/vendors/ubuntu.ts";
 import { recordedExchange } from "../../../index-builder/web/recorded.ts";
 import { artifactLines, builtFrom, runRecorded, webFolder } from "../recorded-vendor.ts";
 
-test("the supported releases are published newest first, the newest LTS holds lts", async () => {
+test("the supported releases are published newest first, and the newest LTS release has the alias lts", async () => {
   const { distro } = await builtFrom(ubuntu);
   expect(distro.releases.map(({ id, version, title, aliases, eol_date }) => [id, version, title, aliases, eol_date]))
     .toEqual([
@@ -27,7 +27,7 @@ test("other architectures and the minimal variant are published", async () => {
     "server/aarch64/qcow2 sha256:be7c66a0",
     "minimal/x86_64/qcow2 sha256:ac559e30",
   ]);
-  // An image with an older serial is a build of its own; one with a newer serial is left out.
+  // An image with an older serial is in its own build; one with a newer serial is left out.
   expect(builds("noble").map(({ build }) => build)).toEqual(["20260926", "20260920"]);
   expect(artifactLines(builds("noble")[1])).toEqual(["minimal/aarch64/qcow2 sha256:e130b081"]);
   expect(builds("noble")[0]!.artifacts.map(({ default_variant }) => default_variant)).toEqual([true, true, false]);
@@ -48,7 +48,7 @@ test("a release whose support_eol has passed is left out although the feed's fla
   expect(distro.releases.map(({ id }) => id)).not.toContain("jammy");
 });
 
-test("a run requests no address twice", async () => {
+test("a run requests no URL twice", async () => {
   const asked: string[] = [];
   const web = await recordedExchange([webFolder("t0")]);
   await runRecorded(ubuntu, ["t0"], {
