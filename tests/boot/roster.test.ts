@@ -48,7 +48,7 @@ test("a PUT replaces the whole roster and stores MAC addresses in canonical form
 
 const entry = (changes: object) => [{ hostname: "h", macs: ["02:aa:00:00:00:01"], ...changes }];
 
-describe("a roster is refused as a whole if it is or contains:", () => {
+describe("a roster is refused as a whole because of:", () => {
   test.each<[string, unknown]>([
     ["an object", {}],
     ["no hostname", [{ macs: ["02:aa:00:00:00:01"] }]],
