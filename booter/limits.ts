@@ -41,7 +41,7 @@ export const TFTP_TRANSFERS_PER_CLIENT_MAX = 4;
 /** One Ethernet frame without fragments: 1,500 less 20 of IP, 8 of UDP and 4 of TFTP. */
 export const TFTP_BLOCK_BYTES_MAX = 1_468;
 export const TFTP_WINDOW_BLOCKS_MAX = 16;
-/** The pause before unacknowledged blocks are sent again, and the number of tries before the transfer ends. */
+/** The pause before unacknowledged blocks are repeated, and the number of tries before the transfer ends. */
 export const TFTP_RESEND_MS = 1_000;
 export const TFTP_TRIES_MAX = 5;
 /** The largest file that the TFTP server sends. Firmware programs have some hundred kilobytes. */

@@ -25,7 +25,7 @@ export type FaultKind =
   | "unverifiable";
 
 export class VendorFault extends Error {
-  /** @param status HTTP status of the response; null if there was none */
+  /** @param status HTTP status of the response; null if no response came */
   constructor(readonly kind: FaultKind, message: string, readonly status: number | null = null) {
     super(message);
     this.name = "VendorFault";

@@ -14,7 +14,7 @@ export type Vendor = {
   readonly os_family: OsFamily;
   /** Hosts to which requests may be sent. Redirects may lead to any public host, because mirrors change. */
   readonly hosts: readonly string[];
-  /** Those of `hosts` that do not offer https. */
+  /** Members of `hosts` that do not offer https. */
   readonly plain_http_hosts?: readonly string[];
   /** Name of the product at endoflife.date, or null. Releases of its ended cycles are left out. */
   readonly end_of_life_product: string | null;

@@ -47,7 +47,7 @@ export type Reply = { readonly kind: "answer"; readonly answer: Answer } | {
   readonly pause_ms: number;
 };
 
-/** Sends a call. Returns the answer, or why there is none and how long to pause. Throws only when the agent stops. */
+/** Sends a call. Returns the answer, or a reason and a pause before a retry. Throws only when the agent stops. */
 export async function talk(agent: Agent, token: string | null, call: Call): Promise<Reply> {
   try {
     const answer = await exchange(agent.environment, { ...agent.link, token }, call);

@@ -8,7 +8,7 @@ function tokenPath(state_dir: string): string {
   return join(state_dir, "poll-token");
 }
 
-/** Reads the poll token. Returns null if there is none or it is damaged; the agent then creates a new claim. */
+/** Reads the poll token. Returns null if it is absent or damaged; the agent then creates a new claim. */
 export async function readPollToken(state_dir: string): Promise<string | null> {
   const token = (await readPrivateFile(tokenPath(state_dir)))?.trim() ?? "";
   return /^[0-9a-f]+$/.test(token) ? token : null;

@@ -1,5 +1,5 @@
 // Handles faults in optional parts of a release: other architectures and variants, older builds. A 404 means that the
-// part does not exist. If there is no response, the whole vendor is retried. If there is none in the last attempt, the
+// part does not exist. If there is no response, the whole vendor is retried. If the last attempt gets no response, the
 // part becomes a gap: the vendor is published, and the images of the previous tree stay (kept-images.ts). Every other
 // fault fails the vendor: a change of format or a bad signature must not look like a removed image.
 import { isFault, messageOf } from "../fault.ts";

@@ -8,7 +8,7 @@ const PROJECT = "hcartiaux/openbsd-cloud-image";
 const LATEST = `https://api.github.com/repos/${PROJECT}/releases/latest`;
 const DOWNLOADS = `https://github.com/${PROJECT}/releases/download/`;
 const VARIANTS = ["min", "generic"] as const;
-/** Smaller sizes cannot be those of an image, and are refused. */
+/** A smaller file cannot be an image, so a smaller size is ignored. */
 const IMAGE_BYTES_MIN = 1024 * 1024;
 
 export const openbsd: Vendor = {

@@ -15,7 +15,7 @@ const LEAP = "https://download.opensuse.org/distribution/leap/";
  */
 const NAME =
   /^(?:openSUSE-)?Leap-([0-9.]+)-Minimal-VM\.([a-z0-9_]+)-(?:(\d+\.\d+\.\d+)-)?(?:s390x-)?Cloud-(Build[0-9.]+)\.qcow2$/;
-/** Smaller sizes cannot be those of an image, and are refused. */
+/** A smaller file cannot be an image, so a smaller size is ignored. */
 const SIZE_BYTES_MIN = 1024 * 1024;
 
 const KEY: SigningKey = {

@@ -40,7 +40,7 @@ describe("the kernel line", () => {
     expect(kernelOf({ extra, kind: "local" })).not.toMatch(/smt_enabled|-v/);
   });
 
-  test("prefers the booter's own arguments to those of the policy", () => {
+  test("prefers the booter's own arguments to the policy's arguments", () => {
     expect(kernelOf({ extra: ["admin_nic=00:00:00:00:00:01", "console=ttya"] })).toContain(
       "admin_nic=52:54:00:aa:00:01,console=text",
     );

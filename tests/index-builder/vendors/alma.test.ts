@@ -26,7 +26,7 @@ test("the build is the dated image that has the same hash as the file latest", a
   ]);
 });
 
-test("the digest is that of the dated file in CHECKSUM, and the signature has the key of the major version", async () => {
+test("the digest is the dated file's in CHECKSUM, and the signature has the key of the major version", async () => {
   const { builds } = await builtFrom(alma);
   const { digests, signatures } = builds("9")[0]!.artifacts[0]!.integrity!;
   const folder = "https://repo.almalinux.org/almalinux/9/cloud/x86_64/images/";
@@ -75,7 +75,7 @@ test("the variants ext4 and UEFI, and aarch64 and x86_64_v2, are published; imag
   ]);
 });
 
-test("an architecture is left out if its file latest matches no dated image, or a newer one than that of x86_64", async () => {
+test("an architecture is left out if its file latest matches no dated image, or a newer image than x86_64 has", async () => {
   const { builds, outcome } = await builtFrom(alma, WIDE);
   expect(builds("9").flatMap(artifactLines).join()).not.toContain("ppc64le");
   expect(builds("10").flatMap(artifactLines).join()).not.toContain("s390x");

@@ -13,7 +13,7 @@ test("every supported major version is a release, titled after its newest update
   ]);
 });
 
-test("the hash of the KVM image's own row is published, not that of another row", async () => {
+test("the hash in the KVM image's own row is published, not a hash of another row", async () => {
   const { builds } = await builtFrom(oracle);
   const seen = ["10", "9", "8"].map((release) => {
     const build = builds(release)[0]!;

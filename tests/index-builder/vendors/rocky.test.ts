@@ -65,7 +65,7 @@ test("LVM and the other architectures are published, and one with an older image
   ]);
 });
 
-test("an architecture whose image is newer than that of x86_64 is left out with a warning", async () => {
+test("an architecture whose image is newer than the x86_64 image is left out with a warning", async () => {
   const { builds, outcome } = await builtFrom(rocky, WIDE);
   expect(builds("9").flatMap(artifactLines).join()).not.toContain("s390x");
   expect(outcome.notes.map(({ text }) => text).join("\n")).toContain("base s390x 9.9-20261201.0: left out until");
