@@ -85,7 +85,7 @@ function reactivate(s: On<"decommissioned">, _m: Msg<"reactivate">, now: Date): 
   );
 }
 
-/** Its machine announced itself and meets the policy. */
+/** Enrols a discovered record whose machine announced itself and meets the policy. */
 function admit(s: On<"discovered">, m: Msg<"admit">, now: Date): Out<BootRecordState> {
   const note = audit("boot_record_admit", resource(s), { mac: s.mac });
   if (s.address !== null) return go<BootRecordState>({ ...s, state: "enrolling", updated_at: now }, note);
@@ -166,7 +166,7 @@ function retire(
   return go<BootRecordState>({ ...unassigned(s), state: "decommissioned", updated_at: now });
 }
 
-/** Removes the assigned image after an enrolment. The next one uses the policy's, unless an operator assigns one. */
+/** Removes the assigned image after an enrolment. The next enrolment uses the policy's image, unless an operator assigns one. */
 function unassigned<S extends BootRecordState>(s: S): S | S & { readonly assigned_pi: null } {
   return s.state === "enrolled" ? { ...s, assigned_pi: null } : s;
 }
@@ -205,7 +205,7 @@ function enrolling({ record, ...place }: Placing & { readonly record: On<"discov
   return { ...record, state: "enrolling", ...placed(place), updated_at: now };
 }
 
-/** The token of an address to be reserved, and the networking spec with it. */
+/** Returns the token of the address to reserve, and the networking spec that contains the token. */
 function placed({ segment, declared, address_token }: Placing) {
   const { prefix_len, gateway, resolvers } = segment;
   const networking: Networking = {

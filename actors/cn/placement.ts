@@ -1,5 +1,5 @@
-// Placement rules of a node that operators set: reserve, cordon, pin, overprovision, fault domain. They apply to later
-// placements. Placements take the same lock, so a create sees the rules either before or after the change.
+// The placement rules that operators set on a node: reserve, cordon, pin, overprovision, fault domain. They apply to
+// later placements. Placements take the same lock, so a create sees the rules either before or after the change.
 import { fault } from "../../src/contract/fault.ts";
 import type { CnPlacementPatch, CnPlacementRules } from "../../src/contract/cn-placement.ts";
 import { lockKey } from "../../src/lib/ids/lock-key.ts";

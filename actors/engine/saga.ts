@@ -52,7 +52,7 @@ export type StepContext<Params, Outputs> = Outputs & {
   readonly params: Params;
   readonly saga_id: string;
   readonly now: Date;
-  /** The reason for which the saga unwinds; null while it runs forward. */
+  /** Why the saga unwinds; null while it runs forward. */
   readonly error: string | null;
   /** The id of this run's job or wait. `job_ended` carries it. */
   readonly told_as: string;

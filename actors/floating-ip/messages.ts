@@ -32,7 +32,7 @@ export type FloatingIpMessage =
   }
   | ({ readonly type: "update" } & Renaming)
   | { readonly type: "delete" }
-  /** Binds it to a NIC and in the end unbinds it from the NIC before. */
+  /** Binds the floating IP to a NIC, and at the end unbinds it from its previous NIC. */
   | {
     readonly type: "attach";
     readonly nic_id: string;
@@ -49,7 +49,7 @@ export type FloatingIpMessage =
   | { readonly type: "detached"; readonly operation_id: string }
   /** The operation rolls back: the old node binds the address again. If it waits, the saga gets `told_as` at the end. */
   | { readonly type: "reclaim"; readonly operation_id: string; readonly told_as: string; readonly waits: boolean }
-  /** The operation has rolled back: the binding is the one before it. */
+  /** The operation has rolled back: the binding from before the operation applies again. */
   | { readonly type: "restore"; readonly operation_id: string; readonly reason: string }
   /** An instance is deleted with its NICs. `forced` is the operation that did not wait for the node, or null. */
   | { readonly type: "instance_gone"; readonly instance_id: string; readonly forced: string | null }

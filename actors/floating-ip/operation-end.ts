@@ -81,7 +81,7 @@ export function withoutReclaim(s: Busy): Attaching | Detaching {
     : { ...fieldsOf(s), state: "detaching", operation_id, from };
 }
 
-/** Ends an operation that failed: the binding is the one before it. */
+/** Ends an operation that failed: the binding from before the operation applies again. */
 export function restore(s: Busy, { operation_id, reason }: Msg<"restore">, now: Date): Out<FloatingIpState> {
   if (s.operation_id !== operation_id) return { out: "ignore" };
   const target = bindingOf(s);

@@ -70,7 +70,10 @@ export const image = record<ImageState, ImageMessage, Image>({
   },
 });
 
-/** False only if the caller chose the id: a derived id depends on the bytes and the scope. */
+/**
+ * Returns whether two images with the same id have the same bytes and scope. They differ only if the caller chose the
+ * id: a derived id depends on the bytes and the scope.
+ */
 function sameBytes(one: Columns, other: Columns): boolean {
   return one.sha256 === other.sha256 && one.scope_kind === other.scope_kind && one.silo_id === other.silo_id &&
     one.tenant_id === other.tenant_id && one.project_id === other.project_id;

@@ -12,7 +12,7 @@ export type NicPlan = {
   readonly name: string;
   readonly subnet_id: string;
   readonly vpc_id: string;
-  /** Replaced by the address that the commit takes; null when the subnet has none of the family. */
+  /** A placeholder that the commit replaces with the allocated address; null when the subnet has no IPv4 block. */
   readonly ipv4_token: string | null;
   readonly ipv6_token: string | null;
 };
@@ -29,7 +29,7 @@ export type InstanceMessage =
       readonly silo_id: string;
       /** The user data for cloud-init, sealed for this instance, or null. */
       readonly sealed_user_data: string | null;
-      /** The primary one first. */
+      /** The NICs, the primary one first. */
       readonly nics: readonly NicPlan[];
       readonly boot_disk: { readonly id: string; readonly size_bytes: number };
       /** The nodes to try, in order. The first with room gets the instance. */

@@ -112,7 +112,7 @@ export function unwind(s: InstanceState, m: Msg<"unwinding">, now: Date): Out<In
   );
 }
 
-/** An operator forced the removal in the meantime. */
+/** Ends the wait of a create operation whose instance an operator removed by force in the meantime. */
 export function nothingLeft(_s: null, m: Msg<"unwinding">): Out<InstanceState> {
   return go<InstanceState>(null, nothingToWaitFor(m));
 }

@@ -38,7 +38,7 @@ export type DiskRow = {
   readonly resize_operation_id: string | null;
 };
 
-/** The properties from its creation. Only the names and descriptions change. */
+/** The properties of an instance from its creation. Only the name and the description can change. */
 export type MadeAs = {
   readonly id: string;
   readonly tenant_id: string;
@@ -53,7 +53,7 @@ export type MadeAs = {
 
 type Columns = MadeAs & {
   readonly host_cn_uuid: string | null;
-  /** The reason for which it failed. */
+  /** Why the instance failed. */
   readonly reason: string | null;
   /** The operation in flight. Until it ends, no other starts and no report of the node counts. */
   readonly operation_id: string | null;

@@ -6,7 +6,7 @@ type JobBase = {
   readonly kind: string;
   readonly target_cn: string;
   readonly payload: Readonly<Record<string, unknown>>;
-  /** The operation that waits for it. */
+  /** The operation that waits for the job. */
   readonly saga_id: string;
   readonly created_at: Date;
 };
@@ -20,7 +20,7 @@ type Claim = {
   readonly renewed_at?: Date | null;
 };
 
-/** `claimed_by` is null when no node claimed it. */
+/** The end of a failed or cancelled job. `claimed_by` is null when no node claimed it. */
 type Taken = {
   readonly reason: string;
   readonly tombstone: boolean;

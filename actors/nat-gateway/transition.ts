@@ -96,7 +96,7 @@ function withdraw(s: NatGatewayState, m: OfOperation): Out<NatGatewayState> {
   return go<NatGatewayState>(null, ...releaseAddress(s), entry);
 }
 
-/** The create of a route to the gateway shares the lock. */
+/** Releases the address. The create of a route to the gateway shares the lock, so the guard sees every route. */
 function releaseAddress({ id, vpc_id, family, public_address }: NatGatewayState): Part<NatGatewayState>[] {
   return [
     lock(lockKey("vpc", vpc_id)),

@@ -20,6 +20,6 @@ export type SagaMessage =
   | { readonly type: "tick" }
   /** The step's unit was refused: the saga unwinds, or retries the undo. */
   | { readonly type: "step_refused"; readonly step: string; readonly reason: string }
-  /** A job ended, or what a wait step waits for. */
+  /** A job ended, or the event for which a wait step waits happened. */
   | ({ readonly type: "job_ended"; readonly job_id: string } & Ending)
   | { readonly type: "abandon" };

@@ -26,7 +26,7 @@ type SagaBase = {
   readonly steps: Readonly<Record<string, StepRecord>>;
   /** Ends of later steps that arrived before the steps were reached, by wait id. */
   readonly early: Readonly<Record<string, Ending>>;
-  /** The reason for which it began to unwind. */
+  /** Why the saga began to unwind. */
   readonly error: string | null;
   readonly created_at: Date;
 };

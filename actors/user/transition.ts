@@ -95,7 +95,7 @@ function changed(s: Live, capabilities: readonly Capability[], note: Record<stri
   return go({ ...s, capabilities: next }, audit("user_capability", resource(s.id), { ...note, capabilities: next }));
 }
 
-/** The database deletes the sessions with the row. */
+/** Deletes the user. The database deletes its sessions with the row. */
 function remove(s: Live): Out<UserState> {
   if (s.is_root) return refuse(conflict("the root operator cannot be deleted"));
   return go<UserState>(
@@ -105,7 +105,7 @@ function remove(s: Live): Out<UserState> {
   );
 }
 
-/** Whether these rights exceed the rights of the giver. */
+/** Returns whether these rights exceed the rights of the giver. */
 function exceeds(
   { capabilities, tenant_id }: Pick<UserState, "capabilities" | "tenant_id">,
   by: Giver,
