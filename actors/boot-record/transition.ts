@@ -166,7 +166,7 @@ function retire(
   return go<BootRecordState>({ ...unassigned(s), state: "decommissioned", updated_at: now });
 }
 
-/** Removes the assigned image after an enrolment. The next enrolment uses the policy's image, unless an operator assigns one. */
+/** Removes the image assigned at enrolment. The next one uses the policy's, unless an operator assigns an image. */
 function unassigned<S extends BootRecordState>(s: S): S | S & { readonly assigned_pi: null } {
   return s.state === "enrolled" ? { ...s, assigned_pi: null } : s;
 }
