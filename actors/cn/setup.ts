@@ -30,7 +30,7 @@ const NO_WINDOW = fault(
   { error_code: "Forbidden" },
 );
 
-/** Creates an inert record, without code and credential. */
+/** Creates a record in awaiting_setup, without a claim code or a credential. */
 export function appear(_s: null, m: Msg<"announce">, now: Date): Out<CnState> {
   const next: On<"awaiting_setup"> = {
     ...BLANK,
@@ -59,7 +59,7 @@ export function appear(_s: null, m: Msg<"announce">, now: Date): Out<CnState> {
 export function announceAgain(s: On<"awaiting_setup">, m: Msg<"announce">, now: Date): Out<CnState> {
   if (isStranger(s, m)) return conflicting(s, m, now);
   const now_described = described(m);
-  // A machine without ports in its announce cannot be identified as this one or as another.
+  // An announce without ports neither confirms nor contradicts the identity, so known MACs and conflict stay.
   const known = now_described.macs.length > 0 ? { conflict: null } : { macs: s.macs, announced_macs: s.announced_macs };
   const next = { ...s, ...now_described, ...known, last_seen: now };
   return go(next, seenNow(next, now), ...admitting(m.admitted), announced(next));
@@ -72,14 +72,17 @@ export function announceKnown(s: CnState, m: Msg<"announce">, now: Date): Out<Cn
   return go(next, seenNow(next, now), ...admitting(m.admitted));
 }
 
-/** Admits the boot records of its ports. Each record decides for itself, because there may be no free address. */
+/**
+ * Admits the boot records of the machine's network ports, each by its own message, because a boot record refuses when
+ * no address is free.
+ */
 function admitting(admitted: readonly Admitted[]): readonly Part<CnState>[] {
   return admitted.map((each) => tell({ kind: "boot-record", id: each.mac }, { type: "admit", ...each }));
 }
 
 /**
- * A record that only an anonymous registration created does not block netboot: the announce turns it into the record of
- * a new machine. Its claims stay pending.
+ * If only an anonymous registration created the record, it does not block netboot: the announce resets it to the record
+ * of a new machine. Its claims stay pending.
  */
 export function announcePending(s: On<"pending">, m: Msg<"announce">, now: Date): Out<CnState> {
   if (!s.unproven) return announceKnown(s, m, now);
@@ -176,7 +179,7 @@ export function progress(s: On<"setting_up">, m: Msg<"setup_progressed">, now: D
   });
 }
 
-/** Approves the node and enrols its enrolling boot records in one commit. */
+/** Approves the node and, in the same commit, enrols its boot records that are in state enrolling. */
 export function complete(s: On<"setting_up">, m: Msg<"setup_completed">): Out<CnState> {
   if (m.epoch !== s.setup_epoch) return refuse(STALE);
   if (s.bound_api_key_id === null) return refuse(conflict("the setup bundle of this run was never taken"));
@@ -214,12 +217,12 @@ export function expireSetup(s: On<"setting_up">, _m: Msg<"tick">, now: Date): Ou
   return revert(s, SETUP_EXPIRED, audit("cn_setup_expired", resource(s), { server_uuid: s.server_uuid }));
 }
 
-/** Returns when the tick that expires the setup is due. */
+/** Returns the time at which the tick that expires the setup is due. */
 export function setupDeadline(s: On<"setting_up">): Date {
   return addMs(s.approved_at, SETUP_LIMIT_MS + 1);
 }
 
-/** Returns the node to awaiting setup, with the reason, and revokes the run's key. */
+/** Sets the node back to awaiting_setup, records the reason, and revokes the run's key. */
 function revert(s: On<"setting_up">, reason: string, ...parts: readonly Part<CnState>[]): Out<CnState> {
   const { setup_operation_id, ...rest } = s;
   const next: On<"awaiting_setup"> = {
@@ -258,8 +261,8 @@ function described(m: Msg<"announce">) {
 }
 
 /**
- * Returns whether the machine is not the node: none of its ports is known, or it logged in at the broker with an
- * unknown port. Any machine can list a known port in its inventory, but the booter checked the login.
+ * Returns whether the machine is not the node: none of its MACs is known, or it logged in to the broker as an unknown
+ * MAC. The inventory can be forged, but the booter verified the login.
  */
 function isStranger(s: CnState, m: Msg<"announce">): boolean {
   // Ports that a booter saw stay known, also when the agent does not report them.

@@ -1,4 +1,5 @@
--- A user of the external subnet {id}, or 'true'. The caller holds its lock exclusively.
+-- Returns a user of the external subnet {id}, or 'true' when nothing is found. The caller must hold its lock
+-- exclusively.
 create or replace function guard_external_subnet_is_unused(args jsonb) returns text language sql volatile as $$
   select coalesce(
     (select format('floating ip %s', id) from floating_ip where network_id = (args->>'id')::uuid limit 1),

@@ -1,4 +1,5 @@
--- An object in the project {project_id}, or 'true'. The caller has locked the project exclusively.
+-- Returns an object in the project {project_id}, or 'true' when nothing is found. The caller must hold the project's
+-- lock exclusively.
 create or replace function guard_project_is_empty(args jsonb) returns text language sql volatile as $$
   select coalesce(
     (select format('instance %s (%s)', name, id) from instance where project_id = (args->>'project_id')::uuid limit 1),

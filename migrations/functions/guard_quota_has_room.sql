@@ -1,5 +1,5 @@
--- The limit of a project's quota that {project_id, cpu, memory_bytes, disk_bytes, instances, defaults} would exceed,
--- or 'true'. The caller holds the locks project:<id> and quota:<tenant> exclusively.
+-- Returns the limit of a project's quota that {project_id, cpu, memory_bytes, disk_bytes, instances, defaults} would
+-- exceed, or 'true' when nothing is found. The caller must hold the locks project:<id> and quota:<tenant> exclusively.
 create or replace function guard_quota_has_room(args jsonb) returns text language sql volatile as $$
   select coalesce(
     (select quota_broken(to_jsonb(l), to_jsonb(u), args)

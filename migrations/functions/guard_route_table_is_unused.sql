@@ -1,4 +1,5 @@
--- A user of the route table {route_table_id}, or 'true'. The caller holds the VPC's lock exclusively.
+-- Returns a user of the route table {route_table_id}, or 'true' when nothing is found. The caller must hold the VPC's
+-- lock exclusively.
 create or replace function guard_route_table_is_unused(args jsonb) returns text language sql volatile as $$
   select coalesce(
     (select format('route %s (%s)', name, id) from route

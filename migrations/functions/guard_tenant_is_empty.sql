@@ -1,4 +1,5 @@
--- An object in the tenant {tenant_id}, or 'true'. The caller has locked the tenant exclusively.
+-- Returns an object in the tenant {tenant_id}, or 'true' when nothing is found. The caller must hold the tenant's lock
+-- exclusively.
 create or replace function guard_tenant_is_empty(args jsonb) returns text language sql volatile as $$
   select coalesce(
     (select format('project %s (%s)', name, id) from project where tenant_id = (args->>'tenant_id')::uuid limit 1),
