@@ -114,7 +114,7 @@ export function run(): AnyCommand {
 
 function serverUuid(text: string): string {
   if (!UUID.test(text) || NO_IDENTITY.test(text)) {
-    throw usageFailure("--server-uuid must be the UUID of a machine, not ${text}");
+    throw usageFailure(`--server-uuid must be the UUID of a machine, not ${text}`);
   }
   return text.toLowerCase();
 }

@@ -24,7 +24,7 @@ export function readNetworks({ source_cidr, destination_cidr }: Networks): Netwo
   if (source_cidr !== null && !source) return badRequest("source_cidr must be a network");
   if (destination_cidr !== null && !destination) return badRequest("destination_cidr must be a network");
   if (source && destination && source.family !== destination.family) {
-    return badRequest("source_cidr and destination_cidr must be of one family");
+    return badRequest("source_cidr and destination_cidr must both be IPv4 or both be IPv6");
   }
   return {
     source_cidr: source ? blockText(source) : null,

@@ -259,7 +259,7 @@ export function sagaTable(definitions: readonly SagaDefinition<never>[]): Table<
     abandon: {
       absent: "missing",
       running: abandon,
-      unwinding: "operation is unwinding already",
+      unwinding: "the operation is already being rolled back",
       succeeded: over,
       unwound: over,
       stuck: unstick,

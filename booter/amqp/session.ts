@@ -65,7 +65,7 @@ export function newSession(port: SessionPort): Session {
   function take({ type, channel: number, payload }: Frame): void {
     if (type === HEARTBEAT) return;
     if (number === 0) {
-      if (type !== METHOD) throw new AmqpFault(COMMAND_INVALID, "content on channel 0");
+      if (type !== METHOD) throw new AmqpFault(COMMAND_INVALID, "channel 0 accepts no message content");
       return connectionMethod(readMethod(payload));
     }
     if (stage === "closing") return;
@@ -76,7 +76,9 @@ export function newSession(port: SessionPort): Session {
       if (asked.name === "channel.open") return openChannel(number, channel);
       if (channel === undefined) throw new AmqpFault(CHANNEL_ERROR, "the channel is not open");
       if (channel.closing) return void (asked.name === "channel.close-ok" && state.channels.delete(number));
-      if (channel.sending !== null) throw new AmqpFault(COMMAND_INVALID, "a method inside a message");
+      if (channel.sending !== null) {
+        throw new AmqpFault(COMMAND_INVALID, "a method arrived before the body of the message was complete");
+      }
       return inChannel(channel, () => channelMethod(state, channel, asked));
     }
     if (channel === undefined) throw new AmqpFault(CHANNEL_ERROR, "the channel is not open");
@@ -113,14 +115,14 @@ export function newSession(port: SessionPort): Session {
 
   function content(channel: Channel, type: number, payload: Buffer): void {
     const { sending } = channel;
-    if (sending === null) throw new AmqpFault(COMMAND_INVALID, "content without a method");
+    if (sending === null) throw new AmqpFault(COMMAND_INVALID, "message content arrived without basic.publish");
     if (type === HEADER) {
       if (sending.properties !== null) throw new AmqpFault(COMMAND_INVALID, "a second header for one message");
       takeHeader(sending, payload);
     } else if (type === BODY) {
       if (sending.properties === null) throw new AmqpFault(COMMAND_INVALID, "a body without its header");
       if (sending.received + payload.length > sending.size) {
-        throw new AmqpFault(COMMAND_INVALID, "a body is longer than its header says");
+        throw new AmqpFault(COMMAND_INVALID, "the message body is longer than the size in its header");
       }
       if (!port.hold(payload.length)) throw new AmqpFault(RESOURCE_ERROR, "no memory for the message", "channel");
       held += payload.length;
@@ -194,7 +196,7 @@ export function newSession(port: SessionPort): Session {
       port.opened();
       return send(0, method(10, 41, shortText("")));
     }
-    throw new AmqpFault(COMMAND_INVALID, "a method out of order");
+    throw new AmqpFault(COMMAND_INVALID, "the method is not allowed at this stage of the connection");
   }
 
   function readGreeting(bytes: Buffer): Buffer | null {

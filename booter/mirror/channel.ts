@@ -55,7 +55,9 @@ export async function verifiedChannel(
 
 function filesOf(document: Uint8Array): readonly ChannelFile[] {
   const { files } = JSON.parse(new TextDecoder().decode(document)) as { files?: unknown };
-  if (!Array.isArray(files) || files.length > FILES_MAX) throw new Error("it lists no files");
+  if (!Array.isArray(files) || files.length > FILES_MAX) {
+    throw new Error(`files must be a list of at most ${FILES_MAX} files`);
+  }
   const read = files.map((each: unknown): ChannelFile => {
     const { name, sha256, bytes } = (each ?? {}) as Record<string, unknown>;
     const hash = typeof sha256 === "string" ? asDigest(sha256, "sha256") : null;
@@ -67,6 +69,6 @@ function filesOf(document: Uint8Array): readonly ChannelFile[] {
     return { name, sha256: hash, bytes: Number(bytes) };
   });
   if (!read.some(({ name }) => name === INSTALL_SCRIPT)) throw new Error(`${INSTALL_SCRIPT} is not among its files`);
-  if (new Set(read.map(({ name }) => name)).size !== read.length) throw new Error("it names a file twice");
+  if (new Set(read.map(({ name }) => name)).size !== read.length) throw new Error("it lists a file name twice");
   return read;
 }

@@ -6,7 +6,7 @@ import type { BootFacts } from "../api-client/wire.ts";
 const ADMIN = "admin";
 
 export function networkingJson({ mac, hostname, networking }: BootFacts): string {
-  if (networking === null) throw new Error("a machine without an address has no networking");
+  if (networking === null) throw new Error("the boot record has no address, so networking.json cannot be written");
   const { address, prefix_len, gateway, resolvers, nic_tags, aggregate } = networking;
   const tags = [...new Set([ADMIN, ...nic_tags])];
   const port = aggregate === undefined ? { mac } : { mac: aggregate.name };

@@ -46,7 +46,12 @@ export function mirror(host: Host): AnyCommand {
       const source = await openSource(host, io, options.index);
       if (source.name === folder) throw usageFailure("--to is the index itself");
       const images = filterImages(await source.images(), options);
-      if (images.length === 0) throw new Failure("no image of the index matches", EXIT.not_found);
+      if (images.length === 0) {
+        throw new Failure(
+          "no image in the index matches the options; run image search with the same options",
+          EXIT.not_found,
+        );
+      }
       const distros = await distrosOf(source, images);
       const listed = new Set<string>();
       const files: Fetched[] = [];

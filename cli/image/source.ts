@@ -173,7 +173,7 @@ function withDocuments({ environment, reach, name, read, kept, origins }: Access
     },
     origins: async (image, artifact) => {
       const found = await origins(image, artifact);
-      if (found.length === 0) throw new Failure("the index has no location of this file", EXIT.failure);
+      if (found.length === 0) throw new Failure("the index lists no location for this file", EXIT.failure);
       return found;
     },
   };

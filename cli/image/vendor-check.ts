@@ -163,7 +163,7 @@ async function keysFor(
   const pins = request.fingerprints.length > 0 ? request.fingerprints : in_address === null ? null : [in_address];
   if (request.key !== null) return { keys: await readKeys("the key file", request.key, pins), pinned: true };
   if (key_url === null || key_url === undefined) {
-    throw new Failure("the index has no address of the vendor's key; pass the key with --key", EXIT.failure);
+    throw new Failure("the index lists no URL for the vendor's key; pass the key file with --key", EXIT.failure);
   }
   return { keys: await readKeys(key_url, await source.document(key_url, artifact), pins), pinned: pins !== null };
 }

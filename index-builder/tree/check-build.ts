@@ -27,7 +27,7 @@ export function releaseRules(
   }
   if (dev_channel !== null && release.aliases.includes("latest") && !release.aliases.includes("dev")) {
     const label = `${release.version ?? ""} ${release.title ?? ""}`.toLowerCase();
-    if (label.includes(dev_channel)) complain(path, `${at}: alias latest is on a pre-release`);
+    if (label.includes(dev_channel)) complain(path, `${at}: the alias latest names a pre-release`);
   }
   const known = release.aliases.filter((alias) => isKnown(ALIASES, alias));
   const sorted = ALIASES.filter((alias) => known.includes(alias));

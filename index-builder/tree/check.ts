@@ -47,7 +47,9 @@ export function checkFiles(files: Files, { pages, hosts }: Expected): Problem[] 
   const listed = list.distros.map(({ id }) => id);
   for (const id of repeated(listed)) complain(INDEX_PATH, `distro ${id} is listed twice`);
   const folders = new Set([...files.keys()].flatMap((path) => distroOf(parsePath(path)) ?? []));
-  for (const id of folders) if (!listed.includes(id)) complain(distroPath(id), "its distro is not listed");
+  for (const id of folders) {
+    if (!listed.includes(id)) complain(distroPath(id), "the distro of this folder is not listed in v1/index.json");
+  }
   const trees: DistroTree[] = [];
   for (const summary of list.distros) {
     const tree = distroRules(files, { id: summary.id, hosts: hosts.get(summary.id) ?? null }, complain);
@@ -173,7 +175,7 @@ function aliasRules(files: Files, distro: Distro, complain: Complain): void {
   for (const file of files.keys()) {
     const at = parsePath(file);
     if (at?.kind === "alias" && at.distro === distro.id && !held.some(({ alias }) => alias === at.alias)) {
-      complain(file, "no release holds it");
+      complain(file, "no release has this alias");
     }
   }
 }

@@ -104,7 +104,7 @@ function buildsOf(codename: string, offers: readonly Offer[]): BuildDraft[] {
 
 function datedDisks(offer: Offer): Dated[] {
   const versions = Versions.safeParse(offer.product.versions);
-  if (!versions.success) throw unreadable(`Ubuntu's feed, ${offer.product.release}`, "versions without items");
+  if (!versions.success) throw unreadable(`Ubuntu's feed, ${offer.product.release}`, "the versions have no items");
   return Object.entries(versions.data).flatMap(([serial, { items }]) => {
     const disk = items["disk1.img"];
     return disk === undefined ? [] : [{ serial, offer, disk }];

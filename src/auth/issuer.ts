@@ -115,9 +115,9 @@ async function readKeys(web: IssuerWeb, { issuer, jwks_url }: Issuer): Promise<K
 async function discover(web: IssuerWeb, issuer: string, named: readonly string[]): Promise<string> {
   const url = `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`;
   const found = Discovery.parse(await fetchJson(web, url, named));
-  if (found.issuer !== issuer) throw new Error(`the document at ${url} belongs to another issuer`);
+  if (found.issuer !== issuer) throw new Error(`the discovery document at ${url} names another issuer`);
   if (!mayFollow(issuer, found.jwks_uri)) {
-    throw new Error(`the document at ${url} names a key address that is not allowed`);
+    throw new Error(`the discovery document at ${url} names a jwks_uri that is not allowed`);
   }
   return found.jwks_uri;
 }

@@ -60,7 +60,9 @@ async function storeGiven({ db, store }: RootOptions, user_id: string, given: st
   const [known] = rows;
   if (known === undefined) await store(user_id, key);
   else if (known.secret_sha256 !== key.secret_sha256) {
-    throw new Error("BERTH_ROOT_KEY has the lookup id of another key (its first 12 characters); choose another key");
+    throw new Error(
+      "the first 12 characters of BERTH_ROOT_KEY are the same as another key's; set BERTH_ROOT_KEY to a different key",
+    );
   }
 }
 

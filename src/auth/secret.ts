@@ -72,7 +72,9 @@ async function fromFile(dataDir: string): Promise<Uint8Array> {
   }
   const secret = parse(text);
   if (secret === null) {
-    throw new Error(`${path} must hold ${FORM}. Restore it from a backup: without it no sealed value can be opened.`);
+    throw new Error(
+      `${path} does not contain ${FORM}. Restore it from a backup: without it the server cannot decrypt its stored secrets.`,
+    );
   }
   return secret;
 }

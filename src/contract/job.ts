@@ -19,7 +19,7 @@ export const JobProgress = z.object({ step: z.string(), percent: z.number().null
 /** A job: one piece of work for a node. */
 export const Job = z.object({
   id: z.string(),
-  kind: z.looseObject({ kind: z.enum(JOB_KINDS) }).describe("With the ids of its objects"),
+  kind: z.looseObject({ kind: z.enum(JOB_KINDS) }).describe("The kind of work, with the ids of the objects it acts on"),
   status: z.object({ status: z.enum(JOB_STATUSES), reason: z.string().optional() }),
   seq: z.number().int().describe("Jobs are claimed in this order"),
   created_at: Timestamp,
@@ -29,8 +29,10 @@ export const Job = z.object({
   result: z.unknown(),
   target_cn_uuid: z.string().nullable().describe("Only this node can claim it"),
   operation_id: z.string().describe("The operation that waits for the job"),
-  lease_until: Timestamp.nullable().describe("When it fails, unless a heartbeat of its node renews it before"),
-  tombstone: z.boolean().describe("It was withdrawn from its node, which still has to undo its part"),
+  lease_until: Timestamp.nullable().describe(
+    "The job fails at this time unless a heartbeat of its node renews the lease first",
+  ),
+  tombstone: z.boolean().describe("The job was cancelled; its node must still undo what it did and confirm that"),
   progress: JobProgress.nullable(),
 });
 export type Job = z.infer<typeof Job>;
@@ -53,7 +55,7 @@ export type ClaimBody = z.input<typeof ClaimBody>;
 export const ClaimView = z.object({
   job: Job.nullable(),
   tombstones: z.array(Job).describe(
-    `Withdrawn jobs: the node undoes its part of each and buries it before any other work. At most the oldest ` +
+    `Cancelled jobs. Before any other work, the node undoes what it did for each and confirms that. At most the oldest ` +
       `${TOMBSTONES_PER_CLAIM}; while there are more, \`job\` is null`,
   ),
 });

@@ -87,7 +87,9 @@ async function chainBatch(client: DbClient, max: number): Promise<number> {
   if (events.length > 0 || place !== head) {
     const last = events.at(-1) ?? head;
     const moved = await client.query(MOVE_HEAD, [head.seq, last.seq, last.hash, place.last_xid, place.last_id]);
-    if (moved.rowCount !== 1) throw new Error(`the head of the audit chain moved away from ${head.seq} under its lock`);
+    if (moved.rowCount !== 1) {
+      throw new Error(`the head of the audit chain changed from ${head.seq} while this process held its lock`);
+    }
   }
   await client.query("commit");
   return rows.length;

@@ -68,6 +68,6 @@ function toEvent(row: StoredEvent): AuditEvent {
   try {
     return { ...JSON.parse(row.canonical), hash: row.hash };
   } catch (cause) {
-    throw new Error(`audit event ${row.seq} cannot be read: verify the chain`, { cause });
+    throw new Error(`the stored text of audit event ${row.seq} is not JSON; run opsctl audit verify`, { cause });
   }
 }

@@ -87,7 +87,9 @@ async function checkEvents(
 async function checkNext(client: DbClient, seq: number, hash: string): Promise<Mismatch | null> {
   const { rows } = await client.query<Stored>(CHUNK, [seq, seq, 1]);
   if (rows[0] === undefined) return { seq, message: "the event is missing" };
-  return rows[0].prev_hash === hash ? null : { seq: seq - 1, message: "the next event was made from another hash" };
+  return rows[0].prev_hash === hash
+    ? null
+    : { seq: seq - 1, message: "the next event's prev_hash differs from this event's hash" };
 }
 
 function flaw(row: Stored, seq: number, before: string): string | null {

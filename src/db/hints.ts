@@ -118,6 +118,6 @@ function decode(text: string, by: string): Hint | null {
 /** Splits at the first colon: a kind contains no colon, but an id may. */
 function toRef(key: string): ActorRef {
   const colon = key.indexOf(":");
-  if (colon < 1) throw new TypeError(`${key} is not an actor`);
+  if (colon < 1) throw new TypeError(`${key} is not an actor reference KIND:ID`);
   return { kind: key.slice(0, colon), id: key.slice(colon + 1) };
 }

@@ -53,8 +53,10 @@ export async function giveToken(db: DbClient, bucket: Bucket): Promise<void> {
 }
 
 function spans({ burst, per_minute }: Bucket): { token_us: number; bucket_us: number } {
-  if (!Number.isInteger(burst) || burst < 1) throw new RangeError(`burst ${burst} is not an integer from 1`);
-  if (!(per_minute > 0)) throw new RangeError(`per_minute ${per_minute} is not above 0`);
+  if (!Number.isInteger(burst) || burst < 1) {
+    throw new RangeError(`burst is ${burst}; it must be an integer of at least 1`);
+  }
+  if (!(per_minute > 0)) throw new RangeError(`per_minute is ${per_minute}; it must be greater than 0`);
   const token_us = Math.max(1, Math.round(60e6 / per_minute));
   return { token_us, bucket_us: burst * token_us };
 }

@@ -66,7 +66,7 @@ export function createLongPolls<K extends string | number, V extends object>(
     try {
       for (const [key, answer] of await sweep(keys)) answerAll(key, answer);
     } catch (error) {
-      report("a sweep for held requests failed", error);
+      report("the query for long polls failed", error);
     }
   }
 

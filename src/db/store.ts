@@ -47,7 +47,7 @@ export function createStore(db: Db, behaviors: readonly AnyBehavior[]): Store {
         actors.set(refKey({ kind, id: String(row[key]) }), { state, incarnation, version });
       }
     }
-    if (now === null) throw new Error("a load without actors");
+    if (now === null) throw new Error("load was called with an empty list of actors");
     return { now, actors };
   }
 

@@ -53,13 +53,14 @@ export const CONDITIONS: readonly Check[] = [
     id: "jobs-renewed",
     title: "a job whose lease expired is ended",
     severity: "fail",
-    query: `select format('job %s (%s) of node %s ran out at %s', id, kind, target_cn, lease_until) as what from job
+    query:
+      `select format('the lease of job %s (%s) of node %s expired at %s', id, kind, target_cn, lease_until) as what from job
              where state = 'in_progress' and wake_at < berth_now() - ${OVERDUE} order by wake_at`,
     fix: "see the log of the control plane: `background work failed: timers of job`",
   },
   {
     id: "jobs-undone",
-    title: "nodes undo the jobs that were taken from them",
+    title: "nodes undo their cancelled jobs",
     severity: "warn",
     query:
       `select format('job %s (%s) was taken from node %s at %s', id, kind, target_cn, completed_at) as what from job
@@ -86,7 +87,8 @@ export const CONDITIONS: readonly Check[] = [
               from transition t, audit_head h
              where t.audit is not null and t.at < berth_now() - ${OVERDUE} and (t.xid, t.id) > (h.last_xid, h.last_id)
                and not exists (select from audit_event e where e.transition_id = t.id) order by t.xid, t.id`,
-    fix: "a long write transaction in any database of the PostgreSQL server delays it: see pg_stat_activity",
+    fix:
+      "a long write transaction in any database of the PostgreSQL server delays the audit chain: look for it in pg_stat_activity",
   },
   {
     id: "secret-outside",

@@ -48,7 +48,7 @@ export async function migrationsWhole(
   client: DbClient,
   { migrations, functions }: SchemaFiles,
 ): Promise<CheckResult> {
-  const title = "every migration of this build has run in its present form";
+  const title = "every migration of this build has run, with its present text";
   const { rows } = await client.query<{ number: number; name: string; sha256: string }>(
     "select number, name, sha256 from schema_migration order by number",
   );
@@ -68,7 +68,7 @@ export async function migrationsWhole(
   return result("migrations", title, {
     status: "warn",
     facts: [],
-    found: later.map(({ name }) => `${name} is of a newer build`),
+    found: later.map(({ name }) => `${name} is from a newer build`),
     mend: "replace this server by the newer build",
   });
 }
@@ -89,7 +89,7 @@ function unlike(files: readonly Recorded[], rows: readonly Recorded[]): string[]
   return files.flatMap(({ number, name, sha256 }) => {
     const row = recorded.get(number ?? name);
     if (row === undefined) return [`${name} has not run`];
-    return row.sha256 === sha256 ? [] : [`${name} ran in another form, as ${row.name}`];
+    return row.sha256 === sha256 ? [] : [`${name} ran with another text, as ${row.name}`];
   });
 }
 

@@ -48,7 +48,12 @@ export async function pageById<R extends { readonly id: string }>(
 ): Promise<PageOutcome<R>> {
   const { limit, page_token } = query;
   const after = page_token === undefined ? undefined : idOf(page_token);
-  if (after === null) return { ok: false, fault: badRequest("page_token: is not one of this list") };
+  if (after === null) {
+    return {
+      ok: false,
+      fault: badRequest("page_token: does not belong to this list; use the next_page of its previous page"),
+    };
+  }
   const rows = await read({ after, rows: rowsToFetch(limit) });
   return resultsPage({ rows, limit, view: (row) => row, cursorOf: ({ id }) => ({ id }), narrow: null });
 }

@@ -83,7 +83,7 @@ function uriRefusal(c: Context<HttpEnv>): Refusal | null {
     return { status: 414, message: `the URI must not be longer than ${URI_BYTES_MAX} bytes` };
   }
   // PostgreSQL text cannot hold a NUL, and no name has one.
-  if (url.includes("%00")) return { status: 400, message: "the URI must not hold a NUL character" };
+  if (url.includes("%00")) return { status: 400, message: "the URI must not contain a NUL character" };
   const queryAt = url.indexOf("?");
   if (queryAt === -1) return null;
   const seen = new Set<string>();

@@ -16,9 +16,11 @@ export async function readTls(files: TlsFiles): Promise<TlsIdentity> {
     throw new Error(`BERTH_TLS_KEY: ${files.key} may be read by everybody: chmod 640 ${files.key}`);
   }
   const certificate = parsed(() => new X509Certificate(cert));
-  if (certificate === null) throw new Error(`BERTH_TLS_CERT: ${files.cert} is no PEM certificate`);
+  if (certificate === null) throw new Error(`BERTH_TLS_CERT: ${files.cert} does not contain a PEM certificate`);
   const secret = parsed(() => createPrivateKey(key));
-  if (secret === null) throw new Error(`BERTH_TLS_KEY: ${files.key} is no PEM private key without a password`);
+  if (secret === null) {
+    throw new Error(`BERTH_TLS_KEY: ${files.key} must contain a PEM private key that is not encrypted with a password`);
+  }
   if (!certificate.checkPrivateKey(secret)) {
     throw new Error(`BERTH_TLS_KEY: ${files.key} is not the key of the certificate in ${files.cert}`);
   }

@@ -167,12 +167,12 @@ export function agentJobRoutes(app: App, deps: Deps): void {
     if (job.target_cn_uuid !== nodeOf(c)) return OTHER_JOB;
     const { status } = job.status;
     if (status === "in_progress") return job;
-    return conflict(status === "pending" ? "job is not claimed" : `job is ${status} already`);
+    return conflict(status === "pending" ? "job is not claimed" : `the job is already ${status}`);
   }
 }
 
 const NOTHING_TO_DO: ClaimView = { job: null, tombstones: [] };
-const OTHER_NODE = fault("forbidden", "claimed_by must be the node that the key is bound to", {
+const OTHER_NODE = fault("forbidden", "claimed_by must be the UUID of the node whose key sends the request", {
   error_code: "Forbidden",
 });
 const OTHER_JOB = fault("forbidden", "the job belongs to another node", { error_code: "Forbidden" });

@@ -200,7 +200,7 @@ export function booterRoutes(app: App, deps: Deps): void {
   }
 }
 
-const TAKEN = conflict("the setup bundle of this run was taken already");
+const TAKEN = conflict("the setup bundle of this run was already fetched; it can be fetched only once");
 
 function reasonRefusal(reason: string): Fault | null {
   const bytes = new TextEncoder().encode(reason).length;

@@ -43,7 +43,7 @@ export function cnRoutes(app: App, deps: Deps): void {
   app.openapi(listRoute, async (c) => {
     const { state, include, limit, page_token } = c.req.valid("query");
     if (include !== undefined && (limit ?? Infinity) > CN_SYSINFO_PAGE_ROWS_MAX) {
-      return faultResponse(c, badRequest(`include: takes a limit of at most ${CN_SYSINFO_PAGE_ROWS_MAX}`));
+      return faultResponse(c, badRequest(`include=sysinfo needs limit= of at most ${CN_SYSINFO_PAGE_ROWS_MAX}`));
     }
     const after = page_token === undefined ? undefined : cursorFrom(page_token);
     if (after === null) return faultResponse(c, badRequest("page_token: is not one of this list"));

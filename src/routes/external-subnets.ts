@@ -145,7 +145,9 @@ function rangeOf(family: AddressFamily, body: ExternalSubnetBody): ProvisionRang
   if ("error" in parsed) return badRequest(parsed.error);
   // The offsets of a shared pool start at its network address and end below this number.
   if (isShared(family, parsed.range.block) && parsed.range.offset === Number.MAX_SAFE_INTEGER) {
-    return badRequest(`provision_start_${name} is behind the addresses of the public pool`);
+    return badRequest(
+      `provision_start_${name} is above the highest address of the public pool`,
+    );
   }
   return parsed.range;
 }

@@ -19,7 +19,7 @@ type Deps = Writes & Pick<RouteDeps, "mint">;
 const tags = ["Networking"];
 const ofProject = z.object({ tenant: Uuid, project: Uuid });
 
-const ONE_SOURCE = badRequest("exactly one of family, network_id and pool_id must be set");
+const ONE_SOURCE = badRequest("set exactly one of family, network_id and pool_id");
 
 const floatingIp = {
   kind: "floating-ip",

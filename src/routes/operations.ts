@@ -93,6 +93,6 @@ export function operationRoutes(app: App, deps: Deps): void {
   });
 }
 
-const HALF_FILTER = fault("bad_request", "resource_scope and resource_id: give both or neither", {
+const HALF_FILTER = fault("bad_request", "set both resource_scope and resource_id, or neither", {
   error_code: "InvalidRequest",
 });

@@ -55,7 +55,9 @@ export function placementRoutes(app: App, deps: Deps): void {
   app.openapi(editRoute, async (c) => {
     const patch = c.req.valid("json");
     const twice = patch.clear?.find((field) => patch[field] !== null && patch[field] !== undefined);
-    if (twice !== undefined) return faultResponse(c, badRequest(`clear: ${twice} is also given a value`));
+    if (twice !== undefined) {
+      return faultResponse(c, badRequest(`${twice} is in clear and also has a value; send only one of the two`));
+    }
     const to = { kind: "cn" as const, id: c.req.valid("param").server_uuid };
     const outcome = await deps.sendOnce(c, to, { type: "set_placement", patch });
     return outcome.ok ? c.json(outcome.reply, 200) : faultResponse(c, outcome.fault);

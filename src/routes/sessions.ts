@@ -109,7 +109,9 @@ export function sessionRoutes(app: App, deps: Deps): void {
   });
   app.openapi(logoutRoute, async (c) => {
     const { session_id } = callerOf(c);
-    if (session_id === null) return faultResponse(c, badRequest("this credential belongs to no session"));
+    if (session_id === null) {
+      return faultResponse(c, badRequest("this credential is not a session token, so there is no session to end"));
+    }
     const outcome = await deps.sendOnce(c, { kind: "session", id: session_id }, { type: "end" });
     return outcome.ok ? c.body(null, 204) : faultResponse(c, outcome.fault);
   });
@@ -147,7 +149,7 @@ export function sessionRoutes(app: App, deps: Deps): void {
   });
 }
 
-const NO_PASSWORD = conflict("this credential belongs to no user with a password here");
+const NO_PASSWORD = conflict("the user of this credential has no password on this server");
 const WRONG_PASSWORD = badRequest("current_password: is wrong");
 
 type WhoseSession = Omit<LocalUser, "password_hash" | "session_epoch" | "issuer" | "created_at">;

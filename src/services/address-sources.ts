@@ -89,5 +89,5 @@ function sourcesIn(network: ExternalSubnet): AddressSource[] {
 }
 
 function notExternal(id: string): Fault {
-  return fault("bad_request", `subnet ${id} is no external subnet`, { error_code: "SubnetNotExternal" });
+  return fault("bad_request", `subnet ${id} is not an external subnet`, { error_code: "SubnetNotExternal" });
 }

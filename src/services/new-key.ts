@@ -71,7 +71,11 @@ function expiryOf({ key_id, expires_at: bound }: KnownPrincipal, wanted: WantedK
 /** Returns the 403 for a caller whose key expires, since the user or password that it creates would outlive the key. */
 export function outlivesCaller(caller: KnownPrincipal, what: string): Fault | null {
   if (caller.key_id === null || caller.expires_at === null) return null;
-  return fault("forbidden", `a key that expires cannot ${what}, which would outlive it; use a key without an expiry`, {
-    error_code: "Forbidden",
-  });
+  return fault(
+    "forbidden",
+    `a key with an expiry cannot ${what}, because the result would outlive the key; use a key without an expiry`,
+    {
+      error_code: "Forbidden",
+    },
+  );
 }

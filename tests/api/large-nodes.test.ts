@@ -98,7 +98,7 @@ describe("large columns are in a list", () => {
       const answer = await t.call("GET", `/v1/system/cns?include=sysinfo${rest}`);
       expect(answer).toMatchObject({
         status: 400,
-        body: { message: `include: takes a limit of at most ${CN_SYSINFO_PAGE_ROWS_MAX}` },
+        body: { message: `include=sysinfo needs limit= of at most ${CN_SYSINFO_PAGE_ROWS_MAX}` },
       });
     },
   );

@@ -85,7 +85,7 @@ test.each([["placement explain"], ["placement explain --cpu 2"], ["placement exp
   async (argv) => {
     const ran = await at.run(argv);
     expect([ran.code, ran.asked]).toEqual([2, []]);
-    expect(ran.err()).toContain("there is nothing to place; name an instance, or pass --cpu and --memory");
+    expect(ran.err()).toContain("name an instance, or pass --cpu and --memory");
   },
 );
 

@@ -70,11 +70,11 @@ describe("claiming", () => {
     expect(Date.parse(job!.lease_until!) - Date.parse(job!.claimed_at!)).toBe(JOB_LEASE_S * 1_000);
   });
 
-  test("claimed_by must be the node that the key is bound to", async () => {
+  test("claimed_by must be the UUID of the node whose key sends the request", async () => {
     const answer = await n.ask({ claimed_by: randomUUID() });
     expect([answer.status, answer.body.message]).toEqual([
       403,
-      "claimed_by must be the node that the key is bound to",
+      "claimed_by must be the UUID of the node whose key sends the request",
     ]);
   });
 

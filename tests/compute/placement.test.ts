@@ -132,7 +132,11 @@ describe("the placement settings of a node", () => {
       [{ pinned_tenant_uuid: absent }, pin(`there is no tenant ${absent}`)],
       [{ overprovision_cpu: 0 }, [400, "BadRequest", "body.overprovision_cpu: must be > 0"]],
       [{ overprovision_cpu: 64.5 }, [400, "BadRequest", "body.overprovision_cpu: must be <= 64"]],
-      [{ note: "x", clear: ["note"] }, [400, "BadRequest", "clear: note is also given a value"]],
+      [{ note: "x", clear: ["note"] }, [
+        400,
+        "BadRequest",
+        "note is in clear and also has a value; send only one of the two",
+      ]],
     ];
     for (const [body, expected] of asked) {
       expect(refusal(await patch(id, body))).toEqual(expected);

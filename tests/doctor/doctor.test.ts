@@ -121,13 +121,13 @@ test("the doctor reports a migration that did not run, ran with another text, or
   const migrations = async () => (await report()).checks.find(({ id }) => id === "migrations")!;
   expect(await migrations()).toMatchObject({ status: "ok", facts: [expect.stringMatching(/^up to \d{4}_/)] });
   await t.db.query("insert into schema_migration (number, name, sha256) values (9999, '9999_later.sql', 'any')");
-  expect(await migrations()).toMatchObject({ status: "warn", found: ["9999_later.sql is of a newer build"] });
+  expect(await migrations()).toMatchObject({ status: "warn", found: ["9999_later.sql is from a newer build"] });
   await t.db.query("delete from schema_migration where number = 9999");
   const { rows: [first] } = await t.db.query<{ sha256: string }>(
     `update schema_migration set sha256 = 'any' where number = 1
       returning (select sha256 from schema_migration where number = 1)`,
   );
-  expect(await migrations()).toMatchObject({ status: "fail", found: [expect.stringContaining("in another form")] });
+  expect(await migrations()).toMatchObject({ status: "fail", found: [expect.stringContaining("with another text")] });
   await t.db.query("update schema_migration set sha256 = $1 where number = 1", [first!.sha256]);
   expect(await migrations()).toMatchObject({ status: "ok" });
   await t.db.query("delete from schema_function where name = 'berth_now'");

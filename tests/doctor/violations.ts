@@ -114,7 +114,7 @@ export const BROKEN: Readonly<Record<string, string>> = {
     "update job set state = 'pending', created_at = berth_now() - interval '11 minutes'",
   "a job whose lease expired is ended":
     "update job set state = 'in_progress', wake_at = berth_now() - interval '2 minutes'",
-  "nodes undo the jobs that were taken from them":
+  "nodes undo their cancelled jobs":
     "update job set state = 'failed', tombstone = true, completed_at = berth_now() - interval '11 minutes'",
   "every approved node reports": `update cn_signal set last_seen = berth_now() - interval '61 seconds';
     update cn set approved_at = berth_now() - interval '61 seconds' where state = 'approved'`,

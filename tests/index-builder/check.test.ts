@@ -77,7 +77,7 @@ test.each<[string, (files: Map<string, string>) => void, string]>([
   [
     "a file of an unknown alias without a release",
     (files) => files.set("v1/distros/ubuntu/aliases/newest.json", files.get(RELEASE)!),
-    "no release holds it",
+    "no release has this alias",
   ],
   ["a missing index.html", (files) => files.delete("index.html"), "index.html: missing"],
   ["another index.html", (files) => files.set("index.html", "<html>"), "index.html: differs"],
@@ -102,7 +102,7 @@ test.each<[string, (files: Map<string, string>) => void, string]>([
   [
     "a distro that is not listed",
     (files) => files.set("v1/distros/extra/index.json", "{}"),
-    "its distro is not listed",
+    "the distro of this folder is not listed in v1/index.json",
   ],
   ["a distro whose folder is missing", (files) => {
     for (const path of good.keys()) if (path.startsWith("v1/distros/debian/")) files.delete(path);
@@ -139,12 +139,12 @@ test.each<[string, (files: Map<string, string>) => void, string]>([
   [
     "an alias file without a release",
     (files) => files.set("v1/distros/ubuntu/aliases/dev.json", files.get(RELEASE)!),
-    "no release holds it",
+    "no release has this alias",
   ],
   [
     "an alias file of an unknown distro",
     (files) => files.set("v1/distros/extra/aliases/dev.json", files.get(RELEASE)!),
-    "its distro is not listed",
+    "the distro of this folder is not listed in v1/index.json",
   ],
   [
     "a list of another release",

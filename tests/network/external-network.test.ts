@@ -142,7 +142,7 @@ describe("an external subnet", () => {
     ],
     [
       { ipv6_block: "2001:db8::/48", provision_start_ipv6: "2001:db8:0:1::" },
-      "provision_start_ipv6 is behind the addresses of the public pool",
+      "provision_start_ipv6 is above the highest address of the public pool",
     ],
   ])("%j gets 400", async (fields, message) => {
     expectRefused(await subnet(fields), 400, "BadRequest", message);

@@ -74,7 +74,7 @@ describe("refused", () => {
     ],
     [
       { source_cidr: "10.0.0.0/8", destination_cidr: "fd00::/8" },
-      "source_cidr and destination_cidr must be of one family",
+      "source_cidr and destination_cidr must both be IPv4 or both be IPv6",
     ],
     [{ source_cidr: "::ffff:10.0.0.0/104" }, "source_cidr must be a network"],
     [{ destination_cidr: "::ffff:10.0.0.0/104" }, "destination_cidr must be a network"],

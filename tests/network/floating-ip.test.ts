@@ -147,7 +147,7 @@ describe("the source", () => {
     ["network and pool", { network_id: randomUUID(), pool_id: randomUUID() }],
     ["all three", { family: "v4", network_id: randomUUID(), pool_id: randomUUID() }],
   ])("%s gets 400 BadRequest", async (_which, fields) => {
-    const message = "exactly one of family, network_id and pool_id must be set";
+    const message = "set exactly one of family, network_id and pool_id";
     expectRefused(await makeFloatingIp(a, fields), 400, "BadRequest", message);
   });
 
@@ -159,7 +159,7 @@ describe("the source", () => {
   test("a subnet of the caller's own tenant gets 400 SubnetNotExternal, one that it cannot see gets 404", async () => {
     const body = { name: "inside", ipv4_block: "10.0.1.0/24" };
     const { id } = okOf(await a.call("POST", `/v1/subnets?vpc=${await makeVpc(a)}`, { body }));
-    const message = `subnet ${id} is no external subnet`;
+    const message = `subnet ${id} is not an external subnet`;
     expectRefused(await makeFloatingIp(a, { network_id: id }), 400, "SubnetNotExternal", message);
     notFound(await makeFloatingIp(b, { network_id: id }));
   });

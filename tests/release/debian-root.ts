@@ -25,7 +25,7 @@ export const INSIDE_PATH = "/usr/sbin:/usr/bin:/sbin:/bin";
 
 /** Returns why this machine cannot create a Debian root, or null if it can. */
 export function whyNoDebianRoot(): string | null {
-  if (process.getuid?.() !== 0) return "a Debian root needs root";
+  if (process.getuid?.() !== 0) return "creating a Debian root directory requires uid 0; run the tests as root";
   return lacking("debootstrap", "unshare", "chroot", "dpkg");
 }
 

@@ -115,7 +115,7 @@ test("S-47: a tenant's image may not have a private address, and nothing is writ
     expect([url, answer.status, answer.body.message]).toEqual([
       url,
       400,
-      "source_url: must be at a public address, or in a network that the setting fetch.allowed_private names",
+      "source_url: must have a public address, or an address in a network that the setting fetch.allowed_private lists",
     ]);
   }
   const { body: images } = await acme.call("GET", `/v1/tenants/${acme.tenant_id}/images`);

@@ -13,7 +13,8 @@ import { descendants } from "./process-view.ts";
 import { spellings } from "./special-addresses.ts";
 
 const AUDIENCE = "client";
-const RULE = "issuer_url: must be at a public address, or in a network that the setting fetch.allowed_private names";
+const RULE =
+  "issuer_url: must have a public address, or an address in a network that the setting fetch.allowed_private lists";
 let fixture: FetchFixture;
 let keys: Awaited<ReturnType<typeof generateKeyPair>>;
 const open: AllowedServer[] = [];

@@ -26,7 +26,7 @@ beforeAll(async () => {
 afterAll(() => t.close());
 afterEach(() => expectInvariants(t.db));
 
-const TAKEN = "the setup bundle of this run was taken already";
+const TAKEN = "the setup bundle of this run was already fetched; it can be fetched only once";
 const HEX_32 = expect.stringMatching(/^[0-9a-f]{64}$/);
 const heartbeat = (key: string) => t.call("POST", "/v1/agent/heartbeat", { key });
 

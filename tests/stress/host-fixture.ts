@@ -73,7 +73,7 @@ export async function newHostFixture(two: TwoEngines, site: Site): Promise<HostF
   await make({ kind: "instance", id: busy.id }, { type: "restart", operation_id: restart, limit_ms: LIMIT_MS });
   await two.rest();
   const [job] = await jobsOf(two, nodes);
-  if (job === undefined) throw new Error("a restart without a job");
+  if (job === undefined) throw new Error("the restart of the busy instance created no job");
   await two.make({ kind: "job", id: job.id }, { type: "claim", by: job.target_cn, lease_s: LEASE_S });
   return { ...own, nodes, bound_ip, free_ip, restart, restart_job: job.id, instances: { runs, busy, rests } };
 }

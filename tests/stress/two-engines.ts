@@ -89,7 +89,7 @@ export async function openTwoEngines(server_url: string, name: string): Promise<
       );
       if (row?.rests === true) return;
     }
-    throw new Error("the background work does not end");
+    throw new Error("background work is still due after PASSES_MAX passes");
   }
 
   return {

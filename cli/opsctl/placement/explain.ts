@@ -29,7 +29,7 @@ export function explain(): AnyCommand {
     .option("--node <node>", "show every filter and score of this one node")
     .action(withIo(async (io, instance, { node, ...options }) => {
       if (instance === undefined && (options.cpu === undefined || options.memory === undefined)) {
-        throw usageFailure("there is nothing to place; name an instance, or pass --cpu and --memory");
+        throw usageFailure("name an instance, or pass --cpu and --memory");
       }
       const body = await bodyOf(io, instance, options);
       const explanation = await io.post<PlacementExplanation>("/v1/system/placement/explain", body);

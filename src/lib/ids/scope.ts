@@ -51,6 +51,6 @@ export function scopedId(columns: ScopeColumns, digest: string): string {
 }
 
 function given(id: string | null): string {
-  if (id === null) throw new Error("a scope without the id of its kind");
+  if (id === null) throw new Error("the scope lacks the id that its kind requires");
   return id;
 }

@@ -64,7 +64,8 @@ export function literalAddress({ hostname }: URL): string | null {
 }
 
 /** The rule for the host of a URL, for an error that begins with the field's name. */
-export const PUBLIC_RULE = "must be at a public address, or in a network that the setting fetch.allowed_private names";
+export const PUBLIC_RULE =
+  "must have a public address, or an address in a network that the setting fetch.allowed_private lists";
 
 /** Names that always mean this machine (RFC 6761). */
 const LOCAL_NAME = /^(?:.+\.)?localhost\.?$/i;

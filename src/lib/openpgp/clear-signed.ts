@@ -16,7 +16,7 @@ export function clearSignedText(document: string): string {
   while (lines.at(-1) === "") lines.pop();
   const signature_at = lines.indexOf(SIGNATURE);
   if (lines[0] !== CLEAR_SIGNED_BEGIN || lines.at(-1) !== END || signature_at < 0) {
-    throw new Error("not one clear-signed text");
+    throw new Error("the document is not a single clear-signed message");
   }
   for (const line of lines) {
     // Two programs could disagree about where lines end if there were control characters other than a tab.
@@ -28,7 +28,7 @@ export function clearSignedText(document: string): string {
   const blank_at = lines.indexOf("");
   const headers = lines.slice(1, blank_at);
   if (blank_at < 1 || blank_at > signature_at || headers.some((line) => !/^Hash: [A-Za-z0-9, -]{1,64}$/.test(line))) {
-    throw new Error("headers other than Hash");
+    throw new Error("the document has armor headers other than Hash");
   }
   return lines.slice(blank_at + 1, signature_at).map(undash).join("\n");
 }

@@ -27,13 +27,13 @@ export async function goodSignature<Id, Key extends SigningKey<Id>>(
     try {
       await verified;
       const key = keys.find((candidate) => candidate.getKeys(keyID).length > 0);
-      if (key === undefined) throw new Error("by a key that does not count");
+      if (key === undefined) throw new Error("the signature is by a key that is not trusted");
       const expires = await key.getExpirationTime();
       if (expires === null || Number(expires) <= now.getTime()) {
         throw new Error("by a key that has expired or is revoked");
       }
       const signed_at = (await signature).packets[0]?.created;
-      if (signed_at === undefined || signed_at === null) throw new Error("no date in it");
+      if (signed_at === undefined || signed_at === null) throw new Error("the signature has no date");
       return { key, signed_at };
     } catch (error) {
       reason = error instanceof Error ? error.message : String(error);

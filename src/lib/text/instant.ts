@@ -16,6 +16,6 @@ export function addMs(date: Date, ms: number): Date {
  */
 export function toRfc3339(date: Date): string {
   const text = date.toISOString();
-  if (text.length !== 24) throw new RangeError("RFC 3339 holds the years 0000 to 9999");
+  if (text.length !== 24) throw new RangeError("the year is outside 0000 to 9999, which RFC 3339 cannot express");
   return text;
 }

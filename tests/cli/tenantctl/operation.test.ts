@@ -46,7 +46,7 @@ function plane(
     if (asked.method === "GET") return seen;
     writes.push(asked);
     const next = left.shift();
-    if (next === undefined) throw new Error("asked once too often");
+    if (next === undefined) throw new Error("the test received more requests than it has answers for");
     if (next === CUT) throw new TypeError("fetch failed", { cause: new Error("connection reset") });
     return next;
   };

@@ -38,7 +38,9 @@ export function exec(): AnyCommand {
         limit_s: options.timeout,
       };
       const names = (options.nodes ?? []).flatMap((text) => text.split(",")).filter((name) => name !== "");
-      if (options.nodes !== undefined && names.length === 0) throw usageFailure("--nodes names no node");
+      if (options.nodes !== undefined && names.length === 0) {
+        throw usageFailure("--nodes is empty; name at least one node, or omit it for all approved nodes");
+      }
       const targets = await targetsOf(io, names);
       const results = await inParallel(options.jobs, targets, (target) => runOnNode(io, target, job));
       if (io.environment.signal.aborted) throw new Failure("interrupted", EXIT.interrupted);

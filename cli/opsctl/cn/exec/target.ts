@@ -20,7 +20,7 @@ const UUID_CHARS_SHOWN = 8;
 export async function targetsOf(io: Io, names: readonly string[]): Promise<Target[]> {
   const all = await io.all<CnView>(NODES_PATH, names.length === 0 ? { state: "approved" } : {});
   const nodes = names.length === 0 ? all : [...new Set(names.map((name) => pickNode(all, name)))];
-  if (nodes.length === 0) throw new Failure("there is no approved compute node", EXIT.not_found);
+  if (nodes.length === 0) throw new Failure("no compute node is approved; run: opsctl cn list", EXIT.not_found);
   const shared = (hostname: string) => nodes.filter((node) => node.hostname === hostname).length > 1;
   return nodes.map(({ server_uuid, hostname, admin_ip }) => ({
     server_uuid,

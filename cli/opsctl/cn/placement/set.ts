@@ -11,11 +11,17 @@ import { placementPath, printPlacement } from "./placement.ts";
 const YES_OR_NO = ["true", "false"] as const;
 
 export function set(): AnyCommand {
-  return command("set", "Reserve, cordon, pin or overprovision a node; other settings stay")
+  return command("set", "Reserve, cordon, pin or overprovision a node; omitted settings stay")
     .argument(...NODE_ARGUMENT)
     .addOption(oneOf("--reserved <boolean>", "whether new instances stay off the node", YES_OR_NO))
     .option("--reserved-reason <text>", "reason for the reservation")
-    .addOption(oneOf("--cordoned <boolean>", "whether new instances stay off the node for now", YES_OR_NO))
+    .addOption(
+      oneOf(
+        "--cordoned <boolean>",
+        "keep new instances off the node for now",
+        YES_OR_NO,
+      ),
+    )
     .option("--cordoned-reason <text>", "reason for the cordon; drain for a node that is being emptied")
     .option("--overprovision-cpu <factor>", "factor by which its CPU may be oversold", finiteNumber)
     .option("--overprovision-ram <factor>", "factor by which its memory may be oversold", finiteNumber)

@@ -12,7 +12,9 @@ export function plan(): AnyCommand {
     .action(withIo(async (io, name, options) => {
       const { width, spares, exclude, cache, compress, layout } = options;
       if (layout === undefined && (!cache || [width, spares, exclude, compress].some((value) => value !== undefined))) {
-        throw usageFailure("these options need --layout; without it the plan shows the control plane's proposal");
+        throw usageFailure(
+          "the options of a layout need --layout; without it the plan shows the control plane's proposal",
+        );
       }
       const answer = await io.get<LayoutProposal>(proposalPath(await resolveNode(io, name)));
       const planned = plannedLayout(answer, options);
