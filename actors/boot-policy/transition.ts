@@ -6,7 +6,7 @@ import { audit, effect, go, lock, refuse, reply } from "../engine/effects.ts";
 import { type Of, runTable, type Table } from "../engine/table.ts";
 import type { Behavior, Out } from "../engine/types.ts";
 
-/** The only policy of a cell. */
+/** The only boot policy of a site. */
 export const BOOT_POLICY = { kind: "boot-policy", id: "site" } as const;
 
 /** A change of the policy holds this lock alone; decisions that use the policy share it. */

@@ -16,12 +16,12 @@ export type Segment = {
   readonly resolvers: readonly string[];
 };
 
-/** The input for reserving an address; see `seen`. */
+/** The input for reserving an address. The messages `seen`, `authorize`, `admit` and `rescue` carry it. */
 type Placement = {
   readonly policy_version: number;
   readonly segment: Segment | null;
   readonly declared: Declared;
-  /** Replaced by the address inside the commit. */
+  /** A placeholder that the commit replaces with the reserved address. */
   readonly address_token: string;
 };
 
@@ -44,11 +44,11 @@ export type BootRecordMessage =
   | { readonly type: "assign"; readonly platform_image: string }
   | { readonly type: "decommission" }
   | { readonly type: "converge"; readonly declared: Declared }
-  /** Its node finished setup. */
+  /** The record's node finished setup. */
   | { readonly type: "enroll"; readonly server_uuid: string; readonly enrollment_pi: string | null }
-  /** Its node was reset to bare. */
+  /** The record's node was factory reset. */
   | { readonly type: "rearm"; readonly server_uuid: string }
-  /** Its node was removed. */
+  /** The record's node was removed. */
   | { readonly type: "retire"; readonly server_uuid: string };
 
 /** The message of one type. */

@@ -1,8 +1,8 @@
-// The declared roster: what the answers file states about machines, by MAC address (docs/booting.md).
+// The roster of declared machines, by MAC address (docs/booting.md, "Declared roster").
 import type { Roster } from "../../src/contract/boot.ts";
 import { type SetValue, value, type ValueState } from "../record/value.ts";
 
-/** The one roster of a cell. */
+/** The only roster of a site. */
 export const BOOT_ROSTER = { kind: "boot-roster", id: "site" } as const;
 
 export type BootRosterMessage = SetValue<{ readonly entries: Roster }>;

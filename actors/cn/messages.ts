@@ -14,13 +14,13 @@ export type NewNodeKey = {
   readonly secret_sha256: string;
   /** The key itself, sealed for delivery. */
   readonly sealed: string;
-  /** The three ticket keys, sealed. */
+  /** The node's keys for console, metadata and migration tickets, sealed. */
   readonly sealed_tickets: string;
   /** The user for whom the key acts. */
   readonly user_id: string;
 };
 
-/** The token of a registration: the id from which it is derived, and its hash. */
+/** A registration's id, from which its poll token is derived, and the SHA-256 hash of that token. */
 type Ticket = Pick<NewTicket, "registration_id" | "poll_token_sha256">;
 
 /** Proof that a registration comes from the node itself: the id of its key, or the hash of its poll token. */
@@ -32,19 +32,22 @@ export type CnMessage =
   /** The same commit creates an enrolment claim of this server_uuid. */
   | Identified & { readonly type: "claimed" }
   | { readonly type: "last_claim_ended" }
-  /** The ticket is used only for a record that has none. */
+  /** A record that already has a registration id and a poll token keeps them; otherwise it takes these. */
   | ReportedIdentity & Ticket & { readonly type: "refresh"; readonly proof: NodeProof }
   | {
     readonly type: "approve";
     readonly claim_code: string;
-    /** The claim with this code, as read before the commit. A claim that changes gets another code. */
+    /**
+     * The claim with this code, as read before the commit. Any change to a claim gives it a new code, so a stale read
+     * cannot be approved.
+     */
     readonly claim: Identified & Ticket & { readonly id: string };
     readonly key: NewNodeKey;
     readonly operation_id: string;
   }
   /** The node authenticated with its key for the first time, so it has the key. */
   | { readonly type: "key_used"; readonly key_id: string }
-  /** The owner of the node's key deletes it, in the same commit. */
+  /** The owner of the node's key deletes the key; this message is applied in the same commit. */
   | { readonly type: "key_deleted"; readonly key_id: string }
   | { readonly type: "disable" }
   | { readonly type: "set_role"; readonly role: CnRole }
@@ -67,7 +70,7 @@ export type CnMessage =
     /** The policy that applied to the booter's request, and whether it requires an open enrolment window. */
     readonly policy_version: number;
     readonly window_needed: boolean;
-    /** The port with whose login the machine connected to the broker; null when the caller names none. */
+    /** The MAC with which the machine logged in to the broker; null when the booter did not send one. */
     readonly mac: string | null;
     /** Discovered boot records of its ports that the policy now admits. */
     readonly admitted: readonly Admitted[];
@@ -90,13 +93,13 @@ export type CnMessage =
   | {
     readonly type: "setup_completed";
     readonly epoch: number;
-    /** The image for boot records without an image from an operator. */
+    /** The platform image for boot records to which no operator assigned an image. */
     readonly enrollment_pi: string | null;
-    /** The address of its boot record; null when no port has one. */
+    /** The IP address in the node's boot record; null when none of its boot records has an address. */
     readonly admin_ip: string | null;
   }
   | { readonly type: "setup_failed"; readonly epoch: number; readonly reason: string }
-  /** The operation was abandoned: the node reverts if this is still its run. */
+  /** The operation was abandoned. The node returns to awaiting_setup if the epoch is still its current run. */
   | { readonly type: "revert_setup"; readonly epoch: number; readonly reason: string }
   | { readonly type: "factory_reset" }
   | { readonly type: "remove" }

@@ -40,8 +40,8 @@ export function forgetKey(s: On<"pending"> | On<"disabled">, { key_id }: Msg<"ke
 }
 
 /**
- * Resets the record to its state after the first announce; the machine runs until its next boot. Identity, hardware,
- * root password hash and operators' settings stay. Its boot records may enrol again.
+ * Resets the record to its state after the first announce; the machine keeps running until its next boot. Identity,
+ * hardware, root password hash and operators' settings stay. Its boot records may enrol again.
  */
 export function factoryReset(s: On<"approved"> | On<"disabled">): Out<CnState> {
   const { server_uuid } = s;
@@ -76,7 +76,7 @@ export function factoryReset(s: On<"approved"> | On<"disabled">): Out<CnState> {
 /** Removes the record and its rows; audit entries and migration records stay. The node is not contacted. */
 export function removeNode(s: On<"pending"> | On<"disabled"> | On<"awaiting_setup">): Out<CnState> {
   const { server_uuid } = s;
-  // An anonymous registration's list of ports must not affect boot records.
+  // The MAC addresses in an unauthenticated registration are unproven, so they must not affect boot records.
   const macs = new Set([...s.bound_macs, ...(s.unproven ? s.announced_macs : s.macs)]);
   return go<CnState>(
     null,

@@ -50,7 +50,7 @@ export function tell(to: ActorRef, message: Message): Tell {
   return { part: "tell", to, message };
 }
 
-/** Steps another actor in the same commit. */
+/** Applies a message to another actor in the same commit. If that actor refuses it, the whole unit is refused. */
 export function withActor(to: ActorRef, message: Message): With {
   return { part: "with", to, message };
 }
@@ -98,7 +98,7 @@ export function lock(key: string, shared = false): Condition {
   return { part: "lock", key, shared };
 }
 
-/** Gives the alternative for when a condition of the first choice does not hold. */
+/** Returns the alternative decision, for when a condition of this decision does not hold. */
 export function otherwise<S>(out: Out<S>): Otherwise<S> {
   return { part: "otherwise", out };
 }

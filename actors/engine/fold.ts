@@ -1,5 +1,5 @@
-// Folding steps the queued messages of one actor one after another on a state that was loaded once, and makes one unit
-// of them. A message whose decision has conditions, alternatives or other actors gets a unit of its own.
+// Folding applies an actor's queued messages in order to a state that was loaded once, and builds one unit from the
+// results. A message whose decision has conditions, alternatives or other actors gets a unit of its own.
 import { apply, closeDraft, type Draft, type DraftContext, newDraft, workingState } from "./draft.ts";
 import type { Choice, LoadedActor, Unit } from "./store.ts";
 import type { ActorRef, ActorState, AnyBehavior, Envelope, Out } from "./types.ts";

@@ -1,12 +1,12 @@
 // The mailboxes of one process. An actor's messages keep their order, and an actor is in at most one batch at a time.
-// The queues are limited, per actor and in total, so an overloaded server refuses at once.
+// The queues are limited, per actor and in total, so an overloaded server rejects messages at once.
 import type { ActorRef, Envelope, Outcome } from "./types.ts";
 import { refKey } from "./types.ts";
 
 /** A queued message and the callbacks of its sender. */
 export type Waiting = {
   envelope: Envelope;
-  /** Lost races and failed calls so far. */
+  /** The commit attempts so far that met a version conflict or an error. */
   attempts: number;
   readonly settle: (outcome: Outcome) => void;
   readonly fail: (error: unknown) => void;
@@ -79,7 +79,7 @@ export function createMailboxes(limits: MailboxLimits) {
     return box.queue.splice(0, count);
   }
 
-  /** Returns removed messages that have no answer yet to the front of a claimed mailbox. */
+  /** Puts removed messages that are not answered yet back at the front of a claimed mailbox. */
   function putBack(box: Mailbox, waiting: readonly Waiting[]): void {
     total += waiting.length;
     box.queue.unshift(...waiting);

@@ -5,10 +5,10 @@
 export type Ports = {
   /** A new UUIDv7. */
   readonly newId: () => string;
-  /** Uniform in [0, 1): jitter only, never an identity. */
+  /** Uniform in [0, 1). Use it for jitter only, never to generate an id. */
   readonly random: () => number;
   readonly sleep: (ms: number) => Promise<void>;
-  /** Runs `task` after the messages that arrive together are queued. */
+  /** Runs `task` after all messages of the same burst are queued, so that one batch takes them together. */
   readonly soon: (task: () => void) => void;
   /** A named point at which a stress test may kill the process or fail the call. Does nothing in production. */
   readonly fault: (point: FaultPoint) => Promise<void> | void;

@@ -48,7 +48,7 @@ export type AuditNote = {
   readonly payload: Json;
 };
 
-/** A write to rows that belong to this actor but are not actors (keys, satellites). */
+/** A write to rows that belong to this actor but are not actors themselves (keys, dependent tables). */
 export type ChildWrite =
   | { readonly part: "child"; readonly op: "insert"; readonly table: string; readonly row: Json }
   | {
@@ -63,16 +63,16 @@ export type ChildWrite =
 /** A message to another actor, delivered after the commit: at least once, in any order. */
 export type Tell = { readonly part: "tell"; readonly to: ActorRef; readonly message: Message };
 
-/** A message that another actor steps in the same commit. Its refusal refuses the whole unit. */
+/** A message to another actor, applied in the same commit. If that actor refuses it, the whole unit is refused. */
 export type With = { readonly part: "with"; readonly to: ActorRef; readonly message: Message };
 
 /** A reply instead of the view of the new state. */
 export type Reply = { readonly part: "reply"; readonly reply: Json };
 
-/** The decision that applies when a condition of the first choice does not hold. */
+/** The alternative decision, for when a condition of this decision does not hold. */
 export type Otherwise<S> = { readonly part: "otherwise"; readonly out: Out<S> };
 
-/** The parts of a decision beside the next state. */
+/** The parts of a decision in addition to the next state. */
 export type Part<S> = AuditNote | ChildWrite | Tell | With | Condition | Reply | Otherwise<S>;
 
 /** The decision of a cell: ignore the message, refuse it, or go to the next state (null removes the row) with parts. */
@@ -89,7 +89,7 @@ export type Behavior<S extends ActorState = ActorState, M extends Message = Mess
   readonly key: string;
   /** A SQL view of the table with joined columns. Steps may read these columns; writes to them have no effect. */
   readonly from?: string;
-  /** Pure and total: no clock, no random, no I/O. */
+  /** Pure and total: no clock, no randomness, no I/O. */
   readonly step: (state: S | null, message: M, now: Date) => Out<S>;
   /** The time at which the actor needs a `tick`, or null. Pure. */
   readonly deadline: (state: S) => Date | null;

@@ -47,7 +47,7 @@ export function ruleFault({ protocol, source_ports, destination_ports, icmp_type
   return null;
 }
 
-/** Returns the 409 for a network of a family in which the VPC has no block, or null. */
+/** Returns a 409 when a network is IPv4 or IPv6 and the VPC has no block of that family; otherwise null. */
 export function unplanned(
   { source_cidr, destination_cidr }: Networks,
   { plan }: { readonly plan: Blocks },

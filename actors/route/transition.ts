@@ -93,7 +93,7 @@ function targetOf({ target, gateway, tenant_id, project_id, vpc_id }: Create<Fie
   }
 }
 
-/** Returns the 409 for a destination of a family in which the VPC has no block, or null. */
+/** Returns a 409 when the destination is IPv4 or IPv6 and the VPC has no block of that family; otherwise null. */
 function unplanned(destination: string, plan: Blocks): Fault | null {
   const block = parseBlock(destination);
   const planned = block && planFor(block, plan);

@@ -7,7 +7,7 @@ import { audit, go, remove, upsert } from "../engine/effects.ts";
 import { type At, type Of, runTable, type Table } from "../engine/table.ts";
 import type { Behavior, Out } from "../engine/types.ts";
 
-/** The one site of a cell. */
+/** The only row of this kind: the site itself. */
 export const SITE = { kind: "site", id: "site" } as const;
 const BUDGET = "auto-approve";
 

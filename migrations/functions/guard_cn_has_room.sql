@@ -1,4 +1,4 @@
--- Whether a node {server_uuid} has room for {cpu_units, ram_mb, disk_bytes}: 'true', or the reason why not. The
+-- Returns whether a node {server_uuid} has room for {cpu_units, ram_mb, disk_bytes}: 'true', or the reason why not. The
 -- filters of src/lib/placement check the same rules with the same names. The counters stay locked until the unit is
 -- written. {tenant_id, silo_id} are compared with the node's pin, {role} with its role; the caller and a change of the
 -- role hold the lock cn:<id>. Every new instance needs CPU: without cpu_units an existing instance grows, and the

@@ -1,4 +1,4 @@
--- Whether the silo and the tenant of a pin exist and belong together: 'true', or the reason why not.
+-- Returns whether the silo and the tenant of a pin exist and belong together: 'true', or the reason why not.
 create or replace function guard_pin_holds(args jsonb) returns text language sql volatile as $$
   select coalesce(
     (select format('there is no silo %s', silo) from (select (args->>'pinned_silo_uuid')::uuid as silo) a

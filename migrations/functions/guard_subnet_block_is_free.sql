@@ -1,4 +1,5 @@
--- The subnet that a block {vpc_id, block} would overlap, or 'true'. The caller holds the VPC's lock exclusively.
+-- Returns 'true' when the block is free in the VPC; otherwise a subnet that it overlaps. Arguments: {vpc_id, block}.
+-- The caller must hold the VPC's lock exclusively.
 create or replace function guard_subnet_block_is_free(args jsonb) returns text language sql volatile as $$
   select coalesce(
     (select format('%s of subnet %s (%s)', ipv4_block, name, id) from subnet

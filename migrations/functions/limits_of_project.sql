@@ -1,4 +1,4 @@
--- The limits in force for a project: its own quota as a whole, otherwise the defaults {cpu_limit, memory_bytes,
+-- Returns the limits in force for a project: its own quota as a whole, otherwise the defaults {cpu_limit, memory_bytes,
 -- disk_bytes, instance_limit}; null is unlimited. `own` says which of the two applies.
 create or replace function limits_of_project(project uuid, defaults jsonb,
   out cpu bigint, out memory_bytes bigint, out disk_bytes bigint, out instances bigint, out own boolean)
