@@ -7,5 +7,5 @@ import { buildAgent } from "./program.ts";
 
 const watch = watchSignals(["SIGINT", "SIGTERM"]);
 const code = await runCommand(buildAgent(), process.argv.slice(2), processEnvironment(watch.signal));
-// A supervisor stops the agent with SIGTERM, so that ends it with success.
+// SIGTERM is a supervisor's normal stop: the agent then exits with 0.
 process.exitCode = watch.caught() === "SIGTERM" && code === EXIT.interrupted ? EXIT.ok : code;

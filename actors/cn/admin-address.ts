@@ -1,5 +1,5 @@
 // The address at which operators reach a node: its boot record's, or else the address that its agent reports. The
-// booter assigned the first, so it wins; a report without an address removes none.
+// boot record's wins, because the booter assigned it. A report without an address changes nothing.
 import type { CnState } from "./state.ts";
 
 export function reportedAdminIp(

@@ -45,7 +45,7 @@ export function setRootPassword(s: CnState, m: Msg<"set_root_password">): Out<Cn
   );
 }
 
-/** Returns the whole row, with unchanged settings. */
+/** Upserts all columns of the placement row, including the settings that the message does not change. */
 function placementRow(s: CnState) {
   const { server_uuid, reservoir_enabled, reservoir_percent, traits } = s;
   return upsert("cn_placement", ["server_uuid"], { server_uuid, reservoir_enabled, reservoir_percent, traits });

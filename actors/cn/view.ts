@@ -83,7 +83,7 @@ export function withoutClaims(view: CnView): CnView {
   return { ...view, claim_code: null, claim_code_expires_at: null, claims: [], identity_conflict: false };
 }
 
-/** The reply to a registration with proof. Without proof, the claim replies. */
+/** The reply to a registration that proves that it is of this node. Others are answered by their enrolment claim. */
 export function registrationReply(s: CnState): RegistrationReply {
   return {
     server_uuid: s.server_uuid,
@@ -94,7 +94,7 @@ export function registrationReply(s: CnState): RegistrationReply {
   };
 }
 
-/** The reservoir's override and its effective value after the cluster defaults. The node clamps it, not the server. */
+/** The node's reservoir settings, and the effective ones, which include the cluster's defaults. The node clamps them. */
 export function reservoirView(
   s: Pick<CnState, "server_uuid" | "reservoir_enabled" | "reservoir_percent">,
   defaults: { readonly enabled: boolean; readonly percent: number },

@@ -88,7 +88,7 @@ export function release(pool: string, value: string): Condition {
   return { part: "release", pool, value };
 }
 
-/** Runs the SQL function `effect_<name>(args)` inside the commit, once the conditions of this choice hold. */
+/** Runs the SQL function `effect_<name>(args)` inside the commit, after the conditions of this decision have passed. */
 export function effect<N extends EffectName>(name: N, args: EffectArgs<N>): Condition {
   return { part: "effect", name, args };
 }

@@ -40,8 +40,8 @@ export function job<Output = Json>(work: JobPlan, ...parts: readonly StepPart[])
 }
 
 /**
- * Waits until an actor sends the saga `job_ended` under waitId(saga_id, step). It may arrive before the step is
- * reached. The step's output is the result in it.
+ * Waits for a `job_ended` message with the id waitId(saga_id, step), which another actor sends to this saga. The
+ * message may arrive before the saga reaches the step. Its result is the step's output.
  */
 export function wait<Output = Json>(limit_ms: number, ...parts: readonly StepPart[]): Plan<Output> {
   return { plan: "wait", limit_ms, parts };

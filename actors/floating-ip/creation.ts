@@ -1,4 +1,5 @@
-// The create of a floating IP: each source of addresses is one outcome, and the commit takes the first with a free address.
+// Creates a floating IP. The decision has one alternative per address source; the commit applies the first alternative
+// whose source has a free address.
 import { NOT_FOUND } from "../../src/contract/fault.ts";
 import { lockKey } from "../../src/lib/ids/lock-key.ts";
 import { poolLock } from "../../src/lib/net/public-pool.ts";
@@ -13,7 +14,7 @@ import type { Detached, FloatingIpFields, FloatingIpState } from "./state.ts";
 type Creation = Of<FloatingIpMessage, "create">;
 
 export function create(_s: null, m: Creation, now: Date): Out<FloatingIpState> {
-  // A source that cannot be used is reported before a bad name.
+  // If no source can be used, that is reported first, even if the name is also invalid.
   if (m.sources.length === 0) return refuse(m.refusal);
   const wrong = nameFault(m.name);
   if (wrong !== null) return refuse(wrong);
@@ -55,7 +56,8 @@ function takeFrom({ pool_id, family, network }: AddressSource, m: Creation, now:
   return { next, parts };
 }
 
-/** Checks in the commit that the silo may still use the network. A delete of the network holds the lock alone. */
+/** Checks in the commit that the silo may still use the network. Deleting the network takes the same lock exclusively,
+ * so both cannot run at the same time. */
 function offered(network_id: string, { silo_id, network_pool_id }: Creation): Part<FloatingIpState>[] {
   return [
     lock(lockKey("external-subnet", network_id), true),

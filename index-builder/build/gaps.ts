@@ -6,7 +6,7 @@ import { isFault, messageOf } from "../fault.ts";
 import type { Notes } from "./report.ts";
 
 export type Gaps = {
-  /** Returns whether the run continues without the part, and notes why. If false, the caller must rethrow the fault. */
+  /** Returns whether the run continues without the part. A gap is noted. If false, the caller must rethrow the fault. */
   allows(what: string, error: unknown): boolean;
   /** Returns whether any skipped part may still exist at the vendor. */
   any(): boolean;

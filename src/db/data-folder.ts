@@ -6,7 +6,8 @@
 //   url            connection URL for the control plane, mode 0600; exists only while the server runs
 //   owner-url      connection URL for the owner of the tables, for migrations and pg_dump
 //   logins         the passwords of the two logins in url and owner-url, mode 0600
-//   password       the password of PostgreSQL's superuser, mode 0600; the server rejects its logins
+//   password       the superuser password that initdb requires, mode 0600; a running server rejects every superuser
+//   login
 //   postgres.log   the server's output
 //   pg/            PostgreSQL's own files
 //   place          path of the folder that contains pg/ when the PostgreSQL user cannot enter this one

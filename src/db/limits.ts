@@ -15,8 +15,7 @@ export type LimitAnswer = { readonly ok: true } | { readonly ok: false; readonly
 
 /**
  * $1: bucket; $2: microseconds per token; $3: microseconds to fill an empty bucket. A row stores when its bucket will
- * be full again. If that is further in the future than filling an empty bucket takes, the clock was set back, and the
- * bucket counts as full.
+ * be full again. If that time is more than $3 in the future, the clock was set back, and the bucket counts as full.
  */
 const TAKE = `
   with span as (select $2 * interval '1 microsecond' as token, $3 * interval '1 microsecond' as bucket),

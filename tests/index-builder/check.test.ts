@@ -187,7 +187,7 @@ test.each<[string, Parameters<typeof problemsAfter>[0], string]>([
       distro.releases[1]!.aliases = ["dev"];
       distro.releases[0]!.title = "28.04 Beta";
     },
-  }, "latest is on a pre-release"],
+  }, "the alias latest names a pre-release"],
   [
     "an invalid end date",
     { distro: (distro) => void (distro.releases[0]!.eol_date = "2031-02-30") },
