@@ -147,7 +147,9 @@ export function approveSetup(s: On<"awaiting_setup">, m: Msg<"approve_setup">, n
 
 /** Hands out the bundle once. The key is bound here, so only one machine ever has it. */
 export function takeBundle(s: On<"setting_up">, m: Msg<"take_bundle">): Out<CnState> {
-  if (s.bundle_taken) return refuse(conflict("the setup bundle of this run was taken already"));
+  if (s.bundle_taken) {
+    return refuse(conflict("the setup bundle of this run was already fetched; it can be fetched only once"));
+  }
   const next = {
     ...s,
     bundle_taken: true,

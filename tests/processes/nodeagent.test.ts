@@ -114,7 +114,7 @@ test("on SIGTERM the agent exits with 0; its next start uses the saved key and p
   await second.says(/reports to/);
   await expect.poll(() => lastSeen(node), { timeout: PATIENCE_MS }).toBeGreaterThan(before);
   expect(second.said()).not.toContain("Claim code");
-  expect(await registrations(node)).toBe(told + 1);
+  await expect.poll(() => registrations(node), { timeout: PATIENCE_MS }).toBe(told + 1);
   expect((await show(node)).claims).toEqual([]);
   expect(await savedKey(node)).toBe(key);
 });

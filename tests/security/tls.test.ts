@@ -161,9 +161,11 @@ describe("S-32: a start with certificate files", () => {
     await expect(readTls(await files(good, 0o644))).rejects.toThrow(/may be read by everybody: chmod 640/);
     await expect(readTls(await files({ ...good, key: selfSigned("localhost").key }))).rejects.toThrow(/is not the key/);
     await expect(readTls(await files({ ...good, key: "canary" }))).rejects.toThrow(
-      /BERTH_TLS_KEY: .* no PEM private key/,
+      /BERTH_TLS_KEY: .* must contain a PEM private key/,
     );
-    await expect(readTls(await files({ ...good, cert: "canary" }))).rejects.toThrow(/BERTH_TLS_CERT: .* no PEM/);
+    await expect(readTls(await files({ ...good, cert: "canary" }))).rejects.toThrow(
+      /BERTH_TLS_CERT: .* does not contain a PEM certificate/,
+    );
     const gone = { cert: join(folder.path, "gone"), key: join(folder.path, "gone") };
     await expect(readTls(gone)).rejects.toThrow(/BERTH_TLS_CERT: .*gone cannot be read \(ENOENT\)/);
   });
