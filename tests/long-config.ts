@@ -3,9 +3,9 @@ import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
 /**
- * An emulated PC that netboots, the second half of the seeds, a TypeScript compiler, load while servers and the database are
- * killed, scenarios with compiled programs, and limits that take time. `deno task trial` runs the PC, the seeds, the kills
- * and the mutants for longer.
+ * An emulated PC that netboots, the second half of the seeds, a TypeScript compiler, load while servers and the
+ * database are killed, scenarios with compiled programs, every fault at every step of an instance, and limits that take
+ * time. `deno task trial` runs the PC, the seeds, the kills and the mutants for longer.
  */
 export const LONG = [
   "tests/booter/qemu.test.ts",
@@ -20,6 +20,7 @@ export const LONG = [
   "tests/security/edge-shares.test.ts",
   "tests/security/revocation.test.ts",
   "tests/security/growth.test.ts",
+  "tests/sagas/instance-steps.test.ts",
   "tests/db/embedded-logins.test.ts",
   "tests/simulator/mutants.test.ts",
 ] as const;
