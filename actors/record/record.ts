@@ -94,6 +94,7 @@ export function record<S extends RecordState<unknown>, M extends Message, V>(
   description: RecordDescription<S, M, V>,
 ): RecordBehavior<S, M, V> {
   const { kind, table, view, constraints } = description;
+  // RecordDescription<S, M, V> has checked the messages; AnyDescription forgets which they are.
   const transitions = tableOf<S, M>(description as unknown as AnyDescription<S>);
   return {
     kind,

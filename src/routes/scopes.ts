@@ -29,14 +29,14 @@ export const LEVELS = [
   },
 ] as const;
 
-const NOBODY = { silo_id: null, tenant_id: null, project_id: null, user_id: null };
-export const PUBLIC: ScopeColumns<"public"> = { scope_kind: "public", ...NOBODY };
+const NO_IDS = { silo_id: null, tenant_id: null, project_id: null, user_id: null };
+export const PUBLIC: ScopeColumns<"public"> = { scope_kind: "public", ...NO_IDS };
 
 /** Returns the scope of a record that the request creates, from the authorized resource scope. */
 export function scopeAt(c: Ctx): ScopeColumns<ImageScopeKind> {
   const { silo_id, tenant_id, project_id } = scopeOf(c);
-  if (tenant_id === null) return { ...NOBODY, scope_kind: "silo", silo_id };
-  return { ...NOBODY, scope_kind: project_id === null ? "tenant" : "project", tenant_id, project_id };
+  if (tenant_id === null) return { ...NO_IDS, scope_kind: "silo", silo_id };
+  return { ...NO_IDS, scope_kind: project_id === null ? "tenant" : "project", tenant_id, project_id };
 }
 
 /**
@@ -48,14 +48,14 @@ export function scopesAt(c: Ctx): ScopeColumns<ImageScopeKind>[] {
   if (project_id === null) return [scopeAt(c)];
   return [
     PUBLIC,
-    { ...NOBODY, scope_kind: "silo", silo_id },
-    { ...NOBODY, scope_kind: "tenant", tenant_id },
+    { ...NO_IDS, scope_kind: "silo", silo_id },
+    { ...NO_IDS, scope_kind: "tenant", tenant_id },
     scopeAt(c),
   ];
 }
 
 export function scopeOfUser(user_id: string, through_tenant_id: string | null): ScopeColumns<"user"> {
-  return { ...NOBODY, scope_kind: "user", user_id, tenant_id: through_tenant_id };
+  return { ...NO_IDS, scope_kind: "user", user_id, tenant_id: through_tenant_id };
 }
 
 /** The query of a list of public records. The handler checks `scope`, since its errors have their own codes. */

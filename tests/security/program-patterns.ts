@@ -18,6 +18,7 @@ export function programPatterns(): readonly Pattern[] {
 export function patternsIn(path: string, text: string): Pattern[] {
   const found: Pattern[] = [];
   const line = ({ start }: SyntaxNode) => `${path}:${text.slice(0, start).split("\n").length}`;
+  // parseAst declares no type for a node that a walk can visit without knowing its kind.
   walk(parseAst(text, { lang: "ts" }) as unknown as SyntaxNode, (node) => {
     const regex = node.regex as { pattern: string; flags: string } | undefined;
     if (node.type === "Literal" && regex !== undefined) {
