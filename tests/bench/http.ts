@@ -1,5 +1,5 @@
 // The benchmark run over HTTP: a server with the permissions of `task start`, and a load process with keep-alive
-// connections. Afterwards, as in the runs without HTTP (trial.ts), the rows are compared with the acknowledged
+// connections. Afterwards, as in the runs without HTTP (engine-load.ts), the rows are compared with the acknowledged
 // messages.
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
@@ -12,9 +12,9 @@ import { freePort } from "../../src/db/postgres-process.ts";
 import { formatApiKey } from "../../src/lib/ids/api-key.ts";
 import { cpuTime_ms } from "./cpu-time.ts";
 import type { LoadOrder, LoadReport } from "./load.ts";
-import { countRows, expectEqual, type TrialResult } from "./trial.ts";
+import { countRows, expectEqual, type LoadResult } from "./engine-load.ts";
 
-export type HttpTrialOptions = {
+export type HttpLoadOptions = {
   readonly databaseUrl: string;
   /** Ids of the nodes whose role the load sets. */
   readonly ids: readonly string[];
@@ -28,7 +28,7 @@ const PROJECT = new URL("../../", import.meta.url);
 const WARM_UP_MS = 2_000;
 const START_LIMIT_MS = 20_000;
 
-export async function runHttpTrial(options: HttpTrialOptions): Promise<TrialResult> {
+export async function runHttpLoad(options: HttpLoadOptions): Promise<LoadResult> {
   const key = formatApiKey(letters(KEY_LOOKUP_CHARS), letters(KEY_SECRET_CHARS));
   const server = await startServer(options.databaseUrl, key);
   try {

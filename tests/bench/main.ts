@@ -13,13 +13,14 @@ import { databaseUrl } from "../support/database-url.ts";
 import { AGENTS, measureAgents, printAgents } from "./agents.ts";
 import { cpuTime_ms } from "./cpu-time.ts";
 import { measureCreates, printCreates } from "./creates.ts";
-import { runHttpTrial } from "./http.ts";
+import { runHttpLoad } from "./http.ts";
 import { measureNetwork, printNetwork, SAMPLES } from "./network.ts";
 import { preparePgbench, type Yardstick } from "./pgbench.ts";
+import { measureRequests, printRequests } from "./requests.ts";
 import { type Line, printTable, summarise } from "./report.ts";
 import { measureStarts, printStarts } from "./start-time.ts";
 import { cnSubject, lampSubject, type Subject } from "./subjects.ts";
-import { runTrial } from "./trial.ts";
+import { runEngineLoad } from "./engine-load.ts";
 
 const ACTORS = 1_000;
 /** The number of concurrent senders to one hot actor: enough to fill the next unit while one commits. */
@@ -54,6 +55,8 @@ try {
     }
   }
   const summary = summarise(lines);
+  note("requests over HTTP");
+  const requests = await measureRequests({ cluster, yardstick, rounds: Number(values.rounds), seconds });
   note("networks with few and with many rows");
   const network = await measureNetwork(cluster, SAMPLES);
   note("creates of instances");
@@ -63,10 +66,11 @@ try {
   note("starts of the executables");
   const starts = await measureStarts();
   if (values.json) {
-    const measured = { lines: summary, network, creates, agents, starts };
+    const measured = { lines: summary, requests, network, creates, agents, starts };
     console.log(JSON.stringify({ measured_at: new Date().toISOString(), ...measured }, null, 2));
   } else {
     printTable(summary);
+    printRequests(requests);
     printNetwork(network);
     printCreates(creates);
     printAgents(agents);
@@ -88,14 +92,23 @@ async function runGroup(subject: Subject, yardstick: Yardstick | null): Promise<
     const store = createStore(db, [subject.behavior]);
     const engine = createEngine({ store, behaviors: [subject.behavior], ports: productionPorts() });
     const sent = new Map<string, number>();
-    const trial = (name: string, actors: number, senders: number) =>
-      runTrial({ engine, subject, ids: ids.slice(0, actors), sent, senders, seconds, db, serverPid: cluster.pid() })
+    const runOne = (name: string, actors: number, senders: number) =>
+      runEngineLoad({
+        engine,
+        subject,
+        ids: ids.slice(0, actors),
+        sent,
+        senders,
+        seconds,
+        db,
+        serverPid: cluster.pid(),
+      })
         .then((result) => ({ subject: subject.name, name, ...result }));
     const before = await measureYardstick(yardstick);
     const results: Omit<Line, keyof Pgbench>[] = [
-      await trial("1 actor, 1 outstanding", 1, 1),
-      await trial(`1 actor, ${HOT_SENDERS} outstanding`, 1, HOT_SENDERS),
-      await trial(`${ACTORS} actors, 1 outstanding each`, ACTORS, 1),
+      await runOne("1 actor, 1 outstanding", 1, 1),
+      await runOne(`1 actor, ${HOT_SENDERS} outstanding`, 1, HOT_SENDERS),
+      await runOne(`${ACTORS} actors, 1 outstanding each`, ACTORS, 1),
     ];
     if (subject === cnSubject) {
       results.push({ ...await throughHttp(url, ids, db), subject: subject.name, name: HTTP_NAME });
@@ -131,7 +144,7 @@ function meanOf(one: Pgbench, other: Pgbench): Pgbench {
 }
 
 function throughHttp(databaseUrl: string, ids: readonly string[], db: Db) {
-  return runHttpTrial({ databaseUrl, ids, connections: HTTP_CONNECTIONS, seconds, db, serverPid: cluster.pid() });
+  return runHttpLoad({ databaseUrl, ids, connections: HTTP_CONNECTIONS, seconds, db, serverPid: cluster.pid() });
 }
 
 async function makeDatabase(): Promise<string> {

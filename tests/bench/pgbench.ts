@@ -1,11 +1,14 @@
 // pgbench, PostgreSQL's own benchmark, on the same server, as the reference. `-N` is its simple update: one update, one
 // select and one insert per transaction, over the same loopback TCP.
 import { execFile } from "node:child_process";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import process from "node:process";
 import { promisify } from "node:util";
 import { openClient } from "../../src/db/pool.ts";
 import { databaseUrl } from "../support/database-url.ts";
 import { pathOf } from "../support/optional-programs.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const DATABASE = "bench_yardstick";
 /** pgbench's scale factor: 10 branches and 1,000,000 accounts, so that clients rarely wait for each other's rows. */
@@ -17,6 +20,9 @@ export type Yardstick = {
   /** Runs pgbench for a time. Returns transactions per second. */
   run(seconds: number): Promise<number>;
 };
+
+/** A busy row: how a plain server would write messages to one node, one transaction for each message. */
+export type BusyRow = { readonly url: string; readonly id: string; readonly clients: number };
 
 /** Finds pgbench and fills its tables in a separate database. Returns null if pgbench is not installed. */
 export async function preparePgbench(serverUrl: string): Promise<Yardstick | null> {
@@ -30,12 +36,44 @@ export async function preparePgbench(serverUrl: string): Promise<Yardstick | nul
   return {
     async run(seconds) {
       const argv = ["--skip-some-updates", "--no-vacuum", `--client=${CLIENTS}`, `--jobs=${THREADS}`];
-      const printed = await start(...argv, `--time=${seconds}`);
-      const tps = Number(/^tps = ([\d.]+)/m.exec(printed)?.[1]);
-      if (!(tps > 0)) throw new Error(`pgbench printed no rate:\n${printed}`);
-      return tps;
+      return rateOf(await start(...argv, `--time=${seconds}`));
     },
   };
+}
+
+/**
+ * Changes the role of one node for a time, in one transaction for each message: lock, change, log. Returns transactions
+ * per second, or null if pgbench is not installed.
+ */
+export async function runBusyRow({ url, id, clients }: BusyRow, seconds: number): Promise<number | null> {
+  const program = pathOf("pgbench");
+  if (program === null) return null;
+  const admin = await openClient({ url });
+  await admin.query(`create table if not exists bench_log (id bigserial primary key, node uuid, reply text)`);
+  await admin.end();
+  const folder = await temporaryFolder("pgbench");
+  try {
+    const script = join(folder.path, "busy-row.sql");
+    await writeFile(
+      script,
+      `begin;
+select server_uuid, role, sysinfo from cn where server_uuid = '${id}' for update;
+update cn set role = case role when 'both' then 'tenant' else 'both' end, version = version + 1 where server_uuid = '${id}';
+insert into bench_log (node, reply) select server_uuid, to_jsonb(cn)::text from cn where server_uuid = '${id}';
+commit;
+`,
+    );
+    const argv = ["--no-vacuum", `--client=${clients}`, `--jobs=${THREADS}`, `--time=${seconds}`, `--file=${script}`];
+    return rateOf(await pgbench(program, url, argv));
+  } finally {
+    await folder.remove();
+  }
+}
+
+function rateOf(printed: string): number {
+  const tps = Number(/^tps = ([\d.]+)/m.exec(printed)?.[1]);
+  if (!(tps > 0)) throw new Error(`pgbench printed no rate:\n${printed}`);
+  return tps;
 }
 
 async function pgbench(program: string, url: string, argv: readonly string[]): Promise<string> {

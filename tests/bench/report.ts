@@ -1,7 +1,7 @@
 // Computes and prints the figures of all rounds.
-import type { TrialResult } from "./trial.ts";
+import type { LoadResult } from "./engine-load.ts";
 
-export type Line = TrialResult & {
+export type Line = LoadResult & {
   readonly subject: string;
   readonly name: string;
   /** Mean of the pgbench runs before and after the measurement, in transactions per second. */

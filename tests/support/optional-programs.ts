@@ -83,6 +83,7 @@ const NOT_INSTALLED = {
   "UEFI variables": { package: "ovmf", places: ["share/OVMF/OVMF_VARS_4M.fd"] },
   "unshare": program("unshare", "util-linux"),
   "wget": program("wget"),
+  "wrk": program("wrk"),
 } satisfies Readonly<Record<string, Row>>;
 
 const ALL = { ...INSTALLED, ...NOT_INSTALLED };

@@ -5,7 +5,7 @@ import type { DbClient } from "../../src/db/pool.ts";
 import { cpuTime_ms } from "./cpu-time.ts";
 import type { Subject } from "./subjects.ts";
 
-export type TrialOptions = {
+export type EngineLoadOptions = {
   readonly engine: Engine;
   readonly subject: Subject;
   readonly ids: readonly string[];
@@ -18,7 +18,7 @@ export type TrialOptions = {
   readonly serverPid: number;
 };
 
-export type TrialResult = {
+export type LoadResult = {
   readonly messages_per_s: number;
   /** Processor time in cores: 1 is one core busy for the whole run. Null on systems without this information. */
   readonly engine_cores: number | null;
@@ -32,7 +32,7 @@ export type TrialResult = {
 /** Unmeasured time at the start, which warms query plans, caches and compiled code. */
 const WARM_UP_MS = 1_500;
 
-export async function runTrial(options: TrialOptions): Promise<TrialResult> {
+export async function runEngineLoad(options: EngineLoadOptions): Promise<LoadResult> {
   const before = await countRows(options.db);
   let acknowledged = 0;
   let stopped = false;
@@ -84,7 +84,11 @@ export async function countRows(db: DbClient): Promise<RowCounts> {
   return counts;
 }
 
-async function checkRows({ db, subject, ids }: TrialOptions, before: RowCounts, acknowledged: number): Promise<void> {
+async function checkRows(
+  { db, subject, ids }: EngineLoadOptions,
+  before: RowCounts,
+  acknowledged: number,
+): Promise<void> {
   const after = await countRows(db);
   expectEqual("transition rows", after.transitions - before.transitions, acknowledged);
   expectEqual("reply rows", after.replies - before.replies, acknowledged);
