@@ -11,9 +11,33 @@ import { type Front, HELP_NOUN, HELP_OPTION, VERSION_OPTION } from "./front-page
 
 export type AnyCommand = CommandUnknownOpts;
 
-/** Returns a verb or a group, to which options, arguments and an action are chained. */
-export function command(name: string, summary: string): Command {
-  return new Command(name).description(summary);
+/** The words after each verb in its example. A verb without arguments and options has none. */
+const examples = new WeakMap<AnyCommand, string>();
+
+/**
+ * Returns a verb or a group, to which options, arguments and an action are chained. Help shows one example of a verb;
+ * `example` is its words after the verb.
+ */
+export function command(name: string, summary: string, example = ""): Command {
+  const made = new Command(name).description(summary).addHelpText("after", ({ command }) => exampleText(command));
+  examples.set(made, example);
+  return made;
+}
+
+function exampleText(member: AnyCommand): string {
+  const example = exampleOf(member);
+  return example === null ? "" : `\nExample:\n  ${example}`;
+}
+
+/** Returns the example as it is typed, or null for a group. */
+function exampleOf(member: AnyCommand): string | null {
+  const words = examples.get(member);
+  if (words === undefined || member.commands.length > 0) return null;
+  return `${pathOf(member).join(" ")} ${words}`.trimEnd();
+}
+
+function pathOf(member: AnyCommand): readonly string[] {
+  return [...member.parent === null ? [] : pathOf(member.parent), member.name()];
 }
 
 export function group(name: string, summary: string, members: readonly AnyCommand[]): AnyCommand {
@@ -135,6 +159,8 @@ export type CommandNode = {
   readonly options: readonly OptionNode[];
   readonly args: readonly ArgumentNode[];
   readonly children: readonly CommandNode[];
+  /** A command line as it is typed. Null for a group. */
+  readonly example: string | null;
   help(): string;
 };
 export type ArgumentNode = {
@@ -184,7 +210,8 @@ export function describe(member: AnyCommand): CommandNode {
       variadic: argument.variadic,
     })),
     children: [...member.commands, ...visible.filter((child) => !member.commands.includes(child))].map(describe),
-    help: () => member.helpInformation(),
+    example: exampleOf(member),
+    help: () => `${member.helpInformation()}${exampleText(member)}`,
   };
 }
 

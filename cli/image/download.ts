@@ -12,7 +12,7 @@ import { fileName, openSource } from "./source.ts";
 import { proofText, trustPolicyOf } from "./trust.ts";
 
 export function download(host: Host): AnyCommand {
-  return picking("download", "Download an image and verify it; an interrupted download is resumed")
+  return picking("download", "Download an image and verify it; an interrupted download is resumed", "debian/12")
     .argument("<image>", "DISTRO/RELEASE or DISTRO/RELEASE/BUILD; RELEASE may be an alias or a version")
     .option("--to <path>", "file or folder to write", ".")
     .addOption(TRUST_INDEX)

@@ -24,7 +24,7 @@ const ARTIFACT_COLUMNS: readonly Column<Artifact>[] = [
 ];
 
 export function info(host: Host): AnyCommand {
-  return picking("info", "Show one current or archived build and its files")
+  return picking("info", "Show one current or archived build and its files", "debian/12")
     .argument("<image>", "DISTRO/RELEASE or DISTRO/RELEASE/BUILD; RELEASE may be an alias or a version")
     .action(host.withIo(async (io, reference, options) => {
       const source = await openSource(host, io, options.index);

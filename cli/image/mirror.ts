@@ -27,6 +27,7 @@ export function mirror(host: Host): AnyCommand {
   return filtering(
     "mirror",
     "Copy selected images of an index, with their files, into a folder that is an index itself",
+    "--distro debian --to /srv/images",
   )
     .requiredOption("--to <folder>", "the folder to write; a second run updates it")
     .option(

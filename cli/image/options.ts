@@ -13,8 +13,8 @@ const VARIANT = ["--variant <variant>", "variant of the image, as named by the v
 const FORMAT = ["--format <format>", "disk image format: qcow2, raw, vmdk"] as const;
 
 /** Returns a verb that acts on one image file. */
-export function picking(name: string, summary: string) {
-  return command(name, summary)
+export function picking(name: string, summary: string, example: string) {
+  return command(name, summary, example)
     .option(...INDEX)
     .option("--arch <arch>", "architecture (default: x86_64 when the verb needs one file)")
     .option(...VARIANT)
@@ -22,8 +22,8 @@ export function picking(name: string, summary: string) {
 }
 
 /** Returns a verb that acts on many images. */
-export function filtering(name: string, summary: string) {
-  return command(name, summary)
+export function filtering(name: string, summary: string, example: string) {
+  return command(name, summary, example)
     .option(...INDEX)
     .option("--distro <distro>", "only this distribution")
     .option("--release <release>", "only this release, by id or version")

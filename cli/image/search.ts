@@ -23,7 +23,7 @@ const COLUMNS: readonly Column<Row>[] = [
 ];
 
 export function search(host: Host): AnyCommand {
-  return filtering("search", "List the current images of an index")
+  return filtering("search", "List the current images of an index", "--distro debian --arch x86_64")
     .action(host.withIo(async (io, options) => {
       const source = await openSource(host, io, options.index);
       const images = filterImages(await source.images(), options);

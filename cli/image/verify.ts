@@ -23,6 +23,7 @@ export function verify(host: Host): AnyCommand {
   return picking(
     "verify",
     "Check a file against an index and the vendor's checksums; exit code 1 if it differs",
+    "debian-12.qcow2 --image debian/12",
   )
     .argument("<file>", "the downloaded file")
     .option("--image <image>", "the expected image, DISTRO/RELEASE[/BUILD] (default: search the whole index)")

@@ -77,6 +77,7 @@ function commandLines(node: CommandNode, typed: string): string[] {
     line(`${node.summary}.`),
     ...argumentLines(node.args),
     ...optionLines(options),
+    ...(node.example === null ? [] : [".PP", "Example:", bold(node.example)]),
     ...listed(node).flatMap((child) => commandLines(child, `${typed} ${child.name}`)),
   ];
 }

@@ -84,7 +84,7 @@ describe.each(MANUALS)("$name", ({ manual }) => {
   });
 });
 
-const LEAF = { hidden: false, options: [], args: [], children: [], help: () => "" };
+const LEAF = { hidden: false, options: [], args: [], children: [], example: null, help: () => "" };
 
 function pageWith(text: string): string[] {
   const option = {

@@ -7,7 +7,7 @@ import { withIo } from "../../internal/run.ts";
 import { keysPath } from "./keys.ts";
 
 export function create(): AnyCommand {
-  return command("create", "Create an API key and print its secret, once")
+  return command("create", "Create an API key and print its secret, once", '--description "backup script"')
     .requiredOption("--description <text>", "purpose of the key")
     .option("--tenant <tenant>", "limit the key to this tenant: name, SILO/NAME or UUID")
     .addOption(

@@ -4,7 +4,7 @@ import { withIo } from "../../internal/run.ts";
 import { keysPath, OF_TENANT_OPTION } from "./keys.ts";
 
 export function remove(): AnyCommand {
-  return command("delete", "Delete an API key; it stops working at once")
+  return command("delete", "Delete an API key; it stops working at once", "0191b0a2-7c1e-7d2f-9a3b-5c6d7e8f9012")
     .argument("<key-id>", "key id (opsctl api-key list)")
     .option(...OF_TENANT_OPTION)
     .action(withIo(async (io, id, { tenant }) => {

@@ -14,7 +14,7 @@ const COLUMNS: readonly Column<ApiKeyView>[] = [
 ];
 
 export function list(): AnyCommand {
-  return command("list", "List your API keys, or the API keys of a tenant")
+  return command("list", "List your API keys, or the API keys of a tenant", "--tenant web")
     .option(...OF_TENANT_OPTION)
     .action(withIo(async (io, { tenant }) => {
       const keys = await io.get<ApiKeyView[]>(await keysPath(io, tenant));

@@ -16,7 +16,7 @@ const COLUMNS: readonly Column<AuditEvent>[] = [
 ];
 
 export function list(): AnyCommand {
-  return command("list", "List audit events, oldest first")
+  return command("list", "List audit events, oldest first", "--limit 50")
     .option("--after-seq <seq>", "list only events after this sequence number", wholeNumber(0))
     .option("--limit <rows>", "number of events", wholeNumber(1), AUDIT_PAGE_ROWS_DEFAULT)
     .action(withIo(async (io, { afterSeq, limit }) => {

@@ -7,7 +7,7 @@ import { withIo } from "../../internal/run.ts";
 import { approvalText, findClaim, type ShownClaim } from "./claim.ts";
 
 export function approve(): AnyCommand {
-  return command("approve", "Approve a compute node by the claim code on its console")
+  return command("approve", "Approve a compute node by the claim code on its console", "4Q7-9KZ")
     .argument("<code...>", "claim code; case, spaces and hyphens do not matter")
     .option("--yes", "do not ask for confirmation")
     .action(withIo(async (io, words, { yes }) => {

@@ -17,7 +17,7 @@ const COLUMNS: readonly Column<Row>[] = [
 ];
 
 export function drainPreview(): AnyCommand {
-  return command("drain-preview", "Show where the instances of a node would be placed; moves none")
+  return command("drain-preview", "Show where the instances of a node would be placed; moves none", "cn-17")
     .argument(...NODE_ARGUMENT)
     .action(withIo(async (io, name) => {
       const preview = await io.post<DrainPreview>(`/v1/cns/${await resolveNode(io, name)}/drain/preview`);

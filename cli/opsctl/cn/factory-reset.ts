@@ -9,6 +9,7 @@ export function factoryReset(): AnyCommand {
   return command(
     "factory-reset",
     "Reset an approved or disabled node for a new setup; its disks stay as they are",
+    "cn-17",
   )
     .argument(...NODE_ARGUMENT)
     .option("--yes", "do not ask for confirmation")

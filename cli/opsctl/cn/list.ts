@@ -25,7 +25,7 @@ function needsLook({ state, claims, identity_conflict }: CnView): boolean {
 }
 
 export function list(): AnyCommand {
-  return command("list", "List compute nodes")
+  return command("list", "List compute nodes", "--state approved")
     .addOption(oneOf("--state <state>", "only nodes in this state", CN_STATES))
     .action(withIo(async (io, { state }) => {
       // With --json records are complete. They may be large, so the pages are smaller.

@@ -4,7 +4,7 @@ import { withIo } from "../../internal/run.ts";
 import { askAbout, NODE_ARGUMENT, resolveNode } from "../node-name.ts";
 
 export function remove(): AnyCommand {
-  return command("remove", "Remove a disabled, pending or awaiting_setup node and revoke its key")
+  return command("remove", "Remove a disabled, pending or awaiting_setup node and revoke its key", "cn-17")
     .argument(...NODE_ARGUMENT)
     .option("--yes", "do not ask for confirmation")
     .action(withIo(async (io, name, { yes }) => {

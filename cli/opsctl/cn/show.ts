@@ -7,7 +7,7 @@ import { resolveNode } from "../node-name.ts";
 import { claimsText } from "./claim.ts";
 
 export function show(): AnyCommand {
-  return command("show", "Show one compute node")
+  return command("show", "Show one compute node", "cn-17")
     .argument("<node>", "UUID, unique UUID prefix or hostname")
     .action(withIo(async (io, name) => {
       const node = await io.get<CnView>(`/v1/system/cns/${await resolveNode(io, name)}`);

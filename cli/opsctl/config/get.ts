@@ -4,7 +4,7 @@ import { withIo } from "../../internal/run.ts";
 import { settingPath, valueText } from "./setting.ts";
 
 export function get(): AnyCommand {
-  return command("get", "Print the value of a setting")
+  return command("get", "Print the value of a setting", "instance.create_wait_secs")
     .argument("<setting>", "key of the setting")
     .action(withIo(async (io, key) => {
       const setting = await io.get<SettingView>(settingPath(key));

@@ -5,7 +5,7 @@ import { withIo } from "../../internal/run.ts";
 import { noteEffect, settingPath, valueOf, valueText } from "./setting.ts";
 
 export function set(): AnyCommand {
-  return command("set", "Change a setting")
+  return command("set", "Change a setting", "instance.create_wait_secs 120")
     .argument("<setting>", "key of the setting")
     .argument("<value>", "JSON, or a plain string")
     .action(withIo(async (io, key, text) => {

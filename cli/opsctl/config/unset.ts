@@ -5,7 +5,7 @@ import { withIo } from "../../internal/run.ts";
 import { noteEffect, settingPath, valueText } from "./setting.ts";
 
 export function unset(): AnyCommand {
-  return command("unset", "Reset a setting to its default")
+  return command("unset", "Reset a setting to its default", "instance.create_wait_secs")
     .argument("<setting>", "key of the setting")
     .action(withIo(async (io, key) => {
       const setting = await io.send<SettingView>({ method: "DELETE", path: settingPath(key) });

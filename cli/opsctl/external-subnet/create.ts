@@ -8,7 +8,11 @@ import { OWNER_OPTION, resolveOwners } from "../silo/silo.ts";
 import { EXTERNAL_SUBNETS_PATH } from "./subnet.ts";
 
 export function create(): AnyCommand {
-  return command("create", "Create a subnet of public IPv4 or IPv6 addresses, or both")
+  return command(
+    "create",
+    "Create a subnet of public IPv4 or IPv6 addresses, or both",
+    "public-1 --nic-tag external --ipv4-block 203.0.113.0/24",
+  )
     .argument("<name>", "1 to 63 bytes, without / or \\")
     .requiredOption("--nic-tag <nic-tag>", "NIC tag of the network that routes the addresses: name or UUID")
     .option("--vlan-id <number>", "VLAN on that network; by default untagged", wholeNumber(0))

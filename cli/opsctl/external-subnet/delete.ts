@@ -4,7 +4,7 @@ import { titleOf } from "../../internal/record-name.ts";
 import { EXTERNAL_SUBNET_ARGUMENT, EXTERNAL_SUBNETS_PATH, findExternalSubnet } from "./subnet.ts";
 
 export function remove(): AnyCommand {
-  return command("delete", "Delete an unused external subnet")
+  return command("delete", "Delete an unused external subnet", "public-1")
     .argument(...EXTERNAL_SUBNET_ARGUMENT)
     .action(withIo(async (io, name) => {
       const subnet = await findExternalSubnet(io, name);

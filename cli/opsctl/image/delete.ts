@@ -4,7 +4,7 @@ import { titleOf } from "../../internal/record-name.ts";
 import { findImageRecord, IMAGES_PATH, RECORD_ARGUMENT } from "./record.ts";
 
 export function remove(): AnyCommand {
-  return command("delete", "Delete an unused image from the control plane")
+  return command("delete", "Delete an unused image from the control plane", "debian-12")
     .argument(...RECORD_ARGUMENT)
     .action(withIo(async (io, name) => {
       const image = await findImageRecord(io, name);

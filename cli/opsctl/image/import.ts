@@ -23,7 +23,7 @@ const FORBIDDEN = 403;
 const NOT_FOUND = 404;
 
 export function importImage(host: Host): AnyCommand {
-  return picking("import", "Verify an image of an index and offer it to tenants")
+  return picking("import", "Verify an image of an index and offer it to tenants", "debian/12 --name debian-12")
     .argument("<image>", "DISTRO/RELEASE or DISTRO/RELEASE/BUILD; a release may be its alias or version")
     .option("--name <name>", "name for tenants; by default DISTRO-RELEASE-BUILD-VARIANT-ARCH")
     .option(...DESCRIPTION_OPTION)

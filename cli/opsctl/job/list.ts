@@ -24,7 +24,7 @@ const COLUMNS: readonly Column<Job>[] = [
 ];
 
 export function list(): AnyCommand {
-  return command("list", "List the jobs of node agents, newest first")
+  return command("list", "List the jobs of node agents, newest first", "--node cn-17 --status failed")
     .option("--node <node>", "only jobs for this node: UUID, unique UUID prefix or hostname")
     .option("--instance <uuid>", "only jobs about this instance")
     .addOption(oneOf("--status <status>", "only jobs in this status", JOB_STATUSES))

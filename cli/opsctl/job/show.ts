@@ -5,7 +5,7 @@ import { blockText } from "../../internal/table.ts";
 import { JOBS_PATH, statusText } from "./list.ts";
 
 export function show(): AnyCommand {
-  return command("show", "Show one job: its object, progress and failure")
+  return command("show", "Show one job: its object, progress and failure", "0191b0a2")
     .argument("<job>", "job id (opsctl job list)")
     .action(withIo(async (io, id) => {
       const job = await io.get<Job>(`${JOBS_PATH}/${encodeURIComponent(id)}`);

@@ -9,7 +9,11 @@ import { OWNER_OPTION, resolveOwners } from "../silo/silo.ts";
 import { POOLS_PATH } from "./pool.ts";
 
 export function create(): AnyCommand {
-  return command("create", "Create a pool of external subnets; each is used when the one before it is full")
+  return command(
+    "create",
+    "Create a pool of external subnets; each is used when the one before it is full",
+    "public --network public-1 --network public-2",
+  )
     .argument("<name>", "1 to 63 bytes, without / or \\")
     .requiredOption(
       "--network <external-subnet>",

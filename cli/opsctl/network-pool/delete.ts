@@ -4,7 +4,7 @@ import { titleOf } from "../../internal/record-name.ts";
 import { findPool, POOL_ARGUMENT, POOLS_PATH } from "./pool.ts";
 
 export function remove(): AnyCommand {
-  return command("delete", "Delete a network pool; its external subnets stay")
+  return command("delete", "Delete a network pool; its external subnets stay", "public")
     .argument(...POOL_ARGUMENT)
     .action(withIo(async (io, name) => {
       const pool = await findPool(io, name);

@@ -6,7 +6,7 @@ import { titleOf } from "../../internal/record-name.ts";
 import { TAGS_PATH } from "./tag.ts";
 
 export function create(): AnyCommand {
-  return command("create", "Create a NIC tag, a network that nodes are wired to")
+  return command("create", "Create a NIC tag, a network that nodes are wired to", "external --mtu 1500")
     .argument("<name>", "name as the nodes report it")
     .requiredOption("--mtu <bytes>", "MTU of the network, 1280 to 9216", wholeNumber(0))
     .option(...DESCRIPTION_OPTION)

@@ -4,7 +4,7 @@ import { titleOf } from "../../internal/record-name.ts";
 import { findTag, TAG_ARGUMENT, TAGS_PATH } from "./tag.ts";
 
 export function remove(): AnyCommand {
-  return command("delete", "Delete a NIC tag that no external subnet uses")
+  return command("delete", "Delete a NIC tag that no external subnet uses", "external")
     .argument(...TAG_ARGUMENT)
     .action(withIo(async (io, name) => {
       const tag = await findTag(io, name);

@@ -3,7 +3,7 @@ import { withIo } from "../../internal/run.ts";
 import { findTag, TAG_ARGUMENT, tagText } from "./tag.ts";
 
 export function show(): AnyCommand {
-  return command("show", "Show one NIC tag")
+  return command("show", "Show one NIC tag", "external")
     .argument(...TAG_ARGUMENT)
     .action(withIo(async (io, name) => {
       const tag = await findTag(io, name);

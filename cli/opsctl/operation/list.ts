@@ -17,7 +17,7 @@ const COLUMNS: readonly Column<OperationSummary>[] = [
 ];
 
 export function list(): AnyCommand {
-  return command("list", "List operations, newest first")
+  return command("list", "List operations, newest first", "--limit 20")
     .option("--limit <rows>", "number of operations", wholeNumber(1), OPERATION_PAGE_ROWS_DEFAULT)
     .action(withIo(async (io, { limit }) => {
       // One more than the limit shows whether older ones exist.

@@ -14,6 +14,7 @@ export function explain(): AnyCommand {
   return command(
     "explain",
     "Show where an instance would be placed now, and why other nodes are rejected",
+    "--cpu 2 --memory 4GiB",
   )
     .argument("[instance]", "UUID of an existing instance; omit it and describe a new one with --cpu and --memory")
     .option("--cpu <count>", "vCPUs", wholeNumber(1))

@@ -5,7 +5,7 @@ import { DESCRIPTION_OPTION } from "../../internal/named-patch.ts";
 import { projectsPath, projectTitle, tenantRef } from "./project.ts";
 
 export function create(): AnyCommand {
-  return command("create", "Create a project")
+  return command("create", "Create a project", "shop --tenant web")
     .argument("<name>", "1 to 63 bytes, without / or \\; unique in its tenant")
     .requiredOption("--tenant <tenant>", "tenant of the project: name, SILO/NAME or UUID")
     .option(...DESCRIPTION_OPTION)

@@ -3,7 +3,7 @@ import { withIo } from "../../internal/run.ts";
 import { findProject, IN_TENANT_OPTION, PROJECT_ARGUMENT, projectPath, projectTitle } from "./project.ts";
 
 export function remove(): AnyCommand {
-  return command("delete", "Delete an empty project")
+  return command("delete", "Delete an empty project", "shop --tenant web")
     .argument(...PROJECT_ARGUMENT)
     .option(...IN_TENANT_OPTION)
     .action(withIo(async (io, name, { tenant }) => {

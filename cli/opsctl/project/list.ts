@@ -12,7 +12,7 @@ const COLUMNS: readonly Column<ProjectInTenant>[] = [
 ];
 
 export function list(): AnyCommand {
-  return command("list", "List projects")
+  return command("list", "List projects", "--tenant web")
     .option("--tenant <tenant>", "only projects of this tenant: name, SILO/NAME or UUID")
     .action(withIo(async (io, { tenant }) => {
       const placed = await listProjects(io, tenant);

@@ -5,7 +5,7 @@ import { DESCRIPTION_OPTION, NAME_OPTION, patchOf } from "../../internal/named-p
 import { findProject, IN_TENANT_OPTION, PROJECT_ARGUMENT, projectPath, projectTitle } from "./project.ts";
 
 export function update(): AnyCommand {
-  return command("update", "Change the name or description of a project")
+  return command("update", "Change the name or description of a project", "shop --tenant web --name store")
     .argument(...PROJECT_ARGUMENT)
     .option(...IN_TENANT_OPTION)
     .option(...NAME_OPTION)

@@ -4,7 +4,7 @@ import { capOf, findQuota, isLimited, quotaText, withoutQuota } from "../../inte
 import { findSubject, IN_TENANT_OPTION, SUBJECT_ARGUMENT } from "./subject.ts";
 
 export function show(): AnyCommand {
-  return command("show", "Show the quota and usage of a tenant or a project")
+  return command("show", "Show the quota and usage of a tenant or a project", "web")
     .argument(...SUBJECT_ARGUMENT)
     .option(...IN_TENANT_OPTION)
     .action(withIo(async (io, name, { tenant }) => {

@@ -17,7 +17,7 @@ import { withIo } from "../../internal/run.ts";
 import { startSession } from "../../internal/session.ts";
 
 export function login(summary: string): AnyCommand {
-  return command("login", summary)
+  return command("login", summary, "--username alice")
     .option("--username <name>", "log in as this user with a password, not with an API key")
     .addOption(
       option("--password-stdin", "read the password from standard input")

@@ -6,7 +6,7 @@ import { titleOf } from "../../internal/record-name.ts";
 import { SILOS_PATH } from "./silo.ts";
 
 export function create(): AnyCommand {
-  return command("create", 'Create a silo and its tenant "default"')
+  return command("create", 'Create a silo and its tenant "default"', "acme")
     .argument("<name>", "1 to 63 bytes, without / or \\")
     .option(...DESCRIPTION_OPTION)
     .action(withIo(async (io, name, { description }) => {

@@ -3,7 +3,7 @@ import { withIo } from "../../internal/run.ts";
 import { findSilo, SILO_ARGUMENT, siloText } from "./silo.ts";
 
 export function show(): AnyCommand {
-  return command("show", "Show one silo")
+  return command("show", "Show one silo", "acme")
     .argument(...SILO_ARGUMENT)
     .action(withIo(async (io, name) => {
       const silo = await findSilo(io, name);

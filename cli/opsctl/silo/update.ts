@@ -6,7 +6,7 @@ import { titleOf } from "../../internal/record-name.ts";
 import { resolveSilo, SILO_ARGUMENT, siloPath } from "./silo.ts";
 
 export function update(): AnyCommand {
-  return command("update", "Change the name or description of a silo")
+  return command("update", "Change the name or description of a silo", 'acme --description "customer since 2026"')
     .argument(...SILO_ARGUMENT)
     .option(...NAME_OPTION)
     .option(...DESCRIPTION_OPTION)

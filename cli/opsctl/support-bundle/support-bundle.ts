@@ -18,7 +18,7 @@ type Read = { readonly file: string; readonly text: string } | { readonly file: 
 const OWNER_ONLY = 0o600;
 
 export function supportBundle(summary: string): AnyCommand {
-  return command("support-bundle", summary)
+  return command("support-bundle", summary, "--output bundle.tar.gz")
     .option("--output <file>", "file to write; by default berth-support-TIME.tar.gz in the current directory")
     .action(withIo(async (io, { output }) => {
       const made_at = new Date(io.environment.wallMs());

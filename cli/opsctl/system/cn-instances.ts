@@ -17,7 +17,7 @@ const COLUMNS: readonly Column<PlacedInstance>[] = [
 ];
 
 export function cnInstances(): AnyCommand {
-  return command("cn-instances", "List the instances on a compute node, with their owners and sizes")
+  return command("cn-instances", "List the instances on a compute node, with their owners and sizes", "cn-17")
     .argument(...NODE_ARGUMENT)
     .action(withIo(async (io, name) => {
       const items = await io.all<PlacedInstance>(`/v1/system/cns/${await resolveNode(io, name)}/instances`);

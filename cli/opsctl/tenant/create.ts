@@ -6,7 +6,7 @@ import { findSilo } from "../silo/silo.ts";
 import { tenantsPath, tenantTitle } from "./tenant.ts";
 
 export function create(): AnyCommand {
-  return command("create", "Create a tenant")
+  return command("create", "Create a tenant", "web --silo acme")
     .argument("<name>", "1 to 63 bytes, without / or \\; unique in its silo")
     .requiredOption("--silo <silo>", "silo of the tenant: name or UUID")
     .option(...DESCRIPTION_OPTION)

@@ -3,7 +3,7 @@ import { withIo } from "../../internal/run.ts";
 import { findTenant, IN_SILO_OPTION, TENANT_ARGUMENT, tenantPath, tenantTitle } from "./tenant.ts";
 
 export function remove(): AnyCommand {
-  return command("delete", "Delete an empty tenant")
+  return command("delete", "Delete an empty tenant", "web --silo acme")
     .argument(...TENANT_ARGUMENT)
     .option(...IN_SILO_OPTION)
     .action(withIo(async (io, name, { silo }) => {

@@ -12,7 +12,7 @@ const COLUMNS: readonly Column<TenantInSilo>[] = [
 ];
 
 export function list(): AnyCommand {
-  return command("list", "List tenants")
+  return command("list", "List tenants", "--silo acme")
     .option("--silo <silo>", "only tenants of this silo: name or UUID")
     .action(withIo(async (io, { silo }) => {
       const placed = await listTenants(io, silo);

@@ -5,7 +5,7 @@ import { DESCRIPTION_OPTION, NAME_OPTION, patchOf } from "../../internal/named-p
 import { findTenant, IN_SILO_OPTION, TENANT_ARGUMENT, tenantPath, tenantTitle } from "./tenant.ts";
 
 export function update(): AnyCommand {
-  return command("update", "Change the name or description of a tenant")
+  return command("update", "Change the name or description of a tenant", "web --silo acme --name shop")
     .argument(...TENANT_ARGUMENT)
     .option(...IN_SILO_OPTION)
     .option(...NAME_OPTION)

@@ -8,7 +8,7 @@ import { CAPABILITY_OPTION } from "./capability.ts";
 import { PASSWORD_STDIN_OPTION, USERS_PATH, userTitle } from "./user.ts";
 
 export function create(): AnyCommand {
-  return command("create", "Create a user who logs in with a password")
+  return command("create", "Create a user who logs in with a password", "alice --tenant web")
     .argument("<username>", "1 to 63 letters, digits, dots, hyphens, underscores or @")
     .option("--tenant <tenant>", "tenant of the user: name, SILO/NAME or UUID; by default none")
     .option(...CAPABILITY_OPTION)

@@ -3,7 +3,7 @@ import { withIo } from "../../internal/run.ts";
 import { findUser, USER_ARGUMENT, userPath, userTitle } from "./user.ts";
 
 export function remove(): AnyCommand {
-  return command("delete", "Delete a user without API keys; the user's sessions end at once")
+  return command("delete", "Delete a user without API keys; the user's sessions end at once", "alice")
     .argument(...USER_ARGUMENT)
     .action(withIo(async (io, name) => {
       const user = await findUser(io, name);

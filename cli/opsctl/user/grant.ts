@@ -5,7 +5,7 @@ import { CAPABILITY_ARGUMENT, capabilityPath, capabilityText } from "./capabilit
 import { resolveUser, USER_ARGUMENT } from "./user.ts";
 
 export function grant(): AnyCommand {
-  return command("grant", "Grant a capability to a user")
+  return command("grant", "Grant a capability to a user", "alice silo-admin")
     .argument(...USER_ARGUMENT)
     .argument(...CAPABILITY_ARGUMENT)
     .action(withIo(async (io, name, capability) => {

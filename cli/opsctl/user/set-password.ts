@@ -6,7 +6,7 @@ import { withIo } from "../../internal/run.ts";
 import { findUser, PASSWORD_STDIN_OPTION, USER_ARGUMENT, userPath, userTitle } from "./user.ts";
 
 export function setPassword(): AnyCommand {
-  return command("set-password", "Set the password of a user; the user's sessions end at once")
+  return command("set-password", "Set the password of a user; the user's sessions end at once", "alice")
     .argument(...USER_ARGUMENT)
     .option(...PASSWORD_STDIN_OPTION)
     .action(withIo(async (io, name, { passwordStdin }) => {

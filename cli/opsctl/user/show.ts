@@ -3,7 +3,7 @@ import { withIo } from "../../internal/run.ts";
 import { findUser, USER_ARGUMENT, userText } from "./user.ts";
 
 export function show(): AnyCommand {
-  return command("show", "Show one user")
+  return command("show", "Show one user", "alice")
     .argument(...USER_ARGUMENT)
     .action(withIo(async (io, name) => {
       const user = await findUser(io, name);

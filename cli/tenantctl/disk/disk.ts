@@ -7,6 +7,7 @@ export const DISK: Kind<Disk> = {
   plural: "disks",
   title: "Disk",
   path: "/v1/disks",
+  sample: "root",
   parent: "instance",
   columns: [
     ["ID", (disk) => disk.id],

@@ -7,7 +7,7 @@ import { INSTANCE_FLAGS, resolveRecord } from "../record/scope.ts";
 import { DISK } from "./disk.ts";
 
 export function resize(): AnyCommand {
-  return command("resize", "Enlarge a disk")
+  return command("resize", "Enlarge a disk", "root --instance web1 --size-bytes 40GiB")
     .argument("<disk>", "UUID; with --instance also a unique UUID prefix or name")
     .option(INSTANCE_FLAGS, "instance of the disk: UUID, unique UUID prefix or name")
     .requiredOption("--size-bytes <size>", "new size: bytes, or a size such as 64GiB", sizeOf)

@@ -10,7 +10,11 @@ import { portRange } from "./port-range.ts";
 import { DIRECTION_NAMES, directionOf, priorityOf, PROTOCOL_NAMES, protocolOf } from "./flags.ts";
 
 export function create(): AnyCommand {
-  return command("create", "Create a firewall rule for every NIC of a VPC")
+  return command(
+    "create",
+    "Create a firewall rule for every NIC of a VPC",
+    "--vpc web --name ssh --action allow --direction inbound --priority 100 --protocol tcp --destination-ports 22",
+  )
     .option(...VPC_OPTION)
     .requiredOption("--name <name>", "1 to 63 bytes; unique in the VPC")
     .option("--description <text>", "free-form description")

@@ -7,6 +7,7 @@ export const FIREWALL_RULE: Kind<FirewallRule> = {
   plural: "firewall rules",
   title: "FirewallRule",
   path: "/v1/firewall-rules",
+  sample: "ssh",
   parent: "vpc",
   sends_project: true,
   columns: [

@@ -5,7 +5,11 @@ import { withIo } from "../open-io.ts";
 import { pathOf } from "./floating-ip.ts";
 
 export function attach(): AnyCommand {
-  return command("attach", "Attach a floating IP to a NIC; detaches it from another NIC first")
+  return command(
+    "attach",
+    "Attach a floating IP to a NIC; detaches it from another NIC first",
+    "web-ip --nic 0191b0a2-7c1e-7d2f-9a3b-5c6d7e8f9012",
+  )
     .argument("<floating-ip>", "UUID, unique UUID prefix or name")
     .requiredOption("--nic <uuid>", "UUID of the NIC (tenantctl nic list)")
     .action(withIo(async (io, name, { nic }) => {

@@ -7,7 +7,7 @@ import { needProject, projectScope } from "../scope.ts";
 import { FLOATING_IP } from "./floating-ip.ts";
 
 export function create(): AnyCommand {
-  return command("create", "Allocate a public address")
+  return command("create", "Allocate a public address", "--name web-ip")
     .requiredOption("--name <name>", "1 to 63 bytes; unique in the project")
     .option("--description <text>", "free-form description")
     .addOption(oneOf("--family <family>", "family of the address; by default ipv4", FAMILY_NAMES))

@@ -5,7 +5,7 @@ import { withIo } from "../open-io.ts";
 import { pathOf } from "./floating-ip.ts";
 
 export function detach(): AnyCommand {
-  return command("detach", "Detach a floating IP from its NIC")
+  return command("detach", "Detach a floating IP from its NIC", "web-ip")
     .argument("<floating-ip>", "UUID, unique UUID prefix or name")
     .action(withIo(async (io, name) => {
       const ip = await io.post<FloatingIp>(`${await pathOf(io, name)}/detach`);

@@ -9,6 +9,7 @@ export const FLOATING_IP: Kind<FloatingIp> = {
   plural: "floating IPs",
   title: "Floating IP",
   path: "/v1/floating-ips",
+  sample: "web-ip",
   parent: "project",
   columns: [
     ["ID", (ip) => ip.id],

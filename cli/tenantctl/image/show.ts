@@ -4,7 +4,7 @@ import { withIo } from "../open-io.ts";
 import { findImage } from "./image.ts";
 
 export function show(): AnyCommand {
-  return command("show", "Show one image")
+  return command("show", "Show one image", "debian-12")
     .argument("<image>", "UUID, unique UUID prefix or name")
     .action(withIo(async (io, name) => {
       const image = await findImage(io, name);

@@ -17,7 +17,7 @@ const ACTIONS: readonly Action[] = [
 
 export function actions(): AnyCommand[] {
   return ACTIONS.map(({ verb, summary, path }) =>
-    command(verb, summary)
+    command(verb, summary, "web1")
       .argument("<instance>", NAME_HELP)
       .option(...WAIT_OPTION)
       .option(...NO_WAIT_OPTION)

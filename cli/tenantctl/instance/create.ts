@@ -16,7 +16,11 @@ import { readUserData } from "./user-data.ts";
 const SUBNET_NAME_HELP = "UUID; with --vpc also a unique UUID prefix or name";
 
 export function create(): AnyCommand {
-  return command("create", "Create an instance and wait until it runs")
+  return command(
+    "create",
+    "Create an instance and wait until it runs",
+    "--name web1 --image-id debian-12 --primary-subnet-id front --vpc web --cpu 2 --memory-bytes 4GiB",
+  )
     .requiredOption("--name <name>", "1 to 63 bytes; unique in the project")
     .requiredOption("--image-id <image>", `image of the boot disk: ${NAME_HELP}`)
     .requiredOption("--primary-subnet-id <subnet>", `subnet of the first NIC: ${SUBNET_NAME_HELP}`)

@@ -5,7 +5,7 @@ import { INSTANCE } from "./instance.ts";
 import { NO_WAIT_OPTION, operate, operationText, WAIT_OPTION } from "./operation.ts";
 
 export function remove(): AnyCommand {
-  return command("delete", "Delete a stopped or failed instance with its disks and addresses")
+  return command("delete", "Delete a stopped or failed instance with its disks and addresses", "web1")
     .argument("<instance>", NAME_HELP)
     .option("--force", "delete it in any state, without its node; for operators")
     .option(...WAIT_OPTION)

@@ -10,6 +10,7 @@ export const INSTANCE: Kind<Instance> = {
   plural: "instances",
   title: "Instance",
   path: "/v1/instances",
+  sample: "web1",
   parent: "project",
   columns: [
     ["ID", (instance) => instance.id],

@@ -11,7 +11,7 @@ import { addressesOf } from "./address.ts";
 import { hostTrouble, INSTANCE } from "./instance.ts";
 
 export function list(): AnyCommand {
-  return command("list", "List the instances of a project, or of an image")
+  return command("list", "List the instances of a project, or of an image", "--state running")
     .option("--image <image>", `only instances of this image: ${NAME_HELP}`)
     .addOption(option("--state <state>", "only instances in this state").choices(INSTANCE_STATES).argParser(parseState))
     .action(withIo(async (io, { image, state }) => {

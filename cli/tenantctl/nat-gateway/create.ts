@@ -8,7 +8,7 @@ import { resolveVpc, VPC_OPTION } from "../record/scope.ts";
 import { NAT_GATEWAY } from "./nat-gateway.ts";
 
 export function create(): AnyCommand {
-  return command("create", "Create a NAT gateway with its own public address")
+  return command("create", "Create a NAT gateway with its own public address", "--vpc web --name out")
     .requiredOption(...VPC_OPTION)
     .requiredOption("--name <name>", "1 to 63 bytes; unique in the VPC")
     .option("--description <text>", "free-form description")

@@ -7,6 +7,7 @@ export const NAT_GATEWAY: Kind<NatGateway> = {
   plural: "NAT gateways",
   title: "NAT gateway",
   path: "/v1/nat-gateways",
+  sample: "out",
   parent: "vpc",
   sends_project: true,
   columns: [

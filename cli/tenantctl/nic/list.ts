@@ -7,7 +7,11 @@ import { SUBNET } from "../subnet/subnet.ts";
 import { NIC } from "./nic.ts";
 
 export function list(): AnyCommand {
-  return command("list", "List the NICs of a project, an instance or a subnet, or the NIC with an address")
+  return command(
+    "list",
+    "List the NICs of a project, an instance or a subnet, or the NIC with an address",
+    "--instance web1",
+  )
     .option(...INSTANCE_OPTION)
     .option("--subnet <subnet>", "subnet: UUID; with --vpc also a unique UUID prefix or name")
     .option(VPC_FLAGS, "VPC in which a subnet is looked up by name")

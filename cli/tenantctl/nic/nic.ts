@@ -7,6 +7,7 @@ export const NIC: Kind<Nic> = {
   plural: "NICs",
   title: "NIC",
   path: "/v1/nics",
+  sample: "net0",
   parent: "instance",
   columns: [
     ["ID", (nic) => nic.id],

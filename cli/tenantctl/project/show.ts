@@ -5,7 +5,7 @@ import { withIo } from "../open-io.ts";
 import { needTenant, resolveProject } from "../scope.ts";
 
 export function show(): AnyCommand {
-  return command("show", "Show one project")
+  return command("show", "Show one project", "shop")
     .argument("<project>", "UUID, unique UUID prefix or name")
     .action(withIo(async (io, name) => {
       const tenant = await needTenant(io);

@@ -9,6 +9,8 @@ export type KindScope = {
   readonly singular: string;
   readonly plural: string;
   readonly path: string;
+  /** Name of a record in the examples of help. */
+  readonly sample: string;
   /** Kind of the record that contains it. That record selects the list. */
   readonly parent: "project" | "vpc" | "route-table" | "instance";
   /** Lists of this kind also send `project=`, and the server checks that it is the VPC's project. */

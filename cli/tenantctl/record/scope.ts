@@ -38,6 +38,25 @@ export function addParentOptions(made: AnyCommand, { parent, needs_vpc }: KindSc
   }
 }
 
+/** Returns the words after `list` in the example of help. */
+export function parentExample({ parent }: KindScope): string {
+  switch (parent) {
+    case "project":
+      return "";
+    case "vpc":
+      return "--vpc web";
+    case "route-table":
+      return "--vpc web --route-table public";
+    case "instance":
+      return "--instance web1";
+  }
+}
+
+/** Returns the words after a verb that acts on one record, in the example of help. */
+export function nameExample(kind: KindScope): string {
+  return `${kind.sample} ${parentExample(kind)}`.trimEnd();
+}
+
 /** Adds the argument that names a record, and the options that select where the name is looked up. */
 export function addNameArgument(made: AnyCommand, { noun, parent }: KindScope): AnyCommand {
   switch (parent) {

@@ -5,11 +5,15 @@ import { withIo } from "../open-io.ts";
 import { type Kind, withArticle } from "./kind.ts";
 import { lineOf } from "./line.ts";
 import type { Named } from "./pick.ts";
-import { addNameArgument, resolveRecord } from "./scope.ts";
+import { addNameArgument, nameExample, resolveRecord } from "./scope.ts";
 
 export function update<T extends Named>(kind: Kind<T>): AnyCommand {
   return addNameArgument(
-    command("update", `Change the name or description of ${withArticle(kind.singular)}`),
+    command(
+      "update",
+      `Change the name or description of ${withArticle(kind.singular)}`,
+      `${nameExample(kind)} --description "first try"`,
+    ),
     kind,
   )
     .option(...NAME_OPTION)

@@ -6,7 +6,7 @@ import { resolveVpc, VPC_OPTION } from "../record/scope.ts";
 import { ROUTE_TABLE } from "./route-table.ts";
 
 export function create(): AnyCommand {
-  return command("create", "Create a route table in a VPC")
+  return command("create", "Create a route table in a VPC", "--vpc web --name public")
     .option(...VPC_OPTION)
     .requiredOption("--name <name>", "1 to 63 bytes; unique in the VPC")
     .option("--description <text>", "free-form description")

@@ -7,6 +7,7 @@ export const ROUTE_TABLE: Kind<RouteTable> = {
   plural: "route tables",
   title: "Route table",
   path: "/v1/route-tables",
+  sample: "public",
   parent: "vpc",
   sends_project: true,
   columns: [

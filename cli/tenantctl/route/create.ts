@@ -7,7 +7,11 @@ import { ROUTE } from "./route.ts";
 import { resolveTarget, targetChoice } from "./target.ts";
 
 export function create(): AnyCommand {
-  return command("create", "Create a route; pass exactly one target")
+  return command(
+    "create",
+    "Create a route; pass exactly one target",
+    "--vpc web --route-table main --name default --destination 0.0.0.0/0 --target-nat-gateway out",
+  )
     .option(ROUTE_TABLE_FLAGS, "route table: UUID; with --vpc also a unique UUID prefix or name")
     .option(VPC_FLAGS, "VPC in which names are looked up")
     .requiredOption("--name <name>", "1 to 63 bytes")

@@ -7,6 +7,7 @@ export const ROUTE: Kind<Route> = {
   plural: "routes",
   title: "Route",
   path: "/v1/routes",
+  sample: "default",
   parent: "route-table",
   columns: [
     ["ID", (route) => route.id],

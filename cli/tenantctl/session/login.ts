@@ -13,7 +13,7 @@ import { USER_AGENT } from "../user-agent.ts";
 import { type SavedLogin, writeLogin } from "./saved-login.ts";
 
 export function login(summary: string): AnyCommand {
-  return command("login", summary)
+  return command("login", summary, "--username alice")
     .option("--username <name>", "log in as this user; prompts for the password")
     .option("--password-stdin", "read the password from standard input")
     .addOption(

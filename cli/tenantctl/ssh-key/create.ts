@@ -8,7 +8,7 @@ import { withIo } from "../open-io.ts";
 import { keyText, OWN_PATH } from "./ssh-key.ts";
 
 export function create(): AnyCommand {
-  return command("create", "Store your SSH public key")
+  return command("create", "Store your SSH public key", "--name laptop --public-key-file ~/.ssh/id_ed25519.pub")
     .requiredOption("--name <name>", "1 to 63 bytes; unique among your keys")
     .option("--description <text>", "free-form description")
     .option("--public-key <line>", "public key in OpenSSH form; this or --public-key-file")

@@ -6,7 +6,7 @@ import { resolveVpc, VPC_OPTION } from "../record/scope.ts";
 import { SUBNET } from "./subnet.ts";
 
 export function create(): AnyCommand {
-  return command("create", "Create a subnet in a VPC")
+  return command("create", "Create a subnet in a VPC", "--vpc web --name front --ipv4-block 10.0.1.0/24")
     .requiredOption(...VPC_OPTION)
     .requiredOption("--name <name>", "1 to 63 bytes; unique in the VPC")
     .option("--description <text>", "free-form description")

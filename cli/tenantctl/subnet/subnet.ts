@@ -7,6 +7,7 @@ export const SUBNET: Kind<Subnet> = {
   plural: "subnets",
   title: "Subnet",
   path: "/v1/subnets",
+  sample: "front",
   parent: "vpc",
   needs_vpc: true,
   columns: [

@@ -6,7 +6,7 @@ import { needProject, projectScope } from "../scope.ts";
 import { VPC } from "./vpc.ts";
 
 export function create(): AnyCommand {
-  return command("create", "Create a VPC and its main route table")
+  return command("create", "Create a VPC and its main route table", "--name web --ipv4-block 10.0.0.0/16")
     .requiredOption("--name <name>", "1 to 63 bytes; unique in the project")
     .option("--description <text>", "free-form description")
     .option("--ipv4-block <cidr>", "IPv4 block of the VPC; at least one block is required")

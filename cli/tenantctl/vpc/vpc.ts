@@ -7,6 +7,7 @@ export const VPC: Kind<Vpc> = {
   plural: "VPCs",
   title: "Vpc",
   path: "/v1/vpcs",
+  sample: "web",
   parent: "project",
   columns: [
     ["ID", (vpc) => vpc.id],

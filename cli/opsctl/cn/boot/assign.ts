@@ -4,7 +4,11 @@ import { withIo } from "../../../internal/run.ts";
 import { act, MAC_ARGUMENT } from "./record.ts";
 
 export function assign(): AnyCommand {
-  return command("assign", "Set the platform image of a machine's next netboot")
+  return command(
+    "assign",
+    "Set the platform image of a machine's next netboot",
+    "02:00:5e:00:53:01 --pi 20261121T000000Z",
+  )
     .argument(...MAC_ARGUMENT)
     .requiredOption("--pi <stamp>", "stamp of a staged platform image (opsctl pi list)")
     .action(withIo(async (io, mac, { pi }) => {

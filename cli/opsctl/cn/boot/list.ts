@@ -16,7 +16,7 @@ const COLUMNS: readonly Column<BootRecord>[] = [
 ];
 
 export function list(): AnyCommand {
-  return command("list", "List boot records")
+  return command("list", "List boot records", "--state discovered")
     .addOption(oneOf("--state <state>", "only records in this state", BOOT_RECORD_STATES))
     .action(withIo(async (io, { state }) => {
       const items = await io.all<BootRecord>(RECORDS_PATH, { state });

@@ -4,7 +4,7 @@ import { withIo } from "../../../internal/run.ts";
 import { checkMac, MAC_ARGUMENT, recordPath, recordText } from "./record.ts";
 
 export function show(): AnyCommand {
-  return command("show", "Show one boot record")
+  return command("show", "Show one boot record", "02:00:5e:00:53:01")
     .argument(...MAC_ARGUMENT)
     .action(withIo(async (io, mac) => {
       const record = await io.get<BootRecord>(recordPath(checkMac(mac)));

@@ -16,7 +16,7 @@ import { nodeFindings } from "./node-findings.ts";
 type Diagnosis = { readonly about: object; readonly title: string; readonly findings: readonly Finding[] };
 
 export function doctor(): AnyCommand {
-  return command("doctor", "Show why a node is not usable, and what to do; exit code 1 if it is not")
+  return command("doctor", "Show why a node is not usable, and what to do; exit code 1 if it is not", "cn-17")
     .argument("<node>", "UUID, unique UUID prefix or hostname; a MAC for a machine that has not announced itself")
     .action(withIo(async (io, name) => {
       const { about, title, findings } = await diagnose(io, name);

@@ -16,7 +16,11 @@ const LIMIT_S_DEFAULT = 600;
 const CONNECT_LIMIT_S_DEFAULT = 10;
 
 export function exec(): AnyCommand {
-  return command("exec", "Run a command on nodes over ssh; exit code 1 if it fails on any node")
+  return command(
+    "exec",
+    "Run a command on nodes over ssh; exit code 1 if it fails on any node",
+    "--nodes cn-17,cn-18 uptime",
+  )
     .argument("[command...]", "command for the node's shell, or with --script its arguments; put -- before it")
     .option("--nodes <nodes>", "nodes, separated by commas; may be repeated; by default every approved node", each)
     .option("--script <file>", "copy this file to each node and run it there")

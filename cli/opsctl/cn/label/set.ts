@@ -6,7 +6,7 @@ import { withIo } from "../../../internal/run.ts";
 import { resolveNode } from "../../node-name.ts";
 
 export function set(): AnyCommand {
-  return command("set", "Set the placement role of a node")
+  return command("set", "Set the placement role of a node", "cn-17 --role tenant")
     .argument("<node>", "UUID, unique UUID prefix or hostname")
     .addOption(oneOf("--role <role>", "placement role", CN_ROLES).makeOptionMandatory())
     .action(withIo(async (io, name, { role }) => {

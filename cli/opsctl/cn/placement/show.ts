@@ -5,7 +5,7 @@ import { NODE_ARGUMENT } from "../../node-name.ts";
 import { placementPath, printPlacement } from "./placement.ts";
 
 export function show(): AnyCommand {
-  return command("show", "Show the placement settings of a node")
+  return command("show", "Show the placement settings of a node", "cn-17")
     .argument(...NODE_ARGUMENT)
     .action(withIo(async (io, name) => printPlacement(io, await io.get<CnPlacement>(await placementPath(io, name)))));
 }

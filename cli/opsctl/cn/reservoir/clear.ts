@@ -3,7 +3,7 @@ import { withIo } from "../../../internal/run.ts";
 import { sendOverride } from "./override.ts";
 
 export function clear(): AnyCommand {
-  return command("clear", "Clear the memory reservoir override of a node; the cluster default applies")
+  return command("clear", "Clear the memory reservoir override of a node; the cluster default applies", "cn-17")
     .argument("<node>", "UUID, unique UUID prefix or hostname")
     .action(withIo(async (io, name) => {
       await sendOverride(io, name, { reservoir_enabled: null, reservoir_percent: null });

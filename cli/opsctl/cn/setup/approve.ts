@@ -11,7 +11,11 @@ import { proposalPath } from "./plan.ts";
 import { waitForSetup } from "./wait.ts";
 
 export function approve(): AnyCommand {
-  return layoutCommand("approve", "Approve a disk layout and start the setup; destroys the data on every disk it uses")
+  return layoutCommand(
+    "approve",
+    "Approve a disk layout and start the setup; destroys the data on every disk it uses",
+    "cn-17 --layout mirror --wait",
+  )
     .option("--hostname <hostname>", "name of the node; by default the announced one")
     .option("--yes", "do not show the plan and ask for confirmation")
     .option("--wait", "wait until the setup has ended; exit code 1 if it failed")

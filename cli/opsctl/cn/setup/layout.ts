@@ -9,8 +9,8 @@ import { type Column, tableText } from "../../../internal/table.ts";
 import { NODE_ARGUMENT } from "../../node-name.ts";
 
 /** Returns a setup verb with its node argument and layout options. */
-export function layoutCommand(name: string, summary: string) {
-  return command(name, summary)
+export function layoutCommand(name: string, summary: string, example: string) {
+  return command(name, summary, example)
     .argument(...NODE_ARGUMENT)
     .addOption(oneOf("--layout <layout>", "kind of pool", DISK_LAYOUTS))
     .option("--width <disks>", "disks per stripe; by default the tool on the node chooses", wholeNumber(0))

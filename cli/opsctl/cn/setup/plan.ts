@@ -8,7 +8,11 @@ import { resolveNode } from "../../node-name.ts";
 import { disksText, layoutCommand, type LayoutOptions, plannedLayout, poolText } from "./layout.ts";
 
 export function plan(): AnyCommand {
-  return layoutCommand("plan", "Show a node's disks and the layout that a setup would create; changes nothing")
+  return layoutCommand(
+    "plan",
+    "Show a node's disks and the layout that a setup would create; changes nothing",
+    "cn-17 --layout mirror",
+  )
     .action(withIo(async (io, name, options) => {
       const { width, spares, exclude, cache, compress, layout } = options;
       if (layout === undefined && (!cache || [width, spares, exclude, compress].some((value) => value !== undefined))) {

@@ -4,7 +4,7 @@ import { NODE_ARGUMENT } from "../../node-name.ts";
 import { changeTraits } from "./traits.ts";
 
 export function clear(): AnyCommand {
-  return command("clear", "Clear placement traits of a node")
+  return command("clear", "Clear placement traits of a node", "cn-17 gpu")
     .argument(...NODE_ARGUMENT)
     .argument("[trait...]", "names of traits; by default all")
     .action(withIo(async (io, name, names) => {

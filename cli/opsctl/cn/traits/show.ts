@@ -5,7 +5,7 @@ import { NODE_ARGUMENT } from "../../node-name.ts";
 import { printTraits, traitsPath } from "./traits.ts";
 
 export function show(): AnyCommand {
-  return command("show", "Show the placement traits of a node")
+  return command("show", "Show the placement traits of a node", "cn-17")
     .argument(...NODE_ARGUMENT)
     .action(withIo(async (io, name) => printTraits(io, await io.get<Traits>(await traitsPath(io, name)))));
 }

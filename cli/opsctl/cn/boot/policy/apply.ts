@@ -4,7 +4,11 @@ import { withIo } from "../../../../internal/run.ts";
 import { changedFields, etagOf, putPolicy, readPolicy } from "./policy.ts";
 
 export function apply(): AnyCommand {
-  return command("apply", "Replace the whole boot policy, including its allowlist and admin network")
+  return command(
+    "apply",
+    "Replace the whole boot policy, including its allowlist and admin network",
+    "--file policy.json",
+  )
     .requiredOption(
       "-f, --file <file>",
       "policy as JSON, or as TOML in a file *.toml; - for JSON on standard input",

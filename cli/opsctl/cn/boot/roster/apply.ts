@@ -5,7 +5,7 @@ import { withIo } from "../../../../internal/run.ts";
 import { ROSTER_PATH } from "./roster.ts";
 
 export function apply(): AnyCommand {
-  return command("apply", "Replace the roster")
+  return command("apply", "Replace the roster", "--file roster.json")
     .requiredOption("-f, --file <file>", "JSON array of {hostname, macs, nic_tags, aggregate}; - for standard input")
     .action(withIo(async (io, { file }) => {
       const body = await readDocument(io, file);
