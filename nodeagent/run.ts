@@ -33,7 +33,11 @@ const NO_IDENTITY = /^(0|f|-)+$/i;
 
 export function run(): AnyCommand {
   const period = wholeNumber(1);
-  return command("run", "Enrol this machine, then report to the control plane and run its jobs until stopped", "--endpoint https://berth.example --state-dir /var/lib/berth")
+  return command(
+    "run",
+    "Enrol this machine, then report to the control plane and run its jobs until stopped",
+    "--endpoint https://berth.example --state-dir /var/lib/berth",
+  )
     .requiredOption("--endpoint <url>", "address of the control plane")
     .requiredOption("--state-dir <folder>", "directory for the agent's key and state; must persist across restarts")
     .addOption(oneOf("--driver <name>", "driver of the machine", ["simulated"]).default("simulated" as const))
