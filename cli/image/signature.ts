@@ -5,8 +5,8 @@ import { Buffer } from "node:buffer";
 import { createReadStream } from "node:fs";
 import { Readable } from "node:stream";
 import type { Key, PublicKey, VerifyMessageResult } from "openpgp";
-import { armoredBlocks } from "../../src/lib/openpgp/armor.ts";
 import { goodSignature } from "../../src/lib/openpgp/good-signature.ts";
+import { readKeys as keysIn, readSignature } from "../../src/lib/openpgp/read.ts";
 import { EXIT } from "../internal/exit-code.ts";
 import { Failure } from "../internal/failure.ts";
 
@@ -24,12 +24,8 @@ export async function readKeys(
   document: Uint8Array,
   fingerprints: readonly string[] | null,
 ): Promise<Keys> {
-  const { readKeys } = await import("openpgp");
-  const keys: Key[] = await refusing(`${where} has no OpenPGP key`, async () => {
-    const blocks = armoredBlocks(document, "PGP PUBLIC KEY BLOCK");
-    if (blocks === null) return await readKeys({ binaryKeys: document });
-    return (await Promise.all(blocks.map((armoredKeys) => readKeys({ armoredKeys })))).flat();
-  });
+  const openpgp = await import("openpgp");
+  const keys = await refusing(`${where} has no OpenPGP key`, () => keysIn(openpgp, document));
   const counted = fingerprints === null ? keys : keys.filter((key) => fingerprints.includes(fingerprintOf(key)));
   if (counted.length > 0) return counted;
   const there = keys.map(fingerprintOf).join(", ") || "no key";
@@ -46,11 +42,7 @@ export async function verifyDetached(
 ): Promise<Good> {
   const openpgp = await import("openpgp");
   return await refusing(`${what}: signature rejected`, async () => {
-    const blocks = armoredBlocks(signature, "PGP SIGNATURE");
-    if (blocks !== null && blocks.length !== 1) throw new Error("more than one signature block");
-    const made = blocks === null
-      ? await openpgp.readSignature({ binarySignature: signature })
-      : await openpgp.readSignature({ armoredSignature: blocks[0]! });
+    const made = await readSignature(openpgp, signature);
     const common = { signature: made, verificationKeys: [...keys] };
     if (content instanceof Uint8Array) {
       const message = await openpgp.createMessage({ binary: content });

@@ -3,8 +3,8 @@
 // never their input. The library openpgp refuses MD5, RIPEMD and SHA-1, RSA keys below 2047 bits, and signatures dated
 // in the future.
 import * as openpgp from "openpgp";
-import { armoredBlocks } from "../../src/lib/openpgp/armor.ts";
 import { goodSignature } from "../../src/lib/openpgp/good-signature.ts";
+import { readKeys, readSignature } from "../../src/lib/openpgp/read.ts";
 import { messageOf, VendorFault } from "../fault.ts";
 import { clearSignedText } from "../parse/clear-signed.ts";
 
@@ -16,7 +16,7 @@ type Keys = readonly openpgp.PublicKey[];
  * @throws VendorFault untrusted if no key is pinned, unreadable if the document has no key
  */
 export async function pinnedKeys(what: string, document: Uint8Array, fingerprints: readonly string[]): Promise<Keys> {
-  const keys = await readKeys(document).catch((error) => {
+  const keys = await readKeys(openpgp, document).catch((error) => {
     throw new VendorFault("unreadable", `${what}: ${messageOf(error)}`);
   });
   const pinned = keys.filter((key) => fingerprints.includes(key.getFingerprint().toUpperCase()));
@@ -35,7 +35,7 @@ export async function verifyDetached(
   return await refusing(what, async () => {
     const { data, signatures } = await openpgp.verify({
       message: await openpgp.createMessage({ binary: document }),
-      signature: await readSignature(input.signature),
+      signature: await readSignature(openpgp, input.signature),
       verificationKeys: [...input.keys],
       format: "binary",
       date: now,
@@ -71,20 +71,6 @@ async function refusing<T>(what: string, work: () => Promise<T>): Promise<T> {
   } catch (error) {
     throw new VendorFault("untrusted", `${what}: signature refused: ${messageOf(error)}`);
   }
-}
-
-function readKeys(document: Uint8Array): Promise<openpgp.Key[]> {
-  const armored = armoredBlocks(document, "PGP PUBLIC KEY BLOCK");
-  return armored === null
-    ? openpgp.readKeys({ binaryKeys: document })
-    : Promise.all(armored.map((armoredKey) => openpgp.readKeys({ armoredKeys: armoredKey }))).then((all) => all.flat());
-}
-
-function readSignature(signature: Uint8Array): Promise<openpgp.Signature> {
-  const blocks = armoredBlocks(signature, "PGP SIGNATURE");
-  if (blocks === null) return openpgp.readSignature({ binarySignature: signature });
-  if (blocks.length !== 1) throw new Error("more than one signature block");
-  return openpgp.readSignature({ armoredSignature: blocks[0]! });
 }
 
 function plain(text: string): string {
