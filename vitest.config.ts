@@ -1,10 +1,11 @@
 import { defineConfig } from "vitest/config";
 import { LONG } from "./tests/long-config.ts";
+import { NETWORKS } from "./tests/networks-config.ts";
 
 export default defineConfig({
   test: {
     include: ["tests/**/*.test.ts"],
-    exclude: [...LONG],
+    exclude: [...LONG, ...NETWORKS],
     globalSetup: ["tests/support/global-setup.ts"],
     pool: "forks",
     // On two cores. Many tests wait: for a process that starts, or for a time limit that passes. Meanwhile the third works.

@@ -20,6 +20,8 @@ type Row = {
 /** Programs that `.ci/run` installs. */
 const INSTALLED = {
   "amqp-consume": program("amqp-consume", "amqp-tools"),
+  "arping": program("arping"),
+  "conntrack": program("conntrack"),
   "amqp-declare-queue": program("amqp-declare-queue", "amqp-tools"),
   "chromium": { package: "chromium", places: ["bin/chromium", "bin/chromium-browser", "bin/google-chrome"] },
   "curl": program("curl"),
@@ -31,8 +33,11 @@ const INSTALLED = {
   "iPXE for BIOS": { package: "ipxe", places: ["lib/ipxe/undionly.kpxe"] },
   "iPXE on QEMU's network card": { package: "ipxe-qemu", places: ["lib/ipxe/qemu/pxe-virtio.rom"] },
   "mandoc": program("mandoc"),
+  "nc": program("nc", "netcat-openbsd"),
+  "nft": program("nft", "nftables"),
   "nginx": program("nginx", "nginx-light"),
   "openssl": program("openssl"),
+  "ping": program("ping", "iputils-ping"),
   "python3 with pika": {
     package: "python3-pika",
     places: ["bin/python3"],
@@ -62,6 +67,7 @@ const NOT_INSTALLED = {
   "iPXE for UEFI": { package: "ipxe", places: ["lib/ipxe/snponly.efi"] },
   "kea-dhcp4": program("kea-dhcp4", "kea-dhcp4-server"),
   "mount": program("mount"),
+  "nsenter": program("nsenter", "util-linux"),
   "perfdhcp": program("perfdhcp", "kea-admin"),
   "pgbench": { package: "postgresql-contrib", places: ["bin/pgbench", "lib/postgresql/*/bin/pgbench"] },
   "PostgreSQL's tools": {

@@ -1,0 +1,135 @@
+// Compares the wanted state of a router with the observed one. Returns the commands that make them equal, as batches
+// for `ip -batch` and `bridge -batch`. `ip` accepts only one family in a batch.
+import { EXTERNAL_DEVICE, OVERLAY_DEVICE } from "./names.ts";
+import {
+  type Address,
+  FAMILIES,
+  type Family,
+  type FamilyState,
+  type Forwarding,
+  type KernelRoute,
+  type Neighbour,
+  type PolicyRule,
+  type RouterState,
+} from "./router-state.ts";
+
+export type Changes = {
+  /** Lines for `ip -4 -batch` and `ip -6 -batch`. */
+  readonly ip: Readonly<Record<Family, readonly string[]>>;
+  /** Lines for `bridge -batch`. */
+  readonly bridge: readonly string[];
+  /** Public addresses that the router gets now and must announce. */
+  readonly announced: readonly string[];
+};
+
+/** Returns the changes. Without a difference all lists are empty. */
+export function changesOf(observed: RouterState, wanted: RouterState): Changes {
+  const ip = { 4: familyLines(4, observed, wanted), 6: familyLines(6, observed, wanted) };
+  const nodes = difference(observed.nodes, wanted.nodes, forwardingKey);
+  const isPublic = ({ device }: Address) => device === EXTERNAL_DEVICE;
+  return {
+    ip,
+    bridge: [
+      ...nodes.removed.map(({ mac, underlay_address }) =>
+        `fdb del ${mac} dev ${OVERLAY_DEVICE} dst ${underlay_address} self`
+      ),
+      ...nodes.added.map(({ mac, underlay_address }) =>
+        `fdb replace ${mac} dev ${OVERLAY_DEVICE} dst ${underlay_address} self permanent`
+      ),
+    ],
+    announced: FAMILIES.flatMap((family) =>
+      difference(observed.families[family].addresses, wanted.families[family].addresses, addressKey).added
+        .filter(isPublic).map(({ address }) => address)
+    ),
+  };
+}
+
+function familyLines(family: Family, before: RouterState, after: RouterState): string[] {
+  const [observed, wanted] = [before.families[family], after.families[family]];
+  const of = <K extends keyof FamilyState>(name: K, key: (one: FamilyState[K][number]) => string) =>
+    difference<FamilyState[K][number]>(observed[name], wanted[name], key);
+  const addresses = of("addresses", addressKey);
+  const neighbours = of("neighbours", neighbourKey);
+  const rules = of("rules", ruleKey);
+  const routes = of("routes", routeKey);
+  const replaced = new Set(routes.added.map(destinationKey));
+  return [
+    // Additions come first and removals last, so that a packet that is allowed before and after always has its route.
+    ...addresses.added.map(({ device, address }) =>
+      `addr add ${address}/${prefixOf(family, device)} dev ${device}${family === 6 ? " nodad" : ""}`
+    ),
+    ...neighbours.added.map(({ device, address, mac }) =>
+      `neigh replace ${address} lladdr ${mac} dev ${device} nud permanent`
+    ),
+    ...routes.added.map((route) => `route replace ${routeText(route)} proto static`),
+    ...rules.added.map((rule) => `rule add ${ruleKey(rule)}`),
+    ...rules.removed.map((rule) => `rule del ${ruleKey(rule)}`),
+    ...routes.removed.filter((route) => !replaced.has(destinationKey(route))).map((route) =>
+      `route del ${route.destination} table ${route.table}`
+    ),
+    ...neighbours.removed
+      .filter(({ device, address }) => !wanted.neighbours.some((n) => n.device === device && n.address === address))
+      .map(({ device, address }) => `neigh del ${address} dev ${device}`),
+    ...addresses.removed.map(({ device, address }) => `addr del ${address}/${prefixOf(family, device)} dev ${device}`),
+  ];
+}
+
+type Difference<T> = { readonly added: readonly T[]; readonly removed: readonly T[] };
+
+function difference<T>(observed: readonly T[], wanted: readonly T[], key: (one: T) => string): Difference<T> {
+  const [have, want] = [new Set(observed.map(key)), new Set(wanted.map(key))];
+  return {
+    added: wanted.filter((one) => !have.has(key(one))),
+    removed: observed.filter((one) => !want.has(key(one))),
+  };
+}
+
+/** Link-local addresses of routers are in a /64. All others are single addresses. */
+function prefixOf(family: Family, device: string): number {
+  if (family === 4) return 32;
+  return device === EXTERNAL_DEVICE || device === "lo" ? 128 : 64;
+}
+
+function routeText({ table, destination, hop }: KernelRoute): string {
+  switch (hop.kind) {
+    case "blackhole":
+    case "unreachable":
+      return `${hop.kind} ${destination} table ${table}`;
+    case "device":
+      return `${destination} dev ${hop.device}${destination.includes(":") ? "" : " scope link"} table ${table}`;
+    case "gateway":
+      // An IPv4 route may lead over an IPv6 neighbour, so the gateway's family is named.
+      return `${destination} via ${hop.gateway.includes(":") ? "inet6" : "inet"} ${hop.gateway} dev ${hop.device} ` +
+        `onlink table ${table}`;
+  }
+}
+
+function addressKey({ device, address }: Address): string {
+  return `${device} ${address}`;
+}
+
+function neighbourKey({ device, address, mac }: Neighbour): string {
+  return `${device} ${address} ${mac}`;
+}
+
+function forwardingKey({ mac, underlay_address }: Forwarding): string {
+  return `${mac} ${underlay_address}`;
+}
+
+function ruleKey({ priority, from, table }: PolicyRule): string {
+  return `pref ${priority} from ${from} lookup ${table}`;
+}
+
+function destinationKey({ table, destination }: KernelRoute): string {
+  return `${table} ${destination}`;
+}
+
+function routeKey(route: KernelRoute): string {
+  const { hop } = route;
+  const target = hop.kind === "gateway"
+    ? `${hop.gateway} ${hop.device}`
+    : hop.kind === "device"
+    ? hop.device
+    : hop.kind;
+  return `${destinationKey(route)} ${target}`;
+}

@@ -1,0 +1,78 @@
+// The firewall rules of a VPC as nftables rules. All NICs of the VPC share two chains, one for each direction.
+// Established connections and replies pass before these chains are reached.
+import type { DocumentRule } from "../../src/contract/network-document.ts";
+
+/** Returns the rules of one direction in the order of their evaluation: higher priority first, then deny before allow. */
+export function orderedRules(
+  rules: readonly DocumentRule[],
+  direction: DocumentRule["direction"],
+): readonly DocumentRule[] {
+  return rules
+    .filter((rule) => rule.direction === direction && canMatch(rule))
+    .toSorted((a, b) => b.priority - a.priority || rank(a) - rank(b));
+}
+
+/** Returns false for a rule of two families, which matches no packet. nft refuses such a rule. */
+function canMatch({ protocol, source_cidr, destination_cidr }: DocumentRule): boolean {
+  const families = new Set([source_cidr, destination_cidr].filter((cidr) => cidr !== null).map(familyOf));
+  if (protocol === "icmp4") families.add("ip");
+  if (protocol === "icmp6") families.add("ip6");
+  return families.size < 2;
+}
+
+function rank({ action }: DocumentRule): number {
+  return action === "deny" ? 0 : 1;
+}
+
+/** Returns the nftables rules of one direction. An allowed packet returns from the chain. */
+export function ruleLines(rules: readonly DocumentRule[], direction: DocumentRule["direction"]): string[] {
+  return orderedRules(rules, direction).map((rule) =>
+    [
+      ...addressMatches(rule),
+      ...protocolMatches(rule),
+      "counter",
+      rule.action === "allow" ? "return" : "drop",
+      `comment "${rule.rule_id}"`,
+    ].join(" ")
+  );
+}
+
+function addressMatches({ source_cidr, destination_cidr }: DocumentRule): string[] {
+  return [
+    ...(source_cidr === null ? [] : [`${familyOf(source_cidr)} saddr ${source_cidr}`]),
+    ...(destination_cidr === null ? [] : [`${familyOf(destination_cidr)} daddr ${destination_cidr}`]),
+  ];
+}
+
+function protocolMatches({ protocol, source_ports, destination_ports, icmp_type_code }: DocumentRule): string[] {
+  switch (protocol) {
+    case "any":
+      return [];
+    case "tcp":
+    case "udp":
+      return [
+        `meta l4proto ${protocol}`,
+        ...(source_ports === null ? [] : [`th sport ${rangeText(source_ports)}`]),
+        ...(destination_ports === null ? [] : [`th dport ${rangeText(destination_ports)}`]),
+      ];
+    // The family is matched, too: the kernel lets an IPv6 packet carry the protocol number of IPv4's ICMP.
+    case "icmp4":
+      return ["meta nfproto ipv4", "meta l4proto icmp", ...typeMatches("icmp", icmp_type_code)];
+    case "icmp6":
+      return ["meta nfproto ipv6", "meta l4proto ipv6-icmp", ...typeMatches("icmpv6", icmp_type_code)];
+    default:
+      return protocol satisfies never;
+  }
+}
+
+function typeMatches(header: "icmp" | "icmpv6", of: DocumentRule["icmp_type_code"]): string[] {
+  return of === null ? [] : [`${header} type ${of.type}`, `${header} code ${of.code}`];
+}
+
+function rangeText({ low, high }: { readonly low: number; readonly high: number }): string {
+  return low === high ? `${low}` : `${low}-${high}`;
+}
+
+function familyOf(cidr: string): "ip" | "ip6" {
+  return cidr.includes(":") ? "ip6" : "ip";
+}

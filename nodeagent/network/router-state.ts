@@ -1,0 +1,229 @@
+// The state of a VPC's router namespace: addresses, neighbours, forwarding entries, policy rules and routes. The wanted
+// state follows from a document; the observed state is read from the kernel; changes.ts compares them.
+import type { DocumentRoute, DocumentSubnet, NetworkDocument } from "../../src/contract/network-document.ts";
+import { containsBlock, parseBlock } from "../../src/lib/net/ip-block.ts";
+import {
+  EXTERNAL_DEVICE,
+  GATEWAY_IPV6,
+  METADATA_IPV4,
+  OVERLAY_DEVICE,
+  routerAddress,
+  routerMac,
+  tapName,
+} from "./names.ts";
+
+export type Family = 4 | 6;
+export const FAMILIES = [4, 6] as const;
+
+/** The target of a route: packets are dropped, or leave through a device. */
+export type Hop =
+  | { readonly kind: "blackhole" | "unreachable" }
+  | { readonly kind: "device"; readonly device: string }
+  | { readonly kind: "gateway"; readonly gateway: string; readonly device: string };
+
+/** A route of a kernel table. `destination` is a block, an address, or `default`. */
+export type KernelRoute = { readonly table: number; readonly destination: string; readonly hop: Hop };
+/** A policy rule: packets from this block look up this table. */
+export type PolicyRule = { readonly priority: number; readonly from: string; readonly table: number };
+export type Address = { readonly device: string; readonly address: string };
+export type Neighbour = { readonly device: string; readonly address: string; readonly mac: string };
+/** A node behind the overlay device: packets to its router's MAC go to its underlay address. */
+export type Forwarding = { readonly mac: string; readonly underlay_address: string };
+
+export type FamilyState = {
+  readonly addresses: readonly Address[];
+  readonly neighbours: readonly Neighbour[];
+  readonly rules: readonly PolicyRule[];
+  readonly routes: readonly KernelRoute[];
+};
+export type RouterState = {
+  readonly families: Readonly<Record<Family, FamilyState>>;
+  readonly nodes: readonly Forwarding[];
+};
+
+/**
+ * Policy rules by priority. Together they make the longest prefix win over several tables: routes inside a subnet come
+ * before the VPC's NICs in the main table (300), floating IPs and public addresses come after them, and then the
+ * remaining routes of the subnet.
+ */
+const PRIORITY = { inside_subnet: 100, public_addresses: 400, other_routes: 500 } as const;
+/** Tables of the subnets: the n-th subnet has INSIDE_TABLE + n and OTHER_TABLE + n. */
+const INSIDE_TABLE = 1_000;
+const OTHER_TABLE = 5_000;
+/** The default routes of floating IPs and of the router's own public addresses. */
+const PUBLIC_TABLE = 7_000;
+export const MAIN_TABLE = 254;
+
+/** The priorities above. Other rules of the namespace are not touched. */
+export const OWN_PRIORITIES: ReadonlySet<number> = new Set(Object.values(PRIORITY));
+
+/** Returns whether a table has only routes that this module makes. */
+export function isOwnTable(table: number): boolean {
+  return table === MAIN_TABLE || (table >= INSIDE_TABLE && table <= PUBLIC_TABLE);
+}
+
+/**
+ * Returns the wanted state.
+ * @param underlay_address this node's address on the underlay
+ * @param taps names of the taps that exist; a NIC without its tap has no route here yet
+ */
+export function wantedState(
+  document: NetworkDocument,
+  underlay_address: string,
+  taps: ReadonlySet<string>,
+): RouterState {
+  const others = new Set(
+    [
+      ...document.remote_nics.map((nic) => nic.underlay_address),
+      ...document.subnets.flatMap(({ routes }) => routes.map(({ target }) => gatewayNode(target))),
+    ].filter((address): address is string => address !== null && address !== underlay_address),
+  );
+  const nodes = [...others].map((address) => ({ mac: routerMac(address), underlay_address: address }));
+  return { families: { 4: familyState(4), 6: familyState(6) }, nodes };
+
+  function familyState(family: Family): FamilyState {
+    const nics = document.local_nics.filter(({ mac }) => taps.has(tapName(mac))).map((nic) => ({
+      device: tapName(nic.mac),
+      mac: nic.mac,
+      address: family === 4 ? nic.ipv4 : nic.ipv6,
+      public_addresses: nic.floating_ips.filter((address) => familyOf(address) === family),
+    }));
+    const present = nics.filter((nic): nic is typeof nic & { address: string } => nic.address !== null);
+    const gateways = document.nat_gateways.map(({ public_address }) => public_address)
+      .filter((address) => familyOf(address) === family);
+    const floating = present.flatMap(({ public_addresses }) => public_addresses);
+    const onward = onwardGateway(family);
+    const ownPublic = document.external === null ? [] : [...floating, ...gateways];
+    return {
+      addresses: [
+        ...routerAddresses(family, nics.map(({ device }) => device)),
+        ...ownPublic.map((address) => ({ device: EXTERNAL_DEVICE, address })),
+      ],
+      neighbours: [
+        ...present.map(({ device, address, mac }) => ({ device, address, mac })),
+        ...(family === 6
+          ? [...others].map((address) => ({
+            device: OVERLAY_DEVICE,
+            address: routerAddress(address),
+            mac: routerMac(address),
+          }))
+          : []),
+      ],
+      rules: [
+        ...subnetsOf(family).flatMap(({ block, index }) => [
+          { priority: PRIORITY.inside_subnet, from: block, table: INSIDE_TABLE + index },
+          { priority: PRIORITY.other_routes, from: block, table: OTHER_TABLE + index },
+        ]),
+        // The router's own public addresses have a rule, too: otherwise the reverse-path filter drops ARP requests
+        // that the external router sends from another network.
+        ...(onward === null ? [] : [
+          ...present.filter(({ public_addresses }) => public_addresses.length > 0).map(({ address }) => address),
+          ...ownPublic,
+        ].map((from) => ({ priority: PRIORITY.public_addresses, from, table: PUBLIC_TABLE }))),
+      ],
+      routes: distinct([
+        ...present.map(({ device, address }) => ({
+          table: MAIN_TABLE,
+          destination: address,
+          hop: { kind: "device" as const, device },
+        })),
+        ...document.remote_nics.flatMap((nic) => {
+          const address = family === 4 ? nic.ipv4 : nic.ipv6;
+          return address === null
+            ? []
+            : [{ table: MAIN_TABLE, destination: address, hop: throughNode(nic.underlay_address) }];
+        }),
+        ...(onward === null ? [] : [{ table: PUBLIC_TABLE, destination: "default", hop: onward }]),
+        ...subnetsOf(family).flatMap(({ subnet, index }) => subnetRoutes(family, subnet, index)),
+      ]),
+    };
+  }
+
+  function routerAddresses(family: Family, devices: readonly string[]): Address[] {
+    if (family === 6) {
+      return [
+        { device: OVERLAY_DEVICE, address: routerAddress(underlay_address) },
+        ...devices.map((device) => ({ device, address: GATEWAY_IPV6 })),
+      ];
+    }
+    const gateways = document.subnets.map(({ gateway_ipv4 }) => gateway_ipv4).filter((address) => address !== null);
+    return [METADATA_IPV4, ...gateways].map((address) => ({ device: "lo", address }));
+  }
+
+  function subnetsOf(family: Family) {
+    return document.subnets.flatMap((subnet, index) => {
+      const block = family === 4 ? subnet.ipv4_block : subnet.ipv6_block;
+      return block === null ? [] : [{ subnet, block, index }];
+    });
+  }
+
+  function subnetRoutes(family: Family, subnet: DocumentSubnet, index: number): KernelRoute[] {
+    return [
+      // Packets to unused addresses of the VPC must not leave through a gateway.
+      ...document.blocks.filter((block) => familyOf(block) === family).map((block) => ({
+        table: OTHER_TABLE + index,
+        destination: destinationText(block),
+        hop: { kind: "unreachable" as const },
+      })),
+      ...subnet.routes.filter(({ destination }) => familyOf(destination) === family).flatMap((route) => {
+        const hop = hopOf(family, route.target);
+        const table = (isInsideSubnet(route.destination) ? INSIDE_TABLE : OTHER_TABLE) + index;
+        return hop === null ? [] : [{ table, destination: destinationText(route.destination), hop }];
+      }),
+    ];
+  }
+
+  function isInsideSubnet(destination: string): boolean {
+    const inner = parseBlock(destination);
+    return inner !== null &&
+      document.subnets.some(({ ipv4_block, ipv6_block }) =>
+        [ipv4_block, ipv6_block].some((text) => {
+          const outer = text === null ? null : parseBlock(text);
+          return outer !== null && outer.family === inner.family && containsBlock(outer, inner);
+        })
+      );
+  }
+
+  function hopOf(family: Family, target: DocumentRoute["target"]): Hop | null {
+    switch (target.kind) {
+      case "blackhole":
+        return { kind: "blackhole" };
+      case "reject":
+        return { kind: "unreachable" };
+      case "nat_gateway":
+        return target.underlay_address === underlay_address
+          ? onwardGateway(family)
+          : throughNode(target.underlay_address);
+    }
+  }
+
+  function onwardGateway(family: Family): Hop | null {
+    const { external } = document;
+    const gateway = family === 4 ? external?.gateway_ipv4 : external?.gateway_ipv6;
+    return gateway === null || gateway === undefined ? null : { kind: "gateway", gateway, device: EXTERNAL_DEVICE };
+  }
+}
+
+/** Both families reach another node through one IPv6 neighbour. */
+function throughNode(underlay_address: string): Hop {
+  return { kind: "gateway", gateway: routerAddress(underlay_address), device: OVERLAY_DEVICE };
+}
+
+function gatewayNode(target: DocumentRoute["target"]): string | null {
+  return target.kind === "nat_gateway" ? target.underlay_address : null;
+}
+
+/** Keeps the last route to each destination of a table: a tenant's route to a whole block replaces `unreachable`. */
+function distinct(routes: readonly KernelRoute[]): readonly KernelRoute[] {
+  return [...new Map(routes.map((route) => [`${route.table} ${route.destination}`, route])).values()];
+}
+
+/** Returns the destination as the kernel prints it. */
+function destinationText(block: string): string {
+  if (block === "0.0.0.0/0" || block === "::/0") return "default";
+  return block.replace(block.includes(":") ? /\/128$/ : /\/32$/, "");
+}
+
+export function familyOf(address: string): Family {
+  return address.includes(":") ? 6 : 4;
+}

@@ -1,0 +1,19 @@
+// `deno task test:networks`: the overlay network with real packets, in a user namespace. It needs Linux, iproute2 and
+// nftables.
+import { fileURLToPath } from "node:url";
+import { defineConfig } from "vitest/config";
+
+/** The files of this task. `deno task test` omits them. */
+export const NETWORKS = ["tests/networks/*.test.ts"] as const;
+
+export default defineConfig({
+  root: fileURLToPath(new URL("../", import.meta.url)),
+  test: {
+    include: [...NETWORKS],
+    pool: "forks",
+    maxWorkers: 1,
+    isolate: false,
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+  },
+});

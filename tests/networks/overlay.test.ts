@@ -1,0 +1,241 @@
+// The overlay network in the kernel: real packets between namespaces as machines, on three nodes.
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { DocumentRule } from "../../src/contract/network-document.ts";
+import { lacking } from "../support/optional-programs.ts";
+import {
+  documentOf,
+  EXTERNAL_GATEWAY,
+  INTERNET_HOST,
+  machine,
+  NAT,
+  NODE_NAMES,
+  NODES,
+  rule,
+  type TestVpc,
+} from "./documents.ts";
+import { type NetworkSite, openNetworkSite } from "./site.ts";
+
+const missing = lacking("ip", "nft", "unshare", "nsenter", "conntrack", "arping", "python3", "ping", "nc");
+
+/** VPC A has machines on two nodes and a NAT gateway on the third; VPC B has equal addresses and no gateway. */
+const A: TestVpc = {
+  vni: 4_096,
+  machines: [
+    machine("a1", "n1", { net: 1, host: 5, vpc: "a" }),
+    machine("a2", "n2", { net: 1, host: 6, vpc: "a" }),
+    machine("a3", "n2", { net: 2, host: 5, vpc: "a" }),
+    machine("a4", "n1", { net: 2, host: 6, vpc: "a" }),
+  ],
+  rules: [],
+  edge: "n3",
+  routes: [],
+};
+const B: TestVpc = {
+  vni: 4_097,
+  machines: [
+    machine("b1", "n1", { net: 1, host: 5, vpc: "b" }),
+    machine("b2", "n2", { net: 1, host: 6, vpc: "b" }),
+  ],
+  rules: [],
+  edge: null,
+  routes: [],
+};
+const FLOATING = { ipv4: "203.0.113.7", ipv6: "2001:db8::7" } as const;
+const SERVICE_PORT = 7_000;
+const INTERNET_PORT = 8_000;
+
+describe.skipIf(missing !== null)("the overlay network", () => {
+  let site: NetworkSite;
+  let drivers: Record<keyof typeof NODES, ReturnType<NetworkSite["driver"]>>;
+  let vpcA = A;
+
+  beforeAll(async () => {
+    site = await openNetworkSite();
+    drivers = { n1: site.driver("n1"), n2: site.driver("n2"), n3: site.driver("n3") };
+    await applyAll(A);
+    await applyAll(B);
+    for (const vpc of [A, B]) {
+      for (const each of vpc.machines) await site.plug(each.node, documentOf(vpc, each.node), each);
+    }
+    await applyAll(A);
+    await applyAll(B);
+    for (const name of ["a1", "a2", "b2"]) await site.serve(`vm-${name}`, SERVICE_PORT, `I am ${name}`);
+    await site.serve("inet", INTERNET_PORT, "internet");
+  });
+  afterAll(() => site?.close());
+
+  async function applyAll(vpc: TestVpc): Promise<void> {
+    for (const node of NODE_NAMES) {
+      const document = documentOf(vpc, node);
+      const concerned = document.local_nics.length > 0 || document.nat_gateways.length > 0;
+      if (concerned) await drivers[node].apply(document);
+    }
+  }
+  async function withA(change: Partial<TestVpc>): Promise<void> {
+    vpcA = { ...vpcA, ...change };
+    await applyAll(vpcA);
+  }
+  const pings = async (from: string, to: string) =>
+    (await site.inMachine(from, "ping", "-c", "1", "-W", "1", to)).code === 0;
+  const asks = async (from: string, to: string, port = SERVICE_PORT) =>
+    (await site.inMachine(from, "nc", "-w", "1", to, String(port))).out.trim();
+  const asksFromInternet = async (to: string, source: string) =>
+    (await site.onInternet("nc", "-s", source, "-w", "1", to, String(SERVICE_PORT))).out.trim();
+
+  test.each([
+    ["in one subnet, across nodes", "a1", "10.0.1.6"],
+    ["between subnets, across nodes", "a1", "10.0.2.5"],
+    ["between subnets, on one node", "a1", "10.0.2.6"],
+    ["in one subnet by IPv6", "a1", "fd00:a:1::6"],
+    ["between subnets by IPv6", "a1", "fd00:a:2::5"],
+    ["to the gateway", "a1", "10.0.1.1"],
+    ["to the IPv6 gateway", "a1", "fe80::1%eth0"],
+  ])("a packet arrives %s", async (_, from, to) => {
+    expect(await pings(from, to)).toBe(true);
+  });
+
+  test.each([
+    ["an address of the VPC that no NIC has", "a1", "10.0.1.77"],
+    ["an address that only another VPC has", "b1", "10.0.2.5"],
+    ["the internet, from a VPC without a gateway", "b1", INTERNET_HOST.ipv4],
+    ["this node on the underlay", "a1", NODES.n1],
+    ["another node on the underlay", "a1", NODES.n2],
+  ])("a packet does not reach %s", async (_, from, to) => {
+    expect(await pings(from, to)).toBe(false);
+  });
+
+  test("two VPCs with equal addresses each reach their own machine", async () => {
+    expect(await asks("a1", "10.0.1.6")).toBe("I am a2 10.0.1.5");
+    expect(await asks("b1", "10.0.1.6")).toBe("I am b2 10.0.1.5");
+  });
+
+  test("a NAT gateway sends with its public address, in both families", async () => {
+    expect(await asks("a1", INTERNET_HOST.ipv4, INTERNET_PORT)).toBe(`internet ${NAT.ipv4}`);
+    expect(await asks("a3", INTERNET_HOST.ipv4, INTERNET_PORT)).toBe(`internet ${NAT.ipv4}`);
+    expect(await asks("a1", EXTERNAL_GATEWAY.ipv6, INTERNET_PORT)).toBe(`internet ${NAT.ipv6}`);
+  });
+
+  test("an unchanged document changes nothing", async () => {
+    for (const node of NODE_NAMES) {
+      expect(await drivers[node].apply(documentOf(vpcA, node)), node).toEqual({ changes: 0, ruleset_replaced: false });
+    }
+  });
+
+  test("a floating IP translates in both directions, in both families", async () => {
+    const machines = A.machines.map((each) =>
+      each.nic_id === "a1" ? { ...each, floating_ips: [FLOATING.ipv4, FLOATING.ipv6] } : each
+    );
+    await withA({ machines });
+    expect(await asksFromInternet(FLOATING.ipv4, INTERNET_HOST.ipv4), "no rule allows it").toBe("");
+    const allow = (source_cidr: string): DocumentRule =>
+      rule({
+        ...{ direction: "inbound", action: "allow", protocol: "tcp", source_cidr },
+        destination_ports: { low: SERVICE_PORT, high: SERVICE_PORT },
+      });
+    await withA({ rules: [allow("198.51.100.0/24"), allow(`${EXTERNAL_GATEWAY.ipv6}/128`)] });
+    expect(await asksFromInternet(FLOATING.ipv4, INTERNET_HOST.ipv4)).toBe(`I am a1 ${INTERNET_HOST.ipv4}`);
+    expect(await asksFromInternet(FLOATING.ipv4, EXTERNAL_GATEWAY.ipv4), "another source").toBe("");
+    expect(await asksFromInternet(FLOATING.ipv6, EXTERNAL_GATEWAY.ipv6)).toBe(`I am a1 ${EXTERNAL_GATEWAY.ipv6}`);
+    expect(await asks("a1", INTERNET_HOST.ipv4, INTERNET_PORT)).toBe(`internet ${FLOATING.ipv4}`);
+    expect(await asks("a1", EXTERNAL_GATEWAY.ipv6, INTERNET_PORT)).toBe(`internet ${FLOATING.ipv6}`);
+    await withA({ machines: A.machines, rules: [] });
+    expect((await site.attempt(["ip", "-n", "n1-4096", "link", "show", "xt"])).code, "the device goes").not.toBe(0);
+  });
+
+  test("rules deny by block, port range, protocol and ICMP type", async () => {
+    await withA({
+      rules: [
+        rule({
+          ...{ priority: 200, direction: "inbound", action: "deny", protocol: "tcp", source_cidr: "10.0.2.0/24" },
+          destination_ports: { low: 7_000, high: 7_010 },
+        }),
+        rule({ direction: "inbound", action: "allow" }),
+        rule({
+          ...{ priority: 300, direction: "outbound", action: "deny", protocol: "tcp" },
+          destination_cidr: `${INTERNET_HOST.ipv4}/32`,
+          destination_ports: { low: INTERNET_PORT, high: INTERNET_PORT },
+        }),
+        rule({
+          ...{ priority: 300, direction: "outbound", action: "deny", protocol: "icmp4" },
+          ...{ destination_cidr: `${EXTERNAL_GATEWAY.ipv4}/32`, icmp_type_code: { type: 8, code: 0 } },
+        }),
+      ],
+    });
+    expect(await asks("a3", "10.0.1.5"), "denied, from another node").toBe("");
+    expect(await asks("a4", "10.0.1.5"), "denied, on one node").toBe("");
+    expect(await asks("a2", "10.0.1.5"), "another subnet").toBe("I am a1 10.0.1.6");
+    expect(await asks("a2", INTERNET_HOST.ipv4, INTERNET_PORT), "denied port").toBe("");
+    expect(await pings("a2", INTERNET_HOST.ipv4), "another protocol").toBe(true);
+    expect(await pings("a2", EXTERNAL_GATEWAY.ipv4), "denied ICMP type").toBe(false);
+    await withA({ rules: [] });
+  });
+
+  test("replies pass although all inbound packets are denied", async () => {
+    await withA({ rules: [rule({ direction: "inbound", action: "deny" })] });
+    expect(await pings("a1", INTERNET_HOST.ipv4)).toBe(true);
+    expect(await pings("a2", "10.0.1.5")).toBe(false);
+    await withA({ rules: [] });
+  });
+
+  test("a route drops or rejects, inside the VPC and outside", async () => {
+    await withA({
+      routes: [
+        { destination: "10.0.1.0/24", target: { kind: "blackhole" } },
+        { destination: "198.51.100.0/24", target: { kind: "reject" } },
+      ],
+    });
+    expect(await pings("a3", "10.0.1.5"), "dropped").toBe(false);
+    expect(await pings("a3", "10.0.2.6"), "its own subnet").toBe(true);
+    const rejected = await site.inMachine("a3", "ping", "-c", "1", "-W", "1", INTERNET_HOST.ipv4);
+    expect(rejected.out).toMatch(/unreachable/i);
+    await withA({ routes: [] });
+    expect(await pings("a3", "10.0.1.5")).toBe(true);
+    expect(await pings("a3", INTERNET_HOST.ipv4)).toBe(true);
+  });
+
+  test("a deny ends an open connection that it forbids", async () => {
+    await site.serveStream("a1", 7_001);
+    const open = site.inMachine("a2", "python3", "-c", STREAM, "10.0.1.5", "7001");
+    await new Promise((wake) => setTimeout(wake, 1_000));
+    await withA({ rules: [rule({ direction: "inbound", action: "deny", protocol: "tcp" })] });
+    await drivers.n1.forgetConnections(documentOf(vpcA, "n1"));
+    expect((await open).out.trim()).toBe("silence");
+    await withA({ rules: [] });
+  });
+
+  test("what an operator broke is put back", async () => {
+    await site.run(["ip", "-n", "n1-4096", "route", "del", "10.0.1.6"]);
+    await site.run(["ip", "-n", "n1-4096", "route", "add", "10.9.9.9", "dev", "vx", "proto", "static"]);
+    await site.run(["ip", "netns", "exec", "n1-4096", "nft", "flush", "chain", "inet", "berth", "rules_in"]);
+    expect(await pings("a1", "10.0.1.6")).toBe(false);
+    const applied = await drivers.n1.apply(documentOf(vpcA, "n1"));
+    expect(applied.changes).toBeGreaterThan(0);
+    expect(applied.ruleset_replaced).toBe(true);
+    expect(await pings("a1", "10.0.1.6")).toBe(true);
+    expect(await site.run(["ip", "-n", "n1-4096", "route"])).not.toContain("10.9.9.9");
+  });
+
+  test("a VPC that left the node leaves nothing", async () => {
+    expect(await drivers.n3.keepOnly(new Set())).toEqual([A.vni]);
+    expect(await site.run(["ip", "netns", "list"])).not.toMatch(/^n3-/m);
+    expect(await site.run(["ip", "-n", "n3", "-br", "link"])).not.toMatch(/^(x\d|vx)/m);
+    expect(await pings("a1", INTERNET_HOST.ipv4)).toBe(false);
+    await applyAll(vpcA);
+    expect(await pings("a1", INTERNET_HOST.ipv4)).toBe(true);
+  });
+});
+
+/** Sends a byte every 100 ms and expects it back. Prints `silence` when none came for two seconds. */
+const STREAM = `
+import socket, sys, time
+peer = socket.create_connection((sys.argv[1], int(sys.argv[2])), timeout=3)
+peer.settimeout(2)
+try:
+    for _ in range(100):
+        peer.sendall(b"x")
+        if not peer.recv(1): break
+        time.sleep(0.1)
+    print("the stream continued")
+except TimeoutError:
+    print("silence")
+`;

@@ -1,0 +1,119 @@
+// The state of a VPC's router on a node: what a document wants, and the commands that lead there.
+import { describe, expect, test } from "vitest";
+import { changesOf } from "../../../nodeagent/network/changes.ts";
+import { routerAddress, routerMac, tapName } from "../../../nodeagent/network/names.ts";
+import { FAMILIES, type RouterState, wantedState } from "../../../nodeagent/network/router-state.ts";
+import { rulesetOf } from "../../../nodeagent/network/ruleset.ts";
+import { documentOf, machine, NODES, rule, type TestVpc } from "../../networks/documents.ts";
+
+const VPC: TestVpc = {
+  vni: 4_096,
+  machines: [
+    { ...machine("a1", "n1", { net: 1, host: 5, vpc: "a" }), floating_ips: ["203.0.113.7", "2001:db8::7"] },
+    { ...machine("a2", "n1", { net: 2, host: 6, vpc: "a" }), connections_max: 1_000 },
+    machine("a3", "n2", { net: 2, host: 5, vpc: "a" }),
+  ],
+  rules: [rule({ rule_id: "rule-1", direction: "inbound", action: "allow", protocol: "tcp" })],
+  edge: "n3",
+  routes: [{ destination: "10.0.1.0/24", target: { kind: "blackhole" } }],
+};
+const NOTHING: RouterState = {
+  families: {
+    4: { addresses: [], neighbours: [], rules: [], routes: [] },
+    6: { addresses: [], neighbours: [], rules: [], routes: [] },
+  },
+  nodes: [],
+};
+const tapsOn = (vpc: TestVpc) => new Set(vpc.machines.map(({ mac }) => tapName(mac)));
+const wanted = (vpc = VPC, node: keyof typeof NODES = "n1", taps: ReadonlySet<string> = tapsOn(vpc)) =>
+  wantedState(documentOf(vpc, node), NODES[node], taps);
+
+test("a router's addresses follow from the underlay address", () => {
+  expect(routerMac("192.0.2.17")).toBe("02:be:c0:00:02:11");
+  expect(routerAddress("192.0.2.17")).toBe("fe80::be:c000:211");
+  expect(() => routerMac("fd00::1")).toThrow("fd00::1 is not an IPv4 address of an underlay");
+});
+
+test("the commands of a new router and its ruleset", () => {
+  expect(changesOf(NOTHING, wanted())).toMatchSnapshot();
+  expect(rulesetOf(documentOf(VPC, "n1"), tapsOn(VPC))).toMatchSnapshot();
+});
+
+test("the commands of the node with the NAT gateways", () => {
+  expect(changesOf(NOTHING, wanted(VPC, "n3"))).toMatchSnapshot();
+});
+
+test("an equal state needs no command", () => {
+  for (const node of ["n1", "n2", "n3"] as const) {
+    expect(changesOf(wanted(VPC, node), wanted(VPC, node))).toEqual({
+      ip: { 4: [], 6: [] },
+      bridge: [],
+      announced: [],
+    });
+  }
+});
+
+test("every command of a removed VPC takes away what an added one gave", () => {
+  const added = changesOf(NOTHING, wanted());
+  const removed = changesOf(wanted(), NOTHING);
+  for (const family of FAMILIES) {
+    expect(removed.ip[family].every((line) => / del /.test(` ${line}`))).toBe(true);
+    expect(removed.ip[family]).toHaveLength(added.ip[family].length);
+  }
+  expect(removed.announced).toEqual([]);
+});
+
+test("a NIC whose tap does not exist has no address, route or chain", () => {
+  const without = new Set([tapName(VPC.machines[1]!.mac)]);
+  const text = JSON.stringify(wanted(VPC, "n1", without)) + rulesetOf(documentOf(VPC, "n1"), without);
+  expect(text).not.toContain(tapName(VPC.machines[0]!.mac));
+  expect(text).toContain(tapName(VPC.machines[1]!.mac));
+});
+
+describe("the longest prefix wins over the tables", () => {
+  const routesTo = (destination: string, family: 4 | 6 = 4) =>
+    wanted().families[family].routes.filter((route) => route.destination === destination);
+
+  test("a route inside a subnet is looked up before the VPC's NICs", () => {
+    const [route] = routesTo("10.0.1.0/24");
+    const lookup = wanted().families[4].rules.find(({ table }) => table === route?.table);
+    expect(route?.hop).toEqual({ kind: "blackhole" });
+    // The main table has priority 300 (kernel.ts).
+    expect(lookup?.priority).toBeLessThan(300);
+    expect(lookup?.from).toBe("10.0.2.0/24");
+  });
+
+  test("the default route is looked up after the NICs, and after the VPC's own blocks", () => {
+    const tables = new Set(routesTo("default").map(({ table }) => table));
+    for (const block of routesTo("10.0.0.0/16")) {
+      expect(block.hop).toEqual({ kind: "unreachable" });
+      expect(tables).toContain(block.table);
+    }
+    const lookups = wanted().families[4].rules.filter(({ table }) => tables.has(table));
+    expect(lookups.every(({ priority }) => priority > 300)).toBe(true);
+  });
+
+  test("a tenant's route to a whole block takes the place of its protection", () => {
+    const vpc = { ...VPC, routes: [{ destination: "10.0.0.0/16", target: { kind: "blackhole" as const } }] };
+    const hops = wanted(vpc).families[4].routes
+      .filter(({ destination, table }) => destination === "10.0.0.0/16" && table === 5_001)
+      .map(({ hop }) => hop.kind);
+    expect(hops).toEqual(["blackhole"]);
+  });
+});
+
+test("a machine that moved is reached by its new node", () => {
+  const moved = {
+    ...VPC,
+    machines: VPC.machines.map((each) => each.nic_id === "a3" ? { ...each, node: "n3" as const } : each),
+  };
+  const { ip } = changesOf(wanted(VPC, "n1"), wanted(moved, "n1"));
+  const target = `via inet6 ${routerAddress(NODES.n3)} dev vx onlink table 254 proto static`;
+  expect(ip[4]).toEqual([`route replace 10.0.2.5 ${target}`]);
+});
+
+test("a public address is announced once, when the router gets it", () => {
+  const before = { ...VPC, machines: VPC.machines.map((each) => ({ ...each, floating_ips: [] })) };
+  expect(changesOf(wanted(before), wanted()).announced).toEqual(["203.0.113.7", "2001:db8::7"]);
+  expect(changesOf(wanted(), wanted(before)).announced).toEqual([]);
+});
