@@ -51,8 +51,9 @@ export type BooterOptions = {
 };
 
 const MIRROR_MS = 3_600_000;
-/** The pause after a failed refresh of the mirror; short, so that a site that is being set up does not wait an hour. */
+/** The pause after a failed refresh of the mirror. It is short, so that a new site does not wait an hour. */
 const MIRROR_RETRY_MS = 60_000;
+/** How often the cached records are written to disk. */
 const SAVE_MS = 30_000;
 
 export async function openBooter({ config, log, api: given }: BooterOptions): Promise<Booter> {
@@ -208,7 +209,9 @@ export async function openBooter({ config, log, api: given }: BooterOptions): Pr
   }
 }
 
-/** Returns the pause until the next reading of all records: ten times as long as the last one took, within limits. */
+/**
+ * Returns the pause until the next reading of all records: ten times as long as the last reading took, within limits.
+ */
 export function refreshPause_ms(took_ms: number): number {
   return Math.max(REFRESH_MS, Math.min(took_ms * 10, READING_MS - took_ms * 2));
 }

@@ -105,7 +105,7 @@ async function channelFindings({ ur }: BooterConfig): Promise<Finding[]> {
     const key = await upstreamKey(upstream_key_file);
     const [document, signature] = [await fetchSmall(fetch, url), await fetchSmall(fetch, `${url}.asc`)];
     const { files, signed_at } = await verifiedChannel({ document, signature, key, now: new Date() });
-    return [ok(`channel: ${url} names ${files.length} files, signed ${signed_at.toISOString()}`)];
+    return [ok(`channel: ${url} lists ${files.length} files, signed ${signed_at.toISOString()}`)];
   } catch (error) {
     return [fail(`channel: ${error instanceof Error ? error.message : "unknown error"}`)];
   }
@@ -154,7 +154,7 @@ function machineFinding(
   });
   const machine = `${mac} as ${client}${record === null ? "" : ` (${record.state}${record.rescue ? ", rescue" : ""})`}`;
   return decision.kind === "nothing"
-    ? warn(`${machine}: gets nothing: ${REASONS[decision.reason]}`)
+    ? warn(`${machine}: gets no answer: ${REASONS[decision.reason]}`)
     : ok(`${machine}: ${describe(decision)}`);
 }
 
@@ -168,7 +168,7 @@ const REASONS: Readonly<Record<Extract<Decision, { readonly kind: "nothing" }>["
   not_pxe: "it is not a netboot client, and answer_only_pxe is on",
   foreign_architecture: "its architecture is not x86-64",
   no_record: "the control plane has no record of it; its first DISCOVER creates one",
-  not_verified: "the control plane is away, and only enrolled nodes boot without it",
+  not_verified: "the control plane does not answer, and only enrolled nodes boot without it",
   no_address: "its record has no address",
   discovered: "its record is discovered; authorize it with opsctl",
   decommissioned: "its record is decommissioned; reactivate it with opsctl",

@@ -25,7 +25,7 @@ const webAddress = z.string().refine(
 );
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/, "must be 64 lower-case hex digits");
 const stamp = z.string().refine(isStamp, "must be 1 to 64 letters, digits, dots, underscores or hyphens");
-const path = z.string().min(1).refine((text) => !text.includes("\0"), "must be a path");
+const path = z.string().min(1).refine((text) => !text.includes("\0"), "must be a path without NUL");
 const host = z.string().regex(/^[A-Za-z0-9]([A-Za-z0-9.-]{0,252}[A-Za-z0-9])?$/, "must be a host name or an address");
 
 const Setup = z.strictObject({

@@ -24,7 +24,10 @@ export type Silence = (typeof SILENCES)[number];
 export type Question = {
   readonly client: ClientKind;
   readonly record: Pick<BootRecord, "state" | "address" | "rescue" | "assigned_pi"> | null;
-  /** True if the control plane just confirmed the record; false for a cached record while it cannot be reached. */
+  /**
+   * True if the control plane just confirmed the record; false for a cached record while the control plane is
+   * unreachable.
+   */
   readonly verified: boolean;
   readonly policy: BootSettings;
 };
@@ -38,7 +41,10 @@ export type BootSettings = {
 
 export type Decision =
   | { readonly kind: "nothing"; readonly reason: Silence }
-  /** An IP address, but no image: for a client that does not netboot, if the configuration allows it. */
+  /**
+   * The client gets an IP address but no image. This is for clients that do not netboot, if the configuration allows
+   * them.
+   */
   | { readonly kind: "lease" }
   | { readonly kind: "enrol" | "local" | "rescue"; readonly stamp: string };
 

@@ -2,18 +2,20 @@
 
 /** The DHCP lease time: longer than a netboot and a setup run. Every renewal checks the record again. */
 export const DHCP_LEASE_S = 3_600;
-/** How long a verified record is used without asking the control plane again. It is longer than reading all records
- * takes on a busy site: otherwise every packet would cause a lookup and increase the load. */
+/**
+ * How long a verified record is used without a new lookup. A reading of all records must take less time than this, also
+ * on a busy site: otherwise every packet would cause a lookup and increase the load.
+ */
 export const RECORD_FRESH_MS = 15_000;
-/** The longest time between two readings of all records, if possible. A reading applies the changes of operators. */
+/** The booter tries to read all records at least this often, so that operators' changes take effect. */
 export const READING_MS = 5_000;
-/** The shortest pause between two readings of all records. */
+/** The shortest pause between two readings of all records, also if a reading takes long. */
 export const REFRESH_MS = 2_000;
 /** The time after which an enrolled node is answered from the cache, well before stock iPXE gives up (about 10 s). */
 export const LOOKUP_MS = 1_500;
 /** The lookup limit for machines without a usable cached record, because stock iPXE listens for about 10 s. */
 export const LOOKUP_LATE_MS = 8_000;
-/** docs/limits.md: concurrent lookups at the control plane. */
+/** The largest number of lookups at the control plane at the same time. */
 export const PENDING_MAX = 1_024;
 /** How long a cached record is used while the control plane cannot be reached. */
 export const CACHE_AGE_HOURS_DEFAULT = 24;
@@ -23,8 +25,10 @@ export const RECORDS_MAX = 100_000;
 export const TICKET_S = 600;
 /** The largest number of machines whose last DISCOVER is remembered. */
 export const TRANSACTIONS_MAX = 16_384;
-/** The longest boot script. iPXE has 4,096 bytes for all arguments, and longer ones make the machine panic. 3,500 was
- * measured to be safe. */
+/**
+ * The longest boot script. iPXE has 4,096 bytes for all arguments; the machine panics if they are longer. Boots with
+ * scripts of 3,500 bytes succeeded.
+ */
 export const SCRIPT_BYTES_MAX = 3_500;
 /** The largest answer of the control plane that is read, enough for all records of a site. */
 export const ANSWER_BYTES_MAX = 67_108_864;
@@ -32,13 +36,19 @@ export const ANSWER_BYTES_MAX = 67_108_864;
 export const CALL_MS = 15_000;
 /** How often the folder of platform images is scanned. */
 export const STAGED_SCAN_MS = 10_000;
-/** docs/limits.md: connections of the HTTP server, and how long a client may read nothing. */
+/**
+ * The largest number of connections of the HTTP server, and the time after which a client that reads nothing is
+ * disconnected.
+ */
 export const HTTP_CONNECTIONS_MAX = 2_048;
 export const HTTP_STALLED_MS = 30_000;
-/** docs/limits.md: transfers of all clients together, and of one client. */
+/** The largest number of TFTP transfers at the same time, of all clients together and of one client. */
 export const TFTP_TRANSFERS_MAX = 512;
 export const TFTP_TRANSFERS_PER_CLIENT_MAX = 4;
-/** One Ethernet frame without fragments: 1,500 less 20 of IP, 8 of UDP and 4 of TFTP. */
+/**
+ * The largest TFTP block and the largest window in blocks. A block fits into one Ethernet frame: 1,500 bytes less 20 of
+ * IP, 8 of UDP and 4 of TFTP.
+ */
 export const TFTP_BLOCK_BYTES_MAX = 1_468;
 export const TFTP_WINDOW_BLOCKS_MAX = 16;
 /** The pause before unacknowledged blocks are repeated, and the number of tries before the transfer ends. */
@@ -46,21 +56,22 @@ export const TFTP_RESEND_MS = 1_000;
 export const TFTP_TRIES_MAX = 5;
 /** The largest file that the TFTP server sends. Firmware programs have some hundred kilobytes. */
 export const TFTP_FILE_BYTES_MAX = 16_777_216;
-/** The largest AMQP frame. The parser of the agent on the machines refuses larger ones. */
+/** The largest AMQP frame. The agent in the enrolment image refuses larger frames. */
 export const AMQP_FRAME_BYTES_MAX = 131_072;
-/** The largest AMQP message. An inventory has some 100 kB, the setup script less. */
+/** The largest AMQP message. An inventory has about 100 kB; the setup script has less. */
 export const AMQP_BODY_BYTES_MAX = 8_388_608;
-/** Incomplete message bodies of all AMQP connections together. */
+/** The largest total size of the incomplete message bodies of all AMQP connections. */
 export const AMQP_HELD_BYTES_MAX = 67_108_864;
+/** The interval of AMQP heartbeats. A peer that is silent for two intervals is disconnected. */
 export const AMQP_HEARTBEAT_S = 30;
-/** The longest time from accepting an AMQP connection to its successful login. */
+/** The longest time from accepting an AMQP connection to its login, and the largest number of AMQP connections. */
 export const AMQP_LOGIN_MS = 10_000;
 export const AMQP_CONNECTIONS_MAX = 4_096;
 /** The largest numbers of queues, bindings and channels of one AMQP connection; the agent uses 2, 7 and 3. */
 export const AMQP_QUEUES_MAX = 16;
 export const AMQP_BINDINGS_MAX = 64;
 export const AMQP_CHANNELS_MAX = 16;
-/** docs/limits.md: depth of nested tables. */
+/** The largest depth of nested AMQP tables. */
 export const AMQP_TABLE_DEPTH_MAX = 8;
 /** The largest number of messages that wait in one AMQP queue. */
 export const AMQP_QUEUED_MAX = 256;

@@ -52,7 +52,7 @@ export async function readSecretLine(path: string, what: string): Promise<string
   }
   try {
     const { mode } = await file.stat();
-    if ((mode & OTHERS) !== 0) throw new Error(`${what}: ${path} can be read by others; run: chmod 600 ${path}`);
+    if ((mode & OTHERS) !== 0) throw new Error(`${what}: ${path} can be read by other users; run: chmod 600 ${path}`);
     const text = (await file.readFile("utf8")).split(/\r?\n/, 1)[0] ?? "";
     if (text === "") throw new Error(`${what}: ${path} is empty`);
     return text;

@@ -42,7 +42,9 @@ export function buildProgram(terminal: Terminal, ended: (code: number) => void) 
       .option("--config <file>", "the configuration file", CONFIG_PATH)
       .option("--mac <mac>", "the MAC address of a machine")
       .addOption(
-        new Option("--client <kind>", "the client to decide for").choices(CLIENT_KINDS).default("ipxe" as const),
+        new Option("--client <kind>", "show what a client of this kind would boot").choices(CLIENT_KINDS).default(
+          "ipxe" as const,
+        ),
       )
       .option("--json", "print the findings as JSON")
       .action(async (options) => ended(await checkCommand(options, terminal))),
@@ -108,11 +110,11 @@ type BmcFlags = {
 };
 
 function redfishCommand({ out }: Terminal) {
-  const group = new Command("redfish").description("Prepare a machine's BMC for netboot")
+  const group = new Command("redfish").description("Prepare a machine for netboot through its BMC")
     .requiredOption("--host <host>", "the BMC's host name or address")
     .requiredOption("--user <user>", "the BMC's user")
     .requiredOption("--password-file <file>", "a file with the password; only its owner may read it")
-    .option("--accept-invalid-certs", "accept an untrusted certificate");
+    .option("--accept-invalid-certs", "accept a certificate that is not trusted");
   const withBmc = async (body: (bmc: Bmc) => Promise<string>) => {
     const { host, user, passwordFile, acceptInvalidCerts } = group.opts() as BmcFlags;
     const password = await readSecretLine(passwordFile, "--password-file");

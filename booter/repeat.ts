@@ -1,4 +1,6 @@
-/** Work that is repeated until `stop`, which does not wait for a run in progress: its answer may never come. */
+/**
+ * Repeated work. `stop` ends the repetition. It does not wait for a run in progress, because that run may never end.
+ */
 export type Repeated = { stop(): void };
 
 /**

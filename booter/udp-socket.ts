@@ -5,7 +5,7 @@ export type Datagram = (bytes: Uint8Array, from: RemoteInfo) => void;
 
 export type UdpSocket = {
   readonly port: number;
-  /** Reports an error to `failed` and never throws, since UDP may lose packets anyway. */
+  /** Reports an error to `failed` and never throws, because UDP may lose packets anyway. */
   send(bytes: Uint8Array, port: number, address: string): void;
   close(): Promise<void>;
 };

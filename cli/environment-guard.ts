@@ -14,7 +14,9 @@ const SEGMENT = { type: 0, flags: 4, offset: 8, address: 16, load_address: 24, s
 const MAGIC = Buffer.from("\x7fELF\x02\x01", "latin1");
 const LOADED = 1;
 const EXECUTABLE = 1;
-/** The smallest page of both architectures: only bytes in the same page are certain to be mapped with a segment. */
+/**
+ * The smallest page size of both architectures. Only bytes in the same page are certain to be mapped with a segment.
+ */
 const PAGE_BYTES = 4_096;
 const ALIGNMENT_BYTES = 16;
 

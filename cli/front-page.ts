@@ -1,6 +1,6 @@
-// The front page: version and top-level help, printed without the argument parser. Loading the parser takes longer than
-// the rest of the start, which must stay within three times the start of an empty executable. The parser uses the same
-// values (framework.ts, rootCommand), and a test compares both pages at many widths.
+// The front page: version and top-level help, printed without the argument parser. A start must take at most three
+// times as long as the start of an empty executable, and loading the parser alone takes longer than the rest of the
+// start. The parser uses the same values (framework.ts, rootCommand), and a test compares both pages at many widths.
 
 export type FrontOption = {
   readonly flags: string;

@@ -2,7 +2,7 @@
 // vendor, or keep the vendor's last good files (see the table in README.md).
 
 export type FaultKind =
-  /** 404 or 410: the vendor does not have it. */
+  /** 404 or 410: the vendor does not have the document. */
   | "gone"
   /** No response, a timeout, a TLS failure, 429 or 5xx: a retry may help. */
   | "transient"
@@ -15,13 +15,13 @@ export type FaultKind =
   /** The build uses recorded responses, which do not contain this URL. */
   | "not_recorded"
   /**
-   * The data of one build contradict each other. The release keeps its last state; an image that is not the default is
-   * only left out.
+   * The data about one build contradict each other. If the fault concerns the default image, the release keeps its last
+   * state; otherwise only the image is left out.
    */
   | "held"
   /** A signature is bad, a document is older than the last accepted one, or two documents contradict each other. */
   | "untrusted"
-  /** Signatures are required, and no key is pinned for this one. Treated like `held`. */
+  /** Signatures are required, but no key is pinned for this signature. Treated like `held`. */
   | "unverifiable";
 
 export class VendorFault extends Error {

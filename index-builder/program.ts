@@ -24,7 +24,10 @@ export type Program = {
   run(argv: readonly string[]): Promise<ExitCode>;
 };
 
-/** The environment variable with the passphrase of the signing key: all users of a machine can see arguments. */
+/**
+ * The environment variable with the passphrase of the signing key. It is not an argument, because all users of a
+ * machine can see arguments.
+ */
 const PASSPHRASE_VARIABLE = "INDEX_SIGN_PASSPHRASE";
 
 export function buildProgram(terminal: Terminal): Program {
@@ -32,22 +35,22 @@ export function buildProgram(terminal: Terminal): Program {
   const root = new Command("index-builder").description("Build an image index from the vendors' publications");
   root.addCommand(
     new Command("vendors").description("List the vendors in the order of publication")
-      .option("--json", "print a JSON array, for a matrix of jobs")
+      .option("--json", "print a JSON array, for example for a matrix of CI jobs")
       .action(({ json }) => {
         const ids = VENDORS.map(({ id }) => id);
         terminal.out(json === true ? JSON.stringify(ids) : ids.join("\n"));
       }),
   );
   root.addCommand(
-    withWeb(new Command("vendor").description("Build one vendor into a fragment"))
+    withWeb(new Command("vendor").description("Build one vendor's part of the index into a folder, the fragment"))
       .argument("<name>", "a vendor's id")
       .requiredOption("--previous <site>", "the site to take dates, archives and trust state from")
-      .requiredOption("--out <fragment>", "the folder to write; an existing one is removed first")
+      .requiredOption("--out <fragment>", "the folder to write; an existing folder is removed first")
       .action(async (name, options) => void (code = await vendorCommand(name, options))),
   );
   root.addCommand(
-    withOutput(new Command("assemble").description("Merge fragments into a site; vendors without a fragment stay"))
-      .argument("<fragment...>", "folders written by `vendor`; a folder without v1/ is skipped")
+    withOutput(new Command("assemble").description("Merge fragments into a site; the images of other vendors stay"))
+      .argument("<fragment...>", "folders that `vendor` wrote; a folder without v1/ is skipped")
       .requiredOption("--site <site>", "the site to write")
       .option("--json", "print a JSON summary on stdout")
       .action(async (fragments, options) => void (code = await assembleCommand(fragments, options))),
@@ -107,14 +110,14 @@ export function buildProgram(terminal: Terminal): Program {
     for (const folder of folders) {
       try {
         const found = await readFragment(folder);
-        if (found === null) terminal.line(`${folder}: skipped: it has no v1/`);
+        if (found === null) terminal.line(`${folder}: skipped, because it has no folder v1/`);
         for (const [id, part] of found ?? []) parts.set(id, part);
       } catch (error) {
         unreadable.push(`${folder}: ${messageOf(error)}`);
         terminal.line(`${folder}: ${messageOf(error)}`);
       }
     }
-    if (parts.size === 0) throw new TreeProblem("no fragment could be used: nothing was written");
+    if (parts.size === 0) throw new TreeProblem("no fragment could be used, so nothing was written");
     const setting = { now: new Date(), signing_key: await signingKeyOf(options) };
     const writing = await withSite(site, (before, published) => writeSite(site, published, { before, parts, setting }));
     const ended = finish({ outcomes: [], writing: writing ?? { kind: "busy" }, json: options.json === true }, terminal);
@@ -140,7 +143,7 @@ export function buildProgram(terminal: Terminal): Program {
 
   async function verifyCommand(path: string, options: { key?: string; json?: true }): Promise<ExitCode> {
     const files = await readTreeFiles(path);
-    if (files === null) throw new TreeProblem(`${path}: there is no index in it`);
+    if (files === null) throw new TreeProblem(`${path}: contains no index`);
     const key = options.key === undefined ? null : await readFile(options.key);
     const problems = [...checkFiles(files, EXPECTED), ...await checkSums(files, { key, now: new Date() })];
     if (options.json === true) terminal.out(JSON.stringify({ files: files.size, problems }, null, 2));
@@ -171,7 +174,7 @@ function withWeb<A extends unknown[], O extends Record<string, unknown>>(command
   return command
     .option(
       "--recorded <folder>",
-      "read recorded responses instead of the internet (repeatable; the first folder with an address wins)",
+      "read recorded responses instead of the internet (repeatable; the first folder that has a URL wins)",
       collect,
       [],
     )
@@ -200,7 +203,7 @@ function collect(value: string, before: string[]): string[] {
 function moment(text: string): Date {
   const date = new Date(text);
   if (!/^\d{4}-\d{2}-\d{2}T.+Z$/.test(text) || Number.isNaN(date.getTime())) {
-    throw new UsageProblem(`--at ${text}: not a UTC time such as 2026-10-09T05:17:00Z`);
+    throw new UsageProblem(`--at ${text}: must be a UTC time such as 2026-10-09T05:17:00Z`);
   }
   return date;
 }

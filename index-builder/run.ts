@@ -24,7 +24,7 @@ export type RunSetting = {
   /** True if the responses are recorded, so that retries do not pause. */
   readonly recorded: boolean;
   readonly signing_key: SigningKey | null;
-  /** Vendors whose older documents and changed bytes the operator accepts in this run. */
+  /** The vendors whose older documents and changed bytes the operator accepts in this run. */
   readonly accepted: readonly string[];
 };
 export type Before = { readonly tree: Tree | null; readonly trust: TrustState; readonly files: Files | null };

@@ -18,7 +18,7 @@ export type Vendor = {
   readonly plain_http_hosts?: readonly string[];
   /** Name of the product at endoflife.date, or null. Releases of its ended cycles are left out. */
   readonly end_of_life_product: string | null;
-  /** Lists candidates, newest first. Includes unsupported ones: the core leaves those out. */
+  /** Lists candidates, newest first. The list includes unsupported candidates, which the core leaves out. */
   readonly list: (visit: Visit) => Promise<readonly Candidate[]>;
 };
 
@@ -39,19 +39,22 @@ export type Candidate = {
 };
 
 export type Resolved = {
-  /** The release to which a channel points (required for a channel). For others, a version or title known only now. */
+  /**
+   * For a channel: the release to which it points (required). For other candidates: a version or title that only
+   * `resolve` found.
+   */
   readonly release?: { readonly id: string; readonly version: string | null; readonly title: string };
   /** Current builds, newest first; at least one. Most vendors have exactly one. */
   readonly builds: readonly BuildDraft[];
   /**
    * Lists the final builds of ended point releases in the vendor's vault. A build that is in the tree is never resolved
-   * again, so this visit allows no gaps: an incomplete build is left out, and a later run adds it. A fault of the vault
-   * does not fail the vendor.
+   * again, so an archived build must be complete. An incomplete build is left out, and a later run adds it. A fault of
+   * the vault does not fail the vendor.
    */
   readonly archive?: (visit: Visit) => Promise<readonly ArchiveCandidate[]>;
 };
 export type ArchiveCandidate = {
-  /** The ended point release. The index keeps one archived build of each. */
+  /** The ended point release. The index keeps one archived build of each point release. */
   readonly point_release: string;
   /** Returns the build, or null if the vault has no suitable image. */
   readonly resolve: () => Promise<BuildDraft | null>;
@@ -62,7 +65,7 @@ export type BuildDraft = {
   readonly point_release: string | null;
   /** Time in RFC 3339, if the vendor publishes it. */
   readonly published_at?: string | null;
-  /** The default artifact is first. If it is missing at the vendor, the release is left out. */
+  /** The default artifact is first. If the vendor does not have it, the release is left out. */
   readonly artifacts: readonly ArtifactDraft[];
 };
 
@@ -104,9 +107,9 @@ export type ChecksumDocument = {
   readonly algorithm: DigestAlgorithm;
   readonly signature: DocumentSignature | null;
   /**
-   * Name of the document's series ("noble amd64 SHA256SUMS"), required if every issue has its own URL; default: the
-   * URL. In a series, an issue that was signed before the last accepted one is refused as a rollback. So two documents
-   * of one run must not share a series: for example, each architecture has its own.
+   * Name of the document's series ("noble amd64 SHA256SUMS"). The default is the URL; a name is required if every issue
+   * has its own URL. In a series, an issue that was signed before the last accepted issue is refused as a rollback. So
+   * two documents of one run must not share a series: for example, each architecture has its own series.
    */
   readonly series?: string;
 };
@@ -147,11 +150,11 @@ export type Visit = {
   sizes(document: ChecksumDocument): Promise<ReadonlyMap<string, number>>;
   /**
    * Runs `work` for an optional part of a release, such as another architecture. Returns null if the vendor does not
-   * have it (404). Also returns null, with a warning, if it is not recorded or no attempt got a response; the core then
-   * keeps the images of the previous tree.
+   * have the part (404). Also returns null, with a warning, if the part is not recorded or no attempt got a response.
+   * The core then keeps the images of the previous tree.
    */
   optional<T>(what: string, work: () => Promise<T>): Promise<T | null>;
-  /** Returns whether the vendor has a file; for optional files beside an image. */
+  /** Returns whether the vendor has a file. Used for optional files beside an image. */
   exists(url: string): Promise<boolean>;
   /** Returns whether a cycle of this vendor's product has ended according to endoflife.date; null if it is unknown. */
   ended(cycle: string): Promise<boolean | null>;

@@ -47,7 +47,10 @@ export type Channel = {
   confirms: boolean;
   published: number;
   sending: Sending | null;
-  /** True after the booter closed the channel. It then ignores everything on it except the client's close-ok. */
+  /**
+   * True after the booter closed the channel. The booter then ignores all frames on the channel except the client's
+   * close-ok.
+   */
   closing: boolean;
 };
 
@@ -75,7 +78,10 @@ export function newChannel(number: number): Channel {
   };
 }
 
-/** Reads a content header. It allocates no memory for the size in the header: body bytes are kept as they arrive. */
+/**
+ * Reads a content header. Allocates no memory for the size that the header claims: body bytes are stored as they
+ * arrive.
+ */
 export function takeHeader(sending: Sending, payload: Buffer): void {
   const reader: Reader = readerOf(payload);
   reader.u16();

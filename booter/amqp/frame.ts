@@ -42,10 +42,14 @@ export function newFrameCutter(): FrameCutter {
         const stream = whole();
         const size = stream.readUInt32BE(3);
         if (size > AMQP_FRAME_BYTES_MAX) throw new AmqpFault(FRAME_ERROR, "a frame is longer than frame-max");
-        if (![METHOD, HEADER, BODY, HEARTBEAT].includes(stream[0]!)) throw new AmqpFault(FRAME_ERROR, "not a frame");
+        if (![METHOD, HEADER, BODY, HEARTBEAT].includes(stream[0]!)) {
+          throw new AmqpFault(FRAME_ERROR, "the received bytes are not an AMQP frame");
+        }
         needed = size + AROUND;
         if (length < needed) return frames;
-        if (stream[size + 7] !== END) throw new AmqpFault(FRAME_ERROR, "a frame does not end where its size says");
+        if (stream[size + 7] !== END) {
+          throw new AmqpFault(FRAME_ERROR, "a frame has no end mark after the size in its header");
+        }
         frames.push({ type: stream[0]!, channel: stream.readUInt16BE(1), payload: stream.subarray(7, 7 + size) });
         held = [stream.subarray(size + AROUND)];
         length -= size + AROUND;

@@ -13,7 +13,10 @@ export type SessionPort = {
   /** Reserves memory for message bodies; a negative number releases it. Returns false at the limit of the broker. */
   hold(bytes: number): boolean;
   opened(): void;
-  /** Called when the machine's request queue gets its first consumer (`is` is true) or loses its last (false). */
+  /**
+   * Called when the machine's request queue gets its first consumer (`is` is true) or loses its last consumer (`is` is
+   * false).
+   */
   consuming(server_uuid: string, is: boolean): void;
   published(key: string, body: Buffer): void;
 };
@@ -28,7 +31,7 @@ export type SessionState = {
 };
 
 export const TOPIC = "amq.topic";
-/** Removes consumers. Calls `consuming` when the request queue loses its last one. */
+/** Removes consumers. Calls `consuming` when the request queue loses its last consumer. */
 export function dropConsumers(queue: Queue, which: (each: Queue["consumers"][number]) => boolean, state: SessionState) {
   const before = queue.consumers.length;
   const kept = queue.consumers.filter((each) => !which(each));

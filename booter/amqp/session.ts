@@ -117,14 +117,18 @@ export function newSession(port: SessionPort): Session {
     const { sending } = channel;
     if (sending === null) throw new AmqpFault(COMMAND_INVALID, "message content arrived without basic.publish");
     if (type === HEADER) {
-      if (sending.properties !== null) throw new AmqpFault(COMMAND_INVALID, "a second header for one message");
+      if (sending.properties !== null) throw new AmqpFault(COMMAND_INVALID, "a message has a second content header");
       takeHeader(sending, payload);
     } else if (type === BODY) {
-      if (sending.properties === null) throw new AmqpFault(COMMAND_INVALID, "a body without its header");
+      if (sending.properties === null) {
+        throw new AmqpFault(COMMAND_INVALID, "a message body arrived before its content header");
+      }
       if (sending.received + payload.length > sending.size) {
         throw new AmqpFault(COMMAND_INVALID, "the message body is longer than the size in its header");
       }
-      if (!port.hold(payload.length)) throw new AmqpFault(RESOURCE_ERROR, "no memory for the message", "channel");
+      if (!port.hold(payload.length)) {
+        throw new AmqpFault(RESOURCE_ERROR, "the broker has no memory left for message bodies", "channel");
+      }
       held += payload.length;
       sending.received += payload.length;
       // Copies the payload, because it is a view into a larger buffer that would otherwise stay in memory.

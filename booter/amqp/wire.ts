@@ -29,7 +29,7 @@ export type Reader = {
   u8(): number;
   u16(): number;
   u32(): number;
-  /** Not exact above 2^53, which no length here reaches. */
+  /** The value is not exact above 2^53; no length here is that large. */
   u64(): number;
   shortText(): string;
   longBytes(): Buffer;

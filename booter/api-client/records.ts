@@ -1,7 +1,7 @@
 // The cache of boot records. A record that the control plane confirmed in the last seconds is used at once; for any
 // other machine the booter asks the control plane. If no answer comes in time, an enrolled node gets its cached record,
-// if that is within its age limit, marked as not verified. Any other machine waits for the control plane. An answer
-// that is too late for this packet is used for the next one.
+// marked as not verified, unless the record is past its age limit. Any other machine waits for the control plane. An
+// answer that is too late for one packet is used for the next.
 //
 // The cache survives a restart, because the control plane may run on nodes that need this booter to boot. The cached
 // record of an enrolled node contains the root password hash of its last boot: without it, the node would boot with the
@@ -45,7 +45,9 @@ export type RecordsOptions = {
   readonly late_ms?: number;
 };
 
-/** Extra time before a call is given up that ignores its own time limit, for example when name resolution hangs. */
+/**
+ * A call may ignore its own time limit, for example if name resolution hangs. It is abandoned after this extra time.
+ */
 const GRACE_MS = 250;
 const NOT_FOUND: Found = { facts: null, verified: false };
 
@@ -78,13 +80,13 @@ export function openRecords(options: RecordsOptions): Records {
     return age_ms >= 0 && age_ms <= cache_age_ms;
   }
 
-  /** Returns the cached record, for use while the control plane is away. */
+  /** Returns the cached record, for use while the control plane is unreachable. */
   function fromCache(mac: string): Found {
     const found = known.get(mac);
     return found !== undefined && isUsable(found) ? { facts: found.facts, verified: false } : NOT_FOUND;
   }
 
-  /** Returns a listed record with the cached password hash if it is of the same node: lists contain no hash. */
+  /** Returns a listed record with the cached password hash if both belong to the same node: lists contain no hash. */
   function withKnownSecret(facts: BootFacts): BootFacts {
     const before = known.get(facts.mac)?.facts;
     if (before === undefined || before.server_uuid !== facts.server_uuid) return facts;

@@ -71,8 +71,10 @@ const CLIENT_PORT = 68;
 const MESSAGE_BYTES_MAX = 1_472;
 const MESSAGE_BYTES_MIN = 576;
 const IP_AND_UDP_BYTES = 28;
-/** PXE_DISCOVERY_CONTROL = 8 makes the client load the file of this reply and ask no other server (PXE 2.1). Without
- * it, edk2 waits for an answer from port 4011 forever if the class is PXEClient (PXE-E16). */
+/**
+ * PXE_DISCOVERY_CONTROL = 8 makes the client load the file of this reply and ask no other server (PXE 2.1). Without it,
+ * edk2 with class PXEClient waits forever for an answer from port 4011 (PXE-E16).
+ */
 const PXE_CLASS: readonly Option[] = [[60, ascii("PXEClient")], [43, Uint8Array.of(6, 1, 8, 255)]];
 const HTTP_CLASS: readonly Option[] = [[60, ascii("HTTPClient")]];
 /** An option of iPXE that makes it accept this offer at once, without waiting for a proxy DHCP offer. */
@@ -101,7 +103,7 @@ export function answerDhcp(question: DhcpQuestion): DhcpAnswer {
     const named = addressOption(packet, 54);
     if (packet.options.has(54) && named !== server) return silent("other_server");
     const asked = packet.options.has(50) ? addressOption(packet, 50) : packet.ciaddr;
-    // ciaddr is checked, too, because the reply is sent to it.
+    // ciaddr is checked too, because the reply is sent to that address.
     if (asked !== address || (packet.ciaddr !== 0 && packet.ciaddr !== address)) return silent("other_address");
   }
   const file = decision.kind === "lease" ? "" : question.bootFile(client.kind, segment.address);
@@ -117,8 +119,9 @@ function relayIsKnown(giaddr: number, address: number, prefix_len: number, { rel
 }
 
 /**
- * Picks the booter's segment that is near the machine, otherwise the first one. Returns null if the reply would be a
- * broadcast and no segment is near: a broadcast must be sent on the machine's own segment.
+ * Picks the booter's segment in the network of the machine or its relay, otherwise the first segment. Returns null if
+ * the reply would be a broadcast and no segment is in that network: a broadcast must be sent on the machine's own
+ * segment.
  */
 function segmentOf({ giaddr, ciaddr }: DhcpPacket, address: number, { segments }: DhcpRules): Segment | null {
   const near = segments.find((each) => sameNetwork(ipv4Number(each.address) ?? 0, giaddr || address, each.prefix_len));
@@ -173,7 +176,10 @@ function reply(parts: ReplyParts): Uint8Array<ArrayBuffer> | null {
   });
 }
 
-/** Repeats the client's class: UEFI HTTP ignores an offer without it, and PXE needs class and option 43, or neither. */
+/**
+ * Repeats the client's class. UEFI HTTP ignores an offer without the class. PXE needs both the class and option 43, or
+ * neither.
+ */
 function classOptions({ kind, class: asked }: DhcpClient): readonly Option[] {
   if (kind === "uefi_http") return HTTP_CLASS;
   return asked.startsWith("PXEClient") ? PXE_CLASS : [];

@@ -125,8 +125,9 @@ export type ReplyFields = {
   readonly options: readonly (readonly [number, Uint8Array])[];
 };
 
-/** Replies are padded to the length of a BOOTP packet: relays drop shorter ones (opnsense #7744). */
+/** Replies are padded to the length of a BOOTP packet, because relays drop shorter replies (opnsense #7744). */
 const REPLY_BYTES_MIN = 300;
+/** The longest name in the field `file`, which has 128 bytes with its final NUL. */
 const FILE_CHARS_MAX = 127;
 
 export function writeReply(fields: ReplyFields): Uint8Array<ArrayBuffer> {

@@ -1,6 +1,6 @@
-// The DHCP sockets. One socket receives on every interface. Another one per segment is bound to the booter's address
-// there and sends, because the bound address decides on which interface a broadcast is sent. Renewals and relayed
-// packets arrive at the bound sockets, so all sockets call the same function.
+// The DHCP sockets. One socket receives on every interface. A second socket for each segment is bound to the booter's
+// address on the segment. It sends the replies, because the bound address decides on which interface a broadcast is
+// sent. Renewals and relayed packets arrive at the bound sockets, so all sockets call the same function.
 import type { Counters } from "../counters.ts";
 import type { BootSettings } from "../decision.ts";
 import type { Log } from "../log.ts";
@@ -124,7 +124,10 @@ export function dhcpHandler(options: Omit<DhcpOptions, "listen" | "port">, send:
 
 type Asked = { readonly packet: DhcpPacket; readonly client: DhcpClient; readonly source: DhcpSource };
 
-/** Returns the client of the packet, or the client of its DISCOVER if this is a REQUEST that does not identify one. */
+/**
+ * Returns the client of the packet. If the packet is a REQUEST that does not identify its client, returns the client of
+ * the machine's last DISCOVER.
+ */
 function remembered(packet: DhcpPacket, identity: DhcpClient, transactions: Transactions): DhcpClient {
   if (packet.type !== REQUEST || identity.kind !== "plain") return identity;
   const last = transactions.last(packet.mac);

@@ -81,15 +81,16 @@ function ticketOf(text: string, asked: HttpAsked, options: RouteOptions): Ticket
   return null;
 }
 
-/** Logs and counts a refused request for a boot script. A machine that boots normally never causes one. */
+/** Logs and counts a refused request for a boot script. A machine that boots normally never causes such a request. */
 function alarm(reason: string, fields: Readonly<Record<string, string>>, { counters, log }: RouteOptions): void {
   counters.count("http_refused_total", { reason });
   log("http.refused", { ...fields, reason });
 }
 
 /**
- * Asks the control plane for the record, because the root password may have just changed. If it cannot be reached, the
- * cached record is used: without a password hash, the machine would boot with the default password of its image.
+ * Asks the control plane for the record, because the root password may have just changed. If the control plane does not
+ * answer, the cached record is used: without a password hash, the machine would boot with the default password of its
+ * image.
  */
 async function latest(mac: string, { records }: RouteOptions): Promise<Found> {
   const asked = await records.find(mac, {});

@@ -79,11 +79,15 @@ function watchEnd(res: ServerResponse, ended: (whole: boolean) => void): void {
 
 async function answerOf(req: IncomingMessage, { handler }: HttpOptions): Promise<HttpAnswer> {
   const method = req.method ?? "";
-  if (method !== "GET" && method !== "HEAD" && method !== "POST") return textAnswer(405, "GET, HEAD or POST\n");
+  if (method !== "GET" && method !== "HEAD" && method !== "POST") {
+    return textAnswer(405, "the method must be GET, HEAD or POST\n");
+  }
   const url = req.url ?? "";
-  if (!url.startsWith("/") || url.length > URI_BYTES_MAX) return textAnswer(400, "not a path\n");
+  if (!url.startsWith("/") || url.length > URI_BYTES_MAX) {
+    return textAnswer(400, "the path does not start with / or is too long\n");
+  }
   const body = method === "POST" ? await bodyOf(req) : new Uint8Array(0);
-  if (body === null) return textAnswer(413, "too long\n");
+  if (body === null) return textAnswer(413, "the body is too long\n");
   return await handler({
     method,
     path: url.split("?", 1)[0]!,
@@ -151,7 +155,10 @@ function drained(res: ServerResponse, stalled_ms: number): Promise<void> {
     };
     const taken = () => settle();
     const gone = () => settle(new Error("the client disconnected"));
-    const timer = setTimeout(() => settle(new Error(`the client read nothing for ${stalled_ms} ms`)), stalled_ms);
+    const timer = setTimeout(
+      () => settle(new Error(`the client has not read the answer for ${stalled_ms} ms`)),
+      stalled_ms,
+    );
     res.once("drain", taken);
     res.once("close", gone);
   });

@@ -1,6 +1,6 @@
 // The install channel for a site without internet access: channel.json, its detached signature, and the files that it
-// lists with their SHA-256. The booter serves a channel only after it verified all of it, and only if the channel is
-// not older than the last one.
+// lists with their SHA-256. The booter serves a channel only after it verified the signature and every file, and only
+// if the channel is not older than the newest channel that it accepted.
 import { armoredBlocks } from "../../src/lib/openpgp/armor.ts";
 import { asDigest } from "../../src/lib/crypto/digest-hex.ts";
 import { goodSignature } from "../../src/lib/openpgp/good-signature.ts";
@@ -64,7 +64,7 @@ function filesOf(document: Uint8Array): readonly ChannelFile[] {
     if (typeof name !== "string" || !NAME.test(name)) throw new Error("a file has an invalid name");
     if (hash === null) throw new Error(`${name} has no SHA-256`);
     if (!Number.isSafeInteger(bytes) || Number(bytes) < 0 || Number(bytes) > CHANNEL_FILE_BYTES_MAX) {
-      throw new Error(`${name} has no size`);
+      throw new Error(`${name} has no valid size in bytes`);
     }
     return { name, sha256: hash, bytes: Number(bytes) };
   });

@@ -1,6 +1,7 @@
 // Fetches the channel, stores its files by their SHA-256, and serves verified files. A new channel replaces the old one
-// only when all its files are stored, and only if it was not signed before the newest channel ever accepted. This limit
-// is kept across restarts and if stored files are lost. To return to an older channel, remove the folder.
+// only after all its files are stored, and only if it was not signed before the newest channel ever accepted. The
+// booter remembers that signing time across restarts, even if stored files are lost. To return to an older channel,
+// remove the folder.
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";

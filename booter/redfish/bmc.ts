@@ -36,7 +36,7 @@ export class BmcFault extends Error {
 const ANSWER_BYTES_MAX = 4_194_304;
 const REQUEST_MS = 30_000;
 const SESSIONS = "/redfish/v1/SessionService/Sessions";
-/** Statuses with which a BMC answers that does not support sessions. */
+/** Statuses of the answers of a BMC that does not support sessions. */
 const NO_SESSIONS: ReadonlySet<number> = new Set([404, 405, 501]);
 
 export async function openBmc(options: BmcOptions): Promise<Bmc> {
@@ -74,7 +74,7 @@ export async function openBmc(options: BmcOptions): Promise<Bmc> {
     const before = await expect("GET", path);
     const named = before.body["@odata.etag"];
     const etag = before.headers.etag ?? (typeof named === "string" ? named : undefined);
-    // Tries the ETag as received, then as a strong one, then none. If the BMC sent no ETag, tries none, then "*".
+    // Tries the ETag as received, then as a strong ETag, then no ETag. If the BMC sent no ETag, tries none, then "*".
     const tries: (string | null)[] = etag === undefined
       ? [null, "*"]
       : etag.startsWith("W/")
@@ -88,7 +88,7 @@ export async function openBmc(options: BmcOptions): Promise<Bmc> {
         if (!about_etag || index === tries.length - 1) throw error;
       }
     }
-    throw new BmcFault(`PATCH ${path}: refused`);
+    throw new BmcFault(`PATCH ${path}: the BMC refused the change with and without an ETag`);
   }
 
   const basic = { authorization: `Basic ${Buffer.from(`${options.user}:${options.password}`).toString("base64")}` };

@@ -1,4 +1,5 @@
-// The Redfish actions of the booter. Each handles quirks of vendors. A one-time boot override never sets a boot mode.
+// The Redfish actions of the booter. Each action handles the differences between vendors. A one-time boot override
+// never sets a boot mode.
 import { type Bmc, BmcFault } from "./bmc.ts";
 
 export const BOOT_TARGETS = ["uefi-http", "pxe"] as const;
@@ -75,7 +76,7 @@ export async function setOnetimeBoot(bmc: Bmc, target: BootTarget): Promise<stri
   const allowed = bagOf(system.Boot)["BootSourceOverrideTarget@Redfish.AllowableValues"];
   if (Array.isArray(allowed) && !allowed.includes(wanted)) {
     const hint = target === "uefi-http" && allowed.includes("Pxe") ? "; try --target pxe" : "";
-    throw new BmcFault(`the BMC cannot boot from ${wanted} once (it can: ${allowed.join(", ")})${hint}`);
+    throw new BmcFault(`the BMC cannot boot from ${wanted} once (it offers: ${allowed.join(", ")})${hint}`);
   }
   const change = { Boot: { BootSourceOverrideEnabled: "Once", BootSourceOverrideTarget: wanted } };
   const future = linkOf(bagOf(system["@Redfish.Settings"]).SettingsObject);

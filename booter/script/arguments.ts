@@ -33,8 +33,8 @@ export function kernelLine(parts: ArgumentParts): KernelLine {
   properties.set("console", console === "text" ? "text" : `${console}`);
   if (amqp !== null && kind === "enrol") properties.set("rabbitmq", value(amqp));
   if (root_password_hash !== null) properties.set("root_shadow", cryptHash(root_password_hash));
-  // With noimport the platform imports no pool and starts no service of the node. It comes last, as in the platform's
-  // own rescue entry.
+  // With noimport the platform imports no pool and starts no service of the node. The argument comes last, as in the
+  // platform's own rescue entry.
   if (kind === "rescue") {
     properties.delete("noimport");
     properties.set("noimport", "true");

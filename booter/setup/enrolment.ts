@@ -1,6 +1,6 @@
-// Accompanies a machine from its first AMQP message to the end of its setup. Announces it to the control plane; when
-// its setup is approved, fetches the setup bundle and sends the setup script while the machine is connected; forwards
-// the machine's reports to the control plane with the run's epoch.
+// Accompanies a machine from its first AMQP message to the end of its setup. It announces the machine to the control
+// plane. When the setup is approved and the machine is connected, it fetches the setup bundle and sends the setup
+// script. It forwards the machine's reports to the control plane with the run's epoch.
 import type { Buffer } from "node:buffer";
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import type { CnState } from "../../src/contract/enums.ts";
@@ -46,7 +46,7 @@ type Machine = {
   listening: boolean;
   sysinfo: Record<string, unknown> | null;
   state: CnState | null;
-  /** True while a visit runs. There is one at a time, so that a late answer cannot overwrite a newer one. */
+  /** True while a visit runs. Only one visit runs at a time, so that a late answer cannot overwrite a newer one. */
   busy: boolean;
   /** The machine reported its start while its setup was in progress. */
   restarted: boolean;
@@ -75,7 +75,8 @@ export function openEnrolment(options: EnrolmentOptions): Enrolment {
       return void ended(topic, content, peer).catch(reportError(server_uuid));
     }
     if (typeof content.UUID !== "string" || content.UUID.toLowerCase() !== server_uuid) return;
-    // A login belongs to the MAC address of one network port. If the inventory lacks it, this is another machine.
+    // A login belongs to the MAC address of one network port. If the inventory lacks this address, the inventory
+    // belongs to another machine.
     if (!macsOf(content).includes(peer.mac)) {
       counters.count("announce_refused_total", { reason: "other_machine" });
       return log("announce.refused", { server_uuid, mac: peer.mac, reason: "its inventory does not have this port" });
@@ -279,7 +280,10 @@ export function openEnrolment(options: EnrolmentOptions): Enrolment {
   };
 }
 
-/** States of a node in which the booter announces it and reports for it. In all others its own agent reports. */
+/**
+ * States of a node in which the booter announces it and reports for it. In all other states the node's own agent
+ * reports.
+ */
 const BARE: ReadonlySet<CnState> = new Set<CnState>(["awaiting_setup", "setting_up"]);
 
 function sha256(text: string): string {

@@ -1,6 +1,6 @@
-// Stores the setup runs that this booter began on disk, so that a booter that is killed at any point neither delivers a
-// bundle twice nor loses a machine's reports. The files contain the SHA-256 of the run's token, not the token, and the
-// idempotency key, with which the booter can fetch the same bundle until the machine's first report.
+// Stores on disk the setup runs that this booter began. So a booter that is killed at any point neither delivers a
+// bundle twice nor loses a machine's reports. The files contain the SHA-256 of the run's token, but not the token. They
+// also contain the idempotency key, with which the booter can fetch the same bundle until the machine's first report.
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { readOwn, writeDurably } from "../private-file.ts";
@@ -15,7 +15,7 @@ export type Run = {
 export type Delivered = {
   readonly epoch: number;
   readonly token_sha256: string;
-  /** The machine's IP address. Only from it can values be fetched and reports be sent. */
+  /** The machine's IP address. Requests for values and reports are accepted only from this address. */
   readonly address: string;
   readonly mac: string;
   readonly reported: boolean;

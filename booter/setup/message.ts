@@ -3,7 +3,7 @@ import type { Buffer } from "node:buffer";
 import { jsonLimits } from "../../src/lib/text/json-limits.ts";
 import { SETUP_SCRIPT } from "./script.ts";
 
-/** Builds an execute request. It replaces the agent's environment, which contains the AMQP password. */
+/** Builds an execute request. The request replaces the agent's environment, which contains the AMQP password. */
 export function setupMessage(origin: string, token: string): string {
   const env = { PATH: "/usr/bin:/usr/sbin:/smartdc/bin:/opt/local/bin", BOOTER_URL: origin, SETUP_TOKEN: token };
   return JSON.stringify({ type: "script", script: SETUP_SCRIPT, args: [], env });

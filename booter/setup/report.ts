@@ -32,7 +32,7 @@ export function readReport(body: Uint8Array): SetupReport | null {
   }
 }
 
-/** Returns why the script ended, from the agent's reply, for a run whose script did not report its end. */
+/** Returns why the script ended, according to the agent's reply. Used if the script did not report its end. */
 export function endingReason(reply: { exit_status?: unknown; stderr?: unknown }): string {
   const { exit_status, stderr } = reply;
   const status = typeof exit_status === "number" || typeof exit_status === "string"

@@ -32,16 +32,16 @@ export function setupRoutes({ enrolment, files, mayBoot }: SetupRouteOptions) {
     }
     if (method !== "POST" || path !== "/setup/report") return NOT_FOUND;
     const report = readReport(asked.body);
-    if (report === null) return textAnswer(400, "not a report\n");
+    if (report === null) return textAnswer(400, "the body is not a setup report\n");
     switch (await enrolment.report(caller, report)) {
       case "taken":
         return textAnswer(200, "taken\n");
       case "unknown":
         return NOT_FOUND;
       case "stale":
-        return textAnswer(409, "this run is over\n");
+        return textAnswer(409, "this setup run has ended\n");
       case "away":
-        return textAnswer(503, "the control plane is away; retry\n");
+        return textAnswer(503, "the control plane does not answer; retry\n");
     }
   };
 }

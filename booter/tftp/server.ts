@@ -63,7 +63,7 @@ export async function openTftp(options: TftpOptions): Promise<TftpServer> {
     if (opcode === WRQ) return refuse(ACCESS_VIOLATION, "files are read-only");
     if (opcode !== RRQ) return void counters.count("tftp_ignored_total");
     const asked = readRequest(bytes);
-    if (asked === null) return refuse(NOT_DEFINED, "not a request");
+    if (asked === null) return refuse(NOT_DEFINED, "the packet is not a TFTP request");
     if (asked.mode !== "octet") return refuse(NOT_DEFINED, "the mode must be octet");
     const file = await options.file(asked.name, from.address);
     if (file === null) return refuse(FILE_NOT_FOUND, "no such file");
@@ -112,7 +112,11 @@ export async function openTftp(options: TftpOptions): Promise<TftpServer> {
       if (sender.address !== from.address || sender.port !== from.port) {
         const opcode = opcodeOf(bytes);
         if (opcode !== ERROR) {
-          socket?.send(errorPacket(UNKNOWN_TRANSFER, "not your transfer"), sender.port, sender.address);
+          socket?.send(
+            errorPacket(UNKNOWN_TRANSFER, "this port belongs to another client's transfer"),
+            sender.port,
+            sender.address,
+          );
         }
         return;
       }

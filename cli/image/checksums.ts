@@ -16,7 +16,10 @@ export type Wanted = {
   readonly filename: string | null;
 };
 
-/** Returns the listed hash in lower case. Throws a Failure for no hash, several hashes, or another kind of document. */
+/**
+ * Returns the listed hash in lower case. Throws a Failure if the document has no hash or several hashes of the file, or
+ * another format.
+ */
 export function listedHash(where: string, document: string, wanted: Wanted): string {
   const found = new Set<string>();
   for (const line of linesOf(where, document)) {

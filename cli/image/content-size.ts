@@ -9,7 +9,7 @@ import { Failure } from "../internal/failure.ts";
 import type { Environment } from "../internal/environment.ts";
 import type { Artifact } from "./model.ts";
 
-/** The largest disk (docs/limits.md). A file that decompresses to more is broken, or made to fill a machine. */
+/** The largest disk (docs/limits.md). A file that decompresses to more is damaged, or was made to fill a disk. */
 const CONTENT_BYTES_MAX = 16 * 2 ** 40;
 /** QEMU, docs/interop/qcow2: the magic, and the virtual size as 8 bytes, big-endian, at 24. */
 const QCOW2_MAGIC = 0x514649fb;
@@ -44,7 +44,7 @@ export async function contentBytes(environment: Environment, path: string, { com
   } catch (error) {
     if (error instanceof Failure) throw error;
     const reason = error instanceof Error ? error.message : String(error);
-    throw new Failure(`${path} cannot be read as ${compression}: ${reason}`, EXIT.failure);
+    throw new Failure(`${path} cannot be decompressed as ${compression}: ${reason}`, EXIT.failure);
   } finally {
     close();
   }

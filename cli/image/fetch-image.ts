@@ -113,7 +113,12 @@ async function bringFrom(io: Io, job: Fetch, { part, origin }: { part: Part; ori
     await part.restart(null);
     // Bytes from several responses may mix two versions of the file. So a mismatch counts only after a download in one
     // piece.
-    if (!was_pieced) throw new Failure(`${nameOf(origin)} does not match the hash that the vendor lists`, EXIT.failure);
+    if (!was_pieced) {
+      throw new Failure(
+        `the bytes from ${nameOf(origin)} do not match the hash that the vendor lists; nothing was saved`,
+        EXIT.failure,
+      );
+    }
   }
 }
 
@@ -147,7 +152,7 @@ async function copy(path: string, part: Part, size: number | null): Promise<void
   await part.restart(null);
   for await (const chunk of createReadStream(path)) await part.write(chunk);
   if (size !== null && part.bytes() !== size) {
-    throw new Failure(`${path} has ${part.bytes()} bytes, the index lists ${size}`, EXIT.failure);
+    throw new Failure(`${path} has ${part.bytes()} bytes, but the index lists ${size}`, EXIT.failure);
   }
 }
 
@@ -178,7 +183,7 @@ async function isWanted(io: Io, path: string, { image, artifact }: Fetch): Promi
   }
 }
 
-/** Checks the free space first, since a full disk would also break other programs. */
+/** Checks the free space first, because a full disk would also break other programs. */
 async function requireSpace(target: string, bytes: number): Promise<void> {
   const { bavail, bsize } = await statfs(dirname(target));
   const free = bavail * bsize;

@@ -31,7 +31,10 @@ export function info(host: Host): AnyCommand {
       const image = await findImage(source, reference);
       const artifacts = image.build.artifacts.filter((artifact) => isMeant(artifact, options));
       if (artifacts.length === 0) {
-        throw new Failure(`${imageName(image)} has no file that matches the options`, EXIT.not_found);
+        throw new Failure(
+          `${imageName(image)} has no file that matches the options; without options, image info lists all its files`,
+          EXIT.not_found,
+        );
       }
       const shown = { ...image, build: { ...image.build, artifacts } };
       io.print(shown, imageText(shown));

@@ -1,10 +1,13 @@
 // Limits on the responses of an index and of vendors.
 
-/** An index of every vendor is below a megabyte. */
+/** The largest document of an index. An index of all vendors has less than a megabyte. */
 export const INDEX_BYTES_MAX = 64 * 1024 * 1024;
 /** Maximum size of an image whose size the index does not list. */
 export const IMAGE_BYTES_MAX = 256 * 1024 ** 3;
-/** Number of consecutive attempts without progress after which a download fails. */
+/**
+ * Number of consecutive attempts without progress after which a download fails, and the first and the longest pause
+ * before another attempt.
+ */
 export const TRIES_MAX = 5;
 export const FIRST_RETRY_MS = 500;
 export const RETRY_MS_MAX = 10_000;

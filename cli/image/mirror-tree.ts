@@ -40,7 +40,7 @@ export function withMirrorFirst(images: readonly Image[], base_url: string): Ima
     const artifacts = image.build.artifacts.map((artifact): Artifact => {
       const path = imagePath(image, artifact).split("/").map(encodeURIComponent).join("/");
       const here = { url: `${base_url}/${path}`, kind: "mirror", redirects_off_host: false };
-      // If the index is itself a mirror's, drops that mirror's location.
+      // If the index is itself a mirror, drops that mirror's location.
       const vendor = artifact.locations.filter(({ kind, url }) => kind !== "mirror" || !url.endsWith(`/${path}`));
       return { ...artifact, locations: [here, ...vendor] };
     });

@@ -32,7 +32,7 @@ export function mirror(host: Host): AnyCommand {
     .requiredOption("--to <folder>", "the folder to write; a second run updates it")
     .option(
       "--base-url <url>",
-      "address that will serve the folder; the index then lists it as the first location of every file",
+      "URL that will serve the folder; the mirror's index lists it as the first location of every file",
     )
     .option("--prune", "remove image files and documents that the mirror no longer lists")
     .addOption(TRUST_INDEX)
@@ -45,7 +45,7 @@ export function mirror(host: Host): AnyCommand {
       const base_url = options.baseUrl === undefined ? null : parseEndpoint(options.baseUrl, "--base-url");
       const check = await trustPolicyOf(options);
       const source = await openSource(host, io, options.index);
-      if (source.name === folder) throw usageFailure("--to is the index itself");
+      if (source.name === folder) throw usageFailure("--to must not be the folder of the index itself");
       const images = filterImages(await source.images(), options);
       if (images.length === 0) {
         throw new Failure(
@@ -125,7 +125,7 @@ async function keepDocuments(
       kept.push(documentPath(url));
     } catch (error) {
       if (!(error instanceof Failure) || error.exit_code === EXIT.interrupted) throw error;
-      io.note(`note: left out: ${error.message}`);
+      io.note(`note: a vendor's document is left out: ${error.message}`);
     }
   }
   return kept;

@@ -1,5 +1,6 @@
 // Checks the documents of an index that this client reads (docs/image-index.md). A checked document is returned
-// unchanged, so that fields of a later version survive in a mirror. No schema library, to keep the executables small.
+// unchanged, so that fields of a later version survive in a mirror. This file uses no schema library, to keep the
+// executables small.
 import { EXIT } from "../internal/exit-code.ts";
 import { Failure } from "../internal/failure.ts";
 import type { Build, Distro, Image } from "../../src/lib/image-index/documents.ts";

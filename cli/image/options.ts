@@ -8,7 +8,7 @@ export type FilterOptions = PickOptions & {
   readonly alias?: string;
 };
 
-const INDEX = ["--index <place>", "address or folder of the image index (default: the control plane's)"] as const;
+const INDEX = ["--index <place>", "URL or folder of the image index (default: the control plane's index)"] as const;
 const VARIANT = ["--variant <variant>", "variant of the image, as named by the vendor"] as const;
 const FORMAT = ["--format <format>", "disk image format: qcow2, raw, vmdk"] as const;
 

@@ -1,6 +1,7 @@
 // An unfinished download: a folder `.NAME.PID.part` beside the future file, with the bytes so far and their identity.
-// If the process PID has ended, another one may take the folder over by renaming it to its own process id; only one
-// rename succeeds. So no other process writes to the bytes that are checked and then renamed to the final name.
+// If the process PID has ended, another process may take over the folder: it renames the folder to its own process id,
+// and only one rename succeeds. So no other process writes to the bytes that are checked and then renamed to the final
+// name.
 import { constants } from "node:fs";
 import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
@@ -106,8 +107,8 @@ async function claim(target: string, folder: string): Promise<void> {
 }
 
 /**
- * Returns whether the process still runs. This process counts as ended, because its earlier download of the file is
- * over.
+ * Returns whether the process still runs. For the current process it returns false, because an earlier download of the
+ * file by this process has ended.
  */
 function isAlive(pid: number): boolean {
   if (pid === process.pid) return false;

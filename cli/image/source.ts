@@ -64,7 +64,9 @@ async function endpointOf(host: Host, io: Io): Promise<string> {
     return await host.endpoint(io);
   } catch (error) {
     if (!(error instanceof Failure) || !error.message.startsWith("no endpoint")) throw error;
-    throw usageFailure(`no image index: pass --index, set ${host.index_variable}, or name a control plane`);
+    throw usageFailure(
+      `no image index: pass --index, set ${host.index_variable}, or pass the --endpoint of a control plane`,
+    );
   }
 }
 

@@ -25,7 +25,7 @@ export type Transfer = {
   readonly onProgress: (bytes: number, of: number | null) => void;
 };
 
-/** Downloads the file. Throws a Failure when the server does not have it, or has one of another size. */
+/** Downloads the file. Throws a Failure if the server does not have the file, or has a file of another size. */
 export async function transfer(environment: Environment, job: Transfer): Promise<void> {
   // Progress means more bytes than in any earlier attempt: a server without ranges starts at 0 each time.
   let furthest = job.part.bytes();
@@ -70,7 +70,7 @@ async function transferOnce(environment: Environment, job: Transfer): Promise<bo
     job.onProgress(part.bytes(), end);
   }
   if (end !== null && part.bytes() < end) {
-    throw new Unreachable(`${url} broke off after ${part.bytes()} of ${end} bytes`, EXIT.failure);
+    throw new Unreachable(`the download from ${url} broke off after ${part.bytes()} of ${end} bytes`, EXIT.failure);
   }
   return true;
 }
@@ -128,7 +128,7 @@ async function beginning(reply: Reply, { url, part, size }: Transfer): Promise<n
 async function agree(reply: Reply, reported: number | null, size: number | null): Promise<void> {
   if (reported === null || size === null || reported === size) return;
   await reply.drop();
-  throw new Failure(`${reply.url} has ${reported} bytes, the index lists ${size}`, EXIT.failure);
+  throw new Failure(`${reply.url} has ${reported} bytes, but the index lists ${size}`, EXIT.failure);
 }
 
 /** Returns the validator for If-Range. Ignores a weak ETag, which does not guarantee equal bytes (RFC 9110, 13.1.5). */

@@ -1,5 +1,6 @@
-// Compares the index with the vendor's own documents, since an index may be old, wrong or untrusted. The vendor's
-// checksum document must list the hash of the index. If the user requests a signature, the signed bytes must list it.
+// Compares the index with the vendor's own documents, because an index may be old, wrong or untrusted. The vendor's
+// checksum document must list the same hash as the index. If the user requests a signature, the signed bytes must list
+// this hash.
 import { EXIT } from "../internal/exit-code.ts";
 import { Failure } from "../internal/failure.ts";
 import { isListFormat, isSignatureKind } from "../../src/lib/image-index/values.ts";
@@ -92,7 +93,8 @@ export async function requireSignature(
 
 /**
  * Returns the failure for a key that only the index names. An attacker who can change an image in the index can also
- * change its key, so the key must come from the user, from a key file or from the address of a key server.
+ * change the key. So the fingerprint must come from the user, from the user's key file, or from the URL of a key
+ * server.
  */
 function unpinned(fingerprints: readonly string[]): Failure {
   const [first, ...more] = fingerprints;
@@ -100,7 +102,7 @@ function unpinned(fingerprints: readonly string[]): Failure {
     ? `${first} is the vendor's key`
     : `one of ${fingerprints.join(", ")} is the vendor's key`;
   return new Failure(
-    `only the index claims that ${which}; compare the fingerprint with the vendor's website and pass --fingerprint ` +
+    `only the index says that ${which}; compare the fingerprint with the vendor's website and pass --fingerprint ` +
       `${more.length === 0 ? first : "<hex>"}, or pass the vendor's key with --key`,
     EXIT.failure,
   );

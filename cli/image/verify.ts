@@ -75,11 +75,11 @@ function matching(images: readonly Image[], hashes: Hashes): Match {
   const [only] = has_digest;
   if (only === undefined) throw new Failure("the index has no hash to compare the file with", EXIT.failure);
   if (has_digest.length > 1) {
-    throw new Failure(`the file is not among the ${has_digest.length} files of the index`, EXIT.failure);
+    throw new Failure(`the file's hashes match none of the ${has_digest.length} files in the index`, EXIT.failure);
   }
   const { algorithm, value } = mismatch(hashes, knownDigests(only.artifact))!;
   throw new Failure(
-    `the ${algorithm} of the file is ${hashes[algorithm]}; ${imageName(only.image)} has ${value}`,
+    `the ${algorithm} of the file is ${hashes[algorithm]}, but the index lists ${value} for ${imageName(only.image)}`,
     EXIT.failure,
   );
 }

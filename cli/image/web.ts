@@ -41,7 +41,7 @@ export async function get(environment: Environment, address: string, asking: Ask
     await reply.drop();
     if (hops === REDIRECTS_MAX) throw new Failure(`${address}: more than ${REDIRECTS_MAX} redirects`, EXIT.failure);
     const target = reply.headers.get("location") ?? "";
-    if (!URL.canParse(target, url)) throw new Failure(`${url} redirects without a valid address`, EXIT.failure);
+    if (!URL.canParse(target, url)) throw new Failure(`${url} redirects to an invalid URL`, EXIT.failure);
     url = checkedUrl(new URL(target, url).href, asking.plain_http);
   }
 }
@@ -140,7 +140,9 @@ async function getDocumentOnce(
   for await (const chunk of reply.chunks()) {
     bytes += chunk.length;
     if (bytes > bytes_max) throw new Failure(`${address}: more than ${bytes_max} bytes`, EXIT.failure);
-    if (environment.monotonicMs() > end_ms) throw new Unreachable(`${address}: too slow`, EXIT.failure);
+    if (environment.monotonicMs() > end_ms) {
+      throw new Unreachable(`${address}: the download exceeded its time limit`, EXIT.failure);
+    }
     chunks.push(chunk);
   }
   const length = reply.headers.get("content-length");

@@ -1,6 +1,6 @@
 // Delays before a retry, with jitter so that many callers do not retry at the same time.
 
-/** Returns a delay between half and all of `base_ms`. `random` is in 0 to 1. */
+/** Returns a delay between half and all of `base_ms`. `random` is between 0 and 1. */
 export function jitteredMs(base_ms: number, random: number): number {
   return base_ms / 2 + (base_ms / 2) * random;
 }

@@ -110,7 +110,9 @@ export async function profileName(environment: Environment, flags: Globals): Pro
  */
 export function checkToken(token: string, source: string): string {
   const trimmed = token.trim();
-  if (!/^[\x21-\x7e]+$/.test(trimmed)) throw usageFailure(`${source} is not a key or token`);
+  if (!/^[\x21-\x7e]+$/.test(trimmed)) {
+    throw usageFailure(`${source} is not a key or token: it must be one line of printable ASCII without spaces`);
+  }
   return trimmed;
 }
 

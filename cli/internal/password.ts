@@ -1,5 +1,5 @@
-// Reads passwords from the terminal without echo, or from standard input. Never from the command line, which other
-// users of the machine can read.
+// Reads passwords from the terminal without echo, or from standard input. It never reads them from the command line,
+// which other users of the machine can read.
 import { usageFailure } from "./failure.ts";
 import type { Io } from "./io.ts";
 
@@ -10,7 +10,9 @@ export async function readPassword(io: Io, { prompt, from_stdin }: PasswordSourc
   const keyboard = await io.environment.keyboard();
   if (from_stdin) return checked((await keyboard.readAll()).replace(/\r?\n$/, ""));
   if (!keyboard.isTTY) {
-    throw usageFailure("standard input is not a terminal, so the password cannot be asked for; pass --password-stdin");
+    throw usageFailure(
+      "standard input is not a terminal, so there is no prompt for the password; pass --password-stdin",
+    );
   }
   return checked(await keyboard.readSecret(prompt));
 }

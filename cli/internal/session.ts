@@ -10,6 +10,7 @@ export type Server = Pick<Link, "endpoint" | "user_agent">;
 
 /** Tokens are renewed this long before they expire, so that no request arrives after its token has expired. */
 const RENEW_BEFORE_MS = 60_000;
+/** Time limit of a login. The server hashes the password, which takes time under load. */
 const LOGIN_LIMIT_MS = 30_000;
 
 /** Returns whether the access token could expire before a request arrives. */
@@ -18,7 +19,7 @@ export function isDue({ access_expires_at }: Tokens, wall_ms: number): boolean {
 }
 
 /**
- * Logs in without retries: the server saves no login for a repeated request, since it would have to keep the password.
+ * Logs in without retries. The server cannot repeat the answer to a login, because it would have to store the password.
  */
 export async function startSession(environment: Environment, server: Server, body: LoginBody): Promise<Tokens> {
   const call = { method: "POST", path: "/v1/auth/login", body, limit_ms: LOGIN_LIMIT_MS } as const;

@@ -10,7 +10,7 @@ export type Entry = {
 };
 
 const BLOCK_BYTES = 512;
-/** POSIX.1-1988, ustar: sizes of the path fields. */
+/** Sizes of the two path fields of the ustar format (POSIX.1-1988). */
 const NAME_BYTES_MAX = 100;
 const PREFIX_BYTES_MAX = 155;
 const FOLDER_MODE = 0o755;

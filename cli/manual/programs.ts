@@ -70,7 +70,7 @@ export async function everyManual(): Promise<Manual[]> {
       tree: describe(buildBooter({ ...SILENT, stopped }, () => {})),
       section: 8,
       pagePerNoun: false,
-      more: [["FILES", [["/etc/berth/booter.toml", "The configuration."]]]],
+      more: [["FILES", [["/etc/berth/booter.toml", "The configuration of the booter."]]]],
       see: ["opsctl(1)"],
     },
     {
@@ -80,10 +80,10 @@ export async function everyManual(): Promise<Manual[]> {
       more: [
         ["EXIT STATUS", [
           ["0", "Success."],
-          ["1", "A vendor failed and keeps its last good files, or verify found problems."],
+          ["1", "A vendor failed, and its last good files stay; or verify found problems."],
           ["2", "The command line is wrong."],
           ["3", "The site cannot be read or written; nothing was changed."],
-          ["4", "Published, with an alarm: a finding that an attacker could have caused."],
+          ["4", "The site was published, with an alarm: a finding that an attacker could have caused."],
           ["75", "Another builder runs on the same site."],
         ]],
         ["ENVIRONMENT", [["INDEX_SIGN_PASSPHRASE", "Passphrase of the signing key."]]],

@@ -290,7 +290,7 @@ refuse_older() {
       exit 1
     }' || printf '%s %s\n' "$released_at" "$had_at" | awk '{ exit ($1 "" < $2 "") ? 0 : 1 }'; then
     fail "$1 $had_version of $had_at is installed, and $version of $released_at is older." \
-      "Nothing was installed; --allow-downgrade allows it"
+      "Nothing was installed; pass --allow-downgrade to allow it"
   fi
 }
 

@@ -1,6 +1,6 @@
-// The channel: tarballs of the programs, the install script (docs/nodes.md), and channel.json, which lists them with
-// their SHA-256, with a detached signature by the release's key. A site publishes the folder unchanged; a booter with
-// upstream_channel_url mirrors it.
+// The channel: tarballs of the programs, the install script, and channel.json, which lists these files with their
+// SHA-256 and has a detached signature by the release's key (docs/guides/channel.md). A site publishes the folder
+// unchanged. A booter with upstream_channel_url mirrors it.
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { access, copyFile, readFile, writeFile } from "node:fs/promises";
@@ -115,7 +115,7 @@ function fileOf(name: string, bytes: Uint8Array): ChannelFile {
   return { name: basename(name), sha256: createHash("sha256").update(bytes).digest("hex"), bytes: bytes.length };
 }
 
-/** Returns channel.json with one field or file on each line, since the install script reads it with sed and awk. */
+/** Returns channel.json with one field or file on each line, because the install script reads it with sed and awk. */
 function channelText(
   { version, released_at, files }: { version: string; released_at: string; files: readonly ChannelFile[] },
 ): string {

@@ -81,7 +81,8 @@ fetch() {
   esac
 }
 
-# Fetches a package by its name in the signed list, then compares its digest, and its version with the installed one.
+# Fetches a package by its name in the signed list. Compares its digest with the list, and its version with the
+# installed one.
 take() {
   line=$(grep -E "^[0-9a-f]{64}  $1_[0-9A-Za-z.+~-]+_$2\.deb\$" "$work/SHA256SUMS") ||
     fail "the release has no package $1 for $2"
@@ -96,7 +97,7 @@ take() {
   installed=$(dpkg-query ${root:+--admindir="$root/var/lib/dpkg"} --show --showformat='${Version}' "$1" 2> /dev/null) ||
     installed=''
   if [ -n "$installed" ] && dpkg --compare-versions "$offered" lt "$installed" && [ "$downgrade" = no ]; then
-    fail "$1 $installed is installed and $offered is older. Nothing was installed; --allow-downgrade allows it"
+    fail "$1 $installed is installed and $offered is older. Nothing was installed; pass --allow-downgrade to allow it"
   fi
 }
 

@@ -40,7 +40,7 @@ async function placed(path: string, bytes: Uint8Array): Promise<Entry> {
   for (const [from, to] of PLACES) {
     if (path.startsWith(from)) return { path: `${to}${path.slice(from.length)}`, bytes, mode: FILE_MODE };
   }
-  throw new Error(`${path} has no folder in a package`);
+  throw new Error(`${path} matches no folder in PLACES`);
 }
 
 function writeManual({ root, folder, time_s }: Manual): Promise<void> {

@@ -31,7 +31,7 @@ export async function nodeModules(
 ): Promise<Entry[]> {
   const twice = packages.find(({ name }, index) => packages.findIndex((each) => each.name === name) !== index);
   if (twice !== undefined) {
-    throw new Error(`${twice.name} is needed in two versions, which one node_modules cannot hold`);
+    throw new Error(`two versions of ${twice.name} are needed, but node_modules can hold only one`);
   }
   return (await Promise.all(packages.map((each) => filesOf(root, each, target)))).flat();
 }

@@ -33,7 +33,7 @@ async function termsOf(root: string, locked: LockedPackage): Promise<string> {
   const folder = folderOf(root, locked);
   const { license } = JSON.parse(await readFile(join(folder, "package.json"), "utf8")) as { readonly license?: string };
   const names = (await readdir(folder)).filter((name) => LICENCE.test(name)).sort();
-  if (license === undefined) throw new Error(`${locked.name} has no licence in its package.json`);
+  if (license === undefined) throw new Error(`${locked.name} names no licence in its package.json`);
   const texts = await Promise.all(names.map((name) => readFile(join(folder, name), "utf8")));
   const title = `${RULE}\n${locked.name} ${locked.version} (${license})\n${RULE}\n`;
   return [title, ...texts.map((text) => `${text.replaceAll("\r\n", "\n").trim()}\n`)].join("\n");

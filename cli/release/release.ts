@@ -89,7 +89,7 @@ export async function writeRelease(release: Release): Promise<readonly string[]>
 async function refuseForeignFolder(out: string): Promise<void> {
   const names = await readdir(out).catch((error) => {
     if ((error as { code?: string }).code === "ENOENT") return [];
-    throw new Error(`${out}: not a folder`);
+    throw new Error(`${out}: is not a folder`);
   });
   const isPart = (name: string) =>
     [SUMS, SIGNATURE, INSTALLER, PUBLIC_KEY, CHANNEL_FOLDER].includes(name) || /\.(?:deb|cdx\.json)$/.test(name);
@@ -104,7 +104,7 @@ async function refuseForeignFolder(out: string): Promise<void> {
 function copyrightOf(name: PackageName, { root, lock, control_plane, imported, runtimes }: Release): Promise<string> {
   const [names, runtime] = name === "berth-control-plane" ? [control_plane.imported, "deno"] : [imported, "bun"];
   const version = runtimes[runtime];
-  if (version === undefined) throw new Error(`the version of ${runtime} is not given`);
+  if (version === undefined) throw new Error(`runtimes has no version of ${runtime}`);
   return copyrightText({ root, packages: closureOf(lock, names), runtime: { name: runtime, version } });
 }
 

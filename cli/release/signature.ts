@@ -33,8 +33,8 @@ export async function readReleaseKey(path: string, passphrase: string | null): P
 }
 
 /**
- * Returns the signing time: the time of the release's files, so that equal source gives equal bytes; but never a time
- * before the creation of the key, since verifiers refuse such a signature.
+ * Returns the signing time: the time of the release's files, so that equal source gives equal bytes. If the key was
+ * created later, returns the time of its creation, because verifiers refuse a signature that is older than its key.
  */
 export async function signingTime(key: ReleaseKey, time_s: number): Promise<Date> {
   const { keyPacket } = await key.getSigningKey();

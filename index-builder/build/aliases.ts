@@ -4,7 +4,7 @@ import { VendorFault } from "../fault.ts";
 import type { Candidate } from "../vendor.ts";
 import type { ResolvedRelease } from "./release.ts";
 
-/** A release with the labels of all candidates that resolved to it. Two channels can resolve to the same release. */
+/** A release with the labels of all candidates that resolved to it: two channels can resolve to the same release. */
 export type Labelled = {
   readonly resolved: ResolvedRelease;
   readonly labels: readonly Pick<Candidate, "dev" | "lts">[];

@@ -26,7 +26,7 @@ export async function resolveArtifact(draft: ArtifactDraft, setting: ArtifactSet
   const before = setting.previous(draft.url);
   const head = await headOf(draft, before, setting);
   if (head.size !== null && typeof draft.size === "number" && head.size !== draft.size) {
-    throw new VendorFault("held", `${draft.url}: ${head.size} bytes, the vendor's document says ${draft.size}`);
+    throw new VendorFault("held", `${draft.url}: has ${head.size} bytes, but the vendor's document says ${draft.size}`);
   }
   const digests = await digestsOf(draft, before, setting);
   const signatures = await signaturesOf(draft, before, setting);
@@ -48,7 +48,7 @@ export async function resolveArtifact(draft: ArtifactDraft, setting: ArtifactSet
 }
 
 /**
- * Returns whether a value may be missing or come from the previous tree after this error. It may not in an archive,
+ * Returns whether a value may be missing or come from the previous tree after this error. Always false in an archive,
  * because archived builds are never read again.
  */
 function canBeKept(error: unknown, { kind }: ArtifactSetting): boolean {
@@ -102,7 +102,9 @@ async function digestOf(url: string, checksum: Checksum, visit: Visit): Promise<
   if ("vendor_document" in checksum) {
     const { algorithm, vendor_document } = checksum;
     const value = asDigest(checksum.value, algorithm);
-    if (value === null) throw new VendorFault("unreadable", `${vendor_document}: not a ${algorithm} hash for ${url}`);
+    if (value === null) {
+      throw new VendorFault("unreadable", `${vendor_document}: does not contain a ${algorithm} hash for ${url}`);
+    }
     return { algorithm, value, source: { url: vendor_document, format: "vendor_document", filename: null } };
   }
   const { document, filename } = checksum;

@@ -83,5 +83,5 @@ function changeIn(id: string, before: Build | undefined, artifact: Artifact): st
   );
   const resized = same.size !== null && artifact.size !== null && same.size !== artifact.size;
   if (changed === undefined && !resized) return null;
-  return `build ${id} ${artifactKey(artifact)}: different ${changed?.algorithm ?? "size"} under the same build id`;
+  return `build ${id} ${artifactKey(artifact)}: the ${changed?.algorithm ?? "size"} changed under the same build id`;
 }

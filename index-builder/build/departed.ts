@@ -1,5 +1,5 @@
-// Keeps first_seen of the last build of an ended point release until the vendor's vault has the build. That may take
-// days, and first_seen must not change when the build moves to the archive of the index.
+// Keeps the first_seen of an ended point release's last build until the vendor's vault has the build, which may take
+// days. The first_seen must not change when the build moves to the archive of the index.
 import type { Build } from "../tree/model.ts";
 
 /** The first_seen times by "release/build". */

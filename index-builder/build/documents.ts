@@ -1,5 +1,5 @@
-// Fetches and verifies the vendors' documents. All code gets documents from here, so none parses unverified bytes of a
-// document that must be signed.
+// Fetches and verifies the vendors' documents. All code gets documents from here. So no code parses unverified bytes of
+// a document that must be signed.
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { isFault, messageOf, VendorFault } from "../fault.ts";
@@ -40,7 +40,7 @@ export function openDocuments(setting: Setting): Documents {
   };
 
   function reading(url: string, options: DocumentOptions): Promise<Reading> {
-    // A large document is parsed once by its caller, so its text is not kept: that would double the memory of a run.
+    // The text of a large document is not kept, because it would double the memory of a run. Its caller parses it once.
     if (options.bytes_max !== undefined) return readOnce(url, options);
     const key = readingKey(url, options.signature);
     const before = read.get(key);
@@ -94,7 +94,10 @@ export function openDocuments(setting: Setting): Documents {
     } catch (error) {
       if (!isFault(error, "gone", "not_recorded", "refused")) throw error;
       if (setting.before.documents[series] !== undefined && !isFault(error, "not_recorded")) {
-        throw new VendorFault("untrusted", `${url}: the signature existed before and is gone: ${messageOf(error)}`);
+        throw new VendorFault(
+          "untrusted",
+          `${url}: the signature existed in an earlier run and is missing now: ${messageOf(error)}`,
+        );
       }
       return unchecked(url, error);
     }
@@ -137,7 +140,7 @@ export function openDocuments(setting: Setting): Documents {
     refuseRollback(setting.before, issue);
     if (stale_after_days !== undefined && isStale(issue, stale_after_days, now)) {
       notes.alarm(
-        `${issue.series}: frozen: signed ${issue.signed_at.toISOString()}, not renewed for ${stale_after_days} days`,
+        `${issue.series}: frozen: signed ${issue.signed_at.toISOString()} and not renewed for ${stale_after_days} days`,
       );
     }
     trust = withIssue(trust, issue);
@@ -153,6 +156,6 @@ function decode(url: string, bytes: Uint8Array): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
-    throw new VendorFault("unreadable", `${url}: not UTF-8`);
+    throw new VendorFault("unreadable", `${url}: is not UTF-8`);
   }
 }

@@ -1,12 +1,14 @@
-// Handles faults in optional parts of a release: other architectures and variants, older builds. A 404 means that the
-// part does not exist. If there is no response, the whole vendor is retried. If the last attempt gets no response, the
-// part becomes a gap: the vendor is published, and the images of the previous tree stay (kept-images.ts). Every other
-// fault fails the vendor: a change of format or a bad signature must not look like a removed image.
+// Handles faults in optional parts of a release: other architectures, other variants and older builds. After a 404 the
+// part counts as absent. If there is no response, the whole vendor is retried. If the last attempt gets no response
+// either, the part becomes a gap: the vendor is published, and the images of the previous tree stay (kept-images.ts).
+// Every other fault fails the vendor, because a change of format or a bad signature must not look like a removed image.
 import { isFault, messageOf } from "../fault.ts";
 import type { Notes } from "./report.ts";
 
 export type Gaps = {
-  /** Returns whether the run continues without the part. A gap is noted. If false, the caller must rethrow the fault. */
+  /**
+   * Returns whether the run continues without the part, and notes a gap. If false, the caller must rethrow the fault.
+   */
   allows(what: string, error: unknown): boolean;
   /** Returns whether any skipped part may still exist at the vendor. */
   any(): boolean;
@@ -24,7 +26,7 @@ export function openGaps(notes: Notes, last_attempt: boolean): Gaps {
       }
       if (!last_attempt || !isFault(error, "transient")) return false;
       open = true;
-      notes.warn(`${what}: skipped, its images of the previous tree stay: ${messageOf(error)}`);
+      notes.warn(`${what}: skipped, and its images in the previous tree stay: ${messageOf(error)}`);
       return true;
     },
     any: () => open,

@@ -5,16 +5,16 @@ import type { Visit } from "../vendor.ts";
 export type Found = { readonly build: string; readonly variant: string; readonly arch: string };
 
 /**
- * Selects images and groups them by build, newest first. For every variant and architecture it takes the newest image
- * that is not newer than `lead`, the build of the default image. An older image stays in its own older build, because
- * the bytes of a build never change. A newer image is left out until the default image has the same build, so that the
- * newest build always has the default image.
+ * Selects images and groups them by build, newest first. For every variant and architecture, takes the newest image
+ * that is not newer than `lead`, which is the build of the default image. An older image stays in its own older build,
+ * because the bytes of a build never change. A newer image is left out until the default image reaches the same build,
+ * so that the newest build always has the default image.
  */
 export function groupByBuild<T extends Found>(visit: Visit, found: readonly T[], lead: string): T[][] {
   const ready = found.filter(({ build }) => compareNatural(build, lead) <= 0);
   const waiting = found.filter((image) => !ready.some((other) => isSameKind(other, image)));
   for (const { variant, arch, build } of newestOfEachKind(waiting)) {
-    visit.warn(`${variant} ${arch} ${build}: left out until the default image, now ${lead}, catches up`);
+    visit.warn(`${variant} ${arch} ${build}: left out until the default image (now ${lead}) has the same build`);
   }
   const current = newestOfEachKind(ready);
   const builds = newestFirst(new Set(current.map(({ build }) => build)), (build) => build);

@@ -24,7 +24,7 @@ export function withImagesBefore(resolved: ResolvedRelease, before: readonly Bui
 
 /**
  * Returns whether a current build has an image of the same variant, architecture and format. If the old build's point
- * release is still current, only its builds count.
+ * release is still current, only builds of that point release count.
  */
 function hasSuccessor(current: readonly Build[], old: Build, artifact: Artifact): boolean {
   const same_point = current.filter(({ point_release }) => point_release === old.point_release);

@@ -63,7 +63,7 @@ export async function resolveRelease(candidate: Candidate, setting: ReleaseSetti
 function releaseOf(candidate: Candidate, resolved: Resolved, distro: string): Release {
   const known = resolved.release;
   if (candidate.channel && known === undefined) {
-    throw new VendorFault("unreadable", `channel ${candidate.token} does not say which release it is`);
+    throw new VendorFault("unreadable", `channel ${candidate.token} does not name its release`);
   }
   const id = known?.id ?? candidate.token;
   if (!isName(id)) throw new VendorFault("unreadable", `"${id}" cannot be a release id`);
@@ -79,7 +79,7 @@ function releaseOf(candidate: Candidate, resolved: Resolved, distro: string): Re
 }
 
 async function currentBuilds(resolved: Resolved, release: Release, setting: ReleaseSetting): Promise<Build[]> {
-  if (resolved.builds.length === 0) throw new VendorFault("unreadable", `${release.id}: no build`);
+  if (resolved.builds.length === 0) throw new VendorFault("unreadable", `${release.id}: has no build`);
   const previous = setting.previous?.current.get(release.id) ?? [];
   const builds: Build[] = [];
   for (const [index, draft] of resolved.builds.entries()) {
@@ -100,8 +100,8 @@ async function currentBuilds(resolved: Resolved, release: Release, setting: Rele
 type ArchiveSetting = ReleaseSetting & { readonly release: Release; readonly current: readonly Build[] };
 
 /**
- * Keeps archived builds, and asks the vault only for point releases that the archive lacks. A fault leaves out only
- * that point release: the next run tries it again.
+ * Keeps archived builds, and asks the vault only for point releases that the archive lacks. A fault leaves out only one
+ * point release, and the next run tries it again.
  */
 async function archivedBuilds(resolved: Resolved, setting: ArchiveSetting): Promise<Build[]> {
   const { release, current, previous, notes, departed, first_seen, vault } = setting;
@@ -129,7 +129,9 @@ async function archivedBuilds(resolved: Resolved, setting: ArchiveSetting): Prom
   return builds.sort(compareArchived);
 }
 
-/** Returns null on every fault. Notes the fault unless it is a 404; as an alarm if an attacker could have caused it. */
+/**
+ * Returns null on every fault. Notes every fault but a 404. The note is an alarm if an attacker could have caused it.
+ */
 async function orNull<T>(notes: Notes, what: string, work: () => Promise<T>): Promise<T | null> {
   try {
     return await work();
@@ -145,7 +147,7 @@ async function orNull<T>(notes: Notes, what: string, work: () => Promise<T>): Pr
 function kept(id: string, why: string, { notes, previous, departed }: ReleaseSetting): ResolvedRelease | null {
   const release = previous?.distro.releases.find((candidate) => candidate.id === id);
   const current = previous?.current.get(id);
-  notes.alarm(`${id}: ${release === undefined ? "left out" : "kept as it was"}: ${why}`);
+  notes.alarm(`${id}: ${release === undefined ? "left out" : "kept unchanged"}: ${why}`);
   if (release === undefined || current === undefined) return null;
   const archived = previous?.archived.get(id) ?? [];
   return {

@@ -1,4 +1,4 @@
-// Builds one vendor's part of the tree. After a transient fault it starts again; after any other fault the vendor
+// Builds one vendor's part of the tree. A run with a transient fault is repeated. After any other fault the vendor
 // fails, and the caller keeps the vendor's last good files.
 import { isFault, messageOf, VendorFault } from "../fault.ts";
 import { NO_TRUST, type VendorTrust } from "../signatures/trust.ts";
@@ -103,7 +103,7 @@ function trustOf({ trust, accept_changes }: VendorSetting): VendorTrust {
   return accept_changes === true ? { ...known, documents: {} } : known;
 }
 
-/** Lists supported candidates whose cycle has not ended, and every pre-release or development channel. */
+/** Returns the supported candidates whose cycle has not ended, and all pre-releases and development channels. */
 async function wanted(vendor: Vendor, visit: Visit, notes: Notes): Promise<Candidate[]> {
   const candidates = await vendor.list(visit);
   const open = candidates.filter(({ supported, dev }) => supported || dev !== null);

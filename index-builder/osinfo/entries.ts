@@ -1,6 +1,6 @@
 // Entries of the osinfo database that an index can refer to. Releases up to November 2022 are in the database (Debian's
-// package osinfo-db 0.20221130); ids of later releases follow its naming rule. An id is a prefix and a key:
-// "http://ubuntu.com/ubuntu/" + "22.04". So is a short id: "ubuntu" + "22.04".
+// package osinfo-db 0.20221130); ids of later releases follow its naming rule. An id consists of a prefix and a key:
+// "http://ubuntu.com/ubuntu/" + "22.04". A short id does too: "ubuntu" + "22.04".
 
 export type OsinfoFamily = {
   readonly id_prefix: string;
@@ -10,7 +10,7 @@ export type OsinfoFamily = {
   readonly pointKey: (point_release: string) => string | null;
   /** Keys in the database of 2022. */
   readonly in_database: readonly string[];
-  /** True if point releases that are not in the database get an id by the naming rule, too. */
+  /** True if the naming rule also gives an id to point releases that are not in the database. */
   readonly points_by_rule: boolean;
 };
 

@@ -15,7 +15,7 @@ export function releaseEntry(distro: string, version: string | null): OsinfoEntr
   return entry(family, family.releaseKey(version));
 }
 
-/** Returns an entry for the point release, if it is more specific than the release's entry. */
+/** Returns the entry of the point release if it is more specific than the release's entry, otherwise null. */
 export function pointEntry(distro: string, point_release: string | null): OsinfoEntry | null {
   const family = OSINFO_FAMILIES[distro];
   if (family === undefined || point_release === null) return null;

@@ -1,4 +1,4 @@
-// Parses checksum documents. Every line must have the expected format, so a truncated document, an HTML page or some
+// Parses checksum documents. Every line must have the expected format. So a truncated document, an HTML page or any
 // other document is refused as a whole. A document with two hashes for one name is also refused. Comments (#) and empty
 // lines are skipped.
 import { checksumLine, isSilentLine, type ListFormat } from "../../src/lib/crypto/checksum-line.ts";
@@ -30,12 +30,12 @@ export function parseChecksums(what: string, text: string, { format, algorithm }
     }
     found.set(entry.name, entry.hash);
   }
-  if (found.size === 0) throw unreadable(what, `no ${algorithm} checksum in it`);
+  if (found.size === 0) throw unreadable(what, `it contains no ${algorithm} checksum`);
   return found;
 }
 
 function bare(what: string, text: string, algorithm: DigestAlgorithm): Checksums {
   const hash = asDigest(text.trim(), algorithm);
-  if (hash === null) throw unreadable(what, `not exactly one ${algorithm} hash`);
+  if (hash === null) throw unreadable(what, `it does not contain exactly one ${algorithm} hash`);
   return new Map([["", hash]]);
 }

@@ -17,14 +17,14 @@ export function parseListing(what: string, html: string): string[] {
   const parser = new Parser({
     onopentag(tag, attributes) {
       if (tag !== "a" || attributes.href === undefined) return;
-      if (++links > LINKS_MAX) throw unreadable(what, `more than ${LINKS_MAX} links`);
+      if (++links > LINKS_MAX) throw unreadable(what, `it has more than ${LINKS_MAX} links`);
       const name = relativeName(attributes.href);
       if (name !== null) names.add(name);
     },
   });
   parser.write(html);
   parser.end();
-  if (links === 0) throw unreadable(what, "not a directory listing: it has no links");
+  if (links === 0) throw unreadable(what, "it is not a directory listing: it has no links");
   return [...names];
 }
 

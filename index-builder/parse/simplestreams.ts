@@ -9,7 +9,7 @@ const Item = z.object({
 });
 const Version = z.object({ items: z.record(z.string(), Item) });
 /**
- * A product without its versions. The support of most of the hundreds of products has ended, and parsing all their
+ * A product without its versions. Most of the hundreds of products are no longer supported, and parsing all their
  * versions would need much memory.
  */
 const ProductHead = z.object({

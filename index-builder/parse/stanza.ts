@@ -10,7 +10,7 @@ export function parseStanza(what: string, text: string): ReadonlyMap<string, str
   for (const line of text.split("\n")) {
     if (/^\s/.test(line) || line === "") break;
     const colon = line.indexOf(":");
-    if (colon < 1) throw unreadable(what, "not a list of fields");
+    if (colon < 1) throw unreadable(what, "it is not a list of fields");
     fields.set(line.slice(0, colon), line.slice(colon + 1).trim());
   }
   if (fields.size === 0) throw unreadable(what, "it has no fields");

@@ -1,4 +1,4 @@
-// Merges the parts of vendors into a tree. New parts replace old ones, and the other distros stay.
+// Merges the parts of vendors into a tree. A new part replaces the distro's old part, and the other distros stay.
 import type { TrustState, VendorTrust } from "../signatures/trust.ts";
 import { SITE_PAGES } from "../pages/site.ts";
 import { checkFiles, type Expected, type Problem } from "../tree/check.ts";
@@ -35,7 +35,7 @@ export function siteFiles(tree: Tree): Files {
   return new Map([...filesOf(tree), ...pages].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Checks the part of one vendor alone, so that its problems do not block the other vendors. */
+/** Checks the part of one vendor alone, so that the problems of one vendor do not block the others. */
 export function partProblems({ tree }: Part): Problem[] {
   return checkFiles(siteFiles({ distros: [tree] }), EXPECTED);
 }

@@ -24,14 +24,17 @@ export async function writeFragment(folder: string, id: string, part: Part): Pro
   await rename(draft, target);
 }
 
-/** Reads a fragment. Returns null for a folder without v1/: the vendor's job failed. @throws TreeProblem */
+/**
+ * Reads a fragment. Returns null for a folder without v1/, which means that the vendor's job failed. @throws
+ * TreeProblem
+ */
 export async function readFragment(folder: string): Promise<ReadonlyMap<string, Part> | null> {
   const whole = await stat(join(folder, "v1")).then((found) => found.isDirectory(), () => false);
   if (!whole) return null;
   const files = new Map(await readFiles(folder));
   files.delete(TRUST_FILE);
   const { distros } = loadTree(files);
-  if (distros.length === 0) throw new TreeProblem(`${folder}: there is no distro in it`);
+  if (distros.length === 0) throw new TreeProblem(`${folder}: contains no distro`);
   const trust = await readTrust(folder);
   return new Map(distros.map((tree) => [
     tree.distro.id,

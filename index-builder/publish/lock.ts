@@ -1,7 +1,7 @@
 // Lets only one builder at a time work on a site. The lock is a series of numbered files in the folder of generations:
 // the process named in the highest file holds the lock while it runs. A builder takes the next number by creating its
-// file, which succeeds for only one of them. A released file is marked as free, and is removed only after a higher one
-// exists, so that no number is ever used twice.
+// file, which succeeds for only one of them. A released file is marked as free. It is removed only after a file with a
+// higher number exists, so that no number is ever used twice.
 import { link, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";

@@ -1,6 +1,6 @@
 // The generations of a site. SITE is a symbolic link to `.SITE.generations/N/site`, and the trust state of the
-// generation is in the same folder N. To publish, a rename replaces the link: a reader sees the old or the new
-// generation, the trust state is never newer than the tree, and a killed builder leaves the link unchanged.
+// generation is in the same folder N. A rename replaces the link to publish a generation. So a reader sees the old or
+// the new generation, the trust state is never newer than the tree, and a killed builder leaves the link unchanged.
 import { lstat, mkdir, open, readdir, readFile, readlink, rename, rm, symlink } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { documentText } from "../../src/lib/image-index/documents.ts";
@@ -52,7 +52,7 @@ async function currentNumber(site: Site): Promise<number> {
   if (target === null) return 0;
   const match = /\/(\d{1,15})\/site$/.exec(target);
   if (match === null || resolve(dirname(site.link), target) !== join(site.generations, match[1]!, TREE_FOLDER)) {
-    throw new TreeProblem(`${site.link}: not a link that this program made`);
+    throw new TreeProblem(`${site.link}: is not a link that this program made`);
   }
   return Number(match[1]);
 }
@@ -85,8 +85,8 @@ async function switchTo(site: Site, number: number): Promise<void> {
 }
 
 /**
- * Moves a plain folder away, because no system call can replace a folder by a link. Until the link exists, there is no
- * site; `recover` repairs that after a crash.
+ * Moves a plain folder away, because no system call can replace a folder by a link. Until the link exists, the site is
+ * missing; after a crash `recover` repairs this.
  */
 async function setAsidePlainFolder(site: Site): Promise<void> {
   const there = await lstat(site.link).catch(() => null);

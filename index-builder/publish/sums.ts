@@ -60,7 +60,7 @@ export async function checkSums(
   const signature = files.get(SUMS_SIGNATURE_PATH);
   if (sums === undefined || signature === undefined) {
     const half = sums !== undefined || signature !== undefined;
-    return half || setting.key !== null ? [`${SUMS_PATH}: the sums or the signature are missing`] : [];
+    return half || setting.key !== null ? [`${SUMS_PATH}: the sums or their signature are missing`] : [];
   }
   const problems = sums === sumsText(files) ? [] : [`${SUMS_PATH}: does not match the files`];
   if (setting.key === null) return problems;

@@ -29,7 +29,7 @@ export function refuseRollback(trust: VendorTrust, issue: Issue): void {
   if (seen === undefined) return;
   const before = new Date(seen.signed_at);
   if (issue.signed_at < before) {
-    const dates = `signed ${issue.signed_at.toISOString()}, an earlier run accepted one of ${seen.signed_at}`;
+    const dates = `signed ${issue.signed_at.toISOString()}; an earlier run accepted a document of ${seen.signed_at}`;
     throw new VendorFault("untrusted", `${issue.series}: rollback to an older document (${dates})`);
   }
 }

@@ -1,7 +1,7 @@
-// Verifies OpenPGP signatures of vendor documents. A signature counts if it is good and the vendor's file pins the
-// primary fingerprint of its key; other signatures are ignored. The functions return the bytes that the verifier read,
-// never their input. The library openpgp refuses MD5, RIPEMD and SHA-1, RSA keys below 2047 bits, and signatures dated
-// in the future.
+// Verifies OpenPGP signatures of vendor documents. A signature counts if it is valid and the vendor's file pins the
+// primary fingerprint of its key. Other signatures are ignored. The functions return the bytes that the verifier read,
+// never the bytes that they were called with. The library openpgp refuses MD5, RIPEMD and SHA-1, RSA keys below 2047
+// bits, and signatures dated in the future.
 import * as openpgp from "openpgp";
 import { goodSignature } from "../../src/lib/openpgp/good-signature.ts";
 import { readKeys, readSignature } from "../../src/lib/openpgp/read.ts";
@@ -60,7 +60,7 @@ export async function verifyClearSigned(
     const { data, signatures } = await openpgp.verify({ message, verificationKeys: [...input.keys], date: now });
     const { signed_at } = await goodSignature({ signatures, keys: input.keys, now });
     // Two parsers extract the signed text. If they disagree, an attacker may have deceived one of them.
-    if (plain(data) !== plain(framed)) throw new Error("text outside what the signature covers");
+    if (plain(data) !== plain(framed)) throw new Error("the document has text that the signature does not cover");
     return { bytes: new TextEncoder().encode(data), signed_at };
   });
 }
@@ -81,6 +81,6 @@ function utf8(what: string, bytes: Uint8Array): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
-    throw new VendorFault("unreadable", `${what}: not UTF-8`);
+    throw new VendorFault("unreadable", `${what}: is not UTF-8`);
   }
 }

@@ -47,7 +47,7 @@ export function buildRules(
   complain: Complain,
 ): void {
   const say = (text: string) => complain(path, `build ${build.build}: ${text}`);
-  if (!isName(build.build)) say("not a build id");
+  if (!isName(build.build)) say("has an invalid build id");
   for (const moment of [build.published_at, build.first_seen]) {
     if (moment !== null && !isMoment(moment)) say(`${moment} is not a plausible time`);
   }
@@ -86,11 +86,11 @@ function artifactRules(artifact: Artifact, kind: Kind, say: Say): void {
   if (artifact.locations.length === 0) say("has no location");
   const primary = artifact.locations.some((location) => location.kind === "primary");
   if (kind === "release" && !primary) say("has no primary location");
-  if (kind === "archive" && primary) say("is archived and has a primary location");
+  if (kind === "archive" && primary) say("is archived but has a primary location");
   for (const digest of artifact.integrity?.digests ?? []) digestRule(digest, say);
   for (const signature of artifact.integrity?.signatures ?? []) signatureRule(signature, say);
   if (artifact.locations.some(({ redirects_off_host }) => redirects_off_host) && artifact.integrity?.http) {
-    say("has the HTTP metadata of a mirror");
+    say("has HTTP metadata that come from a mirror");
   }
 }
 
@@ -99,13 +99,15 @@ function digestRule({ algorithm, value, source }: Digest, say: Say): void {
   if (source === null) return;
   if (!isKnown(CHECKSUM_FORMATS, source.format)) return;
   const lists = source.format === "gnu" || source.format === "bsd";
-  if (lists !== (source.filename !== null)) say(`filename ${source.filename} does not match format ${source.format}`);
+  if (lists !== (source.filename !== null)) {
+    say(`has filename ${source.filename}, which does not fit the format ${source.format}`);
+  }
 }
 
 function signatureRule({ kind, signs, url }: Signature, say: Say): void {
   if (!isKnown(SIGNATURE_KINDS, kind)) return;
   if ((kind === "pgp_clearsigned") !== (signs === url)) {
-    say(`signature ${url} of ${signs} does not match kind ${kind}`);
+    say(`has signature ${url} of ${signs}, which does not fit the kind ${kind}`);
   }
 }
 

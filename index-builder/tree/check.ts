@@ -43,7 +43,9 @@ export function checkFiles(files: Files, { pages, hosts }: Expected): Problem[] 
   equalRule(files, DOCS_PATH, pages.docs(), complain);
   equalRule(files, OPENAPI_PATH, openapiText(), complain);
   const list = parsed(files, INDEX_PATH, DistroList);
-  if (list === null) return [...problems, `${INDEX_PATH}: missing or unreadable: the other files were not checked`];
+  if (list === null) {
+    return [...problems, `${INDEX_PATH}: is missing or unreadable, so the other files were not checked`];
+  }
   const listed = list.distros.map(({ id }) => id);
   for (const id of repeated(listed)) complain(INDEX_PATH, `distro ${id} is listed twice`);
   const folders = new Set([...files.keys()].flatMap((path) => distroOf(parsePath(path)) ?? []));
@@ -59,21 +61,23 @@ export function checkFiles(files: Files, { pages, hosts }: Expected): Problem[] 
       complain(distroPath(summary.id), `differs from ${INDEX_PATH}`);
     }
   }
-  // Both are generated from the files above, so the check generates them again and compares.
+  // Both files are generated from the files above, so the check generates them again and compares.
   if (trees.length === list.distros.length) {
     const images = imagesOf({ distros: trees });
     equalRule(files, IMAGES_PATH, documentText(images), complain);
     equalRule(files, PAGE_PATH, pages.page(images), complain);
   } else {
-    for (const path of [IMAGES_PATH, PAGE_PATH]) if (!files.has(path)) complain(path, "missing");
+    for (const path of [IMAGES_PATH, PAGE_PATH]) if (!files.has(path)) complain(path, "is missing");
   }
   return problems;
 }
 
-/** Checks that a file is exactly what this program writes after reading it: all fields, no others, in order. */
+/**
+ * Checks that a file is exactly what this program writes after it read the file: all fields, no other fields, in order.
+ */
 function strictRule(path: string, text: string, complain: Complain): void {
   const at = parsePath(path);
-  if (at === null) return complain(path, "not a file of an image index");
+  if (at === null) return complain(path, "is not a file of an image index");
   if (!(at.kind in SHAPES)) return;
   const shape = SHAPES[at.kind as keyof typeof SHAPES];
   try {
@@ -84,7 +88,7 @@ function strictRule(path: string, text: string, complain: Complain): void {
         result.error.issues.map(({ path: p, message }) => `${p.join(".")}: ${message}`).join("; "),
       );
     }
-    if (documentText(result.data) !== text) complain(path, "not in the form that this program writes");
+    if (documentText(result.data) !== text) complain(path, "is not in the form that this program writes");
   } catch (error) {
     complain(path, String(error));
   }
@@ -92,7 +96,7 @@ function strictRule(path: string, text: string, complain: Complain): void {
 
 function equalRule(files: Files, path: string, expected: string, complain: Complain): void {
   const text = files.get(path);
-  if (text === undefined) complain(path, "missing");
+  if (text === undefined) complain(path, "is missing");
   else if (text !== expected) complain(path, "differs from the documents it is generated from");
 }
 
@@ -102,13 +106,13 @@ function distroRules(files: Files, { id, hosts }: One, complain: Complain): Dist
   const path = distroPath(id);
   const distro = parsed(files, path, Distro);
   if (distro === null) {
-    complain(path, "missing or unreadable");
+    complain(path, "is missing or unreadable");
     return null;
   }
   if (distro.id !== id) complain(path, `belongs to distro ${distro.id}`);
   const ids = distro.releases.map((release) => release.id);
   for (const release of repeated(ids)) complain(path, `release ${release} is listed twice`);
-  if (!isOrdered(distro.releases, compareReleases)) complain(path, "its releases are not newest first");
+  if (!isOrdered(distro.releases, compareReleases)) complain(path, "does not list its releases newest first");
   const current = new Map<string, readonly Build[]>();
   const archived = new Map<string, readonly Build[]>();
   for (const release of distro.releases) {
@@ -126,7 +130,7 @@ function distroRules(files: Files, { id, hosts }: One, complain: Complain): Dist
   for (const file of files.keys()) {
     const at = parsePath(file);
     if ((at?.kind === "release" || at?.kind === "archive") && at.distro === id && !ids.includes(at.release)) {
-      complain(file, "its release is not listed");
+      complain(file, "belongs to a release that its distro does not list");
     }
   }
   aliasRules(files, distro, complain);
@@ -139,7 +143,7 @@ function buildsAt(files: Files, at: At, complain: Complain): Build[] | null {
   const path = at.kind === "release" ? releasePath(at.distro, at.release) : archivePath(at.distro, at.release);
   const list = parsed(files, path, BuildList);
   if (list === null) {
-    if (at.kind === "release") complain(path, "missing or unreadable");
+    if (at.kind === "release") complain(path, "is missing or unreadable");
     return null;
   }
   if (list.distro !== at.distro || list.release !== at.release) {
@@ -148,7 +152,7 @@ function buildsAt(files: Files, at: At, complain: Complain): Build[] | null {
   if (list.builds.length === 0) complain(path, "has no build");
   for (const build of repeated(list.builds.map(({ build }) => build))) complain(path, `build ${build} is listed twice`);
   const order = at.kind === "release" ? byBuild : compareArchived;
-  if (!isOrdered(list.builds, order)) complain(path, "its builds are not newest first");
+  if (!isOrdered(list.builds, order)) complain(path, "does not list its builds newest first");
   const urls = list.builds.map((build) => new Set(locationsOf(build)));
   for (const url of repeated(urls.flatMap((of_build) => [...of_build]))) complain(path, `${url} is in two builds`);
   for (const build of list.builds) buildRules(build, { path, kind: at.kind, hosts: at.hosts }, complain);
@@ -159,7 +163,9 @@ function buildsAt(files: Files, at: At, complain: Complain): Build[] | null {
 function aliasRules(files: Files, distro: Distro, complain: Complain): void {
   const path = distroPath(distro.id);
   const held = distro.releases.flatMap((release) => release.aliases.map((alias) => ({ alias, release })));
-  for (const alias of repeated(held.map((entry) => entry.alias))) complain(path, `alias ${alias} is held twice`);
+  for (const alias of repeated(held.map((entry) => entry.alias))) {
+    complain(path, `two releases have the alias ${alias}`);
+  }
   const dev = held.find(({ alias }) => alias === "dev");
   if ((dev !== undefined) !== (distro.dev_channel !== null)) {
     complain(path, "dev_channel and alias dev must be both present or both absent");
@@ -167,7 +173,7 @@ function aliasRules(files: Files, distro: Distro, complain: Complain): void {
   for (const { alias, release } of held) {
     const file = aliasPath(distro.id, alias);
     const text = files.get(file);
-    if (text === undefined) complain(file, "missing");
+    if (text === undefined) complain(file, "is missing");
     else if (text !== files.get(releasePath(distro.id, release.id))) {
       complain(file, `is not a copy of release ${release.id}`);
     }

@@ -1,4 +1,4 @@
-// Reads a tree from a folder. Fields may be missing, and unknown fields are dropped, but every file must parse and have
+// Reads a tree from a folder. Fields may be missing, and unknown fields are dropped. But every file must parse and have
 // a path of the API, and every listed release must have its file. A tree that cannot be read is an error, not an empty
 // tree: otherwise the builder would lose the first_seen times and the archive.
 import { lstat, readdir, readFile } from "node:fs/promises";
@@ -23,7 +23,7 @@ export async function readFiles(folder: string): Promise<Files> {
       const path = at === "" ? entry.name : `${at}/${entry.name}`;
       if (entry.isDirectory()) pending.push(path);
       else if (entry.isFile()) files.set(path, await readFile(join(folder, path), "utf8"));
-      else throw new TreeProblem(`${path}: neither a file nor a folder`);
+      else throw new TreeProblem(`${path}: is neither a file nor a folder`);
     }
   }
   return new Map([...files].sort(([a], [b]) => (a < b ? -1 : 1)));
@@ -48,14 +48,14 @@ export async function readTreeFiles(folder: string): Promise<Files | null> {
  */
 export function loadTree(files: Files): Tree {
   for (const path of files.keys()) {
-    if (!isApiPath(path)) throw new TreeProblem(`${path}: not a file of an image index`);
+    if (!isApiPath(path)) throw new TreeProblem(`${path}: is not a file of an image index`);
   }
   const { distros } = read(files, INDEX_PATH, DistroList);
   const folders = new Set([...files.keys()].flatMap((path) => /^v1\/distros\/([^/]+)\//.exec(path)?.[1] ?? []));
   const listed = new Set(distros.map(({ id }) => id));
   const differ = [...folders].filter((id) => !listed.has(id)).concat([...listed].filter((id) => !folders.has(id)));
   if (differ.length > 0) {
-    throw new TreeProblem(`${INDEX_PATH}: its distros differ from the folders: ${differ.join(", ")}`);
+    throw new TreeProblem(`${INDEX_PATH}: its list of distros differs from the folders: ${differ.join(", ")}`);
   }
   return { distros: distros.map(({ id }) => loadDistro(files, id)) };
 }

@@ -128,7 +128,7 @@ function schemas(): Json {
   return Object.fromEntries([...cleaned, ["Error", ErrorSchema] as const].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Describes a known value or any other string. Client generators keep both in this form, but not in `not: {enum}`. */
+/** Describes a known value or any other string. Client generators understand this form, but not `not: {enum}`. */
 function openEnum(schema: Json, values: readonly string[]): void {
   delete schema.type;
   delete schema.open_values;

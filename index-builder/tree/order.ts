@@ -5,8 +5,8 @@ import type { Build, Release } from "./model.ts";
 type Dated = Pick<Release, "id" | "version" | "aliases">;
 
 /**
- * Compares releases by version. Returns a negative number if `a` is newer. If a vendor numbers its development channel
- * in another way than its releases (OmniOS: by date, not r151058), the development channel is newer.
+ * Compares releases by version. Returns a negative number if `a` is newer. A vendor may number its development channel
+ * in another way than its releases (OmniOS: by date, not r151058). The development channel is then newer.
  */
 export function compareReleases(a: Dated, b: Dated): number {
   const [left, right] = [a.version ?? a.id, b.version ?? b.id];

@@ -1,5 +1,6 @@
-// AlmaLinux: a directory listing has the major versions. One signed CHECKSUM for each major version and architecture
-// lists every image. The current image is the dated one that has the same hash as the file "latest".
+// AlmaLinux: a directory listing has the major versions. Each major version has one signed CHECKSUM for each
+// architecture, which lists every image. The current image is the dated image that has the same hash as the file
+// "latest".
 import { osinfoArch } from "../arch.ts";
 import { unreadable } from "../fault.ts";
 import { compareNatural, newest, newestFirst } from "../natural-order.ts";
@@ -29,7 +30,7 @@ const KEYS: Readonly<Record<string, SigningKey>> = {
   // AlmaLinux OS 10 <packager@almalinux.org>
   10: keyOf("10", "EE6DB7B98F5BF5EDD9DA0DE5DEE5C11CC2A1E572"),
 };
-/** The major version whose older point releases are signed with an expired key, which no verifier accepts. */
+/** The older point releases of this major version are signed with an expired key, which no verifier accepts. */
 const REKEYED_MAJOR = "8";
 
 export const alma: Vendor = {
@@ -74,7 +75,7 @@ async function resolve(visit: Visit, major: string): Promise<Resolved> {
   const lead = newest(found.filter(isDefault), ({ build }) => build);
   // The file "latest" itself changes, so it cannot be a build.
   if (lead === null) {
-    throw unreadable(`${folder}x86_64/images/CHECKSUM`, "no dated image has the hash of the latest one");
+    throw unreadable(`${folder}x86_64/images/CHECKSUM`, "no dated image has the hash of the file latest");
   }
   const current = found.filter(({ point_release }) => point_release === lead.point_release);
   return {

@@ -1,5 +1,5 @@
 // Arch Linux: a mirror has one folder for each build of the rolling release, with the image, a signed hash and a
-// signature. The folder "latest" is a copy of one of them.
+// signature. The folder "latest" is a copy of one of these folders.
 import { unreadable } from "../fault.ts";
 import { newest } from "../natural-order.ts";
 import type { BuildDraft, Candidate, SigningKey, Vendor, Visit } from "../vendor.ts";

@@ -41,7 +41,10 @@ async function candidateOf(visit: Visit, suite: string): Promise<Candidate> {
   };
 }
 
-/** Reads a suite. Any fault fails the vendor: without one of the suites, `latest` would move to the other. */
+/**
+ * Reads a suite. Any fault fails the vendor, because without one suite the alias `latest` would move to the other
+ * suite.
+ */
 async function readSuite(visit: Visit, suite: string): Promise<Suite> {
   const url = `${DISTS}${suite}/Release`;
   const fields = parseStanza(url, await visit.text(url));

@@ -10,11 +10,11 @@ import { type Found, groupByBuild } from "../build/group-builds.ts";
 const LIST = "https://fedoraproject.org/releases.json";
 const BODHI = "https://bodhi.fedoraproject.org/releases/";
 const VARIANTS = ["cloud-base-generic", "cloud-base-uefi-uki"] as const;
-/** Smaller sizes are ignored: the list may have the size "1" for an unknown size. */
+/** Smaller sizes are ignored, because the list has the size "1" if the size is unknown. */
 const SIZE_BYTES_MIN = 1024 * 1024;
 
 const FOLDER = /^https:\/\/download\.fedoraproject\.org\/pub\/[A-Za-z0-9._/-]+\//;
-/** Names from release 41 on have the architecture at the end; before 41 it precedes the version. */
+/** Names of images. From release 41 on the architecture is at the end; before, it precedes the version. */
 const NAME = /^Fedora-Cloud-Base-(Generic|UEFI-UKI)-([0-9A-Za-z_]+-[0-9.]+)\.[a-z0-9_]+\.qcow2$/;
 const OLD_NAME = /^Fedora-Cloud-Base-(Generic|UEFI-UKI)\.[a-z0-9_]+-([0-9A-Za-z_]+-[0-9.]+)\.qcow2$/;
 

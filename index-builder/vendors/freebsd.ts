@@ -1,6 +1,6 @@
 // FreeBSD: a release of the index is a major version. Each of its point releases has a folder of images with one list
-// of hashes for each architecture. Supported point releases are the current builds; ended ones are in a vault with the
-// same layout.
+// of hashes for each architecture. The supported point releases are the current builds. Ended point releases are in a
+// vault with the same layout.
 import { osinfoArch } from "../arch.ts";
 import { isFault, unreadable, VendorFault } from "../fault.ts";
 import { compareNatural, newestFirst } from "../natural-order.ts";

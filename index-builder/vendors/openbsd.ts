@@ -25,7 +25,7 @@ const Asset = z.object({
   name: z.string(),
   size: z.int().nonnegative(),
   browser_download_url: z.url(),
-  /** "sha256:" and the hash. Files from before GitHub published digests have none. */
+  /** "sha256:" and the hash. Files that are older than GitHub's digests have no digest. */
   digest: z.string().nullish(),
 });
 type Asset = z.infer<typeof Asset>;

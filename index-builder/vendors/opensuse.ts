@@ -10,8 +10,9 @@ import { type Found, groupByBuild } from "../build/group-builds.ts";
 const VERSIONS = "https://get.opensuse.org/api/v0/distributions.json";
 const LEAP = "https://download.opensuse.org/distribution/leap/";
 /**
- * Names of images. Only 15.x has the prefix and the version of kiwi, the image builder ("15.6.0"); s390x appears twice
- * in a name. A name without a build number is a copy of the newest image, and is left out.
+ * Names of images. Only names of 15.x have the prefix and the version of the image builder kiwi ("15.6.0"). In names
+ * for s390x, the architecture appears twice. A name without a build number is a copy of the newest image, and is left
+ * out.
  */
 const NAME =
   /^(?:openSUSE-)?Leap-([0-9.]+)-Minimal-VM\.([a-z0-9_]+)-(?:(\d+\.\d+\.\d+)-)?(?:s390x-)?Cloud-(Build[0-9.]+)\.qcow2$/;

@@ -135,7 +135,10 @@ function signatureOf(document: string, major: string): DetachedSignature | null 
   return { kind: "pgp_detached", url: `${document}.asc`, key: KEYS[major] ?? null };
 }
 
-/** Returns the checksum document of an image in the vault. It may be unsigned: signing began within a major version. */
+/**
+ * Returns the checksum document of an image in the vault. The document may be unsigned, because signing began within a
+ * major version.
+ */
 async function vaultDocument(visit: Visit, image: Image, major: string): Promise<ChecksumDocument> {
   const document = documentOf(image, major);
   const signed = document.signature !== null && await visit.exists(`${document.url}.asc`);

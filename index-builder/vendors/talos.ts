@@ -1,5 +1,5 @@
 // Talos Linux: GitHub names the newest release, and the vendor's image factory builds its images on demand. Only
-// customers of the factory get hashes. All others get 402, the only status that means "no digest".
+// customers of the factory get hashes; all others get 402. No other status counts as "no digest".
 import { z } from "zod";
 import { osinfoArch } from "../arch.ts";
 import { isFault, unreadable } from "../fault.ts";
@@ -45,7 +45,9 @@ function latest(visit: Visit): Candidate {
 async function resolve(visit: Visit): Promise<Resolved> {
   const { tag_name, published_at } = await visit.json(LATEST, Release, { accept: "application/vnd.github+json" });
   const [, build, series] = /^v((\d+\.\d+)\.\d+)$/.exec(tag_name) ?? [];
-  if (build === undefined || series === undefined) throw unreadable(LATEST, `tag "${tag_name}" is not a version`);
+  if (build === undefined || series === undefined) {
+    throw unreadable(LATEST, `the newest release has the tag "${tag_name}", which is not a version`);
+  }
   const amd64 = await artifactOf(visit, build, "amd64");
   const arm64 = await visit.optional(`Talos Linux ${build} arm64`, () => artifactOf(visit, build, "arm64"));
   return {

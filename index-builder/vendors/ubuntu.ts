@@ -11,7 +11,7 @@ const FEEDS = [
   { variant: "server", url: `${ROOT}releases/streams/v1/com.ubuntu.cloud:released:download` },
   { variant: "minimal", url: `${ROOT}minimal/releases/streams/v1/com.ubuntu.cloud:released:download` },
 ] as const;
-/** The limit for the feed, which has about 18 MB. */
+/** The largest feed that is read. The feed has about 18 MB. */
 const FEED_BYTES_MAX = 64 * 1024 * 1024;
 /** The age at which the feed raises an alarm. Ubuntu renews it several times a week. */
 const FEED_STALE_DAYS = 60;
@@ -81,9 +81,9 @@ type Dated = { readonly serial: string; readonly offer: Offer; readonly disk: Di
 type Disk = NonNullable<Versions[string]["items"][string]>;
 
 /**
- * Groups images into builds by serial. The newest serial of the default image is the newest build. An image of an older
- * serial goes into its own build. An image of a newer serial is left out, so that the first build always has the
- * default image.
+ * Groups images into builds by serial. The newest serial of the default image is the newest build. An image with an
+ * older serial goes into its own build. An image with a newer serial is left out, so that the first build always has
+ * the default image.
  */
 function buildsOf(codename: string, offers: readonly Offer[]): BuildDraft[] {
   const lead = offers.find(({ variant, product }) => variant === "server" && product.arch === "amd64") ?? offers[0]!;

@@ -1,6 +1,6 @@
-// Sends requests to the internet. Allows only https, or http to a host that a vendor's file lists; and only host names
-// with public addresses, which are checked before connecting and for every redirect. Limits redirects, bytes, header
-// bytes and time. Connections are not reused, because vendors close idle ones in the middle of a request.
+// Sends requests to the internet. Allows https, and http to hosts that a vendor's file lists for it. Allows only host
+// names with public addresses; the addresses are checked before connecting and at every redirect. Limits redirects,
+// bytes, header bytes and time. Connections are not reused, because vendors close idle ones in the middle of a request.
 import { lookup } from "node:dns/promises";
 import http from "node:http";
 import https from "node:https";
@@ -55,7 +55,7 @@ export function liveExchange(setting: LiveSetting): Exchange {
       const answer = await askOnce(setting, { ...request, url: url.href }, signal);
       if (!REDIRECTS.includes(answer.status)) return answer;
       const target = answer.headers.get("location") ?? "";
-      if (!URL.canParse(target, url)) throw new VendorFault("unsafe", `${url}: redirects without a valid address`);
+      if (!URL.canParse(target, url)) throw new VendorFault("unsafe", `${url}: redirects to an invalid URL`);
       url = new URL(target, url);
     }
     throw new VendorFault("unsafe", `${request.url}: more than ${setting.redirects_max} redirects`);
@@ -88,12 +88,14 @@ function checkedUrl({ plain_http_hosts }: LiveSetting, text: string): URL {
   const scheme = url.protocol === "https:" || (url.protocol === "http:" && plain_http_hosts.includes(url.hostname));
   const by_name = /^(?=.*[a-z])[a-z0-9.-]+$/i.test(url.hostname) && /[a-z]$/i.test(url.hostname);
   if (!scheme || !by_name || url.port !== "" || url.username !== "" || url.password !== "") {
-    throw new VendorFault("unsafe", `${text}: this address is not allowed`);
+    throw new VendorFault("unsafe", `${text}: this URL is not allowed`);
   }
   return url;
 }
 
-/** The connection failed before the request was sent, so another address of the same host may be tried. */
+/**
+ * Thrown if the connection failed before the request was sent, so that another address of the same host may be tried.
+ */
 class NotConnected extends Error {}
 
 type Attempt = { setting: LiveSetting; request: Request; url: URL; address: string; signal: AbortSignal };
@@ -131,8 +133,13 @@ function connectAndAsk({ setting, request, url, address, signal }: Attempt): Pro
         );}
     };
     const late = () =>
-      fail(new VendorFault("transient", `${request.method} ${url}: no complete response in ${setting.total_ms} ms`));
-    const timer = setTimeout(() => fail(new Error(`no connection in ${setting.connect_ms} ms`)), setting.connect_ms);
+      fail(
+        new VendorFault("transient", `${request.method} ${url}: no complete response within ${setting.total_ms} ms`),
+      );
+    const timer = setTimeout(
+      () => fail(new Error(`no connection within ${setting.connect_ms} ms`)),
+      setting.connect_ms,
+    );
     if (signal.aborted) return late();
     signal.addEventListener("abort", late, { once: true });
     made.once("socket", (socket) => {

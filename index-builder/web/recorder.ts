@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Answer, Exchange, Request } from "./exchange.ts";
 import { RecordedWeb, RESPONSES_FILE } from "./recorded.ts";
 
-/** Headers that a build reads. The others (dates, cookies, cache ages) would change with every recording. */
+/** The headers that a build reads. Other headers (dates, cookies, cache ages) would change with every recording. */
 const KEPT_HEADERS = ["content-length", "last-modified", "etag"];
 
 /** Wraps an exchange; `save` adds the new responses to those in the folder. */

@@ -29,7 +29,9 @@ export function openWeb(exchange: Exchange, allowed: (url: URL) => boolean): Web
   };
 
   async function ask(method: "GET" | "HEAD", url: string, options: GetOptions): Promise<Answer> {
-    if (!allowed(asUrl(url))) throw new VendorFault("unsafe", `${url}: not a host or scheme of this vendor`);
+    if (!allowed(asUrl(url))) {
+      throw new VendorFault("unsafe", `${url}: has a host or scheme that this vendor's file does not list`);
+    }
     const answer = await exchange({
       method,
       url,
@@ -56,7 +58,7 @@ function headOf(url: string, answer: Answer): Head {
   const redirects_off_host = new URL(answer.url).host !== new URL(url).host;
   return {
     size: /^[0-9]{1,15}$/.test(length) ? Number(length) : null,
-    // After a redirect to another host these are values of a mirror, which differ from run to run.
+    // After a redirect to another host, these values come from a mirror and differ from run to run.
     last_modified: redirects_off_host ? null : answer.headers.get("last-modified") ?? null,
     etag: redirects_off_host ? null : answer.headers.get("etag") ?? null,
     redirects_off_host,
@@ -64,7 +66,7 @@ function headOf(url: string, answer: Answer): Head {
 }
 
 function asUrl(text: string): URL {
-  if (!URL.canParse(text)) throw new VendorFault("unreadable", `${text}: not an address`);
+  if (!URL.canParse(text)) throw new VendorFault("unreadable", `${text}: is not a URL`);
   return new URL(text);
 }
 

@@ -176,12 +176,12 @@ describe("booter check", () => {
     ]);
   });
 
-  test("shows why a machine gets nothing", async () => {
+  test("shows why a machine gets no answer", async () => {
     const records = () =>
       Promise.resolve([bootFacts(factsOf({ state: "discovered", address: null, networking: null }))]);
     const mac = "52:54:00:aa:00:01";
     expect((await checked("", { records }, mac)).at(-1)).toBe(
-      `warn ${mac} as ipxe (discovered): gets nothing: its record is discovered; authorize it with opsctl`,
+      `warn ${mac} as ipxe (discovered): gets no answer: its record is discovered; authorize it with opsctl`,
     );
     expect((await checked("", { records }, "52:54:00:aa:00:02")).at(-1)).toContain("has no record of it");
   });

@@ -49,7 +49,7 @@ describe("set-onetime-boot", () => {
 
   test("names the supported targets in the error if the BMC does not support this one", async () => {
     await expect(doing({ targets: ["Pxe", "Hdd"] }, (bmc) => setOnetimeBoot(bmc, "uefi-http"))).rejects.toThrow(
-      "the BMC cannot boot from UefiHttp once (it can: Pxe, Hdd); try --target pxe",
+      "the BMC cannot boot from UefiHttp once (it offers: Pxe, Hdd); try --target pxe",
     );
     expect(changes()).toEqual([]);
   });
@@ -142,7 +142,7 @@ describe("the command", () => {
 
   test("refuses a password file that others can read, and never repeats a password", async () => {
     const open = await command(PASSWORD, 0o644, "power-cycle");
-    expect([open.code, open.err]).toEqual([1, expect.stringContaining("can be read by others")]);
+    expect([open.code, open.err]).toEqual([1, expect.stringContaining("can be read by other users")]);
     await mock.close();
     const wrong = await command("wrong-pass", 0o600, "power-cycle");
     expect([wrong.code, wrong.err]).toEqual([1, "error: the BMC refused the user name or the password\n"]);

@@ -130,7 +130,7 @@ test("a running setup shows its step, remaining time and time without a report",
   ]);
   const later = new Date("2026-11-21T12:35:00Z");
   expect(findings({ ...SETTING_UP, setup_progress: PROGRESS }, { now: later })).toEqual([
-    "stops its setup is running: create_pool (its time is up, the setup will be rolled back, silent for 40 min)",
+    "stops its setup is running: create_pool (its time is up, and the setup will be rolled back, silent for 40 min)",
   ]);
 });
 

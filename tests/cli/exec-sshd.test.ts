@@ -99,7 +99,7 @@ test.skipIf(why_not !== null)(
   async () => {
     const ran = await exec([A], ["--timeout", "1", "--", "sleep 30"]);
     expect(ran.code).toBe(1);
-    expect(ran.err()).toContain("n1: still running after 1 s, the connection was closed");
+    expect(ran.err()).toContain("n1: still running after 1 s; the connection was closed");
   },
 );
 

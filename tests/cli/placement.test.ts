@@ -97,7 +97,7 @@ test("cn drain-preview shows which instances fit on other nodes, and which look 
   for (const name of ["etcd-1", "web-1"]) ids.push(await placeInstance(t, { on: from.id, of: tenant, name }));
   const [count, quorum, , head, ...rows] = lines(await at.printed(`cn drain-preview ${from.hostname}`));
   expect(count).toBe("1 of 2 instances fit on other nodes");
-  expect(quorum).toBe("Move these one at a time, they look like members of a quorum: etcd-1");
+  expect(quorum).toBe("Move these one at a time, because they look like members of a quorum: etcd-1");
   expect(head).toMatch(/^INSTANCE_ID +NAME +CPU +RAM_MB +TARGET +REASON$/);
   expect(rows[0]).toMatch(/ +2 +4096 +- +rejected by cn-ram-available 1 of 1 nodes$/);
   expect(rows[1]).toContain(`${to.hostname} (${to.id})`);

@@ -68,22 +68,22 @@ test("open sets accept any value: alias, format, compression, checksum format, k
 });
 
 test.each<[string, (files: Map<string, string>) => void, string]>([
-  ["a file outside the API", (files) => files.set("v1/extra.json", "{}"), "v1/extra.json: not a file"],
+  ["a file outside the API", (files) => files.set("v1/extra.json", "{}"), "v1/extra.json: is not a file"],
   [
     "an alias file with an invalid name",
     (files) => files.set("v1/distros/ubuntu/aliases/..json", "{}"),
-    "..json: not a file",
+    "..json: is not a file",
   ],
   [
     "a file of an unknown alias without a release",
     (files) => files.set("v1/distros/ubuntu/aliases/newest.json", files.get(RELEASE)!),
     "no release has this alias",
   ],
-  ["a missing index.html", (files) => files.delete("index.html"), "index.html: missing"],
+  ["a missing index.html", (files) => files.delete("index.html"), "index.html: is missing"],
   ["another index.html", (files) => files.set("index.html", "<html>"), "index.html: differs"],
   ["another docs page", (files) => files.set("docs/index.html", ""), "docs/index.html: differs"],
   ["another openapi.json", (files) => files.set("v1/openapi.json", "{}\n"), "v1/openapi.json: differs"],
-  ["no v1/index.json", (files) => files.delete("v1/index.json"), "v1/index.json: missing or unreadable"],
+  ["no v1/index.json", (files) => files.delete("v1/index.json"), "v1/index.json: is missing or unreadable"],
   ["another order of images.json", (files) => {
     const { images } = JSON.parse(files.get("v1/images.json")!);
     files.set("v1/images.json", documentText({ images: images.reverse() }));
@@ -98,7 +98,7 @@ test.each<[string, (files: Map<string, string>) => void, string]>([
     (files) => files.set(RELEASE, files.get(RELEASE)!.replace('      "point_release": null,\n', "")),
     "not in the form",
   ],
-  ["broken JSON", (files) => files.set(RELEASE, "{"), `${RELEASE}: missing or unreadable`],
+  ["broken JSON", (files) => files.set(RELEASE, "{"), `${RELEASE}: is missing or unreadable`],
   [
     "a distro that is not listed",
     (files) => files.set("v1/distros/extra/index.json", "{}"),
@@ -106,7 +106,7 @@ test.each<[string, (files: Map<string, string>) => void, string]>([
   ],
   ["a distro whose folder is missing", (files) => {
     for (const path of good.keys()) if (path.startsWith("v1/distros/debian/")) files.delete(path);
-  }, "v1/distros/debian/index.json: missing"],
+  }, "v1/distros/debian/index.json: is missing"],
   ["a distro with the id of another", (files) => {
     const path = "v1/distros/debian/index.json";
     files.set(path, files.get(path)!.replace('"id": "debian"', '"id": "other"'));
@@ -115,21 +115,21 @@ test.each<[string, (files: Map<string, string>) => void, string]>([
     const path = "v1/distros/debian/index.json";
     files.set(path, files.get(path)!.replace('"name": "Debian"', '"name": "Other"'));
   }, "differs from v1/index.json"],
-  ["a release without its file", (files) => files.delete(RELEASE), `${RELEASE}: missing`],
+  ["a release without its file", (files) => files.delete(RELEASE), `${RELEASE}: is missing`],
   [
     "a release that is not listed",
     (files) => files.set("v1/distros/ubuntu/releases/extra/index.json", files.get(RELEASE)!),
-    "its release is not listed",
+    "belongs to a release that its distro does not list",
   ],
   [
     "an archive of a release that is not listed",
     (files) => files.set("v1/distros/ubuntu/releases/extra/archive.json", files.get(RELEASE)!),
-    "its release is not listed",
+    "belongs to a release that its distro does not list",
   ],
   [
     "an alias file that is missing",
     (files) => files.delete("v1/distros/ubuntu/aliases/lts.json"),
-    "aliases/lts.json: missing",
+    "aliases/lts.json: is missing",
   ],
   [
     "an alias file with the content of another release",
@@ -154,12 +154,16 @@ test.each<[string, (files: Map<string, string>) => void, string]>([
 ])("%s is a problem", (_, change, expected) => expect(problemsOf(change)).toContain(expected));
 
 test.each<[string, Parameters<typeof problemsAfter>[0], string]>([
-  ["releases that are not newest first", { distro: (distro) => void distro.releases.reverse() }, "not newest first"],
+  [
+    "releases that are not newest first",
+    { distro: (distro) => void distro.releases.reverse() },
+    "does not list its releases newest first",
+  ],
   ["a release listed twice", { distro: (distro) => void distro.releases.push(distro.releases[0]!) }, "is listed twice"],
   [
-    "an alias held twice",
+    "an alias of two releases",
     { distro: (distro) => void (distro.releases[1]!.aliases = ["lts"]) },
-    "alias lts is held twice",
+    "two releases have the alias lts",
   ],
   [
     "aliases out of order",
@@ -230,14 +234,18 @@ test.each<[string, Parameters<typeof problemsAfter>[0], string]>([
   [
     "a gnu source without a filename",
     artifact((one) => void (one.integrity!.digests[0]!.source!.filename = null)),
-    "does not match format gnu",
+    "does not fit the format gnu",
   ],
   [
     "a clear-signed document with another address",
     artifact((one) => void (one.integrity!.signatures[0]!.kind = "pgp_clearsigned")),
-    "does not match kind pgp_clearsigned",
+    "does not fit the kind pgp_clearsigned",
   ],
-  ["a mirror's ETag", artifact((one) => void (one.locations[0]!.redirects_off_host = true)), "metadata of a mirror"],
+  [
+    "a mirror's ETag",
+    artifact((one) => void (one.locations[0]!.redirects_off_host = true)),
+    "metadata that come from a mirror",
+  ],
   ["an empty format", artifact((one) => void (one.format = "")), "has no format"],
   ["an empty compression", artifact((one) => void (one.compression = "")), "has no compression"],
 ])("%s is a problem", (_, change, expected) => expect(problemsAfter(change)).toContain(expected));
@@ -262,7 +270,7 @@ test("a vendor's part with releases out of order is not published", async () => 
   const { outcome } = await builtFrom(ubuntu);
   expect(partProblems(outcome)).toEqual([]);
   outcome.tree.distro.releases.reverse();
-  expect(partProblems(outcome)).toEqual(["v1/distros/ubuntu/index.json: its releases are not newest first"]);
+  expect(partProblems(outcome)).toEqual(["v1/distros/ubuntu/index.json: does not list its releases newest first"]);
 });
 
 test("archived builds are newest first by their point release", () => {
@@ -276,7 +284,7 @@ test("archived builds are newest first by their point release", () => {
   const [newer, older] = [old("20200101", "9.10"), old("20200202", "9.9")];
   expect(problemsAfter({ archive: (builds) => void builds.push(newer, older) })).toBe("");
   expect(problemsAfter({ archive: (builds) => void builds.push(older, newer) })).toContain(
-    "archive.json: its builds are not newest first",
+    "archive.json: does not list its builds newest first",
   );
 });
 
@@ -287,7 +295,7 @@ test("an archived build with a primary location, or one that is also current, is
   );
   const other = { ...structuredClone(current), build: "20200101" };
   expect(problemsAfter({ archive: (builds) => void builds.push(other) })).toContain(
-    "is archived and has a primary location",
+    "is archived but has a primary location",
   );
   other.artifacts[0]!.locations[0]!.kind = "vault";
   expect(problemsAfter({ archive: (builds) => void builds.push(other) })).toBe("");

@@ -24,7 +24,9 @@ const PERIOD_MS_MIN = 1_000;
 /** Time for the answer beyond the long poll itself. */
 const ANSWER_SLACK_MS = 15_000;
 
-/** Waits until the operation is at rest and returns it. Throws a Failure with exit code 6 if the time is up before. */
+/**
+ * Waits until the operation is at rest and returns it. Throws a Failure with exit code 6 if the time limit ends first.
+ */
 export async function follow(
   io: Io,
   { id, limit_ms, poll_s_max, progressOf = stepsDone }: Follow,

@@ -9,7 +9,7 @@ import { withIo } from "../../internal/run.ts";
 const VERIFY_LIMIT_MS = 300_000;
 
 export function verify(): AnyCommand {
-  return command("verify", "Verify the audit chain; exit code 1 when it was altered")
+  return command("verify", "Verify the audit chain; exit code 1 if it was altered")
     .option("--from <seq>", "first event to verify; by default the oldest", wholeNumber(0))
     .option("--to <seq>", "last event to verify; by default the newest", wholeNumber(0))
     .action(withIo(async (io, { from, to }) => {

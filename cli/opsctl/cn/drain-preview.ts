@@ -17,7 +17,7 @@ const COLUMNS: readonly Column<Row>[] = [
 ];
 
 export function drainPreview(): AnyCommand {
-  return command("drain-preview", "Show where the instances of a node would be placed; moves none", "cn-17")
+  return command("drain-preview", "Show where the instances of a node would be placed; moves no instance", "cn-17")
     .argument(...NODE_ARGUMENT)
     .action(withIo(async (io, name) => {
       const preview = await io.post<DrainPreview>(`/v1/cns/${await resolveNode(io, name)}/drain/preview`);
@@ -31,6 +31,8 @@ function previewText(preview: DrainPreview): string {
   const count = `${placeable.length} of ${instances_on_cn} instances fit on other nodes`;
   const quorum = quorum_at_risk.length === 0
     ? ""
-    : `\nMove these one at a time, they look like members of a quorum: ${quorum_at_risk.map(plainText).join(", ")}`;
+    : `\nMove these one at a time, because they look like members of a quorum: ${
+      quorum_at_risk.map(plainText).join(", ")
+    }`;
   return `${count}${quorum}\n\n${tableText(COLUMNS, [...not_placeable, ...placeable])}`;
 }

@@ -17,8 +17,8 @@ const CN_COLUMNS: readonly Column<CnView>[] = [
 const CLAIMS_COLUMN: Column<CnView> = ["CLAIMS", claimsMark];
 
 /**
- * Returns whether an operator must compare claims: the node has several, one differs from its record, or it is not
- * pending.
+ * Returns whether an operator must compare claims: the node has several claims, a claim differs from the node's record,
+ * or the node has a claim and is not pending.
  */
 function needsLook({ state, claims, identity_conflict }: CnView): boolean {
   return claims.length > 1 || identity_conflict || (claims.length === 1 && state !== "pending");

@@ -7,7 +7,7 @@ import { withIo } from "../../internal/run.ts";
 import { NODE_ARGUMENT, resolveNode } from "../node-name.ts";
 
 export function rootPassword(): AnyCommand {
-  return command("root-password", "Set the root password of a node, from its next netboot", "cn-17")
+  return command("root-password", "Set the root password of a node; it changes at the next netboot", "cn-17")
     .argument(...NODE_ARGUMENT)
     .addOption(option("--hash <hash>", "sha512-crypt hash ($6$salt$hash), used unchanged").conflicts("passwordStdin"))
     .addOption(option("--clear", "clear the stored hash").conflicts(["hash", "passwordStdin"]))
@@ -30,7 +30,9 @@ async function readPassword(io: Io, from_stdin: boolean): Promise<string> {
   const keyboard = await io.environment.keyboard();
   if (from_stdin) return checked((await keyboard.readAll()).replace(/\r?\n$/, ""));
   if (!keyboard.isTTY) {
-    throw usageFailure("standard input is not a terminal, so the password cannot be asked for; pass --password-stdin");
+    throw usageFailure(
+      "standard input is not a terminal, so there is no prompt for the password; pass --password-stdin",
+    );
   }
   const password = checked(await keyboard.readSecret("New root password: "));
   if (await keyboard.readSecret("Again: ") !== password) throw usageFailure("the two passwords differ");

@@ -35,7 +35,7 @@ export function cnVerbs(): AnyCommand[] {
     factoryReset(),
     remove(),
     group("label", "Placement role of a node", [setLabel()]),
-    group("traits", "Traits of a node, which placement rules ask for", [showTraits(), setTraits(), clearTraits()]),
+    group("traits", "Traits of a node, which instances can require", [showTraits(), setTraits(), clearTraits()]),
     group("placement", "Placement settings of a node: reserve, cordon, pin, overprovision", [
       showPlacement(),
       setPlacement(),

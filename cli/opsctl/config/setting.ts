@@ -25,6 +25,6 @@ export function valueOf(text: string): SettingBody["value"] {
 
 export function noteEffect(io: Io, setting: SettingView): void {
   if (setting.env_override !== null) {
-    io.note(`note: ${setting.env_override} is set on the server and shadows this value`);
+    io.note(`note: ${setting.env_override} is set on the server and overrides this value`);
   } else if (setting.restart_required) io.note("note: takes effect when the control plane restarts");
 }

@@ -1,5 +1,5 @@
 // The doctor's report as text: a line for each check that passed or was skipped, then warnings, then failures. The
-// worst is last, next to the prompt.
+// failures are last, next to the prompt.
 import type { CheckResult, DoctorReport } from "../../../src/contract/doctor.ts";
 import type { CheckStatus } from "../../../src/contract/enums.ts";
 import { plainText } from "../../internal/plain-text.ts";

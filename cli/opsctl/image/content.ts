@@ -1,5 +1,5 @@
 // The size, SHA-256 and address of an image, which the control plane stores for its nodes. They come from the vendor's
-// own listing, fetched again, or from the verified file where the vendor lists nothing.
+// own listing, which is fetched again. If the vendor lists nothing, they come from the verified file.
 import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -58,7 +58,7 @@ export async function contentOf(io: Io, wanted: Wanted): Promise<Content> {
   return { sha256: listed, size_bytes: size, content_bytes, source_url, proof };
 }
 
-/** Returns the SHA-256 in the index, not verified; null if it lists none. */
+/** Returns the unverified SHA-256 in the index; null if the index lists no SHA-256. */
 export function listedSha256(artifact: Artifact): string | null {
   return knownDigests(artifact).find(({ algorithm }) => algorithm === "sha256")?.value ?? null;
 }

@@ -9,7 +9,7 @@ export const RECORD_ARGUMENT = [
   "UUID; for a public image also a unique UUID prefix or a name",
 ] as const;
 
-/** Finds an image of any scope by its UUID, and a public image by its name, too. */
+/** Finds an image. A UUID finds an image of any scope; a name finds only a public image. */
 export async function findImageRecord(io: Io, name: string): Promise<Image> {
   const kind = named<Image>("public image", "opsctl image list");
   return await findRecord(publicOnly(io), name, { path: IMAGES_PATH, kind });

@@ -68,7 +68,7 @@ async function readKey(io: Io, from_stdin: boolean): Promise<string> {
   const keyboard = await io.environment.keyboard();
   if (from_stdin) return checkToken(await keyboard.readAll(), "standard input");
   if (!keyboard.isTTY) {
-    throw usageFailure("standard input is not a terminal, so the API key cannot be asked for; pass --api-key-stdin");
+    throw usageFailure("standard input is not a terminal, so there is no prompt for the API key; pass --api-key-stdin");
   }
   return checkToken(await keyboard.readSecret("API key: "), "the answer");
 }

@@ -9,7 +9,7 @@ export const SILOS_PATH = "/v1/silos";
 export const SILO_ARGUMENT = ["<silo>", "UUID, unique UUID prefix or name"] as const;
 export const OWNER_OPTION = [
   "--owner-silo <silo>",
-  "limit it to tenants of this silo: name or UUID; may be repeated",
+  "only tenants of this silo may use it: name or UUID; may be repeated",
 ] as const;
 
 const SILO = named<Silo>("silo", "opsctl silo list");

@@ -1,4 +1,4 @@
-// The sections of a support bundle: a request each, and the members of the answer to keep.
+// The sections of a support bundle. Each section has a request, and a list of the members of the answer to keep.
 import type { AuditPage } from "../../../src/contract/audit.ts";
 import type { CnView } from "../../../src/contract/cn.ts";
 import type { Page } from "../../../src/contract/common.ts";

@@ -36,7 +36,7 @@ export function supportBundle(summary: string): AnyCommand {
       const path = output ?? `berth-support-${stamp}Z.tar.gz`;
       const entries = files.map(({ file, text }) => entry(`berth-support-${stamp}Z/${file}`, text));
       await writeFileDurably(path, await gzipped(tarArchive(entries, made_at_s)), OWNER_ONLY);
-      for (const { file, missing: why } of missing) io.note(`without ${file}: ${why}`);
+      for (const { file, missing: why } of missing) io.note(`note: ${file} is missing: ${why}`);
       io.print(
         { path, files: files.map(({ file }) => file), missing },
         `Wrote ${plainText(path)} (${files.length} files). Review it before you share it.`,

@@ -3,8 +3,9 @@
 # src/start.ts are Deno flags for the processes that it starts.
 set -eu
 cd /usr/lib/berth
-# Node agents need two connections each, so connections get the limit of open files except 1,000. Without a limit, or with
-# one outside the range of the setting, the setting's default applies.
+# Each node agent needs two connections. So the server may have as many connections as the limit of open files less
+# 1,000. If there is no such limit, or it is outside the range of BERTH_CONNECTIONS_MAX, the default of this variable
+# applies.
 files=$(ulimit -Hn)
 [ "$files" != unlimited ] || files=0
 if [ -z "${BERTH_CONNECTIONS_MAX:-}" ] && [ "$files" -gt 2000 ] && [ "$files" -le 1000000 ]; then

@@ -7,7 +7,7 @@ import { NO_WAIT_OPTION, operate, operationText, WAIT_OPTION } from "./operation
 export function remove(): AnyCommand {
   return command("delete", "Delete a stopped or failed instance with its disks and addresses", "web1")
     .argument("<instance>", NAME_HELP)
-    .option("--force", "delete it in any state, without its node; for operators")
+    .option("--force", "for operators: delete it in any state, without waiting for its node")
     .option(...WAIT_OPTION)
     .option(...NO_WAIT_OPTION)
     .action(withIo(async (io, name, { force, wait }) => {

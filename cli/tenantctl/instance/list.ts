@@ -53,6 +53,7 @@ function noteTrouble(io: TenantIo, items: readonly Instance[]): void {
   if (stale === 0) return;
   const what = stale === 1 ? "1 instance" : `${stale} instances`;
   io.note(
-    `The state of ${what} may be out of date: the node sends no heartbeat or does not report it; -o wide shows the node`,
+    `The state of ${what} may be out of date: the node sends no heartbeat or does not report the instance; ` +
+      "-o wide shows the node",
   );
 }

@@ -11,9 +11,9 @@ export type KindScope = {
   readonly path: string;
   /** Name of a record in the examples of help. */
   readonly sample: string;
-  /** Kind of the record that contains it. That record selects the list. */
+  /** The kind of record that contains records of this kind. A list names its parent record. */
   readonly parent: "project" | "vpc" | "route-table" | "instance";
-  /** Lists of this kind also send `project=`, and the server checks that it is the VPC's project. */
+  /** Requests for lists of this kind also send `project=`, and the server checks that this is the VPC's project. */
   readonly sends_project?: true;
   /** Lists of this kind require --vpc. The parser checks this before any request. */
   readonly needs_vpc?: true;

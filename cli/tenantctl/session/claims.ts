@@ -1,4 +1,4 @@
-// Reads the claims of a token without verification, which only a server can do.
+// Reads the claims of a token without verification: only a server can verify them.
 import { Buffer } from "node:buffer";
 
 export type Claims = Readonly<Record<string, unknown>>;

@@ -44,7 +44,7 @@ async function endSession(io: Io, session: Session): Promise<void> {
     if (error.status === UNAUTHENTICATED) return;
     const { message, exit_code, error_code, request_id, status } = error;
     const text =
-      `${message}; the saved login is deleted, the server's session expires at ${session.refresh_expires_at}`;
+      `${message}; the saved login is deleted, but the server's session lasts until ${session.refresh_expires_at}`;
     throw new Failure(text, exit_code, { error_code, request_id, status: status ?? undefined });
   }
 }

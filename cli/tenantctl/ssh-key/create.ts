@@ -11,7 +11,7 @@ export function create(): AnyCommand {
   return command("create", "Store your SSH public key", "--name laptop --public-key-file ~/.ssh/id_ed25519.pub")
     .requiredOption("--name <name>", "1 to 63 bytes; unique among your keys")
     .option("--description <text>", "free-form description")
-    .option("--public-key <line>", "public key in OpenSSH form; this or --public-key-file")
+    .option("--public-key <line>", "public key in OpenSSH form; pass this or --public-key-file")
     .addOption(option("--public-key-file <file>", "file with the public key").conflicts("publicKey"))
     .action(withIo(async (io, { name, description, publicKey, publicKeyFile }) => {
       const public_key = publicKey ?? (publicKeyFile === undefined ? undefined : await readKeyFile(publicKeyFile));

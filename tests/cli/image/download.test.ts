@@ -186,7 +186,7 @@ describe("bytes that differ from the vendor's listing", () => {
     vendor.files.set(IMAGE_PATH, pattern(CONTENT.length, 66));
     const ran = await download();
     expect(ran.code).toBe(1);
-    expect(ran.err()).toContain("does not match the hash that the vendor lists");
+    expect(ran.err()).toContain("do not match the hash that the vendor lists");
     expect(filesIn(to)).toEqual([]);
   });
 

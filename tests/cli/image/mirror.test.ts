@@ -72,8 +72,8 @@ test("a filtered mirror passes the index builder's checks, except for web pages"
   );
   const pages = { page: () => "", docs: () => "" };
   expect(checkFiles(files, { pages, hosts: new Map() })).toEqual([
-    "docs/index.html: missing",
-    "index.html: missing",
+    "docs/index.html: is missing",
+    "index.html: is missing",
   ]);
   const { images } = JSON.parse(files.get("v1/images.json")!);
   expect(images).toHaveLength(1);

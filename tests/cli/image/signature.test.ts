@@ -79,7 +79,7 @@ test("a key that only the index names is rejected; the error names the options t
   await signList(mine, mine);
   const ran = await download();
   expect(ran.code).toBe(1);
-  expect(ran.err()).toContain(`only the index claims that ${mine.fingerprint} is the vendor's key`);
+  expect(ran.err()).toContain(`only the index says that ${mine.fingerprint} is the vendor's key`);
   expect(ran.err()).toContain(`--fingerprint ${mine.fingerprint}`);
   expect(vendor.asked.some((line) => line.startsWith(IMAGE_PATH))).toBe(false);
   expect((await download(pinned(mine))).code).toBe(0);

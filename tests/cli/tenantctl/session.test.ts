@@ -164,7 +164,7 @@ test("logout deletes the saved login even if the server is unreachable, and repo
   const ran = await tenantctl(["logout"], { env: {}, home_dir });
   expect(ran.code).toBe(7);
   expect(ran.err()).toContain(
-    `the saved login is deleted, the server's session expires at ${tokens(1).refresh_expires_at}`,
+    `the saved login is deleted, but the server's session lasts until ${tokens(1).refresh_expires_at}`,
   );
   await expect(stat(file)).rejects.toThrow();
 });

@@ -5,7 +5,7 @@ import { withIo } from "../../../internal/run.ts";
 import { ROSTER_PATH } from "./roster/roster.ts";
 
 export function converge(): AnyCommand {
-  return command("converge", "Apply the roster to boot records that are older than it")
+  return command("converge", "Write the roster's networking to boot records that are older than the roster")
     .action(withIo(async (io) => {
       const answer = await io.post<Convergence>(`${ROSTER_PATH}/converge`);
       io.print(answer, convergenceText(answer));

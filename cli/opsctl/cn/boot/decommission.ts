@@ -5,11 +5,7 @@ import { withIo } from "../../../internal/run.ts";
 import { act, checkMac, MAC_ARGUMENT } from "./record.ts";
 
 export function decommission(): AnyCommand {
-  return command(
-    "decommission",
-    "Stop serving netboots to a machine that no node in use is bound to",
-    "02:00:5e:00:53:01",
-  )
+  return command("decommission", "Stop a machine's netboots; no node in use may be bound to it", "02:00:5e:00:53:01")
     .argument(...MAC_ARGUMENT)
     .option("--yes", "do not ask for confirmation")
     .action(withIo(async (io, text, { yes }) => {

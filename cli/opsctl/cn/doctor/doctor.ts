@@ -63,7 +63,7 @@ async function diagnoseRecord(io: Io, record: BootRecord): Promise<Diagnosis> {
   const not_set_up: Finding = {
     level: "stops",
     text: "no node is bound to this port: the machine has not been set up",
-    mend: "boot it; when it has announced itself, opsctl cn list shows it",
+    mend: "boot the machine; after it has announced itself, opsctl cn list shows it",
   };
   return {
     about: { mac, state },

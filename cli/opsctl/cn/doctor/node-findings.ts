@@ -80,7 +80,7 @@ function settingUpFindings({ node, now }: NodeFacts): Finding[] {
   const { setup_progress: progress, approved_at, hostname } = node;
   const approved_ms = approved_at === null ? now.getTime() : Date.parse(approved_at);
   const left_min = Math.ceil((approved_ms + SETUP_LIMIT_MS - now.getTime()) / 60_000);
-  const deadline = left_min > 0 ? `${left_min} min left` : "its time is up, the setup will be rolled back";
+  const deadline = left_min > 0 ? `${left_min} min left` : "its time is up, and the setup will be rolled back";
   if (progress === null) {
     const text = `its setup is approved, but the machine has not reported yet (${deadline})`;
     return [stops(text, "check that the machine runs the enrolment image and can reach its booter")];
@@ -130,8 +130,8 @@ function conflictFindings({ node: { conflict, state } }: NodeFacts): Finding[] {
 }
 
 /**
- * Lists the claims that an operator must check: a pending node's claims that differ from its record, and any claim of
- * another node, because a second machine with the node's identity made it.
+ * Lists the claims that an operator must check. These are a pending node's claims that differ from its record, and
+ * every claim of a node that is not pending, because a second machine with the node's identity may have made it.
  */
 function claimFindings({ node: { claims, state, hostname, server_uuid }, now }: NodeFacts): Finding[] {
   const live = claims.filter(({ claim_code_expires_at: end, differs }) =>

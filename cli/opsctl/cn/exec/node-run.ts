@@ -54,7 +54,7 @@ function errorOf(end: SshEnd, { limit_s }: Job): string | null {
     case "not_started":
       return `cannot start ssh: ${end.why}`;
     case "timed_out":
-      return `still running after ${limit_s} s, the connection was closed; the command may continue on the node`;
+      return `still running after ${limit_s} s; the connection was closed, but the command may continue on the node`;
     case "killed":
       return `ssh was killed by ${end.signal}`;
     case "exited":

@@ -2,7 +2,7 @@
 
 export type Lines = { take(piece: Uint8Array): void; end(): void };
 
-/** Bounds the memory that a line without an end can take. */
+/** The longest line. It limits the memory for output without line breaks. */
 const LINE_CHARS_MAX = 65_536;
 
 export function lines(emit: (line: string) => void): Lines {

@@ -11,22 +11,18 @@ import { placementPath, printPlacement } from "./placement.ts";
 const YES_OR_NO = ["true", "false"] as const;
 
 export function set(): AnyCommand {
-  return command(
-    "set",
-    "Reserve, cordon, pin or overprovision a node; omitted settings stay",
-    'cn-17 --cordoned true --cordoned-reason "new power supply"',
-  )
+  return command("set", "Reserve, cordon, pin or overprovision a node; omitted settings do not change", 'cn-17 --cordoned true --cordoned-reason "new power supply"')
     .argument(...NODE_ARGUMENT)
-    .addOption(oneOf("--reserved <boolean>", "whether new instances stay off the node", YES_OR_NO))
+    .addOption(oneOf("--reserved <boolean>", "whether the node permanently takes no new instances", YES_OR_NO))
     .option("--reserved-reason <text>", "reason for the reservation")
     .addOption(
       oneOf(
         "--cordoned <boolean>",
-        "keep new instances off the node for now",
+        "whether the node temporarily takes no new instances, for example during maintenance",
         YES_OR_NO,
       ),
     )
-    .option("--cordoned-reason <text>", "reason for the cordon; drain for a node that is being emptied")
+    .option("--cordoned-reason <text>", 'reason for the cordon; use "drain" if the node is being emptied')
     .option("--overprovision-cpu <factor>", "factor by which its CPU may be oversold", finiteNumber)
     .option("--overprovision-ram <factor>", "factor by which its memory may be oversold", finiteNumber)
     .option("--overprovision-disk <factor>", "factor by which its disk may be oversold", finiteNumber)
@@ -34,7 +30,10 @@ export function set(): AnyCommand {
     .option("--pinned-silo <silo>", "place only instances of this silo")
     .option("--pinned-tenant <tenant>", "place only instances of this tenant")
     .option("--note <text>", "note to other operators")
-    .option("--clear <fields>", `reset to the default, separated by commas: ${CN_PLACEMENT_CLEARABLE.join(", ")}`)
+    .option(
+      "--clear <fields>",
+      `comma-separated settings to reset to their defaults: ${CN_PLACEMENT_CLEARABLE.join(", ")}`,
+    )
     .action(withIo(async (io, name, options) => {
       const { reserved, cordoned, pinnedSilo, pinnedTenant, clear } = options;
       if (Object.keys(options).length === 0) throw usageFailure("there is nothing to set; pass at least one option");

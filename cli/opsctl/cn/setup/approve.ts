@@ -17,7 +17,7 @@ export function approve(): AnyCommand {
     "cn-17 --layout mirror --wait",
   )
     .option("--hostname <hostname>", "name of the node; by default the announced one")
-    .option("--yes", "do not show the plan and ask for confirmation")
+    .option("--yes", "skip the plan and the confirmation")
     .option("--wait", "wait until the setup has ended; exit code 1 if it failed")
     .option("--timeout <seconds>", "with --wait: stop waiting after this time, with exit code 6", wholeNumber(0))
     .action(withIo(async (io, name, { hostname, yes, wait, timeout, ...options }) => {

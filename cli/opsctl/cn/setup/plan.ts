@@ -17,7 +17,8 @@ export function plan(): AnyCommand {
       const { width, spares, exclude, cache, compress, layout } = options;
       if (layout === undefined && (!cache || [width, spares, exclude, compress].some((value) => value !== undefined))) {
         throw usageFailure(
-          "the options of a layout need --layout; without it the plan shows the control plane's proposal",
+          "--width, --spares, --exclude, --no-cache and --compress need --layout; " +
+            "without --layout the plan shows the control plane's proposal",
         );
       }
       const answer = await io.get<LayoutProposal>(proposalPath(await resolveNode(io, name)));

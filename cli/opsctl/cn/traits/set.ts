@@ -4,7 +4,7 @@ import { NODE_ARGUMENT } from "../../node-name.ts";
 import { changeTraits, pairOf } from "./traits.ts";
 
 export function set(): AnyCommand {
-  return command("set", "Set placement traits of a node; other traits stay", "cn-17 gpu=true")
+  return command("set", "Set placement traits of a node; other traits do not change", "cn-17 gpu=true")
     .argument(...NODE_ARGUMENT)
     .argument("<trait=value...>", "for example rack=r12")
     .action(withIo(async (io, name, pairs) => {

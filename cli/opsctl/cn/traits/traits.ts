@@ -15,7 +15,7 @@ export async function changeTraits(io: Io, name: string, change: (traits: Traits
 /** Splits `rack=r12` into name and value. */
 export function pairOf(word: string): [key: string, value: string] {
   const at = word.indexOf("=");
-  if (at < 1 || at === word.length - 1) throw usageFailure(`${word} is not of the form trait=value`);
+  if (at < 1 || at === word.length - 1) throw usageFailure(`${word} must be TRAIT=VALUE, for example rack=r12`);
   return [word.slice(0, at), word.slice(at + 1)];
 }
 

@@ -1,5 +1,5 @@
-// The server replaces the whole boot policy, so a change reads it first and sends If-Match: it is rejected when another
-// operator changed the policy in between.
+// The server replaces the whole boot policy, so a change first reads the policy and then sends it with If-Match. The
+// server rejects the change if another operator changed the policy in between.
 import type { BootPolicy, BootPolicyBody } from "../../../../../src/contract/boot.ts";
 import { canonicalJson } from "../../../../../src/lib/text/canonical-json.ts";
 import type { Io } from "../../../../internal/io.ts";

@@ -20,7 +20,7 @@ export function set(): AnyCommand {
     .addOption(oneOf("--auto-enroll <boolean>", "whether machines may enrol without authorization", ["true", "false"]))
     .option(
       "--enrollment-kernel-arg <argument>",
-      'extra kernel argument of enrolments; may be repeated; replaces the list, and "" clears it',
+      'extra kernel argument of enrolments, replacing the whole list; may be repeated; "" clears the list',
       each,
     )
     .action(withIo(async (io, { enrollmentPi, autoEnroll, enrollmentKernelArg }) => {
@@ -58,5 +58,5 @@ async function merge(io: Io, change: Partial<BootPolicy>): Promise<BootPolicy> {
 async function noteUnstaged(io: Io, stamp: string): Promise<void> {
   const staged = await io.all<StagedImage>(STAGED_PATH);
   if (staged.some((image) => image.stamp === stamp)) return;
-  io.note(`note: ${stamp} is not staged on any booter; machines cannot enrol until one has it`);
+  io.note(`note: ${stamp} is not staged on any booter; machines cannot enrol until a booter has staged it`);
 }

@@ -12,7 +12,7 @@ export function apply(): AnyCommand {
       const roster = await io.send<Roster>({ method: "PUT", path: ROSTER_PATH, body });
       io.print(roster, `Declared machines: ${roster.length}`);
       io.note(
-        "Machines that enrol from now on get the declared networking; for the others run: opsctl cn boot converge",
+        "Machines that enrol later get the declared networking; for enrolled machines run: opsctl cn boot converge",
       );
     }));
 }
