@@ -5,7 +5,7 @@ type Unit = readonly [factor: number, name: string];
 const TIME: readonly Unit[] = [[86_400_000, "d"], [3_600_000, "h"], [60_000, "min"], [1_000, "s"], [1, "ms"]];
 const BYTES: readonly Unit[] = [[2 ** 40, "TiB"], [2 ** 30, "GiB"], [2 ** 20, "MiB"], [2 ** 10, "KiB"], [1, "bytes"]];
 
-/** The parts of a name that say the unit, in the order in which they are looked for. */
+/** The parts of a name that contain its unit. The first match applies. */
 const UNITS: readonly (readonly [part: RegExp, text: (value: number) => string])[] = [
   [/_PER_MINUTE(?:_|$)/, (value) => `${plain(value)} a minute`],
   [/_PER_HOUR(?:_|$)/, (value) => `${plain(value)} an hour`],
@@ -20,7 +20,7 @@ const UNITS: readonly (readonly [part: RegExp, text: (value: number) => string])
   [/_ROWS(?:_|$)/, (value) => `${plain(value)} rows`],
 ];
 
-/** The value in the largest unit in which it is a whole number. */
+/** Returns the value in the largest unit that gives a whole number. */
 export function amount(name: string, value: number): string {
   return (UNITS.find(([part]) => part.test(name))?.[1] ?? plain)(value);
 }

@@ -9,7 +9,7 @@ import { amount } from "./amount.ts";
 const ROOT = fileURLToPath(new URL("../", import.meta.url));
 const CONTRACT = "src/contract/limits.ts";
 
-/** Null: not a number. */
+/** `value` is null if it is not a number. */
 type Limit = { readonly name: string; readonly value: number | null };
 /** Constants under one docstring. */
 type LimitBlock = { readonly limits: readonly Limit[]; readonly reason: string };
@@ -40,7 +40,7 @@ const FOLDER_PARTS: Readonly<Record<string, readonly string[]>> = {
   "index-builder": ["index-builder"],
 };
 
-/** Sizes of fields in file formats and protocols have no such end. */
+/** The end of a limit's name. Sizes of fields in file formats and protocols have names without such an end. */
 const LIMIT_NAME = /_(?:MS|S|HOURS|DAYS|ROWS|MAX|MIN|DEFAULT|MINUTE)$/;
 const BLOCK = /\/\*\*((?:(?!\*\/)[\s\S])*?)\*\/\n((?:(?:export )?const [A-Z][A-Z0-9_]*\b[^=\n]*= [^\n]*;\n)+)/g;
 const LINE = /const ([A-Z][A-Z0-9_]*)\b[^=\n]*= ([^;\n]*);/g;
@@ -68,11 +68,14 @@ function filesOf(folder: string): string[] {
     .map((entry) => relative(ROOT, `${entry.parentPath}/${entry.name}`)).sort();
 }
 
-/** The limits of one file. Only files named limits.ts have names that are unique; for others the file is shown. */
+/**
+ * Returns the limits of one file. Only the names in files called limits.ts are unique, so other limits are shown with
+ * their file.
+ */
 function fileList(path: string): string {
   const found = blocks(readFileSync(`${ROOT}${path}`, "utf8"));
   if (path.endsWith("/limits.ts")) return list(found);
-  // The docstring is about the first constant below it, at least.
+  // A docstring is about at least the first constant below it.
   const about = found.filter(({ limits }) => LIMIT_NAME.test(limits[0]!.name) && limits[0]!.value !== null);
   const limits = about.map(({ limits, reason }) => ({
     limits: limits.filter(({ name }) => LIMIT_NAME.test(name)),
@@ -100,7 +103,7 @@ function valueOf(expression: string, known: Readonly<Record<string, number>>): n
   return Number(new Function(`return ${plain};`)());
 }
 
-/** The docstring as one sentence or more, without the note of its source. */
+/** Returns the text of the docstring, without the note of its source. */
 function reasonOf(comment: string): string {
   const text = comment.replace(/\s*\n\s*\*\s?/g, " ").replace(/\s+/g, " ").trim();
   const bare = text.replace(/^(?:Our decision|Document [1-4][^:]*|reliability\.md [\w-]+|docs\/[\w./-]+[^:]*): /, "");

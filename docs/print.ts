@@ -25,7 +25,7 @@ const TABLES: Readonly<Record<string, AnyTable>> = {
 const FOLDER = fileURLToPath(new URL(".", import.meta.url));
 const PART = /<!-- (table|limits|codes): ([\w-]+) -->[\s\S]*?<!-- end -->/g;
 
-/** The pages of this folder, each with the text it has and the text it should have. */
+/** Returns the pages of this folder, each with its text and the text that `task docs` would write. */
 export function pages(): { readonly name: string; readonly text: string; readonly printed: string }[] {
   return readdirSync(FOLDER).filter((name) => name.endsWith(".md")).sort().map((name) => {
     const text = readFileSync(`${FOLDER}${name}`, "utf8");

@@ -1,6 +1,6 @@
 // The AMQP broker on TCP. It allows one connection per IP address, and closes a connection without a login within ten
-// seconds. It also drops a peer that is silent for two heartbeats: otherwise the stale connection of a rebooted machine
-// would lock out the new one.
+// seconds. It also disconnects a peer that is silent for two heartbeats: otherwise the old connection of a rebooted
+// machine would lock out the machine's new connection.
 import type { Buffer } from "node:buffer";
 import { createServer, type Server, type Socket } from "node:net";
 import type { Counters } from "../counters.ts";

@@ -50,7 +50,7 @@ function ownerIn(forms: readonly RegExp[], key: string): string | false {
   return false;
 }
 
-/** Derives a machine's login from its MAC address: nothing is stored, and no two machines share one. */
+/** Derives a machine's login from its MAC address: nothing is stored, and no two machines have the same login. */
 export function amqpLogin(secret: Uint8Array, mac: string): { readonly user: string; readonly password: string } {
   const user = mac.replaceAll(":", "");
   return { user, password: createHmac("sha256", secret).update(`bus ${user}`).digest("hex").slice(0, 32) };

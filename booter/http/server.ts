@@ -65,7 +65,10 @@ async function take(req: IncomingMessage, res: ServerResponse, options: HttpOpti
   }
 }
 
-/** Calls `ended` once, immediately if the client disconnected before its answer was ready: no event follows then. */
+/**
+ * Calls `ended` once. If the client disconnected before its answer was ready, calls it at once, because no event
+ * follows.
+ */
 function watchEnd(res: ServerResponse, ended: (whole: boolean) => void): void {
   if (res.destroyed || res.socket === null || res.socket.destroyed) return ended(false);
   let over = false;

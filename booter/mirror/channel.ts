@@ -62,7 +62,7 @@ function filesOf(document: Uint8Array): readonly ChannelFile[] {
     const { name, sha256, bytes } = (each ?? {}) as Record<string, unknown>;
     const hash = typeof sha256 === "string" ? asDigest(sha256, "sha256") : null;
     if (typeof name !== "string" || !NAME.test(name)) throw new Error("a file has an invalid name");
-    if (hash === null) throw new Error(`${name} has no SHA-256`);
+    if (hash === null) throw new Error(`${name} has no valid SHA-256`);
     if (!Number.isSafeInteger(bytes) || Number(bytes) < 0 || Number(bytes) > CHANNEL_FILE_BYTES_MAX) {
       throw new Error(`${name} has no valid size in bytes`);
     }

@@ -1,6 +1,6 @@
-// Sends requests to a BMC. It uses a session if the BMC offers one, because the password is then sent only once, and
-// otherwise Basic authentication. It follows no redirects, so that credentials go to no other host. No error message
-// contains the password.
+// Sends requests to a BMC. It uses a session if the BMC offers sessions, because the password is then sent only once.
+// Otherwise it uses Basic authentication. It follows no redirects, so that credentials go to no other host. No error
+// message contains the password.
 import { Buffer } from "node:buffer";
 import { request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";

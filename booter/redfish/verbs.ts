@@ -30,7 +30,10 @@ async function systemPath(bmc: Bmc): Promise<string> {
     linkOf(each) ?? []
   );
   if (members.length !== 1) {
-    throw new BmcFault(`the BMC has ${members.length} systems${members.length === 0 ? "" : `: ${members.join(", ")}`}`);
+    const list = members.length === 0 ? "" : ` (${members.join(", ")})`;
+    throw new BmcFault(
+      `the BMC has ${members.length} systems${list}; the booter supports BMCs with exactly one system`,
+    );
   }
   return members[0]!;
 }
@@ -84,7 +87,7 @@ export async function setOnetimeBoot(bmc: Bmc, target: BootTarget): Promise<stri
   try {
     await bmc.patch(path, change);
   } catch (error) {
-    // BMCs of AMI accept the change only at the settings resource.
+    // AMI's BMCs accept the change only at the settings resource.
     if (!(error instanceof BmcFault) || future === null || error.status === 401 || error.status === 403) throw error;
     await bmc.patch(future, change);
     written = future;
@@ -92,7 +95,7 @@ export async function setOnetimeBoot(bmc: Bmc, target: BootTarget): Promise<stri
   const held = bagOf((await bmc.get(written)).body.Boot);
   if (held.BootSourceOverrideTarget !== wanted || held.BootSourceOverrideEnabled !== "Once") {
     throw new BmcFault(
-      `the BMC accepted the change but shows ${String(held.BootSourceOverrideTarget)} (${
+      `the BMC accepted the change, but its boot override is ${String(held.BootSourceOverrideTarget)} (${
         String(held.BootSourceOverrideEnabled)
       })`,
     );
@@ -140,7 +143,7 @@ async function resetTypes(bmc: Bmc, action: Bag): Promise<readonly unknown[] | n
   return Array.isArray(found?.AllowableValues) ? found.AllowableValues : null;
 }
 
-/** Waits until the BMC shows the power state, because BMCs answer before the power changes. */
+/** Waits until the BMC shows the wanted power state, because BMCs answer before the power changes. */
 async function powered(bmc: Bmc, path: string, { state, pause }: { state: "On" | "Off"; pause: Pause }): Promise<void> {
   for (let waited_ms = 0; waited_ms <= pause.limit_ms; waited_ms += pause.step_ms) {
     // Ignores a failed request and asks again.

@@ -20,7 +20,7 @@ export type ArgumentParts = {
 export const CONSOLES = ["text", "ttya", "ttyb", "ttyc", "ttyd"] as const;
 export type Console = (typeof CONSOLES)[number];
 
-/** Properties that the boot policy cannot set. The booter sets the first two; the last destroys the pools. */
+/** Properties that the boot policy cannot set. The booter sets the first two; the last would destroy the pools. */
 const NEVER_EXTRA: ReadonlySet<string> = new Set(["root_shadow", "rabbitmq", "destroy_zpools"]);
 
 export function kernelLine(parts: ArgumentParts): KernelLine {

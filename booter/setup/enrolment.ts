@@ -33,7 +33,7 @@ export type Relayed = "taken" | "unknown" | "stale" | "away";
 export type Enrolment = AmqpListener & {
   /** Announces waiting machines, delivers approved setups and repeats reports that failed. Never rejects. */
   pass(): Promise<void>;
-  /** Returns the values of the caller's run. Null if the caller is not its machine, or after the first report. */
+  /** Returns the values of the caller's run; null for a caller that is not its machine, and after the first report. */
   values(caller: SetupCaller): Promise<string | null>;
   report(caller: SetupCaller, report: SetupReport): Promise<Relayed>;
   /** Returns the number of connected machines. */
@@ -75,8 +75,7 @@ export function openEnrolment(options: EnrolmentOptions): Enrolment {
       return void ended(topic, content, peer).catch(reportError(server_uuid));
     }
     if (typeof content.UUID !== "string" || content.UUID.toLowerCase() !== server_uuid) return;
-    // A login belongs to the MAC address of one network port. If the inventory lacks this address, the inventory
-    // belongs to another machine.
+    // A login belongs to one MAC address. An inventory without this address is another machine's.
     if (!macsOf(content).includes(peer.mac)) {
       counters.count("announce_refused_total", { reason: "other_machine" });
       return log("announce.refused", { server_uuid, mac: peer.mac, reason: "its inventory does not have this port" });
@@ -143,17 +142,17 @@ export function openEnrolment(options: EnrolmentOptions): Enrolment {
       bundle = await api.bundle(server_uuid, run.idempotency_key);
     } catch (error) {
       if (!(error instanceof ApiFault) || error.status === null || error.status >= 500) throw error;
-      // The bundle was already fetched with another key, or the setup is no longer approved: the key is now useless.
+      // The bundle was fetched with another idempotency key, or the setup is no longer approved: this key is useless.
       await ledger.remove(server_uuid);
       return log("bundle.refused", { server_uuid, reason: error.message });
     }
-    // The bundle lists the MAC addresses of the node. The key is kept for the machine that has one of them.
+    // The bundle lists the node's MAC addresses. The idempotency key is kept for the machine that has one of them.
     if (!(bundle.macs ?? []).includes(peer.mac)) {
       counters.count("bundles_refused_total", { reason: "other_machine" });
       log("bundle.refused", { server_uuid, mac: peer.mac, reason: "this port is not the node's" });
       return peer.drop();
     }
-    // If the machine disconnected meanwhile, the key is kept, and the bundle can be fetched again with it.
+    // If the machine disconnected meanwhile, the idempotency key is kept, and the bundle can be fetched again with it.
     if (!machine.listening || machines.get(server_uuid) !== machine) return;
     await deliver(machine, run, bundle);
     log("setup.shipped", { server_uuid, mac: peer.mac, epoch: bundle.epoch });
@@ -280,10 +279,7 @@ export function openEnrolment(options: EnrolmentOptions): Enrolment {
   };
 }
 
-/**
- * States of a node in which the booter announces it and reports for it. In all other states the node's own agent
- * reports.
- */
+/** In these states the booter announces a node and reports for it; in all others, the node's own agent reports. */
 const BARE: ReadonlySet<CnState> = new Set<CnState>(["awaiting_setup", "setting_up"]);
 
 function sha256(text: string): string {

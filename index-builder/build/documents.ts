@@ -72,8 +72,8 @@ export function openDocuments(setting: Setting): Documents {
     if (keys === null) return null;
     if (signature.kind === "pgp_clearsigned") {
       const signed_url = signature.twin ?? url;
-      // Without a twin, the clear-signed document is the document itself. If it is missing, the fault is "gone", not a
-      // signature fault.
+      // A document without a clear-signed copy (twin) is itself clear-signed. If it is missing, the fault is "gone",
+      // not a signature fault.
       const document = signature.twin === undefined
         ? await web.get(url, options)
         : await signatureOf(series, signed_url, () => web.get(signed_url, options));
@@ -85,8 +85,8 @@ export function openDocuments(setting: Setting): Documents {
   }
 
   /**
-   * Fetches a signature. Returns null if the vendor has none. If an earlier run saw a signature, a missing one is a
-   * fault, because an attacker could have removed it.
+   * Fetches a signature. Returns null if the vendor has no signature. If an earlier run saw a signature and it is
+   * missing now, that is a fault: an attacker could have removed it.
    */
   async function signatureOf<T>(series: string, url: string, work: () => Promise<T>): Promise<T | null> {
     try {

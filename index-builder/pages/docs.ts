@@ -41,8 +41,8 @@ export function docsPage(): string {
 <a href="../index.html">Images</a>, <a href="../v1/openapi.json">openapi.json</a>.</p>
 </header>
 <main>
-<p>Open sets list the values of this version; a client must accept any other string. An error response has an Error object
-if the host can send one.</p>
+<p>If a type ends with "or any other string", it lists the values that this version knows, and a client must accept
+other values. The body of an error response is an Error object if the host can send one.</p>
 <h2>Documents</h2>
 <table><thead><tr><th>Address</th><th>Content</th><th>Schema</th></tr></thead>
 <tbody>

@@ -1,6 +1,6 @@
 // Schemas of the documents (docs/image-index.md). The order of the keys is their order in the files. Reading is
 // lenient: an absent field becomes null or empty, an unknown field is dropped, an unknown value of an open set passes.
-// check.ts is strict: it writes what it read again and compares the text with the file.
+// check.ts is strict: it writes the document that it read again, and compares the text with the file.
 import { z } from "zod";
 import type * as read from "../../src/lib/image-index/documents.ts";
 import {
@@ -27,16 +27,16 @@ function open(name: string, values: readonly string[], summary: string) {
 export const AliasName = open(
   "Alias",
   ALIASES,
-  "latest: newest generally available; lts: newest long-term; dev: the development channel",
+  "latest: the newest generally available release; lts: the newest long-term release; dev: the development channel",
 );
 export const ChecksumFormatName = open(
   "ChecksumFormat",
   CHECKSUM_FORMATS,
-  "How the document with the hash is laid out",
+  "Layout of the document with the hash",
 );
 export const CompressionName = open("Compression", COMPRESSIONS, "Compression of the file as downloaded");
 export const ImageFormatName = open("ImageFormat", IMAGE_FORMATS, "Disk image format once decompressed");
-export const SignatureKindName = open("SignatureKind", SIGNATURE_KINDS, "How the signature is made");
+export const SignatureKindName = open("SignatureKind", SIGNATURE_KINDS, "Kind of the signature");
 
 export const OsinfoRef = z.object({ id: text, short_id: text }).meta({ id: "OsinfoRef" });
 export const ChecksumSource = z.object({ url: text, format: ChecksumFormatName, filename: maybeText })
@@ -66,7 +66,7 @@ export const Location = z.object({
 export const Artifact = z.object({
   variant: maybeText.describe("Vendor's flavour of the image"),
   default_variant: maybeFlag,
-  arch: text.describe("Architecture, osinfo database names"),
+  arch: text.describe("Architecture, by its name in the osinfo database"),
   format: ImageFormatName,
   compression: CompressionName,
   firmware: z.array(z.enum(FIRMWARES)).default([]).describe("Empty when unknown"),

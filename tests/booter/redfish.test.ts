@@ -55,7 +55,7 @@ describe("set-onetime-boot", () => {
   });
 
   test.each<[string, Quirks, RegExp]>([
-    ["accepts the change and ignores it", { forgets: true }, /accepted the change but shows None/],
+    ["accepts the change and ignores it", { forgets: true }, /accepted the change, but its boot override is None/],
     ["answers an error with 200", { refuses_with_200: true }, /The value is not accepted/],
     ["has two systems", { systems: 2 }, /has 2 systems/],
     ["has no system", { systems: 0 }, /has 0 systems/],

@@ -48,7 +48,8 @@ export function recordCandidates(io: Io, argument: string): Promise<Candidate[]>
 }
 
 /**
- * Returns candidates for an argument that names a tenant or a project. A name that both have gets its parent in front.
+ * Returns candidates for an argument that names a tenant or a project. If a tenant and a project have the same name,
+ * their candidates start with the parent's name.
  */
 async function bothCandidates(io: Io): Promise<Candidate[]> {
   const [tenants, projects] = await Promise.all([listTenants(io, undefined), listProjects(io, undefined)]);

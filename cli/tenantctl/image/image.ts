@@ -18,7 +18,7 @@ export async function visibleImages(io: TenantIo): Promise<Image[]> {
   return levels.with_public ? [...await io.all<Image>(PATH, { scope: "public" }), ...own] : own;
 }
 
-/** Returns the paths whose /images make up the list, and whether to add public images. */
+/** Returns the paths with /images lists to join, and whether to add the public images. */
 export async function imageLevels(io: TenantIo): Promise<{ own: readonly string[]; with_public: boolean }> {
   const tenant = await io.tenant();
   if (tenant === undefined) return { own: [], with_public: true };
