@@ -64,7 +64,7 @@ test.each<[Partial<Ipv4RangeFields>, string]>([
   [{ provision_start_ipv4: "10.0.0.21" }, "provision_start_ipv4 is above provision_end_ipv4"],
   [
     { provision_start_ipv4: "10.0.0.1", provision_end_ipv4: "10.0.0.1" },
-    "provision_start_ipv4 to provision_end_ipv4 holds only the gateway",
+    "provision_start_ipv4 to provision_end_ipv4 contains only the gateway; include another address",
   ],
 ])("%j is rejected with an error that names the field", (fields, error) => expect(read(fields)).toBe(error));
 

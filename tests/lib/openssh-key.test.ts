@@ -97,7 +97,7 @@ test.each([
   [`${type}  ${base64}`, "the second word is not base64"],
   [`${type} ${base64}=`, "the second word is not base64"],
   [`${type} ${base64.replace(/.$/, "*")}`, "the second word is not base64"],
-  [`ssh-rsa ${base64}`, "the type inside the key is another one"],
+  [`ssh-rsa ${base64}`, "the type inside the key differs from the type before it"],
   [`${type} ${padded.subarray(0, -1).toString("base64")}`, "the lengths inside the key do not add up"],
   [
     `${type} ${Buffer.concat([padded, Buffer.alloc(3)]).toString("base64")}`,
@@ -122,7 +122,7 @@ test.each([
   [keyOf("ssh-rsa", exponent, Buffer.alloc(256, 0xff)), "the RSA modulus is not usable"],
   [keyOf("ssh-rsa", exponent, Buffer.concat([Buffer.alloc(1), modulus(2_048)])), "the RSA modulus is not usable"],
   [keyOf("ssh-rsa", exponent, Buffer.alloc(257)), "the RSA modulus is not usable"],
-  [`${ED25519}${" x".repeat(5_000)}`, "longer than 8192 characters"],
+  [`${ED25519}${" x".repeat(5_000)}`, "it is longer than 8192 characters"],
 ])("%.60j is rejected: %s", (text, error) => expect(errorOf(text)).toBe(error));
 
 test("a key is rejected if one byte of its structure is changed", () => {

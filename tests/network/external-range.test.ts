@@ -40,7 +40,7 @@ describe("IPv4", () => {
     [{ start: "198.51.100.9", end: "198.51.100.8" }, "provision_start_ipv4 is above provision_end_ipv4"],
     [
       { start: "198.51.100.1", end: "198.51.100.1" },
-      "provision_start_ipv4 to provision_end_ipv4 holds only the gateway",
+      "provision_start_ipv4 to provision_end_ipv4 contains only the gateway; include another address",
     ],
   ])("%j is refused with the reason", (fields, error) => {
     expect(v4(fields)).toEqual({ error });

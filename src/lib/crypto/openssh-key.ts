@@ -29,10 +29,10 @@ const FIELDS: { readonly [type: string]: readonly ((field: Buffer) => string | n
 
 /**
  * Parses one key. Removes surrounding white space; rejects options before the type.
- * @returns the key, or the reason for the error text, which puts "invalid openssh public key: " before it
+ * @returns the key, or the reason; the error text is "invalid openssh public key: " and the reason
  */
 export function parseOpensshKey(text: string): OpensshKey | Refused {
-  if (text.length > OPENSSH_KEY_CHARS_MAX) return { error: `longer than ${OPENSSH_KEY_CHARS_MAX} characters` };
+  if (text.length > OPENSSH_KEY_CHARS_MAX) return { error: `it is longer than ${OPENSSH_KEY_CHARS_MAX} characters` };
   const line = text.trim();
   if (/\p{Cc}|[\u2028\u2029]/u.test(line)) return { error: "it must be one line without control characters" };
   const [type = "", base64 = "", ...comment] = line.split(" ");
@@ -65,7 +65,9 @@ function fieldsOf(blob: Buffer): Buffer[] | null {
 
 function fieldsError(type: string, [named, ...rest]: Buffer[]): string | null {
   const expected = FIELDS[type]!;
-  if (named === undefined || named.toString("latin1") !== type) return "the type inside the key is another one";
+  if (named === undefined || named.toString("latin1") !== type) {
+    return "the type inside the key differs from the type before it";
+  }
   if (rest.length !== expected.length) return `a key of this type has ${expected.length + 1} fields`;
   for (const [index, check] of expected.entries()) {
     const error = check(rest[index]!);

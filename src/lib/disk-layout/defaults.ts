@@ -8,7 +8,7 @@ const SLOW_REBUILD_BYTES = 1_500e9;
 
 /**
  * @param storage the storage set, smallest disk first, not empty
- * @param spares, width fixed by the caller; null lets the layout choose
+ * @param fixed the spares and the width that the caller fixed; null lets the layout choose
  */
 export function defaultLayout(
   storage: readonly Disk[],

@@ -1,6 +1,6 @@
 // Computes a machine's pool. The layout tool on the node makes the final choice and destroys the data on the disks that
-// it chooses. So this computation, used for the proposal and to check an approval, must give exactly the tool's result:
-// the same disks in the same roles, and the same error texts.
+// it chooses. This computation is used for the proposal and to check an approval. So it must give exactly the tool's
+// result: the same disks in the same roles, and the same error texts.
 import { DISK_LAYOUTS, type DiskLayout } from "../../contract/enums.ts";
 import { defaultLayout } from "./defaults.ts";
 import { diskRoles } from "./roles.ts";

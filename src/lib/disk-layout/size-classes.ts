@@ -68,8 +68,8 @@ export function sizeClasses(disks: readonly Disk[]): SizeClass[] {
 }
 
 /**
- * Merges classes of similar capacity: of each ordered pair within 5 %, the class with more disks absorbs the other and
- * keeps its size.
+ * Merges classes of similar capacity. In each ordered pair within 5 %, the class with more disks absorbs the other
+ * class and keeps its own size.
  */
 function merged(found: readonly SizeClass[]): SizeClass[] {
   const classes: (SizeClass | null)[] = [...found];

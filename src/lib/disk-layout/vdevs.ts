@@ -47,8 +47,8 @@ function mirror(disks: readonly Disk[], { width, spares }: Fixed): Stripes | Ref
   if (width !== null && (width < 2 || width > available)) {
     return { error: `${width} is an invalid width for mirroring and ${available} disks` };
   }
-  // If the number of spares is fixed, the width is not, and the number of disks is odd, one disk remains: the tool
-  // makes it a mirror of one disk.
+  // If the number of spares is fixed but the width is not, an odd number of disks leaves one disk over. The tool makes
+  // it a mirror of one disk.
   const rest = width === null ? "lone stripe" : "unused";
   return cut(disks, {
     type: "mirror",
@@ -71,7 +71,7 @@ type Raidz = {
   readonly parity: number;
   readonly min: number;
   readonly max: number;
-  /** The number of disks for which one spare is added, up to two spares. */
+  /** One spare is added per this many disks, up to two spares. */
   readonly spareEvery: number;
 };
 

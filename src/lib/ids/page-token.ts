@@ -1,6 +1,12 @@
 // The `page_token` of a paged list: the position of the last row of the previous page, as JSON in base64url. The token
 // is neither secret nor signed, because it contains only a position: the list's permissions and filters decide which
 // rows are visible.
+import { badRequest } from "../../contract/fault.ts";
+
+/** The 400 for a token that `encodePageToken` did not create for this list. */
+export const FOREIGN_PAGE_TOKEN = badRequest(
+  "page_token: does not belong to this list; use the next_page of its previous page",
+);
 
 /** The sort key of the last row of a page. */
 export type PageCursor = Readonly<Record<string, string | number>>;

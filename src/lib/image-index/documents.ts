@@ -85,7 +85,7 @@ export type Image = { readonly distro: DistroSummary; readonly release: Release;
 export type ImageList = { readonly images: readonly Image[] };
 
 /**
- * The largest vendor document (checksums, signature or key) that is read, in bytes: 4 MiB. All known ones are much
+ * The largest vendor document (checksums, signature or key) that is read, in bytes: 4 MiB. All known documents are much
  * smaller.
  */
 export const VENDOR_DOCUMENT_BYTES_MAX = 4 * 1024 * 1024;

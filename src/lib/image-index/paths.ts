@@ -73,8 +73,8 @@ export function isName(text: string): boolean {
 
 /**
  * Returns whether a client may use a name from an index as one segment of a local path. Indexes of other builders may
- * have names with `+` and `~`, so these are accepted. A dot or hyphen at the start is not, because it would hide the
- * file or look like an option.
+ * have names with `+` and `~`, so these are accepted. A name that starts with a dot or a hyphen is refused, because it
+ * would be a hidden file or look like an option.
  */
 export function isSafeName(text: string): boolean {
   return /^[A-Za-z0-9_][A-Za-z0-9._+~-]{0,63}$/.test(text);

@@ -8,6 +8,9 @@ export type Blocks = { readonly ipv4_block: string | null; readonly ipv6_block: 
 /** The blocks in a request body; an absent field is treated as null. */
 export type GivenBlocks = { readonly ipv4_block?: string | null; readonly ipv6_block?: string | null };
 
+/** The end of the error for a text that `parseBlock` cannot parse. The field and the text precede it. */
+export const NOT_A_BLOCK = "is not an IPv4 or IPv6 network; use for example 10.0.0.0/24";
+
 /**
  * Parses "10.0.1.5/24" or "2001:db8::1/64" and clears the host bits; null when it is not a network with a prefix length.
  * An IPv4-mapped network (::ffff:10.0.0.0/104) belongs to neither family.
@@ -51,8 +54,8 @@ export type ReadBlocks = {
 };
 
 /**
- * Parses the blocks of a request body. Returns a 400 if there is no block or one is not a network of its field's
- * family.
+ * Parses the blocks of a request body. Returns a 400 if there is no block, or if a block is not a network of its
+ * field's family.
  */
 export function readBlocks(given: GivenBlocks, of: "vpc" | "subnet"): ReadBlocks | Fault {
   const { ipv4_block = null, ipv6_block = null } = given;

@@ -1,4 +1,5 @@
-// An IPv4 block and the range in it from which addresses are allocated. The boot policy's admin_network is one.
+// An IPv4 block and the range in it from which addresses are allocated. The admin_network of the boot policy has this
+// form.
 import { formatIp, networkOf, parseCidr, parseIp } from "./ip-address.ts";
 
 /** The fields of a range in the request. */
@@ -22,7 +23,7 @@ export type Ipv4Range = {
   readonly count: bigint;
 };
 
-/** A longer prefix leaves no room for a network and a broadcast address. */
+/** The longest prefix length. A longer prefix leaves no room for a network and a broadcast address. */
 const PREFIX_MAX = 30;
 
 /**
@@ -54,7 +55,9 @@ export function parseIpv4Range(fields: Ipv4RangeFields): { readonly range: Ipv4R
   const start = hosts.provision_start_ipv4!, end = hosts.provision_end_ipv4!, gateway = hosts.gateway ?? null;
   if (start > end) return { error: "provision_start_ipv4 is above provision_end_ipv4" };
   const count = end - start + 1n - (gateway !== null && gateway >= start && gateway <= end ? 1n : 0n);
-  if (count === 0n) return { error: "provision_start_ipv4 to provision_end_ipv4 holds only the gateway" };
+  if (count === 0n) {
+    return { error: "provision_start_ipv4 to provision_end_ipv4 contains only the gateway; include another address" };
+  }
   return { range: { block: text, prefix: block.prefix, start, end, gateway, count } };
 }
 

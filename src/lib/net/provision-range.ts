@@ -7,7 +7,10 @@ import { type Cidr, formatIp, inCidr, parseCidr, parseIp } from "./ip-address.ts
 /** The fields of one family in the request. */
 export type ProvisionFields = {
   readonly block: string;
-  /** First address of the range; null means the first one that can be allocated. `end` likewise means the last one. */
+  /**
+   * The first address of the range. Null means the first address that can be allocated; a null `end` means the last
+   * one.
+   */
   readonly start: string | null;
   readonly end: string | null;
 };
@@ -25,7 +28,7 @@ export type ProvisionRange = {
   readonly count: number;
 };
 
-/** The longest prefix length. A longer prefix leaves no address beside the reserved ones. */
+/** The longest prefix length. A longer prefix leaves only reserved addresses. */
 const PREFIX_MAX = { v4: 30, v6: 126 } as const;
 const NAMES = { v4: { bits: 32, text: "IPv4" }, v6: { bits: 128, text: "IPv6" } } as const;
 const EXAMPLE = { v4: "198.51.100.0/24", v6: "2001:db8:1::/48" } as const;
@@ -53,7 +56,11 @@ export function parseProvisionRange(
   const end = hostOf(block, `provision_end_${name}`, fields.end ?? format(block, last));
   if ("error" in end) return end;
   if (start.host > end.host) return { error: `provision_start_${name} is above provision_end_${name}` };
-  if (end.host < first) return { error: `provision_start_${name} to provision_end_${name} holds only the gateway` };
+  if (end.host < first) {
+    return {
+      error: `provision_start_${name} to provision_end_${name} contains only the gateway; include another address`,
+    };
+  }
   const from = start.host < first ? first : start.host;
   return {
     range: {

@@ -19,12 +19,13 @@ export function clearSignedText(document: string): string {
     throw new Error("the document is not a single clear-signed message");
   }
   for (const line of lines) {
-    // Two programs could disagree about where lines end if there were control characters other than a tab.
+    // With control characters other than a tab, two programs could disagree about where lines end.
     // deno-lint-ignore no-control-regex
-    if (/[\u0000-\u0008\u000b-\u001f\u007f\u0085\u2028\u2029]/.test(line)) throw new Error("control characters");
+    const control = /[\u0000-\u0008\u000b-\u001f\u007f\u0085\u2028\u2029]/;
+    if (control.test(line)) throw new Error("the document contains a control character");
   }
   const frames = lines.filter((line) => /^-----/.test(line));
-  if (frames.length !== 3) throw new Error("more than one frame");
+  if (frames.length !== 3) throw new Error("the document contains another armored message");
   const blank_at = lines.indexOf("");
   const headers = lines.slice(1, blank_at);
   if (blank_at < 1 || blank_at > signature_at || headers.some((line) => !/^Hash: [A-Za-z0-9, -]{1,64}$/.test(line))) {

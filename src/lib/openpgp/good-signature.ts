@@ -1,4 +1,4 @@
-// Finds a good signature of a message: one that verifies with one of the given keys, which is neither expired nor
+// Finds a good signature of a message. It verifies with one of the given keys, and this key is neither expired nor
 // revoked. The types describe the results of an OpenPGP library, so that this file need not import it.
 
 /** One signature in the library's result. */
@@ -22,7 +22,7 @@ export type SigningKey<Id> = {
 export async function goodSignature<Id, Key extends SigningKey<Id>>(
   { signatures, keys, now }: { signatures: readonly CheckedSignature<Id>[]; keys: readonly Key[]; now: Date },
 ): Promise<{ readonly key: Key; readonly signed_at: Date }> {
-  let reason = "no signature";
+  let reason = "there is no signature";
   for (const { keyID, verified, signature } of signatures) {
     try {
       await verified;
@@ -30,7 +30,7 @@ export async function goodSignature<Id, Key extends SigningKey<Id>>(
       if (key === undefined) throw new Error("the signature is by a key that is not trusted");
       const expires = await key.getExpirationTime();
       if (expires === null || Number(expires) <= now.getTime()) {
-        throw new Error("by a key that has expired or is revoked");
+        throw new Error("the signature is by a key that has expired or is revoked");
       }
       const signed_at = (await signature).packets[0]?.created;
       if (signed_at === undefined || signed_at === null) throw new Error("the signature has no date");

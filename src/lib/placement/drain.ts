@@ -1,6 +1,6 @@
-// Previews where a node's instances would go if the node were emptied. Each instance that the preview places uses
-// capacity that later ones do not get, so no slot is promised twice. The largest are placed first, because they have
-// the fewest targets.
+// Previews where a node's instances would go if the node were emptied. Each instance that the preview places takes its
+// capacity away from the instances after it, so no capacity is promised twice. The largest instances are placed first,
+// because they have the fewest targets.
 import type { DrainPreview, NotPlaceableInstance, PlaceableInstance } from "../../contract/placement.ts";
 import type { CapacityReport } from "../../contract/agent.ts";
 import type { InstanceBrand, InstanceState } from "../../contract/enums.ts";
@@ -113,8 +113,8 @@ const QUORUM =
   /(?:^|[^a-z])(?:vault|etcd|consul|nomad|zookeeper|zk|raft|patroni|galera|mongo(?:db)?|cockroach(?:db)?|rqlite|kafka|redis-sentinel|ceph-mon)(?:[^a-z]|$)/i;
 
 /**
- * Returns whether an instance's name looks like a member of a service with a quorum, which can fail if two members are
- * down at once.
+ * Returns whether an instance's name looks like a member of a service with a quorum. The service can fail if two
+ * members are down at once.
  */
 export function looksLikeQuorum(name: string): boolean {
   return QUORUM.test(name);

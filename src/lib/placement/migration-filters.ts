@@ -1,5 +1,5 @@
-// Filters for moving an instance to another node. They apply only to a request that moves an instance; the first three
-// only to a live migration.
+// Filters for moving an instance to another node. They skip every request that does not move an instance. The first
+// three apply only to a live migration.
 import type { CapacityReport } from "../../contract/agent.ts";
 import { INSTANCE_POOL, TSC_OFFSET_NS_MAX } from "../../contract/limits.ts";
 import type { PlacementRequest } from "./request.ts";

@@ -34,7 +34,7 @@ export const notCordoned: Filter = ({ placement: { cordoned, cordoned_reason } }
 
 const DRAIN = "drain";
 
-/** cn-not-evacuating: the node is not cordoned with the reason that means it is being emptied (DRAIN). */
+/** cn-not-evacuating: the node is not being emptied. A node that is being emptied is cordoned with the reason DRAIN. */
 export const notEvacuating: Filter = ({ placement: { cordoned, cordoned_reason } }) =>
   cordoned && cordoned_reason === DRAIN ? reject("it is being emptied") : ACCEPT;
 
@@ -50,8 +50,8 @@ export const scopeMatch: Filter = ({ placement }, { silo_id, tenant_id }) => {
 };
 
 /**
- * cn-platform-min: the node's platform is at least the requested one. Stamps are dates in a sortable form, so comparing
- * texts compares dates.
+ * cn-platform-min: the node's platform is at least as new as the requested platform. Stamps are dates in a sortable
+ * form, so comparing texts compares dates.
  */
 export const platformMin: Filter = ({ capacity }, { min_platform }) => {
   if (min_platform === null || capacity === null) return SKIP;

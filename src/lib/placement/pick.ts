@@ -40,8 +40,8 @@ export function pick(request: PlacementRequest, snapshot: Snapshot, profile: Pro
 }
 
 /**
- * Returns the candidates of a retry: some of the `among` best nodes, in an order that depends on the instance. Creates
- * that lost a race for the same nodes therefore do not all try the same nodes next.
+ * Returns the candidates of a retry: some of the `among` best nodes, in an order that depends on the instance. So
+ * creates that competed for the same nodes do not all try the same nodes next.
  */
 export function drawn({ per_cn, request }: ExplainReport, among: number): string[] {
   const lot = (server_uuid: string) => fraction(`${request.instance_id ?? ""}:${server_uuid}`);

@@ -12,7 +12,7 @@ export type Sizes = { readonly cpu_units: number; readonly ram_mb: number; reado
 export type PlacementRequest = Sizes & {
   readonly role: CnRole;
   readonly brand: InstanceBrand;
-  /** The oldest platform stamp that the image supports, compared with the node's as text. */
+  /** The stamp of the oldest platform that the image supports. It is compared with the node's stamp as text. */
   readonly min_platform: string | null;
   /** Null if the request has no tenant; then no pinned node is accepted. */
   readonly tenant_id: string | null;

@@ -51,7 +51,10 @@ const fewerCotenants: Scorer = ({ neighbours }, { request: { tenant_id, silo_id 
   return 1 / (1 + weight);
 };
 
-/** Scores low current load. Uses the load summary if it is recent, otherwise the capacity report; 0 without either. */
+/**
+ * Gives more points for a lower current load. Uses the load summary if it is recent, otherwise the capacity report;
+ * without either, 0.
+ */
 const avoidHotNow: Scorer = ({ load, capacity }) => {
   const known = load !== null && !load.stale
     ? [load.cpu_p95_5m, load.ram_used_p95_5m].filter((value) => value !== null)
@@ -98,8 +101,8 @@ function unit(value: number): number {
 }
 
 /**
- * Maps a text to a number from 0 to 1, uniformly distributed: FNV-1a, then a mixing step, because similar texts differ
- * too little in the high bits of FNV-1a.
+ * Maps a text to a uniformly distributed number from 0 to 1. A mixing step follows FNV-1a, because the hashes of
+ * similar texts differ too little in their high bits.
  */
 export function fraction(text: string): number {
   let hash = 0x811c9dc5;

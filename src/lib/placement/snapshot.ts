@@ -32,7 +32,7 @@ export type NodeSnapshot = {
 /** The instances of one tenant on a node. */
 export type Neighbours = { readonly tenant_id: string; readonly silo_id: string; readonly count: number };
 
-/** The last summary of a node's load, as fractions from 0 to 1; null where the summary has no value. */
+/** The last summary of a node's load, as fractions from 0 to 1; null if the summary has no value. */
 export type Load = {
   readonly stale: boolean;
   readonly cpu_p95_5m: number | null;

@@ -23,9 +23,9 @@ const NUMBER_CHARS = new Set("-+.eE0123456789");
 type Open = { readonly keys: Set<string> | null; keyNext: boolean };
 
 /**
- * Returns the rule that a JSON text violates, or null.
- * Depth counts open arrays and objects; elements are array items and object members, over the whole text. Integer
- * literals must be exact as a double, other numbers finite.
+ * Returns the rule that a JSON text violates, or null. Depth counts open arrays and objects; elements are array items
+ * and object members, over the whole text. An integer literal must be exact as a double; any other number must be
+ * finite.
  */
 export function jsonLimits(text: string): string | null {
   if (!text.isWellFormed()) return SURROGATE_RULE;
