@@ -1,6 +1,7 @@
 // INV-17: the audit chain has one event for each audited transition. Events are appended in the order of the transition
-// log: every audited transition up to the chain's saved position has its event, a later one may not have it yet. After
-// a restore into another database server, the position is the start of the log until the whole log is chained.
+// log: every audited transition up to the chain's saved position has its event. A later transition may not have its
+// event yet. After a restore into another database server, the position is the start of the log until the whole log is
+// chained.
 import { type Check, invariant } from "./check.ts";
 
 export const AUDIT_CHECKS: readonly Check[] = [

@@ -21,7 +21,7 @@ export const CLAIM_CHECKS: readonly Check[] = [
   ),
   invariant(
     "INV-9",
-    "no enrolment claim outlives its expiry by more than one pass",
+    `no enrolment claim exists more than ${EXPIRED_OVER_S} s after its expiry`,
     `
     select format('claim %s of node %s expired at %s', id, server_uuid, expires_at) as what from enrolment_claim
      where expires_at + interval '${EXPIRED_OVER_S} seconds' < berth_now()`,

@@ -23,7 +23,8 @@ export const CONDITIONS: readonly Check[] = [
     severity: "fail",
     query: `select format('operation %s (%s) in step %s was due at %s', id, saga, step, due_at) as what from saga
              where state in ('running', 'unwinding') and wake_at < berth_now() - ${OVERDUE} order by wake_at`,
-    fix: "see the log of the control plane: `background work failed`; an unknown step needs the build that has it",
+    fix:
+      "see the log of the control plane: `background work failed`; if the step is unknown, start the build that has it",
   },
   {
     id: "tells-delivered",
@@ -51,7 +52,7 @@ export const CONDITIONS: readonly Check[] = [
   },
   {
     id: "jobs-renewed",
-    title: "a job whose lease expired is ended",
+    title: "a job ends when its lease expires",
     severity: "fail",
     query:
       `select format('the lease of job %s (%s) of node %s expired at %s', id, kind, target_cn, lease_until) as what from job
@@ -60,11 +61,11 @@ export const CONDITIONS: readonly Check[] = [
   },
   {
     id: "jobs-undone",
-    title: "nodes undo their cancelled jobs",
+    title: "nodes undo their cancelled and expired jobs",
     severity: "warn",
     query:
-      `select format('job %s (%s) was taken from node %s at %s', id, kind, target_cn, completed_at) as what from job
-             where tombstone and completed_at < berth_now() - ${UNCLAIMED} order by completed_at`,
+      `select format('job %s (%s) of node %s ended at %s and is not undone', id, kind, target_cn, completed_at) as what
+             from job where tombstone and completed_at < berth_now() - ${UNCLAIMED} order by completed_at`,
     fix: "opsctl cn doctor <node>; for a node that will not return: opsctl cn disable, then opsctl cn remove",
   },
   {
@@ -88,21 +89,22 @@ export const CONDITIONS: readonly Check[] = [
              where t.audit is not null and t.at < berth_now() - ${OVERDUE} and (t.xid, t.id) > (h.last_xid, h.last_id)
                and not exists (select from audit_event e where e.transition_id = t.id) order by t.xid, t.id`,
     fix:
-      "a long write transaction in any database of the PostgreSQL server delays the audit chain: look for it in pg_stat_activity",
+      "look in pg_stat_activity for a long write transaction: one in any database of the server delays the audit chain",
   },
   {
     id: "secret-outside",
     title: "the server's secret is not in the database that it protects",
     severity: "warn",
-    query: `select format('the secret is in the table server_secret since %s', created_at) as what from server_secret`,
+    query:
+      `select format('the secret has been in the table server_secret since %s', created_at) as what from server_secret`,
     fix: "set BERTH_SECRET_KEY; the log of every start says what to do with the secret in the database",
   },
   {
     id: "clock-real",
     title: "the clock is not shifted as in a dev environment",
     severity: "warn",
-    query:
-      `select format('the system''s clock is %s ahead of the database''s', ahead) as what from lab_clock where ahead <> '0'`,
+    query: `select format('the system''s clock is %s ahead of the database''s', ahead) as what from lab_clock
+             where ahead <> '0'`,
     fix: "run production without BERTH_LAB, on a database of its own",
   },
 ];

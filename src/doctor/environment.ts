@@ -4,14 +4,14 @@ import type { Migration, SqlFile } from "../db/migration-files.ts";
 import type { DbClient } from "../db/pool.ts";
 
 /**
- * The PostgreSQL version that Berth includes and all tests use. Older versions down to MAJOR_MIN get a warning, even
- * older ones a failure.
+ * The PostgreSQL version that Berth includes and all tests use. An older version gets a warning, and a version below
+ * MAJOR_MIN a failure.
  */
 const MAJOR_TESTED = 18;
 const MAJOR_MIN = 15;
 /**
- * A larger difference is a warning, because it confuses operators who compare timestamps. The server makes no decision
- * by a process's clock.
+ * A larger difference is only a warning. It confuses operators who compare timestamps, but the server decides by the
+ * database's clock alone.
  */
 const CLOCK_DIFFERENCE_MS_MAX = 2_000;
 

@@ -24,8 +24,8 @@ const TOTAL_LIMIT_MS = 60_000;
 
 /** By SQLSTATE, the reason why a check is skipped: a timeout, or a concurrent migration that has locked a table. */
 const LEFT_OUT: Readonly<Record<string, string>> = {
-  "57014": `not done after ${CHECK_LIMIT_MS / 1_000} s`,
-  "55P03": "a table that it reads is being changed",
+  "57014": `the check did not finish within ${CHECK_LIMIT_MS / 1_000} s`,
+  "55P03": "a migration is changing a table that the check reads",
 };
 const BROKEN = "this must never happen: keep a copy of the database and report a bug";
 

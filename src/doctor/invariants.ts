@@ -36,7 +36,7 @@ export const OUTSIDE: readonly Outside[] = [
   },
   {
     id: "INV-5",
-    title: "if a request was answered before another was sent, its effect comes first",
+    title: "if a request was answered before another request was sent, the answered request takes effect first",
     reason: "only clients know when they got a reply; simulated histories check it",
   },
   {

@@ -65,8 +65,8 @@ export const LOG_CHECKS: readonly Check[] = [
 type Kind = { readonly kind: string; readonly table: string; readonly key: string };
 
 /**
- * Returns the checks of INV-2 and INV-6 for the rows of each kind: a row has the state of its last transition and was
- * not changed without one.
+ * Returns the checks of INV-2 and INV-6 for the rows of each kind: a row has the state of its last transition, and each
+ * change of a row has a transition.
  */
 export function rowChecks(kinds: readonly Kind[]): readonly Check[] {
   const present = kinds.map(({ kind, table, key }) => `
@@ -81,7 +81,7 @@ export function rowChecks(kinds: readonly Kind[]): readonly Check[] {
     invariant("INV-6", "each record has the state of its last transition", present.join(" union all ")),
     invariant(
       "INV-2",
-      "no record is missing without a transition that deleted it",
+      "each missing record has a transition that deleted it",
       `
       select format('%s %s is missing; its last state was %s', last.actor_kind, last.actor_id, last.to_state) as what
         from (select distinct on (actor_kind, actor_id) actor_kind, actor_id, to_state from transition

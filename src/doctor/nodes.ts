@@ -84,7 +84,7 @@ export const NODE_CHECKS: readonly Check[] = [
   ),
   invariant(
     "INV-13",
-    "no setup outlives its deadline by more than one pass",
+    "no setup is still in progress 60 s after its deadline",
     `
     select format('node %s, approved at %s', server_uuid, approved_at) as what from cn
      where state = 'setting_up' and approved_at + interval '${SETUP_OVER_S} seconds' < berth_now()`,

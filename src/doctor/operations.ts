@@ -1,5 +1,5 @@
-// INV-10 and INV-12: operations and their jobs on nodes. An actor that waits for a message which is still in the outbox
-// is not a violation.
+// INV-10 and INV-12: operations and their jobs on nodes. An actor may wait for a message that is still in the outbox;
+// this is not a violation.
 import { type Check, invariant } from "./check.ts";
 
 const NOT_ON_ITS_WAY = (kind: string, id: string) =>
@@ -17,7 +17,7 @@ export const OPERATION_CHECKS: readonly Check[] = [
   ),
   invariant(
     "INV-10",
-    "no operation waits for a job that has ended without a message",
+    "an operation waits for an ended job only while the job's message is being delivered",
     `
     select format('operation %s (%s) waits in step %s for job %s, which is %s', s.id, s.saga, s.step, j.id,
                   j.state) as what
@@ -54,7 +54,7 @@ export const OPERATION_CHECKS: readonly Check[] = [
   ),
   invariant(
     "INV-12",
-    "no node creates or runs an instance without a record",
+    "each instance that a node creates or runs has a record",
     `
     select format('job %s (%s) of node %s for instance %s', j.id, j.kind, j.target_cn,
                   j.payload->>'instance_id') as what

@@ -70,7 +70,7 @@ export const TENANCY_CHECKS: readonly Check[] = [
   ),
   invariant(
     "INV-16",
-    "a route's NAT gateway has the route's VPC and family, and the VPC has that family",
+    "a route and its NAT gateway have the same VPC and address family, and the VPC has a block of that family",
     `
     select format('route %s to %s', r.id, r.destination) as what
       from route r join vpc v on v.id = r.vpc_id left join nat_gateway g on g.id = r.nat_gateway_id

@@ -24,7 +24,7 @@ export const BROKEN: Readonly<Record<string, string>> = {
     (select msg_id from transition f where f.actor_id = t.actor_id and f.seq = 1 and f.actor_kind = 'cn')
     where actor_kind = 'cn' and seq = 2`,
   "each record has the state of its last transition": "update vpc set version = version + 1",
-  "no record is missing without a transition that deleted it": "delete from firewall_rule",
+  "each missing record has a transition that deleted it": "delete from firewall_rule",
   "a boot record's address is unique, inside its network, and not the network, broadcast or gateway address":
     `update boot_record set networking = networking || '{"gateway": "172.31.0.1"}' where address is not null`,
   "no address has two holders":
@@ -51,7 +51,7 @@ export const BROKEN: Readonly<Record<string, string>> = {
     "update cn set ticket_keys = 'sealed' where state = 'awaiting_setup'",
   "each enrolment claim belongs to an existing node that is not disabled": `${CLAIM(1)};
     update cn set state = 'disabled' where server_uuid = ${NODE}`,
-  "no enrolment claim outlives its expiry by more than one pass": `${CLAIM(1)};
+  "no enrolment claim exists more than 60 s after its expiry": `${CLAIM(1)};
     update enrolment_claim set expires_at = berth_now() - interval '2 minutes'`,
   "a pending node has an enrolment claim": `update cn set state = 'pending' where server_uuid = ${NODE}`,
   "a node has at most 4 live enrolment claims": CLAIM(5),
@@ -60,7 +60,7 @@ export const BROKEN: Readonly<Record<string, string>> = {
   "after the first report of a setup its key is no longer readable":
     `update cn set ${SETTING_UP} = 7, pending_credential = 'sealed',
       setup_progress = '{"epoch": 7}' where server_uuid = ${NODE}`,
-  "no setup outlives its deadline by more than one pass":
+  "no setup is still in progress 60 s after its deadline":
     `update cn set ${SETTING_UP} = 7, approved_at = berth_now() - interval '47 minutes' where server_uuid = ${NODE}`,
   "each setup has its own epoch": `update cn set ${SETTING_UP} = 7`,
   "an auto-approve window ends in time and approves at most its count":
@@ -69,7 +69,8 @@ export const BROKEN: Readonly<Record<string, string>> = {
     `update transition set audit = jsonb_set(audit, '{payload,effective_duration_secs}', '86401')
       where event = 'open_window'`,
   "an operation's state, step and end agree": "update saga set state = 'running', done_at = null, step = null",
-  "no operation waits for a job that has ended without a message": `update saga set state = 'running', done_at = null,
+  "an operation waits for an ended job only while the job's message is being delivered":
+    `update saga set state = 'running', done_at = null,
     step = 'any', due_at = berth_now(), job_id = j.id from job j where j.saga_id = saga.id and j.state = 'completed'`,
   "each approval of a claim code has one operation": `delete from transition where actor_kind = 'saga'
     and msg_id in (select msg_id from transition where event = 'approve')`,
@@ -78,7 +79,7 @@ export const BROKEN: Readonly<Record<string, string>> = {
       (actor_kind, actor_id, incarnation, seq, event, from_state, to_state, msg_id, at)
     select actor_kind, actor_id, incarnation, seq + 1, event, from_state, to_state, gen_random_uuid(), at
       from transition where actor_kind = 'job' and to_state = 'completed'`,
-  "no node creates or runs an instance without a record": `update job set state = 'in_progress', completed_at = null,
+  "each instance that a node creates or runs has a record": `update job set state = 'in_progress', completed_at = null,
     payload = payload || '{"instance_id": "gone"}' where kind = 'provision'`,
   "an ended operation has released its instance": `update instance set operation_kind = 'stop',
     operation_id = (select id from saga where state = 'succeeded' limit 1)`,
@@ -89,7 +90,7 @@ export const BROKEN: Readonly<Record<string, string>> = {
     `update subnet set ipv4_block = '192.168.77.0/24', vpc_ipv4_block = '192.168.0.0/16'
       where id = (select subnet_id from nic limit 1)`,
   "a NIC's address is in the range of its subnet": "update nic set primary_ipv4 = '192.168.77.9'",
-  "a route's NAT gateway has the route's VPC and family, and the VPC has that family":
+  "a route and its NAT gateway have the same VPC and address family, and the VPC has a block of that family":
     `update nat_gateway set vpc_id = gen_random_uuid();
      update route set target_kind = 'nat_gateway', nat_gateway_id = (select id from nat_gateway limit 1)`,
   "an instance is on an existing node that was set up":
@@ -112,9 +113,9 @@ export const BROKEN: Readonly<Record<string, string>> = {
     `update cn set ${SETTING_UP} = 7, wake_at = berth_now() - interval '2 minutes' where server_uuid = ${NODE}`,
   "nodes claim their waiting jobs":
     "update job set state = 'pending', created_at = berth_now() - interval '11 minutes'",
-  "a job whose lease expired is ended":
+  "a job ends when its lease expires":
     "update job set state = 'in_progress', wake_at = berth_now() - interval '2 minutes'",
-  "nodes undo their cancelled jobs":
+  "nodes undo their cancelled and expired jobs":
     "update job set state = 'failed', tombstone = true, completed_at = berth_now() - interval '11 minutes'",
   "every approved node reports": `update cn_signal set last_seen = berth_now() - interval '61 seconds';
     update cn set approved_at = berth_now() - interval '61 seconds' where state = 'approved'`,
