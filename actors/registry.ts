@@ -138,5 +138,5 @@ export const behaviors: readonly AnyBehavior[] = [
   sagaBehavior(sagas),
 ];
 
-/** Kinds whose rows have deadlines, which the background worker polls. */
+/** Kinds whose rows have deadlines. The background worker polls these rows. */
 export const timedKinds: readonly string[] = ["cn", "enrolment-claim", "site", "job", "saga", "session"];

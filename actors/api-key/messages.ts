@@ -7,9 +7,12 @@ export type ApiKeyMessage =
     /** The default is null: the key acts as its owner. */
     readonly tenant_id?: string | null;
   })
-  /** Deletes a key of the caller. A key of another owner is a 404, and a key outside the tenant of a bound caller, too. */
+  /**
+   * Deletes a key of the caller. 404 for a key of another owner. A caller whose own key is bound to a tenant also gets
+   * 404 for a key outside that tenant.
+   */
   | { readonly type: "delete"; readonly user_id: string; readonly through_tenant_id: string | null }
-  /** Deletes a key of this tenant. A key of another tenant is a 404. */
+  /** Deletes a key of this tenant. 404 for a key of another tenant. */
   | { readonly type: "delete_of_tenant"; readonly tenant_id: string }
   /** Deletes the key together with its node. */
   | { readonly type: "revoke" };

@@ -33,8 +33,8 @@ function create(_s: null, m: Msg<"create">, now: Date): Out<ApiKeyState> {
 }
 
 /**
- * A caller whose key is bound to a tenant gets 404 for keys outside that tenant. The key of a node is deleted in the same
- * commit as the node's reference to it. The node may refuse.
+ * A caller whose key is bound to a tenant gets 404 for keys outside that tenant. The key of a node is deleted in the
+ * same commit as the reference in the node's record. The node's table may refuse the delete.
  */
 function deleteOwn(s: Live, m: Msg<"delete">): Out<ApiKeyState> {
   const own = s.user_id === m.user_id && (m.through_tenant_id === null || s.tenant_id === m.through_tenant_id);
@@ -68,7 +68,10 @@ function resource(id: string): string {
   return `ApiKey::"${id}"`;
 }
 
-/** Shows everything but the secret. `last_used_at` is a signal, which a list joins. */
+/**
+ * Returns the view without the secret. `last_used_at` is null here: it is in another table, which the queries of lists
+ * join.
+ */
 export function apiKeyView(s: ApiKeyState): ApiKeyView {
   return {
     id: s.id,

@@ -9,15 +9,15 @@ import type { Behavior, Out } from "../engine/types.ts";
 /** The only boot policy of a site. */
 export const BOOT_POLICY = { kind: "boot-policy", id: "site" } as const;
 
-/** A change of the policy holds this lock alone; decisions that use the policy share it. */
+/** A change of the policy takes this lock exclusively; decisions that use the policy take it shared. */
 export const BOOT_POLICY_LOCK = "boot-policy";
 
-/** The admin network as numbers: offsets from the network address, ends included. */
+/** The addresses that may be reserved, as offsets from the network address. `low` and `high` are included. */
 export type PoolSpan = {
   readonly network: string | null;
   readonly low: number;
   readonly high: number;
-  /** Offsets never handed out: the gateway's. */
+  /** The offsets in this range that are never reserved: the gateway's. */
   readonly except: readonly number[];
 };
 
@@ -41,7 +41,8 @@ export const bootPolicyTable: Table<BootPolicyState, BootPolicyMessage> = { put:
 
 function put(_s: BootPolicyState | null, m: Of<BootPolicyMessage, "put">, now: Date): Out<BootPolicyState> {
   if (m.expected !== null && m.expected !== m.current) return refuse(CHANGED);
-  // Without If-Match there is no condition: the route reads the policy again and repeats the message.
+  // A put without If-Match replaces any version. If the policy changed since the route read it, the route reads it
+  // again and retries.
   const changed = m.expected === null ? POLICY_CHANGED : CHANGED;
   return go(
     { ...m.policy, id: BOOT_POLICY.id, state: "set", updated_at: now },
@@ -53,7 +54,7 @@ function put(_s: BootPolicyState | null, m: Of<BootPolicyMessage, "put">, now: D
   );
 }
 
-/** The reply to a put. It holds the version, so that a repeated request gets the same ETag. */
+/** The reply to a put. It contains the version, so that a repeated request gets the same ETag. */
 export type BootPolicyReply = { readonly policy: BootPolicy; readonly version: number };
 
 /** 412: the policy changed since the caller read it. */

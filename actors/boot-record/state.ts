@@ -23,7 +23,10 @@ export type BootRecordState =
   })
   | (RecordBase & Addressed & {
     readonly state: "enrolling";
-    /** The server of the earlier enrolment. It identifies a port that the node no longer reports. */
+    /**
+     * The server_uuid of the earlier enrolment. It assigns the port to its node even if the node no longer reports the
+     * port.
+     */
     readonly server_uuid: string | null;
     readonly assigned_pi: string | null;
   })

@@ -145,7 +145,7 @@ function converged(s: BootRecordState, m: Msg<"converge">) {
 }
 
 function enroll(s: On<"enrolling">, m: Msg<"enroll">, now: Date): Out<BootRecordState> {
-  // A MAC that is bound to another server stays unchanged.
+  // A record that is bound to another server stays unchanged.
   if (s.server_uuid !== null && s.server_uuid !== m.server_uuid) return { out: "ignore" };
   const assigned_pi = s.assigned_pi ?? m.enrollment_pi;
   if (assigned_pi === null) return refuse(NO_IMAGE);
@@ -166,7 +166,10 @@ function retire(
   return go<BootRecordState>({ ...unassigned(s), state: "decommissioned", updated_at: now });
 }
 
-/** Removes the image assigned at enrolment. The next one uses the policy's, unless an operator assigns an image. */
+/**
+ * Removes the image that was assigned at enrolment. The next enrolment uses the policy's image, unless an operator
+ * assigns another.
+ */
 function unassigned<S extends BootRecordState>(s: S): S | S & { readonly assigned_pi: null } {
   return s.state === "enrolled" ? { ...s, assigned_pi: null } : s;
 }
@@ -223,7 +226,10 @@ function networkingOf({ hostname, nic_tags, aggregate }: Declared) {
   return { hostname, nic_tags: [...nic_tags], ...(aggregate === undefined ? {} : { aggregate }) };
 }
 
-/** Checks that the policy is still the one used. A new policy takes the lock alone, so address and network match. */
+/**
+ * Checks that the policy has not changed since the decision read it. A change of the policy takes the lock exclusively,
+ * so the reserved address always belongs to the network that the record stores.
+ */
 function policyHolds(m: { readonly policy_version: number }): readonly Condition[] {
   return [
     lock(BOOT_POLICY_LOCK, true),

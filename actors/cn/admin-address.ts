@@ -1,5 +1,5 @@
-// The address at which operators reach a node: its boot record's, or else the address that its agent reports. The
-// boot record's wins, because the booter assigned it. A report without an address changes nothing.
+// The address at which operators reach a node. The address in its boot record comes first, because the booter assigned
+// it. Otherwise it is the address that the agent reports. A report without an address changes nothing.
 import type { CnState } from "./state.ts";
 
 export function reportedAdminIp(

@@ -1,11 +1,11 @@
-// Conditions with which a node's record ends its enrolment claims.
+// The conditions that end enrolment claims of a node.
 import { CLAIM_QUOTAS, UNPROVEN_NODES_MAX } from "../../src/contract/limits.ts";
 import { lockKey } from "../../src/lib/ids/lock-key.ts";
 import { effect, lock } from "../engine/effects.ts";
 import type { Condition } from "../engine/types.ts";
 import type { CnState } from "./state.ts";
 
-/** Ends all claims of a node but one, including claims that were created since the node was loaded. */
+/** Ends all claims of a node except `except`, also claims that were created since the node was loaded. */
 export function endClaims(server_uuid: string, except: string | null = null): readonly Condition[] {
   return [lock(lockKey("claims", server_uuid)), effect("end_claims", { server_uuid, except, ...CLAIM_QUOTAS })];
 }

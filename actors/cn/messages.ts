@@ -32,7 +32,7 @@ export type CnMessage =
   /** The same commit creates an enrolment claim of this server_uuid. */
   | Identified & { readonly type: "claimed" }
   | { readonly type: "last_claim_ended" }
-  /** A record that already has a registration id and a poll token keeps them; otherwise it takes these. */
+  /** The record takes this registration id and poll token only if it has none. */
   | ReportedIdentity & Ticket & { readonly type: "refresh"; readonly proof: NodeProof }
   | {
     readonly type: "approve";
@@ -67,18 +67,21 @@ export type CnMessage =
     readonly server_uuid: string;
     readonly hostname: string;
     readonly sysinfo: unknown;
-    /** The policy that applied to the booter's request, and whether it requires an open enrolment window. */
+    /**
+     * The version of the policy that applied to the booter's request, and whether it requires an open auto-approve
+     * window.
+     */
     readonly policy_version: number;
     readonly window_needed: boolean;
     /** The MAC with which the machine logged in to the broker; null when the booter did not send one. */
     readonly mac: string | null;
-    /** Discovered boot records of its ports that the policy now admits. */
+    /** Discovered boot records of the machine's ports that the policy now admits. */
     readonly admitted: readonly Admitted[];
   }
   | {
     readonly type: "approve_setup";
     readonly approval: SetupApproval;
-    /** From a sequence that never repeats. */
+    /** From a database sequence, so no two runs have the same epoch. */
     readonly epoch: number;
     readonly operation_id: string;
   }

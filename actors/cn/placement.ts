@@ -1,5 +1,5 @@
 // The placement rules that operators set on a node: reserve, cordon, pin, overprovision, fault domain. They apply to
-// later placements. Placements take the same lock, so a create sees the rules either before or after the change.
+// later placements. Placements take the same lock, so a create sees either all of the old rules or all of the new ones.
 import { fault } from "../../src/contract/fault.ts";
 import type { CnPlacementPatch, CnPlacementRules } from "../../src/contract/cn-placement.ts";
 import { lockKey } from "../../src/lib/ids/lock-key.ts";
@@ -9,7 +9,9 @@ import type { Msg } from "./messages.ts";
 import { type CnState, resource } from "./state.ts";
 import { placementView } from "./view.ts";
 
-const PIN_CONFLICT = fault("conflict", "the node cannot be pinned so: <WHAT>", { error_code: "PinConflict" });
+const PIN_CONFLICT = fault("conflict", "the node cannot be pinned to this silo or tenant: <WHAT>", {
+  error_code: "PinConflict",
+});
 
 export function setPlacement(s: CnState, { patch }: Msg<"set_placement">): Out<CnState> {
   const { server_uuid } = s;

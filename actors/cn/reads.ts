@@ -14,7 +14,7 @@ export type CnListQuery = {
   readonly rows: number;
 };
 
-/** The columns that lists read: all of the view but the large ones. */
+/** The columns that lists read: the columns of the view without the large ones. */
 const LISTED = [
   "server_uuid",
   "hostname",
@@ -63,7 +63,10 @@ export async function findCnSettings(db: Db, server_uuid: string) {
     .where("server_uuid", "=", server_uuid).executeTakeFirst();
 }
 
-/** Finds the sysinfo that a booter announced: null when none did, undefined when there is no such node. */
+/**
+ * Finds the sysinfo that a booter announced. Null if no booter announced the node, undefined if the node does not
+ * exist.
+ */
 export async function findAnnounced(db: Db, server_uuid: string): Promise<unknown> {
   const row = await db.selectFrom("cn_loaded").select("announced_sysinfo").where("server_uuid", "=", server_uuid)
     .executeTakeFirst();
@@ -77,7 +80,7 @@ export async function findCn(db: Db, server_uuid: string): Promise<CnLoaded | un
 
 /**
  * Finds the root password hash for the machine of a boot record: from the node that the record is bound to, or else
- * from the bare node that announced this port. Null when none is set, or when there is no such node.
+ * from the bare node that announced this port. Null if the node has no hash or does not exist.
  */
 export async function findRootPasswordHash(
   db: Db,
@@ -94,8 +97,9 @@ export async function findRootPasswordHash(
 }
 
 /**
- * Finds the address of a node on the admin network: from the boot record of `mac`, the port it booted from, or else
- * from the first of its ports that has one. Ignores records of other nodes.
+ * Finds the address of a node on the admin network. It comes from the boot record of `mac`, the port that the node
+ * booted from. If that record has no address, it comes from the first port whose record has one. Ignores records of
+ * other nodes.
  */
 export async function findAdminAddress(db: Db, server_uuid: string, mac: string | null): Promise<string | null> {
   const row = await db.selectFrom("boot_record").innerJoin(
@@ -113,7 +117,9 @@ export async function findAdminAddress(db: Db, server_uuid: string, mac: string 
   return row?.address ?? null;
 }
 
-/** Finds the node that an approval message approved, for a repeated request whose code is already used. */
+/**
+ * Finds the node that an approval message approved. A repeated approval needs this, because its code is already used.
+ */
 export async function findApprovedBy(db: Db, msg_id: string): Promise<string | undefined> {
   const row = await db.selectFrom("transition").select("actor_id").where("msg_id", "=", msg_id)
     .where("actor_kind", "=", "cn").where("event", "=", "approve").executeTakeFirst();
@@ -127,8 +133,8 @@ export type Registered = Pick<
 >;
 
 /**
- * Finds registrations by the hash of the token of a node or of a live claim. A claim is pending in every state of its
- * node.
+ * Finds registrations by the hashes of their poll tokens. A token belongs to a node or to a live claim. The
+ * registration of a claim is always pending, whatever the state of its node.
  */
 export async function findRegistered(db: Db, hashes: readonly string[]): Promise<Map<string, Registered>> {
   const { rows } = await sql<Registered & { poll_token_sha256: string }>`
@@ -140,14 +146,20 @@ export async function findRegistered(db: Db, hashes: readonly string[]): Promise
   return new Map(rows.map((row) => [row.poll_token_sha256, row]));
 }
 
-/** Finds the state and the token of a node before it registers; null when there is no such node. */
+/**
+ * Finds the state of a node and the hash of its poll token, before a registration is handled. Null if the node does not
+ * exist.
+ */
 export async function findProofOfNode(db: Db, server_uuid: string) {
   const row = await db.selectFrom("cn_loaded").select(["state", "poll_token_sha256"])
     .where("server_uuid", "=", server_uuid).executeTakeFirst();
   return row ?? null;
 }
 
-/** Finds the announced sysinfo of the machine with this MAC, for service_tag entries. */
+/**
+ * Finds the announced sysinfo of the machine with this MAC. The allowlist compares its serial number with service_tag
+ * entries.
+ */
 export async function findSysinfoByMac(db: Db, mac: string): Promise<unknown> {
   const row = await db.selectFrom("cn_loaded").select("announced_sysinfo")
     .where(sql<boolean>`announced_macs @> array[${mac}]`).orderBy("server_uuid").executeTakeFirst();
@@ -160,7 +172,7 @@ export async function nextSetupEpoch(db: Db): Promise<number> {
   return rows[0]!.epoch;
 }
 
-/** Finds the secrets of this run's bundle, until the run reports. */
+/** Finds the secrets of this run's bundle. They are available until the first report of the run. */
 export async function findBundle(db: Db, server_uuid: string, epoch: number) {
   const row = await db.selectFrom("cn_loaded")
     .select(["hostname", "disk_layout", "root_password_hash", "pending_credential", "ticket_keys", "macs"])

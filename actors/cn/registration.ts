@@ -21,7 +21,10 @@ export const NOT_JOINED = "no auto-approve window has room for this node";
 /** Internal: the registration has no valid proof for this record and continues as a claim. */
 export const NO_PROOF = "the registration has no proof of this node";
 
-/** 429: too many pending records without approval. The route adds the time until the first of their claims expires. */
+/**
+ * 429: the site has too many records that were never approved. The route adds the time until the first of their claims
+ * expires.
+ */
 export const UNPROVEN_FULL = fault(
   "too_many_requests",
   `the site has ${UNPROVEN_NODES_MAX} nodes that registered and were never approved`,
@@ -85,8 +88,8 @@ function claimed(server_uuid: string, from: string) {
 }
 
 /**
- * Ends the wait for approval with the last claim. A record that only claims created is removed; others are disabled
- * again.
+ * Ends the wait for approval when the last claim ends. A record that was never approved is removed; a record that was
+ * approved before is disabled again.
  */
 export function endWaiting(s: On<"pending">): Out<CnState> {
   const { server_uuid } = s;
@@ -142,8 +145,8 @@ function tokenOf(s: CnState, m: Msg<"refresh">) {
 }
 
 /**
- * Accepts exactly this claim: its description and its token become the node's, and the other claims end. A key that the
- * node has is replaced, because the machine was reinstalled and the old key may be in other hands.
+ * Accepts exactly this claim: its description and its token become the node's, and the other claims end. If the node
+ * has a key already, it is replaced: the machine was reinstalled, and others may know the old key.
  */
 export function approve(s: On<"pending"> | On<"approved">, m: Msg<"approve">, now: Date): Out<CnState> {
   const { id, ...description } = m.claim;
@@ -155,7 +158,7 @@ export function approve(s: On<"pending"> | On<"approved">, m: Msg<"approve">, no
     withActor({ kind: "enrolment-claim", id }, { type: "approve", claim_code: m.claim_code }),
     ...endClaims(server_uuid, id),
     ...proven(s),
-    // The machine starts over: its reports count from its approval on.
+    // The machine starts over, so the reports from before its approval are deleted.
     remove("cn_signal", { server_uuid }),
     ...(replaced === null ? [] : [dropKey(replaced)]),
     bindKey(server_uuid, m.key),

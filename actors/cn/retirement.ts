@@ -33,7 +33,7 @@ export function disable(s: On<"pending"> | On<"approved"> | On<"disabled">): Out
   );
 }
 
-/** The node has no key from now on, until one of its claims is approved. */
+/** Removes the reference to a deleted key. The node has no key until one of its claims is approved. */
 export function forgetKey(s: On<"pending"> | On<"disabled">, { key_id }: Msg<"key_deleted">): Out<CnState> {
   if (s.bound_api_key_id !== key_id) return { out: "ignore" };
   return go({ ...s, bound_api_key_id: null, pending_credential: null, ticket_keys: null });

@@ -26,7 +26,7 @@ export const CN_SETUP = { saga: "cn-setup", approved: "approved", step: "reporte
 
 const NO_WINDOW = fault(
   "forbidden",
-  "auto_enroll is off and no enrolment window is open; open one with an auto-approve window, then announce again",
+  "auto_enroll is off and no auto-approve window is open; open an auto-approve window, then announce again",
   { error_code: "Forbidden" },
 );
 
@@ -59,7 +59,7 @@ export function appear(_s: null, m: Msg<"announce">, now: Date): Out<CnState> {
 export function announceAgain(s: On<"awaiting_setup">, m: Msg<"announce">, now: Date): Out<CnState> {
   if (isStranger(s, m)) return conflicting(s, m, now);
   const now_described = described(m);
-  // An announce without ports neither confirms nor contradicts the identity, so known MACs and conflict stay.
+  // An announce without ports proves nothing about the identity, so the known MACs and the recorded conflict stay.
   const known = now_described.macs.length > 0 ? { conflict: null } : { macs: s.macs, announced_macs: s.announced_macs };
   const next = { ...s, ...now_described, ...known, last_seen: now };
   return go(next, seenNow(next, now), ...admitting(m.admitted), announced(next));
@@ -73,16 +73,16 @@ export function announceKnown(s: CnState, m: Msg<"announce">, now: Date): Out<Cn
 }
 
 /**
- * Admits the boot records of the machine's network ports, each by its own message, because a boot record refuses when
- * no address is free.
+ * Admits the boot records of the machine's network ports. Each gets a message of its own: if no address is free for one
+ * record, the announce and the other records are still accepted.
  */
 function admitting(admitted: readonly Admitted[]): readonly Part<CnState>[] {
   return admitted.map((each) => tell({ kind: "boot-record", id: each.mac }, { type: "admit", ...each }));
 }
 
 /**
- * If only an anonymous registration created the record, it does not block netboot: the announce resets it to the record
- * of a new machine. Its claims stay pending.
+ * A record that only an anonymous registration created does not block netboot: the announce turns it into the record of
+ * a new machine. Its claims stay pending.
  */
 export function announcePending(s: On<"pending">, m: Msg<"announce">, now: Date): Out<CnState> {
   if (!s.unproven) return announceKnown(s, m, now);
@@ -96,7 +96,7 @@ export function announcePending(s: On<"pending">, m: Msg<"announce">, now: Date)
   };
 }
 
-/** Two machines with one identity: the record is not overwritten, and shows the conflict to operators. */
+/** Two machines have the same identity. The record is not overwritten; it shows the conflict to operators. */
 function conflicting(s: CnState, m: Msg<"announce">, now: Date): Out<CnState> {
   const macs = macsOf(m.sysinfo);
   const seen = { announced_at: toRfc3339(now), hostname: m.hostname, macs };
@@ -145,7 +145,7 @@ export function approveSetup(s: On<"awaiting_setup">, m: Msg<"approve_setup">, n
   );
 }
 
-/** Hands out the bundle once. The key is bound here, so only one machine ever has it. */
+/** Hands out the bundle once. The same commit binds the node's key, so only one machine ever has the key. */
 export function takeBundle(s: On<"setting_up">, m: Msg<"take_bundle">): Out<CnState> {
   if (s.bundle_taken) {
     return refuse(conflict("the setup bundle of this run was already fetched; it can be fetched only once"));
@@ -184,7 +184,7 @@ export function progress(s: On<"setting_up">, m: Msg<"setup_progressed">, now: D
 /** Approves the node and, in the same commit, enrols its boot records that are in state enrolling. */
 export function complete(s: On<"setting_up">, m: Msg<"setup_completed">): Out<CnState> {
   if (m.epoch !== s.setup_epoch) return refuse(STALE);
-  if (s.bound_api_key_id === null) return refuse(conflict("the setup bundle of this run was never taken"));
+  if (s.bound_api_key_id === null) return refuse(conflict("the setup bundle of this run was never fetched"));
   const { server_uuid } = s;
   const enroll = { type: "enroll", server_uuid, enrollment_pi: m.enrollment_pi };
   return go(
@@ -213,7 +213,9 @@ export function revertAbandoned(s: On<"setting_up">, m: Msg<"revert_setup">): Ou
   return revert(s, m.reason, audit("cn_setup_abandoned", resource(s), { server_uuid: s.server_uuid, epoch: m.epoch }));
 }
 
-/** Expires the setup more than 45 minutes after the approval; at exactly 45 minutes nothing happens yet. */
+/**
+ * Expires the setup when more than 45 minutes have passed since the approval. At exactly 45 minutes nothing happens.
+ */
 export function expireSetup(s: On<"setting_up">, _m: Msg<"tick">, now: Date): Out<CnState> {
   if (now <= addMs(s.approved_at, SETUP_LIMIT_MS)) return { out: "ignore" };
   return revert(s, SETUP_EXPIRED, audit("cn_setup_expired", resource(s), { server_uuid: s.server_uuid }));

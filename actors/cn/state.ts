@@ -25,13 +25,13 @@ type CnBase = {
   /** The sysinfo that an authenticated booter announced; null when none did. */
   readonly announced_sysinfo: unknown;
   readonly announced_macs: readonly string[];
-  /** Created by an anonymous registration and never approved. */
+  /** Whether an anonymous registration created the record and it was never approved. */
   readonly unproven: boolean;
   readonly conflict: CnConflict | null;
   readonly root_password_hash: string | null;
   readonly setup_operation_id: string | null;
   readonly bundle_taken: boolean;
-  // Joined; see view cn_loaded.
+  // The view cn_loaded joins the fields below.
   readonly last_seen: Date | null;
   readonly last_status: unknown;
   readonly reservoir_enabled: boolean | null;
@@ -44,7 +44,7 @@ type CnBase = {
   readonly claims: readonly ClaimSummary[];
 };
 
-/** An enrolment claim as its node's record joins it: without its sysinfo. */
+/** An enrolment claim in the record of its node. The sysinfo is left out. */
 export type ClaimSummary = {
   readonly id: string;
   readonly claim_code: string;
@@ -75,13 +75,13 @@ type MaybeKey = {
   readonly pending_credential: string | null;
   readonly ticket_keys: string | null;
 };
-/** The epoch identifies a run. It is set between the approval of a setup and its end. */
+/** The epoch identifies a setup run. It is set only while a run is in progress. */
 type NoSetup = { readonly setup_epoch: null };
 /** The token with which the registered agent polls its state. */
 type MaybeRegistered = { readonly registration_id: string | null; readonly poll_token_sha256: string | null };
 
 export type CnState =
-  // A node that was disabled before keeps its key, with the rights of a disabled node.
+  // A pending node that was disabled before still has its key, with the rights of a disabled node.
   | (CnBase & MaybeRegistered & MaybeKey & NoSetup & {
     readonly state: "pending";
     readonly approved_at: Date | null;
@@ -129,7 +129,7 @@ export const UNRESTRICTED: CnPlacementRules = {
   note: null,
 };
 
-/** The initial columns of a record, on both paths. */
+/** The initial values of a record's columns, on both the claim-code path and the netboot path. */
 export const BLANK = {
   role: "tenant",
   last_setup_error: null,
@@ -154,6 +154,7 @@ export const BLANK = {
 } as const;
 
 /**
- * Columns of the previous release. A record that one of its processes created has a code in them while it is pending.
+ * Columns that only the previous release uses. A pending record that a process of that release created has a claim code
+ * in them.
  */
 export const NO_CODE = { claim_code: null, claim_code_expires_at: null } as const;

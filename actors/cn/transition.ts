@@ -38,11 +38,11 @@ import { cnView } from "./view.ts";
 
 const NOT_DISABLED = "cn is <STATE>; only an approved or pending node can be disabled";
 const NOT_BY_CLAIM =
-  "cn is <STATE>; a node that is set up by netboot takes no claim: approve its setup, or remove its " +
-  "record and let its agent register again";
+  "cn is <STATE>; a node that is set up by netboot cannot be approved by claim code: approve its setup, or remove " +
+  "its record and let its agent register again";
 const KEY_IN_USE =
-  "cn is <STATE> and this is its API key; disable the node before deleting the key (opsctl cn disable), or approve a new " +
-  "registration of the node, which replaces it";
+  "cn is <STATE> and this is its API key; disable the node before deleting the key (opsctl cn disable), or approve a " +
+  "new registration of the node, which replaces it";
 const NOT_RESET = "cn is <STATE>; only an approved or disabled node can be factory reset";
 const NOT_AWAITING = "cn is <STATE>; only a node that is awaiting setup can be approved for setup";
 const NOT_SETTING_UP = "cn is <STATE>; no setup is running on it";

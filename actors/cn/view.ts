@@ -83,7 +83,10 @@ export function withoutClaims(view: CnView): CnView {
   return { ...view, claim_code: null, claim_code_expires_at: null, claims: [], identity_conflict: false };
 }
 
-/** The reply to a registration that proves that it is of this node. Others are answered by their enrolment claim. */
+/**
+ * The reply to a registration with proof of this node. The reply to any other registration comes from its enrolment
+ * claim.
+ */
 export function registrationReply(s: CnState): RegistrationReply {
   return {
     server_uuid: s.server_uuid,
@@ -94,7 +97,10 @@ export function registrationReply(s: CnState): RegistrationReply {
   };
 }
 
-/** The node's reservoir settings, and the effective ones, which include the cluster's defaults. The node clamps them. */
+/**
+ * The node's own reservoir settings and the effective settings, for which the cluster's defaults fill the gaps. The
+ * node clamps the percent.
+ */
 export function reservoirView(
   s: Pick<CnState, "server_uuid" | "reservoir_enabled" | "reservoir_percent">,
   defaults: { readonly enabled: boolean; readonly percent: number },

@@ -19,7 +19,7 @@ export type EnrolmentClaimMessage =
   }
   /** `proof_sha256` is the hash of the claim's current token. */
   | ReportedIdentity & NewTicket & { readonly type: "renew"; readonly source: string; readonly proof_sha256: string }
-  /** Its node takes over its description in the same commit. */
+  /** In the same commit, the record of the node takes over the claim's description. */
   | { readonly type: "approve"; readonly claim_code: string }
   | { readonly type: "tick" };
 

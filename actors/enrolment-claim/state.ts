@@ -1,5 +1,5 @@
-// An enrolment claim: one anonymous registration's description of a machine, until an operator approves its code or it
-// expires after an hour (docs/nodes.md, "The claim-code path").
+// An enrolment claim: the description of a machine in an anonymous registration. It lasts until an operator approves
+// its code, at most an hour (docs/nodes.md, "The claim-code path").
 
 import type { RegistrationView } from "../../src/contract/agent.ts";
 import type { Identified } from "../../src/lib/ids/registration-identity.ts";
@@ -10,7 +10,7 @@ export type EnrolmentClaimState = Identified & {
   /** Six characters without the hyphen. */
   readonly claim_code: string;
   readonly expires_at: Date;
-  /** The poll token is derived from this id; only its hash is stored. */
+  /** The poll token is derived from this id. Only the token's hash is stored. */
   readonly registration_id: string;
   readonly poll_token_sha256: string;
   /** The address of the last registration. */

@@ -19,12 +19,12 @@ import type { EnrolmentClaimState, RegistrationReply } from "./state.ts";
 
 type Live = EnrolmentClaimState;
 
-/** Another claim has the claim code: the route creates a new one and retries. */
+/** Internal: another claim has the claim code. The route creates a new code and retries. */
 export const CLAIM_CODE_TAKEN = fault("conflict", "the claim code is in use", { error_code: "ClaimCodeTaken" });
-/** Internal: the claim with this token has ended, and the route creates a new one. */
+/** Internal: the claim with this token has ended. The route creates a new claim. */
 export const CLAIM_ENDED = fault("conflict", "the claim has ended");
 
-/** 429: the limit that is reached. The route adds the time until the first of these claims expires. */
+/** The 429 of each limit. The route adds the time until the next of the counted claims expires. */
 export const CLAIMS_FULL = {
   node: full(`this server_uuid has ${CLAIMS_PER_NODE_MAX} claims that wait for approval`),
   source: full(`this source address has ${CLAIMS_PER_SOURCE_MAX} claims that wait for approval`),
@@ -66,7 +66,7 @@ function register(_s: null, m: Msg<"register">, now: Date): Out<Live> {
   );
 }
 
-/** Renews the claim: a registration with its token replaces its code and its token. */
+/** Renews the claim: a registration with the claim's token gives it a new code and a new token. */
 function renew(s: Live, m: Msg<"renew">, now: Date): Out<Live> {
   if (s.poll_token_sha256 !== m.proof_sha256 || s.server_uuid !== m.server_uuid || now >= s.expires_at) {
     return refuse(CLAIM_ENDED);
@@ -94,7 +94,10 @@ function approve(s: Live, m: Msg<"approve">, now: Date): Out<Live> {
   return go<Live>(null, slotFreed(s));
 }
 
-/** Expires the claim. The node's wait for approval ends with its last claim; see `last_claim_ended` of the node. */
+/**
+ * Expires the claim. If it was the last claim of its node, the node gets `last_claim_ended` and stops waiting for
+ * approval.
+ */
 function expire(s: Live, _m: Msg<"tick">, now: Date): Out<Live> {
   if (now < s.expires_at) return { out: "ignore" };
   const { id, server_uuid } = s;
@@ -108,7 +111,7 @@ function expire(s: Live, _m: Msg<"tick">, now: Date): Out<Live> {
   );
 }
 
-/** The lock for adding a claim to a node, and for reading all of its claims. It is held alone. */
+/** The lock for adding a claim to a node and for reading all claims of the node. It is taken exclusively. */
 function claimsLock(server_uuid: string): Condition {
   return lock(lockKey("claims", server_uuid));
 }

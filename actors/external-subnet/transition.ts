@@ -111,7 +111,7 @@ export const externalSubnet = record<ExternalSubnetState, ExternalSubnetMessage,
   },
 });
 
-/** A pool counts offsets from its first provisioned address, so that they stay small in any block. */
+/** A pool counts offsets from its first provisioned address, so that the offsets stay small in a block of any size. */
 function ownPool(id: string, family: AddressFamily, range: ProvisionRange): Part<ExternalSubnetState>[] {
   if (isShared(family, range.block)) return [];
   const pool_id = externalPool(id, family, range.block);

@@ -2,7 +2,7 @@
 import type { FirewallAction, FirewallDirection, FirewallProtocol } from "../../src/contract/enums.ts";
 import { badRequest, type Fault, isFault } from "../../src/contract/fault.ts";
 import type { IcmpTypeCode, PortRange } from "../../src/contract/network.ts";
-import { type Blocks, blockText, parseBlock, planFor } from "../../src/lib/net/ip-block.ts";
+import { type Blocks, blockText, NOT_A_BLOCK, parseBlock, planFor } from "../../src/lib/net/ip-block.ts";
 
 export type Rule = {
   readonly priority: number;
@@ -18,11 +18,16 @@ export type Rule = {
 
 type Networks = Pick<Rule, "source_cidr" | "destination_cidr">;
 
-/** Returns the networks in canonical form, or a 400. No packet matches two networks of different families. */
+/**
+ * Returns the networks in canonical form, or a 400. Two networks of different families are refused, because no packet
+ * would match both.
+ */
 export function readNetworks({ source_cidr, destination_cidr }: Networks): Networks | Fault {
   const [source, destination] = [source_cidr, destination_cidr].map((text) => text === null ? null : parseBlock(text));
-  if (source_cidr !== null && !source) return badRequest("source_cidr must be a network");
-  if (destination_cidr !== null && !destination) return badRequest("destination_cidr must be a network");
+  if (source_cidr !== null && !source) return badRequest(`source_cidr ${source_cidr} ${NOT_A_BLOCK}`);
+  if (destination_cidr !== null && !destination) {
+    return badRequest(`destination_cidr ${destination_cidr} ${NOT_A_BLOCK}`);
+  }
   if (source && destination && source.family !== destination.family) {
     return badRequest("source_cidr and destination_cidr must both be IPv4 or both be IPv6");
   }
@@ -32,7 +37,10 @@ export function readNetworks({ source_cidr, destination_cidr }: Networks): Netwo
   };
 }
 
-/** Returns the 400 for ports or an ICMP type that the protocol does not have, or for an empty range of ports; else null. */
+/**
+ * Returns the 400 for ports or an ICMP type that the protocol does not have, and for an empty range of ports. Otherwise
+ * returns null.
+ */
 export function ruleFault({ protocol, source_ports, destination_ports, icmp_type_code }: Rule): Fault | null {
   for (const [field, range] of Object.entries({ source_ports, destination_ports })) {
     if (range === null) continue;

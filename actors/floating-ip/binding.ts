@@ -36,7 +36,9 @@ type Parts = readonly Part<FloatingIpState>[];
 
 export function attach(s: AtRest, m: Msg<"attach">, now: Date): Out<FloatingIpState> {
   const { nic_id, instance_id, host_cn_uuid, operation_id, limit_ms } = m;
-  if (host_cn_uuid === null) return refuse(conflict(`instance ${instance_id} is not placed on a CN yet`));
+  if (host_cn_uuid === null) {
+    return refuse(conflict(`instance ${instance_id} is not placed on a CN yet; wait for its creation to end`));
+  }
   const to = { nic_id, instance_id, host_cn_uuid };
   const from = bindingOf(s);
   const stays = from?.nic_id === nic_id;
@@ -120,5 +122,7 @@ export function occupied(s: Busy): Out<FloatingIpState> {
 
 /** Returns the 409 that names the running operation. */
 export function operationRuns(s: Busy): Fault {
-  return conflict(`operation ${s.operation_id} (${operationKind(s)}) is at work on floating ip ${s.id}`);
+  return conflict(
+    `operation ${s.operation_id} (${operationKind(s)}) still runs on floating ip ${s.id}; wait for it to end`,
+  );
 }

@@ -14,7 +14,7 @@ import type { Detached, FloatingIpFields, FloatingIpState } from "./state.ts";
 type Creation = Of<FloatingIpMessage, "create">;
 
 export function create(_s: null, m: Creation, now: Date): Out<FloatingIpState> {
-  // If no source can be used, that is reported first, even if the name is also invalid.
+  // A request without a usable source gets this refusal, even if its name is also invalid.
   if (m.sources.length === 0) return refuse(m.refusal);
   const wrong = nameFault(m.name);
   if (wrong !== null) return refuse(wrong);
@@ -56,8 +56,10 @@ function takeFrom({ pool_id, family, network }: AddressSource, m: Creation, now:
   return { next, parts };
 }
 
-/** Checks in the commit that the silo may still use the network. Deleting the network takes the same lock exclusively,
- * so both cannot run at the same time. */
+/**
+ * Checks in the commit that the silo may still use the network. A delete of the network takes the same lock
+ * exclusively, so the two commits cannot overlap.
+ */
 function offered(network_id: string, { silo_id, network_pool_id }: Creation): Part<FloatingIpState>[] {
   return [
     lock(lockKey("external-subnet", network_id), true),

@@ -1,6 +1,6 @@
-// An instance is deleted with its NICs while a floating IP is bound to it, or during an operation that uses it. A normal
-// delete waits until the operation ends. A forced delete does not, so the node of the instance still has to release the
-// address.
+// An instance is deleted with its NICs while a floating IP is bound to it, or while an operation moves a floating IP to
+// or from it. A normal delete waits until the operation ends. A forced delete does not wait, so the node of the
+// instance still has to release the address.
 import { go, tell } from "../engine/effects.ts";
 import type { Of } from "../engine/table.ts";
 import type { Out, Part } from "../engine/types.ts";
@@ -18,7 +18,7 @@ export function loseInstance(s: Attached, m: Gone, now: Date): Out<FloatingIpSta
   return go<FloatingIpState>({ ...atRest(s, null), updated_at: now }, ...partsFor(s, m, [s.bound]));
 }
 
-/** The operation continues without the lost binding, or is abandoned if that was its target. */
+/** The operation continues without the lost binding. If the lost binding was its target, the operation is abandoned. */
 export function loseInstanceInOperation(s: Busy, m: Gone, now: Date): Out<FloatingIpState> {
   const isLost = (each: Binding | null) => each?.instance_id === m.instance_id;
   const bindings = s.state === "detaching" ? [s.from] : [s.to, s.from];

@@ -20,9 +20,9 @@ export type FloatingIpMessage =
     readonly project_id: string;
     readonly name: string;
     readonly description: string;
-    /** Tried in this order: the first with a free address provides it. */
+    /** The sources in the order in which they are tried: the first with a free address provides it. */
     readonly sources: readonly AddressSource[];
-    /** The network pool that lists the sources, if the request names one. */
+    /** The network pool that the request names, or null. It lists the sources. */
     readonly network_pool_id: string | null;
     /** The fault if no source has a free address, or if there is no source. */
     readonly refusal: Fault;
@@ -47,11 +47,17 @@ export type FloatingIpMessage =
   /** The nodes have carried out their orders. */
   | { readonly type: "attached"; readonly operation_id: string }
   | { readonly type: "detached"; readonly operation_id: string }
-  /** The operation rolls back: the old node binds the address again. If it waits, the saga gets `told_as` at the end. */
+  /**
+   * The operation rolls back: the old node binds the address again. With `waits`, the saga gets `job_ended` for the id
+   * `told_as` at the end.
+   */
   | { readonly type: "reclaim"; readonly operation_id: string; readonly told_as: string; readonly waits: boolean }
   /** The operation has rolled back: the binding from before the operation applies again. */
   | { readonly type: "restore"; readonly operation_id: string; readonly reason: string }
-  /** An instance is deleted with its NICs. `forced` is the operation that did not wait for the node, or null. */
+  /**
+   * An instance is deleted with its NICs. `forced` is the id of a forced delete, which did not wait for the node, or
+   * null.
+   */
   | { readonly type: "instance_gone"; readonly instance_id: string; readonly forced: string | null }
   /** The operation that created the floating IP is rolled back. */
   | { readonly type: "withdraw"; readonly operation_id: string };

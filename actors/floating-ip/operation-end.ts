@@ -39,7 +39,10 @@ export function detached(s: Detaching, { operation_id }: Msg<"detached">, now: D
   );
 }
 
-/** The node that released the address binds it again. If its instance is deleted, there is nothing to bind. */
+/**
+ * The node that released the address binds it again. If the instance of the old binding is deleted, there is nothing to
+ * bind.
+ */
 export function reclaim(s: Busy, m: Msg<"reclaim">): Out<FloatingIpState> {
   const { operation_id, told_as, waits } = m;
   const { from } = s;
@@ -62,7 +65,7 @@ export function reclaim(s: Busy, m: Msg<"reclaim">): Out<FloatingIpState> {
   );
 }
 
-/** Reports the end of a reclaim to an operation that waits for one. */
+/** Reports the end of the reclaim at once if the operation waits for it. */
 export function nothingToReclaim(s: FloatingIpState | null, m: Msg<"reclaim">): Out<FloatingIpState> {
   return m.waits ? go<FloatingIpState>(s, reclaimed(m)) : { out: "ignore" };
 }

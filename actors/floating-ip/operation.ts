@@ -18,10 +18,10 @@ export type Bound = {
   readonly external_nic_tag: string | null;
   readonly vlan_id: number | null;
 };
-/** A binding that its node is to release, with its generation there. */
+/** A binding that its node must release, with the generation of the node's order. */
 export type Held = Binding & {
   readonly generation: number;
-  /** Whether the node was live when the operation began. An operation does not wait for a node that was not. */
+  /** Whether the node was live when the operation began. An operation waits only for a live node. */
   readonly live: boolean;
 };
 
@@ -31,11 +31,11 @@ export type FloatingIpDetachParams = {
   /** The binding that the operation ends, or null. */
   readonly held: Held | null;
   readonly limit_ms: number;
-  /** The view when the operation began. The result of the operation is made from it. */
+  /** The view when the operation began. The operation's result is built from it. */
   readonly floating_ip: FloatingIp;
 };
 export type FloatingIpAttachParams = FloatingIpDetachParams & {
-  /** Null if the floating IP is already bound there. */
+  /** Null if the floating IP is already bound to the requested NIC. */
   readonly to: (Binding & { readonly generation: number }) | null;
 };
 
@@ -47,7 +47,9 @@ export function claimOrder(bound: Bound, to: Binding & { readonly generation: nu
   return { kind: "fip_claim", target_cn: host_cn_uuid, payload: { ...bound, nic_id, instance_id, generation } };
 }
 
-/** Orders the node to release the address, unless it has bound it to another NIC or under a later generation. */
+/**
+ * Orders the node to release the address, unless the node has since bound it to another NIC or with a later generation.
+ */
 export function releaseOrder(bound: Bound, from: Binding & { readonly generation: number }): Order {
   const { host_cn_uuid: hosted_cn, nic_id, instance_id, generation } = from;
   return {

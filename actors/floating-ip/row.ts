@@ -12,7 +12,7 @@ import {
 
 export type FloatingIpRow = FloatingIpFields & {
   readonly state: "live";
-  /** The current binding: see bindingOf. All three columns are null, or none is. */
+  /** The current binding: see bindingOf. Either all three columns are null, or none of them. */
   readonly attached_to: string | null;
   readonly attached_instance_id: string | null;
   readonly hosted_cn: string | null;
@@ -22,7 +22,7 @@ export type FloatingIpRow = FloatingIpFields & {
   readonly prior_nic_id: string | null;
   readonly prior_instance_id: string | null;
   readonly prior_cn: string | null;
-  /** The job that an operation which rolls back waits for. */
+  /** The job for which an operation that rolls back waits. */
   readonly reclaimed_as: string | null;
 };
 

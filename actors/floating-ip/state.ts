@@ -2,8 +2,9 @@
 //
 //   detached ──attach──► attaching ──attached──► attached ──detach──► detaching ──detached──► detached
 //
-// An operation that rolls back asks the node that released the address to bind it again: reclaiming. The row has no column
-// for these states. They follow from which other columns are null, so that a process of an earlier release can use the row.
+// An operation that rolls back asks the node that released the address to bind it again; the state is then reclaiming.
+// The row has no column for these states. The state follows from the columns that are null, so a process of an earlier
+// release can use the row.
 import type { AddressFamily } from "../../src/contract/enums.ts";
 
 /** A NIC, its instance and the node of the instance. */

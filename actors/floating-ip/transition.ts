@@ -65,7 +65,7 @@ function withdraw(s: Detached, { operation_id }: Msg<"withdraw">): Out<FloatingI
   return giveBack(s, { operation_id });
 }
 
-/** Names the binding as the reason; an operation without a binding names itself. */
+/** Refuses a delete. The reason is the binding, or, without a binding, the operation in progress. */
 function inUse(s: Exclude<FloatingIpState, Detached>): Out<FloatingIpState> {
   if (bindingOf(s) !== null) return refuse(conflict(`floating ip ${s.id} is currently attached; detach first`));
   return refuse(operationRuns(s as Busy));
@@ -90,12 +90,12 @@ function resource(id: string): string {
   return `FloatingIp::"${id}"`;
 }
 
-/** Decides on states, which the row does not store. */
+/** Converts the row to its state, decides, and converts the next state to a row. */
 function step(row: FloatingIpRow | null, message: FloatingIpMessage, now: Date): Out<FloatingIpRow> {
   return stored(runTable(floatingIpTable, row && stateOf(row), message, now));
 }
 
-/** Returns the decision with rows for states. */
+/** Returns the decision with its state converted to a row. */
 function stored(out: Out<FloatingIpState>): Out<FloatingIpRow> {
   if (out.out !== "go") return out;
   const parts = out.parts.map((part) => part.part === "otherwise" ? otherwise(stored(part.out)) : part);

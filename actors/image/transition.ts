@@ -16,7 +16,7 @@ type Scope = Omit<ScopeColumns<ImageScopeKind>, "user_id">;
 type Columns = Scope & Named & {
   readonly id: string;
   readonly os: string;
-  /** `version` on the wire. In a row, the column `version` belongs to the engine. */
+  /** Its name on the wire is `version`. In a row, the column `version` belongs to the engine. */
   readonly os_version: string;
   readonly size_bytes: number;
   /** The size of the disk inside the file; null if the file is the disk. */
@@ -55,7 +55,7 @@ export const image = record<ImageState, ImageMessage, Image>({
     action: "image_delete",
     note: (row) => ({ ...scopeNote(row), name: row.name, sha256: row.sha256 }),
     parts: ({ id: image_id }) => [
-      // The create of an instance shares this lock.
+      // The create of an instance takes this lock shared.
       lock(lockKey("image", image_id)),
       guard("image_is_unused", { image_id }, `image ${image_id} is in use by <WHAT>; delete that first`),
     ],

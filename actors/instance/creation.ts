@@ -1,6 +1,6 @@
-// Creates an instance: one commit takes its addresses, its share of the quota and its room on the first candidate with
-// enough, writes its NICs and its disk, and starts the operation that waits for the node. Without room on any
-// candidate, it writes nothing (docs/instances.md, "Create").
+// Creates an instance. One commit takes its addresses, its share of the quota and its room on the first candidate node
+// that has enough. The same commit writes its NICs and its disk, and starts the operation that waits for the node. If
+// no candidate has room, the commit writes nothing (docs/instances.md, "Create").
 import { CAPACITY_EXHAUSTED, conflict, type Fault, NO_ELIGIBLE_NODE } from "../../src/contract/fault.ts";
 import { toRfc3339 } from "../../src/lib/text/instant.ts";
 import { lockKey } from "../../src/lib/ids/lock-key.ts";
@@ -21,7 +21,8 @@ type Create = Of<InstanceMessage, "create">;
 export function create(_s: null, m: Create, now: Date): Out<InstanceState> {
   const wrong = nameFault(m.name) ?? brokenNics(m.nics);
   if (wrong !== null) return refuse(wrong);
-  // When all candidates refuse, the caller gets the last one's refusal: quota, addresses, then room.
+  // If every candidate refuses, the caller gets the refusal of the last one. For each candidate, the commit checks the
+  // quota, then the addresses, then the room.
   const first = m.candidates.map((server_uuid) => placedOn(server_uuid, m, now)).reduceRight<Out<InstanceState> | null>(
     (rest, { next, parts }) => go(next, ...parts, ...(rest === null ? [] : [otherwise(rest)])),
     null,
@@ -143,5 +144,5 @@ function brokenNics(nics: readonly NicPlan[]): Fault | null {
 function brokenMac(text: string): Fault | null {
   const mac = canonicalMac(text);
   if (mac === null) return conflict("mac must be 12 hex digits");
-  return isMulticastMac(mac) ? conflict(`mac ${mac} names a group; no interface has one`) : null;
+  return isMulticastMac(mac) ? conflict(`mac ${mac} is a multicast address; a NIC needs a unicast address`) : null;
 }

@@ -1,6 +1,6 @@
-// The floating IPs of an instance. Its removal detaches those that are attached to its NICs. While the instance is
-// being created or deleted, none can be attached or detached, so that the node's create or delete job has the last
-// effect.
+// The floating IPs of an instance. The removal of the instance detaches them. While the instance is being created or
+// deleted, no floating IP can be attached or detached, so that the create or delete job is the last job that changes
+// the node.
 import { conflict, NOT_FOUND } from "../../src/contract/fault.ts";
 import { go, guard, refuse } from "../engine/effects.ts";
 import type { Of } from "../engine/table.ts";
@@ -20,7 +20,7 @@ export function bind(s: InstanceState, m: Msg<"floating_ip_bound">): Out<Instanc
   return go({ ...s, floating_ip_ids: [...s.floating_ip_ids, floating_ip_id] });
 }
 
-/** Accepts the move of a floating IP, which stays attached until it is attached elsewhere. */
+/** Accepts the move of a floating IP. It stays attached here until it is attached elsewhere. */
 export function mayMove(s: InstanceState, _m: Msg<"floating_ip_moves">): Out<InstanceState> {
   if (s.operation_kind === "delete") return refuse(conflict(`instance ${s.id} is being deleted`));
   return { out: "ignore" };
@@ -33,6 +33,6 @@ export function unbind(s: InstanceState, { floating_ip_id }: Msg<"floating_ip_un
 
 /** Checks that no operation on the instance's floating IPs is in flight. */
 export function noneMoves({ id: instance_id }: InstanceState): Condition {
-  const text = `operation <WHAT> is at work on a floating ip of instance ${instance_id}`;
+  const text = `operation <WHAT> still runs on a floating ip of instance ${instance_id}; wait for it to end`;
   return guard("floating_ips_rest", { instance_id }, text);
 }

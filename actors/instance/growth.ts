@@ -1,5 +1,6 @@
-// Disks grow and never shrink. The record, the quota and the room on the node change at once. The node's part is an
-// operation that no caller waits for, and a failure of it affects only the disk (docs/instances.md, "Disks").
+// Disks grow and never shrink. The record, the quota and the room on the node change at once. An operation then grows
+// the disk on the node. No caller waits for the operation, and its failure affects only the disk (docs/instances.md,
+// "Disks").
 import { badRequest, conflict, type Fault, NOT_FOUND } from "../../src/contract/fault.ts";
 import { go, guard, refuse, reply, upsert } from "../engine/effects.ts";
 import type { Of } from "../engine/table.ts";
@@ -56,7 +57,7 @@ export function resize(s: InstanceState, m: Msg<"resize_disk">, now: Date): Out<
   );
 }
 
-/** 409: a disk has one resize at a time, because its node could get two sizes in any order. */
+/** 409: a disk has one resize at a time, because two sizes could reach its node in the wrong order. */
 function underWay(disk_id: string): Fault {
   return conflict(`disk ${disk_id} is being resized by operation <WHAT>; wait for it to end`);
 }

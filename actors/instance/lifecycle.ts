@@ -1,5 +1,6 @@
-// Start, stop, restart, retry: the message moves the instance to the state in between and starts the operation; the end
-// of its job moves it to the final state. An instance has one operation at a time (docs/instances.md, "States").
+// Start, stop, restart, retry. The message moves the instance to the state in between and starts the operation. The end
+// of the operation's job moves the instance to the final state. An instance has one operation at a time
+// (docs/instances.md, "States").
 import { conflict, type Fault } from "../../src/contract/fault.ts";
 import { renamed } from "../../src/lib/text/resource-name.ts";
 import { audit, go, guard, refuse, upsert } from "../engine/effects.ts";
@@ -59,11 +60,13 @@ export function act(s: InstanceState, m: Action, now: Date): Out<InstanceState> 
 /** Returns the 409 while a migration or an operation is in flight, or null. A migration is checked first. */
 export function occupied(s: InstanceState): Fault | null {
   if (s.migration_id !== null) return conflict(migrating(s.id, s.migration_id));
-  // In the states in between, the text about the state is the better reason.
+  // In these states the caller gets the refusal that names the state.
   if (s.operation_id === null || s.state === "pending" || s.state === "provisioning" || s.state === "stopping") {
     return null;
   }
-  return conflict(`operation ${s.operation_id} (${s.operation_kind}) is at work on instance ${s.id}`);
+  return conflict(
+    `operation ${s.operation_id} (${s.operation_kind}) still runs on instance ${s.id}; wait for it to end`,
+  );
 }
 
 /** Checks that no migration of the instance is in flight. */
@@ -75,7 +78,9 @@ function migrating(instance_id: string, migration_id: string): string {
   return `instance ${instance_id} has an active migration ${migration_id}`;
 }
 
-/** Records that the node claimed the operation's job. A claimed provision job shows in the state. */
+/**
+ * Records that the node claimed the operation's job. The claim of a provision job changes the state to provisioning.
+ */
 export function noteClaim(s: InstanceState, { job_kind }: Msg<"job_claimed">, now: Date): Out<InstanceState> {
   if (s.operation_kind === null || s.job_begun || job_kind !== JOB_OF[s.operation_kind]) return { out: "ignore" };
   if (job_kind !== "provision") return go({ ...s, job_begun: true });
@@ -95,7 +100,7 @@ const JOB_OF = {
 export function settle(s: InstanceState, { operation_id, to }: Msg<"settle">, now: Date): Out<InstanceState> {
   if (s.operation_id !== operation_id) return { out: "ignore" };
   const next: InstanceState = { ...s, ...IDLE, state: to, reason: null, missed_reports: 0, updated_at: now };
-  // The node created the disks in the sizes of the record.
+  // The node created the disks with the sizes in the record.
   const made = s.operation_kind === "create" ? s.disks : [];
   const disks = made.map((disk) => ({ ...disk, applied_bytes: disk.size_bytes }));
   return go(

@@ -7,7 +7,7 @@ import type { MadeAs } from "./state.ts";
 /** A NIC to create. */
 export type NicPlan = {
   readonly id: string;
-  /** As the caller wrote it; null for a random one. */
+  /** The MAC as the caller wrote it; null for a random MAC. */
   readonly mac: string | null;
   readonly name: string;
   readonly subnet_id: string;
@@ -46,15 +46,15 @@ export type InstanceMessage =
   /** Starts a failed instance. */
   | ({ readonly type: "retry" } & Begins)
   | ({ readonly type: "delete" } & Begins)
-  /** Removes the record at once; the node gets its job when it can. */
+  /** Removes the record at once. The node gets its delete job the next time it asks for work. */
   | { readonly type: "force_delete"; readonly operation_id: string; readonly job_id: string }
   /** The node has claimed a job of the instance. */
   | { readonly type: "job_claimed"; readonly job_id: string; readonly job_kind: JobKind }
-  /** The operation's job ended. */
+  /** The operation's job succeeded, and the instance is in state `to`. */
   | { readonly type: "settle"; readonly operation_id: string; readonly to: "running" | "stopped" }
   /** The operation unwinds: its job failed or never ran. */
   | { readonly type: "operation_failed"; readonly operation_id: string; readonly reason: string }
-  /** The create operation unwinds and waits, under this id, until the node has undone its part. */
+  /** The create operation unwinds, and waits until the node has undone its part. `told_as` is the id of this wait. */
   | {
     readonly type: "unwinding";
     readonly operation_id: string;
@@ -74,8 +74,8 @@ export type InstanceMessage =
   /** The node applied this size of the disk. */
   | { readonly type: "disk_applied"; readonly disk_id: string; readonly size_bytes: number }
   /**
-   * The node reports the instance. `made_at` is the node's own time, RFC 3339, if given. `status_id` is the id of the
-   * status report, which counts only while it is the node's newest; null outside of a status report.
+   * The node reports the instance. `made_at` is the node's own time in RFC 3339, or null. `status_id` is the id of the
+   * status report that contains the message, or null. A status report counts only while it is the node's newest.
    */
   | ({ readonly type: "reported"; readonly vm_state: string } & FromStatus)
   /** A report of its node did not list the instance. */

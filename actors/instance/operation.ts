@@ -28,7 +28,7 @@ export type InstanceCreateParams = {
   readonly instance_id: string;
   readonly host_cn_uuid: string;
   readonly limit_ms: number;
-  /** The view at creation, from which the final reply is made. */
+  /** The view at creation. The operation's final reply is built from it. */
   readonly instance: Instance;
 };
 export type LifecycleAction = "start" | "stop" | "restart" | "retry";
@@ -55,7 +55,7 @@ type Begin = {
   readonly done: Readonly<Record<string, Json>>;
 };
 
-/** Starts the saga in the commit of the message, which does the saga's first steps. */
+/** Starts the saga in the commit of the message. The message itself does the saga's first steps. */
 export function begin(s: InstanceState, { id, saga, params, done }: Begin, more: readonly Reference[] = []): With {
   const references: Reference[] = [
     { scope: "instance", id: s.id },

@@ -59,7 +59,7 @@ export async function findInstance(db: Db, id: string): Promise<Instance | undef
   return instanceView(columns, host_live);
 }
 
-/** Selects instances with their node's last heartbeat, which is null without a node. */
+/** Selects instances with `host_live`: whether the last heartbeat of the node is recent, or null without a node. */
 function withHost(db: Db) {
   const live = sql<boolean | null>`case when i.host_cn_uuid is not null
     then coalesce(s.last_seen >= berth_now() - make_interval(secs => ${CN_LIVE_S}), false) end`;
@@ -134,7 +134,7 @@ export type Reportable = {
   readonly missed_reports: number;
 };
 
-/** Lists the instances on a node without an operation in flight. Empty when a newer status report arrived. */
+/** Lists the instances on a node that have no operation in flight. Empty if a newer status report arrived. */
 export async function listReportable(db: Db, server_uuid: string, status_id: string): Promise<Reportable[]> {
   return await db.selectFrom("instance").select(["id", "tenant_id", "project_id", "state", "missed_reports"])
     .where("host_cn_uuid", "=", server_uuid).where("operation_id", "is", null)

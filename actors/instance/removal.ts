@@ -91,12 +91,13 @@ export function release(s: InstanceState, { operation_id }: Msg<"release">): Out
 }
 
 /**
- * `forced` is the id of an operation that does not wait for the node. Otherwise the node has detached all floating IPs.
+ * `forced` is the id of an operation that does not wait for the node. Null means that the node has detached all
+ * floating IPs.
  */
 function released(s: InstanceState, forced: string | null): Part<InstanceState>[] {
   const gone = { type: "instance_gone", instance_id: s.id, forced };
   return [
-    // An attach also steps the instance, so that one of the two commits first.
+    // An attach changes the instance's row, too, so an attach and this removal cannot both commit.
     ...giveBackAll(s),
     ...s.floating_ip_ids.map((id) => withActor({ kind: "floating-ip", id }, gone)),
   ];

@@ -36,7 +36,10 @@ export function reported(s: InstanceState, m: Msg<"reported">, now: Date): Out<I
   );
 }
 
-/** Counts reports that omit the instance. Two in a row only mark it as missing, because the report may be wrong. */
+/**
+ * Counts reports that omit the instance. Two in a row mark the instance as missing and change nothing else, because a
+ * report may be wrong.
+ */
 export function missed(s: InstanceState, m: Msg<"missed">): Out<InstanceState> {
   if (!counts(s, m) || s.missed_reports >= MISSED_REPORTS_MAX) return { out: "ignore" };
   return go({ ...s, missed_reports: s.missed_reports + 1, reported_at: dateOf(m) ?? s.reported_at }, ...whileLast(m));

@@ -1,5 +1,5 @@
 // The resources that an instance takes at creation and releases with its record: quota, room on its node, addresses.
-// The commit holds the locks of everything it counts. The commit call takes them in order, so two commits cannot
+// The commit holds the locks of everything it counts. The commit takes the locks in sorted order, so two commits cannot
 // deadlock.
 import { conflict, type Fault, fault } from "../../src/contract/fault.ts";
 import { CPU_UNITS_PER_VCPU } from "../../src/contract/limits.ts";
@@ -25,7 +25,10 @@ export type Amounts = {
 /** The tenant and the project whose quotas count the usage. */
 export type QuotaOf = { readonly tenant_id: string; readonly project_id: string };
 
-/** Takes a share of the project's and the tenant's quota, or refuses. `defaults` apply where one has no quota. */
+/**
+ * Takes a share of the project's and the tenant's quota, or refuses. `defaults` apply to a project or tenant without a
+ * quota.
+ */
 export function takeQuota(of: QuotaOf, amounts: Amounts, defaults: QuotaDefaults): Condition[] {
   const { tenant_id, project_id } = of;
   return [
@@ -73,7 +76,8 @@ export function giveBackAll(s: InstanceState): Part<InstanceState>[] {
   const disk_bytes = s.disks.reduce((sum, disk) => sum + disk.size_bytes, 0);
   const negative = { cpu: -s.cpu, memory_bytes: -s.memory_bytes, disk_bytes: -disk_bytes, instances: -1 };
   const { project_id, host_cn_uuid: server_uuid, id: instance_id } = s;
-  // Memory is counted in whole MiB, rounded down before its sign.
+  // Memory is counted in whole MiB. It is rounded down before it is negated, so that exactly the amount that was taken
+  // returns.
   const room = roomOf({ cpu: s.cpu, memory_bytes: s.memory_bytes, disk_bytes, instances: 1 });
   const back = {
     cpu_units: -room.cpu_units,
@@ -107,5 +111,5 @@ export function exhausted(subnet_id: string, family: "v4" | "v6"): Fault {
 
 /** 409: the node has no room for a larger disk. */
 export function noRoomToGrow(disk_id: string): Fault {
-  return conflict(`the node of disk ${disk_id} has no room for it to grow that far`);
+  return conflict(`the node of disk ${disk_id} has too little free space for the requested size`);
 }

@@ -55,7 +55,7 @@ type Columns = MadeAs & {
   readonly host_cn_uuid: string | null;
   /** Why the instance failed. */
   readonly reason: string | null;
-  /** The operation in flight. Until it ends, no other starts and no report of the node counts. */
+  /** The operation in flight. Until it ends, no other operation starts and no report of the node counts. */
   readonly operation_id: string | null;
   readonly operation_kind: OperationKind | null;
   /** Whether the node has claimed the operation's job. */
@@ -76,5 +76,5 @@ type Columns = MadeAs & {
 export type InstanceState = { [State in Name]: Columns & { readonly state: State } }[Name];
 export type On<State extends Name> = At<InstanceState, State>;
 
-/** The columns without an operation in flight. */
+/** The values of the operation's columns while no operation is in flight. */
 export const IDLE = { operation_id: null, operation_kind: null, job_begun: false, unwinding_as: null } as const;

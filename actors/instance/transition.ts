@@ -53,7 +53,7 @@ export const instance: Behavior<InstanceState, InstanceMessage> = {
     instance_name: conflict("instance with name <name> already exists in project <project_id>"),
     instance_project_fkey: NOT_FOUND,
     nic_mac: conflict("the MAC address is in use by another NIC"),
-    nic_name: conflict("two NICs of the instance have one name"),
+    nic_name: conflict("two NICs of the instance have the same name"),
     nic_subnet_fkey: NOT_FOUND,
     pool_exhausted: conflict("the subnet has no free address left"),
   },

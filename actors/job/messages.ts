@@ -1,8 +1,8 @@
 // The messages of a job. A job is work for one node agent and is never repeated.
 //
 // A job sends its saga `job_ended` once. When the node claims a job whose payload has an instance_id, that instance
-// steps `job_claimed` {job_id, job_kind} in the same commit. When the node applied a tombstone, the saga gets
-// `job_ended` again, under the id that it gave with `await_burial`.
+// gets the message `job_claimed` {job_id, job_kind} in the same commit. When the node has applied a tombstone, the saga
+// gets `job_ended` again, with the id that it gave in `await_burial`.
 import type { Json } from "../engine/types.ts";
 
 export type JobMessage =
@@ -26,6 +26,9 @@ export type JobMessage =
   | { readonly type: "cancel"; readonly reason: string }
   /** The node confirms that it applied the tombstone of a job that it lost. */
   | { readonly type: "bury"; readonly by: string }
-  /** The unwinding saga wants `job_ended` under this id once the node has nothing of the job left to undo. */
+  /**
+   * The unwinding saga requests `job_ended` with the id `told_as` as soon as the node has nothing of the job left to
+   * undo.
+   */
   | { readonly type: "await_burial"; readonly saga_id: string; readonly told_as: string }
   | { readonly type: "tick" };

@@ -36,9 +36,9 @@ export async function findJob(db: Db, id: string): Promise<Job | undefined> {
 
 /** The work for a node. */
 export type Work = {
-  /** Oldest first, with one more than requested when there are more. */
+  /** Oldest first. If there are more than requested, the list has one extra. */
   readonly tombstones: readonly Job[];
-  /** Jobs that the node claimed but does not list, oldest first. Empty when it lists nothing at all. */
+  /** Jobs that the node claimed but does not list as running, oldest first. Empty if the node sent no list. */
   readonly forgotten: readonly Job[];
   /** The ids of the jobs that it may claim, in order. */
   readonly pending: readonly string[];
@@ -51,7 +51,7 @@ export type NodeWork = {
   readonly busy: boolean;
 };
 
-/** Finds the state of these nodes. Most nodes that ask have no work, so one statement serves them all. */
+/** Finds the state of these nodes in one statement, because most nodes that ask have no work. */
 export async function findNodesWork(db: Db, nodes: readonly string[]): Promise<Map<string, NodeWork>> {
   const { rows } = await sql<NodeWork & { server_uuid: string }>`
     select server_uuid, state,
@@ -64,7 +64,7 @@ export async function findNodesWork(db: Db, nodes: readonly string[]): Promise<M
 
 export type WorkQuery = {
   readonly server_uuid: string;
-  /** The jobs that the node lists as running; null when it lists none. */
+  /** The jobs that the node lists as running; null if it sent no list. */
   readonly running: readonly string[] | null;
   readonly tombstones_max: number;
 };
@@ -99,7 +99,8 @@ async function inOrder(db: Db, ids: readonly string[]): Promise<Job[]> {
 }
 
 /**
- * Finds the nodes that have work or something to undo. It reads the jobs, because many nodes wait and few have work.
+ * Finds the nodes that have work or something to undo. It starts from the jobs, because many nodes wait and few have
+ * work.
  */
 export async function findNodesWithWork(
   db: Db,

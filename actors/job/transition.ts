@@ -11,7 +11,7 @@ type On<S extends JobState["state"]> = At<JobState, S>;
 type Msg<T extends JobMessage["type"]> = Of<JobMessage, T>;
 
 const ENDED = "job is <STATE> already";
-const NOT_TAKEN = "job was not taken from its node";
+const NOT_TAKEN = "the job was not cancelled and its lease has not expired, so its node has nothing to undo";
 
 /** 403: the node is not approved. */
 export const NODE_NOT_APPROVED = fault("forbidden", "only an approved node can take jobs", { error_code: "Forbidden" });
@@ -53,7 +53,7 @@ export const jobTable: Table<JobState, JobMessage> = {
     absent: "ignore",
     pending: cancelPending,
     in_progress: cancelClaimed,
-    // `job_ended` is on its way to the saga, which must handle it before it can give up the job.
+    // `job_ended` is on its way to the saga. The saga must handle this message first.
     completed: ENDED,
     failed: "ignore",
     cancelled: "ignore",
@@ -175,7 +175,10 @@ function buried({ saga_id, told_as }: { readonly saga_id: string; readonly told_
   return tell({ kind: "saga", id: saga_id }, { type: "job_ended", job_id: told_as, outcome: "completed" });
 }
 
-/** Fails the job when its lease has expired. Heartbeats are in another table, so the tick first applies the last one. */
+/**
+ * Fails the job when its lease has expired. Heartbeats are in another table, so the tick first applies the last
+ * heartbeat.
+ */
 function expireLease(s: On<"in_progress">, _m: Msg<"tick">, now: Date): Out<JobState> {
   if (now < s.lease_until) return { out: "ignore" };
   const renewed_until = s.renewed_at ? addMs(s.renewed_at, s.lease_s * 1_000) : s.lease_until;
@@ -197,7 +200,7 @@ function ended(s: JobState, ending: Ending) {
   return tell({ kind: "saga", id: s.saga_id }, { type: "job_ended", job_id: s.id, ...ending });
 }
 
-/** Steps the job's instance, if it has one, in the same commit. */
+/** Sends `job_claimed` to the job's instance, if it has one, in the same commit. */
 function claimedFrom(s: JobState): Part<JobState>[] {
   const { instance_id } = s.payload;
   if (typeof instance_id !== "string") return [];

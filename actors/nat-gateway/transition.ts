@@ -1,5 +1,5 @@
 // A NAT gateway of a VPC. It holds one address of the fixed pool of its family from the commit that creates it to the
-// commit that deletes it. The operation that reports either begins in the same commit (docs/networking.md).
+// commit that deletes it. Each of the two commits also starts the operation that reports it (docs/networking.md).
 import type { AddressFamily } from "../../src/contract/enums.ts";
 import { conflict } from "../../src/contract/fault.ts";
 import type { NatGateway } from "../../src/contract/network.ts";
@@ -96,7 +96,9 @@ function withdraw(s: NatGatewayState, m: OfOperation): Out<NatGatewayState> {
   return go<NatGatewayState>(null, ...releaseAddress(s), entry);
 }
 
-/** Releases the address. The create of a route to the gateway shares the lock, so the guard sees every route. */
+/**
+ * Releases the address. The create of a route to the gateway takes the same lock shared, so the guard sees every route.
+ */
 function releaseAddress({ id, vpc_id, family, public_address }: NatGatewayState): Part<NatGatewayState>[] {
   return [
     lock(lockKey("vpc", vpc_id)),

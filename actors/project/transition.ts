@@ -1,5 +1,5 @@
-// A project of a tenant. A delete is refused while the project holds anything (docs/tenancy.md). It also deletes the quota
-// and the usage count of the project.
+// A project of a tenant. A delete is refused while the project holds anything (docs/tenancy.md). A delete also removes
+// the quota and the usage count of the project.
 import { conflict } from "../../src/contract/fault.ts";
 import type { Project } from "../../src/contract/tenancy.ts";
 import { toRfc3339 } from "../../src/lib/text/instant.ts";

@@ -2,7 +2,7 @@
 import { audit } from "../engine/effects.ts";
 import type { AuditNote, Json } from "../engine/types.ts";
 
-/** The action of an audit entry, and the columns that it shows, or a function that returns its payload. */
+/** The action of an audit entry. `note` lists the columns that the entry shows, or returns its payload. */
 export type AuditEntry<S, M> = {
   readonly action: string;
   readonly note: readonly (keyof S & string)[] | ((row: S, message: M) => Json);

@@ -25,7 +25,7 @@ export function reader<T extends TableName, C extends keyof Database[T] & string
   columns: readonly C[],
   view: (row: Row<T, C>) => V,
 ): Reader<Database[T], V> {
-  // Kysely cannot type a query on a table that is a type parameter. The parameters of `reader` check what it cannot.
+  // Kysely cannot type a query on a table that is a type parameter. The parameters of `reader` check the types instead.
   type Standin = Kysely<{ record: { id: string; created_at: Date } }>;
   const select = (db: Db, filter: Partial<Database[T]>) =>
     (db as unknown as Standin).selectFrom(table as "record").select(columns as unknown as readonly "id"[])

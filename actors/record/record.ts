@@ -54,7 +54,7 @@ type DescribedCreate<S, M> =
   & Creation<S, M>
   & (FieldsAreColumns<S, M> extends true ? unknown : Required<Pick<Creation<S, M>, "row">>);
 
-/** A part of the description that a kind has exactly if it takes the message. */
+/** A part of the description. It is required if the kind takes the message, and an error if it does not. */
 type PartFor<M extends Message, T extends string, Part> = T extends M["type"] ? { readonly [Name in T]: Part }
   : { readonly [Name in T]?: never };
 
@@ -69,11 +69,14 @@ export type RecordDescription<S extends RecordState<unknown>, M extends Message,
     readonly noun: string;
     /** The type of the record in audit entries: `NicTag`. */
     readonly resource: string;
-    /** The lock of the parent. A create shares it, so that a delete of the parent waits for the create or sees its row. */
+    /**
+     * The lock of the parent. A create takes it shared, so that a delete of the parent either waits for the create or
+     * sees the new row.
+     */
     readonly parent?: (row: S) => string | null;
     readonly view: (row: Omit<S, "state">) => V;
     readonly constraints: Readonly<Record<string, Fault>>;
-    /** Described, or a cell by hand where a create has several outcomes. */
+    /** A description, or a cell written by hand if a create has several outcomes. */
     readonly create:
       | DescribedCreate<S, Of<M, "create">>
       | ((state: null, message: Of<M, "create">, now: Date) => Out<S>);
@@ -94,7 +97,7 @@ export function record<S extends RecordState<unknown>, M extends Message, V>(
   description: RecordDescription<S, M, V>,
 ): RecordBehavior<S, M, V> {
   const { kind, table, view, constraints } = description;
-  // RecordDescription<S, M, V> has checked the messages; AnyDescription forgets which they are.
+  // RecordDescription<S, M, V> has checked the message types, and AnyDescription drops them.
   const transitions = tableOf<S, M>(description as unknown as AnyDescription<S>);
   return {
     kind,

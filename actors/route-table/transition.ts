@@ -16,7 +16,7 @@ export type RouteTableMessage =
   | Create<Columns>
   | Update
   | Delete
-  /** The VPC of a main table is deleted. Its commit checks that nothing uses the table. */
+  /** The VPC of a main table is deleted. The delete of the VPC checks that nothing uses the table. */
   | { readonly type: "vpc_deleted" };
 
 export type RouteTableState = RecordState<Columns>;
@@ -32,7 +32,7 @@ export const routeTable = record<RouteTableState, RouteTableMessage, RouteTable>
     action: "route_table_update",
     row: (next, _m, { before }) =>
       next.is_main && next.name !== before.name ? conflict("the main route table of a vpc cannot be renamed") : next,
-    // New routes and subnets refer to the row that this writes.
+    // New routes and subnets refer to this row, so their creates take the same lock.
     parts: ({ vpc_id }) => [lock(lockKey("vpc", vpc_id))],
   },
   delete: {

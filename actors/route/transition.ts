@@ -1,9 +1,9 @@
-// A route of a route table: a destination and the target of its packets. A table has at most one route to a destination,
-// compared without host bits (docs/networking.md).
+// A route of a route table: a destination and the target of its packets. A table has at most one route to each
+// destination. Host bits of a destination do not count (docs/networking.md).
 import { badRequest, conflict, type Fault, isFault, NOT_FOUND } from "../../src/contract/fault.ts";
 import type { Route, RouteTarget } from "../../src/contract/network.ts";
 import { toRfc3339 } from "../../src/lib/text/instant.ts";
-import { type Blocks, blockText, parseBlock, planFor, storedBlock } from "../../src/lib/net/ip-block.ts";
+import { type Blocks, blockText, NOT_A_BLOCK, parseBlock, planFor, storedBlock } from "../../src/lib/net/ip-block.ts";
 import { lockKey } from "../../src/lib/ids/lock-key.ts";
 import { type Create, type Delete, record, type RecordState, type Update } from "../record/record.ts";
 import type { VpcMember, VpcPlace } from "../vpc/state.ts";
@@ -68,7 +68,7 @@ export const route = record<RouteState, RouteMessage, Route>({
 function rowOf(m: Create<Fields>) {
   const { id, tenant_id, project_id, vpc_id, route_table_id, name, description } = m;
   const destination = parseBlock(m.destination);
-  if (destination === null) return badRequest("destination must be a network");
+  if (destination === null) return badRequest(`destination ${m.destination} ${NOT_A_BLOCK}`);
   const target = targetOf(m);
   if (isFault(target)) return target;
   const place = { id, tenant_id, project_id, vpc_id, route_table_id };

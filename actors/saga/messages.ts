@@ -16,9 +16,9 @@ export type SagaMessage =
      */
     readonly done?: Readonly<Record<string, Json>>;
   }
-  /** Runs the current step, or ends the wait for its job when its limit has passed. */
+  /** Runs the current step. If its job has exceeded its time limit, ends the wait for the job. */
   | { readonly type: "tick" }
-  /** The step's unit was refused: the saga unwinds, or retries the undo. */
+  /** The commit of the step was refused. A running saga unwinds, and an unwinding saga retries the undo. */
   | { readonly type: "step_refused"; readonly step: string; readonly reason: string }
   /** A job ended, or the event for which a wait step waits happened. */
   | ({ readonly type: "job_ended"; readonly job_id: string } & Ending)

@@ -30,7 +30,7 @@ export function contextOf(s: Moving, now: Date) {
 /** Returns the id of the current step's job or wait. */
 export function toldAs(s: Moving): string {
   if (s.state === "running") return waitId(s.id, s.step);
-  // A retried undo is another job, because a failed job has ended.
+  // A retried undo needs a new job id, because the failed job has ended.
   const before = s.steps[s.step];
   const failed = before?.status === "undo_failed" ? before.job_id : null;
   return stepId(s.id, s.step, failed === null ? "job:undo" : `job:undo after ${failed}`);

@@ -1,4 +1,4 @@
-// Queries on operations. Operators see all; tenants see those that reference their own objects.
+// Queries on operations. Operators see all operations; tenants see the operations that reference their own objects.
 import { type Kysely, sql } from "kysely";
 import type { OperationStep, OperationSummary, OperationView, Reference } from "../../src/contract/operation.ts";
 import type { Database, SagaRow } from "../../src/db/tables.ts";
@@ -23,7 +23,7 @@ export async function listOperations(db: Db, query: OperationQuery): Promise<Ope
   const found = await db.selectFrom("saga").selectAll()
     .$if(wanted.length > 0, (q) => q.where(refersTo(wanted)))
     .$if(after_id !== undefined, (q) => {
-      // An operation that the caller may not see cannot be continued from either.
+      // A page cannot start after an operation that the caller may not see.
       const from = sql`select created_at, id from saga where id = ${after_id}::uuid and ${refersTo(seen)}`;
       return q.where(sql<boolean>`(created_at, id) < (${from})`);
     })
@@ -52,8 +52,8 @@ export async function findEnded(db: Db, ids: readonly string[]): Promise<Map<str
 }
 
 /**
- * Finds which of these operations can be answered: ended ones, and unwinding ones that wait for a node to undo its
- * part, which has no time limit.
+ * Finds which of these operations can be answered: those that have ended, and those that wait for a node to undo its
+ * part. That wait has no time limit.
  */
 export async function findDecided(db: Db, ids: readonly string[]): Promise<Map<string, { readonly ended: true }>> {
   const rows = await db.selectFrom("saga").select("id").where("id", "in", ids)

@@ -61,7 +61,9 @@ export function sagaTable(definitions: readonly SagaDefinition<never>[]): Table<
     const steps = known.get(m.saga)?.steps;
     const done = m.done ?? {};
     const first = steps?.find((step) => !Object.hasOwn(done, step.name));
-    if (steps === undefined || first === undefined) throw new Error(`no saga ${m.saga}, or nothing left of it to do`);
+    if (steps === undefined || first === undefined) {
+      throw new Error(`saga ${m.saga} is unknown, or all of its steps are done already`);
+    }
     const blank: StepRecord = {
       status: "pending",
       started_at: null,
@@ -222,7 +224,7 @@ export function sagaTable(definitions: readonly SagaDefinition<never>[]): Table<
     return go({ ...rest, state: "unwinding", job_id: null, attempts: 0, due_at: now }, abandoned(s));
   }
 
-  const over = "operation has ended already (<STATE>)";
+  const over = "the operation has already ended (<STATE>)";
   return {
     start: {
       absent: start,
@@ -267,4 +269,4 @@ export function sagaTable(definitions: readonly SagaDefinition<never>[]): Table<
   };
 }
 
-const OF_ANOTHER_BUILD = "operation belongs to another version of the server, which alone knows how to undo it";
+const OF_ANOTHER_BUILD = "another version of the server started the operation, and only that version can undo it";

@@ -10,8 +10,8 @@ export async function findSessionUser(db: Kysely<Database>, id: string) {
 }
 
 /**
- * Returns the sessions of a user that a new one displaces, oldest first, so that `keep` remain with it. At most `rows`:
- * they are written in one unit with the login.
+ * Returns the sessions of a user that a login must end so that at most `keep` sessions remain, oldest first. Returns at
+ * most `rows`, because one commit writes them together with the login.
  */
 export async function findDisplaced(
   db: Kysely<Database>,

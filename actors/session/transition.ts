@@ -1,6 +1,7 @@
-// A login session. It is valid until a logout, until its last refresh token or its lifetime since the login expires, or
-// until the password changes. Each refresh token is valid for one refresh. The token before the last gets its answer again
-// for a short time, since an answer can be lost. An older token was copied, and its use ends the session.
+// A login session. It ends with a logout, with the expiry of its last refresh token, with its maximum lifetime, or with
+// a change of the password. Each refresh token is valid for one refresh. Because an answer can be lost, the previous
+// token gets the same answer again for a short time. The use of an older token ends the session, because that token was
+// copied.
 import { REFRESH_REPEAT_S, REFRESH_TOKEN_TTL_S } from "../../src/contract/limits.ts";
 import { conflict } from "../../src/contract/fault.ts";
 import { audit, go, withActor } from "../engine/effects.ts";
@@ -90,7 +91,7 @@ function expire(s: Live, _m: Of<SessionMessage, "tick">, now: Date): Out<Session
   return now < s.expires_at ? { out: "ignore" } : go<SessionState>(null);
 }
 
-/** Returns the end of the session: a day after the last refresh, but not after its lifetime since the login. */
+/** Returns the end of the session: a day after the last refresh, at most `lifetime_s` after the login. */
 function expiry(now: Date, created_at: Date, lifetime_s: number): Date {
   return new Date(Math.min(later(now, REFRESH_TOKEN_TTL_S).getTime(), later(created_at, lifetime_s).getTime()));
 }

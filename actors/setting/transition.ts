@@ -6,7 +6,7 @@ export type SettingMessage = SetValue<{ readonly key: string; readonly value: un
 
 export type SettingState = ValueState<{
   readonly key: string;
-  /** JSON null is a value of some settings. The object keeps it apart from a null column. */
+  /** JSON null is a valid value of some settings. The object distinguishes it from a null column. */
   readonly value: { readonly is: unknown };
   readonly updated_at: Date;
 }>;

@@ -1,5 +1,5 @@
-// The site and its auto-approve window. The rest of the window's count is a budget row, from which registrations take,
-// so the count cannot be exceeded.
+// The site and its auto-approve window. The remaining count of the window is a budget row. Registrations take from this
+// row, so they cannot exceed the count.
 import type { AutoApproveWindow } from "../../src/contract/cn.ts";
 import { AUTO_APPROVE_SECS_MAX } from "../../src/contract/limits.ts";
 import { addMs, toRfc3339 } from "../../src/lib/text/instant.ts";
@@ -31,7 +31,7 @@ export type SiteState =
     /** The number of approvals that it was opened with; null when only its time is limited. */
     readonly window_count: number | null;
     readonly window_opened_by: string;
-    /** Joined from the budget; see view site_loaded. */
+    /** The view site_loaded joins it from the budget. */
     readonly window_remaining?: number | null;
   };
 
@@ -39,12 +39,12 @@ type Open = At<SiteState, "window_open">;
 
 export const siteTable: Table<SiteState, SiteMessage> = {
   open_window: { absent: open, window_closed: open, window_open: open },
-  // Closing is idempotent: no window also succeeds.
+  // Closing is idempotent: it also succeeds without an open window.
   close_window: { absent: "ignore", window_closed: "ignore", window_open: close },
   tick: { absent: "ignore", window_closed: "ignore", window_open: expire },
 };
 
-/** Opens a window, which replaces an earlier one. */
+/** Opens a window. It replaces an open window. */
 function open(_s: SiteState | null, m: Of<SiteMessage, "open_window">, now: Date): Out<SiteState> {
   const effective_secs = Math.min(m.duration_secs, AUTO_APPROVE_SECS_MAX);
   const expires_at = addMs(now, effective_secs * 1_000);

@@ -22,12 +22,18 @@ export function listPublicSshKeys(db: Db, at: IdPage): Promise<SshKey[]> {
   return sshKeys.page(db, { scope_kind: "public" }, at);
 }
 
-/** Lists the SSH keys of one scope, oldest first. A user's scope without a tenant includes the keys made through tenants. */
+/**
+ * Lists the SSH keys of one scope, oldest first. Without a tenant_id, the scope of a user includes the keys that the
+ * user created with keys bound to tenants.
+ */
 export function listSshKeys(db: Db, scope: ScopeColumns, rows: number): Promise<SshKey[]> {
   return sshKeys.oldestFirst(db, scopeFilter(scope), rows);
 }
 
-/** Returns the scopes of these keys, for an instance that is to accept them. `lives_in` is the silo, or null. */
+/**
+ * Returns the scopes of the keys that an instance shall accept. `lives_in` is the silo to which the key belongs, or
+ * null.
+ */
 export async function findSshKeysToUse(db: Db, ids: readonly string[]) {
   if (ids.length === 0) return [];
   const columns = ["k.id", "k.scope_kind", "k.silo_id", "k.tenant_id", "k.project_id", "k.user_id"] as const;

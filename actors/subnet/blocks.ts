@@ -7,7 +7,7 @@ import { subnetPool } from "../../src/lib/net/subnet-pool.ts";
 import { insert } from "../engine/effects.ts";
 import type { ChildWrite } from "../engine/types.ts";
 
-/** Returns the 400 for a block that has no address for a host beside the reserved ones, or null. */
+/** Returns the 400 for a block with only reserved addresses, or null. */
 export function tooSmall(blocks: readonly Cidr[]): Fault | null {
   for (const block of blocks) {
     const { low, high } = offsetsOf(block);

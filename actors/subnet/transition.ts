@@ -1,5 +1,6 @@
-// A subnet of a VPC. Its blocks lie inside the blocks of the VPC and overlap no other subnet: a create holds the lock of
-// the VPC alone, so its guard sees every other subnet. A create also creates the pools of the subnet's addresses.
+// A subnet of a VPC. Its blocks lie inside the blocks of the VPC and overlap no other subnet: a create takes the lock
+// of the VPC exclusively, so its guard sees every other subnet. A create also creates the pools of the subnet's
+// addresses.
 import { badRequest, conflict, type Fault, isFault, NOT_FOUND } from "../../src/contract/fault.ts";
 import type { Subnet } from "../../src/contract/network.ts";
 import { toRfc3339 } from "../../src/lib/text/instant.ts";
@@ -28,7 +29,7 @@ export type SubnetMessage = Create<Fields> | Update | UseRouteTable | Delete;
 export type SubnetState = RecordState<
   VpcMember & Blocks & {
     readonly route_table_id: string;
-    /** The VPC's blocks of the families that this subnet has. The database checks them. */
+    /** The VPC's block of each family in which this subnet has a block. A foreign key checks that the VPC has it. */
     readonly vpc_ipv4_block: string | null;
     readonly vpc_ipv6_block: string | null;
   }
@@ -72,7 +73,7 @@ export const subnet = record<SubnetState, SubnetMessage, Subnet>({
     ipv4_block: storedBlock(row.ipv4_block),
     ipv6_block: storedBlock(row.ipv6_block),
     kind: "internal",
-    // Only external subnets have these.
+    // Only external subnets have these fields.
     nic_tag: null,
     vlan_id: null,
     provision_start_ipv4: null,

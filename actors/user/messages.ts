@@ -31,7 +31,7 @@ export type UserMessage =
     readonly silo_id: string | null;
   }
   | { readonly type: "set_password"; readonly password_hash: string; readonly by: Giver }
-  /** The user changes the password of this epoch. */
+  /** The user changes its own password. Refused if the password was changed since `session_epoch` was read. */
   | { readonly type: "change_password"; readonly password_hash: string; readonly session_epoch: number }
   | { readonly type: "grant"; readonly capability: Capability; readonly by: Giver }
   | { readonly type: "revoke_capability"; readonly capability: Capability }

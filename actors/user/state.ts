@@ -1,13 +1,13 @@
 import type { Capability } from "../../src/contract/enums.ts";
 
-/** A local user has a password or gets one. A user of an issuer has no password in Berth. */
+/** A local user has a password, or can get one later. A user of an issuer has no password in Berth. */
 export type UserState = {
   readonly state: "live";
   readonly id: string;
   readonly username: string;
   readonly is_root: boolean;
   readonly tenant_id: string | null;
-  /** Joined from the tenant. */
+  /** The silo of the tenant. A view joins it. */
   readonly silo_id: string | null;
   readonly password_hash: string | null;
   readonly capabilities: readonly Capability[];

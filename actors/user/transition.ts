@@ -1,4 +1,4 @@
-// A user. A caller that is not root grants only rights that it has: this covers capabilities, tenants, and the password of a
+// A user. A caller that is not root grants only capabilities and tenants that it has, and cannot set the password of a
 // user with more rights. A new password ends every session of the user in the same commit.
 import type { Capability } from "../../src/contract/enums.ts";
 import { conflict, fault } from "../../src/contract/fault.ts";
@@ -27,10 +27,11 @@ export const userTable: Table<UserState, UserMessage> = {
 
 export const BEYOND_CALLER = fault(
   "forbidden",
-  "only a root operator may give, by a capability, a tenant or a password, what the caller does not have itself",
+  "a caller that is not root can grant only capabilities and tenants that it has, and cannot set the password of a " +
+    "user with more rights",
   { error_code: "Forbidden" },
 );
-const ROOT_IS_ROOT = fault("bad_request", "the root operator has every capability; none is granted or revoked", {
+const ROOT_IS_ROOT = fault("bad_request", "the root operator has all capabilities, and they cannot be changed", {
   error_code: "RootIsRoot",
 });
 const NO_PASSWORD_HERE = conflict("the user signs in at its issuer and has no password here");
@@ -105,7 +106,7 @@ function remove(s: Live): Out<UserState> {
   );
 }
 
-/** Returns whether these rights exceed the rights of the giver. */
+/** Returns whether these rights exceed the caller's rights. */
 function exceeds(
   { capabilities, tenant_id }: Pick<UserState, "capabilities" | "tenant_id">,
   by: Giver,
@@ -123,7 +124,7 @@ function resource(id: string): string {
   return `User::"${id}"`;
 }
 
-/** Shows everything but the hash of the password. */
+/** Returns the view, which does not contain the hash of the password. */
 export function userView(s: Omit<UserState, "state" | "password_hash" | "subject" | "session_epoch">): User {
   return {
     id: s.id,

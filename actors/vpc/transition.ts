@@ -16,13 +16,13 @@ type Fields = Named & GivenBlocks & {
   readonly tenant_id: string;
   readonly project_id: string;
   readonly main_route_table_id: string;
-  /** The numbers to try, in this order. */
+  /** The VNIs to try, in this order. */
   readonly vnis: readonly number[];
 };
 
 export type VpcMessage = Create<Fields> | Update | Delete;
 
-/** One lock for all VPCs, so that only one commit at a time looks for a free number. */
+/** One lock for all VPCs, so that only one commit at a time looks for a free VNI. */
 const VNI_LOCK = "pool:vni";
 const NO_VNI: Fault = fault("unavailable", "no free VNI was found; try again");
 
@@ -34,7 +34,7 @@ export const vpc = record<VpcState, VpcMessage, Vpc>({
   create,
   update: {
     action: "vpc_update",
-    // A create in the VPC refers to the row that this writes.
+    // A create in the VPC refers to this row, so it takes the same lock.
     parts: ({ id }) => [lock(lockKey("vpc", id))],
   },
   delete: {
@@ -67,7 +67,7 @@ export const vpc = record<VpcState, VpcMessage, Vpc>({
   },
 });
 
-/** Each number is one outcome: the commit takes the first that is free. */
+/** Returns one alternative per VNI. The commit takes the first free VNI. */
 function create(_s: null, m: Create<Fields>, now: Date): Out<VpcState> {
   const { id, tenant_id, project_id, main_route_table_id, name, description } = m;
   const read = readBlocks(m, "vpc");

@@ -1,4 +1,4 @@
--- Locks a counter of claims or of unproven nodes. Creates it, from the rows that exist, when it is first needed: the
+-- Locks a counter of claims or of unproven nodes. A missing counter is created by counting the rows, because the
 -- counter's last user deletes it.
 create or replace function berth_claim_budget(of_name text, room bigint) returns void language plpgsql volatile as $$
 begin

@@ -1,5 +1,5 @@
--- Lists the given columns that a table has, for insert, set or select. A state also has columns that its view joins. A
--- column that an older process does not know takes its default.
+-- Lists those given columns that the table itself has, for an insert, a set or a select; the others are joined by a
+-- view. A column that an older process does not send gets its default.
 create or replace function berth_columns(of_table regclass, given text[], alias text) returns text
 language sql stable strict as $$
   select string_agg(alias || quote_ident(attname), ', ' order by attnum) from pg_attribute

@@ -1,5 +1,4 @@
--- Returns the budget that claims of one source took. The site's row comes first, as in the order in which they are
--- taken.
+-- Returns the budget that claims of one source took. The site's row is locked first, as when claims are taken.
 create or replace function berth_give_claims(of_source text, given bigint, site_max bigint, source_max bigint) returns void
 language plpgsql volatile as $$
 begin

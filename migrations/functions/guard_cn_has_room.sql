@@ -1,8 +1,8 @@
 -- Returns whether a node {server_uuid} has room for {cpu_units, ram_mb, disk_bytes}: 'true', or the reason why not. The
 -- filters of src/lib/placement check the same rules with the same names. The counters stay locked until the unit is
 -- written. {tenant_id, silo_id} are compared with the node's pin, {role} with its role; the caller and a change of the
--- role hold the lock cn:<id>. Every new instance needs CPU: without cpu_units an existing instance grows, and the
--- node's state does not matter.
+-- role hold the lock cn:<id>. Every new instance needs CPU, so a call without cpu_units is about the growth of an
+-- existing instance. The node's state does not matter for growth.
 create or replace function guard_cn_has_room(args jsonb) returns text language plpgsql volatile as $$
 declare
   of_cn  constant uuid := (args->>'server_uuid')::uuid;

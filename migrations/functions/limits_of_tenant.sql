@@ -1,5 +1,5 @@
--- Returns the limits in force for a tenant: its own quota as a whole, otherwise the defaults {cpu_limit, memory_bytes,
--- disk_bytes, instance_limit}; null is unlimited. `own` says which of the two applies.
+-- Returns the limits in force for a tenant: all limits of its own quota, or, without a quota, the defaults {cpu_limit,
+-- memory_bytes, disk_bytes, instance_limit}. Null is unlimited. `own` is true if the quota applies.
 create or replace function limits_of_tenant(tenant uuid, defaults jsonb,
   out cpu bigint, out memory_bytes bigint, out disk_bytes bigint, out instances bigint, out own boolean)
 language sql stable as $$

@@ -182,7 +182,7 @@ test("a finished operation cannot be abandoned, and an unknown one gets 404", as
   await show(id, "?wait=10");
   expect(await t.call("POST", `/v1/operations/${id}/abandon`)).toMatchObject({
     status: 409,
-    body: { message: "operation has ended already (succeeded)" },
+    body: { message: "the operation has already ended (succeeded)" },
   });
   expect((await t.call("POST", `/v1/operations/${randomUUID()}/abandon`)).status).toBe(404);
   expect((await show(randomUUID())).status).toBe(404);

@@ -130,7 +130,9 @@ describe("a create", () => {
     expect(await a.nicsOf(id)).toHaveLength(1);
     conflictWith(
       await a.call("DELETE", `/v1/instances/${id}`),
-      `operation ${(await a.operation(id, "instance-create")).id} (create) is at work on instance ${id}`,
+      `operation ${
+        (await a.operation(id, "instance-create")).id
+      } (create) still runs on instance ${id}; wait for it to end`,
     );
     const { job: next, tombstones } = await a.node.ask();
     expect([next, tombstones.map((each) => each.id)]).toEqual([null, [job.id]]);
@@ -234,7 +236,7 @@ describe("a create", () => {
     [{ name: "a/b" }, "name must not contain / or \\"],
     [{ name: "" }, "name must be 1 to 63 bytes long"],
     [{ mac: "02:00:00:00:00" }, "mac must be 12 hex digits"],
-    [{ mac: "01:00:00:00:00:01" }, "mac 01:00:00:00:00:01 names a group; no interface has one"],
+    [{ mac: "01:00:00:00:00:01" }, "mac 01:00:00:00:00:01 is a multicast address; a NIC needs a unicast address"],
   ])("of %j is 409", async (fields, message) => {
     conflictWith(await a.create(fields), message);
   });

@@ -121,7 +121,9 @@ describe("the placement settings of a node", () => {
   test("are rejected on a PinConflict, values out of range, and a field both given and cleared", async () => {
     const { id } = await openNode(t);
     const other = await openTenant(t);
-    const pin = (message: string) => [409, "PinConflict", `the node cannot be pinned so: ${message}`];
+    const pin = (
+      message: string,
+    ) => [409, "PinConflict", `the node cannot be pinned to this silo or tenant: ${message}`];
     const absent = randomUUID();
     const asked: [Record<string, unknown>, unknown[]][] = [
       [

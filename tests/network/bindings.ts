@@ -78,7 +78,7 @@ export async function openBindings() {
     (await t.db.query("select floating_ip_ids from instance where id = $1", [instance.id])).rows[0].floating_ip_ids;
   /** Returns the message of the 409 while this operation is running. */
   const busy = (ip: FloatingIp, { operation_id }: Job, kind: string) =>
-    `operation ${operation_id} (${kind}) is at work on floating ip ${ip.id}`;
+    `operation ${operation_id} (${kind}) still runs on floating ip ${ip.id}; wait for it to end`;
 
   return {
     ...a,

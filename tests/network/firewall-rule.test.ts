@@ -76,8 +76,14 @@ describe("refused", () => {
       { source_cidr: "10.0.0.0/8", destination_cidr: "fd00::/8" },
       "source_cidr and destination_cidr must both be IPv4 or both be IPv6",
     ],
-    [{ source_cidr: "::ffff:10.0.0.0/104" }, "source_cidr must be a network"],
-    [{ destination_cidr: "::ffff:10.0.0.0/104" }, "destination_cidr must be a network"],
+    [
+      { source_cidr: "::ffff:10.0.0.0/104" },
+      "source_cidr ::ffff:10.0.0.0/104 is not an IPv4 or IPv6 network; use for example 10.0.0.0/24",
+    ],
+    [
+      { destination_cidr: "::ffff:10.0.0.0/104" },
+      "destination_cidr ::ffff:10.0.0.0/104 is not an IPv4 or IPv6 network; use for example 10.0.0.0/24",
+    ],
   ])("%j: 400", async (fields, message) => {
     expect(refusal(await n.tryRule(vpc, fields))).toEqual(bad(message));
   });

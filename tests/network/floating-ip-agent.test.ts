@@ -97,7 +97,10 @@ test("a move is stuck while the machine cannot bind the address, until it can an
     state: "stuck",
     stuck_reason: "undo of step release: address: failed on request of trouble.json",
   });
-  conflictWith(await attach(ip, two), `operation ${id} (attach) is at work on floating ip ${ip.id}`);
+  conflictWith(
+    await attach(ip, two),
+    `operation ${id} (attach) still runs on floating ip ${ip.id}; wait for it to end`,
+  );
   await machine.trouble(null);
   okOf(await t.call("POST", `/v1/operations/${id}/abandon`));
   expect(await ended(t, id)).toMatchObject({ state: "unwound" });

@@ -59,7 +59,7 @@ describe("at the same time", () => {
     const release = await from.node.take();
     const { operation_id } = release;
     for (const { instance: { id } } of [from, to]) {
-      const message = `operation ${operation_id} is at work on a floating ip of instance ${id}`;
+      const message = `operation ${operation_id} still runs on a floating ip of instance ${id}; wait for it to end`;
       conflictWith(await b.call("DELETE", `/v1/instances/${id}`), message);
     }
     await from.node.complete(release);

@@ -261,7 +261,10 @@ describe("attach refuses", () => {
     const ip = await b.make();
     const { id } = b.standby.instance;
     await b.t.db.query("update instance set host_cn_uuid = null, version = version + 1 where id = $1", [id]);
-    conflictWith(await b.attach(ip, b.standby), `instance ${id} is not placed on a CN yet`);
+    conflictWith(
+      await b.attach(ip, b.standby),
+      `instance ${id} is not placed on a CN yet; wait for its creation to end`,
+    );
     await b.t.db.query("update instance set host_cn_uuid = $2, version = version + 1 where id = $1", [
       id,
       b.node.server_uuid,

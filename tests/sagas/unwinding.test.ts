@@ -107,7 +107,7 @@ describe("abandoning a saga", () => {
     await p.finish(started.id);
     expect(await abandon(started.id)).toMatchObject({
       ok: false,
-      fault: { kind: "conflict", message: "operation has ended already (unwound)" },
+      fault: { kind: "conflict", message: "the operation has already ended (unwound)" },
     });
   });
 });

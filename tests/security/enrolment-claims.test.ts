@@ -109,7 +109,11 @@ describe("S-46: an anonymous registration does not change an existing node", () 
     expect(answer).toMatchObject({ state: "pending", claim_code: expect.any(String) });
     expect(await t.approve(answer.claim_code)).toMatchObject({
       status: 409,
-      body: { message: expect.stringContaining(`cn is ${state}; a node that is set up by netboot takes no claim`) },
+      body: {
+        message: expect.stringContaining(
+          `cn is ${state}; a node that is set up by netboot cannot be approved by claim code`,
+        ),
+      },
     });
     if (bundle !== null) {
       expect((await report(t, machine, "progress", { epoch: bundle.epoch })).status).toBe(200);

@@ -140,7 +140,7 @@ describe("abandoning the operation", () => {
     await operation(run);
     const before = await rowOf(t, run);
     const answer = await t.call("POST", `/v1/operations/${run.operation_id}/abandon`);
-    expect([answer.status, answer.body.message]).toEqual([409, "operation has ended already (succeeded)"]);
+    expect([answer.status, answer.body.message]).toEqual([409, "the operation has already ended (succeeded)"]);
     expect(await rowOf(t, run)).toEqual(before);
   });
 });

@@ -184,7 +184,7 @@ describe("a report of completion", () => {
     okOf(await approveSetup(t, machine));
     const epoch = Number((await rowOf(t, machine))?.setup_epoch);
     const refused = await report(t, machine, "complete", { epoch });
-    expect([refused.status, refused.body.message]).toEqual([409, "the setup bundle of this run was never taken"]);
+    expect([refused.status, refused.body.message]).toEqual([409, "the setup bundle of this run was never fetched"]);
     expect((await showNode(t, machine)).state).toBe("setting_up");
   });
 

@@ -237,7 +237,7 @@ describe.each(Object.entries(PATHS))("%s", (path, { ends }) => {
     for (let n = 0; n < 2; n += 1) {
       expect(await fixture.send(operation, { type: "abandon" })).toMatchObject({
         ok: false,
-        fault: { message: `operation has ended already (${ends})` },
+        fault: { message: `the operation has already ended (${ends})` },
       });
       await toCn(c, { type: "revert_setup", epoch: c.epoch, reason: "again" });
       await toCn(c, { type: "tick" });
