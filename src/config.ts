@@ -57,7 +57,7 @@ export function readConfig(env: Environment): Config {
   }
   const lab = flag(env, "BERTH_LAB");
   return {
-    // Replaces the name by an address: Deno can permit listening on a name only for all of its ports.
+    // The name is replaced by its address, because Deno's permission to listen on a name covers all ports.
     host: (env["HOST"] || "localhost").replace(/^localhost$/, "127.0.0.1"),
     port: whole(env, "PORT", { standard: 8080, low: 0, high: 65_535 }),
     databaseUrl: env["DATABASE_URL"] || null,

@@ -14,8 +14,8 @@ export type Handover = {
 };
 
 /**
- * The second line, which asks the server to drain and exit. A signal would not do: Deno does not report the exit
- * status of a child that was signalled.
+ * The second line, which asks the server to drain and exit. A signal cannot replace it, because Deno does not report
+ * the exit status of a child that was signalled.
  */
 export const STOP_LINE = "stop";
 

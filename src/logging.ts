@@ -3,7 +3,9 @@ import { configure, getJsonLinesFormatter, type LogRecord } from "@logtape/logta
 import { Buffer } from "node:buffer";
 import process from "node:process";
 
-/** A longer line is replaced by a note without its contents (docs/reliability.md, S-19). */
+/**
+ * The longest log line. A longer line is replaced by a note that does not contain its text (docs/reliability.md, S-19).
+ */
 const LINE_BYTES_MAX = 16_384;
 /** Characters that JSON does not escape and that terminals or editors act on. */
 const ACTING = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;

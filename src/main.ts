@@ -21,7 +21,7 @@ async function open(): Promise<ControlPlane> {
   if (config.databaseUrl === null) throw new Error("DATABASE_URL must be set; `task start` starts its own PostgreSQL");
   await configureLogging(config.logLevel);
   const opened = await openControlPlane({ config, databaseUrl: config.databaseUrl, resident: true });
-  // The host drains requests itself, but would wait for open database connections.
+  // The host itself drains requests, but it would wait for open database connections.
   process.once("SIGTERM", () => void opened.close());
   return opened;
 }

@@ -17,8 +17,9 @@ import { tlsFiles } from "./db/tls.ts";
 import { parseIp } from "./lib/net/ip-address.ts";
 
 /**
- * Makes V8 collect garbage when the heap has doubled. Without it, the memory of long polls is kept for long: an agent
- * needs 127 to 172 kB instead of 65 to 68 (tests/bench/agents.ts). The cost in processor time was not measured.
+ * Makes V8 collect garbage when the heap has doubled. Without the flag, V8 frees the memory of ended long polls late:
+ * an agent needs 127 to 172 kB instead of 65 to 68 kB (tests/bench/agents.ts). The cost in processor time was not
+ * measured.
  */
 export const HEAP_FLAG = "--v8-flags=--heap-growing-percent=100";
 
@@ -61,7 +62,7 @@ export function serverPermissions(
   ];
 }
 
-/** Tools that starting PostgreSQL needs in addition to its own programs. */
+/** Tools that the start of PostgreSQL needs in addition to PostgreSQL's own programs. */
 const TOOLS = ["sh", "id", "unshare", "chown"];
 
 /**
@@ -92,7 +93,10 @@ function toolsOf(path: string): string[] {
   return TOOLS.flatMap((tool) => folders.map((folder) => `${folder}/${tool}`).find(existsSync) ?? []);
 }
 
-/** Returns the address to listen on. Throws for a host name: Deno can permit a name only for all of its ports. */
+/**
+ * Returns the address to listen on. Throws for a host name, because Deno's permission to listen on a name covers all
+ * ports.
+ */
 function listening({ host, port }: Config): string[] {
   if (parseIp(host) === null) throw new Error(`HOST must be an address such as 127.0.0.1, not the name ${host}`);
   return [hostPort(host, port)];

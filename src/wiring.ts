@@ -129,7 +129,7 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
     ports,
     interval_s: settings.loadIntervalS,
   });
-  for (const key of settings.shadowed) logger.warning("a setting is shadowed by the environment", { key });
+  for (const key of settings.shadowed) logger.warning("an environment variable overrides a stored setting", { key });
 
   const longPolls = createLongPollsOfServer({ db, hints, report });
   const listener = resident
@@ -176,7 +176,7 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
     trustedProxies: config.trustedProxies,
     admitBody,
     observe: metrics.observe,
-    // A constraint violation that maps to no fault is a bug; repeating the request does not help.
+    // A constraint violation without a fault is a bug: a repeated request would fail again.
     unavailable: (error) =>
       error instanceof CommitError
         ? error.reason !== "constraint"

@@ -92,7 +92,7 @@ export const AgentConfig = z.object({
   root_authorized_keys: z.array(z.string()).describe("OpenSSH keys that may log in as root: cn.root_authorized_keys"),
   state: z.enum(CN_STATES),
   admin_ip: z.string().nullable().describe(
-    "The address at which operators reach the node; the agent reports its own if it differs",
+    "The recorded address of the node. If the agent has another address, it reports that address",
   ),
   fetch_allowed_private: z.array(z.string()).describe(
     "Private networks from which the node may fetch images: fetch.allowed_private",
@@ -100,5 +100,7 @@ export const AgentConfig = z.object({
 });
 export type AgentConfig = z.infer<typeof AgentConfig>;
 
-/** The query of a poll. The header X-Poll-Token may hold the token instead, which keeps it out of proxy logs. */
+/**
+ * The query of a poll. The header X-Poll-Token may contain the token instead, which keeps the token out of proxy logs.
+ */
 export const RegisterStatusQuery = z.object({ poll_token: z.string().max(128).optional() });

@@ -75,13 +75,13 @@ export const BootRecord = z.object({
 });
 export type BootRecord = z.infer<typeof BootRecord>;
 
-/** A boot record as a booter gets it: with the hash of the root password that the node's platform sets. */
+/** A boot record as a booter gets it: with the hash of the root password that the booted platform sets. */
 export const SeenRecord = BootRecord.extend({
   root_password_hash: z.string().optional().describe("sha512-crypt, if one is set. Lists leave it out"),
 });
 export type SeenRecord = z.infer<typeof SeenRecord>;
 
-/** An allowlist entry: admits unknown machines by a prefix of the MAC or by the vendor's service tag. */
+/** An allowlist entry. It admits unknown machines by a prefix of the MAC or by the vendor's service tag. */
 export const AllowlistEntry = z.discriminatedUnion("kind", [
   z.strictObject({
     kind: z.literal(ALLOWLIST_KINDS[0]),
@@ -140,7 +140,9 @@ export type Roster = z.infer<typeof Roster>;
 
 /** The result of applying the roster to the boot records, by boot MAC. */
 export const Convergence = z.object({
-  converged: z.array(z.string()).describe("MACs whose record was rewritten; applied at the next netboot"),
+  converged: z.array(z.string()).describe(
+    "MACs whose boot records were changed. A machine gets the change at its next netboot",
+  ),
   unchanged: z.array(z.string()),
   unknown: z.array(z.string()).describe("Boot MACs of the roster that have no record yet"),
 });

@@ -25,7 +25,7 @@ export const CnPlacementRules = z.object({
 });
 export type CnPlacementRules = z.infer<typeof CnPlacementRules>;
 
-/** All placement rules of one node. Null: the cluster default. */
+/** All placement rules of one node. A null field means the cluster default. */
 export const CnPlacement = CnPlacementRules.extend({
   server_uuid: CnParam.shape.server_uuid,
   traits: z.record(z.string(), z.string()),

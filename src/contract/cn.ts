@@ -14,7 +14,8 @@ export const SetupProgress = z.object({
 export type SetupProgress = z.infer<typeof SetupProgress>;
 
 /**
- * A refused announce: another machine announced this node's UUID, and none of its MACs is one of the node's known MACs.
+ * A refused announce: another machine announced this node's UUID, and no MAC of that machine is a known MAC of the
+ * node.
  */
 export const CnConflict = z.object({ announced_at: Timestamp, hostname: z.string(), macs: z.array(z.string()) });
 export type CnConflict = z.infer<typeof CnConflict>;
@@ -57,7 +58,9 @@ export const CnView = z.object({
   claims: z.array(CnClaim).describe(
     "Registrations that wait for approval, the newest last. Operators only: booters get []",
   ),
-  identity_conflict: z.boolean().describe("True when a claim differs from the record: check it before you approve it"),
+  identity_conflict: z.boolean().describe(
+    "True if a claim differs from the record; check the claim before you approve it",
+  ),
 });
 export type CnView = z.infer<typeof CnView>;
 
@@ -70,8 +73,8 @@ export const CnRoleBody = z.strictObject({ role: z.enum(CN_ROLES) });
 export type CnRoleBody = z.infer<typeof CnRoleBody>;
 
 /**
- * The body that replaces the node's whole reservoir override; null or absent inherits the cluster default. The node
- * clamps the percent, so any number is accepted.
+ * The body that replaces the node's whole reservoir override; a null or absent field means the cluster default. The
+ * node clamps the percent, so any number is accepted.
  */
 export const CnReservoirBody = z.strictObject({
   reservoir_enabled: z.boolean().nullish(),
@@ -80,7 +83,7 @@ export const CnReservoirBody = z.strictObject({
 export type CnReservoirBody = z.infer<typeof CnReservoirBody>;
 
 /**
- * The reservoir override of a node, null where it has none, and the effective values. Percents are fractions of
+ * The reservoir override of a node, which is null if it has none, and the values in effect. Percents are fractions of
  * physical memory.
  */
 export const CnReservoirView = z.object({
@@ -106,7 +109,7 @@ export type AutoApproveWindow = z.infer<typeof AutoApproveWindow>;
  * nothing.
  */
 export const AutoApproveBody = z.strictObject({
-  duration_secs: z.number().int().min(1).describe("Seconds, clamped to 86,400"),
+  duration_secs: z.number().int().min(1).describe("Seconds; a value above 86,400 counts as 86,400"),
   count: z.number().int().min(1).max(1_000_000).nullish().describe("Number of nodes; absent for any number"),
 });
 export type AutoApproveBody = z.infer<typeof AutoApproveBody>;

@@ -15,7 +15,7 @@ const described = { name: ResourceName, description: withDefault(Description, ""
 const address = z.union([z.ipv4(), z.ipv6()]).nullish();
 const silos = z.array(Uuid).max(OWNER_SILOS_MAX);
 
-/** A name for the network that node ports with this tag connect to, with the network's MTU in bytes. */
+/** The name of a physical network to which nodes have ports, and its MTU in bytes. */
 export const NicTag = z.object({
   id: z.string(),
   name: z.string(),
@@ -29,8 +29,8 @@ export const NicTagBody = z.strictObject({ ...described, mtu: z.number().int().m
 export type NicTagBody = z.infer<typeof NicTagBody>;
 
 /**
- * Public addresses that are reached through a NIC tag. For each address family there is a block and a range in it, both
- * ends included, or null.
+ * Public addresses that are reached through a NIC tag. Each address family has a block and a range in the block (both
+ * ends included), or null.
  */
 export const ExternalSubnet = z.object({
   id: z.string(),

@@ -69,8 +69,8 @@ export const ImageBody = z.strictObject({
 export type ImageBody = z.infer<typeof ImageBody>;
 
 /**
- * Returns whether the URL is http or https without credentials and fragment. Credentials are refused, because everybody
- * who sees the image sees its URL.
+ * Returns whether the URL is http or https without credentials and fragment. Credentials are refused, because every
+ * user who sees the image sees its URL.
  */
 function isPlainUrl(text: string): boolean {
   if (!/^https?:\/\/[\x21-\x7e]+$/.test(text) || !URL.canParse(text)) return false;

@@ -41,7 +41,7 @@ export const Instance = z.object({
   ssh_key_ids: z.array(z.string()),
   host_cn_uuid: z.string().nullable(),
   host_live: z.boolean().nullable().describe("Whether its node is alive; null without a node"),
-  found_on_host: z.boolean().describe("False when the last two reports of its node did not name it"),
+  found_on_host: z.boolean().describe("False if the last two reports of its node did not list it"),
   lifecycle: Lifecycle,
   created_at: Timestamp,
   updated_at: Timestamp,

@@ -5,7 +5,7 @@
 export const CLAIM_CODE_TTL_S = 3_600;
 /** Live claims of one server_uuid. */
 export const CLAIMS_PER_NODE_MAX = 4;
-/** Live claims of one source (an IPv4 address or an IPv6 /64): two racks of 1,000 nodes behind one address. */
+/** Live claims of one source (an IPv4 address or an IPv6 /64). Two racks of 1,000 nodes may share one address. */
 export const CLAIMS_PER_SOURCE_MAX = 2_000;
 /** Live claims of the site: twice the nodes that a site may have. */
 export const CLAIMS_PER_SITE_MAX = 20_000;
@@ -45,8 +45,8 @@ export const KEY_SECRET_CHARS = 32;
 /** Approvals per minute from one address; burst 10. */
 export const APPROVE_PER_MINUTE_DEFAULT = 10;
 /**
- * Registrations per minute from one address. High enough for a whole rack behind one address that registers when its
- * power returns, and low enough to slow a flood.
+ * Registrations per minute from one address. A whole rack behind one address can register when its power returns, and a
+ * flood is slowed.
  */
 export const REGISTER_PER_MINUTE_DEFAULT = 1_200;
 /**
@@ -137,9 +137,7 @@ export const DESCRIPTION_CHARS_MAX = 4_096;
 export const FIREWALL_PRIORITY_MAX = 65_535;
 export const PORT_MAX = 65_535;
 export const ICMP_NUMBER_MAX = 255;
-/**
- * VNIs have 24 bits, and the lowest values are reserved. Creating a VPC fails after this many tries to find a free VNI.
- */
+/** VNIs have 24 bits, and the lowest values are reserved. A create of a VPC tries at most VNI_TRIES_MAX of them. */
 export const VNI_MIN = 4_096;
 export const VNI_MAX = 16_777_215;
 export const VNI_TRIES_MAX = 8;
@@ -183,7 +181,7 @@ export const TOKEN_CHARS_MAX = 8_192;
 export const TOKEN_LEEWAY_S = 30;
 /** Characters of the claim `sub` of a token: at most 255 ASCII characters (OpenID Connect Core, 2). */
 export const SUBJECT_CHARS_MAX = 255;
-/** The shortest interval after which a token with an unknown key causes the issuer's key set to be read again. */
+/** If a token has an unknown key, the issuer's key set is read again, but at most once in this time. */
 export const JWKS_COOLDOWN_S = 30;
 /** Networks in `fetch.allowed_private`. Every fetch compares its address with each of them. */
 export const FETCH_RANGES_MAX = 100;
@@ -215,13 +213,15 @@ export const EXTRA_NICS_MAX = 31;
 export const SSH_KEYS_OF_INSTANCE_MAX = 100;
 /** Characters of the reason that a node gives for a failed job. */
 export const JOB_REASON_CHARS_MAX = 2_048;
-/** Candidate nodes, best first, that creating an instance takes into one commit. */
+/** Candidate nodes, best first, that one commit of a new instance tries. */
 export const PLACEMENT_CANDIDATES_MAX = 8;
-/** How many times creating an instance picks candidates, if the earlier ones fill up before the commit. */
+/**
+ * How many times the server picks candidates for a new instance, if the earlier candidates fill up before the commit.
+ */
 export const PLACEMENT_TRIES_MAX = 10;
 /** The largest overprovision factor. */
 export const OVERPROVISION_MAX = 64;
-/** The largest difference between the clocks of two nodes between which an instance can migrate live. */
+/** An instance can migrate live between two nodes if their clocks differ by at most this. */
 export const TSC_OFFSET_NS_MAX = 100_000_000;
 /** The name of the pool for instances' disks, and the most entries of each list in an explain request. */
 export const INSTANCE_POOL = "zones";
@@ -236,9 +236,15 @@ export const RUNNING_JOBS_MAX = 1_000;
 export const TOMBSTONES_PER_CLAIM = 100;
 /** Characters of the name of a job's current step. */
 export const JOB_STEP_CHARS_MAX = 255;
-/** How long an operation waits for its node if no request waits for the operation; then the operation is stuck. */
+/**
+ * How long an operation waits for its node if no request waits for the operation. After this time the operation is
+ * stuck.
+ */
 export const NODE_WAIT_MS = 24 * 60 * 60 * 1_000;
-/** How much longer than the node's limit a request waits for its operation, for rollback and commit. */
+/**
+ * A request waits for its operation this much longer than the node's time limit, so that a rollback and the commit can
+ * end.
+ */
 export const OPERATION_GRACE_MS = 10_000;
 /** The interval in which the TLS certificate files are read again. Renewals happen days before the expiry. */
 export const TLS_FILES_READ_MS = 5_000;
@@ -252,23 +258,23 @@ export const SESSIONS_PER_USER_MAX = 50;
 /** Sessions that one login can end in its commit. */
 export const SESSIONS_DISPLACED_MAX = 20;
 /**
- * The first denial of a caller and an action is audited at once; later ones are counted for this many seconds and
- * audited as one sum. Short enough to see an attack while it runs.
+ * The first denial of a caller and an action is audited at once. Later denials are counted for this many seconds and
+ * audited as one sum. The time is short, so that operators see an attack while it runs.
  */
 export const DENIAL_WINDOW_S = 60;
 /**
  * Requests per minute of one caller (a tenant with its keys and users, an operator, a node) at one process, and how
  * many of them may write. A node sends about 30 per minute; a booter may send ten times the limit. A refused write is
- * stored for a day, so the second limit also limits the rows of one caller to 1.7 million short ones.
+ * stored for a day, so the second limit also keeps one caller below 1.7 million short rows.
  */
 export const CALLER_REQUESTS_PER_MINUTE = 6_000;
 export const CALLER_WRITES_PER_MINUTE = 1_200;
 /** The interval in which a process reads the two rates of callers again from the settings. */
 export const RATES_READ_MS = 5_000;
 /**
- * Memory for unfinished bodies, counted by their declared length: of all authenticated callers together, of one of
- * them, of all unauthenticated callers (strangers) together, and of one of their addresses (IPv4, or the /64 of IPv6).
- * A rack that registers at once sends some hundred kilobytes.
+ * Memory for unfinished bodies, counted by their declared length. The four limits are for all authenticated callers
+ * together, for one authenticated caller, for all unauthenticated callers (strangers) together, and for one address of
+ * strangers (IPv4, or the /64 of IPv6). A rack that registers at once sends some hundred kilobytes.
  */
 export const BODIES_KNOWN_BYTES = 80 * 2 ** 20;
 export const BODIES_KNOWN_EACH_BYTES = 16 * 2 ** 20;
@@ -278,14 +284,16 @@ export const BODIES_STRANGER_EACH_BYTES = 12 * 2 ** 20;
 export const BODY_WEIGHT_MIN_BYTES = 4_096;
 /** The time limit for reading the body of a stranger: a megabyte at 100 kB/s. */
 export const BODY_READ_STRANGER_MS = 10_000;
-/** The credential is checked before the body is read, and once more if reading the body took longer than this. */
+/** The credential is checked before the body is read. It is checked again if reading the body took longer than this. */
 export const CREDENTIAL_FRESH_MS = 250;
-/** The fractions of the connections that all strangers together, and one of their addresses, may have. */
+/**
+ * The fraction of the connections that all strangers together may have, and the fraction for one address of strangers.
+ */
 export const CONNECTIONS_STRANGERS = 2 / 3;
 export const CONNECTIONS_STRANGER_EACH = 1 / 2;
 /** The fraction of the connections that one authenticated caller may have. */
 export const CONNECTIONS_KNOWN_EACH = 1 / 4;
-/** Long polls of all strangers together, of one of their addresses, and of one authenticated caller. */
+/** Long polls of all strangers together, of one address of strangers, and of one authenticated caller. */
 export const HELD_STRANGERS_MAX = 12_000;
 export const HELD_STRANGER_EACH_MAX = 6_000;
 export const HELD_KNOWN_EACH_MAX = 1_000;

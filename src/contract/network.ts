@@ -64,7 +64,7 @@ export type SubnetBody = z.infer<typeof SubnetBody>;
 /** The body that associates a subnet with another route table of its VPC. */
 export const SubnetRouteTableBody = z.strictObject({ route_table_id: z.guid() });
 
-/** The generation of the object that the nodes shall apply, and the one that they have applied. */
+/** The generation of the object that the nodes shall apply, and the generation that they have applied. */
 const Realized = z.object({
   desired_generation: z.number().int(),
   applied_generation: z.number().int().nullable(),

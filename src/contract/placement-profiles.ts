@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { PLACEMENT_SCORERS, type PlacementScorer } from "./enums.ts";
 
-/** Weights by scorer name. Unknown scorers are ignored; missing ones have their default weight. */
+/** Weights by scorer name. Unknown scorers are ignored. A missing scorer has its default weight. */
 const weights = z.record(z.string(), z.number().min(0).max(10));
 const profile = z.strictObject({ name: z.string(), description: z.string(), builtin: z.boolean(), weights });
 

@@ -73,7 +73,10 @@ export type ExplainReport = z.infer<typeof ExplainReport>;
 export const PlacementExplanation = ExplainReport.extend({ elapsed_ms: z.number() });
 export type PlacementExplanation = z.infer<typeof PlacementExplanation>;
 
-/** The instance to place: an existing one, or a hypothetical one, for which `cpu` and `memory_bytes` are required. */
+/**
+ * The instance to place: an existing or a hypothetical instance. A hypothetical instance needs `cpu` and
+ * `memory_bytes`.
+ */
 export const ExplainBody = z.strictObject({
   instance_id: Uuid.nullish().describe("Place this instance as of now; the other fields override its values"),
   tenant_id: Uuid.nullish(),
@@ -97,10 +100,10 @@ const drained = {
   instance_cpu: z.number().int(),
   instance_ram_mb: z.number().int(),
 };
-/** An instance on the node to drain that another node can take, and that other node. */
+/** An instance on the node to drain, and another node that can take it. */
 export const PlaceableInstance = z.object({ ...drained, target_cn_uuid: z.string(), target_cn_hostname: z.string() });
 export type PlaceableInstance = z.infer<typeof PlaceableInstance>;
-/** An instance on the node to drain that no other node can take, and the reason. */
+/** An instance on the node to drain, and the reason why no other node can take it. */
 export const NotPlaceableInstance = z.object({ ...drained, reason: z.string() });
 export type NotPlaceableInstance = z.infer<typeof NotPlaceableInstance>;
 

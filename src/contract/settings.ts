@@ -45,7 +45,8 @@ export const SETTINGS = {
     schema: seconds(1, 86_400),
     default: INSTANCE_CREATE_WAIT_S,
     restart_required: false,
-    description: "Seconds that a node may take for an operation on an instance, and that its request waits",
+    description:
+      "Seconds that a node may take for an operation on an instance, and that the request waits for the operation",
   },
   "sweeper.interval_secs": {
     schema: seconds(1, 3_600),
@@ -111,7 +112,7 @@ export const SETTINGS = {
     schema: seconds(3_600, Number.MAX_SAFE_INTEGER),
     default: SAGA_RETENTION_S_DEFAULT,
     restart_required: true,
-    description: "Seconds that finished operations are kept; stuck ones are kept forever",
+    description: "Seconds that finished operations are kept; stuck operations are kept forever",
   },
   "placement.profiles": {
     schema: PlacementProfiles,
@@ -147,7 +148,7 @@ export const SETTINGS = {
     schema: z.number().int().min(1).max(1_000),
     default: 10,
     restart_required: false,
-    description: "Copy rounds after which a migration pauses its source anyway",
+    description: "Copy rounds after which a migration pauses its source, however many bytes are left",
   },
   "quota.tenant_default.cpu_limit": quotaLimit("tenants", "vCPUs"),
   "quota.tenant_default.memory_bytes": quotaLimit("tenants", "Bytes of memory"),

@@ -11,7 +11,7 @@ export const AnnounceBody = z.object({
   server_uuid: Uuid,
   hostname: Hostname.nullish(),
   sysinfo: z.record(z.string(), z.unknown()),
-  mac: z.string().nullish().describe("The network port with whose login the machine connected to the boot bus"),
+  mac: z.string().nullish().describe("The MAC with which the machine logged in to the booter's AMQP broker"),
 });
 export type AnnounceBody = z.infer<typeof AnnounceBody>;
 
@@ -91,8 +91,8 @@ export const SetupCompleteReport = z.object({
 export const SetupFailedReport = z.object({ epoch, reason: z.string() });
 
 /**
- * The body that sets the root password of a node, by at most one of the two fields. Without either, the stored hash is
- * cleared.
+ * The body that sets the root password of a node. At most one of the two fields may be set. Without either, the stored
+ * hash is cleared.
  */
 export const RootPasswordBody = z.strictObject({
   password: z.string().max(1_024).nullish(),

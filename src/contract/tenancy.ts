@@ -3,9 +3,10 @@ import { z } from "zod";
 import { Timestamp, withDefault } from "./common.ts";
 import { DESCRIPTION_CHARS_MAX } from "./limits.ts";
 
-/** A resource name. The actors check its rule and not this schema, because a violation is a 409. */
+/** A resource name. The actors check its rule, because a violation is a 409 and a schema would give a 400. */
 export const ResourceName = z.string().describe(
-  "1 to 63 bytes, no / or \\, no control, bidirectional or zero-width characters, no outer spaces; otherwise 409",
+  "1 to 63 bytes, no / or \\, no control, bidirectional or zero-width characters, no spaces at either end; otherwise " +
+    "409",
 );
 /** A description: free text. The limit counts characters. */
 export const Description = z.string().max(DESCRIPTION_CHARS_MAX);
@@ -102,5 +103,5 @@ export const UsageView = Usage.extend({
 export type UsageView = z.infer<typeof UsageView>;
 
 const UNLIMITED: Limits = { cpu_limit: null, memory_bytes: null, disk_bytes: null, instance_limit: null };
-/** The defaults of a site that does not set any. */
+/** The defaults of a site that has not set any defaults. */
 export const NO_QUOTA_DEFAULTS: QuotaDefaults = { tenant: UNLIMITED, project: UNLIMITED };

@@ -1,5 +1,6 @@
-// A simulated machine that netboots like firmware and iPXE. It uses DHCP through a relay, which receives replies on the
-// port that it sent from, and TFTP and HTTP from its own address. All addresses are on loopback.
+// A simulated machine that netboots like firmware and iPXE. Its DHCP packets go through a relay, which receives the
+// replies on the port that it sent from. TFTP and HTTP requests come from the machine's own address. All addresses are
+// on loopback.
 import { createSocket, type Socket } from "node:dgram";
 import { request } from "node:http";
 import { joinedBytes } from "../lib/text/joined-bytes.ts";
@@ -34,7 +35,7 @@ const SERVER = "127.0.0.1";
 const RETRY_MS = 1_000;
 const TRIES_MAX = 30;
 const [DISCOVER, OFFER, REQUEST, ACK] = [1, 2, 3, 5] as const;
-/** The vendor class. iPXE sends the same one as the firmware that loaded it. */
+/** The vendor class. iPXE sends the class of the firmware that loaded it. */
 const VENDOR_CLASS = "PXEClient:Arch:00000:UNDI:002001";
 const TFTP = { read: 1, data: 3, ack: 4, error: 5, agreed: 6 } as const;
 const BLOCK_BYTES = 1_468;

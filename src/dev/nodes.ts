@@ -11,7 +11,7 @@ export type DevNodesOptions = {
   readonly count: number;
   readonly endpoint: string;
   readonly dataDir: string;
-  /** Whether to discard the agents' output. Default: false, which prints it. */
+  /** Whether to discard the agents' output. Default: false; the output is printed. */
   readonly quiet?: boolean;
 };
 

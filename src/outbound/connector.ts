@@ -59,7 +59,7 @@ export function namedOrigins(urls: readonly string[]): NamedOrigins {
 
 /**
  * Sends one GET without redirects, cookies, credentials or decompression. Throws FetchRefused for an address that must
- * not be fetched; otherwise, if there is no response, the network's error or the reason of `signal`.
+ * not be fetched. If no response arrives for another reason, throws the network's error or the reason of `signal`.
  */
 export async function fetchOutbound(text: string, outbound: Outbound): Promise<Response> {
   const url = readUrl(text);

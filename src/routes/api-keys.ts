@@ -53,8 +53,9 @@ export function apiKeyRoutes(app: App, deps: Deps): void {
     path: "/v1/auth/api-keys",
     tags,
     summary: "Create an API key for the caller",
-    description: "Only this response holds the secret. A request with the same Idempotency-Key gets it again for 24 " +
-      "hours. A key that is bound to a tenant creates only keys of that tenant. A key that expires creates keys that " +
+    description:
+      "Only this response contains the secret. For 24 hours, a request with the same Idempotency-Key gets it again. " +
+      "A key that is bound to a tenant creates only keys of that tenant. A key that expires creates keys that " +
       "expire no later: a later `expires_at` is 400, and the default is its own expiry. A session may create a key " +
       "without an expiry.",
     ...rights(deps, "CreateApiKey"),

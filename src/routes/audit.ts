@@ -50,8 +50,8 @@ export function auditRoutes(app: App, deps: Deps): void {
     path: "/v1/audit/verify",
     tags,
     summary: "Verify the chain",
-    description: "Recomputes every hash of the range. Keep the head outside of the system: only a saved head " +
-      "shows that the chain was cut and rewritten.",
+    description: "Recomputes every hash of the range. Keep a copy of the head outside of the system: only this copy " +
+      "shows that the end of the chain was rewritten.",
     ...rights(deps, "AuditVerify"),
     request: { query: z.object({ from: seq.optional(), to: seq.optional() }) },
     responses: answers(AuditVerification, "Ok up to an event, or the first event that does not match"),

@@ -49,9 +49,9 @@ export function bootPolicyRoutes(app: App, deps: Deps): void {
     tags,
     summary: "Replace the boot policy",
     ...refuses(412),
-    description: "The body is the whole object: 400 for a missing field. `enrollment_pi` and `admin_network` may be " +
-      "null. With If-Match, 412 if the policy has changed since; without it, the last writer wins. Records keep their " +
-      "addresses.",
+    description:
+      "The body is the whole policy: 400 for a missing field. `enrollment_pi` and `admin_network` may be null. With " +
+      "If-Match, 412 if the policy has changed since; without it, the last writer wins. Records keep their addresses.",
     ...rights(deps, "CnBootPolicySet"),
     request: { headers: IF_MATCH, body: jsonBody(BootPolicy) },
     responses: answers(BootPolicy, "The policy in force"),
@@ -90,7 +90,9 @@ export function bootPolicyRoutes(app: App, deps: Deps): void {
     path: "/v2/cn-boot-roster",
     tags,
     summary: "Replace the declared roster",
-    description: "It applies to records that enroll from now on. Converge applies it to older records.",
+    description:
+      "The roster applies to records that enroll from now on. POST /v2/cn-boot-roster/converge applies it to older " +
+      "records.",
     ...rights(deps, "CnBootRosterSet"),
     request: { body: jsonBody(Roster) },
     responses: answers(Roster, "The roster in force"),

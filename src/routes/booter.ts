@@ -37,9 +37,9 @@ export function booterRoutes(app: App, deps: Deps): void {
     summary: "Report a machine that requests to boot, and get its boot record",
     description:
       "Returns the boot record and creates it if it is missing: enrolling if the policy admits the machine and an " +
-      "address is free, otherwise discovered. A service_tag entry of the allowlist matches the announced serial number, " +
-      "or the one in `client.guid` (the GUID of a Dell machine contains its service tag). The record of a node includes " +
-      "the hash of its root password, for the boot parameters.",
+      "address is free, otherwise discovered. A service_tag entry of the allowlist matches the announced serial " +
+      "number, or the one in `client.guid` (the GUID of a Dell machine contains its service tag). The record of a " +
+      "node includes the hash of its root password, for the boot parameters.",
     ...rights(deps, "BooterSeen"),
     ...REPEATABLE,
     request: { body: jsonBody(SeenBody.extend({ mac: Mac })) },
@@ -63,11 +63,11 @@ export function booterRoutes(app: App, deps: Deps): void {
     tags,
     summary: "Announce a bare machine",
     description:
-      "A new machine gets a record that awaits setup; with auto_enroll off this needs an open auto-approve window. " +
-      "For a machine that already awaits setup, the inventory is replaced; for other nodes only last_seen changes. " +
-      "The announcement is refused and shown as a conflict on the node when its network ports and the known ones have " +
-      "none in common, or when `mac`, the port whose login the machine used on the boot bus, is not a known port. " +
-      "Discovered boot records of the announced ports enroll when a service_tag entry matches the serial number.",
+      "A new machine gets a record that awaits setup. If auto_enroll is off, this needs an open auto-approve window. " +
+      "For a machine that already awaits setup, the inventory is replaced. For other nodes only last_seen changes. " +
+      "The announcement is refused and shown as a conflict on the node if no announced network port is a known port " +
+      "of the node. The same applies if `mac`, with which the machine logged in to the AMQP broker, is not a known " +
+      "port. Discovered boot records of the announced ports enroll if a service_tag entry matches the serial number.",
     ...rights(deps, "CnAnnounce"),
     ...REPEATABLE,
     request: { body: jsonBody(AnnounceBody.extend({ mac: Mac.nullish() })) },
@@ -104,7 +104,7 @@ export function booterRoutes(app: App, deps: Deps): void {
     tags,
     summary: "Get the setup bundle of a node, once",
     description:
-      "Creates the node's key. The same Idempotency-Key gets the same answer until the machine's first report.",
+      "Creates the node's key. A request with the same Idempotency-Key gets the same answer until the first report.",
     ...rights(deps, "BooterBundle"),
     request: { params: CnParam },
     responses: answers(SetupBundle, "The bundle, secrets included"),

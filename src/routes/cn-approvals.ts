@@ -27,8 +27,8 @@ const NO_CLAIM: Fault = {
 };
 
 /**
- * Returns a placeholder for the claim of a repeated approval: the claim is deleted, and the request gets its stored
- * reply.
+ * Returns a placeholder for the claim of a repeated approval: the claim is already deleted, and the request gets its
+ * stored reply.
  */
 function noClaim(server_uuid: string, id: string): FoundClaim {
   const nothing = { admin_ip: null, sysinfo: {}, macs: [], serial: null, console_listen_port: null };
@@ -51,11 +51,11 @@ export function cnApprovalRoutes(app: App, deps: Deps): void {
     tags,
     summary: "Approve the claim with this code",
     description:
-      "The node gets the hostname, admin_ip, sysinfo and MACs of the claim, and the agent that registered it gets the " +
-      "key. Other claims of the node end. If the node was approved before and installed again, its key is replaced in " +
-      "the same commit. 409 while the node awaits setup or is being set up. Limits: BERTH_APPROVE_PER_MINUTE attempts " +
-      "per minute and source address (default 10), checked before the credential, and 300 failed attempts per hour on " +
-      "the whole site. Unknown, expired and used codes get the same 404.",
+      "The node gets the hostname, admin_ip, sysinfo and MACs of the claim, and the agent that registered it gets " +
+      "the key. Other claims of the node end. If the node was approved before and installed again, its key is " +
+      "replaced in the same commit. 409 while the node awaits setup or is being set up. Limits: " +
+      "BERTH_APPROVE_PER_MINUTE attempts per minute and source address (default 10), checked before the credential, " +
+      "and 300 failed attempts per hour on the whole site. Unknown, expired and used codes get the same 404.",
     ...approval,
     middleware: [limited, ...approval.middleware],
     ...refuses(404, 429),
@@ -113,8 +113,9 @@ export function cnApprovalRoutes(app: App, deps: Deps): void {
     path: "/v1/cn-auto-approve",
     tags,
     summary: "Open an auto-approve window",
-    description: "Approves new nodes that register while it is open without a code, at most `count` of them. " +
-      "Replaces an open window. Durations above 86,400 seconds are clamped.",
+    description:
+      "While the window is open, new nodes that register are approved without a code, at most `count` of them. " +
+      "Replaces an open window. A duration above 86,400 seconds counts as 86,400.",
     ...rights(deps, "AutoApproveSet"),
     request: { body: jsonBody(AutoApproveBody) },
     responses: answers(AutoApproveWindow, "The window"),

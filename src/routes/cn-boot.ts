@@ -15,7 +15,7 @@ import { badRequest, type Fault, isFault, NOT_FOUND, POLICY_CHANGED } from "../c
 import { faultResponse } from "../http/fault-status.ts";
 import { resultsPage, rowsToFetch } from "../http/page.ts";
 import { canonicalMac, isMulticastMac } from "../lib/net/mac.ts";
-import { decodePageToken } from "../lib/ids/page-token.ts";
+import { decodePageToken, FOREIGN_PAGE_TOKEN } from "../lib/ids/page-token.ts";
 import { answers, jsonBody, rights } from "./answer.ts";
 import { lookUp } from "../services/boot-lookup.ts";
 import { decideAgain } from "../services/decide-again.ts";
@@ -25,7 +25,7 @@ type Deps = Writes;
 
 const tags = ["Boot records"];
 type PlainAction = Extract<BootRecordMessage, { type: "reactivate" | "decommission" | "rescue" }>;
-/** How often a decision is tried if the boot policy changes meanwhile. */
+/** How many times a decision is tried while the boot policy keeps changing. */
 const POLICY_TRIES_MAX = 5;
 
 /** A MAC in any notation with 12 hex digits, converted to the canonical notation. */
@@ -55,7 +55,7 @@ export function cnBootRoutes(app: App, deps: Deps): void {
     const { state, limit, page_token } = c.req.valid("query");
     const cursor = page_token === undefined ? undefined : z.object({ mac: z.string() })
       .safeParse(decodePageToken(page_token));
-    if (cursor?.success === false) return faultResponse(c, badRequest("page_token: is not one of this list"));
+    if (cursor?.success === false) return faultResponse(c, FOREIGN_PAGE_TOKEN);
     const rows = await listBootRecords(deps.kysely, { state, after: cursor?.data.mac, rows: rowsToFetch(limit) });
     const result = resultsPage({
       rows,
@@ -123,8 +123,8 @@ export function cnBootRoutes(app: App, deps: Deps): void {
     tags,
     summary: "Boot the machine into rescue mode, in any state",
     description:
-      "A record without an address gets the lowest free one of the admin network, since booters serve machines only by " +
-      "address. 409 without an admin network or a free address.",
+      "A record without an address gets the lowest free one of the admin network, since booters serve machines only " +
+      "by address. 409 without an admin network or a free address.",
     ...rights(deps, "CnBootRescue"),
     request: { params: MacParam },
     responses: answers(BootRecord, "The record"),
@@ -184,7 +184,7 @@ export function provenanceOf(c: Ctx): string {
   return principal.kind === "user" ? principal.key_id ?? principal.user_id : "anonymous";
 }
 
-/** Tries a decision again while the boot policy changes between the read and the commit. */
+/** Retries a decision as long as the boot policy changes between the read and the commit. */
 export function underPolicy<R>(
   idempotency: IdempotencyClaim | undefined,
   decide: (idempotency: IdempotencyClaim | undefined) => Promise<Outcome<R>>,

@@ -25,8 +25,8 @@ export function cnSetupRoutes(app: App, deps: Deps): void {
     summary: "Propose a disk layout",
     description:
       "Always 200 for a known node, also without a usable disk. Uses the inventory that an authenticated booter " +
-      "announced, never a registration's. Advisory: it knows only the name and the size in GB of each disk, and " +
-      "assumes spinning, fixed and unmounted disks. The tool on the node decides.",
+      "announced, never a registration's. The proposal knows only the name and the size in GB of each disk, and " +
+      "assumes spinning, fixed and unmounted disks. The layout tool on the node makes the final choice.",
     ...rights(deps, "CnSetupPropose"),
     request: { params: CnParam },
     responses: answers(LayoutProposal, "The inventory, and a layout or the reason for its absence"),
@@ -42,7 +42,7 @@ export function cnSetupRoutes(app: App, deps: Deps): void {
     path: "/v1/cns/{server_uuid}/approve-setup",
     tags,
     summary: "Approve a disk layout and start the setup; destroys the data on every disk of the layout",
-    description: "Not permitted to scoped keys. The node has 45 minutes; follow the cn-setup operation.",
+    description: "Scoped keys get 403. The setup has 45 minutes; follow the cn-setup operation.",
     ...rights(deps, "CnSetupApprove"),
     request: { params: CnParam, body: jsonBody(SetupApproval) },
     responses: answers(SetupApproved, "The node in setup, and the operation"),
@@ -84,9 +84,10 @@ export function cnSetupRoutes(app: App, deps: Deps): void {
     path: "/v1/cns/{server_uuid}/root-password",
     tags,
     summary: "Set the root password of a node's next setup, or clear it",
-    description: "Send `password`, or a sha512-crypt `password_hash` ($6$salt$hash); without either the password is " +
-      "cleared. Only the hash is stored, and never shown. The machine gets it at its next netboot as a boot parameter " +
-      "over plain HTTP, which anyone on the admin network can read: choose a strong password.",
+    description:
+      "Send `password`, or a sha512-crypt `password_hash` ($6$salt$hash); without either the password is cleared. " +
+      "Only the hash is stored, and never shown. The machine gets it at its next netboot as a boot parameter over " +
+      "plain HTTP, which anyone on the admin network can read: choose a strong password.",
     ...rights(deps, "CnRootPassword"),
     request: { params: CnParam, body: jsonBody(RootPasswordBody) },
     responses: answers(CnView, "The node, without the hash"),
@@ -134,7 +135,7 @@ export function cnSetupRoutes(app: App, deps: Deps): void {
 
 /** Returns the hash to store, null to clear it, or a Fault. */
 function hashOf(password: string, password_hash: string): string | null | Fault {
-  if (password !== "" && password_hash !== "") return badRequest("password, password_hash: give only one of the two");
+  if (password !== "" && password_hash !== "") return badRequest("password, password_hash: send only one of the two");
   if (password_hash !== "") {
     return isSha512Crypt(password_hash)
       ? password_hash

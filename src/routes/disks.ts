@@ -55,8 +55,8 @@ export function diskRoutes(app: App, deps: Deps): void {
     summary: "Grow a disk",
     description:
       "Changes the record at once and starts the operation disk-resize on the node without waiting for it. " +
-      "`applied_bytes` is the size that the node reported. A running guest sees the new size after a reboot. 409 while " +
-      "an earlier resize of the disk is running.",
+      "`applied_bytes` is the size that the node last reported. A running guest sees the new size after a reboot. " +
+      "409 while an earlier resize of the disk is running.",
     ...rights(deps, "DiskResize", atDisk),
     request: { params, body: jsonBody(DiskResizeBody) },
     responses: answers(DiskResized, "The disk"),

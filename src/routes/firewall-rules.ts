@@ -52,7 +52,7 @@ export function firewallRuleRoutes(app: App, deps: Deps): void {
     tags,
     summary: "Create a firewall rule",
     description:
-      "It applies to every NIC in the VPC. Rules with a higher priority are evaluated first. Ports need tcp " +
+      "The rule applies to every NIC in the VPC. Rules with a higher priority are evaluated first. Ports need tcp " +
       "or udp; an ICMP type and code need icmp4 or icmp6. The VPC must have a block of the family of each network.",
     ...rights(deps, "FirewallRuleCreate", inVpc),
     request: { query: ofVpc, body: jsonBody(FirewallRuleBody) },

@@ -51,10 +51,10 @@ function attachRoute(app: App, deps: Deps, { path, params, at }: Where): void {
     tags,
     summary: "Bind a floating IP to a NIC",
     description:
-      "Moves a floating IP that is bound to another NIC. If the new node fails, the old binding is restored. " +
-      "Waits for the nodes and returns the floating IP; the message of 502 OperationFailed gives the reason of a " +
-      "failure. The operation floating-ip-attach continues if the caller disconnects. 409 NicTagNotProvided if the node " +
-      "of the NIC does not offer the NIC tag of the address.",
+      "Moves a floating IP that is bound to another NIC. If the new node fails, the old binding is restored. Waits " +
+      "for the nodes and returns the floating IP; the message of 502 OperationFailed gives the reason of a failure. " +
+      "The operation floating-ip-attach continues if the caller disconnects. 409 NicTagNotProvided if the node of " +
+      "the NIC does not offer the NIC tag of the address.",
     ...rights(deps, "FloatingIpAttach", at),
     request: { params, headers: PREFER, body: jsonBody(FloatingIpAttachBody) },
     responses: { ...answers(FloatingIp, "The floating IP"), ...ACCEPTED },
@@ -78,8 +78,8 @@ function detachRoute(app: App, deps: Deps, { path, params, at }: Where): void {
     tags,
     summary: "Unbind a floating IP from its NIC",
     description:
-      "Waits for the node and returns the floating IP. A floating IP that is not bound stays unbound. Does not wait " +
-      "for a node that is not live; until that node is back and has released the address, a delete gets 409.",
+      "Waits for the node and returns the floating IP. Succeeds if the floating IP is not bound. Does not wait " +
+      "for a node that is not live: until that node has released the address, a delete of the floating IP gets 409.",
     ...rights(deps, "FloatingIpDetach", at),
     request: { params, headers: PREFER },
     responses: { ...answers(FloatingIp, "The floating IP"), ...ACCEPTED },

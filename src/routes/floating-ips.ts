@@ -55,8 +55,8 @@ export function floatingIpRoutes(app: App, deps: Deps): void {
     summary: "Allocate a floating IP",
     description:
       "Exactly one of family, network_id and pool_id selects the source. The server allocates the lowest free " +
-      "address: in a pool from the first network that has one, in a network with both families IPv4 before IPv6. 409 " +
-      "PoolExhausted if no address is free. The operation floating-ip-allocate records it.",
+      "address of the source: of the first network in a pool that has one, and of a network's IPv4 block before its " +
+      "IPv6 block. 409 PoolExhausted if no address is free. The operation floating-ip-allocate records it.",
     ...rights(deps, "FloatingIpCreate", inProject),
     request: { query: ofProject, body: jsonBody(FloatingIpBody) },
     responses: answersCreated(FloatingIp, "The floating IP"),
@@ -103,7 +103,7 @@ export function floatingIpRoutes(app: App, deps: Deps): void {
     ...floatingIp,
     action: "FloatingIpDelete",
     summary: "Delete a floating IP",
-    description: "409 while it is attached. Its address is free at once.",
+    description: "409 while it is attached. The delete frees the address at once.",
   });
 }
 

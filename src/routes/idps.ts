@@ -39,10 +39,10 @@ export function idpRoutes(app: App, deps: Deps): void {
     tags,
     summary: "Set or replace the identity provider of a tenant",
     description:
-      "The server accepts its tokens (RS256, ES256 or EdDSA, for the audience or the client) from now on. The users " +
-      "that they name are members of the tenant. The first token makes the server read the OpenID discovery of the " +
-      "issuer, without redirects, from a public address or one in the setting `fetch.allowed_private`. 400 if the host " +
-      "of `issuer_url` is a private address.",
+      "From now on the server accepts tokens of the issuer (RS256, ES256 or EdDSA, for the audience or the client). " +
+      "The users that the tokens name are members of the tenant. The first token makes the server read the OpenID " +
+      "discovery of the issuer, without redirects, from a public address or one in the setting " +
+      "`fetch.allowed_private`. 400 if the host of `issuer_url` is a private address.",
     ...rights(deps, "TenantIdpSet", atTenant),
     request: { params, body: jsonBody(IdpBody) },
     responses: answersCreated(Idp, "The identity provider, without its secret"),

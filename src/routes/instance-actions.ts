@@ -43,8 +43,8 @@ export function instanceActionRoutes(app: App, deps: Deps): void {
     tags,
     summary: "Delete a stopped or failed instance",
     description:
-      "First the node deletes the machine, then the record is deleted with its addresses and disks. Floating IPs are " +
-      "detached. Operators can use `force` in any state; it does not wait for the node.",
+      "First the node deletes the machine. Then the record is deleted with its addresses and disks. Floating IPs are " +
+      "detached. Operators can use `force` in any state; the request then does not wait for the node.",
     ...rights(deps, "InstanceDelete", atInstance),
     ...refuses(403),
     request: { params, query: z.object({ force: z.enum(["true", "false"]).optional() }), headers: PREFER },

@@ -4,11 +4,11 @@ import { z } from "zod";
 import { findJob, listJobs } from "../../actors/job/reads.ts";
 import { page, PageQuery, Uuid } from "../contract/common.ts";
 import { JOB_STATUSES } from "../contract/enums.ts";
-import { badRequest, NOT_FOUND } from "../contract/fault.ts";
+import { NOT_FOUND } from "../contract/fault.ts";
 import { Job } from "../contract/job.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { resultsPage, rowsToFetch } from "../http/page.ts";
-import { decodePageToken } from "../lib/ids/page-token.ts";
+import { decodePageToken, FOREIGN_PAGE_TOKEN } from "../lib/ids/page-token.ts";
 import { answers, rights } from "./answer.ts";
 import type { App, Reads } from "./deps.ts";
 
@@ -36,7 +36,7 @@ export function jobRoutes(app: App, deps: Deps): void {
   app.openapi(listRoute, async (c) => {
     const { cn, instance, status, limit, page_token } = c.req.valid("query");
     const before_seq = page_token === undefined ? undefined : seqFrom(page_token);
-    if (before_seq === null) return faultResponse(c, badRequest("page_token: is not one of this list"));
+    if (before_seq === null) return faultResponse(c, FOREIGN_PAGE_TOKEN);
     const rows = await listJobs(deps.kysely, { cn, instance, status, before_seq, rows: rowsToFetch(limit) });
     const result = resultsPage({
       rows,

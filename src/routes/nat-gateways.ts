@@ -54,8 +54,8 @@ export function natGatewayRoutes(app: App, deps: Deps): void {
     tags,
     summary: "Create a NAT gateway",
     description:
-      "It gets the lowest free address of the public pool of its family, or 409 PoolExhausted. The operation " +
-      "nat-gateway-create records it.",
+      "The gateway gets the lowest free address of the public pool of its family. 409 PoolExhausted if none is free. " +
+      "The operation nat-gateway-create records the create.",
     ...rights(deps, "NatGatewayCreate", inVpc),
     request: { query: ofVpc, body: jsonBody(NatGatewayBody) },
     responses: answersCreated(NatGateway, "The gateway"),
@@ -96,8 +96,9 @@ export function natGatewayRoutes(app: App, deps: Deps): void {
     path,
     tags,
     summary: "Delete a NAT gateway",
-    description: "409 while a route targets it. Its address is free at once. The operation nat-gateway-delete " +
-      "records it.",
+    description:
+      "409 while a route targets it. The delete frees the address at once. The operation nat-gateway-delete " +
+      "records the delete.",
     ...rights(deps, "NatGatewayDelete", atGateway),
     request: { params },
     responses: answersNothing("Deleted"),

@@ -23,7 +23,8 @@ export function nicRoutes(app: App, deps: Deps): void {
     path: "/v1/nics",
     tags,
     summary: "List NICs by address, subnet, instance or project",
-    description: "Requires `ip`, `subnet`, `instance`, or `tenant` and `project`; more of them narrow the list. " +
+    description:
+      "Requires `ip`, `subnet`, `instance`, or `tenant` and `project`. Each further parameter narrows the list. " +
       "Members of a tenant see only the tenant's NICs.",
     ...rights(deps, "NicList", ofNics),
     request: {

@@ -13,8 +13,8 @@ import type { Ctx, IdempotencyClaim, Operates, To } from "./deps.ts";
 import { hold } from "./long-poll.ts";
 
 /**
- * The type of a 202 with an OperationSummary. The router's types allow only one success per route, so this one has
- * none.
+ * The type of a 202 with an OperationSummary. The router's types allow only one success per route, so the 202 is
+ * `never` there.
  */
 type Accepted = never;
 
@@ -54,7 +54,7 @@ export type Ended =
   | { readonly ended: "succeeded"; readonly output: unknown }
   | { readonly ended: "refused"; readonly fault: Fault };
 
-/** Starts the operation, or finds the one with the same Idempotency-Key, and waits for its end. */
+/** Starts the operation, or finds the operation with the same Idempotency-Key, and waits for its end. */
 export async function operate<K extends keyof Messages>(c: Ctx, deps: Operates, begun: Begun<K>): Promise<Ended> {
   const { to, idempotency, operation_id } = begun;
   const before = idempotency.repeated ? await findOperationStatus(deps.kysely, operation_id) : undefined;

@@ -54,8 +54,8 @@ export function operationRoutes(app: App, deps: Deps): void {
     path: "/v1/operations/{id}",
     tags,
     summary: "Show one operation with its steps",
-    description: "With `wait`, the request waits for the end of the operation, for at most that many seconds. " +
-      "401 when the credential has ended meanwhile.",
+    description: "With `wait`, the request waits for the end of the operation, at most that many seconds. " +
+      "401 if the credential ends during the wait.",
     ...rights(deps, "OperationsGet", atOperation),
     request: {
       params: z.object({ id: Uuid }),
@@ -79,7 +79,7 @@ export function operationRoutes(app: App, deps: Deps): void {
     path: "/v1/operations/{id}/abandon",
     tags,
     summary: "Roll an operation back",
-    description: "A running operation is rolled back from its current step; a stuck one retries.",
+    description: "A running operation is rolled back from its current step. A stuck operation retries its undo.",
     ...rights(deps, "OperationsAbandon"),
     request: { params: z.object({ id: Uuid }) },
     responses: answers(OperationView, "The operation"),

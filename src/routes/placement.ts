@@ -34,7 +34,7 @@ export function placementRoutes(app: App, deps: Deps): void {
     summary: "Show the placement rules of a node",
     ...rights(deps, "CnPlacementGet"),
     request: { params: CnParam },
-    responses: answers(CnPlacement, "The decisions"),
+    responses: answers(CnPlacement, "The rules"),
   });
   app.openapi(showRoute, async (c) => {
     const row = await findCnSettings(deps.kysely, c.req.valid("param").server_uuid);
@@ -47,7 +47,7 @@ export function placementRoutes(app: App, deps: Deps): void {
     tags,
     summary: "Reserve, cordon, pin or overprovision a node",
     description: "Missing and null fields stay unchanged; `clear` names the fields to reset. Applies to future " +
-      "placements: instances on the node stay. 409 PinConflict for a tenant outside the pinned silo.",
+      "placements; instances on the node stay. 409 PinConflict for a tenant outside the pinned silo.",
     ...rights(deps, "CnPlacementSet"),
     request: { params: CnParam, body: jsonBody(CnPlacementPatch) },
     responses: answers(CnPlacement, "The new rules"),
@@ -68,7 +68,8 @@ export function placementRoutes(app: App, deps: Deps): void {
     path: "/v1/system/placement/explain",
     tags,
     summary: "Explain where an instance would be placed, and why not elsewhere",
-    description: "Changes nothing. Runs every filter on every approved node. The room of an existing instance counts " +
+    description:
+      "Changes nothing. Runs every filter on every approved node. The resources of an existing instance count " +
       "as free.",
     ...rights(deps, "SystemRead"),
     ...ASKS,
@@ -94,11 +95,15 @@ export function placementRoutes(app: App, deps: Deps): void {
     tags,
     summary: "Preview where the instances of a node would go",
     description:
-      "Changes nothing. Instances are placed in turn, the largest first; each takes its room from the later ones.",
+      "Changes nothing. Instances are placed in turn, the largest first; each leaves less room for the instances " +
+      "after it.",
     ...rights(deps, "CnDrainPreview"),
     ...ASKS,
     request: { params: CnParam },
-    responses: answers(DrainPreview, "The instances that other nodes can take, and those that none can"),
+    responses: answers(
+      DrainPreview,
+      "The instances that other nodes can take, and the instances that no other node can take",
+    ),
   });
   app.openapi(drainRoute, async (c) => {
     const { server_uuid } = c.req.valid("param");
@@ -135,7 +140,7 @@ export function placementRoutes(app: App, deps: Deps): void {
   }
 }
 
-/** Returns the snapshot without the instance: its node has the instance's resources free. */
+/** Returns the snapshot without the instance, whose resources are then free on its node. */
 function without(snapshot: Snapshot, instance: HostedInstance): Snapshot {
   const { host_cn_uuid, tenant_id, silo_id } = instance;
   if (host_cn_uuid === null) return snapshot;

@@ -21,10 +21,10 @@ const ofTenant = z.object({ tenant_id: Uuid });
 const ofProject = ofTenant.extend({ project_id: Uuid });
 
 const BINDS =
-  "It applies to creates from now on. Existing objects stay, even above the new limit. It replaces the default of the " +
-  "cluster as a whole.";
+  "It applies to later creates only. Existing objects stay, even above the new limit. The quota replaces all four " +
+  "defaults of the cluster.";
 const UNSET = (level: "tenant" | "project") =>
-  `404 if no quota is set: then the settings quota.${level}_default.* apply, where null is unlimited. The usage shows ` +
+  `404 if no quota is set. The settings quota.${level}_default.* then apply; null is unlimited. The usage shows ` +
   "the limits in force.";
 const IN_FORCE = "`limits` are the limits in force: the quota, or else the defaults of the cluster; null is unlimited.";
 
@@ -75,8 +75,8 @@ function tenantQuotaRoutes(app: App, deps: Deps): void {
     tags,
     summary: "Set the quota of a tenant",
     description:
-      "It caps the sum over the projects of the tenant, in addition to the quota of each project. An instance counts " +
-      `against both in the same commit. ${BINDS}`,
+      "The quota caps the sum over the projects of the tenant, in addition to the quota of each project. An instance " +
+      `counts against both in the same commit. ${BINDS}`,
     ...rights(deps, "QuotaSet", atTenant),
     request: { params: ofTenant, body: jsonBody(QuotaBody) },
     responses: answers(TenantQuota, "The quota"),

@@ -38,7 +38,7 @@ type Deps =
 const tags = ["Node agent"];
 type Registering = Outcome<RegistrationReply>;
 
-/** The proof in a registration that the node itself sent it: its key or its poll token. */
+/** The proof that the node itself sent a registration: the node's key or the node's poll token. */
 type Proof = {
   /** The id of the node's key that sent the registration; null without one. */
   readonly key_id: string | null;
@@ -60,15 +60,15 @@ export function registrationRoutes(app: App, deps: Deps): void {
     tags,
     summary: "Register a node",
     description:
-      "Anonymous. Creates an enrolment claim: a claim code, a poll token and a copy of the body. The answer has " +
-      "`state: pending` for every node. A claim does not change an existing node, except that a disabled one becomes " +
-      "pending; when an operator approves the code, the node gets the data of the claim. The first claim of an unknown " +
-      "server_uuid creates a pending record; an auto-approve window approves it at once. " +
-      "With the token of a live claim in X-Poll-Token, that claim is renewed and gets a new code and token. " +
-      "The node's key in Authorization, or its own token in X-Poll-Token, is proof of the node: then an approved node " +
-      "updates its record, and a node in setup its sysinfo. 403 for the key of another node. " +
-      `A server_uuid has at most ${CLAIMS_PER_NODE_MAX} live claims, and source addresses and the site are limited, ` +
-      "too: 429, with Retry-After until the first of them expires. Without proof, sysinfo is limited to " +
+      "Needs no credential. Creates an enrolment claim: a claim code, a poll token and a copy of the body. The " +
+      "answer has `state: pending` for every node. A claim makes a disabled node pending and does not change any " +
+      "other existing node. When an operator approves the code, the node gets the data of the claim. The first claim " +
+      "of an unknown server_uuid creates a pending record; an open auto-approve window approves it at once. With the " +
+      "token of a live claim in X-Poll-Token, the claim is renewed and gets a new code and a new token. The node's " +
+      "key in Authorization, or the node's token in X-Poll-Token, is proof of the node: an approved node then " +
+      "updates its record, and a node in setup its sysinfo. 403 for the key of another node. 429 for more than " +
+      `${CLAIMS_PER_NODE_MAX} live claims of a server_uuid, and for too many of a source address or of the site; ` +
+      "Retry-After is the time until the first of them expires. Without proof, sysinfo is limited to " +
       `${CLAIM_SYSINFO_BYTES_MAX / 1_024} KiB of JSON. Unknown fields are ignored.`,
     ...open,
     middleware: [limited, ...open.middleware],
@@ -167,9 +167,10 @@ export function registrationRoutes(app: App, deps: Deps): void {
     tags,
     summary: "Wait for approval and get the key",
     description:
-      "Waits up to 30 s while the claim of the token is live. The header X-Poll-Token may hold the token instead of the " +
-      "query. The key is returned until its first use, so a lost answer can be requested again. 404 for a claim that " +
-      "ended without approval: it expired, another claim of the node was approved, or the node was disabled or removed.",
+      "Waits up to 30 s while the claim of the token is live. The header X-Poll-Token may contain the token instead " +
+      "of the query. The key is returned until its first use, so a lost answer can be requested again. 404 for a " +
+      "claim that ended without approval: it expired, another claim of the node was approved, or the node was " +
+      "disabled or removed.",
     ...openRights(deps, "AgentRegisterStatus"),
     ...refuses(404),
     request: { query: RegisterStatusQuery },
@@ -250,7 +251,7 @@ function registrationRefusal(body: z.output<typeof Registration>) {
   if (isNoIdentity(body.server_uuid)) return badRequest(NO_IDENTITY_RULE);
   const console = [body.console_listen_port ?? null, body.console_tls_spki_sha256_hex ?? null];
   if (console.filter((field) => field !== null).length === 1) {
-    return badRequest("console_listen_port and console_tls_spki_sha256_hex: give both or neither");
+    return badRequest("set both console_listen_port and console_tls_spki_sha256_hex, or neither");
   }
   return null;
 }

@@ -51,7 +51,7 @@ export function routeTableRoutes(app: App, deps: Deps): void {
     path: "/v1/route-tables",
     tags,
     summary: "Create a route table",
-    description: "It is never the main one. Associate a subnet with it to use it.",
+    description: "The new table is never the main table of its VPC. Associate a subnet with it to use it.",
     ...rights(deps, "RouteTableCreate", inVpc),
     request: { query: ofVpc, body: jsonBody(RouteTableBody) },
     responses: answersCreated(RouteTable, "The route table"),
@@ -84,13 +84,13 @@ export function routeTableRoutes(app: App, deps: Deps): void {
     ...routeTable,
     action: "RouteTableUpdate",
     summary: "Rename or describe a route table",
-    description: "The main one keeps its name.",
+    description: "The main table keeps its name.",
   });
 
   deleteRecord(app, deps, {
     ...routeTable,
     action: "RouteTableDelete",
     summary: "Delete a route table that nothing uses",
-    description: "Refused (409) for the main one, while it holds a route, and while a subnet is associated with it.",
+    description: "409 for the main table, while the table holds a route, and while a subnet is associated with it.",
   });
 }

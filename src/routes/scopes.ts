@@ -72,6 +72,6 @@ export function publicScopeFault(c: Ctx): Fault | null {
   if (scope === "") {
     return fault("bad_request", `${call} requires \`?scope=public\``, { error_code: "MissingScope" });
   }
-  const message = `${call} has only scope=public; ask the silo, the tenant or the project for its own`;
+  const message = `${call} accepts only scope=public; for another scope, use the path of its silo, tenant or project`;
   return fault("bad_request", message, { error_code: "ScopeNotImplemented" });
 }

@@ -21,8 +21,8 @@ type Deps = Writes & Pick<RouteDeps, "audit" | "limits" | "passwords" | "setting
 const tags = ["Credentials"];
 const LIMITED =
   "Per source address, 10 attempts a minute (BERTH_LOGIN_PER_MINUTE), counted before all other checks. Per " +
-  "account, 10 failed attempts a minute from all addresses (BERTH_LOGIN_ACCOUNT_PER_MINUTE), counted before the " +
-  "password check: above it, the right password gets 429, too. The same limit applies to names without an account.";
+  "account, 10 failed attempts a minute from all addresses (BERTH_LOGIN_ACCOUNT_PER_MINUTE), checked before the " +
+  "password: above this limit the correct password also gets 429. The same limit applies to names without an account.";
 
 export function sessionRoutes(app: App, deps: Deps): void {
   const limited = createMiddleware<HttpEnv>(async (c, next) => {
@@ -77,9 +77,9 @@ export function sessionRoutes(app: App, deps: Deps): void {
     tags,
     summary: "Exchange a refresh token for new tokens",
     description:
-      "Each refresh token is valid once. For a client that lost the response, the token before the last gets " +
-      "the same tokens for a minute; an older token ends the session. A session ends a day after its last refresh, and at " +
-      "the latest `session.lifetime_secs` (7 days) after the login. After that, the response is 401.",
+      "Each refresh token is valid once. For a client that lost the response, the previous refresh token still gets " +
+      "the same tokens for a minute; an older token ends the session. A session ends a day after its last refresh, " +
+      "and at the latest `session.lifetime_secs` (7 days) after the login. After that, the response is 401.",
     ...openRights(deps, "Refresh"),
     request: { body: jsonBody(RefreshBody) },
     responses: answers(Tokens, "The next tokens"),
@@ -181,7 +181,8 @@ async function tokensOf({ tokens }: Deps, { tenant_id }: WhoseSession, session: 
 }
 
 /**
- * Returns 401 for a deleted user or session, because a caller without a credential must not learn which of them it is.
+ * Returns 401 for a deleted user or session, because a caller without a credential must not learn which of the two was
+ * deleted.
  */
 function refusalOf(fault: Fault): Fault {
   return fault.kind === "not_found" || fault.kind === "conflict" ? UNAUTHENTICATED : fault;

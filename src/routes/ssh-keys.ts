@@ -25,7 +25,7 @@ const params = z.object({ key_id: Uuid });
 const atKey = atScoped("ssh_key", "key_id");
 const ABOUT =
   "One line in the format of OpenSSH: Ed25519, ECDSA on the NIST curves, RSA with at least 2,048 bits, or a " +
-  "security key. The comment is kept. 400 for options before the type.";
+  "security key. The comment is kept. 400 if options precede the type.";
 
 const sshKey = {
   kind: "ssh-key",

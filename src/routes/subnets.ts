@@ -55,7 +55,7 @@ export function subnetRoutes(app: App, deps: Deps): void {
     tags,
     summary: "Create a subnet",
     description:
-      "It needs at least one block. Each block must be inside the VPC's block of its family and overlap no " +
+      "The subnet needs at least one block. Each block must be inside the VPC's block of its family and overlap no " +
       "other subnet. The subnet starts with the main route table of the VPC.",
     ...rights(deps, "SubnetCreate", inVpc),
     request: { query: ofVpc, body: jsonBody(SubnetBody) },

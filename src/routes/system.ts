@@ -24,8 +24,8 @@ export type SystemDeps = Access & {
 };
 
 /**
- * Headers that proxies add. They show that a request came through a local proxy that is not in BERTH_TRUSTED_PROXIES,
- * although its address is a loopback address.
+ * Headers that proxies add. A request from a loopback address with one of them came through a local proxy that is not
+ * in BERTH_TRUSTED_PROXIES.
  */
 const PROXY_HEADERS = ["x-forwarded-for", "forwarded", "x-real-ip", "via"];
 const NOT_READY = fault("unavailable", "the database does not answer", { retry_after_s: 1 });

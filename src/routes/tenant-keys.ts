@@ -40,8 +40,9 @@ export function tenantKeyRoutes(app: App, deps: Deps): void {
     path,
     tags,
     summary: "Create an API key that acts in a tenant",
-    description: "Only this response holds the secret. A request with the same Idempotency-Key gets it again for 24 " +
-      "hours. A key that expires creates keys that expire no later: a later `expires_at` is 400, and the default is " +
+    description:
+      "Only this response contains the secret. For 24 hours, a request with the same Idempotency-Key gets it again. " +
+      "A key that expires creates keys that expire no later: a later `expires_at` is 400, and the default is " +
       "its own expiry.",
     ...rights(deps, "TenantKeyCreate", atTenant),
     request: { params, body: jsonBody(TenantKeyBody) },

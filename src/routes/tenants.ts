@@ -16,8 +16,9 @@ type Deps = Writes;
 const tags = ["Tenancy"];
 const ofSilo = z.object({ silo_id: Uuid });
 const OF_SILO =
-  "A silo is one customer, and its tenants are the departments of the customer. A member of a tenant acts only in that " +
-  "tenant; the capability silo-admin adds all tenants of the silo and the objects that the silo shares.";
+  "A silo is one customer, and its tenants are the departments of the customer. A member of a tenant acts only in " +
+  "that tenant. A member with the capability silo-admin also acts in all tenants of the silo and on the objects that " +
+  "it shares.";
 
 const tenant = {
   kind: "tenant",

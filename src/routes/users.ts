@@ -7,11 +7,11 @@ import { findUser, listUsers } from "../../actors/user/reads.ts";
 import { callerOf } from "../auth/authorize.ts";
 import { page, PageQuery, Uuid } from "../contract/common.ts";
 import { CAPABILITIES } from "../contract/enums.ts";
-import { badRequest, isFault, NOT_FOUND } from "../contract/fault.ts";
+import { isFault, NOT_FOUND } from "../contract/fault.ts";
 import { PasswordBody, User, UserBody } from "../contract/identity.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { resultsPage, rowsToFetch } from "../http/page.ts";
-import { decodePageToken } from "../lib/ids/page-token.ts";
+import { decodePageToken, FOREIGN_PAGE_TOKEN } from "../lib/ids/page-token.ts";
 import { answers, answersCreated, answersNothing, jsonBody, refuses, rights } from "./answer.ts";
 import type { App, Ctx, RouteDeps, Writes } from "./deps.ts";
 import { outlivesCaller } from "../services/new-key.ts";
@@ -23,7 +23,8 @@ const path = "/v1/system/users/{user_id}";
 const params = z.object({ user_id: Uuid });
 const ofCapability = params.extend({ capability: z.enum(CAPABILITIES) });
 const NO_MORE_THAN_ITSELF =
-  "403 for a caller that is not root and grants a right that it lacks: by a capability, a tenant or a password.";
+  "403 if a caller that is not root grants a capability or a tenant that it lacks, or sets the password of a user " +
+  "with more rights.";
 const NOT_BY_AN_EXPIRING_KEY = "403 for a key that expires: a password does not expire.";
 
 export function userRoutes(app: App, deps: Deps): void {
@@ -39,7 +40,7 @@ export function userRoutes(app: App, deps: Deps): void {
   app.openapi(listRoute, async (c) => {
     const { limit, page_token } = c.req.valid("query");
     const after = page_token === undefined ? undefined : Cursor.safeParse(decodePageToken(page_token));
-    if (after?.success === false) return faultResponse(c, badRequest("page_token: is not one of this list"));
+    if (after?.success === false) return faultResponse(c, FOREIGN_PAGE_TOKEN);
     const rows = await listUsers(deps.kysely, { after: after?.data, rows: rowsToFetch(limit) });
     const cursorOf = ({ created_at, id }: User) => ({ created_at, id });
     const result = resultsPage({ rows, limit, view: (row) => row, cursorOf, narrow: "limit=" });
@@ -102,8 +103,7 @@ export function userRoutes(app: App, deps: Deps): void {
     path,
     tags,
     summary: "Delete a user that owns no API key, and its sessions",
-    description:
-      "The next token of a user of an issuer creates the user again. The root operator cannot be deleted (409).",
+    description: "A user of an issuer is created again by its next token. The root operator cannot be deleted (409).",
     ...rights(deps, "UserDelete"),
     request: { params },
     responses: answersNothing("Deleted"),

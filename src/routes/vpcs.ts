@@ -50,7 +50,7 @@ export function vpcRoutes(app: App, deps: Deps): void {
     path: "/v1/vpcs",
     tags,
     summary: "Create a VPC and its route table named main",
-    description: "It needs at least one block. The server chooses the VNI. Blocks of different VPCs may overlap.",
+    description: "The VPC needs at least one block. The server chooses the VNI. Blocks of different VPCs may overlap.",
     ...rights(deps, "VpcCreate", inProject),
     request: { query: ofProject, body: jsonBody(VpcBody) },
     responses: answersCreated(Vpc, "The VPC"),

@@ -68,8 +68,8 @@ export async function admittedBy(kysely: Kysely<Database>, sysinfo: unknown): Pr
 }
 
 /**
- * Returns whether the allowlist admits a machine. An empty list admits all. `serials` are its serial numbers as far as
- * known: from its inventory, or decoded from its GUID.
+ * Returns whether the allowlist admits a machine. An empty list admits all. `serials` are the known serial numbers of
+ * the machine: from its inventory, or decoded from its GUID.
  */
 export function allowed(
   allowlist: BootPolicy["allowlist"],

@@ -1,6 +1,6 @@
-// Creates an API key for the caller or for a tenant. No credential can create a key with more permissions than its own,
-// and no key can create a key that expires later than itself (docs/reliability.md, S-48). A session may create a key
-// without an expiry, because the user can renew the session anyway.
+// Creates an API key for the caller or for a tenant. A credential cannot create a key with more permissions than its
+// own, and a key cannot create a key that expires later (docs/reliability.md, S-48). A session may create a key without
+// an expiry, because the user can renew the session anyway.
 import { callerOf } from "../auth/authorize.ts";
 import type { ApiKeyCreated } from "../contract/api-key.ts";
 import { type KeyScope, TENANT_KEY_SCOPES } from "../contract/enums.ts";

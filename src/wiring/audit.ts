@@ -21,7 +21,8 @@ export function createAudit(db: Db, newId: () => string): RouteDeps["audit"] {
         ...byCaller(c),
         action: "cn_approve",
         resource: null,
-        // Counted separately per prefix. APPROVE_FAILURES_PER_HOUR limits the attempts of the whole site.
+        // Failed approvals are counted separately per prefix. APPROVE_FAILURES_PER_HOUR limits the failures of the
+        // whole site.
         apart: prefix,
         outcome: { kind: "client_error", code: "NotFound", message: "Not Found" },
         payload: { code_prefix: prefix },
