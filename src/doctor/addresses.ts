@@ -57,7 +57,7 @@ export const ADDRESS_CHECKS: readonly Check[] = [
   ),
   invariant(
     "INV-7",
-    "the free and the used addresses of a pool add up to the pool",
+    "the free and the used addresses of a pool add up to its size",
     `
     select format('pool %s: %s free and %s held of %s', s.pool_id, coalesce(f.free, 0), coalesce(h.held, 0),
                   s.wanted) as what
@@ -72,7 +72,7 @@ export const ADDRESS_CHECKS: readonly Check[] = [
   ),
   invariant(
     "INV-7",
-    "each public address is recorded for its one holder",
+    "each public address is recorded with its holder",
     `
     select format('%s of %s', host(h.address), h.holder) as what from (${HELD}) h
       left join public_address a on a.address = h.address

@@ -7,7 +7,7 @@ import { type Check, invariant } from "./check.ts";
 export const AUDIT_CHECKS: readonly Check[] = [
   invariant(
     "INV-17",
-    "each audited transition before the chain's position has its event",
+    "each audited transition before the chain's saved position has an audit event",
     `
     select format('%s of %s %s (transition %s)', t.event, t.actor_kind, t.actor_id, t.id) as what
       from transition t, audit_head h
@@ -32,7 +32,7 @@ export const AUDIT_CHECKS: readonly Check[] = [
   ),
   invariant(
     "INV-17",
-    "the hash of the last audit event equals the head's",
+    "the head of the audit chain has the hash of the last event",
     `
     select format('event %s', h.seq) as what from audit_head h left join audit_event e on e.seq = h.seq
      where h.seq >= 0 and e.hash is distinct from h.hash`,

@@ -88,8 +88,7 @@ export const CONDITIONS: readonly Check[] = [
               from transition t, audit_head h
              where t.audit is not null and t.at < berth_now() - ${OVERDUE} and (t.xid, t.id) > (h.last_xid, h.last_id)
                and not exists (select from audit_event e where e.transition_id = t.id) order by t.xid, t.id`,
-    fix:
-      "look in pg_stat_activity for a long write transaction: one in any database of the server delays the audit chain",
+    fix: "look in pg_stat_activity for a long write transaction in any database: it delays the audit chain",
   },
   {
     id: "secret-outside",

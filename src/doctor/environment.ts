@@ -61,7 +61,7 @@ export async function migrationsWhole(
       status: "fail",
       facts: [],
       found,
-      mend: "start a server of this build, which migrates the database; restore an edited file",
+      mend: "start a server of this build, which migrates the database; if a migration file was edited, restore it",
     });
   }
   if (later.length === 0) return result("migrations", title, { status: "ok", facts: [`up to ${newest?.name}`] });

@@ -17,7 +17,7 @@ const DOCUMENTED = PUBLISHED_STEPS.map((step) => `('${step.join("', '")}')`).joi
 export const LOG_CHECKS: readonly Check[] = [
   invariant(
     "INV-1",
-    "every change has its stored reply while replies are kept",
+    "every recent change has a stored reply",
     // Checks only recent messages, because replies are deleted after the retention period.
     `select format('%s of %s %s: message %s', event, actor_kind, actor_id, msg_id) as what from transition t
       where ${OF_ACTORS} and t.at > berth_now() - interval '${SEEN_RETENTION_HOURS / 2} hours'
@@ -55,7 +55,7 @@ export const LOG_CHECKS: readonly Check[] = [
   ),
   invariant(
     "INV-4",
-    "a message changes an actor once",
+    "a message changes an actor at most once",
     `
     select format('message %s acted on %s %s %s times', msg_id, actor_kind, actor_id, count(*)) as what
       from transition group by actor_kind, actor_id, msg_id having count(*) > 1`,

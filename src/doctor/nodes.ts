@@ -77,7 +77,7 @@ export const NODE_CHECKS: readonly Check[] = [
   ...CLAIM_CHECKS,
   invariant(
     "INV-9",
-    "after the first report of a setup its key is no longer readable",
+    "the key of a setup is no longer readable after the setup's first report",
     `
     select format('node %s, setup %s', server_uuid, setup_epoch) as what from cn
      where pending_credential is not null and (setup_progress->>'epoch')::bigint = setup_epoch`,

@@ -10,7 +10,7 @@ const CLAIM = (count: number) =>
 const SETTING_UP = "state = 'setting_up', setup_epoch";
 
 export const BROKEN: Readonly<Record<string, string>> = {
-  "every change has its stored reply while replies are kept":
+  "every recent change has a stored reply":
     "delete from seen where msg_id = (select msg_id from transition where actor_kind = 'vpc' limit 1)",
   "the transitions of each actor are numbered from 1 without a gap":
     "delete from transition where actor_kind = 'instance' and seq = 2",
@@ -20,7 +20,7 @@ export const BROKEN: Readonly<Record<string, string>> = {
     "update transition set event = 'vanish' where actor_kind = 'cn' and seq = 1",
   "a refused message had no effect": `update seen set reply = '{"fault": {}}'
     where msg_id = (select msg_id from transition where actor_kind = 'vpc' limit 1)`,
-  "a message changes an actor once": `update transition t set msg_id =
+  "a message changes an actor at most once": `update transition t set msg_id =
     (select msg_id from transition f where f.actor_id = t.actor_id and f.seq = 1 and f.actor_kind = 'cn')
     where actor_kind = 'cn' and seq = 2`,
   "each record has the state of its last transition": "update vpc set version = version + 1",
@@ -33,8 +33,8 @@ export const BROKEN: Readonly<Record<string, string>> = {
   "no address is both free and in use": `insert into pool_range
     select p.id, g.public_address - p.base, g.public_address - p.base
       from nat_gateway g join pool p on p.id = 'public:' || g.family`,
-  "the free and the used addresses of a pool add up to the pool": "delete from pool_range where pool_id = 'public:v4'",
-  "each public address is recorded for its one holder": "delete from public_address",
+  "the free and the used addresses of a pool add up to its size": "delete from pool_range where pool_id = 'public:v4'",
+  "each public address is recorded with its holder": "delete from public_address",
   "no two VPCs have the same VNI": `alter table vpc drop constraint vpc_vni; insert into vpc
     select (jsonb_populate_record(v, jsonb_build_object('id', gen_random_uuid(), 'name', 'twin'))).* from vpc v`,
   "a node's counted use equals the sum over its instances": "update cn_usage set ram_mb = ram_mb + 1",
@@ -57,7 +57,7 @@ export const BROKEN: Readonly<Record<string, string>> = {
   "a node has at most 4 live enrolment claims": CLAIM(5),
   "the counters of claims and unproven nodes are correct":
     "insert into budget (name, remaining) values ('claims', 19999)",
-  "after the first report of a setup its key is no longer readable":
+  "the key of a setup is no longer readable after the setup's first report":
     `update cn set ${SETTING_UP} = 7, pending_credential = 'sealed',
       setup_progress = '{"epoch": 7}' where server_uuid = ${NODE}`,
   "no setup is still in progress 60 s after its deadline":
@@ -98,11 +98,12 @@ export const BROKEN: Readonly<Record<string, string>> = {
   "a floating IP is attached to an existing NIC, or its release is in progress":
     `update floating_ip set attached_to = gen_random_uuid(), attached_instance_id = gen_random_uuid(),
       hosted_cn = gen_random_uuid()`,
-  "each audited transition before the chain's position has its event": "delete from audit_event where seq = 3",
+  "each audited transition before the chain's saved position has an audit event":
+    "delete from audit_event where seq = 3",
   "each audit event belongs to an audited transition":
     "update transition set audit = null where id = (select transition_id from audit_event where seq = 3)",
   "the audit events are numbered from 0 to the head without a gap": "delete from audit_event where seq = 3",
-  "the hash of the last audit event equals the head's": "update audit_head set hash = repeat('e', 64)",
+  "the head of the audit chain has the hash of the last event": "update audit_head set hash = repeat('e', 64)",
 
   "no operation is stuck": "update saga set state = 'stuck', done_at = null, stuck_reason = 'the undo failed'",
   "no operation is overdue":
