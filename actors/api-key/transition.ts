@@ -68,10 +68,7 @@ function resource(id: string): string {
   return `ApiKey::"${id}"`;
 }
 
-/**
- * Returns the view without the secret. `last_used_at` is null here: it is in another table, which the queries of lists
- * join.
- */
+/** Returns the view without the secret. `last_used_at` is null here; lists read it from another table. */
 export function apiKeyView(s: ApiKeyState): ApiKeyView {
   return {
     id: s.id,
@@ -94,7 +91,7 @@ export const apiKey: Behavior<ApiKeyState, ApiKeyMessage> = {
   deadline: () => null,
   view: apiKeyView,
   constraints: {
-    api_key_user_id_fkey: conflict("the user was deleted, or has a new API key; try again"),
-    api_key_tenant_id_fkey: conflict("the tenant was deleted, or has a new API key; try again"),
+    api_key_user_id_fkey: conflict("the user was deleted or got an API key at the same time; try again"),
+    api_key_tenant_id_fkey: conflict("the tenant was deleted or got an API key at the same time; try again"),
   },
 };

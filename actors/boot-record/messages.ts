@@ -9,7 +9,7 @@ export type Declared = {
   readonly aggregate?: Aggregate;
 };
 
-/** The admin network as a record stores it; null when the policy has none. */
+/** The admin network as a record stores it; null if the policy has no admin network. */
 export type Segment = {
   readonly prefix_len: number;
   readonly gateway: string | null;

@@ -97,7 +97,7 @@ function admit(s: On<"discovered">, m: Msg<"admit">, now: Date): Out<BootRecordS
   );
 }
 
-/** Turns rescue on or off. The booter serves a record only at its address, so a record without one gets an address. */
+/** Turns rescue on or off. The booter serves a record only at its address, so a record without an address gets one. */
 function rescue(s: BootRecordState, m: Msg<"rescue">, now: Date): Out<BootRecordState> {
   const note = audit(m.on ? "boot_record_rescue" : "boot_record_rescue_clear", resource(s), { mac: s.mac });
   if (m.on && s.address === null) {
@@ -180,7 +180,9 @@ const NO_ADMIN_NETWORK = conflict("no admin_network is configured in the boot po
 const NO_ADDRESS = fault("conflict", "every address of the admin network is reserved", {
   error_code: "PoolExhausted",
 });
-const NO_IMAGE = conflict("the boot policy names no enrollment_pi and no image is assigned to the boot record");
+const NO_IMAGE = conflict(
+  "the boot record has no image: no operator assigned one, and the boot policy names no enrollment_pi",
+);
 
 function discovered(
   m: { readonly mac: string; readonly by: string; readonly declared: Declared },

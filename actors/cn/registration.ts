@@ -138,7 +138,7 @@ function refreshed(next: CnState, m: Msg<"refresh">, now: Date): Out<CnState> {
   );
 }
 
-/** Keeps the record's token, or takes the registration's when the record has none. */
+/** Returns the token of the record, or of the registration if the record has no token. */
 function tokenOf(s: CnState, m: Msg<"refresh">) {
   const { registration_id, poll_token_sha256 } = s.poll_token_sha256 === null ? m : s;
   return { registration_id, poll_token_sha256 };

@@ -22,7 +22,7 @@ type CnBase = {
   readonly macs: readonly string[];
   /** The serial number in its sysinfo. */
   readonly serial: string | null;
-  /** The sysinfo that an authenticated booter announced; null when none did. */
+  /** The sysinfo that an authenticated booter announced; null if no booter announced the node. */
   readonly announced_sysinfo: unknown;
   readonly announced_macs: readonly string[];
   /** Whether an anonymous registration created the record and it was never approved. */

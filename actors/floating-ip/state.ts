@@ -77,7 +77,7 @@ export function fieldsOf(s: FloatingIpFields): FloatingIpFields {
   };
 }
 
-/** Returns the state after an operation: bound to the NIC, or to none. */
+/** Returns the state after an operation: attached to the NIC, or detached. */
 export function atRest(s: FloatingIpFields, bound: Binding | null): AtRest {
   return bound === null ? { ...fieldsOf(s), state: "detached" } : { ...fieldsOf(s), state: "attached", bound };
 }

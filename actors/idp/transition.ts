@@ -39,7 +39,7 @@ export const idp = value<IdpState, IdpMessage>({
   },
 });
 
-/** Shows everything but the client secret. */
+/** Returns the view without the client secret. */
 export function idpView(row: Omit<IdpState, "state" | "client_secret">): Idp {
   const { tenant_id, issuer_url, client_id, audience } = row;
   return { tenant_id, issuer_url, client_id, audience, created_at: toRfc3339(row.created_at) };

@@ -32,7 +32,7 @@ export type InstanceMessage =
       /** The NICs, the primary one first. */
       readonly nics: readonly NicPlan[];
       readonly boot_disk: { readonly id: string; readonly size_bytes: number };
-      /** The nodes to try, in order. The first with room gets the instance. */
+      /** The nodes to try, in order. The first node with room gets the instance. */
       readonly candidates: readonly string[];
       readonly quota_defaults: QuotaDefaults;
     }
@@ -75,12 +75,12 @@ export type InstanceMessage =
   | { readonly type: "disk_applied"; readonly disk_id: string; readonly size_bytes: number }
   /**
    * The node reports the instance. `made_at` is the node's own time in RFC 3339, or null. `status_id` is the id of the
-   * status report that contains the message, or null. A status report counts only while it is the node's newest.
+   * status report that lists the instance, or null. A status report counts only while it is the node's newest.
    */
   | ({ readonly type: "reported"; readonly vm_state: string } & FromStatus)
   /** A report of its node did not list the instance. */
   | ({ readonly type: "missed" } & FromStatus)
-  /** A floating IP was attached to one of its NICs, or detached. */
+  /** A floating IP was attached to a NIC of the instance. */
   | {
     readonly type: "floating_ip_bound";
     readonly floating_ip_id: string;

@@ -6,7 +6,7 @@ import { withActor } from "../engine/effects.ts";
 import type { Json, With } from "../engine/types.ts";
 import type { InstanceState } from "./state.ts";
 
-/** The kinds of operations. While one is in flight, no other can start. */
+/** The kinds of operations. An instance has at most one operation in flight. */
 export type OperationKind = "create" | "start" | "stop" | "restart" | "retry" | "delete";
 
 export const INSTANCE_CREATE = {

@@ -97,7 +97,7 @@ export function release(s: InstanceState, { operation_id }: Msg<"release">): Out
 function released(s: InstanceState, forced: string | null): Part<InstanceState>[] {
   const gone = { type: "instance_gone", instance_id: s.id, forced };
   return [
-    // An attach changes the instance's row, too, so an attach and this removal cannot both commit.
+    // An attach changes the instance's row, too, so one of the two commits first and the other sees its result.
     ...giveBackAll(s),
     ...s.floating_ip_ids.map((id) => withActor({ kind: "floating-ip", id }, gone)),
   ];

@@ -13,7 +13,7 @@ import type { InstanceState, NicRow } from "./state.ts";
 const MIB_BYTES = 1_048_576;
 
 const overQuota = (of: "project" | "tenant") =>
-  fault("conflict", `the quota of the ${of} does not allow it: <WHAT>`, { error_code: "QuotaExceeded" });
+  fault("conflict", `the quota of the ${of} would be exceeded: <WHAT>`, { error_code: "QuotaExceeded" });
 
 export type Amounts = {
   readonly cpu: number;
@@ -39,7 +39,10 @@ export function takeQuota(of: QuotaOf, amounts: Amounts, defaults: QuotaDefaults
   ];
 }
 
-/** The locks of both quotas. The tenant's lock keeps creates in two of its projects from using the same share. */
+/**
+ * The locks of both quotas. Because of the tenant's lock, creates in two of its projects cannot both use the last of
+ * the quota.
+ */
 function quotaLocks({ tenant_id, project_id }: QuotaOf): Condition[] {
   return [lock(lockKey("project", project_id)), lock(lockKey("quota", tenant_id))];
 }

@@ -1,5 +1,5 @@
 // The states of an instance (docs/instances.md, "States"). Between two states, one operation is in flight. The cells
-// are in the files beside this one.
+// are in the other files of this folder.
 import { conflict, NOT_FOUND } from "../../src/contract/fault.ts";
 import { runTable, type Table } from "../engine/table.ts";
 import type { Behavior } from "../engine/types.ts";

@@ -40,7 +40,7 @@ export type Work = {
   readonly tombstones: readonly Job[];
   /** Jobs that the node claimed but does not list as running, oldest first. Empty if the node sent no list. */
   readonly forgotten: readonly Job[];
-  /** The ids of the jobs that it may claim, in order. */
+  /** The ids of the jobs that the node may claim, in order. */
   readonly pending: readonly string[];
 };
 
@@ -51,7 +51,7 @@ export type NodeWork = {
   readonly busy: boolean;
 };
 
-/** Finds the state of these nodes in one statement, because most nodes that ask have no work. */
+/** Finds the state of all these nodes in one statement. Most nodes that ask have no work. */
 export async function findNodesWork(db: Db, nodes: readonly string[]): Promise<Map<string, NodeWork>> {
   const { rows } = await sql<NodeWork & { server_uuid: string }>`
     select server_uuid, state,

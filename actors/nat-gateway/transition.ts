@@ -1,5 +1,6 @@
 // A NAT gateway of a VPC. It holds one address of the fixed pool of its family from the commit that creates it to the
-// commit that deletes it. Each of the two commits also starts the operation that reports it (docs/networking.md).
+// commit that deletes it. Each of the two commits also starts an operation, which shows the change to tenants
+// (docs/networking.md).
 import type { AddressFamily } from "../../src/contract/enums.ts";
 import { conflict } from "../../src/contract/fault.ts";
 import type { NatGateway } from "../../src/contract/network.ts";

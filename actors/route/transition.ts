@@ -12,7 +12,7 @@ type Fields = VpcMember & {
   readonly route_table_id: string;
   readonly destination: string;
   readonly target: RouteTarget;
-  /** The scope of the NAT gateway that the target names, which never changes; null if there is no such gateway. */
+  /** The scope of the target's NAT gateway. It never changes. Null if the gateway does not exist. */
   readonly gateway: VpcPlace | null;
   /** The blocks of the VPC, which never change. */
   readonly plan: Blocks;

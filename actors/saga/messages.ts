@@ -20,6 +20,6 @@ export type SagaMessage =
   | { readonly type: "tick" }
   /** The commit of the step was refused. A running saga unwinds, and an unwinding saga retries the undo. */
   | { readonly type: "step_refused"; readonly step: string; readonly reason: string }
-  /** A job ended, or the event for which a wait step waits happened. */
+  /** A job ended, or the event of a wait step happened. */
   | ({ readonly type: "job_ended"; readonly job_id: string } & Ending)
   | { readonly type: "abandon" };

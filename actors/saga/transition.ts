@@ -96,7 +96,7 @@ export function sagaTable(definitions: readonly SagaDefinition<never>[]): Table<
     const step = stepsOf(s).find((each) => each.name === s.step);
     // An unknown step waits for a build that knows it.
     if (step === undefined || now < s.due_at) return { out: "ignore" };
-    if (s.job_id !== null) return unwindFrom(s, `no report within the limit of step ${s.step}`, now);
+    if (s.job_id !== null) return unwindFrom(s, `step ${s.step} got no report within its time limit`, now);
     const plan = step.do(contextOf(s, now));
     if (plan.plan === "write") return stepDone(s, plan.output, now, plan.parts);
     const early = s.early[waitId(s.id, s.step)];
@@ -182,7 +182,7 @@ export function sagaTable(definitions: readonly SagaDefinition<never>[]): Table<
     const step = stepsOf(s).find((each) => each.name === s.step);
     if (step === undefined || step.undo === null || now < s.due_at) return { out: "ignore" };
     if (s.job_id !== null) {
-      return undoFailed(s, "no report within the limit of the undo", now, [cancelJob(s.job_id, "limit passed")]);
+      return undoFailed(s, "the undo got no report within its time limit", now, [cancelJob(s.job_id, "limit passed")]);
     }
     const plan = step.undo(contextOf(s, now));
     return plan.plan === "write" ? undone(s, now, plan.parts) : waitForEnd(s, plan, now);

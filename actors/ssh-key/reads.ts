@@ -23,8 +23,8 @@ export function listPublicSshKeys(db: Db, at: IdPage): Promise<SshKey[]> {
 }
 
 /**
- * Lists the SSH keys of one scope, oldest first. Without a tenant_id, the scope of a user includes the keys that the
- * user created with keys bound to tenants.
+ * Lists the SSH keys of one scope, oldest first. Without a tenant_id, the scope of a user includes the SSH keys that
+ * the user created with an API key of a tenant.
  */
 export function listSshKeys(db: Db, scope: ScopeColumns, rows: number): Promise<SshKey[]> {
   return sshKeys.oldestFirst(db, scopeFilter(scope), rows);

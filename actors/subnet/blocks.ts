@@ -1,4 +1,4 @@
-// The blocks of a subnet: which ones it may have, and the pools of their addresses.
+// The blocks of a subnet: the rules for them, and the pools of their addresses.
 import { badRequest, conflict, type Fault, isFault } from "../../src/contract/fault.ts";
 import { POOL_OFFSET_MAX, SUBNET_ADDRESSES_KEPT } from "../../src/contract/limits.ts";
 import { type Cidr, formatIp } from "../../src/lib/net/ip-address.ts";

@@ -17,7 +17,7 @@ export async function findTenantQuota(db: Db, tenant_id: string): Promise<Tenant
   return { ...limits, used: await findTenantUsage(db, tenant_id), updated_at: toRfc3339(updated_at) };
 }
 
-/** Returns the sum over the projects of the tenant. */
+/** Returns the usage of all projects of the tenant together. */
 export async function findTenantUsage(db: Db, tenant_id: string): Promise<Usage> {
   const used = await db.selectFrom("tenant_usage").select(["cpu", "memory_bytes", "disk_bytes", "instances"])
     .where("tenant_id", "=", tenant_id).executeTakeFirst();

@@ -1,4 +1,4 @@
-// The row of a VPC, and the columns that the rows of everything in a VPC share.
+// The row of a VPC, and the columns that all records in a VPC have.
 import type { Named } from "../../src/lib/text/resource-name.ts";
 import type { RecordState } from "../record/record.ts";
 

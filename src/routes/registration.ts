@@ -212,9 +212,13 @@ const NOTHING = {
 const SYSINFO_TOO_LARGE = badRequest(
   `sysinfo: must be at most ${CLAIM_SYSINFO_BYTES_MAX / 1_024} KiB of JSON in a registration without proof of the node`,
 );
-const NOT_THIS_NODE = fault("forbidden", "the key belongs to another node than the server_uuid of this registration", {
-  error_code: "Forbidden",
-});
+const NOT_THIS_NODE = fault(
+  "forbidden",
+  "the key belongs to another node: its server_uuid is not the server_uuid of this registration",
+  {
+    error_code: "Forbidden",
+  },
+);
 
 /** Reads the proof from the credential and the X-Poll-Token. A key that is not bound to a node is no proof. */
 function proofOf(c: Ctx, server_uuid: string): Proof | Fault {

@@ -64,7 +64,7 @@ function expiryOf({ key_id, expires_at: bound }: KnownPrincipal, wanted: WantedK
   if (key_id === null || bound === null) return asked;
   if (asked === null) return bound;
   return asked <= bound ? asked : badRequest(
-    `expires_at: must be at or before ${toRfc3339(bound)}, when the key that makes this request expires`,
+    `expires_at: must be at or before ${toRfc3339(bound)}, the expiry of the key that makes this request`,
   );
 }
 

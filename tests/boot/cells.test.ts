@@ -157,7 +157,7 @@ test("an enrolment uses the record's assigned image, otherwise the policy's imag
   expect(nextOf(step(assigned, MESSAGES.enroll))).toMatchObject({ assigned_pi: "own" });
   expect(nextOf(step(assigned, without))).toMatchObject({ assigned_pi: "own" });
   expect(describeOut(step(enrolling, without))).toBe(
-    "the boot policy names no enrollment_pi and no image is assigned to the boot record",
+    "the boot record has no image: no operator assigned one, and the boot policy names no enrollment_pi",
   );
 });
 

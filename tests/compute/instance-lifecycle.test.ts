@@ -113,7 +113,7 @@ describe("an instance", () => {
   test("keeps its state if its node does not claim the job in time; a failed retry keeps the first reason", async () => {
     const { id } = await a.running();
     okOf(await a.t.call("PUT", "/v1/config/instance.create_wait_secs", { body: { value: 1 } }));
-    const late = "no report within the limit of step act";
+    const late = "step act got no report within its time limit";
     expectRefused(await post(id, "stop"), 502, "OperationFailed", `stop failed: ${late}`);
     expect(await lifecycle(id)).toEqual({ state: "running" });
     okOf(await a.t.call("DELETE", "/v1/config/instance.create_wait_secs"));

@@ -107,7 +107,12 @@ describe("a create", () => {
     const before = await a.dump();
     okOf(await a.t.call("PUT", "/v1/config/instance.create_wait_secs", { body: { value: 1 } }));
     const answer = await a.create();
-    expectRefused(answer, 502, "ProvisionFailed", "provisioning failed: no report within the limit of step provision");
+    expectRefused(
+      answer,
+      502,
+      "ProvisionFailed",
+      "provisioning failed: step provision got no report within its time limit",
+    );
     okOf(await a.t.call("DELETE", "/v1/config/instance.create_wait_secs"));
     expect(await a.left(before)).toEqual([]);
     expect(await a.node.ask()).toEqual({ job: null, tombstones: [] });
@@ -125,7 +130,7 @@ describe("a create", () => {
     expect(refused.body.message).toMatch(/^provisioning failed: .*; operation [0-9a-f-]{36} is unwinding$/);
     expect((await a.show(id)).lifecycle).toEqual({
       state: "failed",
-      reason: "no report within the limit of step provision",
+      reason: "step provision got no report within its time limit",
     });
     expect(await a.nicsOf(id)).toHaveLength(1);
     conflictWith(
@@ -321,7 +326,7 @@ describe("a create", () => {
       disk_bytes: 2 * GIB,
       instances: 1,
     });
-    const message = "the quota of the project does not allow it: cpu: limit 3, used 2, asked for 2";
+    const message = "the quota of the project would be exceeded: cpu: limit 3, used 2, asked for 2";
     expectRefused(await a.create(), 409, "QuotaExceeded", message);
     await a.destroy(id);
     expect(okOf(await a.call("GET", quota)).used).toEqual({ cpu: 0, memory_bytes: 0, disk_bytes: 0, instances: 0 });

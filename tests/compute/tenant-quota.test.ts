@@ -89,7 +89,7 @@ describe("S-48: a new project does not raise the limit", () => {
   ])("%s of the tenant limits all its projects together", async (limit, most, what) => {
     okOf(await quota({ [limit]: most }));
     const { id } = await first.running(SMALL);
-    const message = `the quota of the tenant does not allow it: ${what}`;
+    const message = `the quota of the tenant would be exceeded: ${what}`;
     expect(await refusalOf(other, SMALL)).toBe(message);
     const newest = await openComputeFixture({ t, tenant: await anotherProject(), node: first.node });
     expect(await refusalOf(newest, SMALL)).toBe(message);
@@ -107,7 +107,7 @@ describe("S-48: a new project does not raise the limit", () => {
     const { status, body } = await resize(5 * GIB);
     expect([status, body.message]).toEqual([
       409,
-      `the quota of the tenant does not allow it: disk_bytes: limit ${6 * GIB}, used ${4 * GIB}, asked for ${3 * GIB}`,
+      `the quota of the tenant would be exceeded: disk_bytes: limit ${6 * GIB}, used ${4 * GIB}, asked for ${3 * GIB}`,
     ]);
     expect((await other.disksOf(id))[0].size_bytes).toBe(2 * GIB);
     okOf(await resize(4 * GIB));
@@ -159,11 +159,11 @@ describe("the default quotas of the cluster", () => {
         instance_limit: 1,
       });
       expect(await refusalOf(first, { ...SMALL, cpu: 2 })).toBe(
-        "the quota of the project does not allow it: cpu: limit 1 (the default of the site), used 0, asked for 2",
+        "the quota of the project would be exceeded: cpu: limit 1 (the default of the site), used 0, asked for 2",
       );
       await first.running(SMALL);
       expect(await refusalOf(other, SMALL)).toBe(
-        "the quota of the tenant does not allow it: instances: limit 1 (the default of the site), used 1, asked for 1",
+        "the quota of the tenant would be exceeded: instances: limit 1 (the default of the site), used 1, asked for 1",
       );
       // A tenant's own quota replaces all default limits, not single ones.
       okOf(await quota({ instance_limit: 2 }));
@@ -188,10 +188,10 @@ describe("the default quotas of the cluster", () => {
     const [disk] = await first.disksOf(id);
     const resize = () => tenant.call("POST", `/v1/disks/${disk.id}/resize`, { body: { size_bytes: 3 * GIB } });
     okOf(await setting("project_default.disk_bytes", 2 * GIB));
-    expect((await resize()).body.message).toContain("the quota of the project does not allow it: disk_bytes");
+    expect((await resize()).body.message).toContain("the quota of the project would be exceeded: disk_bytes");
     okOf(await t.call("DELETE", "/v1/config/quota.project_default.disk_bytes"));
     okOf(await setting("tenant_default.disk_bytes", 2 * GIB));
-    expect((await resize()).body.message).toContain("the quota of the tenant does not allow it: disk_bytes");
+    expect((await resize()).body.message).toContain("the quota of the tenant would be exceeded: disk_bytes");
     okOf(await t.call("DELETE", "/v1/config/quota.tenant_default.disk_bytes"));
     okOf(await resize());
     await first.node.does("resize_disk");

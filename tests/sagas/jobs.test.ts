@@ -41,7 +41,7 @@ test("a job that is not claimed within its limit is cancelled without a tombston
   await p.main.pass();
   expect(await jobRow(s.job)).toMatchObject({ state: "cancelled", tombstone: false });
   const { state, error, steps } = await p.finish(s.id);
-  expect([state, error]).toEqual(["unwound", "no report within the limit of step work"]);
+  expect([state, error]).toEqual(["unwound", "step work got no report within its time limit"]);
   expect(steps["work"]?.["status"]).toBe("failed");
   expect(await p.left(s)).toEqual([]);
   expect(await p.claim(s.job)).toMatchObject({ ok: false, fault: { kind: "conflict" } });
@@ -181,7 +181,7 @@ describe("an undo that is a job:", () => {
         await p.advance(JOB_LIMIT_MS);
         await p.main.pass();
       },
-      "no report within the limit of the undo",
+      "the undo got no report within its time limit",
     ],
   ])("a job that %s is not repeated until an operator's retry sends another job", async (_how, fail, reason) => {
     const s = await undoing();

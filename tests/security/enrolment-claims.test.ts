@@ -282,7 +282,7 @@ describe("proof", () => {
     const body = registration(machine);
     expect(await t.call("POST", "/v1/agent/register", { key: other.api_key, body })).toMatchObject({
       status: 403,
-      body: { message: "the key belongs to another node than the server_uuid of this registration" },
+      body: { message: "the key belongs to another node: its server_uuid is not the server_uuid of this registration" },
     });
     const bad = `opsk_${"z".repeat(12)}_${"z".repeat(32)}`;
     expect((await t.call("POST", "/v1/agent/register", { key: bad, body })).status).toBe(401);

@@ -167,7 +167,7 @@ describe("a report of completion", () => {
     const refused = await report(t, run, "complete", { epoch: run.epoch });
     expect([refused.status, refused.body.message]).toEqual([
       409,
-      "the boot policy names no enrollment_pi and no image is assigned to the boot record",
+      "the boot record has no image: no operator assigned one, and the boot policy names no enrollment_pi",
     ]);
     expect(await rowOf(t, run)).toEqual(row);
     expect(await Promise.all(run.macs.map((mac) => showRecord(t, mac)))).toEqual(records);

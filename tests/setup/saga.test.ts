@@ -286,7 +286,7 @@ test("an operation whose node no longer exists ends at its own time limit", asyn
   await fixture.rest();
   expect(await operationOf(c)).toMatchObject({
     state: "unwound",
-    error: "no report within the limit of step reported",
+    error: "step reported got no report within its time limit",
     steps: { approved: { status: "undone" }, reported: { status: "failed" } },
   });
 });

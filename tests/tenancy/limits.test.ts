@@ -134,7 +134,7 @@ describe("S-48: the expiry of a key", () => {
         const before = okOf(await t.call("GET", "/v1/auth/api-keys", { key })).length;
         for (const ms of [1, HOUR_MS, 100 * 365 * 24 * HOUR_MS]) {
           const { status, body } = await make({ expires_at: new Date(Date.parse(ends) + ms).toISOString() });
-          const message = `expires_at: must be at or before ${ends}, when the key that makes this request expires`;
+          const message = `expires_at: must be at or before ${ends}, the expiry of the key that makes this request`;
           expect([what, path, status, body.message]).toEqual([what, path, 400, message]);
         }
         expect(okOf(await t.call("GET", "/v1/auth/api-keys", { key }))).toHaveLength(before);
