@@ -7,7 +7,7 @@ import process from "node:process";
  * The longest log line. A longer line is replaced by a note that does not contain its text (docs/reliability.md, S-19).
  */
 const LINE_BYTES_MAX = 16_384;
-/** Characters that JSON does not escape and that terminals or editors act on. */
+/** Characters that JSON does not escape, but that control a terminal or an editor. */
 const ACTING = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
 export async function configureLogging(level: "debug" | "info" | "warning" | "error"): Promise<void> {

@@ -86,7 +86,7 @@ export function starterPermissions(env: Environment): string[] {
 }
 
 /**
- * Returns the paths of the tools that exist on this machine. Missing ones are left out, because Deno warns about them.
+ * Returns the paths of the tools that exist on this machine. Missing tools are left out, because Deno warns about them.
  */
 function toolsOf(path: string): string[] {
   const folders = path.split(":").filter((folder) => folder.startsWith("/"));

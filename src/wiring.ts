@@ -195,8 +195,8 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
   });
 
   /**
-   * Creates the user of a first token. The id is derived from the subject, so that concurrent tokens create only one
-   * user.
+   * Creates a user at the user's first token. The id is derived from the subject, so that concurrent tokens create only
+   * one user.
    */
   async function federate(user: Federated): Promise<string | null> {
     const id = mint.idFrom(JSON.stringify([user.issuer, user.tenant_id, user.subject]), "federated-user");

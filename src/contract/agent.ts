@@ -22,7 +22,7 @@ export const Registration = z.object({
 export type Registration = z.infer<typeof Registration>;
 
 /**
- * The answer to a registration: the claim code for the operator (null unless one is active), and the token for polling.
+ * The answer to a registration: the claim code for the operator (null if no code is active), and the token for polling.
  */
 export const RegistrationView = z.object({
   server_uuid: z.string(),

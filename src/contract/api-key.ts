@@ -10,7 +10,7 @@ export const ApiKeyView = z.object({
   description: z.string(),
   scope: z.enum(KEY_SCOPES),
   bound_to_cn: z.string().nullable(),
-  tenant_id: z.string().nullable().describe("The tenant that the key is bound to; null: it acts as its owner"),
+  tenant_id: z.string().nullable().describe("The tenant that the key is bound to; null: the key acts as its owner"),
   created_at: Timestamp,
   expires_at: Timestamp.nullable(),
   last_used_at: Timestamp.nullable(),
@@ -37,9 +37,11 @@ export const Whoami = z.object({
   capabilities: z.array(z.enum(CAPABILITIES)),
   tenant_id: z.string().nullable().describe("The tenant of the user or key; null for operators"),
   tenant_name: z.string().nullable(),
-  home_silo_id: z.string().nullable().describe("The silo of that tenant, whose shared images and keys it can use"),
+  home_silo_id: z.string().nullable().describe(
+    "The silo of that tenant. The caller can use the images and SSH keys that the silo shares",
+  ),
   silo_id: z.string().nullable().describe(
-    "The silo of the user's tenant, if the user has the capability silo-admin; null otherwise and for a key that is " +
+    "The silo of a user with the capability silo-admin; null for other users, and for a key that is " +
       "bound to a tenant",
   ),
   key_id: z.string().nullable(),

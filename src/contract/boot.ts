@@ -125,7 +125,7 @@ export type BootPolicy = z.infer<typeof BootPolicy>;
 /** The body as clients send it: fields of admin_network with a default are optional. */
 export type BootPolicyBody = z.input<typeof BootPolicy>;
 
-/** The declaration of one machine, from the file with which the site declares its machines. */
+/** One entry of the file in which the site declares its machines. */
 export const RosterEntry = z.strictObject({
   hostname: Hostname,
   macs: z.array(z.string().max(32)).min(1).max(MACS_PER_NODE_MAX),

@@ -25,7 +25,7 @@ export const CLAIM_FIELDS = ["hostname", "admin_ip", "serial", "macs"] as const;
 
 /** A registration that waits for approval, as it was received. */
 export const CnClaim = z.object({
-  claim_code: z.string().describe("XXX-XXX; approving the code gives the node the data of this claim"),
+  claim_code: z.string().describe("If an operator approves this code (XXX-XXX), the node gets the data of the claim"),
   claim_code_expires_at: Timestamp,
   hostname: z.string(),
   admin_ip: z.string().nullable(),
@@ -56,7 +56,7 @@ export const CnView = z.object({
   disk_layout: z.unknown().nullable().describe("The accepted approve-setup body, or null"),
   conflict: CnConflict.nullable().describe("A refused announce of another machine with this identity"),
   claims: z.array(CnClaim).describe(
-    "Registrations that wait for approval, the newest last. Operators only: booters get []",
+    "Registrations that wait for approval, the newest last. Only operators see them; booters get []",
   ),
   identity_conflict: z.boolean().describe(
     "True if a claim differs from the record; check the claim before you approve it",

@@ -7,7 +7,7 @@ import { CHECK_STATUSES, DIAGNOSES } from "./enums.ts";
 export const CheckResult = z.object({
   id: z.string().describe("INV-1 to INV-20 for an invariant, a name for other conditions"),
   title: z.string().describe("The statement that holds when the check finds nothing"),
-  status: z.enum(CHECK_STATUSES).describe("skip: it was not or cannot be checked; `facts` has the reason"),
+  status: z.enum(CHECK_STATUSES).describe("skip means that the check did not run; `facts` has the reason"),
   found: z.array(z.string()).describe("The first problems"),
   more: z.boolean().describe("True when there are more problems than `found` lists"),
   facts: z.array(z.string()).describe("Useful observations of the check"),

@@ -10,7 +10,7 @@ export const ERROR_CODES = {
   MissingScope: { status: 400, when: "a required selector is missing" },
   ScopeNotAccepted: { status: 400, when: "the call does not take this selector" },
   ScopeNotImplemented: { status: 400, when: "images or SSH keys were requested for a scope other than public" },
-  InvalidRequest: { status: 400, when: "a filter with two parts has only one" },
+  InvalidRequest: { status: 400, when: "only one of two filters that belong together was sent" },
   ScanLimitExceeded: { status: 400, when: "the list has too many rows for one answer" },
   SubnetNotExternal: { status: 400, when: "a public address was requested from a network that is not external" },
   RootIsRoot: { status: 400, when: "the capabilities of the root operator cannot be changed" },

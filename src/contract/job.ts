@@ -32,7 +32,9 @@ export const Job = z.object({
   lease_until: Timestamp.nullable().describe(
     "The job fails at this time unless a heartbeat of its node renews the lease first",
   ),
-  tombstone: z.boolean().describe("The job was cancelled; its node must still undo what it did and confirm that"),
+  tombstone: z.boolean().describe(
+    "The job was cancelled or its lease expired; its node must still undo what it did and confirm that",
+  ),
   progress: JobProgress.nullable(),
 });
 export type Job = z.infer<typeof Job>;
@@ -55,8 +57,8 @@ export type ClaimBody = z.input<typeof ClaimBody>;
 export const ClaimView = z.object({
   job: Job.nullable(),
   tombstones: z.array(Job).describe(
-    `Cancelled jobs. Before any other work, the node undoes what it did for each and confirms that. At most the oldest ` +
-      `${TOMBSTONES_PER_CLAIM}; while there are more, \`job\` is null`,
+    `Cancelled and expired jobs. Before any other work, the node undoes what it did for each and confirms that. At ` +
+      `most the oldest ${TOMBSTONES_PER_CLAIM}; while there are more, \`job\` is null`,
   ),
 });
 export type ClaimView = z.infer<typeof ClaimView>;

@@ -15,7 +15,7 @@ export const CLAIM_QUOTAS = { site_max: CLAIMS_PER_SITE_MAX, source_max: CLAIMS_
 export const UNPROVEN_NODES_MAX = 5_000;
 /** Bytes of sysinfo, as JSON, in a registration without proof: twice the inventory of a large machine. */
 export const CLAIM_SYSINFO_BYTES_MAX = 65_536;
-/** Rows on a page of nodes with sysinfo, because one sysinfo can have 1 MiB. */
+/** Rows on a page of nodes with sysinfo. The limit is low because one sysinfo can have 1 MiB. */
 export const CN_SYSINFO_PAGE_ROWS_MAX = 50;
 /** Characters of a claim code, in Crockford base32. */
 export const CLAIM_CODE_CHARS = 6;
@@ -81,7 +81,7 @@ export const RESERVOIR_ENABLED_DEFAULT = true;
 export const RESERVOIR_PERCENT_DEFAULT = 0.80;
 /** Seconds for which finished operations are kept: 30 days. */
 export const SAGA_RETENTION_S_DEFAULT = 2_592_000;
-/** Nesting depth and elements of a JSON body, which bound the cost of parsing (docs/reliability.md, S-28). */
+/** Nesting depth and elements of a JSON body. They limit the cost of parsing (docs/reliability.md, S-28). */
 export const JSON_DEPTH_MAX = 64;
 export const JSON_ELEMENTS_MAX = 10_000;
 /** Limits of one connection against slow or large requests (docs/reliability.md, S-36). */
@@ -226,7 +226,7 @@ export const TSC_OFFSET_NS_MAX = 100_000_000;
 /** The name of the pool for instances' disks, and the most entries of each list in an explain request. */
 export const INSTANCE_POOL = "zones";
 export const EXPLAIN_LIST_MAX = 1_000;
-/** The interval in which an agent requests work, and the longest wait of one such request. */
+/** The interval in which an agent requests work, and the longest wait of one request. */
 export const AGENT_JOB_POLL_MS = 5_000;
 export const CLAIM_WAIT_S_MAX = 30;
 /** Bytes of unused images that a node keeps. */

@@ -22,7 +22,7 @@ const owned = { id: z.string(), tenant_id: z.string(), project_id: z.string() };
 const ofVpc = { ...owned, vpc_id: z.string(), vpc: z.string() };
 const text = { name: z.string(), description: z.string() };
 
-/** A private network of a tenant. A block is null if the VPC has none of that family. */
+/** A private network of a tenant. A block is null if the VPC has no block of its family. */
 export const Vpc = z.object({
   ...owned,
   project: z.string(),

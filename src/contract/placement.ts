@@ -65,7 +65,9 @@ export const ExplainReport = z.object({
   chosen: z.string().nullable().describe("The node that is tried first, or null when every node is rejected"),
   reject_counts: z.record(z.string(), z.number().int()).describe("Nodes that each filter rejected"),
   generated_at: Timestamp,
-  per_cn: z.array(NodeReport).describe("Approved nodes: accepted ones first, best first, then by UUID"),
+  per_cn: z.array(NodeReport).describe(
+    "Approved nodes. Accepted nodes come first, the best first; equal nodes are ordered by UUID",
+  ),
 });
 export type ExplainReport = z.infer<typeof ExplainReport>;
 
@@ -78,7 +80,7 @@ export type PlacementExplanation = z.infer<typeof PlacementExplanation>;
  * `memory_bytes`.
  */
 export const ExplainBody = z.strictObject({
-  instance_id: Uuid.nullish().describe("Place this instance as of now; the other fields override its values"),
+  instance_id: Uuid.nullish().describe("Place this instance as it is now; the other fields override its values"),
   tenant_id: Uuid.nullish(),
   cpu: z.number().int().min(1).max(0xffff_ffff).nullish(),
   memory_bytes: z.number().int().min(1).max(Number.MAX_SAFE_INTEGER).nullish(),
@@ -112,8 +114,10 @@ export const DrainPreview = z.object({
   instances_on_cn: z.number().int(),
   placeable: z.array(PlaceableInstance),
   not_placeable: z.array(NotPlaceableInstance),
-  capacity_ok: z.boolean().describe("There is at least one instance, and each has a target node"),
+  capacity_ok: z.boolean().describe("True if there is at least one instance and each has a target node"),
   quorum_ok: z.boolean().describe("quorum_at_risk is empty"),
-  quorum_at_risk: z.array(z.string()).describe("Names that look like members of a quorum: move them one at a time"),
+  quorum_at_risk: z.array(z.string()).describe(
+    "Instances whose names look like members of a quorum; move them one at a time",
+  ),
 });
 export type DrainPreview = z.infer<typeof DrainPreview>;

@@ -25,7 +25,10 @@ export type SshKeyScope = z.infer<typeof SshKeyScope>;
 export type ScopeColumns<Kind extends ScopeKind = ScopeKind> = {
   readonly scope_kind: Kind;
   readonly silo_id: string | null;
-  /** In a user's scope: the tenant to which the credential that created the record was bound, or null. */
+  /**
+   * In a user's scope: the tenant of the credential that created the record. Null if the credential was not bound to a
+   * tenant.
+   */
   readonly tenant_id: string | null;
   readonly project_id: string | null;
   readonly user_id: string | null;

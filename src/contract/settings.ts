@@ -23,12 +23,12 @@ type Definition = {
 const seconds = (low: number, high: number) => z.number().int().min(low).max(high);
 const nullableUrl = z.url({ protocol: /^https?$/ }).nullable();
 
-const quotaLimit = (whose: "tenants" | "projects", of: string) => ({
+const quotaLimit = (whose: "tenant" | "project", of: string) => ({
   // Null means unlimited.
   schema: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER).nullable(),
   default: null,
   restart_required: false,
-  description: `${of} for the instances of each of the ${whose} without its own quota; null: unlimited`,
+  description: `${of} that a ${whose} without its own quota may have; null: unlimited`,
 });
 
 /**
@@ -118,7 +118,7 @@ export const SETTINGS = {
     schema: PlacementProfiles,
     default: PLACEMENT_PROFILES_DEFAULT,
     restart_required: false,
-    description: "Weights of the placement scorers, and which profile is active",
+    description: "Weights of the placement scorers by profile, and the active profile",
   },
   "placement.load_materializer.interval_secs": {
     schema: seconds(1, 86_400),
@@ -130,7 +130,7 @@ export const SETTINGS = {
     schema: z.number().int().min(1).max(1_000),
     default: 3,
     restart_required: false,
-    description: "Summaries missed before a node's load counts as unknown",
+    description: "Missed summaries after which a node's load is unknown",
   },
   "placement.load_materializer.clickhouse_url": {
     schema: nullableUrl,
@@ -150,14 +150,14 @@ export const SETTINGS = {
     restart_required: false,
     description: "Copy rounds after which a migration pauses its source, however many bytes are left",
   },
-  "quota.tenant_default.cpu_limit": quotaLimit("tenants", "vCPUs"),
-  "quota.tenant_default.memory_bytes": quotaLimit("tenants", "Bytes of memory"),
-  "quota.tenant_default.disk_bytes": quotaLimit("tenants", "Bytes of disk"),
-  "quota.tenant_default.instance_limit": quotaLimit("tenants", "Number"),
-  "quota.project_default.cpu_limit": quotaLimit("projects", "vCPUs"),
-  "quota.project_default.memory_bytes": quotaLimit("projects", "Bytes of memory"),
-  "quota.project_default.disk_bytes": quotaLimit("projects", "Bytes of disk"),
-  "quota.project_default.instance_limit": quotaLimit("projects", "Number"),
+  "quota.tenant_default.cpu_limit": quotaLimit("tenant", "vCPUs"),
+  "quota.tenant_default.memory_bytes": quotaLimit("tenant", "Bytes of memory"),
+  "quota.tenant_default.disk_bytes": quotaLimit("tenant", "Bytes of disk"),
+  "quota.tenant_default.instance_limit": quotaLimit("tenant", "Instances"),
+  "quota.project_default.cpu_limit": quotaLimit("project", "vCPUs"),
+  "quota.project_default.memory_bytes": quotaLimit("project", "Bytes of memory"),
+  "quota.project_default.disk_bytes": quotaLimit("project", "Bytes of disk"),
+  "quota.project_default.instance_limit": quotaLimit("project", "Instances"),
   "limits.caller_requests_per_minute": {
     schema: z.number().int().min(60).max(1_000_000_000),
     default: CALLER_REQUESTS_PER_MINUTE,
@@ -168,7 +168,7 @@ export const SETTINGS = {
     schema: z.number().int().min(60).max(1_000_000_000),
     default: CALLER_WRITES_PER_MINUTE,
     restart_required: false,
-    description: "Requests per minute other than GET from one caller to one server process",
+    description: "Requests per minute from one caller to one server process, without GET and HEAD",
   },
   "session.lifetime_secs": {
     schema: seconds(900, 31_536_000),

@@ -22,7 +22,7 @@ export const SetupApproval = z.strictObject({
   disk_layout: z.enum(DISK_LAYOUTS),
   disk_width: orNull(z.number().int()),
   disk_spares: orNull(z.number().int().min(0))
-    .describe("0 means no spares, unlike a missing value"),
+    .describe("0 means no spares; without a value the layout tool chooses"),
   disk_exclude: z.array(z.string().min(1).max(128)).max(1_024).nullish().transform((value) => value ?? []),
   disk_cache: z.boolean().nullish().transform((value) => value ?? true)
     .describe("Default true; false disables the L2ARC cache device"),

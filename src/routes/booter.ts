@@ -36,10 +36,10 @@ export function booterRoutes(app: App, deps: Deps): void {
     tags,
     summary: "Report a machine that requests to boot, and get its boot record",
     description:
-      "Returns the boot record and creates it if it is missing: enrolling if the policy admits the machine and an " +
-      "address is free, otherwise discovered. A service_tag entry of the allowlist matches the announced serial " +
-      "number, or the one in `client.guid` (the GUID of a Dell machine contains its service tag). The record of a " +
-      "node includes the hash of its root password, for the boot parameters.",
+      "Returns the machine's boot record. A missing record is created: in state enrolling if the policy admits the " +
+      "machine and an address is free, otherwise in state discovered. A service_tag entry of the allowlist is " +
+      "compared with the announced serial number, or with the service tag in `client.guid` (the GUID of a Dell " +
+      "machine contains it). The record of a node includes the hash of its root password, for the boot parameters.",
     ...rights(deps, "BooterSeen"),
     ...REPEATABLE,
     request: { body: jsonBody(SeenBody.extend({ mac: Mac })) },
@@ -157,8 +157,8 @@ export function booterRoutes(app: App, deps: Deps): void {
     tags,
     summary: "Report that a setup succeeded",
     description:
-      "The node's admin_ip becomes the address of the boot record of `mac`, the port that the machine booted " +
-      "from; without it, of the first port that has one.",
+      "The node's admin_ip becomes the address in the boot record of `mac`, the port that the machine booted " +
+      "from. Without `mac`, it becomes the address of the first port that has one.",
     ...rights(deps, "BooterReport"),
     request: { params: CnParam, body: jsonBody(SetupCompleteReport.extend({ mac: Mac.nullish() })) },
     responses: answers(CnView, "The node, approved; its enrolling boot records become enrolled"),

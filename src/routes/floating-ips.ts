@@ -54,9 +54,10 @@ export function floatingIpRoutes(app: App, deps: Deps): void {
     tags,
     summary: "Allocate a floating IP",
     description:
-      "Exactly one of family, network_id and pool_id selects the source. The server allocates the lowest free " +
-      "address of the source: of the first network in a pool that has one, and of a network's IPv4 block before its " +
-      "IPv6 block. 409 PoolExhausted if no address is free. The operation floating-ip-allocate records it.",
+      "Exactly one of family, network_id and pool_id selects the source. The server allocates its lowest free " +
+      "address. A pool allocates from its first network with a free address, a network from its IPv4 block before " +
+      "its IPv6 block. 409 PoolExhausted if no address is free. The operation floating-ip-allocate records the " +
+      "allocation.",
     ...rights(deps, "FloatingIpCreate", inProject),
     request: { query: ofProject, body: jsonBody(FloatingIpBody) },
     responses: answersCreated(FloatingIp, "The floating IP"),

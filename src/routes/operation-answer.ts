@@ -1,6 +1,6 @@
-// Starts operations and answers with their outcome. The request only waits: the operation continues when the caller
-// disconnects, or when its credential ends meanwhile (then the answer is 401). With `Prefer: respond-async` (RFC 7240)
-// the answer is 202 with the operation.
+// Starts operations and answers with their outcome. The request only waits: the operation continues if the caller
+// disconnects, or if the caller's credential ends (then the answer is 401). With `Prefer: respond-async` (RFC 7240) the
+// answer is 202 with the operation.
 import { z } from "zod";
 import { findOperationStatus, type OperationStatus } from "../../actors/saga/reads.ts";
 import type { Messages } from "../../actors/registry.ts";

@@ -67,7 +67,7 @@ export function placementRoutes(app: App, deps: Deps): void {
     method: "post",
     path: "/v1/system/placement/explain",
     tags,
-    summary: "Explain where an instance would be placed, and why not elsewhere",
+    summary: "Explain where an instance would be placed, and why other nodes are rejected",
     description:
       "Changes nothing. Runs every filter on every approved node. The resources of an existing instance count " +
       "as free.",

@@ -80,6 +80,6 @@ export function projectRoutes(app: App, deps: Deps): void {
     ...project,
     action: "ProjectDelete",
     summary: "Delete a project that holds nothing",
-    description: "409 while it holds anything; the message names one object that it holds.",
+    description: "409 while the project holds an object; the message names one.",
   });
 }

@@ -21,7 +21,7 @@ const ofTenant = z.object({ tenant_id: Uuid });
 const ofProject = ofTenant.extend({ project_id: Uuid });
 
 const BINDS =
-  "It applies to later creates only. Existing objects stay, even above the new limit. The quota replaces all four " +
+  "The quota applies to later creates only. Existing objects stay, even above the new limit. It replaces all four " +
   "defaults of the cluster.";
 const UNSET = (level: "tenant" | "project") =>
   `404 if no quota is set. The settings quota.${level}_default.* then apply; null is unlimited. The usage shows ` +

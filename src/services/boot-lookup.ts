@@ -88,7 +88,9 @@ function matches(entry: AllowlistEntry, mac: string, serials: readonly (string |
   }
 }
 
-/** Returns what the roster declares about the machine that boots from this MAC; empty values if it has no entry. */
+/**
+ * Returns what the roster declares about the machine that boots from this MAC; empty values if the roster has no entry.
+ */
 export function declaredOf(roster: Roster, mac: string): Declared {
   const entry = roster.find((each) => bootMacOf(each) === mac);
   if (entry === undefined) return { hostname: null, nic_tags: [] };

@@ -1,7 +1,7 @@
 // The node that makes the request.
 import type { Ctx } from "../routes/deps.ts";
 
-/** Returns the node of the caller's key. Throws when the policy admits other keys (a bug). */
+/** Returns the node of the caller's key. Throws if the key has no node, which is a bug of the policy table. */
 export function nodeOf(c: Ctx): string {
   const principal = c.get("principal");
   if (principal.kind !== "user" || principal.bound_cn === null) {

@@ -135,7 +135,7 @@ function isVisible(principal: Principal, place: RecordScope): boolean {
 }
 
 /**
- * Returns the planned NICs: the primary one first, then the others in the order of the body. Null if a subnet is not in
+ * Returns the planned NICs: the primary NIC first, then the others in the order of the body. Null if a subnet is not in
  * the project.
  */
 async function nicsOf(deps: Deps, { body, place, id }: Wanted): Promise<NicPlan[] | null> {

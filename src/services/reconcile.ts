@@ -5,7 +5,7 @@ import { MISSED_REPORTS_MAX } from "../../actors/instance/view.ts";
 import { nodeOf } from "./calling-node.ts";
 import type { Ctx, RouteDeps } from "../routes/deps.ts";
 
-/** Matches the years that ISO 8601 writes without a sign. PostgreSQL does not parse the others. */
+/** Matches the years that ISO 8601 writes without a sign. PostgreSQL does not parse other years. */
 const PLAIN_YEAR = /^[0-9]{4}-/;
 
 type Deps = Pick<RouteDeps, "kysely" | "mint" | "send">;
@@ -14,7 +14,7 @@ type Vm = { readonly state: string; readonly identity: string | null };
 export type TakenStatus = { readonly id: string; readonly made_at: string | null; readonly payload: unknown };
 
 /**
- * Sends one message for each instance whose VM differs from its record. A report that is repeated, or older than the
+ * Sends one message for each instance whose VM differs from its record. A repeated report, or a report older than the
  * last one, changes nothing.
  */
 export async function reconcile(c: Ctx, deps: Deps, { id, made_at, payload }: TakenStatus): Promise<void> {

@@ -37,7 +37,7 @@ export async function createCallerRate({ read, now_ms }: CallerRateOptions): Pro
     if (now - read_at_ms < RATES_READ_MS) return;
     read_at_ms = now;
     read().then((found) => rates = found).catch((error) => {
-      logger.warning("reading the rate limits failed; the old ones stay in force", { error: String(error) });
+      logger.warning("reading the rate limits failed; the previous limits stay in force", { error: String(error) });
     });
   }
 

@@ -1,7 +1,7 @@
 // Turns requests into messages. Each request claims a message id. A repeated request with the same Idempotency-Key gets
-// the id of the first one, and therefore the stored reply. When a request is refused with 503, its key is released, so
-// that the repeated request becomes a new message. When the outcome is unknown (the database did not answer), the key
-// stays claimed: otherwise the request could take effect twice.
+// the id of the first request, and therefore the stored reply. When a request is refused with 503, its key is released,
+// so that the repeated request becomes a new message. When the outcome is unknown (the database did not answer), the
+// key stays claimed: otherwise the request could take effect twice.
 import { type createEngine, OVERLOADED } from "../../actors/engine/engine.ts";
 import type { Outcome } from "../../actors/engine/types.ts";
 import type { Messages } from "../../actors/registry.ts";
@@ -38,7 +38,7 @@ export function createIdempotencyClaims({ db, engine, mint, newId }: ClaimPorts)
     return {
       principal: claimantOf(principal),
       method: c.req.method,
-      // Includes the query, because its selectors name the parent of the record, as paths do elsewhere.
+      // Includes the query: its selectors name the parent of the record, which other routes name in the path.
       path: c.req.path + new URL(c.req.url).search,
       key,
       body_sha256: mint.bodyDigest(await c.req.text()),

@@ -57,7 +57,7 @@ export function createLongPollsOfServer({ db: { kysely }, hints, report }: HoldP
     for (const poll of Object.values(polls)) poll.close();
   }
 
-  /** Looks up the work of nodes in batches: many nodes ask at the same time, and most have none. */
+  /** Looks up the work of nodes in batches: many nodes ask at the same time, and most of them have no work. */
   const workOf = createLookup<NodeWork>((nodes) => findNodesWork(kysely, nodes));
 
   const holdShares = {

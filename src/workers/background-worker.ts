@@ -12,7 +12,7 @@ export type BackgroundWorkerOptions = {
   readonly ports: Ports;
   /** Actor kinds that have deadlines. */
   readonly timed: readonly string[];
-  /** Returns whether this build has the saga. A saga that it does not have waits for a build that has it. */
+  /** Returns whether this build has the saga. An unknown saga waits for a build that has it. */
   readonly knowsSaga: (name: string) => boolean;
   /** Appends pending events to the audit chain. */
   readonly chain: () => Promise<unknown>;
@@ -101,15 +101,15 @@ export function createBackgroundWorker(options: BackgroundWorkerOptions) {
   }
 
   async function loop(): Promise<void> {
-    let upkept = false;
+    let maintained = false;
     let since_maintenance_ms = 0;
     while (!stopped) {
       wanted = false;
       passing = pass();
       await passing;
-      if (!upkept || since_maintenance_ms >= (options.maintenance_every_ms ?? MAINTENANCE_EVERY_MS)) {
-        await guarded("upkeep", options.maintain);
-        upkept = true;
+      if (!maintained || since_maintenance_ms >= (options.maintenance_every_ms ?? MAINTENANCE_EVERY_MS)) {
+        await guarded("maintenance", options.maintain);
+        maintained = true;
         since_maintenance_ms = 0;
       }
       await ports.sleep(GAP_MS);

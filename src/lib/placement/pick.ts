@@ -1,5 +1,5 @@
-// Ranks the nodes for an instance, best first, and gives the reasons against the rejected ones. A pure function: the
-// same snapshot and request always give the same result. The result is a proposal; the commit checks the capacity again
+// Ranks the nodes for an instance, best first, and reports why the other nodes were rejected. A pure function: the same
+// snapshot and request always give the same result. The result is a proposal; the commit checks the capacity again
 // (guard_cn_has_room).
 import type { ExplainReport, NodeReport, ScorerResult } from "../../contract/placement.ts";
 import { PLACEMENT_SCORERS } from "../../contract/enums.ts";

@@ -11,7 +11,7 @@ export function addMs(date: Date, ms: number): Date {
 }
 
 /**
- * Formats a time as RFC 3339 in UTC with milliseconds, as every timestamp in the API.
+ * Formats a time as RFC 3339 in UTC with milliseconds, like every timestamp in the API.
  * @throws RangeError if the Date is invalid or its year is outside 0000 to 9999, which RFC 3339 cannot express
  */
 export function toRfc3339(date: Date): string {
