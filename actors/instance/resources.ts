@@ -47,7 +47,7 @@ function quotaLocks({ tenant_id, project_id }: QuotaOf): Condition[] {
   return [lock(lockKey("project", project_id)), lock(lockKey("quota", tenant_id))];
 }
 
-/** A node and the owner of a new instance on it; the owner is null when the instance is already there. */
+/** A node, and the owner of a new instance on the node. The owner is null for an instance that already exists. */
 export type Host = {
   readonly server_uuid: string;
   readonly owner: { readonly tenant_id: string; readonly silo_id: string } | null;

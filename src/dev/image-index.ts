@@ -1,5 +1,5 @@
-// Serves, on loopback, an image index with one small image, and the vendor's server with the image and its checksum
-// list. `opsctl image import` reads the index, and a node fetches the image.
+// Runs two sites on loopback: an image index with one small image, and a vendor's server with the image and its
+// checksum list. `opsctl image import` reads the index, and a node fetches the image.
 import { createHash, randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { createServer } from "node:http";

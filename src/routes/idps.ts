@@ -41,7 +41,7 @@ export function idpRoutes(app: App, deps: Deps): void {
     description:
       "From now on the server accepts tokens of the issuer (RS256, ES256 or EdDSA, for the audience or the client). " +
       "The users that the tokens name are members of the tenant. The first token makes the server read the OpenID " +
-      "discovery of the issuer, without redirects, from a public address or one in the setting " +
+      "discovery of the issuer, without redirects, from a public address or from a network in the setting " +
       "`fetch.allowed_private`. 400 if the host of `issuer_url` is a private address.",
     ...rights(deps, "TenantIdpSet", atTenant),
     request: { params, body: jsonBody(IdpBody) },

@@ -1,6 +1,6 @@
-// Limits the request rate of authenticated callers. The buckets are local to the process, so that no request needs a
-// database statement for them; with n processes a caller can reach n times the rate. The two rates are settings, which
-// are read again in the background.
+// Limits the request rate of authenticated callers. The buckets are local to the process, so no request needs a
+// database statement for them. With n processes a caller can reach n times the rate. The two rates are settings and are
+// read again in the background.
 import { getLogger } from "@logtape/logtape";
 import { type Caller, shareOf } from "../auth/caller.ts";
 import type { KnownPrincipal } from "../auth/principal.ts";

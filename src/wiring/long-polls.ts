@@ -1,4 +1,5 @@
-// The long polls of the server. A commit sends a hint that names the kinds it changed; their polls then check at once.
+// The long polls of the server. A commit sends a hint that names the kinds it changed. The polls of these kinds then
+// check at once.
 import { findRegistered, type Registered } from "../../actors/cn/reads.ts";
 import { findNodesWithWork, findNodesWork, type NodeWork } from "../../actors/job/reads.ts";
 import { findDecided, findEnded } from "../../actors/saga/reads.ts";
