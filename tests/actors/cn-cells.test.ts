@@ -270,7 +270,7 @@ describe("a claim", () => {
     expect(going(IN["disabled"] ?? null, MESSAGES.claimed).next).toEqual({ ...IN["disabled"], state: "pending" });
   });
 
-  test("that ends as the last one removes an unproven record, and returns any other record to disabled", () => {
+  test("that was the node's last one removes an unproven record when it ends, and sets any other record to disabled", () => {
     expect(going(UNPROVEN, MESSAGES.last_claim_ended).next).toBeNull();
     expect(going(PENDING, MESSAGES.last_claim_ended).next).toMatchObject({ ...PENDING, state: "disabled" });
   });
@@ -405,7 +405,7 @@ test("remove takes the node's exclusive lock, checks three guards in order, and 
   expect(parts).toContainEqual({ part: "with", to: { kind: "api-key", id: OLD_KEY }, message: { type: "revoke" } });
 });
 
-test("key_used of another key is ignored; of the node's key it erases the pending credential once", () => {
+test("key_used of another key is ignored; key_used of the node's key erases the pending credential once", () => {
   const approved = IN["approved"] ?? null;
   expect(step(approved, { type: "key_used", key_id: KEY.id })).toEqual({ out: "ignore" });
   const { next } = going(approved, MESSAGES.key_used);

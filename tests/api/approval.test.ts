@@ -10,7 +10,7 @@ afterAll(() => t.close());
 
 const REQUEST_ID = "7f1c2a34-5b6d-4e8f-9a0b-1c2d3e4f5a6b";
 const sameId = { headers: { "x-request-id": REQUEST_ID } };
-/** Returns every part of an answer that could differ from another answer. */
+/** Returns the status, headers and text of an answer, to compare it with another answer. */
 const seen = ({ status, headers, text }: Answer) => ({ status, text, headers: [...headers].sort() });
 
 test("approval returns the node with the id of its key, without the key, and sets approved_at", async () => {

@@ -18,7 +18,7 @@ const verify = async (query = "") => (await t.call("GET", `/v1/audit/verify${que
 const headSeq = async (): Promise<number> => (await list("limit=1")).head?.seq ?? -1;
 /**
  * Returns the audit events that `act` adds: those between two marker events, which are added before and after it. Waits
- * until both markers are in the chain, since a long transaction anywhere in the cluster delays it.
+ * until both markers are in the chain: a long transaction anywhere in the cluster delays the chain.
  */
 async function added(act: () => Promise<unknown>): Promise<Event[]> {
   const from = await mark();
@@ -163,7 +163,7 @@ test("reads, invalid requests and repeated requests add no event", async () => {
   expect(events).toEqual([]);
 });
 
-test("a denied request is recorded with the caller's key and the action; one without a credential is not recorded", async () => {
+test("a denied request is recorded with the caller's key and the action; a request without a credential is not", async () => {
   const reader = await t.mintKey("read_only");
   const user = await addUser(t.db, "denied");
   const { server_uuid } = await t.register();

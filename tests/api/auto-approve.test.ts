@@ -132,7 +132,7 @@ test("a node that registers twice concurrently uses up one approval", async () =
   await open({ duration_secs: 600, count: 2 });
   const server_uuid = randomUUID();
   const twice = await Promise.all([t.register({ server_uuid }), t.register({ server_uuid })]);
-  // The node is known by then, so the second registration is a claim.
+  // The first registration makes the node known, so the second one is a claim.
   expect(twice.map(({ state }) => state).sort()).toEqual(["approved", "pending"]);
   expect((await current()).remaining_count).toBe(1);
   const { rows } = await t.db.query("select from api_key where bound_to_cn = $1", [server_uuid]);

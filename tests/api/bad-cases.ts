@@ -82,7 +82,7 @@ function wrongForms({ body, bodyOptional }: RouteDescription, object: string): B
     ...forms.map((json) => text(`the body ${json}`, json)),
     text("no body", ""),
     ...otherTypes.map((type) => ({
-      name: `a body that says it is ${type}`,
+      name: `a body with the content type ${type}`,
       options: { text: sound, headers: { "content-type": type } },
       expected: { statuses: [400, 415] },
     })),

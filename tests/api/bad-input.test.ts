@@ -43,7 +43,7 @@ beforeAll(async () => {
 });
 afterAll(() => t.close());
 
-/** Tables that every request may change, and the audit chain, which follows the log in the background. */
+/** Tables that any request may change. The audit chain is one of them, because it follows the log in the background. */
 const SIGNALS = ["rate_bucket", "api_key_use", "audit_event", "audit_head"];
 
 const keyOf = (route: RouteDescription) => (route.path.startsWith("/v1/agent/") ? nodeKey : undefined);
@@ -88,7 +88,7 @@ async function ask(route: RouteDescription, target: string, options: CallOptions
   return answer;
 }
 
-/** Returns the answers whose status the description does not name for their route. */
+/** Returns the answers with a status that their route's description does not list. */
 function undescribed(): string[] {
   return [...answered].filter((each) => {
     const [method = "", path = "", status = ""] = each.split(" ");

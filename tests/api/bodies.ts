@@ -1,4 +1,4 @@
-// Valid request bodies, in which tests change one thing: the examples of the API description, with unique values where
+// Valid request bodies, in which tests change one thing. A body is the API description's example, with unique values if
 // the API requires them, and with optional fields.
 import { randomBytes } from "node:crypto";
 import { BODY_EXAMPLES } from "../../src/contract/body-examples.ts";

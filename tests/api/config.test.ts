@@ -23,7 +23,7 @@ const PROFILES = {
   profiles: [{ name: "mine", description: "d", builtin: false, weights: { "score-ram-headroom": 10 } }],
 };
 
-/** Key, default, restart required, accepted values, refused values. */
+/** One row per setting: key, default, whether a change needs a restart, accepted values, refused values. */
 const KEYS: readonly [string, unknown, boolean, readonly unknown[], readonly unknown[]][] = [
   ["provisioner.inprocess_disabled", false, true, [true], [0, "true", null]],
   ["sweeper.interval_secs", 60, true, [1, 3_600], [0, -1, 3_601, 1.5, "60"]],

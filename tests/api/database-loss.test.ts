@@ -47,7 +47,7 @@ test("S-18: while the database is down, routes that need it get 503 with Retry-A
   expect((await t.call("POST", "/v1/agent/heartbeat", { key: node.api_key })).status).toBe(200);
 });
 
-test("requests in progress when all connections are cut are answered exactly once", async () => {
+test("each request that is in progress when all connections are cut gets exactly one answer", async () => {
   const nodes = await Promise.all(Array.from({ length: 20 }, () => t.register()));
   const changes = nodes.map(({ server_uuid }) =>
     t.call("POST", `/v1/cns/${server_uuid}/role`, { body: { role: "edge" } })

@@ -13,7 +13,7 @@ import { fill, makeObjects, type Objects, selectorsOf } from "./objects.ts";
 import { readRoutes, type RouteDescription } from "./description.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
-/** The needs of an example's request: ids for its path, fields with ids of existing objects, and its key. */
+/** Values for an example's request: ids for its path, fields with ids of existing objects, and its key. */
 type Stage = { readonly objects?: Objects; readonly fields?: Fields; readonly key?: string | null };
 
 /** Fields with ids or secrets; the test replaces no other field of an example. */
@@ -39,9 +39,9 @@ let host: Node;
 let agent: Node;
 let ids: Objects;
 let routes: readonly RouteDescription[];
-// deno-lint-ignore no-explicit-any -- the document is looked into by path
+// deno-lint-ignore no-explicit-any -- the tests read fields of the document by path
 let document: any;
-/** An answered record by schema name. */
+/** A record from an answer, by schema name. */
 const answered = new Map<string, Fields>();
 /** The id of the created object by route. */
 const made = new Map<string, string>();

@@ -57,7 +57,7 @@ test("S-14: a lost answer can be requested again until the key is first used", a
   expect((await use(node.api_key)).status).toBe(200);
 });
 
-test("the agent of a disabled node gets its state at once, without the key if it had not fetched it before", async () => {
+test("the agent of a node that was disabled before the agent fetched the key gets the state at once, and no key", async () => {
   const node = await t.register();
   await t.approve(node.claim_code);
   await t.call("POST", `/v1/cns/${node.server_uuid}/disable`);
@@ -146,7 +146,7 @@ test("S-09, S-14: the database never contains keys, ticket keys or poll tokens i
     return [
       secret,
       Buffer.from(secret).toString("hex"),
-      // Without the last characters, which depend on the following text.
+      // The last characters are left out, because they depend on the text that follows.
       Buffer.from(secret).toString("base64").slice(0, 40),
       bytes.toString("hex"),
       bytes.toString("base64").replace(/=+$/, "").slice(0, -1),

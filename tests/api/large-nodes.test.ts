@@ -1,5 +1,5 @@
-// Lists do not read large values: nodes with 1 MiB of sysinfo cost as much as small ones, and floods of registrations
-// end at their limits without breaking the list.
+// Lists do not read large values: a list of nodes with 1 MiB of sysinfo costs as much as a list of small nodes. A flood
+// of registrations is refused from a limit on, and the list still works.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {

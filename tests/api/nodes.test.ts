@@ -30,7 +30,7 @@ describe("lists", () => {
     expect(body.items.map((cn: { server_uuid: string }) => cn.server_uuid)).toEqual(ids);
   });
 
-  test.each(CN_STATES)("state=%s lists only such nodes", async (state) => {
+  test.each(CN_STATES)("state=%s lists only nodes in this state", async (state) => {
     const { items } = (await t.call("GET", `/v1/system/cns?state=${state}`)).body;
     expect(items.length).toBeGreaterThan(0);
     expect(new Set(items.map((cn: { state: string }) => cn.state))).toEqual(new Set([state]));

@@ -26,8 +26,8 @@ const MADE: readonly (readonly [name: string, path: string, body: string])[] = [
 const EVERY = [...MADE.map(([name]) => name), "instance"];
 
 /**
- * Creates the objects that `within` does not have, below those that it has: of every kind, or of the kinds in `only`
- * and their parents. Returns the ids of all.
+ * Creates an object of every kind, or of the kinds in `only` and their parents. Objects in `within` are used as parents
+ * and not created again. Returns the ids of all objects.
  */
 export async function makeObjects(t: TestControlPlane, within: Objects = {}, only = EVERY): Promise<Objects> {
   const made: Record<string, string> = { ...within };

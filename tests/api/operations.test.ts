@@ -106,7 +106,7 @@ test("pages that continue with after_id contain each operation once", async () =
   const seen = await list("?limit=77");
   seen.push(...await list(`?limit=77&after_id=${seen.at(-1).id}`));
   seen.push(...await list(`?limit=46&after_id=${seen.at(-1).id}`));
-  // The newest may have been running when the whole list was read.
+  // The newest operation may still have been running when the whole list was read.
   const ids = (operations: readonly { id: string }[]) => operations.map(({ id }) => id);
   expect(ids(seen)).toEqual(ids(whole));
 });

@@ -29,7 +29,7 @@ function ask({ method, path, key }: Request, given: CallOptions = {}): Promise<A
 
 const said = ({ status, text }: Answer) => `${status} ${text}`;
 
-test("a repeated DELETE of an instance gets the same answer after its node has deleted it", async () => {
+test("a repeated DELETE of an instance gets the same answer after the node has deleted the instance", async () => {
   const { id } = await a.running();
   await a.act(id, "stop", "stop");
   const request = { method: "DELETE", path: `/v1/instances/${id}`, key: randomUUID() };

@@ -12,11 +12,17 @@ import { jobTargets } from "../compute/job-targets.ts";
 import { networkTargets } from "../network/network-targets.ts";
 import { publicAddressTargets } from "./public-address-targets.ts";
 
-// 200/404: the status for an object that exists, then for one that does not. One number: the status is the same for
-// both. anon   no credential             read, audit, agent, booter, enroll   root's key of that scope, bound to no
-// node query  the root key in the query only                                 user   the full key of a user who is not
-// root bad    each credential of BAD    node   the key of an approved node   off    the key of a disabled node root
-// the root operator's full key
+// 200/404: the status for an object that exists, then for one that does not. One number: both get this status. The
+// columns are the callers:
+//
+// - anon: no credential.
+// - query: the root key in the query only.
+// - bad: each credential of BAD.
+// - root: the root operator's full key.
+// - read, audit, agent, booter, enroll: the root operator's key with that scope. The agent key is bound to no node.
+// - user: the full key of a user who is not root.
+// - node: the key of an approved node.
+// - off: the key of a disabled node.
 const TABLE = `
 route                                anon query   bad    root    read   audit agent booter enroll    user    node     off
 GET /v1/health                        200   200   401     200     200     200   200    200    200     200     200     200

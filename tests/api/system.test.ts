@@ -101,7 +101,7 @@ describe("the description", () => {
     ["Prefer", "202", "begins an operation"],
     ["If-Match", "412", "compares versions"],
     ["Idempotency-Key", "422", "writes one message"],
-  ])("shows the optional header %s exactly where the route answers %s: it %s", (name, status) => {
+  ])("shows the optional header %s for exactly the routes that answer %s: such a route %s", (name, status) => {
     const where = (is: (operation: Operation) => boolean) =>
       operations.filter(([, each]) => is(each)).map(([at]) => at);
     const honoured = where(({ responses }) => status in responses);
@@ -124,7 +124,7 @@ describe("the description", () => {
     }
   });
 
-  test("is also a page, which loads nothing and shows every route", async () => {
+  test("is also served as a page, which shows every route and loads no other resource", async () => {
     const answer = await anonymous("/docs");
     expect(answer.headers.get("content-type")).toMatch(/^text\/html/);
     expect(answer.headers.get("content-security-policy")).toContain("default-src 'none'");

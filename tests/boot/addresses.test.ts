@@ -41,7 +41,7 @@ test("addresses are assigned in ascending order, without the gateway's", async (
   expect(got).toEqual(["10.30.1.10", "10.30.1.11", "10.30.1.13", "10.30.1.14"]);
 });
 
-test("in the smallest network all addresses are assigned but network, gateway and broadcast", async () => {
+test("in the smallest network every address is assigned except network, gateway and broadcast", async () => {
   await use(block(2, {
     ipv4_block: "10.30.2.4/30",
     provision_start_ipv4: "10.30.2.5",
@@ -116,12 +116,12 @@ test("64 machines are seen while the policy switches between two networks: every
   expect(answers.filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(32);
 });
 
-test("a decision made just before a change of the network is repeated, never a mix of both", async () => {
+test("a decision made just before a change of the network is made again, and never mixes both networks", async () => {
   await use(block(11));
   const held = await t.db.withClient(async (client) => {
     await client.query("begin");
     await client.query("select pg_advisory_xact_lock(hashtextextended('pool:admin-network', 0))");
-    // Shorter than the lock timeout, so that both statements wait for the lock: first the policy, then the record.
+    // Both pauses are shorter than the lock timeout. So both statements wait: first the policy's, then the record's.
     const put = use(block(12));
     await new Promise((wake) => setTimeout(wake, 60));
     const answer = seen(other, newMac());

@@ -45,7 +45,7 @@ function seen(second: number): Promise<Outcome> {
 }
 
 test.each([["policy"], ["machine"]])(
-  "a change of the policy and a seen machine at once, the %s first: the record fits one policy",
+  "a policy change and a report of a machine at once, the %s first: the record fits one policy",
   async (first) => {
     const base = first === "policy" ? 1 : 101;
     expect((await put(base)).ok).toBe(true);

@@ -174,7 +174,7 @@ describe("assign", () => {
     async (body) => expect((await post(await recordIn("discovered"), "assign", body)).status).toBe(400),
   );
 
-  test("before a setup decides which image the node boots after it; without it, that is the policy's image", async () => {
+  test("before a setup decides which image the node boots after the setup; without an assignment it boots the policy's", async () => {
     const machine = newMachine();
     const [first = "", second = ""] = machine.macs;
     okOf(await seen(t, first));

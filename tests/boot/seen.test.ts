@@ -146,7 +146,7 @@ describe("allowlist", () => {
     expect(okOf(await seen(t, other.macs[0] ?? "")).state).toBe("discovered");
   });
 
-  test("an announce admits only by a service_tag, only its own discovered ports, and only with auto_enroll on", async () => {
+  test("an announce admits only by a service_tag, only the machine's discovered ports, and only with auto_enroll on", async () => {
     const machine = newMachine(3);
     const [first = "", second = "", third = ""] = machine.macs;
     okOf(await putPolicy(t, { auto_enroll: false }));

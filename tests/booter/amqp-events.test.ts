@@ -26,7 +26,7 @@ const LOGIN = amqpLogin(SECRET, MAC);
 const events: string[] = [];
 const peers = new Map<string, AmqpPeer>();
 let broker: AmqpBroker;
-/** A broker whose login limit is too short for any login. */
+/** A broker whose time limit is too short for any login. */
 let hasty: AmqpBroker;
 beforeAll(async () => {
   const options: AmqpOptions = {
@@ -55,7 +55,10 @@ const clients: AmqpClient[] = [];
 afterEach(() => {
   for (const each of clients.splice(0)) each.close();
 });
-/** The last part of the latest client address. Each connection needs a new address: one address has only one. */
+/**
+ * The last part of the latest client address. Each connection needs a new address, because the broker accepts one
+ * connection per address.
+ */
 let addresses = 10;
 async function client(from = `127.0.0.${++addresses}`): Promise<AmqpClient> {
   const made = await openClient(broker.port, from);
@@ -78,7 +81,7 @@ describe("the agent", () => {
     await expect.poll(() => events, { timeout: 20_000 }).toContain(`gone ${server_uuid}`);
   });
 
-  test("gets a message once, although each binding exists twice, and the next one after it acknowledged the first", async () => {
+  test("gets a message once, although each binding exists twice, and gets the next one after it acknowledged the first", async () => {
     const { made, server_uuid } = await agent();
     const peer = peers.get(server_uuid)!;
     expect(peer.deliver(`ur.execute.${server_uuid}.one`, '{"n":1}')).toBe(1);
@@ -267,7 +270,7 @@ describe("a connection ends at once on", () => {
     await new Promise((resolve) => socket.once("close", resolve));
     expect(Buffer.concat(received)).toEqual(PROTOCOL_HEADER);
   });
-  test("no login within the login limit", async () => {
+  test("no login within the time limit", async () => {
     const socket = connect({ host: "127.0.0.1", port: hasty.port });
     socket.resume();
     await new Promise((resolve) => socket.once("close", resolve));
@@ -278,7 +281,7 @@ describe("a connection ends at once on", () => {
       ["a frame without its end", frame(METHOD, 0, Buffer.from("x")).fill(0, 8), 501],
       ["an unknown method", frame(METHOD, 0, Buffer.from([0, 99, 0, 99])), 540],
       ["a method that ends too early", frame(METHOD, 0, Buffer.from([0, 10])), 502],
-      ["work before the login", frame(METHOD, 1, Buffer.from([0, 20, 0, 10, 0])), 504],
+      ["a method before the login", frame(METHOD, 1, Buffer.from([0, 20, 0, 10, 0])), 504],
     ] as const,
   )("%s", async (_name, bytes, code) => {
     const made = await raw(Buffer.concat([PROTOCOL_HEADER, bytes]));
@@ -311,11 +314,11 @@ describe("a connection ends at once on", () => {
     made.socket.write(frame(3, 1, Buffer.from("three")));
     expect(codeOf((await made.expect("10.50")).args)).toBe(503);
   });
+});
 
-  test("a body above the size limit, of which nothing is stored: only the channel closes", async () => {
-    const { made, server_uuid } = await agent();
-    made.send(1, 60, 40, u16(0), shortText("amq.topic"), shortText(`ur.startup.${server_uuid}`), u8(0));
-    made.socket.write(frame(2, 1, Buffer.concat([u16(60), u16(0), u64(2 ** 40), u16(0)])));
-    expect(codeOf((await made.expect("20.40")).args)).toBe(311);
-  });
+test("a body above the size limit closes only its channel, and nothing of the body is stored", async () => {
+  const { made, server_uuid } = await agent();
+  made.send(1, 60, 40, u16(0), shortText("amq.topic"), shortText(`ur.startup.${server_uuid}`), u8(0));
+  made.socket.write(frame(2, 1, Buffer.concat([u16(60), u16(0), u64(2 ** 40), u16(0)])));
+  expect(codeOf((await made.expect("20.40")).args)).toBe(311);
 });

@@ -1,5 +1,5 @@
-// Kills the booter's process while it delivers a setup to a machine: at every moment the machine gets its script
-// exactly once, and its setup completes.
+// Kills the booter's process while it delivers a setup to a machine. Whenever it is killed, the machine gets its script
+// exactly once, and the setup completes.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ack, type AmqpClient, login, openClient } from "../../src/dev/amqp-client.ts";
@@ -12,14 +12,14 @@ import { discover, dotted, httpAsk, loginIn, openRelay, scriptPath } from "./sit
 const WAIT = { timeout: 120_000, interval: 100 };
 let site: ProcessSite;
 /** When to kill the booter in the next call for a bundle: before the call runs, or before its answer is sent. */
-let strike: { readonly moment: "asked" | "answered"; readonly kill: () => Promise<void> } | null = null;
+let next_kill: { readonly moment: "asked" | "answered"; readonly kill: () => Promise<void> } | null = null;
 
 beforeAll(async () => {
   site = await openProcessSite({
     watch: async (call, moment) => {
-      if (strike === null || !call.endsWith("/bundle") || strike.moment !== moment) return;
-      const { kill } = strike;
-      strike = null;
+      if (next_kill === null || !call.endsWith("/bundle") || next_kill.moment !== moment) return;
+      const { kill } = next_kill;
+      next_kill = null;
       await kill();
     },
   });
@@ -91,9 +91,9 @@ test.each(MOMENTS.flatMap((moment) => Array.from({ length: ROUNDS }, (_, round) 
     const bare = await machine();
     try {
       await expect.poll(bare.state, WAIT).toBe("awaiting_setup");
-      const struck = new Promise<void>((resolve) => {
+      const killed = new Promise<void>((resolve) => {
         if (moment === "when the script arrives") return resolve();
-        strike = {
+        next_kill = {
           moment: moment === "before the bundle is fetched" ? "asked" : "answered",
           kill: async () => {
             await site.booter().kill();
@@ -103,7 +103,7 @@ test.each(MOMENTS.flatMap((moment) => Array.from({ length: ROUNDS }, (_, round) 
       });
       const body = { disk_layout: "mirror", hostname: `node-${bare.server_uuid.slice(0, 8)}` };
       okOf(await site.t.call("POST", `/v1/cns/${bare.server_uuid}/approve-setup`, { body }));
-      await struck;
+      await killed;
       if (moment === "when the script arrives") {
         await expect.poll(() => bare.scripts.length, { timeout: 120_000, interval: 5 }).toBe(1);
         await site.booter().kill();

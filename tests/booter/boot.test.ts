@@ -248,7 +248,7 @@ test("a discovered machine, a machine of another architecture and one that does 
   }
 });
 
-test("a REQUEST without a class is answered as if it came from the client of the DISCOVER", async () => {
+test("a REQUEST without a class gets the answer for the kind of client that sent the DISCOVER", async () => {
   const { mac, asked, reply } = await offered();
   const acknowledged = await relay.ask({
     mac,

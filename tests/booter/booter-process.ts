@@ -80,7 +80,7 @@ export async function startBooter({ config, prefix = [], executable }: BooterPro
   };
 }
 
-/** Called before each API call runs, and again before its answer is sent; the call waits for it. */
+/** Called before each API call runs, and again before its answer is sent. The call waits for the returned promise. */
 export type Watch = (call: string, moment: "asked" | "answered") => Promise<void> | void;
 
 export type ApiSocket = { readonly url: string; close(): Promise<void> };

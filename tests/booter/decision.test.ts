@@ -1,4 +1,5 @@
-// The whole decision as a table: record, rescue, address, client and answer_only_pxe. docs/booting.md, "Boot records".
+// Whether and what a machine boots, by record, rescue, address, client and answer_only_pxe. docs/booting.md, "Boot
+// records".
 import { describe, expect, test } from "vitest";
 import { type BootSettings, CLIENT_KINDS, type ClientKind, decide, type Decision } from "../../booter/decision.ts";
 import { BOOT_RECORD_STATES } from "../../src/contract/enums.ts";
@@ -62,7 +63,7 @@ function table(): string {
   );
 }
 
-test("table", () => {
+test("the decision for every combination of its inputs", () => {
   expect(ROWS.length * CLIENT_KINDS.length * 2).toBe(240);
   expect(table()).toMatchSnapshot();
 });

@@ -172,7 +172,7 @@ describe("a REQUEST", () => {
       ["asks for another address", request([50, address("10.0.0.11")]), "other_address"],
       ["asks for no address", request(), "other_address"],
       ["has another address", { ...request(), ciaddr: 167_772_171 }, "other_address"],
-      ["asks for the right one from another address", {
+      ["asks for the record's address but has another", {
         ...request([50, address("10.0.0.10")]),
         ciaddr: number("44.0.0.1"),
       }, "other_address"],

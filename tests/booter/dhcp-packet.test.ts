@@ -18,8 +18,8 @@ describe("a packet is refused when", () => {
     [
       ["its op is a reply's", { op: 2, options }, "not_a_request"],
       ["its hardware is not Ethernet", { htype: 6, options }, "not_ethernet"],
-      ["its address has no 6 bytes", { hlen: 0, options }, "not_ethernet"],
-      ["its address has 255 bytes", { hlen: 255, options }, "not_ethernet"],
+      ["its address length is 0", { hlen: 0, options }, "not_ethernet"],
+      ["its address length is 255", { hlen: 255, options }, "not_ethernet"],
       ["the cookie is wrong", { cookie: 0x63825362, options }, "bad_cookie"],
       ["it has no message type", { options: CLIENTS.bios }, "bad_message_type"],
       ["its message type has two bytes", { options: [[53, Uint8Array.of(1, 1)]] }, "bad_message_type"],

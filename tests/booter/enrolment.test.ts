@@ -135,7 +135,7 @@ describe("a bare machine", () => {
       server_uuid: bare.server_uuid,
       assigned_pi: STAMP,
     });
-    // The agent's message about of the script's end changes nothing now.
+    // The agent's message about the end of the script changes nothing now.
     client.publish(1, `ur.execute-reply.${bare.server_uuid}.setup-${run.epoch}`, JSON.stringify({ exit_status: 0 }));
     expect((await setup(bare, run, "report", "failed\tcomplete\t0\nlate")).status).toBe(404);
     expect(await stateOf(bare)).toBe("approved");
@@ -264,7 +264,7 @@ describe("a booter that dies", () => {
     const client = await listening(bare);
     await announced(bare);
     await approve(bare);
-    // The state at its end: the run's key on disk, the bundle fetched, nothing delivered.
+    // The dead booter left this state: the run's key is on disk, the bundle is fetched, nothing is delivered.
     const idempotency_key = `setup-${randomUUID()}`;
     const bundle = await site.api().bundle(bare.server_uuid, idempotency_key);
     client.close();

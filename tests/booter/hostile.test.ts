@@ -1,5 +1,5 @@
 // Hostile packets and streams through the DHCP and AMQP servers without their sockets: no exception escapes, and only
-// machines that the control plane admits get a reply. Also tests a control plane that is away, slow, and back.
+// machines that the control plane admits get a reply. Also tests a booter whose control plane is away, slow, and back.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Sent } from "../../booter/dhcp/server.ts";
 import { LOOKUP_LATE_MS, LOOKUP_MS } from "../../booter/limits.ts";

@@ -21,7 +21,7 @@ const MUTATED_MAC = "52:54:00:aa:00:01";
 const SOURCE = { address: "10.0.0.99", port: 68 };
 
 export type Mutated = {
-  /** The number of packets that passed the first check. If none does, the test proves nothing. */
+  /** The number of packets that passed the first check. If none did, the test proves nothing. */
   readonly reached: number;
   readonly violations: readonly string[];
 };

@@ -11,7 +11,7 @@ const WAIT = { timeout: 120_000, interval: 100 };
 const STRANGERS = 1_000;
 const MACHINES = 30;
 const DELAY_MS = 300;
-/** The number of bytes after which an answer is cut: within its header. */
+/** The number of bytes after which an answer is cut. The cut is within the answer's header. */
 const CUT_AFTER_BYTES = 40;
 
 let site: ProcessSite;
@@ -69,7 +69,7 @@ test(
 );
 
 test.each(["server", "client"] as const)(
-  "half-open connections without their %s: machines still enrol",
+  "connections that lost their %s and stay half open: machines still enrol",
   async (side) => {
     const { half_open } = network.counters;
     await expect.poll(() => network.open(), WAIT).toBeGreaterThan(0);

@@ -1,5 +1,5 @@
-// Fake platform tools for a scratch root. They keep a state of pools and datasets, log every call, fail
-// where a test wants it, and refuse arguments that the real tools would not accept.
+// Fake platform tools for a scratch root. They keep a state of pools and datasets, log every call, fail at the call
+// that a test chooses, and refuse arguments that the real tools would not accept.
 import { chmod, mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 

@@ -167,7 +167,7 @@ describe("while the control plane is away", () => {
     expect(records.cached()).toHaveLength(0);
   });
 
-  test("the next lookup after it is back uses its answer", async () => {
+  test("the first lookup after the control plane is back uses its answer", async () => {
     const { site, open } = fixture([enrolled()]);
     const records = open();
     site.away = true;

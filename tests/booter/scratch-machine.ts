@@ -28,7 +28,7 @@ export type Reported = { readonly kind: string; readonly step: string; readonly 
 export type ScratchMachine = {
   readonly root: string;
   readonly token: string;
-  /** The values that the booter serves to its run; tests change them. */
+  /** The values that the booter serves to the machine's run. Tests change them. */
   readonly values: Map<string, string>;
   /** The run's reports, oldest first. */
   readonly reports: readonly Reported[];

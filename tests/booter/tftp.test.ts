@@ -178,7 +178,7 @@ describe("an error packet is the answer to", () => {
     expect(await answer(bytes)).toEqual([5, code]);
   });
 
-  test("a machine that may not boot, for an existing file", async () => {
+  test("a request for an existing file from a machine that may not boot", async () => {
     expect(await answer(rrq("undionly.kpxe"), "127.0.0.9")).toEqual([5, 1]);
     expect(asked).toContain("undionly.kpxe 127.0.0.9");
   });

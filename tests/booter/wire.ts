@@ -24,13 +24,13 @@ export async function openWire(space: string, name: string): Promise<Wire> {
     const { stdout } = await run("ip", ["-o", "-4", "addr", "show", "to", `198.51.100.${base}/30`]);
     if (stdout.trim() !== "") continue;
     const [here, there] = [`198.51.100.${base + 1}`, `198.51.100.${base + 2}`];
-    await run("ip", ["link", "add", name, "type", "veth", "peer", "name", "plane0", "netns", space]);
+    await run("ip", ["link", "add", name, "type", "veth", "peer", "name", "berth0", "netns", space]);
     for (
       const command of [
         `addr add ${here}/30 dev ${name}`,
         `link set ${name} up`,
-        `-n ${space} addr add ${there}/30 dev plane0`,
-        `-n ${space} link set plane0 up`,
+        `-n ${space} addr add ${there}/30 dev berth0`,
+        `-n ${space} link set berth0 up`,
       ]
     ) await run("ip", command.split(" "));
     return { here, there, close: async () => void await run("ip", ["link", "del", name]).catch(() => {}) };

@@ -63,7 +63,7 @@ const ROSTER: Roster = [
   { hostname: "n3", macs: ["02:00:00:00:00:03"], nic_tags: [], aggregate: undefined },
 ];
 
-test("boot declared joins by boot MAC, the first member of an aggregate, and notes records that are not converged", async () => {
+test("boot declared finds records by boot MAC (an aggregate's first member), and shows whether each has converged", async () => {
   const n1 = bootRecord({ hostname: "n1", server_uuid: NODE_ID });
   const live = { ...n1.networking!, hostname: "n1", nic_tags: ["admin"] };
   const items = [{ ...n1, networking: live }, bootRecord({ mac: "02:00:00:00:00:02", hostname: "old" })];

@@ -45,14 +45,14 @@ async function helpOf(argv: readonly string[]): Promise<string> {
   return ran.out();
 }
 
-test("the help of every opsctl command", async () => {
+test("every opsctl command prints its recorded help", async () => {
   const paths = everyHelp(describe(await buildProgram("all")), "opsctl").map((text) => text.split("\n")[0]!.slice(2));
   const pages: string[] = [];
   for (const path of paths) pages.push(`$ ${path}\n${await helpOf(path.split(" ").slice(1))}`);
   expect(pages.join("\n")).toMatchSnapshot();
 });
 
-test("the help of every nodeagent command", () => {
+test("every nodeagent command prints its recorded help", () => {
   expect(everyHelp(describe(buildAgent()), "nodeagent").join("\n")).toMatchSnapshot();
 });
 

@@ -32,13 +32,16 @@ describe.each(PROGRAMS)("$front.name", ({ front, build }) => {
     }
   });
 
-  test.each(["--help", "-h", "--version", "-V"])("%s alone needs no parser and prints the same", async (word) => {
-    const fake = fakeEnvironment();
-    const program = { front, run: () => Promise.reject(new Error("the parser was loaded")) };
-    expect(await answer(program, [word], fake.environment)).toBe(0);
-    expect(fake.out()).toBe(await parsed(await build([word]), [word], fake.environment.stdout.columns));
-    expect(fake.err()).toBe("");
-  });
+  test.each(["--help", "-h", "--version", "-V"])(
+    "%s alone does not load the parser, and prints the same text",
+    async (word) => {
+      const fake = fakeEnvironment();
+      const program = { front, run: () => Promise.reject(new Error("the parser was loaded")) };
+      expect(await answer(program, [word], fake.environment)).toBe(0);
+      expect(fake.out()).toBe(await parsed(await build([word]), [word], fake.environment.stdout.columns));
+      expect(fake.err()).toBe("");
+    },
+  );
 
   test.each([[[]], [["help"]], [["--json", "--help"]], [["image", "--help"]], [["--help", "image"]], [["--", "-h"]]])(
     "the arguments %j are passed on to the parser",
@@ -68,7 +71,7 @@ describe.each(PROGRAMS)("$front.name", ({ front, build }) => {
   });
 });
 
-test("long words and choices wrap as in the parser", async () => {
+test("long words and choices wrap as in the parser's help", async () => {
   const front: Front = {
     name: "odd",
     summary: `starts ${"with-a-word-that-fits-no-terminal-".repeat(5)} and continues on the next line of text`,

@@ -1,5 +1,5 @@
-// The compiled programs in an attacker's environment and working directory: the runtime runs nothing that a variable or
-// a file there names, and always checks certificates.
+// Runs the compiled programs in an attacker's environment and working directory. The runtime must not run anything that
+// a variable or a file there names, and must always check certificates.
 import { spawnSync } from "node:child_process";
 import { access, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:https";
@@ -131,7 +131,7 @@ describe.skipIf(lacking("openssl") !== null)("a server with a self-signed certif
     }
   });
 
-  test("is accepted if NODE_EXTRA_CA_CERTS names its authority, and no variable prints the key", async () => {
+  test("is accepted if NODE_EXTRA_CA_CERTS names its authority; no variable makes the runtime print the key", async () => {
     const trusted = { NODE_EXTRA_CA_CERTS: certificate };
     const plain = await asked(trusted);
     expect([plain.code, plain.out]).toEqual([0, "(no compute nodes)\n"]);
@@ -142,7 +142,7 @@ describe.skipIf(lacking("openssl") !== null)("a server with a self-signed certif
   });
 });
 
-describe("the guard", () => {
+describe("the environment guard", () => {
   test("is not added to an executable without free space before its code, or for an unknown architecture", () => {
     expect(() => guarded(small(0x3e, TEXT_AT))).toThrow("no room");
     expect(() => guarded(small(0xf3, 0))).toThrow("no environment guard");

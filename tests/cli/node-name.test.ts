@@ -20,7 +20,7 @@ async function disable(name: string) {
   return { ...ran, posted: ran.asked.filter(({ method }) => method === "POST").map(({ path }) => path) };
 }
 
-test("a complete UUID needs no list", async () => {
+test("a complete UUID is used without a request for the list of nodes", async () => {
   const ran = await disable(A);
   expect(ran.asked).toHaveLength(1);
   expect(ran.posted).toEqual([`/v1/cns/${A}/disable`]);

@@ -47,7 +47,7 @@ test("a server without long polls gets at most one request per second", async ()
   expect(ran.slept_ms).toEqual([1_000, 1_000]);
 });
 
-test("operation wait exits 6 when the time is up, and no long poll is longer than the rest", async () => {
+test("operation wait exits 6 when the time is up, and no long poll exceeds the remaining time", async () => {
   const ran = await opsctl(["operation", "wait", ID, "--timeout", "3"], { server: states("running") });
   expect(ran.code).toBe(6);
   expect(ran.err()).toBe(
@@ -96,7 +96,7 @@ test("operation list shows only the first reference of each operation", async ()
   expect(lines[1]).not.toContain("project");
 });
 
-test("operation abandon", async () => {
+test("operation abandon prints how many steps will not run", async () => {
   const ran = await opsctl(["operation", "abandon", ID], { server: () => ({ body: { id: ID, poked_nodes: 2 } }) });
   expect(ran.asked[0]).toMatchObject({ method: "POST", path: `/v1/operations/${ID}/abandon` });
   expect(ran.out()).toBe(`Abandoned operation ${ID}; steps that will not run: 2\n`);

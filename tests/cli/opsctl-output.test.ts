@@ -1,4 +1,4 @@
-// Scripts rely on these outputs.
+// The outputs of opsctl on which scripts rely.
 import { expect, test } from "vitest";
 import { type Server } from "./fake-environment.ts";
 import { opsctl } from "./opsctl.ts";
@@ -28,7 +28,7 @@ const claimed = (change = {}): { server: Server } => ({
   },
 });
 
-test("cn list prints six columns, and CLAIMS if a claim needs a look", async () => {
+test("cn list prints six columns, and the column CLAIMS if an operator must check a claim", async () => {
   const other = node({ server_uuid: KEY_ID, hostname: "b", state: "setting_up", admin_ip: "10.0.0.2" });
   const plain = [node({ claims: [{ ...CLAIM, differs: [] }], identity_conflict: false }), other];
   expect((await opsctl(["cn", "list"], answering({ items: plain }))).out()).toBe(
@@ -108,7 +108,7 @@ test("cn approve shows the claim and its differences before it asks", async () =
   expect(agreed.asked.at(-1)).toMatchObject({ method: "POST", path: "/v1/cn-approvals" });
 });
 
-test("cn approve of a differing claim needs a terminal or --yes", async () => {
+test("cn approve of a claim that differs from the record needs a terminal or --yes", async () => {
   const ran = await opsctl(["cn", "approve", "ABC123"], claimed());
   expect(ran.code).toBe(2);
   expect(ran.asked.map(({ method }) => method)).not.toContain("POST");
@@ -153,7 +153,7 @@ const WINDOW_LINES = [
   "opened_by:        u1",
 ];
 
-test("cn auto-approve status", async () => {
+test("cn auto-approve status prints the open window, or that none is open", async () => {
   const argv = ["cn", "auto-approve", "status"];
   expect((await opsctl(argv, answering(null))).out()).toBe("No window open.\n");
   expect((await opsctl([...argv, "--json"], answering(null))).out()).toBe("null\n");

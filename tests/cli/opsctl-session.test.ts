@@ -48,7 +48,7 @@ function asked(paths: readonly { method: string; path: string }[]): string[] {
   return paths.map(({ method, path }) => `${method} ${path}`);
 }
 
-test("a user is created, listed, shown, granted and revoked a capability, and deleted", async () => {
+test("a user is created, listed and shown, gets and loses capabilities, and is deleted", async () => {
   const made = await at.run("user create ada --capability system-read --password-stdin", { typed: PASSWORD });
   expect(made.out()).toMatch(/^Created user ada \([0-9a-f-]{36}\)\n$/);
   const ada = await at.json<User>("user show ada");
@@ -101,7 +101,7 @@ test("without a terminal a password must come from standard input", async () => 
   }
 });
 
-test("login by username saves the session 0600, and the next command uses it", async () => {
+test("login by username saves the session with mode 0600, and the next command uses it", async () => {
   const { id } = await user("carl", "--capability system-read");
   const session = await logIn("carl");
   const saved = await savedIn(session.home_dir);

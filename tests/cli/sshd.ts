@@ -28,7 +28,7 @@ export function whyNoSshd(): string | null {
 }
 
 export type SshdOptions = {
-  /** The first two addresses are known hosts. */
+  /** The addresses of the nodes; ssh knows the host keys of the first two. */
   readonly addresses?: readonly string[];
   /** The command that starts the program, such as [ip, netns, exec, NAME]. */
   readonly prefix?: readonly string[];

@@ -1,4 +1,4 @@
-// opsctl support-bundle at a real control plane with many secrets.
+// Runs opsctl support-bundle against a real control plane that has many secrets.
 import { spawnSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { readdir, readFile, stat } from "node:fs/promises";
@@ -157,7 +157,7 @@ test.each(
   await expect(stat(path)).rejects.toThrow("ENOENT");
 });
 
-test("members with suspicious names are redacted at every depth", () => {
+test("JSON members with suspicious names are redacted at every depth", () => {
   const names = ["password", "root_shadow", "user_data", "claim_code", "api_key", "poll_token", "Authorization"];
   const value = fc.oneof(fc.constant("canary"), fc.constant(["canary"]), fc.constant({ inner: "canary" }));
   const tree = fc.letrec((tie) => ({

@@ -39,7 +39,7 @@ test("JSON output parses to the same value and has no unsafe characters", () => 
   expect(text).not.toMatch(/[\u007f-\u009f\u202e]/);
 });
 
-test("a block aligns its values and shows - for an unset value", () => {
+test("blockText aligns the values and prints - for an unset value", () => {
   expect(blockText([["a", 1], ["longer", null], ["no", false]])).toBe("a:       1\nlonger:  -\nno:      false");
 });
 

@@ -1,5 +1,5 @@
-// Callers for tests of resource scopes: two tenants of one silo and one of another silo, each with an API key that is
-// bound to it, and users in and outside these tenants, each with a full API key.
+// Callers for tests of resource scopes. Two tenants are in one silo, and one is in another silo. Each tenant has an API
+// key that is bound to it. Users in and outside these tenants have full API keys.
 import { randomUUID } from "node:crypto";
 import { okOf, type TestControlPlane } from "../support/control-plane.ts";
 

@@ -52,7 +52,7 @@ export async function addNode(t: TestControlPlane, fields: Record<string, unknow
     alive: async (more) => {
       okOf(await call("POST", "/v1/agent/capacity", { ...capacity(), ...fields, ...more }));
       okOf(await call("POST", "/v1/agent/heartbeat"));
-      // Further in the future than a test takes, so that the node stays live on a slow machine too.
+      // The heartbeat is further in the future than a test takes, so that the node stays live on a slow machine, too.
       const ahead = "update cn_signal set last_seen = berth_now() + make_interval(secs => $2) where server_uuid = $1";
       await t.db.query(ahead, [server_uuid, SEEN_AHEAD_S]);
     },
@@ -79,7 +79,7 @@ export async function addNode(t: TestControlPlane, fields: Record<string, unknow
         return null;
       });
       const taken = await Promise.race([node.take(), refused]);
-      if (taken === null) throw new Error(`it was answered without a job ${kind}`);
+      if (taken === null) throw new Error(`the request was answered without a job of the kind ${kind}`);
       expect(taken.kind.kind).toBe(kind);
       await node.complete(taken);
       return okOf(await asked);
@@ -89,7 +89,7 @@ export async function addNode(t: TestControlPlane, fields: Record<string, unknow
   return node;
 }
 
-/** Opens a fixture, and creates what is not given. */
+/** Opens a fixture. Creates the control plane, tenant or node that is not given. */
 export async function openComputeFixture(given: { t?: TestControlPlane; tenant?: TestTenant; node?: Node } = {}) {
   const t = given.t ?? await openTestControlPlane();
   const tenant = given.tenant ?? await openTenant(t);

@@ -112,8 +112,11 @@ describe("opsctl image import", () => {
   test("rejects an image that the vendor lists differently or not at all", async () => {
     const sums = vendor.files.get(SUMS_PATH)!;
     vendor.put(SUMS_PATH, `${"0".repeat(64)} *noble-amd64.qcow2\n`);
-    const lied = await opsctl("image import ubuntu/lts");
-    expect([lied.code, lied.err()]).toEqual([1, expect.stringContaining("the vendor and the index disagree")]);
+    const differing = await opsctl("image import ubuntu/lts");
+    expect([differing.code, differing.err()]).toEqual([
+      1,
+      expect.stringContaining("the vendor and the index disagree"),
+    ]);
     vendor.files.delete(SUMS_PATH);
     expect((await opsctl("image import ubuntu/lts")).code).not.toBe(0);
     vendor.files.set(SUMS_PATH, sums);

@@ -87,7 +87,7 @@ test("a new image is last in its scope's list; a deleted image is not in the lis
   expect((await listed(path)).map(({ id }) => id)).not.toContain(ids.later);
 });
 
-test("a boot disk is never smaller than the disk in its image, even if the file is", async () => {
+test("a boot disk is never smaller than the disk in its image, even if the image file is smaller", async () => {
   const { id: image_id, content_bytes } = await fixture.newImage({ size_bytes: GIB, content_bytes: 10 * GIB });
   expect(content_bytes).toBe(10 * GIB);
   for (const [disk_bytes, size_bytes] of [[undefined, 10 * GIB], [2 * GIB, 10 * GIB], [11 * GIB, 11 * GIB]] as const) {

@@ -139,7 +139,7 @@ test("a create with an invalid name gets 409", async () => {
 });
 
 describe("the public list", () => {
-  test.each(["", "?scope="])("without a scope is 400 MissingScope: %o", async (query) => {
+  test.each(["", "?scope="])("without a scope gets 400 MissingScope: %o", async (query) => {
     for (const key of [null, acme.key]) {
       const answer = await t.call("GET", `/v1/images${query}`, { key });
       expect(answer).toMatchObject({ status: 400, body: { error_code: "MissingScope" } });

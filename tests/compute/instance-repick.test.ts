@@ -47,7 +47,7 @@ async function held(work: () => Promise<void>): Promise<void> {
   }
 }
 
-/** Waits until a commit is blocked by the lock; it has read its inputs by then. */
+/** Waits until the lock blocks a commit, which has read its inputs by then. */
 async function untilCommitWaits(): Promise<void> {
   await expect.poll(async () => {
     const { rowCount } = await a.t.db.query(

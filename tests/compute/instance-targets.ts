@@ -11,7 +11,7 @@ type Target = { readonly path: string; readonly body?: unknown };
 const NAMES = ["tenant", "project", "instance", "disk", "nic"];
 const ABSENT = Object.fromEntries(NAMES.flatMap((name) => [[name, randomUUID()], [`${name}_id`, randomUUID()]]));
 
-/** The query of each route, and the fields that make the usual body invalid where it would succeed. */
+/** The query of each route, and the fields that make the usual body invalid if the request would succeed. */
 const ROUTES: Readonly<Record<string, { readonly query?: string; readonly body?: object }>> = {
   "GET /v1/instances": { query: "?tenant={tenant}&project={project}" },
   "POST /v1/instances": { query: "?tenant={tenant}&project={project}", body: { cpu: 0 } },

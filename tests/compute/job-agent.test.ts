@@ -54,11 +54,11 @@ function start(onAnswer?: (call: Call) => Promise<void> | void): RunningAgent {
 
 /** Waits for the node's first capacity report, which placement requires. */
 async function known(): Promise<void> {
-  const told = async () =>
+  const reports = async () =>
     (await t.db.query("select from cn_capacity c join cn_signal s using (server_uuid) where server_uuid = $1", [
       node.server_uuid,
     ])).rows.length;
-  await expect.poll(told, PATIENCE).toBe(1);
+  await expect.poll(reports, PATIENCE).toBe(1);
 }
 
 type JobView = Awaited<ReturnType<typeof showJob>>;

@@ -78,7 +78,7 @@ describe("claiming", () => {
     ]);
   });
 
-  test("S-12: a disabled node cannot claim a job, but can end the one that it has claimed", async () => {
+  test("S-12: a disabled node cannot claim a job, but can end a job that it claimed before", async () => {
     const id = await claimed();
     const next = await enqueue(t, node);
     okOf(await t.call("POST", `/v1/cns/${node.server_uuid}/disable`));
@@ -180,7 +180,7 @@ describe("ending", () => {
       return id;
     };
     const jobs = {
-      completed: await ended((id) => n.complete(id, { told: "secret" })),
+      completed: await ended((id) => n.complete(id, { result: "secret" })),
       failed: await ended((id) => n.fail(id, "secret")),
       cancelled: await ended((id) => takeAway(t, id)),
       buried: await ended(async (id) => {

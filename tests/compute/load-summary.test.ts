@@ -58,7 +58,7 @@ test("a node's reports become percentiles of the last five minutes, of a day and
     ram_used_p95_5m: 0.29,
     samples_5m: 3,
   });
-  // The day's summary was last computed with the first sample, in the fifth bucket of twenty.
+  // The day's summary was last computed after the first sample, which is in the fifth of twenty buckets.
   expect(await summary()).toMatchObject({ cpu_p50_1d: 0.225, cpu_max_1d: 0.2, samples_1d: 1, samples_7d: 1 });
   await t.advance(600);
   await reports([0.8, 700]);
@@ -67,7 +67,7 @@ test("a node's reports become percentiles of the last five minutes, of a day and
     cpu_p50_5m: 0.8,
     samples_1d: 4,
     cpu_max_1d: 0.8,
-    // Two of four samples are below the end of the ninth bucket of twenty.
+    // Two of four samples are below the end of the ninth of twenty buckets.
     cpu_p50_1d: 0.45,
     cpu_p50_7d: 0.45,
   });
@@ -92,7 +92,7 @@ test("a silent node keeps its summary, which becomes stale", async () => {
   expect(rowCount).toBe(0);
 });
 
-test("only one of several concurrent passes, or of passes closer than half the interval, takes effect", async () => {
+test("of several passes that are concurrent, or within half an interval, only one takes effect", async () => {
   await says(0.5, 500);
   expect((await Promise.all([pass(), pass()])).filter((did) => did)).toHaveLength(1);
   expect(await pass()).toBe(false);
@@ -119,7 +119,7 @@ test("the control plane runs a pass when woken, if one is due", async () => {
   expect(await summary()).toMatchObject({ cpu_p95_5m: 0.5 });
 });
 
-test("the passes end at once when stopped, even before the interval is set", async () => {
+test("a stop takes effect at once, even before the interval is known", async () => {
   let say = (_interval_s: number) => {};
   const interval = new Promise<number>((resolve) => say = resolve);
   const load = createLoadMaterializer({

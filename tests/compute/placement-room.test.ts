@@ -1,5 +1,5 @@
-// The room on a node, checked and used inside the commit by guard_cn_has_room and effect_cn_use. The guard must accept
-// the same nodes as the placement filters, and exactly one of two concurrent requests must get the last slot.
+// The commit checks a node's room with guard_cn_has_room and uses it with effect_cn_use. The guard must accept the same
+// nodes as the placement filters. Of two concurrent requests exactly one must get the last slot.
 import fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { placementSnapshot } from "../../src/services/placement-snapshot.ts";
@@ -243,7 +243,7 @@ test("the guard accepts a node if and only if the filters do", async () => {
     // A fixed seed, because the coverage is checked below.
     { numRuns: 200, seed: 27 },
   );
-  // Each of the four resources was scarce, both with enough room and without.
+  // Each of the four resources was scarce in a request that fitted and in one that did not.
   expect(seen.size).toBe(8);
 }, 60_000);
 

@@ -118,7 +118,7 @@ describe("the placement settings of a node", () => {
     });
   });
 
-  test("are rejected on a PinConflict, values out of range, and a field both given and cleared", async () => {
+  test("are rejected for a PinConflict, a value out of range, or a field that is both given and cleared", async () => {
     const { id } = await openNode(t);
     const other = await openTenant(t);
     const pin = (
@@ -217,7 +217,7 @@ describe("explain", () => {
     });
   });
 
-  test("of an instance uses its values and ignores its own usage", async () => {
+  test("of an instance uses the instance's values and ignores its current usage", async () => {
     const node = await openNode(t, { ram_total_mb: 4_096 });
     const id = await placeInstance(t, { on: node.id, of: tenant, min_platform: "20260101T000000Z" });
     const result = await explain({ instance_id: id });
@@ -291,7 +291,7 @@ describe("explain", () => {
         per_cn.find(({ server_uuid }) => server_uuid === id)!.scorer_results.find((each) => each.name === name)!.raw;
       return { chosen, busy: raw(busy.id, "score-avoid-hot-now"), base: raw(idle.id, "score-prefer-low-baseline") };
     };
-    // In the future, so that it is fresh even on a slow machine.
+    // The summary is from the future, so that it is fresh even on a slow machine.
     await summarise(busy.id, 1, "-1 hour");
     await summarise(idle.id, 0, "-1 hour");
     expect(await load()).toEqual({ chosen: idle.id, busy: 0, base: 1 });

@@ -1,5 +1,5 @@
-// A 503 is not saved for an Idempotency-Key: the same request can succeed later. A request whose effect was committed
-// before its 503 is not repeated. docs/wire.md, "Repeating a request".
+// A 503 is not saved for an Idempotency-Key: the same request can succeed later. If a request got 503 although its
+// effect was committed, a repeated request has no second effect. docs/wire.md, "Repeating a request".
 import { randomUUID } from "node:crypto";
 import { afterEach, describe, expect, test } from "vitest";
 import { freshDatabase } from "../support/database.ts";

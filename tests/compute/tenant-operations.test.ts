@@ -28,7 +28,7 @@ async function begun(fields: object = {}): Promise<{ readonly location: string; 
 }
 
 /** Returns the answer without its timestamps. */
-function heard({ status, headers, text }: Answer) {
+function withoutTimes({ status, headers, text }: Answer) {
   return { status, text, headers: [...headers].filter(([name]) => name !== "date") };
 }
 
@@ -51,15 +51,15 @@ test("an operation of another tenant, of the site, and a missing one get the sam
   const { location } = await begun();
   const [node] = okOf(await look(`/v1/operations?resource_scope=cn&resource_id=${a.node.server_uuid}`))
     .filter(({ kind }: { kind: string }) => kind === "node-join");
-  const absent = heard(await look(`/v1/operations/${randomUUID()}`, other.key));
+  const absent = withoutTimes(await look(`/v1/operations/${randomUUID()}`, other.key));
   expect(absent).toMatchObject({ status: 404 });
-  expect(heard(await look(location, other.key))).toEqual(absent);
-  expect(heard(await look(`${location}?wait=20`, other.key))).toEqual(absent);
+  expect(withoutTimes(await look(location, other.key))).toEqual(absent);
+  expect(withoutTimes(await look(`${location}?wait=20`, other.key))).toEqual(absent);
   for (const key of [a.tenant.key, other.key]) {
-    expect(heard(await look(`/v1/operations/${node.id}`, key))).toEqual(absent);
+    expect(withoutTimes(await look(`/v1/operations/${node.id}`, key))).toEqual(absent);
   }
   expect(okOf(await look(`/v1/operations/${node.id}`)).kind).toBe("node-join");
-  expect(heard(await look("/v1/operations/no-uuid", other.key)).status).toBe(400);
+  expect(withoutTimes(await look("/v1/operations/no-uuid", other.key)).status).toBe(400);
   await a.node.does("provision");
 });
 

@@ -148,7 +148,7 @@ describe("S-48: a new project does not raise the limit", () => {
 });
 
 describe("the default quotas of the cluster", () => {
-  test("apply to tenants and projects without their own quota only", async () => {
+  test("apply only to tenants and projects without their own quota", async () => {
     okOf(await setting("tenant_default.instance_limit", 1));
     okOf(await setting("project_default.cpu_limit", 1));
     try {

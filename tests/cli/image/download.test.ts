@@ -165,7 +165,7 @@ describe("a server with wrong range responses", () => {
     expectNone();
   });
 
-  test("that mixes two versions of the file causes one more download in one piece", async () => {
+  test("that sends parts of two versions of the file causes one more download, in one piece", async () => {
     vendor.wrong.set(IMAGE_PATH, (request, response, body) => {
       if (request.headers.range === undefined && imageRequests().length > 1) return false;
       if (request.headers.range === undefined) return cutting(100_000)(request, response, body);
@@ -202,7 +202,7 @@ describe("bytes that differ from the vendor's listing", () => {
 
   test.each([
     ["another length", (body: Uint8Array) => body.subarray(0, 1_000)],
-    ["more than there is", (body: Uint8Array) => new Uint8Array([...body, 1])],
+    ["one byte too many", (body: Uint8Array) => new Uint8Array([...body, 1])],
   ])("(%s) are rejected by their length, without a download", async (_name, change) => {
     vendor.files.set(IMAGE_PATH, change(CONTENT));
     const ran = await download();
@@ -275,7 +275,7 @@ describe("the vendor's own document", () => {
     expectWhole();
   });
 
-  test("in bare form proves a sha512", async () => {
+  test("that contains only a sha512 hash proves the image", async () => {
     const ran = await tenantctl(["image", "download", "alpine/latest", "--index", vendor.base, "--to", `${to}/a.img`]);
     expect(ran.code).toBe(0);
     expect(JSON.parse(ran.out())).toMatchObject({ digest_from: "vendor", bytes: 9_000, file: `${to}/a.img` });
@@ -297,7 +297,7 @@ describe("an image without a hash", () => {
     expectWhole();
   });
 
-  test("is treated like one whose only hash has an unknown algorithm", async () => {
+  test("is treated like an image whose only hash has an unknown algorithm", async () => {
     changeDigest((artifact) => ({
       ...artifact,
       integrity: { digests: [{ algorithm: "blake3", value: "0".repeat(64) }] },

@@ -168,7 +168,7 @@ test("a mirror without matching images exits 3; the index itself as the target i
   expect((await tenantctl(["image", "mirror", "--index", to, "--to", to])).code).toBe(2);
 });
 
-test("an image without a hash needs --no-verify; others are still verified", async () => {
+test("an image without a hash needs --no-verify; other images are still verified", async () => {
   vendor.artifact = { ...vendor.artifact, integrity: null };
   expect((await mirror()).code).toBe(1);
   expect((await mirror("--no-verify")).code).toBe(0);

@@ -128,7 +128,7 @@ test.each([
     const text = new TextDecoder().decode(vendor.files.get(SUMS_PATH));
     vendor.put(SUMS_PATH, `${text}# one more line\n`);
   }],
-  ["that is gone", async () => {
+  ["that is missing", async () => {
     await signList(mine, mine);
     vendor.files.delete(`${SUMS_PATH}.gpg`);
   }],
@@ -136,7 +136,7 @@ test.each([
     await signList(mine, mine);
     vendor.put(`${SUMS_PATH}.gpg`, "<html></html>");
   }],
-  ["whose key is gone", async () => {
+  ["whose key is missing", async () => {
     await signList(mine, mine);
     vendor.files.delete("/key.asc");
   }],

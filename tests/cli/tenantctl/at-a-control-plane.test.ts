@@ -150,7 +150,7 @@ test("missing records, and a project other than the VPC's, are not found", async
   expect((await at(`firewall-rule list --vpc ${vpc.id}`)).code).toBe(0);
 });
 
-test("a user logs in with a password, works in the tenant of the token, and logs out for good", async () => {
+test("a user logs in with a password, works in the tenant of the token, and logs out, which ends the token", async () => {
   const body = { username: "ada", password: PASSWORD, tenant_id: tenant.tenant_id };
   expect((await t.call("POST", "/v1/system/users", { body })).status).toBe(201);
   const login = await at(`login --endpoint ${ENDPOINT} --username ada`, { env: {}, typed: PASSWORD });

@@ -63,7 +63,7 @@ test.each([
     asks: [`GET /v1/nics?instance=${INSTANCE.id}`, `GET /v1/nics/${PRIMARY_NIC.id}`],
     prints: NIC_LINES,
   },
-])("sends the expected requests and prints the result: $argv", async ({ argv, asks, prints }) => {
+])("the command sends the expected requests and prints the result: $argv", async ({ argv, asks, prints }) => {
   const ran = await run(...argv);
   expect([ran.err(), ran.code]).toEqual(["", 0]);
   expect(requestsOf(ran)).toEqual(asks);
@@ -107,7 +107,7 @@ test.each([
   },
   { argv: ["nic", "list", "--subnet", "dmz"], says: "also pass --vpc" },
   { argv: ["nic", "show", "primary"], says: "also pass --instance" },
-])("is rejected before any request: $argv", async ({ argv, says }) => {
+])("a wrong command is rejected before any request: $argv", async ({ argv, says }) => {
   const ran = await run(...argv);
   expect([ran.code, ran.asked]).toEqual([2, []]);
   expect(ran.err()).toContain(says);

@@ -60,7 +60,7 @@ describe("list", () => {
     ]);
   });
 
-  test("with --image, a UUID or a name, needs no project", async () => {
+  test("with --image (a UUID or a name) needs no project", async () => {
     const env = TOKEN_ENV;
     const by_id = await tenantctl(["instance", "list", "--image", IMAGE_ID], { env, server });
     expect(requestsOf(by_id)).toEqual([`GET /v1/instances?tenant=${TENANT}&image=${IMAGE_ID}`]);
@@ -289,7 +289,7 @@ describe("create", () => {
       argv: [...WANTED, ...IDS, "--memory-bytes", "1", "--user-data-file", "/nowhere/x"],
       says: "cannot read /nowhere/x",
     },
-  ])("rejected before any request: $argv", async ({ argv, says }) => {
+  ])("is rejected before any request: $argv", async ({ argv, says }) => {
     const ran = await run("create", ...argv);
     expect(ran.code).not.toBe(0);
     expect(ran.err()).toContain(says);

@@ -280,7 +280,7 @@ test.each([
   { argv: ["nat-gateway", "create", "--name", "x"], says: "--vpc" },
   { argv: ["floating-ip", "attach", FLOATING_IP.id], says: "--nic" },
   { argv: ["vpc", "create", "--project", PROJECT], says: "--name" },
-])("is rejected before any request: $argv", async ({ argv, says }) => {
+])("a wrong command is rejected before any request: $argv", async ({ argv, says }) => {
   const ran = await tenantctl(argv);
   expect(ran.code).toBe(2);
   expect(ran.err()).toContain(says);
@@ -288,7 +288,7 @@ test.each([
   expect(ran.asked).toEqual([]);
 });
 
-test("attach and detach read the floating IP first for its tenant and project", async () => {
+test("attach and detach first read the floating IP, to get its tenant and project", async () => {
   const by_id = `/v1/floating-ips/${FLOATING_IP.id}`;
   const nested = `/v1/tenants/${TENANT}/projects/${PROJECT}/floating-ips/${FLOATING_IP.id}`;
   const attached = { ...FLOATING_IP, attached_to: NIC };

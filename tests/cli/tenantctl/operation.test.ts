@@ -36,7 +36,7 @@ const GONE: FakeAnswer = { status: 404, body: { message: "Not Found", error_code
  * Returns a server and the requests that it received. It answers GET with `seen`, and other requests with `answers` in
  * this order.
  */
-function plane(
+function serverWith(
   answers: readonly (FakeAnswer | typeof CUT)[],
   seen: FakeAnswer = { body: { ...INSTANCE, lifecycle: { state: "pending" } } },
 ) {
@@ -56,13 +56,13 @@ function plane(
 }
 
 test("by default one long request waits for the result", async () => {
-  const { server, writes, preferences } = plane([DONE]);
+  const { server, writes, preferences } = serverWith([DONE]);
   const ran = await tenantctl(START, { env: SCOPED, server });
   expect([ran.code, ran.err(), writes.length, preferences()]).toEqual([0, "", 1, [""]]);
 });
 
 test("--no-wait prints the operation and does not wait", async () => {
-  const { server, preferences } = plane([ACCEPTED, ACCEPTED]);
+  const { server, preferences } = serverWith([ACCEPTED, ACCEPTED]);
   const ran = await tenantctl([...START, "--no-wait"], { env: SCOPED, server });
   expect(preferences()).toEqual(["respond-async"]);
   expect(ran.out()).toBe(
@@ -74,13 +74,13 @@ test("--no-wait prints the operation and does not wait", async () => {
 });
 
 test("a delete with --no-wait does not print that the instance is deleted", async () => {
-  const ran = await tenantctl([...DELETE, "--no-wait"], { env: SCOPED, server: plane([ACCEPTED]).server });
+  const ran = await tenantctl([...DELETE, "--no-wait"], { env: SCOPED, server: serverWith([ACCEPTED]).server });
   expect(ran.out()).toContain(OPERATION.id);
   expect(ran.out()).not.toContain("deleted");
 });
 
 test("--wait repeats the request with one key and shows progress", async () => {
-  const { server, preferences, keys, left } = plane([ACCEPTED, RUNS, RUNS, DONE]);
+  const { server, preferences, keys, left } = serverWith([ACCEPTED, RUNS, RUNS, DONE]);
   const ran = await tenantctl([...START, "--wait", "-o", "table"], { env: SCOPED, server, isTTY: false });
   expect(preferences()).toEqual(["respond-async", "", "", ""]);
   expect([keys().size, left]).toEqual([1, []]);
@@ -88,7 +88,7 @@ test("--wait repeats the request with one key and shows progress", async () => {
   expect(ran.out()).toContain(INSTANCE.id);
   const quiet = await tenantctl([...START, "--wait", "-o", "json"], {
     env: SCOPED,
-    server: plane([ACCEPTED, RUNS, DONE]).server,
+    server: serverWith([ACCEPTED, RUNS, DONE]).server,
   });
   expect([quiet.err(), JSON.parse(quiet.out())]).toEqual(["", INSTANCE]);
 });
@@ -96,7 +96,7 @@ test("--wait repeats the request with one key and shows progress", async () => {
 test("on a terminal the status is one line, which is erased", async () => {
   const ran = await tenantctl([...START, "--wait"], {
     env: SCOPED,
-    server: plane([ACCEPTED, RUNS, RUNS, DONE]).server,
+    server: serverWith([ACCEPTED, RUNS, RUNS, DONE]).server,
   });
   const shown = ran.err().split("\r\u001b[K");
   expect(shown).toEqual([
@@ -111,7 +111,7 @@ test.each([
   { argv: [...START, "--wait"], answers: [ACCEPTED, RUNS, FAILED] },
   { argv: START, answers: [FAILED] },
 ])("a failure is printed with the server's message: $argv", async ({ argv, answers }) => {
-  const { server, left } = plane(answers);
+  const { server, left } = serverWith(answers);
   const ran = await tenantctl(argv, { env: SCOPED, server, isTTY: false });
   expect([ran.code, ran.out(), left]).toEqual([1, "", []]);
   expect(ran.err()).toContain(`start failed: no disk`);
@@ -124,7 +124,7 @@ test.each(
     { name: "a proxy's 504", lost: { status: 504, text: "<html>" } },
   ] as const,
 )("a response that is $name is requested again with the same key, silently", async ({ lost }) => {
-  const { server, preferences, keys, left } = plane([lost, ACCEPTED, RUNS, DONE]);
+  const { server, preferences, keys, left } = serverWith([lost, ACCEPTED, RUNS, DONE]);
   const ran = await tenantctl(START, { env: SCOPED, server });
   expect([ran.code, ran.err(), left]).toEqual([0, "", []]);
   expect(preferences()).toEqual(["", "respond-async", "", ""]);
@@ -159,7 +159,7 @@ test("operation show and operation wait work after --no-wait", async () => {
 test("a 409 to the first request is an error, not a sign of a running operation", async () => {
   const refused: FakeAnswer = { status: 409, body: { message: "instance is in running, expected one of stopped" } };
   for (const argv of [START, [...START, "--wait"], [...START, "--no-wait"]]) {
-    const { server, writes } = plane([refused]);
+    const { server, writes } = serverWith([refused]);
     const ran = await tenantctl(argv, { env: SCOPED, server });
     expect([ran.code, writes.length]).toEqual([5, 1]);
   }
@@ -173,7 +173,7 @@ test.each(
     { argv: [...DELETE, "--wait"], answers: [ACCEPTED, { status: 204 }] },
   ] as const,
 )("a delete succeeds if an earlier request of the command deleted the object: $argv", async ({ argv, answers }) => {
-  const { server, keys, left } = plane(answers, GONE);
+  const { server, keys, left } = serverWith(answers, GONE);
   const ran = await tenantctl(argv, { env: SCOPED, server, isTTY: false });
   expect([ran.out(), ran.code, left]).toEqual([`Instance ${INSTANCE.id} deleted.\n`, 0, []]);
   expect(keys().size).toBe(1);
@@ -182,7 +182,7 @@ test.each(
 test.each([[DELETE], [[...DELETE, "--wait"]], [[...DELETE, "--no-wait"]]])(
   "a delete of an instance that never existed exits 3: %j",
   async (argv) => {
-    const { server, writes } = plane([GONE]);
+    const { server, writes } = serverWith([GONE]);
     const ran = await tenantctl(argv, { env: SCOPED, server });
     expect([ran.code, ran.out(), writes.length]).toEqual([3, "", 1]);
   },

@@ -15,7 +15,7 @@ test.each([
   { from: "the variable before the claim", argv: [], env: { ...TOKEN_ENV, TENANTCTL_TENANT: TENANT } },
   { from: "the claim of the token", argv: [], env: TOKEN_ENV },
   {
-    from: "the claim, where the variable is empty",
+    from: "the claim if the variable is empty",
     argv: [],
     env: { ...TOKEN_ENV, TENANTCTL_TENANT: "", TENANTCTL_API_KEY: "" },
   },
@@ -107,7 +107,7 @@ test("whoami selects the tenant of a tenant's API key; other keys need --tenant"
   expect(new Set(requestsOf(unbound))).toEqual(new Set(["GET /v1/auth/whoami"]));
 });
 
-test("a tenant name is looked up in the caller's tenant, for a silo admin in the silo, for an operator everywhere", async () => {
+test("a tenant name is looked up in the caller's tenant; a silo admin's in the silo, an operator's in all silos", async () => {
   const silo_id = "dddddddd-0000-4000-8000-000000000004";
   const tenants = [{ id: TENANT, silo_id, name: "acme", description: "", created_at: "x" }];
   const answers = (whoami: Record<string, unknown>) =>

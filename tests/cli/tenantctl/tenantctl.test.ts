@@ -112,7 +112,7 @@ test("env prints exports even into a pipe, and JSON on request", async () => {
   });
 });
 
-test("flags override the environment, an API key an access token, and the environment the saved login", async () => {
+test("flags override the environment, which overrides the saved login; an API key overrides an access token", async () => {
   const server = () => ({ body: WHOAMI });
   const { home_dir } = await tenantctl(["login", "--endpoint", "https://saved.example", "--api-key-stdin"], {
     env: {},
@@ -171,7 +171,7 @@ function everyHelp(node: CommandNode, path: string): string[] {
   return [`$ ${path}\n${node.help()}`, ...children.flatMap((child) => everyHelp(child, `${path} ${child.name}`))];
 }
 
-test("the help of every tenantctl command", async () => {
+test("every tenantctl command prints its recorded help", async () => {
   expect(everyHelp(tree(await buildProgram("all")), "tenantctl").join("\n")).toMatchSnapshot();
 });
 
