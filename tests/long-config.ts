@@ -3,9 +3,10 @@ import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
 /**
- * An emulated PC that netboots, the second half of the seeds, a TypeScript compiler, load while servers and the
- * database are killed, scenarios with compiled programs, every fault at every step of an instance, and limits that take
- * time. `deno task trial` runs the PC, the seeds, the kills and the mutants for longer.
+ * The long tests: an emulated PC that netboots, the second half of the simulator's seeds, a TypeScript compiler, load
+ * while servers and the database are killed, scenarios with compiled programs, every fault at every step of an
+ * instance's operations, and limits that take time. `deno task trial` repeats the PC, the seeds, the kills and the
+ * mutants with larger sizes.
  */
 export const LONG = [
   "tests/booter/qemu.test.ts",

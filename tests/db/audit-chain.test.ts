@@ -108,7 +108,7 @@ function sortedJson(value: unknown): string {
   );
 }
 
-test("events younger than a running transaction are not chained until it ends, and its own events precede them", async () => {
+test("events younger than a running transaction are chained only after the transaction has ended, and after its own events", async () => {
   await app.withClient(async (slow) => {
     await slow.query("begin");
     await mutate(slow, "began first");
@@ -168,7 +168,7 @@ async function payloads(): Promise<unknown[]> {
   return (await listEvents(app, {})).events.map(({ payload }) => payload);
 }
 
-test("verify of a range checks its ends by the events before and after it, and ignores a change outside it", async () => {
+test("verify of a range checks its ends against the events before and after the range, and ignores changes elsewhere", async () => {
   await mutateTimes(10);
   expect((await verify(app, { from: 3, to: 6 })).outcome).toEqual({ Ok: { verified_to: 6 } });
   expect((await verify(app, { from: 3, to: 600 })).outcome).toEqual({ Ok: { verified_to: 9 } });

@@ -1,4 +1,5 @@
-// The upgrade from release 0.1.0, in which a pending node's row contained its claim code and token, to separate claims.
+// The upgrade from release 0.1.0. There a pending node's row contained its claim code and token; now claims have their
+// own rows.
 import { Buffer } from "node:buffer";
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";

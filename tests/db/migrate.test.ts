@@ -150,7 +150,7 @@ describe("functions", () => {
       "create or replace function bad() returns no_type language sql as 'select 1'",
       /bad\.sql: .*no_type/,
     ],
-  ])("are applied all or none: a bad one, by %s", async (_what, bad, error) => {
+  ])("are all applied, or none if one is bad because of %s", async (_what, bad, error) => {
     await migrate(database.url, { folder });
     await write("functions/one.sql", ONE.replace("select 1", "select 11"));
     await write("functions/bad.sql", bad);

@@ -70,7 +70,7 @@ test.each([
   expect(isConnectionError(error)).toBe(expected);
 });
 
-test("the socket error code EPIPE is not taken for a SQLSTATE", () => {
+test("the socket error code EPIPE is not mistaken for a SQLSTATE", () => {
   expect(sqlState({ code: "EPIPE" })).toBeUndefined();
 });
 
@@ -99,9 +99,9 @@ test("a transaction left open is rolled back before the connection's next use", 
     const failed = one.withClient(async (client) => {
       await client.query("begin");
       await client.query("insert into mark values (100)");
-      throw new Error("lost interest");
+      throw new Error("the caller failed");
     });
-    await expect(failed).rejects.toThrow("lost interest");
+    await expect(failed).rejects.toThrow("the caller failed");
     expect((await one.query("select count(*) as n from mark where id = 100")).rows).toEqual([{ n: 0 }]);
   } finally {
     await one.close();

@@ -28,7 +28,7 @@ export async function databaseOfRelease010(): Promise<FreshDatabase> {
   }
 }
 
-/** The id of every row, so that every reference refers to the one row of the other table. */
+/** The id of every row. Every table has one row, so every reference refers to an existing row. */
 const ID = "5f0d2c1e-0000-7000-8000-000000000001";
 const HASH = "ab".repeat(32);
 
@@ -113,7 +113,7 @@ const BY_NAME: Readonly<Record<string, string | null>> = {
 type Column = { readonly table: string; readonly column: string; readonly type: string; readonly checks: string };
 
 /**
- * Inserts a row into every table, except where a constraint allows no further row. Each column gets a value unless a
+ * Inserts a row into every table, unless a constraint allows no further row. Each column gets a value unless a
  * constraint forbids it.
  */
 export async function fillEveryTable(client: Connection): Promise<void> {

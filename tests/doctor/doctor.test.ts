@@ -1,5 +1,5 @@
-// The doctor on a system with every kind of object: it finds no violation, and each check finds one after a statement
-// caused it. docs/reliability.md, "Invariants".
+// Runs the doctor on a system with every kind of object. The doctor finds no violation at first. After a statement has
+// caused a violation, the check of that rule finds it. docs/reliability.md, "Invariants".
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { behaviors } from "../../actors/registry.ts";
 import type { CheckResult, DoctorReport } from "../../src/contract/doctor.ts";

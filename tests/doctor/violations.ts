@@ -1,4 +1,5 @@
-// For each check of the doctor, by its title, a statement that violates it. A test fails if a check has none.
+// Statements by the title of a check of the doctor: the statement violates the check's rule. A test fails if a check
+// has no statement.
 
 const NODE = "(select server_uuid from cn where state = 'approved' order by registered_at limit 1)";
 /** Returns SQL that inserts this number of claims of the node NODE. */

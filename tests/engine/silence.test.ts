@@ -55,6 +55,6 @@ test.each([
   ["a connection that ended", new Error("Connection terminated unexpectedly"), false],
   ["an answer of PostgreSQL", { code: "57P01", severity: "FATAL", message: "terminating connection" }, false],
   ["nothing", undefined, false],
-])("isSilence for an error that means: %s", (_, error, expected) => {
+])("isSilence recognizes exactly the errors that mean no answer: %s", (_, error, expected) => {
   expect(isSilence(error)).toBe(expected);
 });

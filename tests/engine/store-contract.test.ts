@@ -91,7 +91,7 @@ describe.each([["memory", memorySubject], ["PostgreSQL", postgresSubject]] as co
       return id;
     }
 
-    test("the reply is the view of what was written, and the history has its transitions", async () => {
+    test("the reply is the view of the written state, and the history has the transitions", async () => {
       const id = await newLamp("first");
       const outcome = await send(id, { type: "switch_on" });
       expect(outcome).toEqual({ ok: true, reply: { id, state: "on", label: "first", address: null } });

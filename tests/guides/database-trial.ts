@@ -1,4 +1,4 @@
-// The guides that need a PostgreSQL with its tools: backup, restore and point in time; failover to a standby.
+// The guides that need a PostgreSQL with its tools: backup, restore and point-in-time recovery; failover to a standby.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test, type TestContext } from "vitest";
@@ -67,7 +67,11 @@ async function atDatabase(context: TestContext, guide: string): Promise<void> {
   });
 }
 
-test("the guide to backup, restore and point in time works", (context) => atDatabase(context, "backup"), 300_000);
+test(
+  "the guide to backup, restore and point-in-time recovery works",
+  (context) => atDatabase(context, "backup"),
+  300_000,
+);
 
 test(
   "the guide to failover works, and the standby has every acknowledged change",

@@ -15,7 +15,10 @@ export function textOf(document: string): string {
   return readFileSync(join(ROOT, document), "utf8");
 }
 
-/** Returns the code of a document, each with its first line number. Continuation lines belong to their command. */
+/**
+ * Returns the pieces of code in a document, each with its first line number. Continuation lines belong to their
+ * command.
+ */
 export function codeOf(document: string): { readonly line: number; readonly text: string }[] {
   const found: { line: number; text: string }[] = [];
   let fence: string | null = null;

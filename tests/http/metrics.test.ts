@@ -39,7 +39,7 @@ test("the metrics have the memory, CPU time and start of the process, and regist
     expect(Number(new RegExp(`^${name} (.+)$`, "m").exec(body)?.[1])).toBeGreaterThan(0);
   }
   const start = Number(/^process_start_time_seconds (.+)$/m.exec(body)?.[1]);
-  // Both clocks were read between the two instants, however long that took.
+  // The metrics read both clocks between `before` and `after`.
   expect(start).toBeGreaterThanOrEqual(before.now_s - after.uptime_s);
   expect(start).toBeLessThanOrEqual(after.now_s - before.uptime_s);
   expect((await other.text()).body).not.toContain('route="/"');

@@ -9,7 +9,7 @@ const SHORT = { headers_ms: 400, body_ms: 600, idle_ms: 700 };
 const LONG: Partial<EdgeLimits> = { headers_ms: 20_000, body_ms: 20_000, idle_ms: 20_000 };
 const HOST = "Host: test\r\n";
 
-/** Long enough for an answer on a slow machine. */
+/** The grace period of close(), long enough for an answer on a slow machine. */
 const CLOSE_GRACE_MS = 2_000;
 const PATIENT = { timeout: 20_000 };
 
@@ -263,7 +263,7 @@ test("S-36: too many or too large header lines get 431, too long a target 414, a
   expect(statusOf(await ask(port, `TRACE / HTTP/1.1\r\n${HOST}\r\n`))).toBe(501);
 });
 
-test("malformed bytes after a running request close the connection, without a 400 in place of the request's answer", async () => {
+test("malformed bytes after a running request close the connection; the request does not get a 400 as its answer", async () => {
   const begun = Promise.withResolvers<void>();
   const release = Promise.withResolvers<void>();
   const { port } = await serve(async () => {

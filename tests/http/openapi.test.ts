@@ -18,7 +18,7 @@ const Pet = z.discriminatedUnion("kind", [Cat, Dog]);
 const Both = z.object({ size: z.number().default(3), pet: Pet.nullable() });
 const Holder = z.object({ both: Both });
 
-// A table, since the types of the empty handlers do not matter here.
+// The routes are a table, because the types of their empty handlers do not matter here.
 const routes = [
   createRoute({
     method: "get",
@@ -115,7 +115,7 @@ test("every reference has a component, and no generated name is left", () => {
   }
 });
 
-test("a nullable use of a named schema is a reference beside nullable; the schema itself is not nullable", () => {
+test("a nullable field of a named schema has the reference and its own nullable; the schema itself is not nullable", () => {
   const { setup_progress } = document.components.schemas.CnView.properties;
   expect(setup_progress).toMatchObject({ nullable: true, allOf: [{ $ref: "#/components/schemas/SetupProgress" }] });
   expect(document.components.schemas.SetupProgress).not.toHaveProperty("nullable");

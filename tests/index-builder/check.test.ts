@@ -27,7 +27,10 @@ function problemsOf(change: (files: Map<string, string>) => void): string {
   return checkFiles(files, EXPECTED).join("\n");
 }
 
-/** Returns the problems of a site that is generated from a changed tree: all copies agree, one rule is broken. */
+/**
+ * Returns the problems of a site that is generated from a changed tree, so that all copies agree and one rule is
+ * broken.
+ */
 function problemsAfter(
   change: { distro?: (distro: Distro) => void; build?: (build: Build) => void; archive?: (builds: Build[]) => void },
 ): string {
@@ -53,7 +56,7 @@ test("a tree that was built has no problems, and is unchanged after it was writt
   expect(loadTree(good).distros).toEqual(trees);
 });
 
-test("open sets accept any value: alias, format, compression, checksum format, kind of signature", () => {
+test("these fields accept any value: alias, format, compression, checksum format, kind of signature", () => {
   const problems = problemsAfter({
     distro: (distro) => void distro.releases[0]!.aliases.push("newest"),
     build: (build) => {
@@ -199,7 +202,7 @@ test.each<[string, Parameters<typeof problemsAfter>[0], string]>([
   ],
   ["a build without artifacts", { build: (build) => void (build.artifacts = []) }, "has no artifact"],
   [
-    "a time far from ours",
+    "an implausible time",
     { build: (build) => void (build.first_seen = "1970-01-01T00:00:00Z") },
     "not a plausible time",
   ],
@@ -253,15 +256,15 @@ test.each<[string, Parameters<typeof problemsAfter>[0], string]>([
 const release = (id: string, ...aliases: string[]) => ({ id, version: id.replace("_", " "), aliases });
 
 test.each([
-  ["by number", [release("24.04", "latest"), release("9.10"), release("9.9")]],
-  ["a pre-release by its own number", [release("46_Beta", "dev"), release("45", "latest"), release("44")]],
-  ["a pre-release of an older series after a newer release", [release("16.0", "latest"), release("15.7", "dev")]],
-  ["a development channel numbered by date before releases", [
+  ["numbers are compared by value", [release("24.04", "latest"), release("9.10"), release("9.9")]],
+  ["a pre-release is placed by its own number", [release("46_Beta", "dev"), release("45", "latest"), release("44")]],
+  ["a pre-release of an older series follows a newer release", [release("16.0", "latest"), release("15.7", "dev")]],
+  ["a development channel that is numbered by date precedes releases", [
     release("20260907", "dev"),
     release("r151058", "latest"),
   ]],
-  ["a refresh after its release", [release("r151054r"), release("r151054")]],
-])("newest first is %s", (_, releases) => {
+  ["a refresh precedes its release", [release("r151054r"), release("r151054")]],
+])("in the order newest first: %s", (_, releases) => {
   expect(releases.toSorted(compareReleases)).toEqual(releases);
   expect(releases.toReversed().sort(compareReleases)).toEqual(releases);
 });
@@ -330,6 +333,6 @@ test.each([
   "__proto__",
   "constructor",
 ])(
-  "%s is no path of an index",
+  "%s is not a path of an index",
   (path) => expect(parsePath(path)).toBeNull(),
 );

@@ -87,7 +87,7 @@ export const BEHAVIOURS: Readonly<Record<string, Behaviour>> = {
   "sends nothing with status 200": (response) => send(response, 200, ""),
   "sends an HTML page with status 200": (response) =>
     send(response, 200, "<!DOCTYPE html><html><body>Maintenance</body></html>"),
-  "sends other bytes than text": (response) => send(response, 200, new Uint8Array([0xff, 0xfe, 0x00, 0x80])),
+  "sends bytes that are not text": (response) => send(response, 200, new Uint8Array([0xff, 0xfe, 0x00, 0x80])),
   "changes one hex digit": (response, { good }) =>
     send(response, 200, good.replace(/[0-9a-f]{64}/, (hash) => (hash[0] === "0" ? "1" : "0") + hash.slice(1))),
   "sends another document": (response, { good, bodies }) =>

@@ -132,7 +132,7 @@ test.each([
   expect(await build(first)).toMatchObject({ ok: false, attempts: 1, error: expect.stringMatching(error) });
 });
 
-const VAULT_FAULTS = ["sends 403", "sends an HTML page with status 200", "sends other bytes than text"];
+const VAULT_FAULTS = ["sends 403", "sends an HTML page with status 200", "sends bytes that are not text"];
 for (const document of ["vault", "vault_sums"] as const) {
   test.each([...NO_ANSWER, ...VAULT_FAULTS])(
     `a ${document} that %s leaves out only builds that are not archived yet; the next run archives them`,
@@ -216,7 +216,7 @@ test.each([
   "127.1",
   "localhost",
   "",
-])("%s is no address to connect to", (address) => expect(isPublicAddress(address)).toBe(false));
+])("%s is not an address to connect to", (address) => expect(isPublicAddress(address)).toBe(false));
 
 test.each(["1.1.1.1", "9.255.255.255", "11.0.0.1", "172.32.0.1", "192.169.0.1", "2606:4700::1111", "2a00:1450::1"])(
   "%s is a public address",

@@ -1,7 +1,7 @@
 // Interrupts a publication at every system call that changes the disk, with strace: kills it or simulates a full disk.
-// After each one, the site must equal the tree before or after the publication, byte for byte, and the next run must
-// complete. `deno run -A tests/index-builder/kill-stress.ts [PROGRAM...]`: PROGRAM defaults to this checkout under
-// Deno.
+// After each interruption, the site must equal the tree before or after the publication, byte for byte, and the next
+// run must complete. `deno run -A tests/index-builder/kill-stress.ts [PROGRAM...]`: PROGRAM defaults to this checkout
+// under Deno.
 import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdtempSync, readdirSync, readlinkSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";

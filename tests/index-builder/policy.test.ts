@@ -107,7 +107,7 @@ test("an image that answers 403 keeps the size and metadata of the previous tree
   ]);
 });
 
-test("an image whose checksum document answers 403 keeps its digest of the previous tree, with a warning", async () => {
+test("an image whose checksum document answers 403 keeps its digest from the previous tree, with a warning", async () => {
   const { outcome: first } = await builtFrom(rocky);
   const later = await run(rocky, [{ match: /Rocky-9-.*CHECKSUM$/, status: 403 }], { previous: first.tree });
   expect(firstArtifact(later, "9").integrity!.digests).toEqual(firstArtifact(first, "9").integrity!.digests);
@@ -190,7 +190,7 @@ test("S-25: requests are sent only to hosts that the vendor's file lists", async
   expect(await run(foreign, [])).toMatchObject({ ok: false, attempts: 1, error: expect.stringMatching(/^unsafe: /) });
 });
 
-test("a document's clear-signed twin is read instead of it, and an old twin raises the alarm frozen", async () => {
+test("the clear-signed copy of a document is read instead of the document, and an old copy raises the alarm frozen", async () => {
   const key = await makeKey();
   const twin = await clearSignedOf(`{"from":"twin"}`, key, { date: new Date("2026-08-01T00:00:00Z") });
   const bodies: Record<string, string> = {

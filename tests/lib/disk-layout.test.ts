@@ -64,7 +64,7 @@ test.each<[string, number, Partial<LayoutOptions>, string]>([
   ["raidz1 of 4", 4, { layout: "raidz1" }, "raidz1 4, 0 spares, 1800"],
   ["raidz1 of 7, width 7", 7, { layout: "raidz1", width: 7 }, "raidz1 7, 0 spares, 3600"],
   [
-    "one spare is singular",
+    "an error about one spare",
     8,
     { layout: "raidz1", spares: 1 },
     "no acceptable raidz layout is possible with 8 disks and 1 spare",
@@ -126,7 +126,7 @@ test("the largest spinning class is the storage, smaller ones are cache, and the
   expect(printed(disks, { ...mirror, cache: false })).not.toHaveProperty("cache");
 });
 
-test("0 spares means none; without a value the tool chooses the number of spares", () => {
+test("with spares 0 the layout has no spare; without a value the tool chooses the number", () => {
   expect(summary(rack(3, 600), { layout: "mirror" })).toBe("mirror 2, 1 spares, 600");
   expect(summary(rack(3, 600), { layout: "mirror", spares: 0 })).toBe("mirror 2+1, 0 spares, 1200");
 });

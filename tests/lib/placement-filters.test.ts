@@ -22,8 +22,8 @@ const props = (fields: object) => ({
 });
 
 /**
- * Filter, node, request, and the expected result: `accept`, `skip` or the reason of a rejection. In the order of the
- * filters.
+ * Filter, node, request, and the expected result: `accept`, `skip` or the reason of a rejection. The cases are in the
+ * order of the filters.
  */
 const CASES: readonly Case[] = [
   ["cn-approved-and-live", {}, {}, "accept"],
@@ -164,7 +164,7 @@ const CASES: readonly Case[] = [
   ["cn-zfs-compatible", { capacity: capacity({ zpools: [] }) }, moved({}), "it has no pool zones"],
 ];
 
-describe("the verdict of a filter", () => {
+describe("the result of a filter", () => {
   test.each(CASES)("%s, case %#", (filter, fields, asked, said) => {
     const result = filterResults(node(1, fields), request(asked), NOW).find(({ filter_name }) =>
       filter_name === filter

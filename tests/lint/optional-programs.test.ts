@@ -16,8 +16,8 @@ const COREUTILS = ["cat", "cp", "test", "true"];
 const STARTED =
   /\b(?:spawn|spawnSync|execFile|execFileSync|run|Deno\.Command|promisify\(execFile\))\)?\(\s*"([^"/ -][^"/ ]*)"/g;
 /**
- * Code that looks for a program by itself: with a shell or in a folder of programs; or that prints its own reason for a
- * skip.
+ * Code that looks for a program by itself (with a shell, or in a folder of programs), or that prints its own reason for
+ * a skip.
  */
 const PROBES =
   /command -v|["'`]which["'`]|["'`](?:\/usr(?:\/local)?)?\/s?bin\/[a-z]|\/usr\/(?:lib|share)\/(?:ipxe|OVMF|postgresql)|"skipped: |`skipped: /;

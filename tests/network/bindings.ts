@@ -1,5 +1,5 @@
-// Shared steps of tests of attached floating IPs: instances on two nodes that the test simulates, and the attach and
-// detach of addresses.
+// Shared steps for tests of attached floating IPs. They create instances on two nodes that the test simulates, and
+// attach and detach addresses.
 import { expect } from "vitest";
 import type { Instance, Nic } from "../../src/contract/instance.ts";
 import type { Job } from "../../src/contract/job.ts";

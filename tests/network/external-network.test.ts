@@ -148,7 +148,7 @@ describe("an external subnet", () => {
     expectRefused(await subnet(fields), 400, "BadRequest", message);
   });
 
-  test("for a silo that does not exist gets 400 naming it", async () => {
+  test("for a silo that does not exist gets 400 with the silo's id", async () => {
     const silo = randomUUID();
     const message = `owner_silos: there is no silo ${silo}`;
     expectRefused(await subnet({ ipv4_block: block(), owner_silos: [a.silo_id, silo] }), 400, "BadRequest", message);
@@ -157,7 +157,7 @@ describe("an external subnet", () => {
     expectRefused(patch, 400, "BadRequest", message);
   });
 
-  test("that overlaps another one in either family gets 409 SubnetCidrOverlap naming it", async () => {
+  test("that overlaps another one in either family gets 409 SubnetCidrOverlap with the other one's name", async () => {
     const first = okOf(await subnet({ ipv4_block: "198.19.0.0/24", ipv6_block: "2001:db8:c::/64" }));
     const message = `the external subnet overlaps external subnet ${first.name} (${first.id})`;
     for (const ipv4_block of ["198.19.0.0/24", "198.19.0.128/25", "198.19.0.0/16"]) {
@@ -237,14 +237,14 @@ describe("a network pool", () => {
     conflictWith(await post(POOLS, { name: "a\\b", networks: [id] }), "name must not contain / or \\");
   });
 
-  test("with a network that is not an external subnet gets 400 SubnetNotExternal naming it", async () => {
+  test("with a network that is not an external subnet gets 400 SubnetNotExternal with the network's id", async () => {
     const { id } = await makeNetwork(t, { ipv4_block: block() });
     const unknown = randomUUID();
     const answer = await post(POOLS, { networks: [id, unknown] });
     expectRefused(answer, 400, "SubnetNotExternal", `networks: ${unknown} is not an external subnet`);
   });
 
-  test("for a silo that does not exist gets 400 naming it", async () => {
+  test("for a silo that does not exist gets 400 with the silo's id", async () => {
     const { id } = await makeNetwork(t, { ipv4_block: block() });
     const silo = randomUUID();
     const answer = await post(POOLS, { networks: [id], owner_silos: [silo] });

@@ -8,7 +8,7 @@ const v6 = (fields: Partial<ProvisionFields>) =>
   parseProvisionRange("v6", { block: "2001:db8:1::/64", start: null, end: null, ...fields });
 
 describe("IPv4", () => {
-  test("without a range: all but network, gateway and broadcast address", () => {
+  test("without a given range, the range has all addresses except network, gateway and broadcast address", () => {
     expect(v4({})).toEqual({
       range: { block: "198.51.100.0/24", start: "198.51.100.2", end: "198.51.100.254", offset: 2, count: 253 },
     });
@@ -18,7 +18,7 @@ describe("IPv4", () => {
     expect(v4({ block: "198.51.100.9/29" })).toMatchObject({ range: { block: "198.51.100.8/29", count: 5 } });
   });
 
-  test("a range that begins at the gateway begins after it", () => {
+  test("a range that is given from the gateway on begins after the gateway", () => {
     expect(v4({ start: "198.51.100.1", end: "198.51.100.2" })).toMatchObject({
       range: { start: "198.51.100.2", end: "198.51.100.2", offset: 2, count: 1 },
     });
@@ -48,7 +48,7 @@ describe("IPv4", () => {
 });
 
 describe("IPv6", () => {
-  test("without a range: all but the network address and the gateway; the last address is a host", () => {
+  test("without a given range, the range has all addresses except network address and gateway; the last one is a host's", () => {
     expect(v6({ block: "2001:db8:1::/124" })).toEqual({
       range: { block: "2001:db8:1::/124", start: "2001:db8:1::2", end: "2001:db8:1::f", offset: 2, count: 14 },
     });

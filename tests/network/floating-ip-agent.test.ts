@@ -1,4 +1,4 @@
-// Floating IPs on a real node agent of a simulated machine: the machine binds each address where the record says
+// Floating IPs on a real node agent of a simulated machine. The machine binds each address to the NIC in the record
 // (docs/networking.md, "Floating IPs").
 import { randomBytes, randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
@@ -38,8 +38,8 @@ beforeAll(async () => {
   node = await t.approvedNode();
   machine = await simulatedMachine(t, node, folder.path);
   agent = machine.start();
-  const told = "select from cn_capacity c join cn_signal s using (server_uuid) where server_uuid = $1";
-  await vi.waitFor(async () => expect((await t.db.query(told, [node.server_uuid])).rows).toHaveLength(1), PATIENCE);
+  const reported = "select from cn_capacity c join cn_signal s using (server_uuid) where server_uuid = $1";
+  await vi.waitFor(async () => expect((await t.db.query(reported, [node.server_uuid])).rows).toHaveLength(1), PATIENCE);
   [one, two] = [await nicOf(okOf(await makeInstance(g)).id), await nicOf(okOf(await makeInstance(g)).id)];
 });
 afterEach(() => machine.trouble(null));
@@ -72,7 +72,7 @@ test("the machine binds, moves and releases the address", async () => {
   okOf(await g.call("DELETE", path(ip)));
 });
 
-test("a machine that loses power while it binds an address binds it after it is back", async () => {
+test("a machine that loses power while it binds an address binds the address after its restart", async () => {
   const ip = okOf(await makeFloatingIp(g));
   await machine.trouble({ vanish_at: ["fip_claim:address"] });
   const answer = attach(ip, one);
@@ -86,7 +86,7 @@ test("a machine that loses power while it binds an address binds it after it is 
   okOf(await g.call("DELETE", path(ip)));
 });
 
-test("a move is stuck while the machine cannot bind the address, until it can and an operator retries the rollback", async () => {
+test("a move is stuck if the machine cannot bind the address to either NIC; an operator's retry later completes the rollback", async () => {
   const ip = okOf(await makeFloatingIp(g));
   okOf(await attach(ip, one));
   await machine.trouble({ fail_at: ["fip_claim:address"] });

@@ -193,7 +193,7 @@ describe("a floating IP that moves", () => {
     await b.giveBack(ip, null);
   });
 
-  test("from a node that is not live is bound there again, after the node released it, if the new node fails", async () => {
+  test("from a node that is not live to a node that fails is bound to the old node again, after that node released it", async () => {
     const ip = await b.attached(b.web);
     await b.silent(b.node);
     const answer = b.attach(ip, b.away);

@@ -1,5 +1,5 @@
-// The states of a floating IP and its row. The mapping between them must lose nothing: what an operation waits for is
-// in the row.
+// The states of a floating IP and its row. The mapping between them must lose nothing: the row also contains what an
+// operation waits for.
 import { describe, expect, test } from "vitest";
 import type { FloatingIpMessage } from "../../actors/floating-ip/messages.ts";
 import { type FloatingIpRow, rowOf, stateOf } from "../../actors/floating-ip/row.ts";

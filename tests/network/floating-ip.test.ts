@@ -156,7 +156,7 @@ describe("the source", () => {
     notFound(await makeFloatingIp(a, { pool_id: randomUUID() }));
   });
 
-  test("a subnet of the caller's own tenant gets 400 SubnetNotExternal, one that it cannot see gets 404", async () => {
+  test("a subnet of the caller's own tenant gets 400 SubnetNotExternal, a subnet that the caller cannot see gets 404", async () => {
     const body = { name: "inside", ipv4_block: "10.0.1.0/24" };
     const { id } = okOf(await a.call("POST", `/v1/subnets?vpc=${await makeVpc(a)}`, { body }));
     const message = `subnet ${id} is not an external subnet`;
@@ -232,7 +232,7 @@ describe("an external network", () => {
     await giveBack(b, other);
   });
 
-  test("on the block of the fixed pool shares its addresses within the range", async () => {
+  test("on the block of the fixed pool shares the pool's addresses within its own range", async () => {
     await leaveOnly(t, "public:v4", [2, 3, 100, 101, 102, 103]);
     const network = await makeNetwork(t, {
       ipv4_block: "203.0.113.0/24",

@@ -92,7 +92,7 @@ describe.each(FAMILIES)("%s", (name) => {
 });
 
 test.each(["subnets", "route-tables", "firewall-rules"])(
-  "the list of %s gets 404 with a project other than the VPC's, and the VPC's own project changes nothing",
+  "the list of %s gets 404 with a project other than the VPC's, and is complete with the VPC's own project",
   async (name) => {
     const { list, records } = families.get(name)!;
     expect(refusal(await n.call("GET", `${list}&project=${randomUUID()}`))).toEqual(NOT_FOUND);
@@ -100,7 +100,7 @@ test.each(["subnets", "route-tables", "firewall-rules"])(
   },
 );
 
-test("a selector that is no UUID is a 400 that names it", async () => {
+test("a selector that is not a UUID gets a 400 that names the selector", async () => {
   for (const [path, name] of [["subnets?vpc=x", "vpc"], ["routes?route_table=x", "route_table"]] as const) {
     const answer = await n.call("GET", `/v1/${path}`);
     expect([answer.status, answer.body.message]).toEqual([400, expect.stringContaining(name)]);

@@ -83,7 +83,7 @@ describe("create", () => {
     ["10.0.1.0/24", "the same"],
     ["10.0.1.128/25", "inside it"],
     ["10.0.0.0/23", "around it"],
-  ])("%s overlaps another subnet (%s) and is refused, naming it", async (ipv4_block) => {
+  ])("%s overlaps another subnet (%s) and is refused with that subnet's name", async (ipv4_block) => {
     const { id } = await n.vpc();
     const peer = await n.subnet(id, { name: "peer", ipv4_block: "10.0.1.0/24" });
     expect(refusal(await n.trySubnet(id, { ipv4_block }))).toEqual(
@@ -190,7 +190,7 @@ describe("the database itself", () => {
 });
 
 describe("the route table of a subnet", () => {
-  test("may be another table of its VPC, and the main one again", async () => {
+  test("can change to another table of its VPC, and back to the main table", async () => {
     const vpc = await n.vpc();
     const { id, route_table_id } = await n.subnet(vpc.id, { ipv4_block: "10.0.1.0/24" });
     const table = await n.table(vpc.id);

@@ -209,7 +209,7 @@ describe("delete", () => {
     expect(rows.map(({ action }) => action)).toEqual(["route_table_delete", "vpc_delete"]);
   });
 
-  test("is refused while a subnet, another route table or a firewall rule exists, and names it", async () => {
+  test("is refused while a subnet, another route table or a firewall rule exists, and the refusal names that object", async () => {
     const { id } = await n.vpc();
     const subnet = await n.subnet(id, { name: "web", ipv4_block: "10.0.1.0/24" });
     const table = await n.table(id, { name: "egress" });

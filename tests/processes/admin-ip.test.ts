@@ -117,10 +117,10 @@ describe.skipIf(why_not !== null)("the admin_ip of a node that joined by claim c
   });
 
   test("can be set by --admin-ip or ADMIN_IP; any value except an IPv4 address is a usage error", async () => {
-    await approved({ name: "told", argv: ["--admin-ip", "192.0.2.7"] });
-    expect(await addressOf("told")).toBe("192.0.2.7");
-    await approved({ name: "told-too", env: { ADMIN_IP: "192.0.2.8" } });
-    expect(await addressOf("told-too")).toBe("192.0.2.8");
+    await approved({ name: "set-by-flag", argv: ["--admin-ip", "192.0.2.7"] });
+    expect(await addressOf("set-by-flag")).toBe("192.0.2.7");
+    await approved({ name: "set-by-variable", env: { ADMIN_IP: "192.0.2.8" } });
+    expect(await addressOf("set-by-variable")).toBe("192.0.2.8");
     for (const text of ["192.0.2", "node7", "::1", "192.0.2.7/24"]) {
       const refused = agentOf({ name: "refused", argv: ["--admin-ip", text] });
       const { code, err } = await refused.ended;

@@ -1,5 +1,6 @@
 // A server keeps its promises (docs/reliability.md) while its database connections are cut at random and its database
-// is killed. One server, its own PostgreSQL, which flushes to disk, and 16 clients that record their replies.
+// is killed. The tests use one server, a PostgreSQL of its own that flushes to disk, and 16 clients that record their
+// replies.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Db, openPool } from "../../src/db/pool.ts";
 import { type OwnCluster, ownCluster } from "../support/cluster.ts";
@@ -16,7 +17,7 @@ const TERMINATING_SLICE_MS = 1_000;
 const LOAD_MS = 1_000;
 const OUTAGE_MS = 500;
 const PATIENCE_MS = 60_000;
-/** So many that some terminations interrupt a request. */
+/** So many acknowledged requests that some terminations interrupted a request. */
 const ACKNOWLEDGED_MIN = 50;
 const TERMINATED_MIN = 30;
 

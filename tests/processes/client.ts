@@ -35,8 +35,8 @@ export type Operation = Omit<Intent, "method"> & {
 export type Answer = { readonly status: number | null; readonly body: unknown; readonly request_id: string };
 
 /**
- * A request that takes longer counts as hanging, which is a failure (docs/reliability.md, "Promises"). Long, so that a
- * busy machine does not fail.
+ * A request that takes longer counts as hanging, which is a failure (docs/reliability.md, "Promises"). The limit is
+ * long, so that no test fails on a busy machine.
  */
 export const REQUEST_LIMIT_MS = 60_000;
 const RETRY_MS = 25;

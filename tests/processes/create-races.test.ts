@@ -1,5 +1,5 @@
-// At two servers, the creation of an instance races with the end of the only node that could take it: a factory reset,
-// or disable and remove. One of the two wins, and the other has no effect. docs/nodes.md, "Leaving".
+// A create of an instance at one server races with requests at another server that end the only node with room: a
+// factory reset, or disable and remove. One side wins, and the other has no effect. docs/nodes.md, "Leaving".
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { acceptedBodies, capacity } from "../api/bodies.ts";
@@ -173,7 +173,7 @@ test.each(ENDS)(
         okOf(await callAt(1)("DELETE", `/v1/instances/${instance}?force=true`));
         expect(changedRows(before, await estate())).toEqual([]);
         expect(await placed(node)).toEqual({ placed: 0, instances: 0, ram_mb: 0 });
-        // No instance is on the node any more, so it can be ended.
+        // No instance is on the node any more, so the requests that end the node succeed.
         expect((await end(node)).status).toBe(done);
       } else {
         expect(created).toMatchObject({ status: 503, body: { message: NO_NODE } });

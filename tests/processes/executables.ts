@@ -70,7 +70,7 @@ export function start(name: Program, argv: readonly string[], options: RunOption
     env: { PATH: process.env.PATH ?? "", ...env },
     stdio: ["pipe", "pipe", "pipe"],
   });
-  child.stdin.on("error", () => {}); // The program may end without reading.
+  child.stdin.on("error", () => {}); // The program may end without reading its input.
   child.stdin.end(typed ?? "");
   let out = "";
   let err = "";
@@ -83,7 +83,8 @@ export function start(name: Program, argv: readonly string[], options: RunOption
   }).finally(() => running = false);
   const said = () => out + err;
   return {
-    // Not child.kill: Deno then reports the signal as the end even if the program handled it, and sends no second signal.
+    // Does not use child.kill: Deno would then report the signal as the end, even if the program handled it, and would
+    // not send a second signal.
     signal: (name) => void (running && process.kill(child.pid!, name)),
     ended,
     said,

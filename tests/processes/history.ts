@@ -5,8 +5,8 @@ import { brokenInvariants } from "../doctor/broken.ts";
 import { type Operation, REQUEST_LIMIT_MS } from "./client.ts";
 
 /**
- * Checks INV-1, 3 and 4: an acknowledged request wrote one transition, a rejected one none, and one with an unknown
- * outcome at most one.
+ * Checks INV-1, 3 and 4 by the number of transitions that a request wrote: one if it was acknowledged, none if it was
+ * rejected, at most one if its outcome is unknown.
  */
 export async function historyViolations(db: DbClient, operations: readonly Operation[]): Promise<string[]> {
   const by_key = await countByKey(db);

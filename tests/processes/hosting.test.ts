@@ -9,7 +9,7 @@ import { ROOT_KEY } from "../support/server-process.ts";
 import { must, request } from "./client.ts";
 import { registration } from "./load.ts";
 
-/** Generous, for slow machines. */
+/** A generous limit for slow machines. */
 const PATIENCE_MS = 30_000;
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 

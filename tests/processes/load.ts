@@ -1,5 +1,5 @@
-// Clients that register, approve, disable and label nodes, each sending its next request as soon as it gets a reply,
-// and record the history. Optionally they also create and remove tenants, projects and VPCs.
+// Clients that register, approve, disable and label nodes. Each client sends its next request as soon as it gets a
+// reply, and records the history. Optionally they also create and remove tenants, projects and VPCs.
 import { carryOut, type Intent, type Operation } from "./client.ts";
 
 export type Load = {
@@ -20,7 +20,7 @@ export type LoadOptions = {
 };
 
 const CLIENTS = 16;
-/** The most unknown and used codes to try, because the site allows 300 failures an hour. */
+/** The maximum number of unknown and used codes to try, because the site allows 300 failures an hour. */
 const BAD_CODES_MAX = 60;
 const PAUSE_MS_MAX = 10;
 

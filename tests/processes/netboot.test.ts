@@ -1,6 +1,7 @@
-// A machine from its first boot to an approved node, with the compiled booter and the server with the permissions of
-// `task start`: real DHCP packets, the boot script, the AMQP broker, the end of its setup, and later actions of
-// operators. The simulated machines use addresses in 127.20.0.0/16, which Linux treats as local.
+// Takes a machine from its first boot to an approved node, with the compiled booter and a server that has the
+// permissions of `task start`. The tests cover real DHCP packets, the boot script, the AMQP broker, the end of the
+// setup, and later actions of operators. The simulated machines use addresses in 127.20.0.0/16, which Linux treats as
+// local.
 import { randomUUID } from "node:crypto";
 import { chmod, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";

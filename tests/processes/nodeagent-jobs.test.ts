@@ -14,7 +14,7 @@ import { ROOT_KEY, type ServerProcess, startServer } from "../support/server-pro
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
 import { buildExecutables, run, type Running, start } from "./executables.ts";
 
-/** Generous, for slow machines. */
+/** A generous limit for slow machines. */
 const PATIENCE = { timeout: 60_000 };
 const SLOW = { slow_ms: 300_000 };
 
@@ -44,7 +44,7 @@ beforeAll(async () => {
 
 afterEach(end);
 afterAll(async () => {
-  // If the preparation failed, the first agent still runs.
+  // If beforeAll failed, the first agent still runs.
   await end();
   await server?.kill();
   await images?.close();
@@ -91,7 +91,7 @@ async function end(): Promise<void> {
 
 const read = async (name: string) => JSON.parse(await readFile(join(state_dir, name), "utf8"));
 const vms = async () => Object.keys((await read("simulated-machine.json")).vms);
-const trouble = (told: object) => writeFile(join(state_dir, "trouble.json"), JSON.stringify(told));
+const trouble = (faults: object) => writeFile(join(state_dir, "trouble.json"), JSON.stringify(faults));
 const jobs = async (query: string): Promise<Job[]> => okOf(await call("GET", `/v1/system/jobs?${query}`)).items;
 
 /** Waits until the running job has reported a step, and returns the job. */

@@ -10,7 +10,7 @@ import { type TemporaryFolder, temporaryFolder } from "../support/temporary-fold
 import { must, request } from "./client.ts";
 import { buildExecutables, type Running, start } from "./executables.ts";
 
-/** Generous, for slow machines; the agent reports ten times a second. */
+/** A generous limit for slow machines. The agent reports ten times a second. */
 const PATIENCE_MS = 20_000;
 
 let database: FreshDatabase;
@@ -108,13 +108,13 @@ test("on SIGTERM the agent exits with 0; its next start uses the saved key and p
   first.signal("SIGTERM");
   expect((await first.ended).code).toBe(0);
   const key = await savedKey(node);
-  const told = await registrations(node);
+  const count = await registrations(node);
   const before = await lastSeen(node);
   const second = agent(node);
   await second.says(/reports to/);
   await expect.poll(() => lastSeen(node), { timeout: PATIENCE_MS }).toBeGreaterThan(before);
   expect(second.said()).not.toContain("Claim code");
-  await expect.poll(() => registrations(node), { timeout: PATIENCE_MS }).toBe(told + 1);
+  await expect.poll(() => registrations(node), { timeout: PATIENCE_MS }).toBe(count + 1);
   expect((await show(node)).claims).toEqual([]);
   expect(await savedKey(node)).toBe(key);
 });

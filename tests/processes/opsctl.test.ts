@@ -1,4 +1,4 @@
-// The compiled opsctl with a running server: each noun once, with its output, exit code and files.
+// Runs each noun of the compiled opsctl with a running server, and checks output, exit code and files.
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -170,6 +170,6 @@ test("the exit code identifies the kind of error, and --json prints the error as
   const { code, err } = await opsctl(`cn show ${absent} --json`);
   expect(code).toBe(EXIT.not_found);
   expect(JSON.parse(err)).toMatchObject({ error: { status: 404, exit_code: EXIT.not_found, error_code: "NotFound" } });
-  const nobody = await opsctl("--endpoint http://127.0.0.1:1 cn list");
-  expect(nobody.code).toBe(EXIT.unreachable);
+  const unreachable = await opsctl("--endpoint http://127.0.0.1:1 cn list");
+  expect(unreachable.code).toBe(EXIT.unreachable);
 });

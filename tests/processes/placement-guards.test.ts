@@ -18,7 +18,7 @@ const INSTANCES = "instances are still placed on this node; delete or migrate th
 const RESERVATION = "a placement reservation is in flight for this node";
 const MIGRATION = "a migration involving this node is in flight; wait for it to finish or abort it";
 const ROUNDS = 20;
-/** Generous, for slow machines. */
+/** A generous limit for slow machines. */
 const PATIENCE_MS = 20_000;
 
 let database: FreshDatabase;

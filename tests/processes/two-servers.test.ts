@@ -8,7 +8,7 @@ import { type Load, startLoad } from "./load.ts";
 import { killEither, type Pair, startPair } from "./pair.ts";
 
 const KILLS_MIN = 5;
-/** The most kills. A single kill may interrupt no request, but so many interrupt some. */
+/** The maximum number of kills. A single kill may interrupt no request, but this many kills interrupt some. */
 const KILLS_MAX = 50;
 /** The load continues until this many requests were acknowledged, so that there is enough to check on slow machines. */
 const ACKNOWLEDGED_MIN = 50;
@@ -38,7 +38,7 @@ function cutOff(): number {
   return load.operations.flatMap(({ attempts }) => attempts).filter(({ status }) => status === null).length;
 }
 
-/** Returns the number of transitions of the node with the most. */
+/** Returns the number of transitions of the node with the most transitions. */
 async function hottest(): Promise<number> {
   const { rows } = await db.query<{ hot: number | null }>(
     "select max(count)::int as hot from (select count(*) from transition where actor_kind = 'cn' group by actor_id) t",

@@ -1,5 +1,5 @@
-// The packaged control plane serves the index of the packaged builder, without systemd: with the packages' files, start
-// script and settings, the limits of both units, and two users.
+// The packaged control plane serves the index of the packaged builder. Instead of systemd, the tests use the packages'
+// files, start script and settings, the limits of both units, and two users.
 import { spawn } from "node:child_process";
 import { chmod, chown, copyFile, cp, mkdir, readdir, readFile, readlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";

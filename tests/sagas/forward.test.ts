@@ -58,7 +58,7 @@ describe.each(STEPS)("step %s", (step) => {
     const started = await p.start();
     await p.reach(started.id, step);
     const [one, two] = [p.newProcess(), p.newProcess()];
-    await Promise.all([one.turn(started.id), two.turn(started.id), one.turn(started.id)]);
+    await Promise.all([one.tick(started.id), two.tick(started.id), one.tick(started.id)]);
     await p.finish(started.id);
     await expectDone(started);
   });
@@ -80,8 +80,8 @@ describe.each(STEPS)("step %s", (step) => {
     const started = await p.start();
     await p.reach(started.id, step);
     const dying = p.newProcess({ dies });
-    await dying.turn(started.id).catch(() => {});
-    expect(dying.struck()).toBe(1);
+    await dying.tick(started.id).catch(() => {});
+    expect(dying.faults()).toBe(1);
     const { step: stands_at, job_id } = await p.row(started.id);
     const isWritten = stands_at !== step || job_id !== null;
     expect(isWritten).toBe(dies === "after_commit" || dies === "after_reply");
@@ -109,10 +109,10 @@ test.each(UNITS)("a saga whose step %s is refused stops there and undoes everyth
 test("a tick that arrives while the saga waits for a job changes nothing", async () => {
   const started = await p.start();
   await p.reach(started.id, "work");
-  await p.main.turn(started.id);
+  await p.main.tick(started.id);
   const waiting = await p.row(started.id);
   await p.advance(59_000);
-  await p.main.turn(started.id);
+  await p.main.tick(started.id);
   expect(await p.row(started.id)).toEqual(waiting);
   await p.finish(started.id);
   await expectDone(started);

@@ -25,7 +25,7 @@ export const GIB = 2 ** 30;
 export const LIMIT_MS = 600_000;
 
 /**
- * Matches every saga of instances, disks and floating IPs, so that a new one fails the suite until it has scenarios.
+ * Matches every saga of instances, disks and floating IPs, so that a new saga fails the suite until it has scenarios.
  */
 const IN_SUITE = /^(?:instance-|disk-|floating-ip-(?!allocate$))/;
 export const SAGAS = (all as readonly SagaDefinition<never>[]).filter(({ name }) => IN_SUITE.test(name));
@@ -148,25 +148,25 @@ export async function openInstanceSagas(fixture: InstanceFixture) {
   const behaviors = [...production.filter(({ kind }) => kind !== "saga"), sagaBehavior(definitions)];
 
   function newProcess(trouble?: Trouble) {
-    let struck = 0;
+    let faults = 0;
     const resumed = Promise.withResolvers<void>();
     const paused = Promise.withResolvers<void>();
     const fault = async (point: FaultPoint) => {
-      if (trouble === undefined || struck > 0) return;
+      if (trouble === undefined || faults > 0) return;
       if ("dies" in trouble && trouble.dies === point) {
-        struck += 1;
+        faults += 1;
         throw new Error(`the process died ${point}`);
       }
       if ("pauses" in trouble && point === "before_commit") {
-        struck += 1;
+        faults += 1;
         paused.resolve();
         await resumed.promise;
       }
     };
     const real = createStore(app, behaviors);
     const commit: Store["commit"] = async (units) => {
-      if (trouble === undefined || !("cut" in trouble) || struck > 0) return await real.commit(units);
-      struck += 1;
+      if (trouble === undefined || !("cut" in trouble) || faults > 0) return await real.commit(units);
+      faults += 1;
       if (trouble.cut === "after") await real.commit(units);
       throw new CommitError("unknown", null);
     };
@@ -187,13 +187,13 @@ export async function openInstanceSagas(fixture: InstanceFixture) {
       engine,
       deliver: () => worker.pass(),
       /** Sends one tick to a saga and handles its refusal like the background worker. */
-      turn: async (id: string) => {
+      tick: async (id: string) => {
         const { step } = await row(id);
         const outcome = await engine.send({ kind: "saga", id }, { type: "tick" });
         if (outcome.ok) return;
         await engine.send({ kind: "saga", id }, { type: "step_refused", step, reason: outcome.fault.message });
       },
-      struck: () => struck,
+      faults: () => faults,
       paused: paused.promise,
       resume: () => resumed.resolve(),
     };
@@ -271,7 +271,7 @@ export async function openInstanceSagas(fixture: InstanceFixture) {
     for (let ticks = 0; ticks < 30; ticks++) {
       const now = await row(id);
       if (now.state === state && now.step === step && now.job_id === null) return;
-      await (now.job_id === null ? main.turn(id) : serve(now));
+      await (now.job_id === null ? main.tick(id) : serve(now));
     }
     throw new Error(`the saga never came to ${state} ${step}: ${JSON.stringify(await row(id))}`);
   }
@@ -281,7 +281,7 @@ export async function openInstanceSagas(fixture: InstanceFixture) {
     for (let ticks = 0; ticks < 40; ticks++) {
       const now = await row(id);
       if (now.state !== "running" && now.state !== "unwinding") return now;
-      await (now.job_id === null ? by.turn(id) : serve(now));
+      await (now.job_id === null ? by.tick(id) : serve(now));
     }
     throw new Error(`the saga did not end: ${JSON.stringify(await row(id))}`);
   }

@@ -95,7 +95,7 @@ describe.each(SCENARIOS)("the message that starts the operation $name", (scenari
     const id = messageId(asked);
     const dying = p.newProcess({ dies });
     await send(asked, dying, id).catch(() => {});
-    expect(dying.struck()).toBe(1);
+    expect(dying.faults()).toBe(1);
     expect(await send(asked, p.newProcess(), id)).toMatchObject({ ok: true });
     await p.finish(asked.saga_id);
     await expectSucceeded(scenario, asked);
@@ -105,7 +105,7 @@ describe.each(SCENARIOS)("the message that starts the operation $name", (scenari
     const asked = await scenario.ask(p);
     const cutting = p.newProcess({ cut });
     expect(await send(asked, cutting, messageId(asked))).toMatchObject({ ok: true });
-    expect(cutting.struck()).toBe(1);
+    expect(cutting.faults()).toBe(1);
     await p.finish(asked.saga_id);
     await expectSucceeded(scenario, asked);
   });
@@ -118,7 +118,7 @@ describe.each(STEPS)("step $step of $of", ({ scenario, step }) => {
     const begun = await begin(scenario);
     await p.reach(begun.saga_id, step);
     const [one, two] = [p.newProcess(), p.newProcess()];
-    await Promise.all([one.turn(begun.saga_id), two.turn(begun.saga_id), one.turn(begun.saga_id)]);
+    await Promise.all([one.tick(begun.saga_id), two.tick(begun.saga_id), one.tick(begun.saga_id)]);
     await p.finish(begun.saga_id);
     await expectSucceeded(scenario, begun);
   });
@@ -127,8 +127,8 @@ describe.each(STEPS)("step $step of $of", ({ scenario, step }) => {
     const begun = await begin(scenario);
     await p.reach(begun.saga_id, step);
     const dying = p.newProcess({ dies });
-    await dying.turn(begun.saga_id).catch(() => {});
-    expect(dying.struck()).toBe(1);
+    await dying.tick(begun.saga_id).catch(() => {});
+    expect(dying.faults()).toBe(1);
     await p.finish(begun.saga_id, p.newProcess());
     await expectSucceeded(scenario, begun);
   });
@@ -137,8 +137,8 @@ describe.each(STEPS)("step $step of $of", ({ scenario, step }) => {
     const begun = await begin(scenario);
     await p.reach(begun.saga_id, step);
     const cutting = p.newProcess({ cut });
-    await cutting.turn(begun.saga_id);
-    expect(cutting.struck()).toBe(1);
+    await cutting.tick(begun.saga_id);
+    expect(cutting.faults()).toBe(1);
     await p.finish(begun.saga_id);
     await expectSucceeded(scenario, begun);
   });
@@ -147,13 +147,13 @@ describe.each(STEPS)("step $step of $of", ({ scenario, step }) => {
     const begun = await begin(scenario);
     await p.reach(begun.saga_id, step);
     const late = p.newProcess({ pauses: true });
-    const turn = late.turn(begun.saga_id);
+    const tick = late.tick(begun.saga_id);
     await late.paused;
-    await p.main.turn(begun.saga_id);
+    await p.main.tick(begun.saga_id);
     late.resume();
     // The paused process's commit is refused; the process then runs the step that is due.
-    await turn;
-    expect(late.struck()).toBe(1);
+    await tick;
+    expect(late.faults()).toBe(1);
     await p.finish(begun.saga_id);
     await expectSucceeded(scenario, begun);
   });
@@ -176,7 +176,7 @@ describe.each(JOBS)("the job $step of $of", ({ scenario, step }) => {
   async function atJob() {
     const begun = await begin(scenario);
     await p.reach(begun.saga_id, step);
-    await p.main.turn(begun.saga_id);
+    await p.main.tick(begun.saga_id);
     const job = await p.jobOf(await p.row(begun.saga_id));
     return { ...begun, job: job! };
   }
@@ -192,7 +192,7 @@ describe.each(JOBS)("the job $step of $of", ({ scenario, step }) => {
   test("is cancelled without effect when no node claims it in time", async () => {
     const begun = await atJob();
     await p.advance(LIMIT_MS);
-    await p.main.turn(begun.saga_id);
+    await p.main.tick(begun.saga_id);
     expect(await p.finish(begun.saga_id)).toMatchObject({ state: "unwound" });
     const { rows } = await p.db.query("select state, tombstone from job where id = $1", [begun.job.id]);
     expect(rows).toEqual([{ state: "cancelled", tombstone: false }]);
@@ -203,11 +203,11 @@ describe.each(JOBS)("the job $step of $of", ({ scenario, step }) => {
     const begun = await atJob();
     await p.claim(begun.job.id);
     await p.advance(LIMIT_MS);
-    await p.main.turn(begun.saga_id);
+    await p.main.tick(begun.saga_id);
     const { rows } = await p.db.query("select state, tombstone from job where id = $1", [begun.job.id]);
     expect(rows).toEqual([{ state: "cancelled", tombstone: true }]);
     if (scenario.saga === "instance-create") {
-      await p.main.turn(begun.saga_id);
+      await p.main.tick(begun.saga_id);
       await p.main.deliver();
       expect(await p.row(begun.saga_id)).toMatchObject({ state: "unwinding", step: "designate" });
       expect((await p.instanceOf(begun.to.id)).state).toBe("failed");
@@ -226,7 +226,7 @@ describe.each(JOBS)("the job $step of $of", ({ scenario, step }) => {
     await p.main.engine.send({ kind: "job", id: begun.job.id }, { type: "tick" });
     await p.main.deliver();
     if (scenario.saga === "instance-create") {
-      await p.main.turn(begun.saga_id);
+      await p.main.tick(begun.saga_id);
       await p.main.deliver();
       expect(await p.row(begun.saga_id)).toMatchObject({ state: "unwinding", step: "designate" });
       await p.toJob(begun.job.id, { type: "bury" });
@@ -270,7 +270,7 @@ describe.each(UNDOS)("the undo of $step of $of", ({ scenario, step }) => {
   test("takes effect once when two processes run it at once", async () => {
     const begun = await unwinding();
     const [one, two] = [p.newProcess(), p.newProcess()];
-    await Promise.all([one.turn(begun.saga_id), two.turn(begun.saga_id), one.turn(begun.saga_id)]);
+    await Promise.all([one.tick(begun.saga_id), two.tick(begun.saga_id), one.tick(begun.saga_id)]);
     await p.finish(begun.saga_id);
     await expectUndone(begun);
   });
@@ -278,8 +278,8 @@ describe.each(UNDOS)("the undo of $step of $of", ({ scenario, step }) => {
   test.each(FAULT_POINTS)("continues in another process when this one dies %s", async (dies) => {
     const begun = await unwinding();
     const dying = p.newProcess({ dies });
-    await dying.turn(begun.saga_id).catch(() => {});
-    expect(dying.struck()).toBe(1);
+    await dying.tick(begun.saga_id).catch(() => {});
+    expect(dying.faults()).toBe(1);
     await p.finish(begun.saga_id, p.newProcess());
     await expectUndone(begun);
   });
@@ -287,8 +287,8 @@ describe.each(UNDOS)("the undo of $step of $of", ({ scenario, step }) => {
   test.each(["before", "after"] as const)("takes effect once when the connection is cut %s the commit", async (cut) => {
     const begun = await unwinding();
     const cutting = p.newProcess({ cut });
-    await cutting.turn(begun.saga_id);
-    expect(cutting.struck()).toBe(1);
+    await cutting.tick(begun.saga_id);
+    expect(cutting.faults()).toBe(1);
     await p.finish(begun.saga_id);
     await expectUndone(begun);
   });
@@ -296,7 +296,7 @@ describe.each(UNDOS)("the undo of $step of $of", ({ scenario, step }) => {
   test("leaves the database as before the operation when it fails at first and then succeeds", async () => {
     const begun = await unwinding();
     await p.close(gate(scenario, step, "undo"));
-    await p.main.turn(begun.saga_id);
+    await p.main.tick(begun.saga_id);
     expect((await p.row(begun.saga_id)).steps[step]?.status).toBe("undo_failed");
     await p.open();
     await p.advance(60_000);
@@ -309,7 +309,7 @@ describe.each(UNDOS)("the undo of $step of $of", ({ scenario, step }) => {
     await p.close(gate(scenario, step, "undo"));
     for (let tries = 1; tries <= UNDO_TRIES_MAX; tries++) {
       expect((await p.row(begun.saga_id)).state).toBe("unwinding");
-      await p.main.turn(begun.saga_id);
+      await p.main.tick(begun.saga_id);
       await p.advance(60_000);
     }
     const { state, stuck_reason } = await p.row(begun.saga_id);
@@ -329,7 +329,7 @@ test("a failed delete job during the undo of a create leaves the saga stuck; a r
   const begun = await begin(create);
   await p.close(gate(create, "finish", "do"));
   await p.reach(begun.saga_id, "provision", "unwinding");
-  await p.main.turn(begun.saga_id);
+  await p.main.tick(begun.saga_id);
   const job = await p.jobOf(await p.row(begun.saga_id));
   await p.claim(job!.id);
   await p.endJob(job!.id, { type: "fail", reason: "the disk is busy" });

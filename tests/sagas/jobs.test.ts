@@ -14,7 +14,7 @@ afterEach(() => p.open());
 async function waiting() {
   const started = await p.start();
   await p.reach(started.id, "work");
-  await p.main.turn(started.id);
+  await p.main.tick(started.id);
   return { ...started, job: (await p.jobOf(started.id)).id };
 }
 
@@ -87,7 +87,7 @@ describe("a job's report that is stored but not yet delivered to the saga", () =
     await p.claim(s.job);
     await complete(s.job);
     await p.advance(JOB_LIMIT_MS);
-    await p.main.turn(s.id);
+    await p.main.tick(s.id);
     expect(await p.row(s.id)).toMatchObject({ state: "running", step: "work" });
     await p.main.deliver();
     expect((await p.finish(s.id)).state).toBe("succeeded");
@@ -169,7 +169,7 @@ describe("an undo that is a job:", () => {
     const started = await p.start();
     await p.close("finish:do");
     await p.reach(started.id, "work", "unwinding");
-    await p.main.turn(started.id);
+    await p.main.tick(started.id);
     return { ...started, job: (await p.jobOf(started.id)).id };
   }
 
@@ -190,7 +190,7 @@ describe("an undo that is a job:", () => {
     await p.main.pass();
     expect((await p.row(s.id)).state).toBe("stuck");
     expect((await abandon(s.id)).ok).toBe(true);
-    await p.main.turn(s.id);
+    await p.main.tick(s.id);
     expect((await p.jobOf(s.id)).id).not.toBe(s.job);
     expect((await p.finish(s.id)).state).toBe("unwound");
     expect(await p.left(s)).toEqual([]);
@@ -201,7 +201,7 @@ describe("an undo that is a job:", () => {
     await p.claim(s.job);
     await complete(s.job);
     await p.advance(JOB_LIMIT_MS);
-    await p.main.turn(s.id);
+    await p.main.tick(s.id);
     expect((await p.row(s.id)).state).toBe("unwinding");
     await p.main.deliver();
     expect((await p.finish(s.id)).state).toBe("unwound");

@@ -75,9 +75,9 @@ export type Process = {
   /** Delivers the outbox and does no other background work. */
   deliver(): Promise<void>;
   /** Sends one tick to a saga and handles its refusal like the background worker. */
-  turn(id: string): Promise<void>;
+  tick(id: string): Promise<void>;
   /** Returns how often the process's fault occurred. */
-  struck(): number;
+  faults(): number;
 };
 
 type ProcessOptions = {
@@ -112,11 +112,11 @@ export async function openProbe() {
 
   /** Creates a process with its own engine. */
   function newProcess(given: ProcessOptions = {}): Process {
-    let struck = 0;
+    let faults = 0;
     let refusals = given.refuses ?? 0;
     const fault = (point: FaultPoint) => {
-      if (point !== given.dies || struck > 0) return;
-      struck += 1;
+      if (point !== given.dies || faults > 0) return;
+      faults += 1;
       throw new Error(`the process died ${point}`);
     };
     const definitions = given.knows === false ? [] : [probe];
@@ -140,13 +140,13 @@ export async function openProbe() {
       engine,
       pass: worker(["saga", "job"]).pass,
       deliver: worker([]).pass,
-      turn: async (id) => {
+      tick: async (id) => {
         const { step } = await row(id);
         const outcome = await engine.send({ kind: "saga", id }, { type: "tick" });
         if (outcome.ok) return;
         await engine.send({ kind: "saga", id }, { type: "step_refused", step, reason: outcome.fault.message });
       },
-      struck: () => struck,
+      faults: () => faults,
     };
   }
 
@@ -195,7 +195,7 @@ export async function openProbe() {
     for (let ticks = 0; ticks < 20; ticks++) {
       const now = await row(id);
       if (now.state === state && now.step === step && now.job_id === null) return;
-      await (now.job_id === null ? main.turn(id) : doJob(id));
+      await (now.job_id === null ? main.tick(id) : doJob(id));
     }
     throw new Error(`the saga never came to ${state} ${step}: ${JSON.stringify(await row(id))}`);
   }
@@ -205,7 +205,7 @@ export async function openProbe() {
     for (let ticks = 0; ticks < 30; ticks++) {
       const now = await row(id);
       if (now.state !== "running" && now.state !== "unwinding") return now;
-      await (now.job_id === null ? by.turn(id) : doJob(id));
+      await (now.job_id === null ? by.tick(id) : doJob(id));
     }
     throw new Error(`the saga did not end: ${JSON.stringify(await row(id))}`);
   }

@@ -29,7 +29,7 @@ describe.each(UNDONE)("the undo of %s", (step) => {
   test("takes effect once when two processes run it at once", async () => {
     const started = await unwindingAt(step);
     const [one, two] = [p.newProcess(), p.newProcess()];
-    await Promise.all([one.turn(started.id), two.turn(started.id), one.turn(started.id)]);
+    await Promise.all([one.tick(started.id), two.tick(started.id), one.tick(started.id)]);
     expect((await p.finish(started.id)).state).toBe("unwound");
     expect(await p.left(started)).toEqual([]);
   });
@@ -37,8 +37,8 @@ describe.each(UNDONE)("the undo of %s", (step) => {
   test.each(FAULT_POINTS)("continues in another process when this one dies %s", async (dies) => {
     const started = await unwindingAt(step);
     const dying = p.newProcess({ dies });
-    await dying.turn(started.id).catch(() => {});
-    expect(dying.struck()).toBe(1);
+    await dying.tick(started.id).catch(() => {});
+    expect(dying.faults()).toBe(1);
     expect((await p.finish(started.id, p.newProcess())).state).toBe("unwound");
     expect(await p.left(started)).toEqual([]);
   });
@@ -48,7 +48,7 @@ describe.each(UNDONE)("the undo of %s", (step) => {
     await p.close(`${step}:undo`);
     for (let tries = 1; tries <= UNDO_TRIES_MAX; tries++) {
       expect((await p.row(started.id)).state).toBe("unwinding");
-      await p.main.turn(started.id);
+      await p.main.tick(started.id);
       await p.advance(60_000);
     }
     const { state, stuck_reason, steps } = await p.row(started.id);
@@ -74,12 +74,12 @@ describe.each([1, 2, 3, 4])(
       const started = await unwindingAt(step);
       await p.close(`${step}:undo`);
       for (let tries = 1; tries <= failures; tries++) {
-        await p.main.turn(started.id);
+        await p.main.tick(started.id);
         const waiting = await p.row(started.id);
         expect(waiting.steps[step]?.["status"]).toBe("undo_failed");
         await p.advance((BACKOFF_MS[tries - 1] ?? 0) - 500);
         // A tick before the time of the next try changes nothing.
-        await p.main.turn(started.id);
+        await p.main.tick(started.id);
         expect(await p.row(started.id)).toEqual(waiting);
         await p.advance(500);
       }

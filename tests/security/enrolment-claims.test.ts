@@ -276,7 +276,7 @@ describe("proof", () => {
     }]);
   });
 
-  test("is not the key of another node (403), nor a bad one (401), nor the token of another node's claim", async () => {
+  test("is not the key of another node (403), nor an invalid key (401), nor the token of another node's claim", async () => {
     const { machine } = await approvedMachine(t);
     const { node: other } = await approvedMachine(t);
     const body = registration(machine);

@@ -1,5 +1,5 @@
-// Servers on this machine for tests of outbound fetches: one that no fetch may reach and that counts connections, and
-// one on another loopback address, which a test allows and whose answers the test decides.
+// Servers on this machine for tests of outbound fetches. No fetch may reach the first one, which counts connections. A
+// test allows fetches from the second one, on another loopback address, and decides its answers.
 import { createServer as createHttpServer, type RequestListener } from "node:http";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { once } from "node:events";

@@ -178,7 +178,7 @@ async function statuses(target: Target, requests: readonly string[]): Promise<re
   return [...new Set(await sendRaw(target, requests))].sort((a, b) => a - b);
 }
 
-/** Returns the paths whose answer was neither 400 nor 404, nor a closed connection (0). */
+/** Returns the paths that were not answered with 400, 404 or a closed connection (0). */
 async function servedPaths(target: Target, paths: readonly string[]): Promise<readonly string[]> {
   const answers = await sendRaw(target, paths.map((path) => asked("GET", path)));
   return paths.filter((_, each) => ![0, 400, 404].includes(answers[each]!));

@@ -16,7 +16,10 @@ const run = promisify(execFile);
 /** Options of strace: paths in hex, so that their bytes cannot break the format; -y prints the path of descriptors. */
 const FLAGS = ["-f", "--seccomp-bpf", "-qq", "-y", "-xx", "-e", "trace=%file", "-e", "signal=none"];
 
-/** Returns the command prefix that traces a program into a file. The program stays a child of its starter. */
+/**
+ * Returns the command prefix that traces a program into a file. The program stays a child of the process that starts
+ * it.
+ */
 export function tracedInto(path: string): readonly string[] {
   return [present("strace"), "-D", ...FLAGS, "-o", path];
 }

@@ -1,5 +1,6 @@
-// Texts that cause backtracking in a regular expression: the prefix of a repetition, then many repeated parts, then a
-// mismatch; or the prefix with one repeated part over and over. A pattern's time for them must grow linearly.
+// Texts that make a regular expression backtrack. One kind has the text before a repetition, then many repeated parts,
+// then a mismatch. The other kind repeats the text before a repetition together with one repeated part. A pattern's
+// time for these texts must grow linearly.
 import process from "node:process";
 import type { Pattern } from "./program-patterns.ts";
 import { parsePattern, type Part } from "./pattern-syntax.ts";
@@ -52,7 +53,10 @@ export function attacksOn({ source, flags }: Pick<Pattern, "source" | "flags">):
     }
   }
 
-  /** Returns texts to repeat: samples, and a word character followed by another, which starts words at \b. */
+  /**
+   * Returns texts to repeat: samples, and a word character followed by another character, which starts many words at
+   * \b.
+   */
   function repeatableTexts(part: Part): readonly string[] {
     const own = samples(part).filter((each) => each !== "");
     if (part.is !== "character") return own;
@@ -117,7 +121,10 @@ const FIRST = [16, 20, 24, 28, 200, 2_000] as const;
 const SIZES = [25_000, 50_000, 100_000] as const;
 /** The limit of S-29 in milliseconds for 100 KB. Shorter times are below the resolution of the CPU clock. */
 const ALLOWED_MS = 10;
-/** For four times the text a linear pattern needs 4 times as long, a quadratic one 16 times; this power allows 8. */
+/**
+ * For four times the text, a linear pattern needs 4 times as long and a quadratic pattern 16 times. This power allows
+ * 8.
+ */
 const POWER_MAX = 1.5;
 const TRIES = 2;
 /** After a measurement above this time, larger texts are skipped. No linear pattern needs so long for these texts. */

@@ -228,7 +228,9 @@ test("S-38: a value that cannot be part of a list stops the start with an error"
     .toThrow("HOST must be an address such as 127.0.0.1, not the name berth.example");
 });
 
-/** Libraries try these and work without: `pg` its native driver, Deno's Worker the whole environment. */
+/**
+ * Permissions that libraries request but do not need: `pg` for its native driver, Deno's Worker for the environment.
+ */
 const MISSED = ["env NODE_PG_FORCE_NATIVE", "env null"];
 
 /** Returns the permissions that a process requested and that the flags do not list. */

@@ -1,4 +1,4 @@
-// Sends HTTP requests byte for byte over kept connections, since a client library would normalize paths. Each
+// Sends HTTP requests byte for byte over connections that stay open. A client library would normalize their paths. Each
 // character of a text is one byte.
 import { connect, type Socket } from "node:net";
 

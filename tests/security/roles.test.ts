@@ -9,7 +9,7 @@ import { databaseUrl } from "../support/database-url.ts";
 import { startServer } from "../support/server-process.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
-/** Replaced by the server's login in the statements below. */
+/** A placeholder for the server's login in the statements below. */
 const SELF = "SELF";
 const LIMIT_MS = 120_000;
 

@@ -155,7 +155,7 @@ test(
     expect(day.filter(({ answer }) => answer.status >= 400)).toHaveLength(1);
 
     const before = await dumpTables(p.t.db, VOLATILE);
-    // Forwards, backwards, and every second one again: each request is repeated at least three times.
+    // Forwards, backwards, every second request, and forwards again: each request is repeated at least three times.
     const again = [...day, ...day.toReversed(), ...day.filter((_, index) => index % 2 === 0), ...day];
     for (const { sent, answer } of again) {
       const { status } = await send(sent);

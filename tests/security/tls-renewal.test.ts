@@ -1,5 +1,5 @@
-// A renewed certificate is used for new connections without a restart, and broken files change nothing. Tested with
-// `task start`'s server process and its own permissions. docs/reliability.md S-32.
+// A renewed certificate is used for new connections without a restart, and broken files change nothing. The server is
+// the server process of `task start`, with its permissions. docs/reliability.md S-32.
 import { chmod, mkdir, rename, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { connect as connectTls } from "node:tls";

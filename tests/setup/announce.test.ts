@@ -82,7 +82,7 @@ describe("a new machine", () => {
     ["ffffffff-ffff-ffff-ffff-ffffffffffff"],
     ["FFFFFFFF-FFFF-FFFF-FFFF-FFFFFFFFFFFF"],
     ["not-a-uuid"],
-  ])("with server_uuid %s is 400 without a record", async (server_uuid) => {
+  ])("with server_uuid %s gets 400 and creates no record", async (server_uuid) => {
     expect((await announce(t, newMachine(), { server_uuid })).status).toBe(400);
     const { rows } = await t.db.query("select from cn where server_uuid::text = lower($1)", [server_uuid]);
     expect(rows).toEqual([]);
@@ -186,7 +186,7 @@ describe("two machines with the same server_uuid", () => {
     ["awaiting_setup", () => awaitingSetup(t)],
     ["setting_up", () => settingUp(t)],
     ["approved", () => setUp(t)],
-  ])("the second is 409 while the first is %s; the node shows the conflict to operators", async (_state, arrange) => {
+  ])("the second gets 409 while the first is %s; the node shows the conflict to operators", async (_state, arrange) => {
     const machine = await arrange();
     const [view, row] = [await showNode(t, machine), await rowOf(t, machine)];
     const macs = [newMac(), newMac()];
@@ -198,7 +198,7 @@ describe("two machines with the same server_uuid", () => {
     expect((await changesOf(machine.server_uuid)).at(-1)).toBe("cn_announce_conflict");
   });
 
-  test("an announce with one known port is no conflict", async () => {
+  test("an announce with one known port is not a conflict", async () => {
     const machine = await awaitingSetup(t);
     const sysinfo = sysinfoOf([newMac(), (machine.macs[1] ?? "").toUpperCase()]);
     expect(okOf(await announce(t, machine, { sysinfo })).conflict).toBeNull();

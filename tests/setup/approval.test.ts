@@ -69,7 +69,7 @@ describe("the proposal", () => {
     ["no inventory", {}],
     ["disks without a size", { Disks: { c0t0d0: {}, c0t1d0: { "Size in GB": 0 } } }],
     ["a list instead of disks", { Disks: [1, null, "x"] }],
-  ])("is 200 with an error for a machine that announced %s", async (_what, sysinfo) => {
+  ])("gets 200 with an error for a machine that announced %s", async (_what, sysinfo) => {
     const machine = newMachine();
     okOf(await announce(t, machine, { sysinfo }));
     const { status, body } = await propose(machine);
@@ -78,7 +78,7 @@ describe("the proposal", () => {
     expect(body).not.toHaveProperty("proposal");
   });
 
-  test("is 200 in every state, and 404 for an unknown node", async () => {
+  test("gets 200 in every state, and 404 for an unknown node", async () => {
     for (const machine of [await settingUp(t), await setUp(t), await t.register()]) {
       expect((await propose(machine)).status).toBe(200);
     }

@@ -189,7 +189,7 @@ describe("factory reset", () => {
     ["without an enrollment_pi in the policy", { enrollment_pi: null }, []],
     ["with an enrollment_pi that only a removed booter had", {}, ["another"]],
     ["with an enrollment_pi that no booter ever had", { enrollment_pi: "never-staged" }, [ENROLLMENT_PI]],
-  ])("%s is 409: the node could not enrol again", async (_how, policy, stamps) => {
+  ])("%s gets 409, because the node could not enrol again", async (_how, policy, stamps) => {
     const run = await setUp(t);
     okOf(await putPolicy(t, policy));
     okOf(await t.call("PUT", "/v2/platform-images", { body: { stamps } }));

@@ -71,7 +71,7 @@ describe("a report of failure", () => {
   );
 
   test.each([["513 letters", "x".repeat(513)], ["257 letters of two bytes", "é".repeat(257)], ["a number", 7]])(
-    "with %s as its reason is 400 and the run continues",
+    "with %s as its reason gets 400, and the run continues",
     async (_what, reason) => {
       const run = await settingUp(t);
       expect((await report(t, run, "failed", { epoch: run.epoch, reason })).status).toBe(400);

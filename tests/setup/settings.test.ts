@@ -102,7 +102,7 @@ describe("S-20: root password", () => {
     [{ password: "null\u0000byte" }],
     [{ passwd: "x" }],
     ["text"],
-  ])("%j is 400 and the old password stays", async (body) => {
+  ])("%j gets 400, and the old password stays", async (body) => {
     const node = await awaitingSetup(t);
     okOf(await set(node, { password: "stays" }));
     const before = await hashOf(node);
@@ -165,7 +165,7 @@ describe("traits", () => {
     [["rack"]],
     [null],
     [undefined],
-  ])("%j is 400 and the old traits stay", async (traits) => {
+  ])("%j gets 400, and the old traits stay", async (traits) => {
     const node = await awaitingSetup(t);
     okOf(await set(node, { rack: "stays" }));
     expect((await set(node, traits)).status).toBe(400);

@@ -14,7 +14,9 @@ import type { ClocksSite } from "./clocks-site.ts";
 import { until } from "./waiting.ts";
 
 const DAY_S = 86_400;
-/** The offsets of each agent's clock in seconds: from its start, and from the middle of its first three jobs on. */
+/**
+ * The offsets of each agent's clock in seconds: at its start, then from the middle of each of its first three jobs on.
+ */
 const CLOCKS: Readonly<Record<string, readonly [number, number, number, number]>> = {
   "whose clock is right": [0, 0, 0, 0],
   "a day ahead": [DAY_S, DAY_S, DAY_S, DAY_S],
@@ -84,7 +86,9 @@ async function liveThrough(subject: Subject, agent: ClockedAgent, clock: readonl
   }
   // The agent writes its own clock into the VM's modification time, which shows whether the clock was set.
   const goes_s = (Date.parse((await agent.vm(instance.id)).last_modified) - Date.now()) / 1_000;
-  if (Math.abs(goes_s - clock[3]!) > TOLERANCE_S) wrong.push(`its clock is ${Math.round(goes_s)} s ahead: never set`);
+  if (Math.abs(goes_s - clock[3]!) > TOLERANCE_S) {
+    wrong.push(`its clock is ${Math.round(goes_s)} s ahead, not ${clock[3]} s: the offset was not applied`);
+  }
   return [
     ...wrong,
     ...await isBelieved(subject, agent, instance),

@@ -18,7 +18,7 @@ import { until } from "./waiting.ts";
 
 export type Limit = {
   readonly after_s: number;
-  /** Whether a check uses the thing up, so that it can be checked only once. */
+  /** Whether a check uses up the thing, so that it can be checked only once. */
   readonly once?: boolean;
   begin(site: ClocksSite): Promise<{ lives(): Promise<boolean> }>;
 };

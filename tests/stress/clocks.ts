@@ -63,11 +63,11 @@ async function endsInTime(site: ClocksSite, name: string): Promise<string[]> {
   await site.set([DAY_S, HOUR_S]);
   await site.advance(after_s - BEFORE_S);
   await sleep(PASSES_MS);
-  const wrong = await one.lives() ? [] : ["it ended early where clocks are ahead"];
+  const wrong = await one.lives() ? [] : ["it ended early while the servers' clocks were ahead"];
   await site.set([-DAY_S, -HOUR_S]);
   await site.advance(BEFORE_S);
   const isOver = async () => !await other.lives();
-  return await until(isOver, WAIT) ? wrong : [...wrong, "it did not end where clocks are behind"];
+  return await until(isOver, WAIT) ? wrong : [...wrong, "it did not end while the servers' clocks were behind"];
 }
 
 type Jumping = { readonly db: Db; readonly load_s: number };

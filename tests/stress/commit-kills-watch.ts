@@ -11,13 +11,13 @@ export const PLACES: readonly Place[] = [...CUTS, "after_answer"];
 /** A command, as its actor's kind and its event, and the place of its commit at which to kill the server. */
 export type Wanted = { readonly command: string; readonly place: Place };
 /** A kill: the commands of the commit during which it happened, and the place of the commit. */
-export type Strike = { readonly commands: ReadonlySet<string>; readonly place: Place };
+export type Kill = { readonly commands: ReadonlySet<string>; readonly place: Place };
 
 export type CommitKiller = {
   /** Returns a function that watches a new connection of a server. `kill` must end the server before it returns. */
   readonly watch: (kill: () => void) => () => Watch;
   /** Kills the next server that commits the command, and resolves when that happened. */
-  strike(wanted: Wanted): Promise<Strike>;
+  killDuring(wanted: Wanted): Promise<Kill>;
   /** Stops looking for commits. */
   rest(): void;
 };
@@ -31,7 +31,7 @@ const PARAMETERS = { kinds: 8, events: 12 } as const;
 /** Matches the answer of a commit call that did not write all units because of version conflicts. */
 const CONFLICTS = /"conflicts": ?\[\d/;
 
-type Order = { readonly wanted: Wanted; readonly settle: (strike: Strike) => void };
+type Order = { readonly wanted: Wanted; readonly settle: (kill_made: Kill) => void };
 
 export function createCommitKiller(): CommitKiller {
   /** The kill to do next, or null. `under_way`: a commit of its command is in flight. */
@@ -45,7 +45,7 @@ export function createCommitKiller(): CommitKiller {
     let named = false;
     /** Whether a transaction is open. A call inside a transaction is not a commit. */
     let in_transaction = false;
-    let taken: { readonly order: Order; readonly strike: Strike } | null = null;
+    let taken: { readonly order: Order; readonly kill_made: Kill } | null = null;
     /** The frames of the answer, which are held until it is complete. */
     let answer: Uint8Array[] = [];
 
@@ -56,10 +56,10 @@ export function createCommitKiller(): CommitKiller {
         const commands = commandsOf(frame);
         const { command, place } = order.wanted;
         if (!commands.has(command)) continue;
-        taken = { order, strike: { commands, place } };
+        taken = { order, kill_made: { commands, place } };
         under_way = true;
         if (place !== "before_commit" && place !== "within_commit") continue;
-        struck();
+        killNow();
         const half = place === "within_commit" ? [firstHalf(frame)] : [];
         return { pass: Buffer.concat([...frames.slice(0, index), ...half]), cut: true };
       }
@@ -77,10 +77,10 @@ export function createCommitKiller(): CommitKiller {
       return written ? answered(all) : passed(all);
     }
 
-    function struck(): void {
+    function killNow(): void {
       if (taken === null || taken.order !== order) return;
       kill();
-      order.settle(taken.strike);
+      order.settle(taken.kill_made);
       order = null;
       taken = null;
     }
@@ -88,12 +88,12 @@ export function createCommitKiller(): CommitKiller {
     /** Handles the complete answer to a commit that was written. The order may have been dropped in the meantime. */
     function answered(all: Buffer): Passage {
       if (taken?.order !== order) return passed(all);
-      if (taken?.strike.place === "before_answer") {
-        struck();
+      if (taken?.kill_made.place === "before_answer") {
+        killNow();
         return { pass: new Uint8Array(), cut: true };
       }
-      const pass = taken?.strike.place === "within_answer" ? firstHalf(all) : all;
-      setTimeout(struck, Math.random() * NEXT_MS_MAX);
+      const pass = taken?.kill_made.place === "within_answer" ? firstHalf(all) : all;
+      setTimeout(killNow, Math.random() * NEXT_MS_MAX);
       return { pass };
     }
 
@@ -109,7 +109,7 @@ export function createCommitKiller(): CommitKiller {
 
   return {
     watch: (kill) => () => watchConnection(kill),
-    strike: (wanted) =>
+    killDuring: (wanted) =>
       new Promise((settle) => {
         order = { wanted, settle };
         under_way = false;

@@ -5,8 +5,8 @@ import process from "node:process";
 import { parseArgs } from "node:util";
 import { callOf, type Operation, request } from "../processes/client.ts";
 import { type KillSite, openKillSite } from "./commit-kills-site.ts";
-import { type Place, PLACES, type Strike, type Wanted } from "./commit-kills-watch.ts";
-import { isGood, newReport, printReport, type Report, struck } from "./report.ts";
+import { type Kill, type Place, PLACES, type Wanted } from "./commit-kills-watch.ts";
+import { countFault, isGood, newReport, printReport, type Report } from "./report.ts";
 import { type Round, runRounds } from "./rounds.ts";
 import { sleep, until } from "./waiting.ts";
 
@@ -54,11 +54,11 @@ function runCommitKills(report: Report): Promise<Report> {
     open: openKillSite,
     tenancy: true,
     goesOn: () => done() < kills && tries.left > 0,
-    async strike(round) {
+    async causeFaults(round) {
       for (const end = Math.min(kills, done() + ROUND_KILLS); done() < end && tries.left > 0; tries.left -= 1) {
         await until(() => round.servers.urls().length >= RUNNING_MIN, { limit_ms: START_LIMIT_MS, look_ms: LOOK_MS });
         await sleep(Math.random() * PAUSE_MS_MAX);
-        note(report, await strikeOnce(round.servers));
+        note(report, await killOnce(round.servers));
       }
       await round.servers.whole();
       round.killed.push(...round.servers.killed);
@@ -70,13 +70,13 @@ function runCommitKills(report: Report): Promise<Report> {
 /**
  * Kills a server at the combination of command and place that was hit least often. Returns null if no such commit came.
  */
-function strikeOnce({ killer }: KillSite): Promise<Strike | null> {
+function killOnce({ killer }: KillSite): Promise<Kill | null> {
   const late = Promise.withResolvers<null>();
   const limit = setTimeout(() => {
     killer.rest();
     late.resolve(null);
   }, COMMIT_LIMIT_MS);
-  return Promise.race([killer.strike(rarest()), late.promise]).finally(() => clearTimeout(limit));
+  return Promise.race([killer.killDuring(rarest()), late.promise]).finally(() => clearTimeout(limit));
 }
 
 function rarest(): Wanted {
@@ -88,13 +88,13 @@ function rarest(): Wanted {
   );
 }
 
-function note(report: Report, strike: Strike | null): void {
-  if (strike === null) return;
-  struck(report, "server_killed");
-  struck(report, `killed_${strike.place}`);
-  for (const command of strike.commands) {
+function note(report: Report, kill: Kill | null): void {
+  if (kill === null) return;
+  countFault(report, "server_killed");
+  countFault(report, `killed_${kill.place}`);
+  for (const command of kill.commands) {
     const places = hits.get(command);
-    if (places !== undefined) places[strike.place] += 1;
+    if (places !== undefined) places[kill.place] += 1;
   }
 }
 
@@ -103,7 +103,7 @@ async function otherAnswers({ servers, load }: Round<KillSite>): Promise<string[
   const cut_off = load.operations.filter(({ idempotency_key, attempts }) =>
     idempotency_key !== null && attempts.some(({ status }) => status === null)
   );
-  struck(report, "asked_again", cut_off.length);
+  countFault(report, "asked_again", cut_off.length);
   const wrong: string[] = [];
   for (const operation of cut_off) wrong.push(...await otherAnswer(operation, servers.urls()));
   return wrong;

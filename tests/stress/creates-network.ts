@@ -7,7 +7,7 @@ export type AgentNetworks = {
   /** The ports to which agents connect, instead of the servers' own. */
   readonly ports: readonly number[];
   /** Causes all faults in turn, on one network after the other. */
-  strike(): Promise<void>;
+  causeFaults(): Promise<void>;
   happened(): Readonly<Record<string, number>>;
   close(): Promise<void>;
 };
@@ -18,7 +18,7 @@ const SILENCE_MS = 3_000;
 /** The number of bytes after which a message is cut: in the middle of an answer that contains a job. */
 const CUT_AFTER_BYTES = 300;
 
-const BLOWS: readonly ((network: NetworkProxy) => Promise<void> | void)[] = [
+const FAULTS: readonly ((network: NetworkProxy) => Promise<void> | void)[] = [
   (network) => network.loseSide("client"),
   (network) => network.cutAfter("to_client", CUT_AFTER_BYTES),
   (network) => network.cutAfter("to_server", CUT_AFTER_BYTES),
@@ -27,7 +27,7 @@ const BLOWS: readonly ((network: NetworkProxy) => Promise<void> | void)[] = [
     await sleep(SILENCE_MS);
     network.heal();
   },
-  // The last fault, because an agent waits long for the missing answer.
+  // This fault is last, because an agent waits long for the missing answer.
   (network) => network.loseSide("server"),
 ];
 
@@ -36,19 +36,19 @@ export async function openAgentNetworks(server_ports: readonly number[]): Promis
   const sum = (of: (network: NetworkProxy) => number) => networks.reduce((total, network) => total + of(network), 0);
   return {
     ports: networks.map(({ port }) => port),
-    async strike() {
-      for (const blow of BLOWS) {
+    async causeFaults() {
+      for (const fault of FAULTS) {
         for (const network of networks) {
-          await blow(network);
+          await fault(network);
           await sleep(PAUSE_MS);
         }
       }
     },
     happened: () => ({
-      "agents' connections of which one side was gone": sum(({ counters }) => counters.half_open),
-      "pieces sent into those": sum(({ counters }) => counters.unheard),
-      "agents' messages cut": sum(({ counters }) => counters.cut),
-      "pieces that met a silence": sum(({ counters }) => counters.swallowed),
+      "half-open connections of agents": sum(({ counters }) => counters.half_open),
+      "chunks sent into half-open connections": sum(({ counters }) => counters.unheard),
+      "messages of agents that were cut": sum(({ counters }) => counters.cut),
+      "chunks withheld during a silence": sum(({ counters }) => counters.swallowed),
     }),
     close: async () => void await Promise.all(networks.map((network) => network.close())),
   };

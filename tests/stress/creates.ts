@@ -57,7 +57,7 @@ export async function runCreates(creates: number): Promise<CreatesReport> {
     const url = await makeDatabase(cluster.url, "trial_creates");
     const pair = await startPair({ DATABASE_URL: url });
     try {
-      return await strike(creates, pair, url);
+      return await createUnderFaults(creates, pair, url);
     } finally {
       await pair.end();
     }
@@ -66,7 +66,7 @@ export async function runCreates(creates: number): Promise<CreatesReport> {
   }
 }
 
-async function strike(creates: number, pair: Pair, url: string): Promise<CreatesReport> {
+async function createUnderFaults(creates: number, pair: Pair, url: string): Promise<CreatesReport> {
   const slots = Math.ceil(creates * ROOM_SHARE / NODES);
   const { nodes, projects } = await openCreatesSite(pair.urls()[0]!, { nodes: NODES, projects: PROJECTS });
   const networks = await openAgentNetworks(pair.urls().map((each) => Number(new URL(each).port)));
@@ -91,13 +91,13 @@ async function strike(creates: number, pair: Pair, url: string): Promise<Creates
           limit_ms: CREATE_LIMIT_MS,
         }),
     );
-    const striking = networks.strike();
+    const faults_caused = networks.causeFaults();
     const killed_at = slots * NODES * KILLED_AT_SHARE;
     await until(() => load.acknowledged() >= killed_at || load.over(), { limit_ms: CREATE_LIMIT_MS, look_ms: LOOK_MS });
     const before = load.over() ? 0 : load.acknowledged();
     await pair.kill(0);
     const { made, took_s } = await load.all;
-    await striking;
+    await faults_caused;
     // Some operations have no client that waits for them. The checks report those that do not end in time.
     await until(() => isAtRest(db), { limit_ms: REST_LIMIT_MS, look_ms: LOOK_MS });
     const agents = await fleet.report();
@@ -109,13 +109,13 @@ async function strike(creates: number, pair: Pair, url: string): Promise<Creates
       took_s,
       faults: {
         "servers killed": 1,
-        "acknowledged before that": before,
-        "acknowledged after that": load.acknowledged() - before,
+        "acknowledged before the kill": before,
+        "acknowledged after the kill": load.acknowledged() - before,
         "attempts without an answer": sum(made, ({ unanswered }) => unanswered),
         "acknowledged by the other server": sum(made, ({ went_over, id }) => went_over && id !== null ? 1 : 0),
         "calls of agents without an answer": agents.unanswered,
         ...networks.happened(),
-        "refused for want of room": sum(made, ({ outcome }) => outcome === "no_room" ? 1 : 0),
+        "refused for lack of room": sum(made, ({ outcome }) => outcome === "no_room" ? 1 : 0),
       },
       violations: [
         ...await brokenRules(db),
@@ -185,13 +185,13 @@ export function printCreates(report: CreatesReport): boolean {
     ["creates at once", creates],
     ["room on all nodes", room],
     ...Object.entries(outcomes).map(([name, count]) => [`  ${name.replace("_", " ")}`, count] as const),
-    ["seconds until all were known", took_s.toFixed(1)],
-    ["p50 and p99 of those made, s", `${(p50_ms / 1_000).toFixed(1)} ${(p99_ms / 1_000).toFixed(1)}`],
+    ["seconds until all outcomes were known", took_s.toFixed(1)],
+    ["p50 and p99 of created instances, s", `${(p50_ms / 1_000).toFixed(1)} ${(p99_ms / 1_000).toFixed(1)}`],
     ...Object.entries(faults),
     ...Object.entries(answers),
     ["violations", violations.length],
   ];
-  for (const [name, value] of lines) console.log(`${name.padEnd(34)} ${value}`);
+  for (const [name, value] of lines) console.log(`${name.padEnd(38)} ${value}`);
   for (const text of violations.slice(0, VIOLATIONS_SHOWN)) console.log(`  ${text}`);
   const silent = Object.entries(faults).filter(([, number]) => number === 0).map(([name]) => name);
   for (const name of silent) console.log(`never happened: ${name}`);

@@ -1,6 +1,6 @@
 // The fixture for pairs of operations on instances: two nodes; on one of them an instance runs and another is being
 // restarted; on the other an instance is stopped. One address is attached to the first instance and one is detached.
-// `workOff` claims and completes the nodes' jobs in their place.
+// `workOff` acts as the nodes: it claims and completes their jobs.
 import { createdFloatingIp, createdImage, createdInstance, createdSubnet, createdVpc } from "./parent-messages.ts";
 import { addNode, type Site } from "./parent-fixture.ts";
 import type { TwoEngines } from "./two-engines.ts";
@@ -130,5 +130,5 @@ export async function workOff(two: TwoEngines, nodes: readonly string[]): Promis
       refusals = [...refusals, ...[claimed, ended].flatMap((each) => each?.ok === false ? [each.fault.message] : [])];
     }
   }
-  throw new Error(`the nodes' jobs do not end: ${refusals.join(", ")}`);
+  throw new Error(`jobs are still open after ${ROUNDS_MAX} rounds; last refusals: ${refusals.join(", ")}`);
 }

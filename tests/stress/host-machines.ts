@@ -3,7 +3,7 @@
 import type { HostFixture } from "./host-fixture.ts";
 import type { TwoEngines } from "./two-engines.ts";
 
-type Told = {
+/** A report with which a node completed or undid a job. */ type JobEnd = {
   readonly event: "complete" | "bury";
   readonly kind: string;
   readonly node: string;
@@ -37,7 +37,7 @@ export async function disagreements(two: TwoEngines, g: HostFixture): Promise<re
 
 async function machinesOf(two: TwoEngines, g: HostFixture): Promise<ReadonlyMap<string, Machine>> {
   const machines = new Map(g.nodes.map((node): [string, Machine] => [node, { vms: new Map(), addresses: new Map() }]));
-  const { rows } = await two.db.query<Told>(
+  const { rows } = await two.db.query<JobEnd>(
     `select t.event, j.kind, j.target_cn as node, j.payload from transition t join job j on j.id::text = t.actor_id
       where t.actor_kind = 'job' and t.event in ('complete', 'bury') and j.target_cn = any($1) order by t.id`,
     [g.nodes],
@@ -49,7 +49,7 @@ async function machinesOf(two: TwoEngines, g: HostFixture): Promise<ReadonlyMap<
   return machines;
 }
 
-function change({ vms, addresses }: Machine, { event, kind, payload }: Told): void {
+function change({ vms, addresses }: Machine, { event, kind, payload }: JobEnd): void {
   const { instance_id, floating_ip_id = "", nic_id = "", generation = 0 } = payload;
   const destroy = () => {
     vms.delete(instance_id);

@@ -1,6 +1,6 @@
 // Every pair of operations on instances, disks and floating IPs, and of nodes' reports, in every order of their
 // statements with up to two switches between the two. After every order, the nodes can finish their jobs, and then run
-// what the database says (docs/reliability.md, R-23 and R-24).
+// the machines that the database lists (docs/reliability.md, R-23 and R-24).
 import { NO_QUOTA_DEFAULTS } from "../../src/contract/tenancy.ts";
 import type { ActorRef, Message } from "../../actors/engine/types.ts";
 import { disagreements } from "./host-machines.ts";

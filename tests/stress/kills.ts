@@ -4,7 +4,7 @@ import process from "node:process";
 import { parseArgs } from "node:util";
 import { terminateBackends } from "../processes/database-faults.ts";
 import { killEither, type Pair, startPair } from "../processes/pair.ts";
-import { isGood, newReport, printReport, type Report, struck } from "./report.ts";
+import { countFault, isGood, newReport, printReport, type Report } from "./report.ts";
 import { databaseServes, killDatabase, type Round, runRounds } from "./rounds.ts";
 import { sleep } from "./waiting.ts";
 
@@ -24,26 +24,26 @@ function runKills(duration_ms: number): Promise<Report> {
   const end = Date.now() + duration_ms;
   return runRounds(report, {
     open: (url) => startPair({ DATABASE_URL: url }),
-    strike,
+    causeFaults,
     goesOn: () => Date.now() < end,
   });
 }
 
-async function strike(round: Round<Pair>): Promise<void> {
+async function causeFaults(round: Round<Pair>): Promise<void> {
   for (const end = Date.now() + ROUND_MS; Date.now() < end;) {
     await sleep(Math.random() * PAUSE_MS_MAX);
-    await strikeOnce(round);
+    await causeFault(round);
   }
 }
 
-async function strikeOnce(round: Round<Pair>): Promise<void> {
+async function causeFault(round: Round<Pair>): Promise<void> {
   const { servers, url, report, killed } = round;
   const dice = Math.random();
   if (dice < 0.4) {
     killed.push(await killEither(servers));
-    struck(report, "server_killed");
+    countFault(report, "server_killed");
   } else if (dice < 0.8) {
-    struck(report, "connection_terminated", await terminateBackends(url, Math.random() * TERMINATING_MS));
+    countFault(report, "connection_terminated", await terminateBackends(url, Math.random() * TERMINATING_MS));
   } else {
     await killDatabase(round, OUTAGE_MS_MAX);
     // Sometimes kills the database again before the servers have served a request.

@@ -61,7 +61,7 @@ async function slowDown({ site: { places }, load }: Scene): Promise<Happened> {
   const [delayed, acknowledged] = [network.counters.delayed, load.acknowledged()];
   network.delay(SLOW_MS);
   const happened = () => ({
-    "pieces delayed": network.counters.delayed - delayed,
+    "chunks delayed": network.counters.delayed - delayed,
     "acknowledged meanwhile": load.acknowledged() - acknowledged,
   });
   await until(() => Object.values(happened()).every((count) => count >= ACKNOWLEDGED_MIN), ENOUGH);
@@ -75,7 +75,7 @@ async function slowDown({ site: { places }, load }: Scene): Promise<Happened> {
  * switched to the other server.
  */
 async function cutOff({ site, load }: Scene): Promise<Happened> {
-  const happened = { silences: 0, "pieces that came late": 0, "acknowledged alone": 0 };
+  const happened = { silences: 0, "chunks that arrived late": 0, "acknowledged alone": 0 };
   for (const { network, cutter, server } of site.places) {
     const [late, acknowledged] = [network.counters.late, load.acknowledged()];
     const silence = Promise.withResolvers<void>();
@@ -92,7 +92,7 @@ async function cutOff({ site, load }: Scene): Promise<Happened> {
     await until(async () => await refuses() && network.abandoned() > 0 && alone() >= ACKNOWLEDGED_MIN, ENOUGH);
     happened["acknowledged alone"] += alone();
     network.heal();
-    happened["pieces that came late"] += network.counters.late - late;
+    happened["chunks that arrived late"] += network.counters.late - late;
     happened.silences += 1;
     await serves(server.url);
   }
@@ -108,7 +108,7 @@ async function loseSide({ site: { places } }: Scene, side: Side): Promise<Happen
     network.loseSide(side);
     await serves(server.url);
     add(`connections without their ${side}`, network.counters.half_open - half_open);
-    if (side === "server") add("pieces that were lost", network.counters.unheard - unheard);
+    if (side === "server") add("chunks that were lost", network.counters.unheard - unheard);
   }
   return happened;
 }

@@ -5,7 +5,7 @@ import type { Msg } from "../../actors/enrolment-claim/messages.ts";
 
 type Registered = { readonly server_uuid: string; readonly hostname: string; readonly claim_code: string };
 
-/** Returns what a node says about itself when it registers, with a new registration id and poll token. */
+/** Returns a node's description of itself in a registration, with a new registration id and poll token. */
 export function description({ server_uuid, hostname }: Omit<Registered, "claim_code">, newId: () => string) {
   return {
     server_uuid,

@@ -94,7 +94,7 @@ export async function runNodePairs(two: TwoEngines, every = 1): Promise<PairRepo
     if (index % every !== 0 || report.violations.length >= VIOLATIONS_MAX) continue;
     await tryPair(two, report, {
       name: `${first} and ${second} of a node that is ${state}`,
-      fixture: () => groundIn(state, two),
+      fixture: () => fixtureIn(state, two),
       act: (fixture, party) => {
         const message = COMMANDS[party === 0 ? first : second]!(fixture, party === 0 ? "first" : "second", two);
         const to = message.type === "register"
@@ -142,7 +142,7 @@ async function leftOf(two: TwoEngines, { id, names }: ParentFixture): Promise<un
   return JSON.parse(JSON.stringify(row), (_key, value) => names.get(String(value)) ?? value);
 }
 
-async function groundIn(state: State, two: TwoEngines): Promise<ParentFixture> {
+async function fixtureIn(state: State, two: TwoEngines): Promise<ParentFixture> {
   const id = two.newId();
   const names = new Map<string, string>([[id, "the node"]]);
   const claim = registered(id, names, "its", two);

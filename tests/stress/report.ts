@@ -44,7 +44,7 @@ export function newReport(faults: readonly string[]): Report {
 }
 
 /** Counts a fault. */
-export function struck({ faults }: Report, name: string, count = 1): void {
+export function countFault({ faults }: Report, name: string, count = 1): void {
   faults[name] = (faults[name] ?? 0) + count;
 }
 

@@ -111,7 +111,7 @@ export function stagesOf(site: ReportsSite): readonly Stage[] {
       },
     },
     {
-      name: "it is approved again, and other nodes work with it",
+      name: "the node is approved again, and other nodes work, too",
       run: async () => {
         await setUpWhole();
         for (const node of [first, second]) machines[node] = await site.join(node);

@@ -51,10 +51,10 @@ async function runReports(replays: number, seed: number): Promise<boolean> {
     const stages = stagesOf(site);
     for (const [index, stage] of stages.entries()) {
       const count = Math.ceil((replays - run.all.total()) / (stages.length - index));
-      await Promise.all([stage.run(), disturb(run, Math.floor(count * WORKING_SHARE))]);
+      await Promise.all([stage.run(), replayDuringWork(run, Math.floor(count * WORKING_SHARE))]);
       await site.stop();
       await settle(wire.t);
-      await strike(run, stage.name, Math.ceil(count * (1 - WORKING_SHARE)));
+      await replayAtRest(run, stage.name, Math.ceil(count * (1 - WORKING_SHARE)));
     }
     run.violations.push(...run.all.odd());
     const deaf = await openTestControlPlane({ databaseUrl: cluster.url, resident: false });
@@ -72,7 +72,7 @@ async function runReports(replays: number, seed: number): Promise<boolean> {
 }
 
 /** Replays reports while nodes work. The results of their jobs must not change. */
-async function disturb({ wire, site, random, all }: Run, count: number): Promise<void> {
+async function replayDuringWork({ wire, site, random, all }: Run, count: number): Promise<void> {
   const any = () => REPORT_KINDS.some((kind) => wire.sent[kind].length > 0);
   if (!any()) return;
   // Without registrations, because a registration of a disabled node creates another claim code.
@@ -87,7 +87,11 @@ async function disturb({ wire, site, random, all }: Run, count: number): Promise
 }
 
 /** Replays recorded reports while nothing else runs, and records forbidden changes as violations. */
-async function strike({ wire, site, db, random, all, violations }: Run, name: string, count: number): Promise<void> {
+async function replayAtRest(
+  { wire, site, db, random, all, violations }: Run,
+  name: string,
+  count: number,
+): Promise<void> {
   const tally = newTally();
   const before = await readState(db);
   const start_ms = performance.now();

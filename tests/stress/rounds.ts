@@ -7,12 +7,12 @@ import { carryOn, must, type Operation } from "../processes/client.ts";
 import { auditViolations, historyViolations, invariantViolations } from "../processes/history.ts";
 import { type Load, startLoad } from "../processes/load.ts";
 import type { Killed } from "../processes/pair.ts";
-import { type Report, struck } from "./report.ts";
+import { countFault, type Report } from "./report.ts";
 import { sleep, until, untilEmpty } from "./waiting.ts";
 
 /** The time after the last fault in which clients repeat their requests to learn the outcomes. */
 const CALM_MS = 3_000;
-/** The time limit for resolving the outcomes that are unknown after that. */
+/** The time limit for resolving the outcomes that are still unknown after CALM_MS. */
 const RESOLVE_LIMIT_MS = 30_000;
 const CHECK_LIMIT_MS = 60_000;
 const CHAIN_LIMIT_MS = 10_000;
@@ -40,7 +40,7 @@ export type Round<S> = {
 
 export type Plan<S> = {
   readonly open: (url: string) => Promise<S>;
-  readonly strike: (round: Round<S>) => Promise<void>;
+  readonly causeFaults: (round: Round<S>) => Promise<void>;
   /** Returns whether another round should start. */
   readonly goesOn: () => boolean;
   readonly tenancy?: boolean;
@@ -67,8 +67,8 @@ async function runRound<S extends Servers>(cluster: OwnCluster, report: Report, 
   try {
     const load = startLoad({ urls: servers.urls, tenancy: plan.tenancy ?? false });
     const round: Round<S> = { cluster, url, servers, load, report, killed: [] };
-    const striking = plan.strike(round).then(() => sleep(CALM_MS));
-    await striking.finally(load.stop);
+    const faults_caused = plan.causeFaults(round).then(() => sleep(CALM_MS));
+    await faults_caused.finally(load.stop);
     await resolve(round);
     count(round);
     const found = [...await violationsOf(round), ...await plan.check?.(round) ?? []];
@@ -140,7 +140,7 @@ export async function killDatabase<S>({ cluster, report }: Round<S>, outage_ms_m
   await cluster.kill(Math.random() < 0.7 ? "SIGKILL" : "SIGQUIT");
   await sleep(Math.random() * outage_ms_max);
   await cluster.restart();
-  struck(report, "database_killed");
+  countFault(report, "database_killed");
 }
 
 /** Waits, after a restart of the database, until an operation is acknowledged, and records the time. */

@@ -1,6 +1,7 @@
 // The soak test: repeats the random parts of the stress tests with new seeds, until N hours have passed or a part
 // fails:
-// deno run -A tests/stress/soak.ts [--hours N] [--seed N], where the seed is the first one; default: the Unix time.
+// deno run -A tests/stress/soak.ts [--hours N] [--seed N]. --seed is the first round's seed; its default is the Unix
+// time.
 import { spawn } from "node:child_process";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
@@ -23,7 +24,9 @@ const ROUND: Readonly<Partial<Record<Option, number>>> = {
 const { values } = parseArgs({ options: { hours: { type: "string", default: "6" }, seed: { type: "string" } } });
 const hours = Number(values.hours);
 const first_seed = Number(values.seed ?? Math.floor(Date.now() / 1_000));
-if (!(hours > 0) || !Number.isSafeInteger(first_seed)) throw new Error("--hours takes a number, --seed a whole one");
+if (!(hours > 0) || !Number.isSafeInteger(first_seed)) {
+  throw new Error("--hours must be a number above 0, and --seed a whole number");
+}
 
 const end_ms = performance.now() + hours * HOUR_MS;
 const histories = ROUND.histories ?? 0;

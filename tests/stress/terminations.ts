@@ -6,7 +6,7 @@ import process from "node:process";
 import { parseArgs } from "node:util";
 import { terminate } from "../processes/database-faults.ts";
 import { type Pair, startPair } from "../processes/pair.ts";
-import { isGood, newReport, printReport, type Report, struck } from "./report.ts";
+import { countFault, isGood, newReport, printReport, type Report } from "./report.ts";
 import { databaseServes, killDatabase, type Round, runRounds } from "./rounds.ts";
 
 /** The default number of terminations. */
@@ -45,7 +45,7 @@ function runTerminations(goal: Goal): Promise<Report> {
   return runRounds(report, {
     open: (url) => startPair({ DATABASE_URL: url }),
     goesOn: () => step < steps,
-    async strike(round) {
+    async causeFaults(round) {
       for (const end = Math.min(steps, step + ROUND_KILLS); step < end;) {
         step += 1;
         await terminateUpTo(Math.ceil(terminations * step / steps), round);
@@ -62,7 +62,7 @@ async function terminateUpTo(count: number, { url, load, report }: Round<Pair>):
   const before = load.acknowledged();
   const goesOn = (terminated: number) => terminated < missing;
   if (missing > 0) {
-    struck(report, "connection_terminated", await terminate({ url, goesOn, pause_ms_max: PAUSE_MS_MAX }));
+    countFault(report, "connection_terminated", await terminate({ url, goesOn, pause_ms_max: PAUSE_MS_MAX }));
   }
-  struck(report, "acknowledged_meanwhile", load.acknowledged() - before);
+  countFault(report, "acknowledged_meanwhile", load.acknowledged() - before);
 }

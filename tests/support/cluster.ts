@@ -11,9 +11,9 @@ export type OwnCluster = {
   pid(): number;
   /** Signals the server and waits for its end. SIGINT is a fast stop, SIGQUIT an immediate one. */
   kill(signal: "SIGINT" | "SIGQUIT" | "SIGKILL"): Promise<void>;
-  /** Starts it again after a kill. */
+  /** Starts the server again after a kill. */
   restart(): Promise<void>;
-  /** Stops it and removes its files. */
+  /** Stops the server and removes its files. */
   remove(): Promise<void>;
 };
 

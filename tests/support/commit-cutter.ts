@@ -1,7 +1,7 @@
 // Cuts connections to PostgreSQL around commits, at four points in turn: before the commit is sent, within it, before
-// its response, and within its response. The first two cuts prevent the commit; the last two lose only its response. It
-// reads PostgreSQL's protocol frames: one byte of type, four bytes of length (which include themselves), and the
-// content.
+// its response, and within its response. The first two cuts prevent the commit; the last two lose only its response.
+// The cutter reads PostgreSQL's protocol frames: one byte of type, four bytes of length (which include themselves), and
+// the content.
 import { Buffer } from "node:buffer";
 import type { Passage, Watch } from "./network-link.ts";
 

@@ -1,7 +1,7 @@
 // The engine's store in memory, with the failures of a real database: stale loads, calls that fail before or after they
 // took effect, and calls that take effect after they failed. The simulator runs the engine on it. It passes the same
 // contract suite as the PostgreSQL store. Each call is applied at one instant, so calls never interleave. The commits
-// of a transaction under an actor's lock are applied together at its end, where they may also be lost.
+// of a transaction under an actor's lock are applied, or lost, together at its end.
 import { createConditions, type MemoryRules } from "./memory-conditions.ts";
 import { ABSENT, createRows, type MemorySchema, type MemoryTables } from "./memory-rows.ts";
 import {
@@ -78,10 +78,10 @@ export function createMemoryStore(options: MemoryStoreOptions): MemoryStore {
   }
 
   async function commit(fate: Fate, units: readonly Unit[]): Promise<readonly UnitResult[]> {
-    const way = await fate.commit(() => applyLate(units, NOBODY), units);
+    const way = await fate.commit(() => applyLate(units, NO_LOCKED_ROWS), units);
     if (way === "busy") throw new CommitError("busy", null);
     if (way === "lost" || way === "late") throw new CommitError("unknown", null);
-    const results = applyCall(units, NOBODY);
+    const results = applyCall(units, NO_LOCKED_ROWS);
     if (way === "answer_lost") throw new CommitError("unknown", null);
     return results;
   }
@@ -167,7 +167,7 @@ export function createMemoryStore(options: MemoryStoreOptions): MemoryStore {
         },
       });
       const units = work.flatMap((each) => each.units);
-      const way = await fate.commit(() => applyLate(units, NOBODY), units);
+      const way = await fate.commit(() => applyLate(units, NO_LOCKED_ROWS), units);
       if (way === "busy") throw new CommitError("busy", null);
       if (way === "lost" || way === "late") throw new CommitError("unknown", null);
       // The results changed: another call took from a budget in between, which a row lock prevents in a real database.
@@ -214,7 +214,7 @@ export function createMemoryStore(options: MemoryStoreOptions): MemoryStore {
 /** A transaction under an actor's lock: the keys of the rows that it has locked, and whether it has ended. */
 type Transaction = { readonly mine: Set<string>; over: boolean };
 
-const NOBODY: ReadonlySet<string> = new Set();
+const NO_LOCKED_ROWS: ReadonlySet<string> = new Set();
 
 function sameChoices(now: readonly UnitResult[], foreseen: readonly UnitResult[]): boolean {
   return now.every((result, index) => {

@@ -22,7 +22,7 @@ export function startProgram(name: string, ...argv: string[]): Program {
   const ended = new Promise<void>((done) => child.once("close", () => done()));
   const firstLine = new Promise<string>((line, fail) => {
     createInterface({ input: child.stdout }).once("line", line);
-    child.once("close", (code, signal) => fail(new Error(`${name} ended without a word: ${signal ?? code}`)));
+    child.once("close", (code, signal) => fail(new Error(`${name} ended without output: ${signal ?? code}`)));
   });
   firstLine.catch(() => {}); // Avoids an unhandled rejection: some tests wait only for the end.
   return { child, firstLine, ended };

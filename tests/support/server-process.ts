@@ -31,8 +31,8 @@ export type ServerOptions = {
   /** Deno's permission flags of the process; by default it has all permissions. */
   readonly flags?: readonly string[];
   /**
-   * Starts the server like `task start`: start.ts, which starts the server, each with exactly the permissions that it
-   * needs.
+   * Starts the server like `task start`: start.ts starts the server, and each process has exactly the permissions that
+   * it needs.
    */
   readonly as_task?: boolean;
 };

@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => t.close());
 
-const NOBODY = randomUUID();
+const UNKNOWN = randomUUID();
 
 async function make(path: string, name: string = randomUUID()) {
   return okOf(await t.call("POST", path, { body: { name, description: "d" } }));
@@ -190,8 +190,8 @@ describe("quota", () => {
 
 test("a path below a tenant or silo that does not exist gets 404", async () => {
   const body = { name: "n" };
-  expect((await t.call("GET", `/v1/silos/${NOBODY}/tenants`)).status).toBe(404);
-  expect((await t.call("POST", `/v1/silos/${NOBODY}/tenants`, { body })).status).toBe(404);
-  expect((await t.call("GET", `/v1/tenants/${NOBODY}/projects`)).status).toBe(404);
-  expect((await t.call("POST", `/v1/tenants/${NOBODY}/projects`, { body })).status).toBe(404);
+  expect((await t.call("GET", `/v1/silos/${UNKNOWN}/tenants`)).status).toBe(404);
+  expect((await t.call("POST", `/v1/silos/${UNKNOWN}/tenants`, { body })).status).toBe(404);
+  expect((await t.call("GET", `/v1/tenants/${UNKNOWN}/projects`)).status).toBe(404);
+  expect((await t.call("POST", `/v1/tenants/${UNKNOWN}/projects`, { body })).status).toBe(404);
 });

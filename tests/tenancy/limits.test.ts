@@ -1,6 +1,6 @@
 // S-48: no caller exceeds a quota, a rate or an expiry by creating a project, a key, a user, a tenant or a session.
 // Each limit is tested with each object that its subject may create. tests/compute/tenant-quota.test.ts tests the quota
-// of a tenant with several projects, and this file the other combinations.
+// of a tenant with several projects, and this file tests the other combinations.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type ComputeFixture, GIB, openComputeFixture } from "../compute/compute-fixture.ts";
@@ -60,7 +60,7 @@ describe("S-48: the quota of a tenant", () => {
     for (const key of keys) expect(outcome(await full.create({}, { key }))).toEqual(REFUSED);
   });
 
-  test("is not lifted by the quota of a project, which its subject cannot set, not even if an operator sets it", async () => {
+  test("is not lifted by the quota of a project, even if an operator sets that quota; the tenant cannot set it", async () => {
     const { full, tenant } = await fullTenant();
     const limits = { cpu_limit: 99, memory_bytes: 99 * GIB, disk_bytes: 99 * GIB, instance_limit: 99 };
     const project = `/v1/tenants/${tenant.tenant_id}/projects/${tenant.project_id}/quota`;
@@ -158,7 +158,7 @@ describe("S-48: the expiry of a key", () => {
     }
   });
 
-  test("prevents it from creating users and setting passwords, which would outlive it", async () => {
+  test("prevents the key from creating users and setting passwords, which would outlive the key", async () => {
     const operator = await signedIn({ capabilities: ["system-operate", "system-read"] });
     const other = await signedIn({});
     const expires_at = await later(HOUR_MS);

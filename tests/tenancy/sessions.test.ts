@@ -148,7 +148,7 @@ describe("a refresh", () => {
     expect((await refresh(first.refresh_token, second)).body).toEqual(next.body);
   });
 
-  test("that repeats the previous token later than a lost response would be repeated ends the session", async () => {
+  test("that repeats the previous token after the period for lost responses ends the session", async () => {
     const first = await session();
     const next = await refresh(first.refresh_token);
     await t.advance(REFRESH_REPEAT_S + 1);

@@ -1,5 +1,5 @@
-// A change in one process takes effect in another at once: two servers that share only a database (docs/reliability.md
-// S-11).
+// A change in one process takes effect in another at once. The tests use two servers that share only a database
+// (docs/reliability.md S-11).
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type FreshDatabase, freshDatabase } from "../support/database.ts";
 import { ROOT_KEY, type ServerProcess, startServer } from "../support/server-process.ts";

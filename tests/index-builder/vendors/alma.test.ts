@@ -4,7 +4,7 @@ import { artifactLines, builtFrom, runRecorded } from "../recorded-vendor.ts";
 
 const WIDE = ["wide/alma", "t0"];
 
-test("every major version is a release, newest first, and the newest holds latest", async () => {
+test("every major version is a release, newest first, and the newest has the alias latest", async () => {
   const { distro } = await builtFrom(alma);
   expect(distro.releases.map(({ id, version, title, aliases }) => [id, version, title, aliases])).toEqual([
     ["10", "10", "AlmaLinux 10", ["latest"]],
@@ -26,7 +26,7 @@ test("the build is the dated image that has the same hash as the file latest", a
   ]);
 });
 
-test("the digest is the dated file's in CHECKSUM, and the signature has the key of the major version", async () => {
+test("the digest is the dated file's digest in CHECKSUM, and the signature has the key of the major version", async () => {
   const { builds } = await builtFrom(alma);
   const { digests, signatures } = builds("9")[0]!.artifacts[0]!.integrity!;
   const folder = "https://repo.almalinux.org/almalinux/9/cloud/x86_64/images/";

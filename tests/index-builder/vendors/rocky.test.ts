@@ -90,7 +90,7 @@ test("an archived build stays when the vault no longer has it", async () => {
   expect(archived.get("9")).toEqual(first.archived.get("9"));
 });
 
-test("a listing that has only copies (latest), or a page that is no listing, fails the vendor", async () => {
+test("a listing that has only copies (latest), or a page that is not a listing, fails the vendor", async () => {
   const pointer = await runRecorded(rocky, ["wide/rocky-pointer-only", "t0"]);
   expect(pointer).toMatchObject({ ok: false, error: expect.stringContaining("no dated GenericCloud-Base image") });
   const html = await runRecorded(rocky, ["wide/rocky-html", "t0"]);
