@@ -49,7 +49,7 @@ function freshNetwork(): string {
 
 type Objects = Readonly<Record<string, string>>;
 
-/** Fields that override or complete the example of a route, by route. */
+/** Fields by route that override or complete the route's example. */
 const CHANGES: Readonly<Record<string, (of?: Objects) => Fields>> = {
   // Moves the clock by only one second, so that no claim of another test expires.
   "POST /lab/clock": () => ({ seconds: 1 }),
@@ -91,7 +91,9 @@ const CHANGES: Readonly<Record<string, (of?: Objects) => Fields>> = {
   "POST /v1/tenants/{tenant_id}/projects/{project_id}/ssh-keys": freshKey,
 };
 
-/** Returns a valid body, by route; for an array, one item. `of` has the ids of the objects that the body names. */
+/**
+ * Functions by route that return a valid body, or one item of an array. `of` has the ids of the objects in the body.
+ */
 export const acceptedBodies: Readonly<Record<string, (of?: Objects) => Fields>> = Object.fromEntries(
   Object.entries(BODY_EXAMPLES).map(([route, example]) => {
     const body = (Array.isArray(example) ? example[0] : example) as Fields;

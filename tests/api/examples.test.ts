@@ -104,7 +104,7 @@ beforeAll(async () => {
 });
 afterAll(() => t.close());
 
-/** The preparation that some routes need, by route. */
+/** Preparations by route, for the routes that need one. */
 const STAGES: Readonly<Record<string, () => Stage | Promise<Stage>>> = {
   "POST /v1/agent/register": () => ({ key: null }),
   "POST /v1/agent/claim": () => ({ fields: { claimed_by: agent.server_uuid } }),

@@ -85,15 +85,15 @@ test(
   60_000,
 );
 
-describe("large columns are in a list", () => {
-  test("when requested, in small pages", async () => {
+describe("large columns", () => {
+  test("are in small pages when requested", async () => {
     const { items, next_page } = okOf(await t.call("GET", "/v1/system/cns?include=sysinfo&limit=2"));
     expect(items.map((node: { sysinfo: { pad: string } }) => node.sysinfo.pad.length)).toEqual([MIB, MIB]);
     expect(next_page).toEqual(expect.any(String));
   });
 
   test.each(["", "&limit=51", "&limit=1000"])(
-    "never in a whole list or a large page: include=sysinfo%s gets 400",
+    "are never in a whole list or a large page: include=sysinfo%s gets 400",
     async (rest) => {
       const answer = await t.call("GET", `/v1/system/cns?include=sysinfo${rest}`);
       expect(answer).toMatchObject({

@@ -57,7 +57,7 @@ describe("lists", () => {
     expect(seen).toEqual(whole);
   });
 
-  test("more than 10,000 rows without limit are refused, and can be paged", async () => {
+  test("a list of more than 10,000 rows is refused without limit, and can be read in pages", async () => {
     await t.db.query(
       `insert into cn (server_uuid, incarnation, version, state, hostname, role, sysinfo, registered_at)
        select gen_random_uuid(), gen_random_uuid(), 1, 'awaiting_setup', 'n', 'tenant', '{}', berth_now()
@@ -218,7 +218,7 @@ describe("remove", () => {
   });
 });
 
-test("the list of a node's instances has the instances with this host, and its pages contain each once", async () => {
+test("the list of a node's instances contains each instance on the node once, also in pages", async () => {
   const { server_uuid } = await t.register();
   const other = await t.register();
   const insert = (host: string) => t.db.query(insertInstance({ state: "'running'", host_cn_uuid: "$1::uuid" }), [host]);

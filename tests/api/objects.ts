@@ -56,8 +56,9 @@ function withParents(names: readonly string[]): ReadonlySet<string> {
 let platforms = 0;
 
 /**
- * Creates an instance with its own image, subnet, node, disk and NIC. It stays in stopping with a delete
- * operation that never ends, so that a request that would change it is refused at once instead of waiting for a node.
+ * Creates an instance with its own image, subnet, node, disk and NIC. The instance stays in the state stopping, with a
+ * delete operation that never ends. So a request that would change the instance is refused at once and does not wait
+ * for a node.
  */
 async function makeInstance(t: TestControlPlane, made: Objects): Promise<Objects> {
   // Only this node is new enough for the image.

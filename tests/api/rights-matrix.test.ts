@@ -434,7 +434,7 @@ async function tenancyPath(pattern: string, objects: Objects): Promise<string> {
   return pattern.replace(/\{(\w+)\}/g, (whole, name) => ids[name] ?? whole);
 }
 
-/** Returns a new MAC address; an existing one has an enrolling boot record without a node. */
+/** Returns a new MAC address. If it must exist, it gets an enrolling boot record without a node. */
 async function mac(objects: Objects): Promise<string> {
   const address = `02${randomBytes(5).toString("hex")}`.replace(/..(?=.)/g, "$&:");
   if (objects === "existing") okOf(await t.call("POST", "/v2/booter/seen", { body: { mac: address } }));
@@ -487,7 +487,7 @@ function refusalsOf401(route: string): string[] {
   return route === "POST /v1/auth/login" ? [UNAUTHENTICATED, WRONG_LOGIN] : [UNAUTHENTICATED];
 }
 
-/** Returns whether a cell needs its own object: its caller may change the object or is a node with its own objects. */
+/** Returns whether a cell needs its own object, because its caller may change the object or is a node. */
 function needsItsOwn(route: string, column: string): boolean {
   if (route.includes(" /v1/agent/")) return true;
   const expected = EXPECTED.get(route)?.[COLUMNS.indexOf(column)] ?? "";

@@ -20,7 +20,7 @@ test.each([
   ["file:///etc/passwd", false],
   ["id.example", false],
   ["", false],
-])("S-25: %j is accepted as the URL of an issuer: %j", (url, good) => {
+])("S-25: whether %j is accepted as the URL of an issuer: %j", (url, good) => {
   expect(isIssuerUrl(url)).toBe(good);
 });
 
@@ -33,6 +33,6 @@ test.each([
   ["https://id.example", "https://u:p@keys.example/jwks", false],
   ["https://id.example", "file:///etc/passwd", false],
   ["http://127.0.0.1:1", "http://192.0.2.1/jwks", false],
-])("the keys of the issuer %s may be at %s: %j", (from, to, good) => {
+])("whether the keys of the issuer %s may be at %s: %j", (from, to, good) => {
   expect(mayFollow(from, to)).toBe(good);
 });

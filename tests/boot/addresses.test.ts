@@ -34,7 +34,7 @@ const use = async (admin_network: Record<string, unknown>) => void okOf(await pu
 const addressOf = async (mac: string) => okOf(await seen(t, mac)).address as string;
 const nextAddress = () => addressOf(newMac());
 
-test("addresses are assigned in ascending order, without the gateway's", async () => {
+test("addresses are assigned in ascending order, except the gateway's address", async () => {
   await use(block(1, { gateway: "10.30.1.12" }));
   const got = [];
   for (let n = 0; n < 4; n += 1) got.push(await nextAddress());
@@ -81,7 +81,7 @@ test("after a change of the range, the next machine gets its lowest free address
   expect(await nextAddress()).toBe("10.30.5.16");
 });
 
-test("a larger block that contains the old one first assigns the free addresses of the old one", async () => {
+test("after a change to a larger block, the free addresses of the old block are assigned first", async () => {
   await use(block(7, { provision_end_ipv4: "10.30.7.11" }));
   for (const last of [10, 11]) expect(await nextAddress()).toBe(`10.30.7.${last}`);
   expect(okOf(await seen(t, newMac())).state).toBe("discovered");

@@ -45,7 +45,7 @@ const CELLS = ROWS.map((row) => {
   return { call: `${method} ${path}`, expected: expected.map(Number) };
 });
 
-/** Request bodies: valid ones, but invalid ones for calls that would create something. */
+/** Request bodies. They are valid, except for calls that would create something. */
 const BODIES: Record<string, unknown> = {
   "POST /v1/cns/{uuid}/approve-setup": { disk_layout: "single" },
   "POST /v1/cns/{uuid}/root-password": {},

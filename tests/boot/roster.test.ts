@@ -98,7 +98,7 @@ describe("a record gets the declared values of its MAC address", () => {
     expect(okOf(await seen(t, member))).toMatchObject({ hostname: null, networking: { nic_tags: [] } });
   });
 
-  test("only by converge if it existed before the roster; it changes once, and its other fields stay", async () => {
+  test("only by converge if the record existed before the roster; the record changes once, and its other fields stay", async () => {
     const [mac, quiet, never] = [newMac(), newMac(), newMac()];
     const before = okOf(await seen(t, mac));
     okOf(await putPolicy(t, { auto_enroll: false }));

@@ -130,7 +130,7 @@ describe("allowlist", () => {
     expect(okOf(await seen(t, mac)).state).toBe("enrolling");
   });
 
-  test("a service_tag admits a machine that announced it: its discovered records at once, its other ports when they are seen", async () => {
+  test("a service_tag admits a machine that announced the tag: discovered records at once, other ports when they are seen", async () => {
     const allowlist = [{ kind: "service_tag", value: "TAG123" }];
     okOf(await putPolicy(t, { allowlist }));
     const machine = newMachine();

@@ -285,7 +285,7 @@ test.each([
   "/bootfs/x/networking.json",
   "/script/",
   "/",
-])("S-24: the path %s is 404", async (path) => {
+])("S-24: the path %s gets 404", async (path) => {
   const { address } = await offered();
   expect((await http(path, address)).status).toBe(404);
 });

@@ -148,7 +148,7 @@ describe("the destination of a reply", () => {
     expect(sent(parts, { rules: { relay_reply: "source" } })).toMatchObject({ address: "10.0.0.99", port: 4_011 });
   });
 
-  test("a relay outside the machine's network gets a reply only if it is configured", () => {
+  test("a relay outside the machine's network gets a reply only if the relay is configured", () => {
     const parts = { giaddr: number("192.0.2.1"), ...discover("bios") };
     expect(ask(parts)).toEqual({ kind: "silent", reason: "relay_not_known" });
     const relays = [{ network: number("192.0.2.0"), prefix_len: 24 }];

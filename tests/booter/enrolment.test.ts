@@ -1,5 +1,5 @@
-// A bare machine from its announce over AMQP to an approved node, through the real control plane; and a booter that
-// dies in between.
+// Takes a bare machine from its announce over AMQP to an approved node, through the real control plane. Some tests kill
+// the booter in between.
 import { randomUUID } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -153,7 +153,7 @@ describe("a bare machine", () => {
     expect(JSON.stringify(rows[0]?.sysinfo)).not.toMatch(/rabbitmq|root_shadow/);
   });
 
-  test("is not announced when its inventory lacks the port of its login", async () => {
+  test("is not announced when its inventory lacks the network port of its login", async () => {
     const bare = await netbooted();
     const other = { ...bare, sysinfo: { ...bare.sysinfo, ...sysinfoOf([newMac()]) } };
     await listening(other);
@@ -259,7 +259,7 @@ describe("a booter that dies", () => {
     again.close();
   });
 
-  test("between fetching and delivering a bundle gets the same one again, and delivers it once", async () => {
+  test("between fetching and delivering a bundle gets the same bundle again, and delivers it once", async () => {
     const bare = await netbooted();
     const client = await listening(bare);
     await announced(bare);

@@ -60,7 +60,7 @@ const enrolled = (changes: Record<string, unknown> = {}) =>
   );
 
 describe("a record that the control plane confirmed", () => {
-  test("is used without asking again for RECORD_FRESH_MS, to the millisecond", async () => {
+  test("is used for exactly RECORD_FRESH_MS without another request", async () => {
     const { site, open } = fixture([enrolled()]);
     const records = open();
     expect(records.fresh(MAC)).toBeNull();
@@ -71,7 +71,7 @@ describe("a record that the control plane confirmed", () => {
     expect(records.fresh(MAC)).toBeNull();
   });
 
-  test("is asked for once, even if many packets of its machine arrive meanwhile", async () => {
+  test("is requested once, even if many packets of its machine arrive meanwhile", async () => {
     const { site, open } = fixture([enrolled()]);
     const records = open();
     const found = await Promise.all(Array.from({ length: 50 }, () => records.find(MAC, {})));
@@ -223,7 +223,7 @@ describe("a late answer", () => {
     expect(await found).toMatchObject({ verified: true, facts: { state: "enrolling" } });
   });
 
-  test("is not awaited for an enrolled node with a cached record, and serves its next packet", async () => {
+  test("is not awaited for an enrolled node with a cached record, and is used for the node's next packet", async () => {
     const { site, records, hold, go } = late([enrolled()]);
     await records.find(MAC, {});
     site.now += RECORD_FRESH_MS + 1;

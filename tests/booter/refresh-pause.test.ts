@@ -7,7 +7,7 @@ test.each([0, 100, 200, 300, 450, 500, 1_000, 1_500])(
   (took_ms) => expect(refreshPause_ms(took_ms) + took_ms).toBeLessThanOrEqual(READING_MS),
 );
 
-test("a reading that takes twice as long as the last one ends before the last one's records are stale", () => {
+test("a reading that takes twice as long as the previous one ends before the previous records are stale", () => {
   for (let took_ms = 0; took_ms <= 4_000; took_ms += 50) {
     expect(refreshPause_ms(took_ms) + took_ms * 2).toBeLessThan(RECORD_FRESH_MS);
   }

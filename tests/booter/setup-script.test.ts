@@ -1,5 +1,5 @@
 // The setup script, run completely on scratch roots with fakes of the platform's tools and of the booter. Here calls of
-// some steps fail once and the script is run again; `deno task trial` does it for every kind of call.
+// some steps fail once, and the script is run again. `deno task trial` does this for every kind of call.
 import { access } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";

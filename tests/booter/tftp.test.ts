@@ -229,7 +229,7 @@ describe("a transfer", () => {
     expect(transfer.acknowledged(2)).toHaveLength(1);
   });
 
-  test("never sends more than a window at once, ends, and sends every byte, with any acknowledgements", () => {
+  test("with any acknowledgements sends at most a window at once, sends every byte, and ends", () => {
     fc.assert(fc.property(
       fc.uint8Array({ maxLength: 3_000 }),
       fc.integer({ min: 8, max: 600 }),

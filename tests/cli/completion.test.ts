@@ -42,7 +42,7 @@ test("nodes are completed by hostname and UUID", async () => {
   expect(await complete(["cn", "disable", "3f"], { server })).toEqual([NODE_ID]);
 });
 
-test("boot records are completed by MAC, platform images once, nodes also as option values", async () => {
+test("boot records are completed by MAC, platform images are offered once, and nodes also complete option values", async () => {
   const records = () => ({ body: { items: [bootRecord()] } });
   expect(await complete(["cn", "boot", "show", "02"], { server: records })).toEqual([MAC]);
   const images = () => ({ body: { items: [{ stamp: PI }, { stamp: PI }] } });

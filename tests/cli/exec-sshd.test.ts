@@ -1,4 +1,4 @@
-// `cn exec` against a real sshd. The tests are skipped without one.
+// `cn exec` against a real sshd. On a machine without sshd the tests are skipped.
 import { existsSync, mkdtempSync, readdirSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

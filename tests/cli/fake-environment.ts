@@ -13,7 +13,7 @@ export type Asked = {
   readonly body: unknown;
 };
 export type FakeAnswer = { status?: number; body?: unknown; text?: string; headers?: Record<string, string> };
-/** Answers a request. An error that it throws acts as a network failure. */
+/** Answers a request. A thrown error acts as a network failure. */
 export type Server = (asked: Asked, signal: AbortSignal) => FakeAnswer | Promise<FakeAnswer>;
 
 export type FakeEnvironment = {

@@ -93,7 +93,7 @@ test("cn approve prints (none) if no key is bound", async () => {
   expect(ran.out()).toBe(`Approved CN ${NODE_ID}; bound api key id (none)\n`);
 });
 
-test("cn approve shows the claim and its differences before it asks", async () => {
+test("cn approve shows the claim and its differences before it asks for confirmation", async () => {
   const ran = await opsctl(["cn", "approve", "ABC123"], {
     ...claimed({ state: "approved" }),
     isTTY: true,

@@ -27,7 +27,7 @@ beforeEach(async () => {
 
 const lines = (text: string) => text.trimEnd().split("\n");
 
-test("placement explain shows the chosen node, and the rejections of each other node", async () => {
+test("placement explain shows the chosen node, and why each other node was rejected", async () => {
   expect(await at.printed("placement explain --cpu 2 --memory 4GiB")).toBe("No approved compute node\n");
   const [good, small] = [await openNode(t), await openNode(t, { ram_total_mb: 1_024 })];
   await at.printed(["cn", "placement", "set", small.hostname, "--cordoned", "true", "--cordoned-reason", "a fan"]);

@@ -216,7 +216,7 @@ test("deleting an image in use fails with the number of instances", async () => 
   await expect(instanceOf(made.id)).rejects.toThrow("instance_image_fkey");
 });
 
-test("a delete of an image during the creation of an instance from it waits for the creation and is rejected", async () => {
+test("a delete of an image waits while an instance is created from the image, and is then rejected", async () => {
   const { body: made } = await post();
   const refused = await t.db.withClient(async (client) => {
     await client.query("begin");

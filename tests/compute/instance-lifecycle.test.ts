@@ -131,7 +131,7 @@ describe("an instance", () => {
     const { id } = await a.running();
     const answer = post(id, "stop");
     const job = await a.node.take();
-    // Longer than the lease, shorter than the operation's limit.
+    // Extends the operation's limit, so that the job's lease ends first.
     okOf(await a.t.call("PUT", "/v1/config/instance.create_wait_secs", { body: { value: 3_600 } }));
     await a.t.db.query(
       "update saga set due_at = due_at + interval '1 hour', wake_at = wake_at + interval '1 hour', " +
@@ -335,7 +335,7 @@ describe("a disk", () => {
     await a.destroy(id);
   });
 
-  test("cannot be resized while its instance is neither running nor stopped: 400", async () => {
+  test("gets 400 for a resize while its instance is neither running nor stopped", async () => {
     const { id } = await a.running();
     const [{ id: boot }] = await a.disksOf(id);
     const answer = post(id, "stop");

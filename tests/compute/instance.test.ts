@@ -226,7 +226,7 @@ describe("a create", () => {
     [{ memory_bytes: 0 }, "memory_bytes must be greater than zero"],
     [{ disk_bytes: 0 }, "disk_bytes must be greater than zero and at most 16 TiB"],
     [{ disk_bytes: 16 * 2 ** 40 + 1 }, "disk_bytes must be greater than zero and at most 16 TiB"],
-  ])("of %j is 400", async (fields, message) => {
+  ])("of %j gets 400", async (fields, message) => {
     expectRefused(await a.create(fields), 400, "BadRequest", message);
   });
 
@@ -242,7 +242,7 @@ describe("a create", () => {
     [{ name: "" }, "name must be 1 to 63 bytes long"],
     [{ mac: "02:00:00:00:00" }, "mac must be 12 hex digits"],
     [{ mac: "01:00:00:00:00:01" }, "mac 01:00:00:00:00:01 is a multicast address; a NIC needs a unicast address"],
-  ])("of %j is 409", async (fields, message) => {
+  ])("of %j gets 409", async (fields, message) => {
     conflictWith(await a.create(fields), message);
   });
 

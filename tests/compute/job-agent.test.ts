@@ -16,7 +16,7 @@ import { type Call, type Machine, type RunningAgent, simulatedMachine } from "./
 const PATIENCE = { timeout: 60_000 };
 const KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f operator@desk";
 
-// Longer than the time limit of the tests' polls.
+// A test has more time than its polls, so that a failed poll is reported as such.
 vi.setConfig({ testTimeout: 120_000 });
 
 let t: TestControlPlane;

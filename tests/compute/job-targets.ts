@@ -7,7 +7,7 @@ import type { TestControlPlane } from "../support/control-plane.ts";
 type Objects = "existing" | "absent";
 type Target = { readonly path: string; readonly body?: unknown };
 
-/** Returns the request of each route. `nodes` has, by column of the matrix, the UUID of the node that owns the key. */
+/** Returns the request of each route. `nodes` maps a column of the matrix to the UUID of the node that owns its key. */
 export function jobTargets(
   plane: () => TestControlPlane,
   nodes: ReadonlyMap<string, string>,

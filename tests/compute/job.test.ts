@@ -6,7 +6,7 @@ import { maintain } from "../../src/db/maintenance.ts";
 import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { enqueue, type JobNode, nodeCalls, showJob, takeAway } from "./jobs.ts";
 
-// Longer than the time limit of the tests' polls.
+// A test has more time than its polls, so that a failed poll is reported as such.
 vi.setConfig({ testTimeout: 120_000 });
 
 let t: TestControlPlane;
@@ -351,7 +351,7 @@ describe("operators' view", () => {
     expect(left.map(({ status }) => status)).toEqual([404, 200, 200]);
   });
 
-  test("a node's actions on jobs are audited with the node, an expired lease with the system as the actor", async () => {
+  test("the actor in the audit is the node for its actions on jobs, and the system for an expired lease", async () => {
     const [done, lost] = [await claimed(), await claimed()];
     await n.fail(done, "image: no such file");
     await t.advance(JOB_LEASE_S);

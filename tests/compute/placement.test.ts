@@ -371,7 +371,7 @@ describe("a drain preview", () => {
     });
   });
 
-  test("of an empty or disabled node is empty; an unknown node is 404", async () => {
+  test("of an empty or disabled node is empty; an unknown node gets 404", async () => {
     const node = await openNode(t);
     okOf(await t.call("POST", `/v1/cns/${node.id}/disable`));
     expect(await preview(node.id)).toMatchObject({ instances_on_cn: 0, capacity_ok: false, quorum_ok: true });

@@ -51,7 +51,7 @@ async function refusalOf(fixture: ComputeFixture, fields: object) {
   return body.message;
 }
 
-test("a tenant's quota is 404 until set, shows the usage of all its projects, and is 404 again after removal", async () => {
+test("a tenant's quota gets 404 until it is set, shows the usage of all projects, and gets 404 again after its removal", async () => {
   const path = `/v1/tenants/${tenant.tenant_id}/quota`;
   expect((await t.call("GET", path)).status).toBe(404);
   await first.running(SMALL);
@@ -135,7 +135,7 @@ describe("S-48: a new project does not raise the limit", () => {
     expect(await brokenInvariants(t.db)).toEqual([]);
   });
 
-  test("a create that its node fails releases its usage", async () => {
+  test("a create that fails on its node releases its usage", async () => {
     okOf(await quota({ instance_limit: 1 }));
     const asked = first.create(SMALL);
     const job = await first.node.take();

@@ -1,6 +1,6 @@
 // Visibility of the images and SSH keys of each scope, and who may change them. docs/tenancy.md. The callers are inside
-// and outside of the tenant acme; `bound` is a key that is bound to a tenant, `silo admin` a member with the
-// capability.
+// and outside of the tenant acme; `bound` is a key that is bound to a tenant, `silo admin` a member with the capability
+// silo-admin.
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { okOf, openTestControlPlane, ROOT_KEY, type TestControlPlane } from "../support/control-plane.ts";

@@ -34,7 +34,7 @@ async function take(bucket: Parameters<typeof takeToken>[1], times: number) {
 
 const APPROVE = { bucket: "approve:192.0.2.1", burst: 10, per_minute: 10 };
 
-test("with a burst of ten, ten calls pass, the eleventh must wait for a token, and then one passes", async () => {
+test("with a burst of ten, ten calls pass at once, and one more call passes when a token has been added", async () => {
   const answers = await take(APPROVE, 11);
   expect(answers.slice(0, 10)).toEqual(Array(10).fill({ ok: true }));
   expect(answers[10]).toEqual({ ok: false, retry_after_s: 6 });

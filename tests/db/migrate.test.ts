@@ -175,7 +175,7 @@ describe("functions", () => {
     expect(await migrate(database.url, { folder })).toEqual({ applied: [] });
   });
 
-  test("whose file does not create the function it is named after are rejected", async () => {
+  test("are rejected if their file does not create the function of the file's name", async () => {
     await write("functions/two.sql", ONE);
     await expect(migrate(database.url, { folder })).rejects.toThrow(
       /functions\/two\.sql must be named as the function/,

@@ -66,7 +66,7 @@ test.each([
   ["driver's own limit", new Error("Query read timeout"), true],
   ["a bug", new TypeError("x is not a function"), false],
   ["nothing", undefined, false],
-])("connection error: %s", (_, error, expected) => {
+])("isConnectionError recognizes exactly the errors of a connection: %s", (_, error, expected) => {
   expect(isConnectionError(error)).toBe(expected);
 });
 

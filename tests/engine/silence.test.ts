@@ -1,5 +1,5 @@
-// A database that does not answer. The engine does not repeat such a call, so that its caller waits for the driver's
-// time limit only once.
+// If the database does not answer a call, the engine does not repeat the call, so that the caller waits for the
+// driver's time limit only once.
 import { expect, test } from "vitest";
 import { createEngine } from "../../actors/engine/engine.ts";
 import { createMemoryStore } from "../support/memory-store.ts";

@@ -100,7 +100,7 @@ describe("a session", () => {
     expect(message).not.toMatch(/^after$|^never$|fine/m);
   });
 
-  test("fails for an unset variable, within a pipe, and for a different output", async () => {
+  test("fails for an unset variable, for a failure within a pipe, and for a different output", async () => {
     expect(await run(step('echo "$unset_variable"'))).toContain("ended with");
     expect(await run(step("false | cat"))).toContain("ended with 1");
     expect(await run(step("echo one", ["two"]))).toContain("shows a line that was not printed:\ntwo");

@@ -82,7 +82,7 @@ test("a good clear-signed document is accepted, and the builder reads its signed
   ]);
 });
 
-test("a signature over SHA-256 with the key of the next test is accepted, so that test's refusal is about SHA-1", async () => {
+test("a signature over SHA-256 by the RSA key is accepted, so the refusal in the next test is about SHA-1", async () => {
   const signature = await detachedOf(GOOD, old);
   expect(await digestsFrom("pgp_detached", { SHA256SUMS: GOOD, "SHA256SUMS.asc": signature })).toEqual([
     hashOf("the image"),
@@ -175,7 +175,11 @@ const REFUSED: readonly (readonly [string, Kind, () => Promise<Bodies>])[] = [
   ["with a control character that splits a line", "pgp_clearsigned", async () => ({
     SHA256SUMS: await clearSignedOf(`x\u2028${EVIL}`, vendor),
   })],
-  ["missing where the document must be clear-signed", "pgp_clearsigned", () => Promise.resolve({ SHA256SUMS: GOOD })],
+  [
+    "missing although the document must be clear-signed",
+    "pgp_clearsigned",
+    () => Promise.resolve({ SHA256SUMS: GOOD }),
+  ],
 ];
 
 test.each(REFUSED)("S-30: a signature %s is refused", async (_, kind, bodies) => {

@@ -30,7 +30,7 @@ function drain(instances: readonly HostedInstance[], nodes: Snapshot, from = cap
 }
 
 describe("a drain preview", () => {
-  test("never promises a slot twice: two slots for three instances place two and not the third", () => {
+  test("never promises a slot twice: with two slots, two of three instances are placed", () => {
     // The node has 64 GiB and each instance needs 32 GiB, so it takes two.
     const preview = drain([1, 2, 3].map((n) => instance(n)), snapshot(node(1), node(2)));
     expect(preview.placeable.map(({ target_cn_uuid }) => target_cn_uuid)).toEqual([uuid(2), uuid(2)]);

@@ -22,7 +22,7 @@ test("every code of the table is used", () => {
   expect(ERROR_CODE_NAMES.filter((code) => !all.includes(`"${code}"`))).toEqual([]);
 });
 
-test("each code has in the table the status that its Fault gives the response", () => {
+test("each code's status in the table is the status of a response with the code's Fault", () => {
   const faults = texts.flatMap(({ path, text }) =>
     [...text.matchAll(/fault\(\s*"(\w+)",[^;]*?\berror_code: "(\w+)"/g)].map(([, kind, code]) => ({
       path,

@@ -58,7 +58,7 @@ test("the host bits of a rule's networks are dropped", async () => {
   expect(rule).toMatchObject({ source_cidr: "10.0.0.0/8", destination_cidr: "10.0.1.0/24" });
 });
 
-describe("refused", () => {
+describe("refusals", () => {
   const ports = { low: 1, high: 2 };
 
   test.each([
@@ -84,7 +84,7 @@ describe("refused", () => {
       { destination_cidr: "::ffff:10.0.0.0/104" },
       "destination_cidr ::ffff:10.0.0.0/104 is not an IPv4 or IPv6 network; use for example 10.0.0.0/24",
     ],
-  ])("%j: 400", async (fields, message) => {
+  ])("%j gets 400", async (fields, message) => {
     expect(refusal(await n.tryRule(vpc, fields))).toEqual(bad(message));
   });
 

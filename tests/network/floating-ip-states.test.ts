@@ -61,7 +61,7 @@ describe("the deletion of an instance", () => {
     expect(decide(STATES["attached"]!, gone("other"))).toEqual({ out: "ignore" });
   });
 
-  test("to which an attach is binding abandons the operation", () => {
+  test("to which an attach is binding a floating IP abandons the attach", () => {
     const { next, parts } = decide(STATES["attaching"]!, gone("new")) as { next: FloatingIpState; parts: unknown[] };
     expect(next).toMatchObject({ state: "attaching", to: null, from: OLD });
     expect(parts).toContainEqual(toSaga({ type: "abandon" }));

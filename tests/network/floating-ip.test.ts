@@ -164,7 +164,7 @@ describe("the source", () => {
     notFound(await makeFloatingIp(b, { network_id: id }));
   });
 
-  test("an empty fixed pool gets 409 PoolExhausted, each family by itself", async () => {
+  test("an empty fixed pool gets 409 PoolExhausted, for each family separately", async () => {
     for (const family of ["v4", "v6"]) await leaveOnly(t, `public:${family}`, [77]);
     for (const [family, address] of [["v4", "203.0.113.77"], ["v6", "2001:db8::4d"]]) {
       const made = okOf(await makeFloatingIp(a, { family }));
@@ -180,7 +180,7 @@ describe("the source", () => {
 });
 
 describe("an external network", () => {
-  test("allocates IPv4 lowest first, then IPv6, then 409; a released address is allocated again", async () => {
+  test("allocates IPv4 addresses lowest first, then IPv6 addresses, then returns 409; released addresses are allocated again", async () => {
     const network = await makeNetwork(t, {
       ipv4_block: "198.51.100.0/29",
       provision_start_ipv4: "198.51.100.4",

@@ -82,7 +82,7 @@ describe.each([["one server", 1], ["two servers", 2]] as const)("at %s", (_where
     expect(tally(answers)).toEqual({ 201: 1, 409: CLIENTS - 1 });
   }, LIMIT_MS);
 
-  test("64 requests with one block create one subnet, and every 409 names it", async () => {
+  test("64 requests with one block create one subnet, and every 409 names this subnet", async () => {
     const { id } = await vpc();
     const answers = await race(() => post(`/v1/subnets?vpc=${id}`, { name: fresh(), ipv4_block: "10.1.0.0/16" }));
     expect(tally(answers)).toEqual({ 201: 1, 409: CLIENTS - 1 });

@@ -81,7 +81,7 @@ function jsonOf(text: string): unknown {
 }
 
 /**
- * Sends a request and returns the body of its 2xx reply; throws for any other reply. For parts of a test without
+ * Sends a request and returns the body of its 2xx reply; throws for any other reply. Used in parts of a test without
  * faults.
  */
 export async function must<T>(url: string, call: Call): Promise<T> {

@@ -53,7 +53,7 @@ let relay: Relay;
 /** The reason why steps with ssh cannot run on this machine, or null if they can. */
 const why_no_sshd = whyNoSshd();
 
-async function startPlane(port = "0"): Promise<ServerProcess> {
+async function startControlPlane(port = "0"): Promise<ServerProcess> {
   const env = { DATABASE_URL: database.url, HOST: "127.0.0.1", PORT: port };
   return await startServer({ env, as_task: true });
 }
@@ -63,7 +63,7 @@ beforeAll(async () => {
   folder = await temporaryFolder("netboot-process");
   await stageFiles(folder.path);
   database = await freshDatabase();
-  server = await startPlane();
+  server = await startControlPlane();
   const allowlist = [{ kind: "service_tag", value: TAG }];
   await ask("PUT", "/v2/cn-boot-policy", {
     ...POLICY,
@@ -144,7 +144,7 @@ type Bare = {
 
 const clients: AmqpClient[] = [];
 
-async function onBus({ mac, address, login: argv }: Bare, server_uuid: string): Promise<AmqpClient> {
+async function onBroker({ mac, address, login: argv }: Bare, server_uuid: string): Promise<AmqpClient> {
   const client = await openClient(booter.ports.bus, address);
   clients.push(client);
   await login(client, argv);
@@ -174,7 +174,7 @@ async function inventoryAsked(client: AmqpClient): Promise<void> {
 }
 
 async function announced(machine: Bare, macs: readonly string[] = [machine.mac]): Promise<AmqpClient> {
-  const client = await onBus(machine, machine.server_uuid);
+  const client = await onBroker(machine, machine.server_uuid);
   await inventoryAsked(client);
   tell(client, machine, macs);
   await expect.poll(() => nodeOf(machine.server_uuid).then(({ state }) => state, () => null), PATIENCE)
@@ -289,7 +289,7 @@ describe("the root password of a node", () => {
     const { port } = server;
     await server.kill();
     expect((await script(machine.mac)).text).toContain(`,root_shadow=${HASH}`);
-    server = await startPlane(String(port));
+    server = await startControlPlane(String(port));
     await expect.poll(() => fetch(`${server.url}/readyz`).then(({ ok }) => ok, () => false), PATIENCE).toBe(true);
 
     await opsctl("cn", "root-password", "password", "--clear");
@@ -303,7 +303,7 @@ describe("the root password of a node", () => {
     }
   });
 
-  test("is not in a file that other users can read: only the booter's user can read its files", async () => {
+  test("is only in files of the booter that no other user can read", async () => {
     const machine = await nodeNamed("kept");
     await opsctl("cn", "root-password", "kept", "--hash", HASH);
     await script(machine.mac);
@@ -345,7 +345,7 @@ describe("a machine that uses another one's server_uuid at the AMQP broker", () 
     await booter.line(new RegExp(`announce\\.accepted server_uuid=${victim.server_uuid}`));
     await approve(victim, "victim");
     const before = (await nodeOf(victim.server_uuid)).bound_api_key_id;
-    const theft = await until(() => onBus(thief, victim.server_uuid));
+    const theft = await until(() => onBroker(thief, victim.server_uuid));
     await inventoryAsked(theft);
     tell(theft, victim, [victim.mac, thief.mac]);
     const outcome = new RegExp(
@@ -356,7 +356,7 @@ describe("a machine that uses another one's server_uuid at the AMQP broker", () 
     await theft.ended();
     expect(await nodeOf(victim.server_uuid)).toMatchObject({ state: "setting_up", bound_api_key_id: before });
 
-    const client = await until(() => onBus(victim, victim.server_uuid));
+    const client = await until(() => onBroker(victim, victim.server_uuid));
     await inventoryAsked(client);
     tell(client, victim, [victim.mac]);
     await completed(victim, client);
@@ -366,7 +366,7 @@ describe("a machine that uses another one's server_uuid at the AMQP broker", () 
   test("cannot add its port to the other machine's ports before the approval", async () => {
     const [victim, thief] = [await bare(), await bare()];
     (await announced(victim)).close();
-    const theft = await until(() => onBus(thief, victim.server_uuid));
+    const theft = await until(() => onBroker(thief, victim.server_uuid));
     await inventoryAsked(theft);
     tell(theft, victim, [thief.mac, victim.mac]);
     await theft.ended();
@@ -382,7 +382,7 @@ describe("a machine that uses another one's server_uuid at the AMQP broker", () 
     const epoch = shipped.key.split("-").at(-1);
     ack(client, shipped);
     client.close();
-    const theft = await until(() => onBus(thief, victim.server_uuid));
+    const theft = await until(() => onBroker(thief, victim.server_uuid));
     theft.publish(1, `ur.execute-reply.${victim.server_uuid}.setup-${epoch}`, '{"exit_status":1}');
     theft.publish(
       1,

@@ -1,7 +1,7 @@
 // Two servers on one database. A test can kill and restart each of them while clients use both.
 import { type ServerProcess, startServer } from "../support/server-process.ts";
 
-/** Which server was killed, and when by performance.now(). */
+/** The killed server, and the time of the kill by performance.now(). */
 export type Killed = { readonly url: string; readonly at_ms: number };
 
 export type Pair = {

@@ -135,7 +135,8 @@ test(
 
     const second = await serverOf({ env });
     expect(await nodesAt(second)).toEqual([server_uuid]);
-    // The next server starts before the watcher has stopped the killed server's PostgreSQL, so it stops that first.
+    // The next server starts before the watcher has stopped the killed server's PostgreSQL. It stops this PostgreSQL
+    // first.
     await second.kill();
     const third = await serverOf({ env });
     expect(await nodesAt(third)).toEqual([server_uuid]);

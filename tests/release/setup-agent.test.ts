@@ -1,7 +1,7 @@
-// Setup installs the agent (docs/nodes.md), with real parts except the platform's disk tools: `task release` builds the
-// channel, a static server publishes it, install.sh installs the booter from it, the booter mirrors it with the
-// release's key, the booter's setup script installs the agent from the mirror, and the agent reports to `task start`
-// with the credentials of its setup.
+// Setup installs the agent (docs/nodes.md). All parts are real except the platform's disk tools. `task release` builds
+// the channel, and a static server publishes the channel. install.sh installs the booter from the channel. The booter
+// verifies the channel with the release's key and mirrors it. The booter's setup script installs the agent from the
+// mirror. The agent reports to `task start` with the credentials of its setup.
 import { type ChildProcess, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { access, mkdir, readFile, rename, stat, writeFile } from "node:fs/promises";
@@ -189,7 +189,7 @@ async function runSetup({ script, env, address }: Shipped): Promise<void> {
 }
 
 test.skipIf(missing !== null)(
-  "setup installs the agent from the mirrored channel, and it heartbeats with its setup's credentials",
+  "setup installs the agent from the mirrored channel, and the agent sends heartbeats with the setup's credentials",
   { timeout: LIMIT_MS },
   async () => {
     await booter.line(/ mirror\.taken /);

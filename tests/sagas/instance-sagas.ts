@@ -366,7 +366,7 @@ export async function openInstanceSagas(fixture: InstanceFixture) {
     return rows[0];
   }
 
-  /** Lists wrong counters and references to ended operations. It must be empty when no operation is in flight. */
+  /** Lists wrong counters and references to ended operations. The list must be empty when no operation is in flight. */
   async function contradictions(): Promise<readonly unknown[]> {
     const { rows } = await db.query(CONTRADICTIONS);
     return rows;

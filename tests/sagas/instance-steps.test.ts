@@ -143,7 +143,7 @@ describe.each(STEPS)("step $step of $of", ({ scenario, step }) => {
     await expectSucceeded(scenario, begun);
   });
 
-  test("is not repeated by a process that was paused while another one did it", async () => {
+  test("is not repeated by a process that was paused while another process ran it", async () => {
     const begun = await begin(scenario);
     await p.reach(begun.saga_id, step);
     const late = p.newProcess({ pauses: true });

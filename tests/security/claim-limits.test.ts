@@ -74,7 +74,7 @@ describe("the end of claims", () => {
     expect((await use(node.api_key)).status).toBe(200);
   });
 
-  test("a record that only registrations created is deleted when its last claim ends, with its sysinfo", async () => {
+  test("a record that only registrations created is deleted with its sysinfo when its last claim ends", async () => {
     const mark = randomUUID();
     const machine = { ...newMachine(), sysinfo: { mark } };
     const first = okOf(await registerAnonymously(t, machine));

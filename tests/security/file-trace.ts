@@ -52,7 +52,7 @@ export async function readTrace(path: string, { cwd, from_byte = 0 }: TracePart)
   const opened: string[] = [];
   const text = await readFile(path, "latin1").catch(() => "");
   for (const line of text.slice(from_byte).split("\n")) {
-    // If a call has a descriptor of the folder that a path is relative to, it is printed before the path.
+    // A path may be relative to the folder of a descriptor. strace prints this folder before the path.
     for (const [, from, name = ""] of line.matchAll(/(?:<((?:\\x[0-9a-f]{2})+)>, )?"((?:\\x[0-9a-f]{2})*)"/g)) {
       if (name !== "") tried.push(resolve(from === undefined ? cwd : decoded(from), decoded(name)));
     }

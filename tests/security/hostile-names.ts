@@ -32,7 +32,9 @@ const CLIMBS = [
 const DEPTHS = [1, 2, 3, 5, 9];
 const ENDS = ["", ".json", "/", "\0.kpxe", "%00.tgz"];
 
-/** Builds the names. `home` is the folder of the roots and of the marked files; `inside` are names that exist. */
+/**
+ * Builds the names. `home` is the folder that contains the roots and the marked files; `inside` are names that exist.
+ */
 export function hostileNames(home: string, inside: readonly string[]): readonly string[] {
   const climbing = CLIMBS.flatMap((climb) =>
     DEPTHS.flatMap((depth) => ENDS.map((end) => `${climb.repeat(depth)}${MARK}${end}`))

@@ -90,7 +90,7 @@ describe("a new machine", () => {
 
   test.each([{ hostname: "a.b" }, { hostname: "-a" }, { hostname: "x".repeat(64) }, { sysinfo: "text" }, {
     sysinfo: undefined,
-  }])("%j is 400", async (changes) => expect((await announce(t, newMachine(), changes)).status).toBe(400));
+  }])("%j gets 400", async (changes) => expect((await announce(t, newMachine(), changes)).status).toBe(400));
 
   test("with its UUID in capitals is the same machine", async () => {
     const machine = newMachine();

@@ -55,7 +55,7 @@ describe("a report of failure", () => {
     });
   });
 
-  test("reverts the node before the bundle is fetched, too, when there is no key to revoke", async () => {
+  test("also reverts the node before the bundle was fetched, when there is no key to revoke", async () => {
     const machine = await awaitingSetup(t);
     okOf(await approveSetup(t, machine));
     const epoch = Number((await rowOf(t, machine))?.setup_epoch);

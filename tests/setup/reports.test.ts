@@ -78,7 +78,7 @@ describe("a report of progress", () => {
     { epoch: 1.5 },
     { epoch: 2 ** 60 },
   ])(
-    "%j is 400",
+    "%j gets 400",
     async (changes) => {
       const run = await settingUp(t);
       const body = { epoch: run.epoch, ...changes } as { epoch: number };

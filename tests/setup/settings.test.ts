@@ -208,5 +208,5 @@ describe("root_authorized_keys", () => {
     [[`command="x" ${KEYS[0]}`]],
     [KEYS[0]],
     [[1]],
-  ])("%j is 400", async (value) => expect((await put(value)).status).toBe(400));
+  ])("%j gets 400", async (value) => expect((await put(value)).status).toBe(400));
 });

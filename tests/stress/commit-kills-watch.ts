@@ -132,7 +132,10 @@ function commandsOf(bind: Uint8Array): ReadonlySet<string> {
   return new Set(kinds.map((kind, index) => `${kind} ${events[index]}`));
 }
 
-/** Returns the parameters of a Bind frame: type, length, two names and the formats precede them, each has a length. */
+/**
+ * Returns the parameters of a Bind frame. Type, length, two names and the formats precede the parameters. Each
+ * parameter begins with its length.
+ */
 function parametersOf(bind: Buffer): Buffer[] {
   let at = 1 + LENGTH_BYTES;
   for (let names = 0; names < 2; names += 1) at = bind.indexOf(0, at) + 1;

@@ -45,7 +45,7 @@ const PACE: Pace = {
   capacity_ms: 30_000,
   status: { check_ms: 500, full_ms: 60_000 },
 };
-/** Long enough for a slow machine. */
+/** The time limit of the start, long enough for a slow machine. */
 const START_LIMIT_MS = 60_000;
 const CREATE_LIMIT_MS = 1_800_000;
 const REST_LIMIT_MS = 60_000;

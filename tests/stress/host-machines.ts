@@ -3,7 +3,8 @@
 import type { HostFixture } from "./host-fixture.ts";
 import type { TwoEngines } from "./two-engines.ts";
 
-/** A report with which a node completed or undid a job. */ type JobEnd = {
+/** A report with which a node completed or undid a job. */
+type JobEnd = {
   readonly event: "complete" | "bury";
   readonly kind: string;
   readonly node: string;

@@ -1,6 +1,6 @@
-// A barrier for two parties on one real database: their statements run one at a time. A schedule says which runs next,
-// so that every interleaving of a pair of commands can be tested. While a statement waits for a lock, the other party
-// continues, as in production.
+// A barrier for two parties on one real database: their statements run one at a time. A schedule says which party runs
+// next, so that every interleaving of a pair of commands can be tested. While a statement waits for a lock, the other
+// party continues, as in production.
 import type { Db, DbClient } from "../../src/db/pool.ts";
 
 export type Party = 0 | 1;

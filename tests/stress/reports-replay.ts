@@ -8,7 +8,7 @@ export type Tally = Taken & {
   readonly ways: Readonly<Record<Way, number>>;
   total(): number;
 };
-/** Which key a replay was sent with. */
+/** The key with which a replay was sent. */
 export type Way = "as it was" | "by another node's key" | "by a key that is gone";
 
 export type Replaying = {
@@ -29,7 +29,7 @@ const RECENT_SHARE = 0.5;
 const RECENT = 4;
 /** The allowed statuses of answers to a replay. */
 const STATUSES: readonly number[] = [200, 401, 403, 404, 409, 422];
-/** Also allowed, for a registration without proof when its node has the maximum number of claims. */
+/** This answer is also allowed, for a registration without proof when its node has the maximum number of claims. */
 const TOO_MANY_CLAIMS = "registration 429";
 
 export function newTally() {

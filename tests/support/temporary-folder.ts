@@ -8,7 +8,8 @@ export type TemporaryFolder = { readonly path: string; remove(): Promise<void> }
 /** Linux's file system in memory. */
 const MEMORY = "/dev/shm";
 /**
- * Minimum free space there: enough for several clusters with their write-ahead logs. Containers often have only 64 MiB.
+ * The minimum free space in MEMORY, enough for several clusters with their write-ahead logs. Containers often have only
+ * 64 MiB.
  */
 const MEMORY_FREE_BYTES = 4 * 2 ** 30;
 
@@ -23,7 +24,7 @@ export function temporaryFolder(subject: string): Promise<TemporaryFolder> {
 
 /**
  * Creates a folder for the data of a PostgreSQL server, in memory if there is room, because the creation of databases
- * mostly waits for the disk. The data survives the end of the server's process there, too.
+ * mostly waits for the disk. Also in memory, the data survives the end of the server's process.
  */
 export async function databaseFolder(subject: string): Promise<TemporaryFolder> {
   const ofRun = process.env[RUN_PLACE];

@@ -76,7 +76,7 @@ test("an archived build is found by its id", async () => {
   expect(JSON.parse((await image("info", "ubuntu/noble/20250101")).out()).build.build).toBe("20250101");
 });
 
-test("of several files the default variant on x86_64 is selected; otherwise the user must choose", async () => {
+test("of several files the default variant for x86_64 is selected; without a default, the user must choose", async () => {
   const to = newFolder();
   const { artifact } = vendor;
   const [build] = vendor.images;

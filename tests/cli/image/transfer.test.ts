@@ -210,7 +210,7 @@ test("an unfinished download that a crash left incomplete is started again", asy
   await part.discard();
 });
 
-test("after a killed process the next one requests only the rest", async () => {
+test("after a process was killed, the next process requests only the rest", async () => {
   const vendor = await startVendor();
   try {
     let held = false;

@@ -113,7 +113,7 @@ test.each([
   expect(ran.err()).toContain(says);
 });
 
-test("completion offers the disks and NICs of the instance on the line", async () => {
+test("completion offers the disks and NICs of the instance that the command line names", async () => {
   const complete = async (...argv: string[]) =>
     (await run("__complete", "--", ...argv)).out().split("\n").filter((line) => line !== "").map((line) =>
       line.split("\t")[0]

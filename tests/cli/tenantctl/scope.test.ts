@@ -246,7 +246,7 @@ test("quota show prints usage, also without a quota", async () => {
   expect(JSON.parse(unset.out())).toMatchObject({ cpu_limit: null, used });
 });
 
-test("completion offers names and UUIDs of the scope on the line", async () => {
+test("completion offers names and UUIDs in the scope that the command line names", async () => {
   const complete = async (...argv: string[]) => {
     const ran = await tenantctl(["__complete", "--", ...argv], { env: SCOPED, server: LISTS });
     expect([ran.err(), ran.code]).toEqual(["", 0]);
@@ -265,7 +265,7 @@ test("completion offers names and UUIDs of the scope on the line", async () => {
   expect(await complete("firewall-rule", "create", "--protocol", "icmp")).toEqual(["icmp", "icmp4", "icmp6"]);
 });
 
-test("completion uses the scope on the line, not in the environment", async () => {
+test("completion uses the scope that the command line names, not the scope in the environment", async () => {
   const argv = ["--endpoint", "http://other.example", "--api-key", jwt({ tenant_id: OTHER }), "vpc", "show", ""];
   const ran = await tenantctl(["__complete", "--", ...argv], {
     env: { ...KEY_ENV, TENANTCTL_PROJECT: PROJECT },

@@ -31,7 +31,7 @@ test("in later recorded responses, build 10 follows build 9; copies, EC2 images 
   expect(builds("10").map(({ build }) => build)).toEqual(["20261006.10", "20260930.0"]);
 });
 
-test("all four architectures are published, and one with an older image in its own build", async () => {
+test("all four architectures are published; one has an older image, in a build of its own", async () => {
   const { builds } = await builtFrom(centosStream, WIDE);
   expect(builds("10").map(artifactLines)).toEqual([
     [
