@@ -57,7 +57,7 @@ test("S-14: a lost answer can be requested again until the key is first used", a
   expect((await use(node.api_key)).status).toBe(200);
 });
 
-test("the agent of a node that was disabled before the agent fetched the key gets the state at once, and no key", async () => {
+test("if a node is disabled before its agent fetched the key, the agent gets the state at once, and no key", async () => {
   const node = await t.register();
   await t.approve(node.claim_code);
   await t.call("POST", `/v1/cns/${node.server_uuid}/disable`);
@@ -86,7 +86,7 @@ test("a waiting agent is answered when its node is disabled", async () => {
   expect((await waiting).body).toEqual({ state: "disabled", ...NOTHING });
 });
 
-test("an agent whose claim was ended by the approval of another claim gets 404 and no key, even during its long poll", async () => {
+test("when another claim is approved, the agent of the losing claim gets 404 and no key, even during its long poll", async () => {
   const other = await openTestControlPlane({ databaseUrl: t.databaseUrl });
   const { server_uuid, poll_token } = await other.register();
   const begun = holds();

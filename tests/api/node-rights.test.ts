@@ -1,4 +1,4 @@
-// The permissions of a node's key on the objects of another node, on every route that can name a node or one of its
+// Tests what a node's key may do to the objects of another node, on every route that can name a node or one of its
 // objects. rights-matrix.test.ts tests nodes with their own objects.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";

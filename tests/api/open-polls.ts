@@ -1,5 +1,5 @@
-// Controls the timers of long polls: they are recorded and never fire by themselves, so that the test decides when a
-// poll times out, on a machine of any speed.
+// Controls the timers of long polls. Timers are recorded and never fire by themselves: the test decides when a poll
+// times out, whatever the speed of the machine.
 import { vi } from "vitest";
 
 const PATIENT = { timeout: 20_000 };

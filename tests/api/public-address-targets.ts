@@ -83,8 +83,8 @@ export function publicAddressTargets(
 const FLOATING_IP = "/v1/floating-ips/{floating_ip_id}";
 
 /**
- * Returns requests without an effect: an attach to the NIC of an instance that is being deleted, which is refused, and
- * a detach of a floating IP that is not attached.
+ * Returns two requests that change nothing. One attaches a floating IP to the NIC of an instance that is being deleted,
+ * and is refused. The other detaches a floating IP that is not attached.
  */
 function bindingTargets(fixture: () => Promise<InstanceFixture>, one: (objects: Objects) => Promise<Target>) {
   const places = [FLOATING_IP, `/v1/tenants/{tenant_id}/projects/{project_id}${FLOATING_IP.slice(3)}`];

@@ -1,5 +1,6 @@
-// Every DELETE route of the API description: a request that is repeated with its Idempotency-Key gets the same answer
-// although its object is deleted, and other callers do not get that answer (docs/wire.md, "Repeating a request").
+// Tests every DELETE route of the API description. A request that is repeated with its Idempotency-Key gets the same
+// answer, although its object is already deleted. Other callers do not get that answer (docs/wire.md, "Repeating a
+// request").
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { scopedTargets } from "../compute/scoped-targets.ts";

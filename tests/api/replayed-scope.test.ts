@@ -1,5 +1,6 @@
-// A request that is repeated with its Idempotency-Key after its object was deleted gets the same answer if the caller
-// still has permission; otherwise it is answered as for a missing object (docs/wire.md, "Repeating a request").
+// Requests that are repeated with their Idempotency-Key after their object was deleted. A caller that still has
+// permission gets the same answer. Any other caller is answered as for a missing object (docs/wire.md, "Repeating a
+// request").
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type ComputeFixture, openComputeFixture } from "../compute/compute-fixture.ts";
@@ -72,7 +73,7 @@ describe("a caller that has lost the permission", () => {
     expect((await ask(request, { key: secret })).status).toBe(401);
   });
 
-  test("with a read-only key of the same owner gets the same answer as for a VPC that exists", async () => {
+  test("with a read-only key of the same owner gets the same answer as for an existing VPC", async () => {
     const request = await deletedVpc((await mint({})).secret);
     const { secret } = await mint({ scope: "read_only" });
     const there = await make(`/v1/vpcs${a.tenant.selectors}`, acceptedBodies["POST /v1/vpcs"]?.());

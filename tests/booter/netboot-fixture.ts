@@ -1,5 +1,6 @@
-// A network namespace with a real control plane, a real booter on the real ports, and QEMU machines that boot from it.
-// Their kernel is an iPXE script: it prints on the console that the machine booted, and stops.
+// A network namespace with a real control plane, a real booter on the real ports, and QEMU machines that boot from the
+// booter. In place of a kernel they load an iPXE script, which prints on the console that the machine booted, and
+// stops.
 import { execFile, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { copyFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";

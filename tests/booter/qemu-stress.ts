@@ -1,5 +1,5 @@
 // Machines of every kind with the real booter: normal boots, records that get nothing, rescue in every state, and a
-// booter that is killed during a boot, after which the machine still boots.
+// booter that is killed during a boot. The machine must boot in spite of the kill.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { BOOT_RECORD_STATES, type BootRecordState } from "../../src/contract/enums.ts";
 import { okOf, type TestControlPlane } from "../support/control-plane.ts";

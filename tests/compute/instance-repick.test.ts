@@ -1,5 +1,6 @@
-// If all candidate nodes of a create fill up before its commit, the create picks a node again, so that no caller gets
-// 503 while there is room. The tests delay the commit by holding the project's lock, which every create takes.
+// A create first picks some candidate nodes. If other creates fill all of them before its commit, it picks again, so
+// that no caller gets 503 while any node has room. The tests delay the commit by holding the project's lock, which
+// every create takes.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { OperationSummary } from "../../src/contract/operation.ts";

@@ -229,7 +229,7 @@ describe("a claimed job that the control plane cancels", () => {
     expect(await machine.journal()).toEqual([]);
   });
 
-  test("keeps the instance's record and address while the node is away; the node undoes the job first when it returns", async () => {
+  test("keeps the instance's record and address while the node is away; its undo comes first when the node returns", async () => {
     await machine.trouble({ vanish_at: ["provision:boot"] });
     const first = start();
     await known();

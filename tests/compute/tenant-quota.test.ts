@@ -51,7 +51,7 @@ async function refusalOf(fixture: ComputeFixture, fields: object) {
   return body.message;
 }
 
-test("a tenant's quota gets 404 until it is set, shows the usage of all projects, and gets 404 again after its removal", async () => {
+test("a tenant's quota gets 404 until it is set and after its removal, and shows the usage of all projects", async () => {
   const path = `/v1/tenants/${tenant.tenant_id}/quota`;
   expect((await t.call("GET", path)).status).toBe(404);
   await first.running(SMALL);

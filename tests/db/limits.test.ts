@@ -56,7 +56,7 @@ test("a bucket never has more tokens than its burst", async () => {
   expect((await take(APPROVE, 12)).filter(({ ok }) => ok)).toHaveLength(10);
 });
 
-test("buckets do not share tokens, and a rate that does not divide a minute evenly still grants its whole burst", async () => {
+test("buckets do not share tokens, and a whole burst passes even if the rate does not divide a minute evenly", async () => {
   const odd = { bucket: "odd", burst: 7, per_minute: 7 };
   expect((await take(odd, 8)).filter(({ ok }) => ok)).toHaveLength(7);
   expect(await takeToken(db, { ...odd, bucket: "other" })).toEqual({ ok: true });

@@ -1,5 +1,5 @@
-// Statements by the title of a check of the doctor: the statement violates the check's rule. A test fails if a check
-// has no statement.
+// One SQL statement for each check of the doctor, by the check's title. The statement violates the check's rule. A test
+// fails if a check has no statement.
 
 const NODE = "(select server_uuid from cn where state = 'approved' order by registered_at limit 1)";
 /** Returns SQL that inserts this number of claims of the node NODE. */

@@ -1,5 +1,5 @@
-// A reverse proxy with TLS for machines without nginx. It sends each request to the next process in turn, and to the
-// one after it if that process does not answer.
+// A reverse proxy with TLS for machines without nginx. It sends requests to the processes in turn. If a process does
+// not answer, the request goes to the next one.
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { type IncomingMessage, request, type ServerResponse } from "node:http";

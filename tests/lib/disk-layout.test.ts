@@ -113,7 +113,7 @@ test("eight or more disks above 1,500 GB get two parity disks instead of mirrors
   expect(summary(rack(7, 4_000), {})).toBe("mirror 2+2+2, 1 spares, 12000");
 });
 
-test("the largest spinning class is the storage, smaller ones are cache, and the smallest solid state class is the log if it has few disks", () => {
+test("the largest class of spinning disks is the storage, smaller ones are cache, and a few small solid state disks are the log", () => {
   const disks = [
     ...rack(2, 100, { prefix: "s", solid_state: true }),
     ...rack(2, 800, { prefix: "t", solid_state: true }),
@@ -161,7 +161,7 @@ const someOptions = fc.record({
   exclude: fc.array(fc.constantFrom("g0d0", "G0D1", "g1d0", "nothing"), { maxLength: 3 }),
 });
 
-test("a disk has at most one role, an excluded disk has none, and the layout has the requested width and spares", () => {
+test("no disk has two roles, an excluded disk has no role, and the layout has the requested width and spares", () => {
   fc.assert(
     fc.property(someDisks, someOptions, (disks, options) => {
       const made = layoutOf(disks, options);

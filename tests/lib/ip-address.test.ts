@@ -53,7 +53,7 @@ test.each([
   ["::192.0.2.1", "::c000:201"],
 ])("%s is written %s", (text, expected) => expect(canonical(text)).toBe(expected));
 
-test("parseIp accepts the same addresses as Node.js, except with zones, and parses its own canonical text to the same address", () => {
+test("parseIp accepts what Node.js accepts, except zones, and parses its own canonical text to the same address", () => {
   fc.assert(fc.property(fc.oneof(fc.ipV4(), fc.ipV6(), fc.string({ maxLength: 12 })), (text) => {
     fc.pre(!text.includes("%"));
     const ip = parseIp(text);

@@ -83,7 +83,7 @@ test("a block contains another block exactly when it contains the other's first 
   }));
 });
 
-test("adjacent blocks do not contain each other, a block contains its halves, and no block contains one of the other family", () => {
+test("a block contains its halves, but neither an adjacent block nor a block of the other family", () => {
   expect(containsBlock(block("10.0.0.0/25"), block("10.0.0.128/25"))).toBe(false);
   expect(containsBlock(block("10.0.0.0/24"), block("10.0.0.128/25"))).toBe(true);
   expect(containsBlock(block("10.0.0.128/25"), block("10.0.0.0/24"))).toBe(false);

@@ -86,7 +86,7 @@ test("a machine that loses power while it binds an address binds the address aft
   okOf(await g.call("DELETE", path(ip)));
 });
 
-test("a move is stuck if the machine cannot bind the address to either NIC; an operator's retry later completes the rollback", async () => {
+test("a move is stuck if the machine can bind the address to neither NIC; a later retry completes the rollback", async () => {
   const ip = okOf(await makeFloatingIp(g));
   okOf(await attach(ip, one));
   await machine.trouble({ fail_at: ["fip_claim:address"] });

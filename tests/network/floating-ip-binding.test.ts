@@ -177,7 +177,7 @@ describe("a floating IP that moves", () => {
     await b.giveBack(ip, b.web);
   });
 
-  test("from a node that is not live does not wait for the node, and can be deleted only after the node released it", async () => {
+  test("from a node that is not live does not wait for the node; it can be deleted only after its release", async () => {
     const ip = await b.attached(b.web);
     await b.silent(b.node);
     await b.away.node.done(b.attach(ip, b.away), "fip_claim");
@@ -193,7 +193,7 @@ describe("a floating IP that moves", () => {
     await b.giveBack(ip, null);
   });
 
-  test("from a node that is not live to a node that fails is bound to the old node again, after that node released it", async () => {
+  test("is bound to the old node again if the new node fails, even if the old node is not live at that time", async () => {
     const ip = await b.attached(b.web);
     await b.silent(b.node);
     const answer = b.attach(ip, b.away);

@@ -92,7 +92,7 @@ describe.each(FAMILIES)("%s", (name) => {
 });
 
 test.each(["subnets", "route-tables", "firewall-rules"])(
-  "the list of %s gets 404 with a project other than the VPC's, and is complete with the VPC's own project",
+  "the list of %s is complete with the VPC's own project, and gets 404 with any other project",
   async (name) => {
     const { list, records } = families.get(name)!;
     expect(refusal(await n.call("GET", `${list}&project=${randomUUID()}`))).toEqual(NOT_FOUND);

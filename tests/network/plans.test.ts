@@ -1,4 +1,4 @@
-// Checks that the database finds routes and firewall rules by an index, in the plans of real requests, including their
+// Checks in the plans of real requests that the database finds routes and firewall rules by an index. This includes the
 // statements inside functions and foreign keys.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openNetworkSite } from "../bench/network-site.ts";

@@ -149,7 +149,7 @@ describe.each([["one server", 1], ["two servers", 2]] as const)("at %s", (_where
   }, LIMIT_MS);
 
   test(
-    "a VPC that is deleted while 63 clients add to it is either deleted and leaves nothing, or keeps all records",
+    "when a VPC is deleted while 63 clients add to it, either everything is deleted or all records are kept",
     async () => {
       const { id } = await vpc();
       const answers = await race((client) => {
@@ -171,7 +171,7 @@ describe.each([["one server", 1], ["two servers", 2]] as const)("at %s", (_where
   );
 
   test(
-    "a route table that is deleted while 63 clients add routes to it is either deleted, or keeps all routes",
+    "when a route table is deleted while 63 clients add routes, either it is deleted or all routes are kept",
     async () => {
       const { id } = await vpc();
       const table = await made<RouteTable>(`/v1/route-tables?vpc=${id}`, { name: fresh() });

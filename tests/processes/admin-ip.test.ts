@@ -1,5 +1,5 @@
-// A node in a separate network namespace joins by claim code. The compiled agent finds and reports the address from
-// which it reaches the control plane, and `opsctl cn exec` logs in at that address through a real sshd.
+// A node in a separate network namespace joins by claim code. The compiled agent reports the address from which it
+// reaches the control plane. `opsctl cn exec` logs in at that address through a real sshd.
 import { execFile } from "node:child_process";
 import process from "node:process";
 import { promisify } from "node:util";

@@ -82,7 +82,7 @@ async function killTwice(load: Load): Promise<void> {
 }
 
 test(
-  "when connections are terminated at random under load, no acknowledged change is lost, no rejected request has an effect, and no request hangs",
+  "when connections are cut at random, no acknowledged change is lost, no rejected request has an effect, and none hangs",
   async () => {
     const load = newLoad();
     const { terminated, meanwhile } = await terminateUnder(load).finally(load.stop);

@@ -67,7 +67,7 @@ async function strangerRegisters(): Promise<RegistrationView> {
 }
 
 test(
-  "if a stranger claims to be the same node, the operator sees the difference between the claims, and the machine whose claim is approved gets the key",
+  "if a stranger claims to be the same node, the operator sees how the claims differ, and only the approved machine gets the key",
   async () => {
     const machine = agent("first");
     const code = await codeOf(machine);

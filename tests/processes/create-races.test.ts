@@ -1,5 +1,5 @@
-// A create of an instance at one server races with requests at another server that end the only node with room: a
-// factory reset, or disable and remove. One side wins, and the other has no effect. docs/nodes.md, "Leaving".
+// One server creates an instance while another server ends the only node with room, by a factory reset or by a disable
+// and a remove. One side wins, and the other has no effect. docs/nodes.md, "Leaving".
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { acceptedBodies, capacity } from "../api/bodies.ts";

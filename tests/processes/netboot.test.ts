@@ -280,7 +280,7 @@ test("cn exec reaches a netbooted node at the address of its boot record", async
 });
 
 describe("the root password of a node", () => {
-  test("is in its boot scripts after it is set, even while the control plane is down, and is removed when it is cleared", async () => {
+  test("is in its boot scripts from the time it is set until it is cleared, even while the control plane is down", async () => {
     const machine = await nodeNamed("password");
     expect((await script(machine.mac)).text).not.toContain("root_shadow");
     await opsctl("cn", "root-password", "password", "--hash", HASH);
@@ -319,7 +319,7 @@ describe("the root password of a node", () => {
 });
 
 describe("S-21, with the compiled booter: a script", () => {
-  test("is refused with 404 and an alarm if another address requests it, after it was used, and for a guessed MAC", async () => {
+  test("is refused with 404 and an alarm to another address, after its use, and for a guessed MAC", async () => {
     const [mac, other] = [newMac(), newMac()];
     const { address, path } = await lease(mac, GUID);
     const elsewhere = (await lease(other, GUID)).address;
@@ -421,7 +421,7 @@ describe("the packaged booter.toml", () => {
     relay = await openRelay({ booter });
   }
 
-  test("does not start the AMQP broker by default; after its [ur] block is uncommented, a bare machine announces itself and is set up", async () => {
+  test("starts no AMQP broker by default; with the [ur] block, a bare machine announces itself and is set up", async () => {
     const shipped = await readFile(join(ROOT, "booter/booter.toml"), "utf8");
     await startedWith(edited(shipped));
     expect(booter.text()).toContain(" booter.started ");

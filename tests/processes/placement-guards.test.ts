@@ -177,7 +177,7 @@ test("in 20 rounds of a placement and a removal at the same time, never both suc
 }, 120_000);
 
 test(
-  "in 20 rounds of a commit call that places an instance while its node is disabled and removed, never both succeed",
+  "in 20 races between placing an instance and disabling and removing its node, never both succeed",
   async () => {
     const outcomes = { placed: 0, refused: 0 };
     const race = steering();

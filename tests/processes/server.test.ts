@@ -121,7 +121,7 @@ async function nodesAt(server: ServerProcess): Promise<string[]> {
 }
 
 test(
-  "with embedded PostgreSQL, kill -9 of the server also ends postgres, each start finds the data, and SIGTERM stops both",
+  "with embedded PostgreSQL, both kill -9 and SIGTERM of the server end postgres, too, and each start finds the data",
   async () => {
     const { path } = await folder();
     const env = { BERTH_DATA_DIR: path, DATABASE_URL: undefined };

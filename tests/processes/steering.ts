@@ -1,6 +1,6 @@
-// Delays the two sides of a race so that neither always wins: the winner of a round is delayed longer in the next one,
-// and the added delay doubles while the same side keeps winning. So each side wins some rounds on any machine, and most
-// rounds are close.
+// Delays the two sides of a race so that neither always wins. The winner of a round is delayed longer in the next
+// round. If the same side keeps winning, the added delay doubles each time. So each side wins some rounds on any
+// machine, and most rounds are close.
 
 export type Side = "first" | "second";
 

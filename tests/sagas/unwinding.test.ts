@@ -1,5 +1,5 @@
-// Undoing a saga: no matter what fails and where a process dies, in the end the database is as before the saga, or the
-// saga is stuck with the reason (docs/reliability.md).
+// Tests how a saga is undone when steps fail or a process dies. In the end the database must be as before the saga, or
+// the saga is stuck and shows the reason (docs/reliability.md).
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { FAULT_POINTS } from "../../actors/engine/ports.ts";
 import { UNDO_TRIES_MAX } from "../../actors/saga/transition.ts";

@@ -1,5 +1,5 @@
-// S-46: an anonymous registration with a node's server_uuid, MAC addresses and serial number does not change the node,
-// and its key and token keep working. S-14: a node's key is delivered only to the approved agent.
+// S-46: an anonymous registration with a node's server_uuid, MAC addresses and serial number does not change the node.
+// The node's key and token keep working. S-14: a node's key is delivered only to the approved agent.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
@@ -276,7 +276,7 @@ describe("proof", () => {
     }]);
   });
 
-  test("is not the key of another node (403), nor an invalid key (401), nor the token of another node's claim", async () => {
+  test("cannot be the key of another node (403), an invalid key (401) or the token of another node's claim", async () => {
     const { machine } = await approvedMachine(t);
     const { node: other } = await approvedMachine(t);
     const body = registration(machine);
@@ -294,7 +294,7 @@ describe("proof", () => {
     expect((await show(waiting.server_uuid)).claims).toHaveLength(1);
   });
 
-  test("is not a key that was replaced, nor a token whose node was approved by another claim", async () => {
+  test("cannot be a key that was replaced, or a token whose node was approved by another claim", async () => {
     const { machine, node } = await approvedMachine(t);
     const again = okOf(await registerAnonymously(t, machine));
     okOf(await t.approve(again.claim_code));

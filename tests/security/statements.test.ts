@@ -1,6 +1,6 @@
-// The statements that the database executes. They never contain values (S-27). An unknown code costs the same
-// statements as an expired one (S-08), an unknown key the same as a wrong secret (S-09), and a repeated request changes
-// nothing (S-15).
+// Tests the statements that the database executes. They never contain values (S-27). The server executes the same
+// statements for an unknown code as for an expired one (S-08), and the same for an unknown key as for a wrong secret
+// (S-09). A repeated request changes nothing (S-15).
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { dumpTables } from "../support/dump.ts";

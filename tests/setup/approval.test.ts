@@ -172,7 +172,7 @@ describe("an accepted approval", () => {
     expect(view).toMatchObject({ hostname: "bare-1", disk_layout: { disk_cache: true, disk_exclude: [] } });
   });
 
-  test("repeated with its Idempotency-Key gets the same answer and starts no second run; with a different body it gets 422", async () => {
+  test("repeated with its Idempotency-Key gets the same answer and starts no second run; another body gets 422", async () => {
     const machine = await awaitingSetup(t);
     const path = `/v1/cns/${machine.server_uuid}/approve-setup`;
     const headers = { "idempotency-key": "approve once" };

@@ -1,5 +1,5 @@
-// A report of an older setup run has no effect on a newer run, whatever the order of the reports and whatever ended the
-// older run. An effect could wipe disks or leave a key valid, so every permutation is tested. docs/reliability.md R-31.
+// A late report of an older setup run must have no effect on a newer run: it could wipe disks or leave a key valid. So
+// every order of the reports is tested, for every way in which the older run can end. docs/reliability.md R-31.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { cn } from "../../actors/cn/transition.ts";
 import type { CnMessage } from "../../actors/cn/messages.ts";

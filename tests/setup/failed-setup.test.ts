@@ -82,7 +82,7 @@ describe("a report of failure", () => {
 });
 
 describe("the deadline", () => {
-  test("reverts the node 45 minutes after the approval without a final report", async () => {
+  test("reverts the node if no final report arrives within 45 minutes of the approval", async () => {
     const run = await settingUp(t);
     okOf(await report(t, run, "progress", { epoch: run.epoch }));
     await t.advance(44 * 60 + 30);

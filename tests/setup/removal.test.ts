@@ -88,7 +88,7 @@ describe("a removal", () => {
     expect((await t.call("GET", "/v1/audit/verify")).body).toMatchObject({ outcome: { Ok: {} } });
   });
 
-  test("decommissions the boot records that are bound to the node and the unbound ones of its ports, and no others", async () => {
+  test("decommissions the node's boot records and unbound boot records of its ports, and no others", async () => {
     const owner = await setUp(t);
     const run = await setUp(t);
     okOf(await putPolicy(t, { auto_enroll: false }));
@@ -97,7 +97,8 @@ describe("a removal", () => {
     okOf(await t.call("POST", `/v2/cn-boot/${gone}/decommission`));
     okOf(await t.call("POST", `/v2/cn-boot/${unbound}/authorize`));
     const [kept = "", dropped = ""] = run.macs;
-    // The node reports one of its two ports, and several ports that it did not enrol with, one of them another node's.
+    // The node reports only one of its two ports. It also reports ports with which it did not enrol. One of these is
+    // another node's.
     const macs = [kept, unbound, quiet, never, gone, owner.macs[0] ?? ""];
     await t.db.query("update cn set macs = $2 where server_uuid = $1", [run.server_uuid, macs]);
     await disable(run);

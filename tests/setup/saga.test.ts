@@ -1,6 +1,7 @@
-// The cn-setup operation under failure. Every path to the operation's end runs without a fault, with a crash before and
-// after each commit, with a connection lost after each commit, and with repeated messages. A fault does not change the
-// final database, and an undone setup leaves the database as before the approval. docs/reliability.md R-20 and INV-11.
+// The cn-setup operation under failure. Every path to the operation's end is run in four ways: without a fault, with
+// crashes before and after each commit, with the connection lost after each commit, and with repeated messages. A fault
+// does not change the final state of the database, and an undone setup leaves the database as before the approval.
+// docs/reliability.md R-20 and INV-11.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { cnSetup } from "../../actors/sagas/cn-setup.ts";

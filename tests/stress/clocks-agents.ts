@@ -1,5 +1,5 @@
-// Node agents whose clocks are wrong and change while they work. As with a right clock, they enrol, count as live, do
-// their jobs and keep their leases, and the server accepts their reports (docs/reliability.md, R-10).
+// Node agents whose clocks are wrong and change while they work. They must work as with a right clock: enrol, count as
+// live, do their jobs, keep their leases, and send reports that the server accepts (docs/reliability.md, R-10).
 import { randomBytes } from "node:crypto";
 import type { Instance } from "../../src/contract/instance.ts";
 import type { Job } from "../../src/contract/job.ts";
@@ -104,8 +104,8 @@ type Act = {
 };
 
 /**
- * Runs one job. In the middle of the job, changes the agent's clock, waits until heartbeats have renewed the lease
- * beyond its original end, and kills and restarts the agent, which must complete the job. Returns what went wrong.
+ * Starts a job and changes the agent's clock in the middle of it. Waits until heartbeats have renewed the lease beyond
+ * its original end, then kills and restarts the agent. The agent must complete the job. Returns what went wrong.
  */
 async function jobUnderJump({ site, db, g }: Subject, { agent, instance, verb, ahead_s }: Act): Promise<string[]> {
   await agent.slow(SLOW_MS);

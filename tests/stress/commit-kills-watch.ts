@@ -8,7 +8,7 @@ import type { Passage, Watch } from "../support/network-link.ts";
 export type Place = Cut | "after_answer";
 export const PLACES: readonly Place[] = [...CUTS, "after_answer"];
 
-/** A command, as its actor's kind and its event, and the place of its commit at which to kill the server. */
+/** A command (the kind of its actor, and its event), and the place of its commit at which to kill the server. */
 export type Wanted = { readonly command: string; readonly place: Place };
 /** A kill: the commands of the commit during which it happened, and the place of the commit. */
 export type Kill = { readonly commands: ReadonlySet<string>; readonly place: Place };

@@ -1,5 +1,5 @@
-// Computes what the nodes run from the jobs that they completed and undid, in the order of their reports, and compares
-// it with the database.
+// Computes which machines the nodes run, from the nodes' reports of completed and undone jobs, and compares these
+// machines with the database.
 import type { HostFixture } from "./host-fixture.ts";
 import type { TwoEngines } from "./two-engines.ts";
 

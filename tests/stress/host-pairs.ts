@@ -1,6 +1,6 @@
-// Every pair of operations on instances, disks and floating IPs, and of nodes' reports, in every order of their
-// statements with up to two switches between the two. After every order, the nodes can finish their jobs, and then run
-// the machines that the database lists (docs/reliability.md, R-23 and R-24).
+// Tests every pair of operations on instances, disks and floating IPs, and of nodes' reports. Their statements run in
+// every order that switches at most twice from one to the other. After every order, the nodes can finish their jobs,
+// and then run the machines that the database lists (docs/reliability.md, R-23 and R-24).
 import { NO_QUOTA_DEFAULTS } from "../../src/contract/tenancy.ts";
 import type { ActorRef, Message } from "../../actors/engine/types.ts";
 import { disagreements } from "./host-machines.ts";
@@ -99,7 +99,8 @@ export async function runHostPairs(two: TwoEngines, every = 1): Promise<PairRepo
         return await leftOf(two, fixture);
       },
       wrong: (fixture) => disagreements(two, fixture),
-      // The first end reaches the restart's operation as a tell, so the second may be accepted before it arrives.
+      // The first end reaches the restart's operation by a tell. The second end may be accepted before the tell
+      // arrives.
       compared: pair.every((each) => ENDS.has(each)) ? "left" : "each",
     });
     if (report.pairs % CHECK_EVERY === 0) await checkAll(two, report);

@@ -7,8 +7,8 @@ export type SiteState = { readonly rows: Dump; readonly transitions: ReadonlyMap
 type Row = Record<string, unknown>;
 
 /**
- * Tables that are not compared: logs, stored replies, values that are computed from the times of reports, and claims,
- * because a replayed registration without proof may create a claim, which changes no node.
+ * Tables that are not compared: logs, stored replies, values that are computed from the times of reports, and claims. A
+ * replayed registration without proof may create a claim, and a claim does not change a node.
  */
 const LEFT_OUT = [
   "enrolment_claim",
@@ -27,8 +27,8 @@ const LEFT_OUT = [
 ];
 
 /**
- * Columns that may change, by table: the times of heartbeats and lease renewals, the progress of jobs and setups, and
- * the version of a node's record, because each announce is logged.
+ * Columns that may change, by table. They contain times of heartbeats and lease renewals, and the progress of jobs and
+ * setups. A node's version may change because each announce is logged.
  */
 const MAY_MOVE: Readonly<Record<string, (row: Row, at: { readonly in_hand: boolean }) => readonly string[]>> = {
   cn: ({ state }) => ["version", ...(state === "setting_up" ? ["setup_progress"] : [])],

@@ -1,7 +1,7 @@
-// Two servers under load whose database connections are terminated and whose database is killed. No server ends, no
-// request hangs, no acknowledged operation is lost, and clients learn every unknown outcome by repeating the request
-// with its key (docs/reliability.md, R-04 and R-05).
-// deno run -A tests/stress/terminations.ts [--terminations N] [--database-kills N]
+// Terminates the database connections of two servers under load, and kills their database. No server may end, no
+// request may hang, and no acknowledged operation may be lost. A client that does not know the outcome of a request
+// must learn it by repeating the request with its key (docs/reliability.md, R-04 and R-05). deno run -A
+// tests/stress/terminations.ts [--terminations N] [--database-kills N]
 import process from "node:process";
 import { parseArgs } from "node:util";
 import { terminate } from "../processes/database-faults.ts";

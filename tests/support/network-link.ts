@@ -1,5 +1,6 @@
-// One connection through a failing network. Bytes that the network withholds during a silence arrive when it heals, as
-// with a kernel that keeps retransmitting, even if their sender has closed the connection in the meantime.
+// One connection through a failing network. During a silence the link holds all bytes back. When the network heals they
+// arrive, even if their sender has closed the connection in the meantime. A real kernel does the same, because it keeps
+// retransmitting.
 import type { Socket } from "node:net";
 
 export type Direction = "to_server" | "to_client";

@@ -1,7 +1,7 @@
 // Optional programs and files that tests use. On a machine without one of them, every test that needs it is skipped
-// with the reason. They are found only through PATH, so a PATH without these programs hides all of them, and `.ci/run`
-// also tests with such a PATH. No other file of the tests looks for a program; tests/lint/optional-programs.test.ts
-// checks this rule.
+// with the reason. The programs are found only through PATH. So `.ci/run` can also run the tests as on a machine
+// without them, with a PATH that leads to none of them. No other file of the tests looks for a program;
+// tests/lint/optional-programs.test.ts checks this rule.
 import { execFileSync } from "node:child_process";
 import { existsSync, globSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";

@@ -60,7 +60,7 @@ describe("S-48: the quota of a tenant", () => {
     for (const key of keys) expect(outcome(await full.create({}, { key }))).toEqual(REFUSED);
   });
 
-  test("is not lifted by the quota of a project, even if an operator sets that quota; the tenant cannot set it", async () => {
+  test("cannot be raised by the tenant, and holds even if an operator sets a higher quota for a project", async () => {
     const { full, tenant } = await fullTenant();
     const limits = { cpu_limit: 99, memory_bytes: 99 * GIB, disk_bytes: 99 * GIB, instance_limit: 99 };
     const project = `/v1/tenants/${tenant.tenant_id}/projects/${tenant.project_id}/quota`;
@@ -127,7 +127,7 @@ describe("S-48: the expiry of a key", () => {
     ];
   }
 
-  test("limits the keys that it creates: a later expiry gets a 400 that names the limit; the default is the key's own expiry", async () => {
+  test("is the latest expiry of the keys that it creates; a later one gets a 400 that names the limit", async () => {
     for (const { what, paths, secret: key, ends } of await expiring()) {
       for (const path of paths) {
         const make = (body: object) => t.call("POST", path, { key, body: { description: "child", ...body } });

@@ -144,7 +144,7 @@ describe("S-03: a caller with system-operate that is not root", () => {
     }
   });
 
-  test("cannot set the password of a user with more rights: root, a user with another capability or of another tenant", async () => {
+  test("cannot set the password of root, of a user with a further capability, or of a tenant's user", async () => {
     const tenant = await openTenant(t);
     const by = await caller({ capabilities: ["system-operate"] });
     const root = okOf(await t.call("GET", "/v1/auth/whoami")).user_id;
@@ -176,7 +176,7 @@ test("a user that owns a key is not deleted, and the 409 names the key", async (
   expect((await t.call("DELETE", `${PATH}/${user.id}`)).status).toBe(404);
 });
 
-test("a key create during the delete of its user leaves no key without a user, and no user after a successful delete", async () => {
+test("a race between the delete of a user and the creation of a key leaves no key without its user", async () => {
   for (let round = 0; round < 5; round += 1) {
     const user = await caller({});
     const [made, deleted] = await Promise.all([

@@ -49,7 +49,7 @@ async function bring(change: { size?: number | null; bytes_max?: number } = {}, 
   return readFileSync(target);
 }
 
-test("with a server that cuts connections, is busy or ignores ranges, a transfer ends with the file or an error", async () => {
+test("a transfer from a server that cuts connections, is busy or ignores ranges ends with the file or an error", async () => {
   type IdempotencyClaim = { how: "cut" | "whole" | "busy" | "ignore range" | "refuse range"; bytes: number };
   const turn = fc.record<IdempotencyClaim>({
     how: fc.constantFrom("cut", "cut", "whole", "busy", "ignore range", "refuse range"),

@@ -1,6 +1,6 @@
-// A wrong wall clock. Preloaded before a program (`deno run --preload`), it moves Date by the seconds in the file
-// CLOCK_AHEAD_FILE, which it reads again at each SIGUSR2. Timers and performance.now are unchanged, as on a machine
-// whose wall clock is set.
+// Gives a program a wrong wall clock, when loaded by `deno run --preload`. Date is moved by the number of seconds in
+// the file CLOCK_AHEAD_FILE. A SIGUSR2 makes the program read the file again. Timers and performance.now are unchanged,
+// as on a machine whose wall clock is set.
 import { readFileSync } from "node:fs";
 import process from "node:process";
 
