@@ -1,12 +1,12 @@
-// `deno task test:long`: tests that take long. `.ci/run` runs them after the others; `deno task test` omits them.
+// `deno task test:long`: runs the slow tests. `.ci/run` runs them after the other tests; `deno task test` omits them.
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
 /**
- * The long tests: an emulated PC that netboots, the second half of the simulator's seeds, a TypeScript compiler, load
- * while servers and the database are killed, scenarios with compiled programs, every fault at every step of an
- * instance's operations, and limits that take time. `deno task trial` repeats the PC, the seeds, the kills and the
- * mutants with larger sizes.
+ * The slow tests. They boot an emulated PC, compile a generated client, run whole scenarios with compiled programs, or
+ * send load while servers and the database are killed. Others run many simulator seeds, cause every fault at every step
+ * of an instance's operations, or wait for time limits. `deno task trial` runs the PC, the seeds, the kills and the
+ * mutants again, in larger numbers.
  */
 export const LONG = [
   "tests/booter/qemu.test.ts",

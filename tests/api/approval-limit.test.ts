@@ -1,5 +1,5 @@
-// The rate limit of approvals is checked before any check whose answer could help to guess a code (docs/reliability.md,
-// S-07).
+// The rate limit of approvals is checked first, before the checks whose answers could help to guess a code
+// (docs/reliability.md, S-07).
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 

@@ -147,7 +147,7 @@ export function badParameters(route: RouteDescription): BadCase[] {
 
 function badPath({ name, schema }: Parameter): BadCase[] {
   const numeric = schema.type === "integer" || schema.type === "number";
-  // A name in a path has no form to check: a name that does not exist gets 404.
+  // The form of a name in a path is not checked, so an invalid name may get 404.
   const statuses = numeric || schema.format === "uuid" ? [400] : [400, 404];
   const values = [
     "x",

@@ -1,4 +1,4 @@
-// Cluster settings.
+// Tests the cluster settings.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { readConfig } from "../../src/config.ts";
 import { openTestControlPlane, ROOT_KEY, type TestControlPlane } from "../support/control-plane.ts";

@@ -1,5 +1,5 @@
-// Lists do not read large values: a list of nodes with 1 MiB of sysinfo costs as much as a list of small nodes. A flood
-// of registrations is refused from a limit on, and the list still works.
+// Lists do not read large values: a list of nodes with 1 MiB of sysinfo costs as much as a list of small nodes.
+// Registrations above a limit are refused, and the list still works.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {

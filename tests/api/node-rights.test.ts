@@ -138,7 +138,7 @@ function namesNode({ path, parameters, body, name }: RouteDescription): boolean 
 
 type Request = { readonly path: string; readonly body?: unknown };
 
-/** Returns the requests of a route that name these objects: one, or one for each job if the path names a job. */
+/** Returns the requests of a route for these objects. If the path names a job, there is one request for each job. */
 async function requestsOf(route: string, caller: Owner, objects: Objects): Promise<readonly Request[]> {
   const [, pattern = ""] = route.split(" ");
   const of = { own: caller, other, absent: ABSENT }[objects];

@@ -1,4 +1,5 @@
-// Operations. Tests insert operations of another build into the table, as an upgrade or a downgrade would leave them.
+// Tests operations. Some tests insert operations of another build into the table, like those that remain after an
+// upgrade or a downgrade.
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
@@ -22,7 +23,8 @@ async function joined(): Promise<{ readonly id: string; readonly server_uuid: st
 }
 
 /**
- * Inserts copies of an operation with some columns replaced, given as SQL pairs of name and value. Returns their ids.
+ * Inserts copies of an operation and returns their ids. `columns` has the columns to replace, as pairs of name and
+ * value in SQL.
  */
 async function put(like: string, count: number, columns: string): Promise<string[]> {
   const { rows } = await t.db.query<{ id: string }>(

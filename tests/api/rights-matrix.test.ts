@@ -365,7 +365,7 @@ afterAll(() => t.close());
 
 const node = async (objects: Objects) => objects === "existing" ? (await t.register()).server_uuid : randomUUID();
 
-/** Returns the request of a route, which can fail only because of permissions or a missing object. */
+/** Returns the request of a route. The request can fail only because of permissions or a missing object. */
 const TARGETS: Record<string, (objects: Objects, column: string) => Promise<Target> | Target> = {
   "POST /v1/agent/register": async (objects) => ({
     path: "/v1/agent/register",

@@ -1,5 +1,5 @@
-// Whether and what a machine boots, by record, rescue, address, client and answer_only_pxe. docs/booting.md, "Boot
-// records".
+// Tests whether a machine boots, and what it boots. This depends on its boot record, rescue, address and client, and on
+// the setting answer_only_pxe. docs/booting.md, "Boot records".
 import { describe, expect, test } from "vitest";
 import { type BootSettings, CLIENT_KINDS, type ClientKind, decide, type Decision } from "../../booter/decision.ts";
 import { BOOT_RECORD_STATES } from "../../src/contract/enums.ts";

@@ -1,4 +1,5 @@
-// The AMQP broker with other clients: amqplib, and from Debian's packages pika and amqp-tools (rabbitmq-c).
+// The AMQP broker with other clients: amqplib, pika, and the amqp-tools of rabbitmq-c. The last two are installed from
+// Debian packages.
 import { Buffer } from "node:buffer";
 import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";

@@ -1,5 +1,6 @@
 // A booter process whose network to the control plane fails: silence, half-open connections, answers cut in the
-// middle, delays. It does not answer unknown machines, serves enrolled ones, and recovers by itself.
+// middle, delays. During a failure the booter must not answer unknown machines and must serve enrolled ones. Then it
+// must recover by itself.
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { LOOKUP_LATE_MS } from "../../booter/limits.ts";
 import { type NetworkProxy, openProxy } from "../support/network-proxy.ts";

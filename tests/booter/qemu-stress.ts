@@ -43,7 +43,8 @@ test.each(BOOT_RECORD_STATES)("a %s machine boots into rescue", async (state) =>
 });
 
 describe("the booter is killed", () => {
-  // Bytes sent before the kill: part of the program of 200 kB, part of the archive of 3 MB.
+  // Each row has the number of bytes that are sent before the kill: a part of the program (200 kB) or the archive (3
+  // MB).
   test.each(
     [
       ["TFTP", "uefi", 60_000],

@@ -48,9 +48,9 @@ FAIL  INV-6: a rule holds
 });
 
 test("doctor exits 7 if the control plane is unreachable or unavailable", async () => {
-  const nobody = await opsctl(["doctor"], {});
-  expect([nobody.code, nobody.out()]).toEqual([7, ""]);
-  expect(nobody.err()).toContain("cannot reach");
+  const unreachable = await opsctl(["doctor"], {});
+  expect([unreachable.code, unreachable.out()]).toEqual([7, ""]);
+  expect(unreachable.err()).toContain("cannot reach");
   const busy = await opsctl(["doctor"], { server: () => ({ status: 503, body: { message: "no database" } }) });
   expect([busy.code, busy.out(), busy.err()]).toEqual([7, "", "error: no database\n"]);
 });

@@ -1,5 +1,6 @@
 // The requests of tests/api/rights-matrix.test.ts to the routes of instances, disks and NICs. All cells of the matrix
-// share one instance, so requests that would change its state are invalid and get an error after the permission check.
+// share one instance, whose state must not change. So requests that would change it are made invalid: they pass the
+// permission check and then get an error.
 import { randomUUID } from "node:crypto";
 import { acceptedBodies } from "../api/bodies.ts";
 import { fill, makeObjects } from "../api/objects.ts";
@@ -11,7 +12,7 @@ type Target = { readonly path: string; readonly body?: unknown };
 const NAMES = ["tenant", "project", "instance", "disk", "nic"];
 const ABSENT = Object.fromEntries(NAMES.flatMap((name) => [[name, randomUUID()], [`${name}_id`, randomUUID()]]));
 
-/** The query of each route, and the fields that make the usual body invalid if the request would succeed. */
+/** The query of each route. For a request that would succeed, also fields that make its body invalid. */
 const ROUTES: Readonly<Record<string, { readonly query?: string; readonly body?: object }>> = {
   "GET /v1/instances": { query: "?tenant={tenant}&project={project}" },
   "POST /v1/instances": { query: "?tenant={tenant}&project={project}", body: { cpu: 0 } },

@@ -144,7 +144,7 @@ describe("the placement settings of a node", () => {
       expect(refusal(await patch(id, body))).toEqual(expected);
     }
     expect(await placementOf(id)).toEqual({ server_uuid: id, ...UNRESTRICTED });
-    // The stored silo is checked against a tenant in a later request.
+    // A tenant in a request must be in the silo that an earlier request stored.
     okOf(await patch(id, { pinned_silo_uuid: tenant.silo_id }));
     expect((await patch(id, { pinned_tenant_uuid: other.tenant_id })).body.error_code).toBe("PinConflict");
     okOf(await patch(id, { pinned_tenant_uuid: tenant.tenant_id }));

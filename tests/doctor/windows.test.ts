@@ -63,8 +63,8 @@ function found(...statements: readonly string[]): Promise<string[]> {
 }
 
 /**
- * Returns SQL that inserts a forged approval: after all others (null), or in the same commit as the transition
- * `beside`.
+ * Returns SQL that inserts a forged approval: in the same commit as the transition `beside`, or after all others if
+ * `beside` is null.
  */
 const forged = (beside: string | null) =>
   `insert into transition (xid, actor_kind, actor_id, incarnation, seq, event, from_state, to_state, msg_id, at)
@@ -103,7 +103,7 @@ test("an approval after a window was closed, or before any window was opened, is
   const one_closed = `delete from transition where actor_kind = 'site' and id > ${WINDOW(CLOSED)}
     and event = 'open_window'`;
   const without = "node N, approved at T without a window";
-  // Without these openings, the approval in one of the last two windows comes after the third window was closed.
+  // Without the later openings, one approval comes after the third window was closed.
   expect(await found(one_closed)).toEqual([without]);
   expect(await found("delete from transition where actor_kind = 'site'")).toEqual(Array(7).fill(without));
 });

@@ -24,7 +24,7 @@ function engineWith(call: "load" | "commit", fails: () => Promise<never>) {
     store: { ...store, [call]: failing },
     behaviors: [lamp],
     ports,
-    // Never reached: a message that loses this many version conflicts uses other calls of the store.
+    // After this many lost version conflicts a message would use other calls of the store. No message loses so many.
     limits: { races_max: Number.MAX_SAFE_INTEGER },
   });
   const make = () => engine.send({ kind: "lamp", id: "one" }, { type: "make", id: "one" });

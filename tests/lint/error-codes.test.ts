@@ -22,7 +22,7 @@ test("every code of the table is used", () => {
   expect(ERROR_CODE_NAMES.filter((code) => !all.includes(`"${code}"`))).toEqual([]);
 });
 
-test("each code's status in the table is the status of a response with the code's Fault", () => {
+test("the table has the same status for a code as the response to a Fault with this code", () => {
   const faults = texts.flatMap(({ path, text }) =>
     [...text.matchAll(/fault\(\s*"(\w+)",[^;]*?\berror_code: "(\w+)"/g)].map(([, kind, code]) => ({
       path,

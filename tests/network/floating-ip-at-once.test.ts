@@ -1,5 +1,5 @@
-// Concurrent requests for floating IPs and their instances, in both orders, and requests that do not wait or are
-// repeated (docs/reliability.md R-23 and R-24).
+// Concurrent requests for floating IPs and their instances, in both orders. Also requests that do not wait for the
+// node, and repeated requests (docs/reliability.md R-23 and R-24).
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Bindings, bound, failed, openBindings, type Placed, UNBOUND } from "./bindings.ts";
@@ -13,7 +13,10 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => b?.t.close());
 
-/** Takes the node's jobs until one has this kind and is wanted. Completes the jobs before it and returns it. */
+/**
+ * Takes the node's jobs until one has this kind and satisfies `wanted`. Returns that job, and completes the earlier
+ * ones.
+ */
 async function jobOf(node: Node, kind: string, wanted: (of: Record<string, unknown>) => boolean) {
   for (;;) {
     const job = await node.take();

@@ -55,7 +55,9 @@ afterAll(async () => {
   await database?.drop();
 });
 
-/** Requests, as this client, a NAT gateway or a floating IP by family or by network, at one of the servers. */
+/**
+ * Sends this client's request to one of the servers: for a NAT gateway, or for a floating IP by family or by network.
+ */
 function take(client: number): Promise<Answer> {
   const urls = pair.urls();
   const source = client % 3 === 0 ? {} : client % 3 === 1 ? { family: "v4" } : { network_id: network };

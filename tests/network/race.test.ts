@@ -1,5 +1,5 @@
-// 64 clients at once request an object of a network that only one of them may get. They use one server, or two servers
-// on one database.
+// 64 clients request the same object of a network at the same time, and only one of them may get it. They use one
+// server, or two servers on one database.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Page } from "../../src/contract/common.ts";
 import type { Route, RouteTable, Subnet, Vpc } from "../../src/contract/network.ts";

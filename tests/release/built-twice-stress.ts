@@ -54,8 +54,8 @@ async function copyProject(from: string, to: string): Promise<void> {
 }
 
 /**
- * Returns the command that runs an executable of this architecture: none, or an emulator. Returns null if this machine
- * cannot run it.
+ * Returns the emulator that runs an executable of this architecture, with its arguments. Returns an empty list if none
+ * is needed, or null if this machine cannot run the executable.
  */
 async function runnerOf(architecture: keyof typeof MACHINES): Promise<readonly string[] | null> {
   if (process.arch === { amd64: "x64", arm64: "arm64" }[architecture]) return [];

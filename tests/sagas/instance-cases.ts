@@ -1,5 +1,5 @@
-// Scenarios in which each saga of instances and floating IPs runs, and the expected database after it succeeded or was
-// undone. A step of a saga without a scenario fails the suite (instance-steps.test.ts).
+// Scenarios for the sagas of instances and floating IPs, with the expected database after the saga succeeded and after
+// it was undone. A step of a saga without a scenario fails the suite (instance-steps.test.ts).
 import { NO_QUOTA_DEFAULTS } from "../../src/contract/tenancy.ts";
 import { randomUUID } from "node:crypto";
 import { expect } from "vitest";
@@ -29,7 +29,7 @@ export type Scenario = {
   readonly ask: (p: InstanceSagas) => Promise<Asked>;
   /** Checks the database after the saga succeeded. */
   readonly expectDone: (p: InstanceSagas, begun: Begun) => Promise<void>;
-  /** Checks the database after a job failed that its node had claimed. */
+  /** Checks the database after the failure of a job that its node had claimed. */
   readonly expectFailed: (p: InstanceSagas, begun: Begun, reason: string) => Promise<void>;
 };
 

@@ -1,4 +1,5 @@
-// Compares versions, and the ranges of advisories, by the order of semver.org, 11: pre-releases sort before releases.
+// Compares versions with each other and with the ranges of advisories. The order follows semver.org, section 11:
+// pre-releases come before their release.
 export type Advisory = {
   /** GHSA-..., or CVE-... if it has no GHSA id. */
   readonly id: string;

@@ -1,5 +1,5 @@
 // Sends HTTP requests byte for byte over connections that stay open. A client library would normalize their paths. Each
-// character of a text is one byte.
+// character of a request is sent as one byte.
 import { connect, type Socket } from "node:net";
 
 export type RawTarget = {

@@ -1,6 +1,6 @@
-// Tests every pair of operations on instances, disks and floating IPs, and of nodes' reports. Their statements run in
-// every order that switches at most twice from one to the other. After every order, the nodes can finish their jobs,
-// and then run the machines that the database lists (docs/reliability.md, R-23 and R-24).
+// Tests every pair of operations on instances, disks and floating IPs, and of nodes' reports. The statements of a pair
+// run in each order of SCHEDULES. After every order, the nodes can finish their jobs, and then run the machines that
+// the database lists (docs/reliability.md, R-23 and R-24).
 import { NO_QUOTA_DEFAULTS } from "../../src/contract/tenancy.ts";
 import type { ActorRef, Message } from "../../actors/engine/types.ts";
 import { disagreements } from "./host-machines.ts";

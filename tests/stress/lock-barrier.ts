@@ -120,7 +120,11 @@ async function statementEnd(state: State): Promise<void> {
   clearTimeout(timer);
 }
 
-/** Every order with at most two switches, after one or two statements each, and the two orders without a switch. */
+/**
+ * The orders that the tests use. In two of them, one party runs completely before the other. In each of the others, the
+ * first party pauses after one or two statements. It continues after one or two statements of the other party, or after
+ * its end.
+ */
 export const SCHEDULES: readonly Schedule[] = ([0, 1] as const).flatMap((first): Schedule[] => {
   const other: Party = first === 0 ? 1 : 0;
   const steps = (party: Party, times: number) => Array.from({ length: times }, () => party);

@@ -1,4 +1,4 @@
-// Network faults between a server and its database. Each function causes a fault often enough and counts what happened.
+// Network faults between a server and its database. Each function causes one kind of fault and counts what happened.
 import { CUTS } from "../support/commit-cutter.ts";
 import type { Direction, Side } from "../support/network-link.ts";
 import { request } from "../processes/client.ts";

@@ -1,6 +1,6 @@
-// Tests every pair of commands on one node, in every state of the node. Their statements run in every order that
-// switches at most twice from one command to the other. The answers and the final state must be the same as when one
-// command runs after the other (docs/reliability.md, R-02).
+// Tests every pair of commands on one node, in every state of the node. The statements of a pair run in each order of
+// SCHEDULES. The answers and the final state must be the same as when one command runs after the other
+// (docs/reliability.md, R-02).
 import type { CnMessage, NewNodeKey } from "../../actors/cn/messages.ts";
 import type { Msg } from "../../actors/enrolment-claim/messages.ts";
 import { approvalOf, description, nodeKey, registration } from "./node-messages.ts";

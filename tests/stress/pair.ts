@@ -1,5 +1,5 @@
-// Runs one pair of commands in every order of their statements that SCHEDULES has. The answers and the final state must
-// be the same as when one command runs after the other.
+// Runs one pair of commands once for each entry of SCHEDULES. An entry sets the order of the two commands' statements.
+// The answers and the final state must be the same as when one command runs after the other.
 import type { Outcome } from "../../actors/engine/types.ts";
 import { brokenInvariants } from "../doctor/broken.ts";
 import { type Party, type Schedule, SCHEDULES } from "./lock-barrier.ts";
@@ -54,7 +54,7 @@ export async function tryPair<G>(two: TwoEngines, report: PairReport, pair: Pair
       report.violations.push(`${pair.name}, order ${orderOf(schedule)}: ${what}`);
     }
   }
-  // The first order of each half has no switch. Its results are the allowed ones.
+  // In the first order of each half, one command runs completely before the other. Only its results are allowed.
   const [one, other] = [ends[0]!, ends[SCHEDULES.length / 2]!];
   for (const [index, end] of ends.entries()) {
     for (const [part, text] of end.entries()) {

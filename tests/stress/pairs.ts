@@ -1,6 +1,6 @@
-// Runs pairs of commands and of operations on a real PostgreSQL. The statements of a pair run in every order that
-// switches at most twice from one to the other. `--every N` runs only every nth pair.
-// deno run -A tests/stress/pairs.ts [--every N] [--only PART]
+// Runs pairs of commands and of operations on a real PostgreSQL. The statements of a pair run in each order of
+// SCHEDULES (lock-barrier.ts). `--every N` runs only every nth pair. deno run -A tests/stress/pairs.ts [--every N]
+// [--only PART]
 import process from "node:process";
 import { parseArgs } from "node:util";
 import { ownCluster } from "../support/cluster.ts";

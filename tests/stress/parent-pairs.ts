@@ -1,6 +1,5 @@
 // Tests every pair of operations on the same parent or its children, such as a VPC and its subnets. The statements of
-// the two operations, and of the steps of their sagas, run in every order that switches at most twice from one
-// operation to the other (docs/reliability.md, R-23).
+// the two operations, and of the steps of their sagas, run in each order of SCHEDULES (docs/reliability.md, R-23).
 import type { ActorRef, Message } from "../../actors/engine/types.ts";
 import { checkAll, newReport, type PairReport, tryPair, VIOLATIONS_MAX } from "./pair.ts";
 import { leftOf, newParentFixture, openSite, type ParentFixture, type Site } from "./parent-fixture.ts";

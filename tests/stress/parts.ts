@@ -54,7 +54,8 @@ const VITEST = ["npm:vitest", "run", "--config"];
 const BOOTS = "qemu-stress";
 
 /**
- * The parts, longest first, so that the two lanes end at about the same time. Waiting and computing parts alternate.
+ * The parts. Two parts run at a time. The longest come first, so that the end of the run does not wait for one long
+ * part. Parts that mostly wait alternate with parts that mostly compute.
  */
 export const PARTS: readonly Part[] = [
   { name: "pairs on hosts", option: "pairs", programs: (nth) => [pairs(nth, "operations on instances")] },

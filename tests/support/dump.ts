@@ -1,4 +1,4 @@
-// The rows of a database as text, to search them and to compare them before and after.
+// Returns the rows of a database as text. Tests search this text, or compare it before and after an action.
 import type { Db } from "../../src/db/pool.ts";
 
 export type Dump = ReadonlyMap<string, readonly string[]>;

@@ -1,5 +1,5 @@
-// The rows of the store in memory, with the unique constraints of a schema. Every write adds a function that undoes it
-// to `undo`.
+// The rows of the store in memory, with the unique constraints of a schema. For every write, a function that reverses
+// it is added to `undo`.
 import {
   type ChildRow,
   type Choice,

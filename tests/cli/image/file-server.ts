@@ -66,7 +66,7 @@ export function serve(request: IncomingMessage, response: ServerResponse, body: 
   }
 }
 
-/** Sends `bytes` of the body and cuts the connection, the first `times` times. */
+/** The first `times` requests get only `bytes` of the body before the connection is cut. */
 export function cutting(bytes: number, times = Infinity): Wrong {
   let left = times;
   return (request, response, body) => {

@@ -1,4 +1,4 @@
-// The networking nouns against a real control plane.
+// Runs tenantctl's networking nouns against a real control plane.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openTestControlPlane, ROOT_KEY, type TestControlPlane } from "../../support/control-plane.ts";
