@@ -77,7 +77,7 @@ test("after the upgrade, a pending node's code and token still work", async () =
   expect((await t.call("POST", "/v1/agent/heartbeat", { key: api_key })).status).toBe(200);
 });
 
-test("a pass deletes a pending node with an expired code; a formerly disabled node is disabled again when its claim expires", async () => {
+test("a pass deletes a node whose code has expired; a node that was disabled before is disabled again", async () => {
   await t.plane.pass();
   expect((await t.call("GET", `/v1/system/cns/${expired.server_uuid}`)).status).toBe(404);
   await t.advance(1_800);
