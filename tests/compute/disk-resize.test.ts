@@ -110,7 +110,7 @@ describe("a disk", () => {
     okOf(await a.t.call("PUT", quota, { body: limits }));
     expect((await resize(boot, 5 * GIB)).body.error_code).toBe("QuotaExceeded");
     okOf(await a.t.call("DELETE", quota));
-    const message = `the node of disk ${boot} has no room for it to grow that far`;
+    const message = `the node of disk ${boot} has too little free space for the requested size`;
     conflictWith(await resize(boot, 8 * 2 ** 40), message);
     okOf(await resize(boot, 4 * GIB));
     await a.node.does("resize_disk");

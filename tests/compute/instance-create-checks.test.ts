@@ -36,7 +36,7 @@ describe("a create", () => {
     [{ name: "a/b" }, "name must not contain / or \\"],
     [{ name: "" }, "name must be 1 to 63 bytes long"],
     [{ mac: "02:00:00:00:00" }, "mac must be 12 hex digits"],
-    [{ mac: "01:00:00:00:00:01" }, "mac 01:00:00:00:00:01 names a group; no interface has one"],
+    [{ mac: "01:00:00:00:00:01" }, "mac 01:00:00:00:00:01 is a multicast address; a NIC needs a unicast address"],
   ])("of %j gets 409", async (fields, message) => {
     conflictWith(await a.create(fields), message);
   });
@@ -121,7 +121,7 @@ describe("a create", () => {
       disk_bytes: 2 * GIB,
       instances: 1,
     });
-    const message = "the quota of the project does not allow it: cpu: limit 3, used 2, asked for 2";
+    const message = "the quota of the project would be exceeded: cpu: limit 3, used 2, asked for 2";
     expectRefused(await a.create(), 409, "QuotaExceeded", message);
     await a.destroy(id);
     expect(okOf(await a.call("GET", quota)).used).toEqual({ cpu: 0, memory_bytes: 0, disk_bytes: 0, instances: 0 });

@@ -103,7 +103,12 @@ describe("a create", () => {
     const before = await a.dump();
     okOf(await a.t.call("PUT", "/v1/config/instance.create_wait_secs", { body: { value: 1 } }));
     const answer = await a.create();
-    expectRefused(answer, 502, "ProvisionFailed", "provisioning failed: no report within the limit of step provision");
+    expectRefused(
+      answer,
+      502,
+      "ProvisionFailed",
+      "provisioning failed: step provision got no report within its time limit",
+    );
     okOf(await a.t.call("DELETE", "/v1/config/instance.create_wait_secs"));
     expect(await a.left(before)).toEqual([]);
     expect(await a.node.ask()).toEqual({ job: null, tombstones: [] });
@@ -121,12 +126,14 @@ describe("a create", () => {
     expect(refused.body.message).toMatch(/^provisioning failed: .*; operation [0-9a-f-]{36} is unwinding$/);
     expect((await a.show(id)).lifecycle).toEqual({
       state: "failed",
-      reason: "no report within the limit of step provision",
+      reason: "step provision got no report within its time limit",
     });
     expect(await a.nicsOf(id)).toHaveLength(1);
     conflictWith(
       await a.call("DELETE", `/v1/instances/${id}`),
-      `operation ${(await a.operation(id, "instance-create")).id} (create) is at work on instance ${id}`,
+      `operation ${
+        (await a.operation(id, "instance-create")).id
+      } (create) still runs on instance ${id}; wait for it to end`,
     );
     const { job: next, tombstones } = await a.node.ask();
     expect([next, tombstones.map((each) => each.id)]).toEqual([null, [job.id]]);

@@ -73,7 +73,10 @@ describe("an instance", () => {
     const deletion = a.call("DELETE", at(id));
     const last = await a.node.take();
     const operation = (await a.operation(id, "instance-delete")).id;
-    conflictWith(await post(id, "start"), `operation ${operation} (delete) is at work on instance ${id}`);
+    conflictWith(
+      await post(id, "start"),
+      `operation ${operation} (delete) still runs on instance ${id}; wait for it to end`,
+    );
     await a.node.complete(last);
     expect((await deletion).status).toBe(204);
   });
@@ -107,7 +110,7 @@ describe("an instance", () => {
   test("keeps its state if its node does not claim the job in time; a failed retry keeps the first reason", async () => {
     const { id } = await a.running();
     okOf(await a.t.call("PUT", "/v1/config/instance.create_wait_secs", { body: { value: 1 } }));
-    const late = "no report within the limit of step act";
+    const late = "step act got no report within its time limit";
     expectRefused(await post(id, "stop"), 502, "OperationFailed", `stop failed: ${late}`);
     expect(await lifecycle(id)).toEqual({ state: "running" });
     okOf(await a.t.call("DELETE", "/v1/config/instance.create_wait_secs"));

@@ -7,7 +7,11 @@ import { findQuota, quotaText } from "../../internal/quota.ts";
 import { findSubject, IN_TENANT_OPTION, SUBJECT_ARGUMENT } from "./subject.ts";
 
 export function set(): AnyCommand {
-  return command("set", "Set the quota of a tenant or a project; omitted limits do not change", "web --cpu 64 --memory 256GiB")
+  return command(
+    "set",
+    "Set the quota of a tenant or a project; omitted limits do not change",
+    "web --cpu 64 --memory 256GiB",
+  )
     .argument(...SUBJECT_ARGUMENT)
     .option(...IN_TENANT_OPTION)
     .option("--cpu <count>", "vCPUs of all instances", wholeNumber(0))

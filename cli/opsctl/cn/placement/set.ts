@@ -11,7 +11,11 @@ import { placementPath, printPlacement } from "./placement.ts";
 const YES_OR_NO = ["true", "false"] as const;
 
 export function set(): AnyCommand {
-  return command("set", "Reserve, cordon, pin or overprovision a node; omitted settings do not change", 'cn-17 --cordoned true --cordoned-reason "new power supply"')
+  return command(
+    "set",
+    "Reserve, cordon, pin or overprovision a node; omitted settings do not change",
+    'cn-17 --cordoned true --cordoned-reason "new power supply"',
+  )
     .argument(...NODE_ARGUMENT)
     .addOption(oneOf("--reserved <boolean>", "whether the node permanently takes no new instances", YES_OR_NO))
     .option("--reserved-reason <text>", "reason for the reservation")

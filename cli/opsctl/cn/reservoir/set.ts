@@ -3,7 +3,11 @@ import { withIo } from "../../../internal/run.ts";
 import { sendOverride } from "./override.ts";
 
 export function set(): AnyCommand {
-  return command("set", "Replace the memory reservoir override of a node; an omitted value is the cluster default", "cn-17 --enabled true --percent 0.1")
+  return command(
+    "set",
+    "Replace the memory reservoir override of a node; an omitted value is the cluster default",
+    "cn-17 --enabled true --percent 0.1",
+  )
     .argument("<node>", "UUID, unique UUID prefix or hostname")
     .addOption(oneOf("--enabled <boolean>", "whether the node keeps a reservoir", ["true", "false"]))
     .option("--percent <fraction>", "fraction of physical memory; the node limits it to 0.0 to 1.0", finiteNumber)
