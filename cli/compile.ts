@@ -1,5 +1,5 @@
-// Builds the executables: `deno run -A cli/compile.ts [name...]` writes dist/NAME. Never strip them: strip removes the
-// program and leaves a plain bun.
+// Builds the executables: `deno run -A cli/compile.ts [name...]` writes dist/NAME. Never run strip on an executable:
+// strip removes the program and leaves a plain bun.
 import { spawn } from "node:child_process";
 import { mkdir, mkdtemp, rename, rm } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";

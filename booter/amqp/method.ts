@@ -1,5 +1,5 @@
-// Parses the AMQP 0-9-1 methods that machines send into plain objects. Any other method closes the connection with
-// reply code 540. The class and method numbers come from amqp0-9-1.xml.
+// Parses the AMQP 0-9-1 methods of machines and returns plain objects. A method that is not in this file closes the
+// connection with reply code 540. The class and method numbers come from amqp0-9-1.xml.
 import { Buffer } from "node:buffer";
 import { AmqpFault, NOT_IMPLEMENTED, type Reader, readerOf, type Table, u32 } from "./wire.ts";
 
@@ -139,7 +139,9 @@ export function readMethod(payload: Buffer): Method {
   return read(reader);
 }
 
-/** Reads a PLAIN (NUL user NUL password) or AMQPLAIN (a table without its length) login; otherwise returns null. */
+/**
+ * Reads a login with PLAIN (NUL user NUL password) or AMQPLAIN (a table without its length). Returns null for others.
+ */
 export function readLogin(mechanism: string, response: Buffer): { user: string; password: string } | null {
   if (mechanism === "PLAIN") {
     const [, user, password, ...more] = response.toString("utf8").split("\0");

@@ -10,7 +10,9 @@ export type SessionPort = {
   login(user: string, password: string): string | null;
   /** Reserves the server UUID for this connection. Returns false if another connection has it. */
   claim(server_uuid: string): boolean;
-  /** Reserves memory for message bodies; a negative number releases it. Returns false at the limit of the broker. */
+  /**
+   * Reserves memory for message bodies; a negative number releases it. Returns false if the broker has no memory left.
+   */
   hold(bytes: number): boolean;
   opened(): void;
   /**

@@ -19,7 +19,7 @@ export type SetupReport =
   | { readonly kind: "failed"; readonly reason: string };
 
 export type ApiClient = {
-  /** Reports a machine that sent a packet. Returns its boot record, or null if the control plane creates none. */
+  /** Reports a machine that sent a packet. Returns its boot record, or null if it gets no record. */
   seen(mac: string, client: Readonly<Record<string, unknown>>): Promise<BootFacts | null>;
   records(): Promise<readonly BootFacts[]>;
   policy(): Promise<PolicyFacts>;

@@ -19,8 +19,8 @@ export type Records = {
   /** Returns the record if the control plane confirmed it within RECORD_FRESH_MS; otherwise null. */
   fresh(mac: string): Found | null;
   /**
-   * Asks the control plane; never rejects. Without an answer it returns the cached record of an enrolled node after
-   * LOOKUP_MS, and no record after LOOKUP_LATE_MS.
+   * Asks the control plane; never rejects. If there is no answer, returns the cached record of an enrolled node after
+   * LOOKUP_MS. For other machines, returns no record after LOOKUP_LATE_MS.
    */
   find(mac: string, client: Readonly<Record<string, unknown>>): Promise<Found>;
   /** Returns the MAC address of the record with this IP address, or null. */

@@ -44,7 +44,7 @@ function kindOf(identity: { class: string; arch: number | null }, user_class: st
   return UEFI_X64.has(arch) ? "uefi" : "foreign";
 }
 
-/** Returns the first known architecture of the list in option 93; if none is known, the first. */
+/** Returns the first known architecture in the list of option 93. If no architecture is known, returns the first. */
 function knownArch(value: Uint8Array | undefined): number | null {
   if (value === undefined || value.length < 2) return null;
   for (let at = 0; at + 1 < value.length; at += 2) {

@@ -1,6 +1,6 @@
 // Reads and writes DHCPv4 packets (RFC 2131, RFC 2132, RFC 3396). The reader checks every length against the packet and
 // refuses malformed packets with a reason for the log. It does not read options in the fields `sname` and `file`
-// (option 52), because no netboot client sends them.
+// (option 52), because no netboot client puts options there.
 import { macAt } from "../hex.ts";
 
 export type DhcpPacket = {

@@ -46,7 +46,7 @@ const PACKET_BYTES_MAX = 1_500;
 
 export type DhcpServer = { readonly port: number; close(): Promise<void> };
 
-/** Returns a packet handler that passes replies to `send`. It does not ask the control plane if the record is fresh. */
+/** Returns a packet handler that passes replies to `send`. If the record is fresh, it asks nothing. */
 export function dhcpHandler(options: Omit<DhcpOptions, "listen" | "port">, send: (sent: Sent) => void) {
   const { records, transactions, counters, log, rules, settings } = options;
 

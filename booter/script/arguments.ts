@@ -12,7 +12,7 @@ export type ArgumentParts = {
   /** Kernel arguments of the boot policy. They are used for enrolment only. */
   readonly extra: readonly string[];
   readonly console: Console;
-  /** user:password:address:port for the AMQP broker; null if none is configured. */
+  /** user:password:address:port for the AMQP broker; null if no broker is configured. */
   readonly amqp: string | null;
   readonly root_password_hash: string | null;
 };

@@ -125,7 +125,7 @@ export function openEnrolment(options: EnrolmentOptions): Enrolment {
       machine.state = null;
       counters.count("announce_refused_total", { reason: reasonOf(error) });
       log("announce.refused", { server_uuid, mac: peer.mac, reason: messageOf(error) });
-      // 409: this is another machine. Closing its connection releases the identity for the right one.
+      // 409: this is another machine. Closing its connection releases the identity for the right machine.
       if (error instanceof ApiFault && error.status === 409) peer.drop();
     }
   }
@@ -168,7 +168,7 @@ export function openEnrolment(options: EnrolmentOptions): Enrolment {
       reported: false,
       failure: null,
     };
-    // Written before the script is sent: if the booter dies here, the bundle was delivered at most once.
+    // The run is written before the script is sent: if the booter dies here, the bundle was delivered at most once.
     await ledger.write({ ...run, delivered });
     bundles.set(server_uuid, bundle);
     counters.count("bundles_shipped_total");
@@ -203,7 +203,7 @@ export function openEnrolment(options: EnrolmentOptions): Enrolment {
     if (run === null || run.delivered === null) return "unknown";
     const { delivered } = run;
     try {
-      // Written before the report is sent, because the values must not be served again after the first report.
+      // The run is written before the report is sent, because values must not be served after the first report.
       if (!delivered.reported) await ledger.write({ ...run, delivered: { ...delivered, reported: true } });
       const sent = report.kind === "complete" ? { ...report, mac: delivered.mac } : report;
       await api.report(server_uuid, delivered.epoch, sent);

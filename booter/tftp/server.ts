@@ -68,7 +68,7 @@ export async function openTftp(options: TftpOptions): Promise<TftpServer> {
     const file = await options.file(asked.name, from.address);
     if (file === null) return refuse(FILE_NOT_FOUND, "no such file");
     const key = `${from.address} ${from.port}`;
-    // If the client repeats its request, the first answer was lost: ends the earlier transfer.
+    // A repeated request means that the first answer was lost. So the earlier transfer ends.
     running.get(key)?.end();
     const own = [...running.keys()].filter((each) => each.startsWith(`${from.address} `)).length;
     if (running.size >= TFTP_TRANSFERS_MAX || own >= TFTP_TRANSFERS_PER_CLIENT_MAX) {

@@ -83,7 +83,7 @@ function rangeHeaders(part: Part): Record<string, string> {
 
 /**
  * Prepares the part for the body. Returns the size of the complete file (null: unknown), or the next step if the body
- * is of no use.
+ * cannot be used.
  */
 async function beginning(reply: Reply, { url, part, size }: Transfer): Promise<number | null | "restart" | "complete"> {
   const { status, headers } = reply;

@@ -10,7 +10,7 @@ import type { Artifact, Signature } from "./model.ts";
 import { fingerprintOf, type Good, type Keys, readKeys, verifyClearSigned, verifyDetached } from "./signature.ts";
 import type { Source } from "./source.ts";
 
-/** The source of a digest: the vendor's own document, only the index, or no digest at all. */
+/** The best source of a digest: the vendor's own document, or only the index. `none`: there is no digest. */
 export type Traced = "vendor" | "index" | "none";
 
 export type SignatureRequirement = {

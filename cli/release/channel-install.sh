@@ -19,8 +19,11 @@ usage: sh install.sh [--from FOLDER-OR-URL] [--prefix FOLDER] [--allow-downgrade
 
 Programs: opsctl tenantctl nodeagent booter index-builder
 
-Variables: CHANNEL_URL, the URL of channel.json. For nodeagent: NODEAGENT_PREFIX instead of --prefix. NODEAGENT_ENDPOINT
-also installs the node's service, with NODEAGENT_STATE_DIR, NODEAGENT_SERVER_UUID and NODEAGENT_HOSTNAME.
+Variables:
+  CHANNEL_URL         URL of channel.json
+  NODEAGENT_PREFIX    for nodeagent: folder to install into, if --prefix is not given
+  NODEAGENT_ENDPOINT  for nodeagent: also install its service for this control plane, with the values of
+                      NODEAGENT_STATE_DIR, NODEAGENT_SERVER_UUID and NODEAGENT_HOSTNAME
 TEXT
   exit 2
 }
@@ -213,7 +216,7 @@ verify_with_openssl() {
     return 1
   fi
   [ $((start + length)) -eq "$bytes" ] || return 1
-  # Version 4, binary document, EdDSA.
+  # The signature must be of version 4, over a binary document, and made with EdDSA.
   [ "$(byte "$start")" -eq 4 ] && [ "$(byte $((start + 1)))" -eq 0 ] && [ "$(byte $((start + 2)))" -eq 22 ] || return 1
   case $(byte $((start + 3))) in
     8) hash=sha256 ;;
@@ -246,7 +249,7 @@ byte() { part "$1" 1 | od -An -v -tu1 | tr -d ' \n'; }
 two() { printf '%d' $(($(byte "$1") * 256 + $(byte $(($1 + 1))))); }
 octet() { printf "\\$(printf '%03o' "$1")"; }
 
-# Appends the number at $at as 32 bytes, and advances $at. The packet stores it without leading zeros.
+# Appends the number at $at as 32 bytes, and advances $at. The packet stores the number without leading zeros.
 number() {
   [ $((at + 2)) -le "$bytes" ] || return 1
   size=$((($(two "$at") + 7) / 8))

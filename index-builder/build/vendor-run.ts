@@ -97,7 +97,10 @@ async function attempt(vendor: Vendor, setting: VendorSetting, { notes, is_last 
   return { tree, trust: { ...documents.trust(), departed } };
 }
 
-/** Returns the trust state to start from. With accept_changes it has the saved keys, but not the documents seen. */
+/**
+ * Returns the trust state to start from. With accept_changes, the state has the saved keys but no earlier documents, so
+ * that older documents are accepted.
+ */
 function trustOf({ trust, accept_changes }: VendorSetting): VendorTrust {
   const known = trust ?? NO_TRUST;
   return accept_changes === true ? { ...known, documents: {} } : known;

@@ -1,4 +1,4 @@
-// Extracts the text of a clear-signed document, and refuses one in which unsigned text could hide
+// Extracts the text of a clear-signed document, and refuses a document in which unsigned text could hide
 // (src/lib/openpgp/clear-signed.ts).
 import * as frame from "../../src/lib/openpgp/clear-signed.ts";
 import { messageOf, unreadable } from "../fault.ts";

@@ -11,9 +11,9 @@ import { type Found, groupByBuild } from "../build/group-builds.ts";
 const BRANCHES = "https://alpinelinux.org/releases.json";
 const MIRROR = "https://dl-cdn.alpinelinux.org/alpine/";
 const VARIANTS = ["cloudinit", "cloudinit-bios"] as const;
-/** Names from 3.24 on: one image for every firmware and datasource. */
+/** Names of images from 3.24 on. One image works with every firmware and datasource. */
 const NAME = /^alpine-(\d+\.\d+\.\d+)-([a-z0-9_]+)-()cloudinit-(r\d+)\.qcow2$/;
-/** Names up to 3.23. Names of images for other clouds start with "aws_", "azure_", "gcp_" or "generic_". */
+/** Names of images up to 3.23. Names of images for other clouds start with "aws_", "azure_", "gcp_" or "generic_". */
 const OLD_NAME = /^nocloud_alpine-(\d+\.\d+\.\d+)-([a-z0-9_]+)-(uefi|bios)-cloudinit-(r\d+)\.qcow2$/;
 
 const KEY: SigningKey = {

@@ -1,5 +1,5 @@
-// Answers requests with recorded responses: a folder with responses.json, which maps "GET https://..." to a status,
-// headers and a body file. A request for any other URL fails as not recorded.
+// Answers requests with recorded responses. A recording is a folder with responses.json, which maps "GET https://..."
+// to a status, headers and a body file. A request for any other URL fails as not recorded.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";

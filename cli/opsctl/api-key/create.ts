@@ -11,7 +11,11 @@ export function create(): AnyCommand {
     .requiredOption("--description <text>", "purpose of the key")
     .option("--tenant <tenant>", "limit the key to this tenant: name, SILO/NAME or UUID")
     .addOption(
-      oneOf("--scope <scope>", "permissions of the key, full by default; full or read_only with --tenant", KEY_SCOPES),
+      oneOf(
+        "--scope <scope>",
+        "permissions of the key; by default full; with --tenant only full or read_only",
+        KEY_SCOPES,
+      ),
     )
     .option("--expires-at <timestamp>", "expiry as an RFC 3339 timestamp; by default the key does not expire")
     .action(withIo(async (io, { description, tenant, scope, expiresAt }) => {

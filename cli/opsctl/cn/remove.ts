@@ -12,7 +12,7 @@ export function remove(): AnyCommand {
       await confirm(io, yes === true, () =>
         askAbout(io, server_uuid, (title) =>
           `Remove ${title}:\n` +
-          "its record and its API key are deleted for good, its boot records are decommissioned.\n" +
+          "its record and its API key are deleted for good, and its boot records are decommissioned.\n" +
           "To use the machine again, reactivate each of its MACs and enrol it from the start."));
       await io.send({ method: "DELETE", path: `/v1/cns/${server_uuid}` });
       io.print(null, `Removed CN ${server_uuid}`);

@@ -1,5 +1,5 @@
-// opsctl support-bundle: the facts for remote support in one archive. The manifest lists sections that the server
-// failed to answer or that the credential may not read, with the reason.
+// opsctl support-bundle: the facts for remote support in one archive. The manifest lists each missing section with the
+// reason: the server did not answer, or the credential may not read it.
 import { type AnyCommand, command } from "../../framework.ts";
 import { EXIT } from "../../internal/exit-code.ts";
 import { Failure } from "../../internal/failure.ts";

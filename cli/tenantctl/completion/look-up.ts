@@ -1,5 +1,5 @@
-// Looks up candidates at the cursor, by name and by UUID. If a list's scope is not on the command line, there are no
-// candidates from it.
+// Looks up candidates at the cursor, by name and by UUID. A list whose scope is not on the command line gives no
+// candidates.
 import type { Page } from "../../../src/contract/common.ts";
 import { PAGE_ROWS_MAX } from "../../../src/contract/limits.ts";
 import type { Project } from "../../../src/contract/tenancy.ts";

@@ -4,7 +4,7 @@ import { withIo } from "../../../internal/run.ts";
 import { WINDOW_PATH, windowText } from "./window.ts";
 
 export function open(): AnyCommand {
-  return command("open", "Open an auto-approve window; replaces an open one", "--duration-secs 3600 --count 40")
+  return command("open", "Open an auto-approve window; an earlier window ends", "--duration-secs 3600 --count 40")
     .requiredOption("--duration-secs <seconds>", "duration; the server limits it to 24 hours", wholeNumber(1))
     .option("--count <number>", "number of nodes, unlimited by default", wholeNumber(1))
     .action(withIo(async (io, { durationSecs, count }) => {

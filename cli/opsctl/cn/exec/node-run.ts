@@ -22,7 +22,10 @@ export type NodeResult = {
   readonly error: string | null;
   readonly stdout: string;
   readonly stderr: string;
-  /** Output beyond the limit was dropped. Only with --json; otherwise output is printed as it arrives. */
+  /**
+   * True if output beyond the limit was dropped. Output is dropped only with --json; otherwise it is printed as it
+   * arrives.
+   */
   readonly truncated: boolean;
 };
 

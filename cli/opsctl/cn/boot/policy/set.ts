@@ -11,11 +11,7 @@ const TRIES_MAX = 8;
 const PRECONDITION_FAILED = 412;
 
 export function set(): AnyCommand {
-  return command(
-    "set",
-    "Change fields of the boot policy; fields that you do not pass do not change",
-    "--auto-enroll true",
-  )
+  return command("set", "Change fields of the boot policy; omitted fields do not change", "--auto-enroll true")
     .option("--enrollment-pi <stamp>", "platform image of enrolments (opsctl pi list)")
     .addOption(oneOf("--auto-enroll <boolean>", "whether machines may enrol without authorization", ["true", "false"]))
     .option(
