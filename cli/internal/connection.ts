@@ -106,7 +106,8 @@ export async function profileName(environment: Environment, flags: Globals): Pro
 }
 
 /**
- * Returns the token without surrounding whitespace. Throws, without showing the token, unless it is valid in a header.
+ * Returns the token without surrounding whitespace. Throws if the token is not valid in a header; the error does not
+ * contain the token.
  */
 export function checkToken(token: string, source: string): string {
   const trimmed = token.trim();

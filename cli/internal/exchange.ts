@@ -96,7 +96,7 @@ function answerOf(response: Response, text: string, { is_text }: Call): Answer {
   }
 }
 
-/** Returns the message of the innermost cause: the outer one is only "fetch failed" in some runtimes. */
+/** Returns the message of the innermost cause, because the outer message of some runtimes is only "fetch failed". */
 function reason(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause instanceof Error ? reason(error.cause) : error.message;
