@@ -278,6 +278,23 @@ begin
     end loop;
   end if;
 
+  -- A version that an earlier wave of this call should have written must have been written by it: another writer may have
+  -- reached the same version.
+  if call ? 'written' then
+    for lock_on in select w.u
+                     from jsonb_to_recordset(call->'written')
+                          w(u int, kind text, id text, incarnation uuid, version bigint, msg_id uuid)
+                    where not exists (
+                      select from transition t
+                       where t.actor_kind = w.kind and t.actor_id = w.id and t.incarnation = w.incarnation
+                         and t.seq = w.version and t.msg_id = w.msg_id and t.xid = pg_current_xact_id()) loop
+      if choice[lock_on.u + 1] >= 0 then
+        choice[lock_on.u + 1] := -1;
+        conflicts := conflicts || lock_on.u;
+      end if;
+    end loop;
+  end if;
+
   -- 4. Guards, budgets and allocations. The first choice whose conditions hold is written.
   if call ? 'plans' then
     for plan in select * from jsonb_to_recordset(call->'plans') p(u int, choices jsonb) order by p.u loop

@@ -134,8 +134,11 @@ export type Condition =
   | { readonly part: "release"; readonly pool: string; readonly value: string }
   /** Runs the effect. */
   | { readonly part: "effect"; readonly name: string; readonly args: Json }
-  /** Holds the lock until the commit ends. */
-  | { readonly part: "lock"; readonly key: string; readonly shared: boolean };
+  /**
+   * Holds the lock until the commit ends. A counted lock excludes other calls like an exclusive one, but units that
+   * hold it counted may be checked together: everything that it protects is a budget, a pool or a counter.
+   */
+  | { readonly part: "lock"; readonly key: string; readonly shared: boolean; readonly counted?: true };
 
 /** A condition as the commit call takes it: the same, under the key `do`. */
 export type CallCondition = {

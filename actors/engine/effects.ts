@@ -98,6 +98,15 @@ export function lock(key: string, shared = false): Condition {
   return { part: "lock", key, shared };
 }
 
+/**
+ * Holds a named lock during the commit, for a decision whose conditions under this lock only use counters: the budgets,
+ * pools and effects of the commit call. The call checks and counts such units one after another, so they need not
+ * exclude each other inside a call. To all other holders the lock is exclusive.
+ */
+export function countedLock(key: string): Condition {
+  return { part: "lock", key, shared: false, counted: true };
+}
+
 /** Returns the alternative decision, for when a condition of this decision does not hold. */
 export function otherwise<S>(out: Out<S>): Otherwise<S> {
   return { part: "otherwise", out };

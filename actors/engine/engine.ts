@@ -3,8 +3,7 @@
 // takes the actor's lock. After a broken connection it repeats the call with the same message ids, and the commit call
 // answers those that it has stored.
 import { type Fault, fault } from "../../src/contract/fault.ts";
-import { splitByLocks } from "./lock-conflicts.ts";
-import { fold } from "./fold.ts";
+import { fold, type Link } from "./fold.ts";
 import { createMailboxes, type Mailbox, type MailboxLimits, type Waiting } from "./mailbox.ts";
 import type { Ports } from "./ports.ts";
 import {
@@ -17,13 +16,18 @@ import {
   type UnitResult,
 } from "./store.ts";
 import { type ActorRef, type AnyBehavior, type Message, type Origin, type Outcome, refKey, SYSTEM } from "./types.ts";
+import { wavesOf } from "./waves.ts";
 
 /** The limits of one process: queues, batches, retries. */
 export type EngineLimits = MailboxLimits & {
   /** Actors in one commit call. */
   readonly units_max: number;
-  /** Messages folded into one unit. */
+  /** Messages of one actor in one commit call. */
   readonly messages_max: number;
+  /** Units of one actor in one commit call. */
+  readonly chain_max: number;
+  /** Waves in one commit call. It bounds how long a call holds its locks: a wave takes about a millisecond. */
+  readonly waves_max: number;
   readonly calls_in_flight_max: number;
   /** Lost races before the actor's lock is taken. */
   readonly races_max: number;
@@ -37,6 +41,8 @@ const ENGINE_LIMITS: EngineLimits = {
   total_max: 20_000,
   units_max: 512,
   messages_max: 256,
+  chain_max: 32,
+  waves_max: 32,
   calls_in_flight_max: 2,
   races_max: 3,
   failures_max: 8,
@@ -71,13 +77,8 @@ export const OVERLOADED = fault("unavailable", "the server is busy; try again", 
 /** Committed units whose senders have no answer yet. */
 type Written = readonly (readonly [Item, UnitResult])[];
 
-/** A claimed mailbox in a commit call. */
-type Item = {
-  readonly box: Mailbox;
-  readonly unit: Unit;
-  readonly messages: number;
-  readonly also: readonly Mailbox[];
-};
+/** A unit of a claimed mailbox in a commit call, and the messages that it answers. */
+type Item = { readonly box: Mailbox; readonly unit: Unit; readonly messages: readonly Waiting[] };
 
 /** Creates the engine of one process. */
 export function createEngine(options: EngineOptions) {
@@ -136,7 +137,7 @@ export function createEngine(options: EngineOptions) {
       try {
         const written = await store.exclusive(box.ref, (session) => attempt([box], session, limits.messages_max));
         // The transaction is durable only now.
-        for (const [item, result] of written) settleItem(item, result);
+        settle(written);
         await ports.fault("after_reply");
       } catch (error) {
         await afterExclusive(box, error);
@@ -167,12 +168,20 @@ export function createEngine(options: EngineOptions) {
     const actors = new Map(loaded.actors);
     const items: Item[] = [];
     const held: Mailbox[] = [];
+    let waiting = false;
     try {
       for (const box of claimed) {
-        const item = await foldBox(box, { actors, now: loaded.now, session, messages_max: queued.get(box) ?? 1, held });
-        if (item !== null) items.push(item);
+        const folded = await foldBox(box, {
+          actors,
+          now: loaded.now,
+          session,
+          messages_max: queued.get(box) ?? 1,
+          held,
+        });
+        items.push(...folded);
+        waiting ||= folded.length === 0;
       }
-      if (items.length < claimed.length) await ports.sleep(1 + ports.random() * 4);
+      if (waiting) await ports.sleep(1 + ports.random() * 4);
       return items.length > 0 ? await commit(items, session) : [];
     } finally {
       boxes.free(held);
@@ -188,32 +197,40 @@ export function createEngine(options: EngineOptions) {
     readonly held: Mailbox[];
   };
 
-  /** Returns null when another actor of the unit is already in a batch; the message then waits. */
-  async function foldBox(box: Mailbox, given: FoldWith): Promise<Item | null> {
-    const also: Mailbox[] = [];
+  /** Returns no item when another actor of the first unit is already in a batch; the message then waits. */
+  async function foldBox(box: Mailbox, given: FoldWith): Promise<readonly Item[]> {
     for (;;) {
-      const queue = box.queue.map((waiting) => waiting.envelope);
+      const queue = box.queue.slice(0, given.messages_max).map((waiting) => waiting.envelope);
       let folded;
       try {
-        folded = fold({ ...given, ref: box.ref, queue, behavior, newId: ports.newId });
+        folded = fold({ ...given, ref: box.ref, queue, behavior, newId: ports.newId, chain_max: limits.chain_max });
       } catch (error) {
-        const [broken] = boxes.answered(box, 1);
-        broken?.fail(error);
-        return null;
+        boxes.remove(box, box.queue.slice(0, 1)).forEach((broken) => broken.fail(error));
+        return [];
       }
-      if ("unit" in folded) return { box, unit: folded.unit, messages: folded.messages, also };
+      if ("chain" in folded) return itemsOf(box, folded.chain);
       const claimed = boxes.claimAlso(folded.needs);
-      if (claimed === null) return null;
+      if (claimed === null) return [];
       given.held.push(...claimed);
-      also.push(...claimed);
       const more = await given.session.load(folded.needs);
       for (const [key, actor] of more.actors) given.actors.set(key, actor);
     }
   }
 
+  function itemsOf(box: Mailbox, chain: readonly Link[]): readonly Item[] {
+    let from = 0;
+    return chain.map(({ unit, messages }) => ({ box, unit, messages: box.queue.slice(from, from += messages) }));
+  }
+
   async function commit(items: readonly Item[], session: StoreSession): Promise<Written> {
-    const { now, later } = splitByLocks(items);
-    if (later.length > 0) return [...await commit(now, session), ...await commit(later, session)];
+    const waves = wavesOf(items.map((item) => item.unit));
+    const now = items.filter((_, index) => (waves[index] ?? 0) < limits.waves_max);
+    if (now.length === items.length) return await call(items, session);
+    const later = items.filter((_, index) => (waves[index] ?? 0) >= limits.waves_max);
+    return [...await call(now, session), ...await commit(later, session)];
+  }
+
+  async function call(items: readonly Item[], session: StoreSession): Promise<Written> {
     let results: readonly UnitResult[];
     try {
       await ports.fault("before_commit");
@@ -230,7 +247,7 @@ export function createEngine(options: EngineOptions) {
       return result === undefined ? [] : [[item, result]];
     });
     if (session !== store) return written;
-    for (const [item, result] of written) settleItem(item, result);
+    settle(written);
     await ports.fault("after_reply");
     return [];
   }
@@ -246,22 +263,22 @@ export function createEngine(options: EngineOptions) {
     }
     const [item] = items;
     if (known === null || known.reason === "busy" || item === undefined) {
-      return await repeatLater(items.map((each) => each.box), error);
+      return await repeatLater([...new Set(items.map((each) => each.box))], error);
     }
-    if (item.messages > 1) return void await attempt([item.box], store, 1);
+    if (item.messages.length > 1) return void await attempt([item.box], store, 1);
     await refuseBroken(item, known);
   }
 
   /** Refuses the message with the constraint's 409. The refusal is stored like any other. */
   async function refuseBroken(item: Item, error: CommitError): Promise<void> {
     const refusal = constraintFault(error.constraint, item.unit);
-    const [waiting] = item.box.queue;
+    const [waiting] = item.messages;
     if (waiting === undefined) return;
     if (refusal === null) {
       waiting.attempts += 1;
       // Another process created this row, or stored this message id, since the load: load again and look up the id.
       if (isTwin(error) && waiting.attempts <= limits.failures_max) return markStale(waiting);
-      boxes.answered(item.box, 1);
+      boxes.remove(item.box, [waiting]);
       return waiting.fail(error);
     }
     const reply = { msg_id: waiting.envelope.id, reply: { fault: refusal } };
@@ -292,13 +309,23 @@ export function createEngine(options: EngineOptions) {
     return null;
   }
 
+  function settle(written: Written): void {
+    // The rest of a chain whose earlier unit was not written was decided on rows that do not exist: no race was lost.
+    const broken = new Set<Mailbox>();
+    for (const [item, result] of written) {
+      if (result.status === "conflict" && broken.has(item.box)) continue;
+      if (result.status !== "done" || result.choice !== 0) broken.add(item.box);
+      settleItem(item, result);
+    }
+  }
+
   function settleItem(item: Item, result: UnitResult): void {
     switch (result.status) {
       case "done": {
         const replies = new Map(
           (result.replies ?? item.unit.choices[result.choice]?.replies ?? []).map((each) => [each.msg_id, each.reply]),
         );
-        for (const waiting of boxes.answered(item.box, item.messages)) {
+        for (const waiting of boxes.remove(item.box, item.messages)) {
           const stored = replies.get(waiting.envelope.id);
           if (stored === undefined) waiting.fail(new Error("a message was committed without a reply"));
           else waiting.settle(outcomeOf(stored));
@@ -308,14 +335,13 @@ export function createEngine(options: EngineOptions) {
         return;
       }
       case "conflict":
-        for (const waiting of item.box.queue.slice(0, item.messages)) waiting.attempts += 1;
+        for (const waiting of item.messages) waiting.attempts += 1;
         return;
       case "known": {
         const replies = new Map(result.replies.map((each) => [each.msg_id, each.reply]));
-        const taken = boxes.answered(item.box, item.messages);
-        // The other messages of the unit were not written and keep their order.
-        boxes.putBack(item.box, taken.filter((waiting) => !replies.has(waiting.envelope.id)));
-        for (const waiting of taken) {
+        // The other messages of the unit were not written and keep their place.
+        const answered = item.messages.filter(({ envelope }) => replies.has(envelope.id));
+        for (const waiting of boxes.remove(item.box, answered)) {
           const stored = replies.get(waiting.envelope.id);
           if (stored !== undefined) waiting.settle(outcomeOf(stored));
         }
@@ -329,7 +355,7 @@ export function createEngine(options: EngineOptions) {
     if (!(error instanceof CommitError)) {
       ports.report("a batch met a bug", error);
       for (const box of claimed) {
-        for (const waiting of boxes.answered(box, box.queue.length)) waiting.fail(error);
+        for (const waiting of boxes.remove(box, [...box.queue])) waiting.fail(error);
       }
       return;
     }
@@ -341,8 +367,8 @@ export function createEngine(options: EngineOptions) {
       }
       tries = Math.max(tries, box.queue[0]?.attempts ?? 0);
       const kept = error.silent ? -1 : box.queue.findIndex((waiting) => waiting.attempts <= limits.failures_max);
-      const lost = boxes.answered(box, kept < 0 ? box.queue.length : kept);
-      for (const waiting of lost) waiting.fail(error);
+      const lost = box.queue.slice(0, kept < 0 ? box.queue.length : kept);
+      for (const waiting of boxes.remove(box, lost)) waiting.fail(error);
     }
     await ports.sleep(Math.min(500, 5 * 2 ** tries) * (0.5 + ports.random()));
   }

@@ -1,7 +1,9 @@
-// Folding applies an actor's queued messages in order to a state that was loaded once, and builds one unit from the
-// results. A message whose decision has conditions, alternatives or other actors gets a unit of its own.
+// Folding applies an actor's queued messages in order to a state that was loaded once. Messages without conditions share
+// one unit; a message whose decision has conditions, alternatives or other actors gets a unit of its own. The units of
+// an actor are a chain in one commit call: each begins at the version that the unit before it writes. If that unit is not
+// written, the rest of the chain ends as a lost race and is stepped again.
 import { apply, closeDraft, type Draft, type DraftContext, newDraft, workingState } from "./draft.ts";
-import type { Choice, LoadedActor, Unit } from "./store.ts";
+import type { Choice, LoadedActor, Unit, UnitActor } from "./store.ts";
 import type { ActorRef, ActorState, AnyBehavior, Envelope, Out } from "./types.ts";
 import { refKey } from "./types.ts";
 
@@ -13,23 +15,59 @@ export type FoldInput = {
   readonly actors: ReadonlyMap<string, LoadedActor>;
   readonly behavior: (kind: string) => AnyBehavior;
   readonly newId: () => string;
-  /** At most this many messages in the unit. */
+  /** At most this many messages in the chain. */
   readonly messages_max: number;
+  /** At most this many units in the chain. */
+  readonly chain_max: number;
 };
 
-/** A unit and the number of queued messages that it answers, or the actors that must be loaded first. */
-export type Folded =
-  | { readonly unit: Unit; readonly messages: number }
-  | { readonly needs: readonly ActorRef[] };
+/** A unit and the number of queued messages that it answers. */
+export type Link = { readonly unit: Unit; readonly messages: number };
 
-/** Steps as many queued messages as fit in one unit. The queue must not be empty. */
+/** The chain of units for the first messages of the queue, or the actors that must be loaded first. */
+export type Folded = { readonly chain: readonly Link[] } | { readonly needs: readonly ActorRef[] };
+
+/** Steps as many queued messages as fit in one chain. The queue must not be empty. */
 export function fold(input: FoldInput): Folded {
   const context: DraftContext = { ...input, incarnations: new Map() };
+  const chain: Link[] = [];
+  let queue = input.queue.slice(0, input.messages_max);
+  let actors = input.actors;
+  let written_by: string | undefined;
+  while (queue.length > 0 && chain.length < input.chain_max) {
+    const next = foldUnit({ ...input, queue }, { ...context, actors });
+    if ("needs" in next) {
+      if (chain.length === 0) return next;
+      break;
+    }
+    const { unit, messages, after } = next;
+    chain.push({ messages, unit: written_by === undefined ? unit : following(unit, input.ref, written_by) });
+    queue = queue.slice(messages);
+    if (after === null || queue.length === 0) break;
+    actors = new Map(actors).set(refKey(input.ref), after.actor);
+    written_by = after.written_by;
+  }
+  return { chain };
+}
+
+function following(unit: Unit, ref: ActorRef, written_by: string): Unit {
+  const key = refKey(ref);
+  return { ...unit, actors: unit.actors.map((each) => refKey(each.ref) === key ? { ...each, written_by } : each) };
+}
+
+/** The actor as the commit writes it, and the message of its last transition. */
+type After = { readonly actor: LoadedActor; readonly written_by: string };
+
+/** A link and the actor after it; null when only a load shows what the commit made of it. */
+type FoldedUnit = Link & { readonly after: After | null };
+
+function foldUnit(input: FoldInput, context: DraftContext): FoldedUnit | { readonly needs: readonly ActorRef[] } {
   const draft = newDraft();
   const actor = workingState(draft, input.ref, context);
   if (actor === undefined) return { needs: [input.ref] };
   let messages = 0;
-  for (const envelope of input.queue.slice(0, input.messages_max)) {
+  let foreseen = true;
+  for (const envelope of input.queue) {
     const out = actor.behavior.step(actor.state, envelope.message, input.now) as Out<ActorState>;
     if (needsOwnUnit(out)) {
       if (messages > 0) break;
@@ -37,19 +75,49 @@ export function fold(input: FoldInput): Folded {
     }
     apply(draft, actor, out, envelope, context);
     messages += 1;
+    foreseen &&= isForeseen(out, actor.behavior);
     // Messages after a removal belong to the actor's next incarnation.
     if (out.out === "go" && out.next === null) break;
   }
-  return { unit: unitOf([draft], [closeDraft(draft)], input.queue.slice(0, messages)), messages };
+  const unit = unitOf([draft], [closeDraft(draft)], input.queue.slice(0, messages));
+  return { unit, messages, after: foreseen ? stateAfter(draft, input.ref) : null };
 }
 
 function needsOwnUnit(out: Out<ActorState>): boolean {
   return out.out === "go" && out.parts.some((part) => !PLAIN_PARTS.has(part.part));
 }
 
-const PLAIN_PARTS: ReadonlySet<string> = new Set(["audit", "child", "tell", "reply"]);
+/** A lock cannot fail, so it is plain: the unit holds the locks of all its messages. */
+const PLAIN_PARTS: ReadonlySet<string> = new Set(["audit", "child", "tell", "reply", "lock"]);
 
-function foldAlone(input: FoldInput, envelope: Envelope, out: Out<ActorState>, context: DraftContext): Folded {
+/**
+ * Returns whether a load after the commit would find the state of this decision. It would not if the commit fills in an
+ * allocated value or chooses an alternative, if an effect or another actor may change what a load joins, or if the kind
+ * joins rows that the decision writes.
+ */
+function isForeseen(out: Out<ActorState>, { from }: AnyBehavior): boolean {
+  if (out.out !== "go") return true;
+  const parts = from === undefined ? FORESEEN_PARTS : FORESEEN_BESIDE_JOINS;
+  return out.next !== null && out.parts.every((part) => parts.has(part.part));
+}
+
+const FORESEEN_BESIDE_JOINS: ReadonlySet<string> = new Set(["audit", "tell", "reply", "lock", "guard"]);
+const FORESEEN_PARTS: ReadonlySet<string> = new Set([...FORESEEN_BESIDE_JOINS, "child", "take", "give", "release"]);
+
+function stateAfter(draft: Draft, ref: ActorRef): After | null {
+  const actor = draft.working.get(refKey(ref));
+  const last = draft.choice.transitions.at(-1);
+  if (actor === undefined || last === undefined) return null;
+  const { state, incarnation, version } = actor;
+  return { actor: { state, incarnation, version }, written_by: last.msg_id };
+}
+
+function foldAlone(
+  input: FoldInput,
+  envelope: Envelope,
+  out: Out<ActorState>,
+  context: DraftContext,
+): FoldedUnit | { readonly needs: readonly ActorRef[] } {
   const drafts: Draft[] = [];
   const choices: Choice[] = [];
   for (const alternative of alternatives(out)) {
@@ -58,7 +126,10 @@ function foldAlone(input: FoldInput, envelope: Envelope, out: Out<ActorState>, c
     drafts.push(draft);
     choices.push(closeDraft(draft));
   }
-  return { unit: unitOf(drafts, choices, [envelope]), messages: 1 };
+  const foreseen = isForeseen(out, context.behavior(input.ref.kind));
+  const [first] = drafts;
+  const after = foreseen && first !== undefined ? stateAfter(first, input.ref) : null;
+  return { unit: unitOf(drafts, choices, [envelope]), messages: 1, after };
 }
 
 function draftOf(input: FoldInput, envelope: Envelope, out: Out<ActorState>, context: DraftContext): Draft {
@@ -85,7 +156,7 @@ function alternatives(out: Out<ActorState>): readonly Out<ActorState>[] {
 }
 
 function unitOf(drafts: readonly Draft[], choices: readonly Choice[], envelopes: readonly Envelope[]): Unit {
-  const actors = new Map<string, Unit["actors"][number]>();
+  const actors = new Map<string, UnitActor>();
   for (const draft of drafts) {
     for (const [key, { ref, loaded }] of draft.working) {
       actors.set(key, { ref, incarnation: loaded.incarnation, version: loaded.version });

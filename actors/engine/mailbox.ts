@@ -73,17 +73,15 @@ export function createMailboxes(limits: MailboxLimits) {
     }
   }
 
-  /** Removes and returns the first `count` messages of a claimed mailbox. */
-  function answered(box: Mailbox, count: number): Waiting[] {
-    total -= count;
-    return box.queue.splice(0, count);
+  /** Removes messages of a claimed mailbox and returns them; the others keep their order. */
+  function remove(box: Mailbox, messages: readonly Waiting[]): readonly Waiting[] {
+    const gone = new Set(messages);
+    const removed = box.queue.filter((each) => gone.has(each));
+    const kept = removed.length === box.queue.length ? [] : box.queue.filter((each) => !gone.has(each));
+    box.queue.splice(0, box.queue.length, ...kept);
+    total -= removed.length;
+    return removed;
   }
 
-  /** Puts removed messages that are not answered yet back at the front of a claimed mailbox. */
-  function putBack(box: Mailbox, waiting: readonly Waiting[]): void {
-    total += waiting.length;
-    box.queue.unshift(...waiting);
-  }
-
-  return { put, putBack, claim, claimAlso, free, answered, ready: () => ready.size, queued: () => total };
+  return { put, claim, claimAlso, free, remove, ready: () => ready.size, queued: () => total };
 }

@@ -23,9 +23,24 @@ export type Choice = {
   readonly outbox: readonly OutboxRow[];
 };
 
-/** A unit of a commit. It applies the first choice whose conditions hold, if no actor has changed since its load. */
+/** An actor of a unit, at the version on which the unit was decided. */
+export type UnitActor = {
+  readonly ref: ActorRef;
+  readonly incarnation: string;
+  readonly version: number;
+  /**
+   * The message that writes this version in the same call, from an earlier unit; absent for a loaded version. If that
+   * unit is not written, another writer may have reached the same version.
+   */
+  readonly written_by?: string;
+};
+
+/**
+ * A unit of a commit. It applies the first choice whose conditions hold, if no actor has changed since its load. A unit
+ * is decided after all units before it in the call have been written.
+ */
 export type Unit = {
-  readonly actors: readonly { readonly ref: ActorRef; readonly incarnation: string; readonly version: number }[];
+  readonly actors: readonly UnitActor[];
   /** Message ids that an earlier attempt may have committed. */
   readonly stale_ids: readonly string[];
   readonly choices: readonly Choice[];

@@ -6,7 +6,7 @@ import { toRfc3339 } from "../../src/lib/text/instant.ts";
 import { lockKey } from "../../src/lib/ids/lock-key.ts";
 import { canonicalMac, isMulticastMac } from "../../src/lib/net/mac.ts";
 import { nameFault } from "../../src/lib/text/resource-name.ts";
-import { allocate, audit, go, insert, lock, otherwise, refuse } from "../engine/effects.ts";
+import { allocate, audit, countedLock, go, insert, lock, otherwise, refuse } from "../engine/effects.ts";
 import type { Of } from "../engine/table.ts";
 import type { Condition, Out, Part } from "../engine/types.ts";
 import { subnetLock, subnetPool } from "../../src/lib/net/subnet-pool.ts";
@@ -123,7 +123,7 @@ function placedOn(host_cn_uuid: string, m: Create, now: Date) {
 function takeAddresses({ subnet_id, vpc_id, ipv4_token, ipv6_token }: NicPlan): Condition[] {
   return [
     lock(lockKey("vpc", vpc_id), true),
-    lock(subnetLock(subnet_id)),
+    countedLock(subnetLock(subnet_id)),
     ...(ipv4_token === null ? [] : [allocate(subnetPool(subnet_id, "v4"), ipv4_token, exhausted(subnet_id, "v4"))]),
     ...(ipv6_token === null ? [] : [allocate(subnetPool(subnet_id, "v6"), ipv6_token, exhausted(subnet_id, "v6"))]),
   ];

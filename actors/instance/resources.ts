@@ -4,7 +4,7 @@
 import { conflict, type Fault, fault } from "../../src/contract/fault.ts";
 import { CPU_UNITS_PER_VCPU } from "../../src/contract/limits.ts";
 import type { QuotaDefaults } from "../../src/contract/tenancy.ts";
-import { effect, guard, lock, release, remove } from "../engine/effects.ts";
+import { countedLock, effect, guard, lock, release, remove } from "../engine/effects.ts";
 import type { Condition, Part } from "../engine/types.ts";
 import { lockKey } from "../../src/lib/ids/lock-key.ts";
 import { subnetLock, subnetPool } from "../../src/lib/net/subnet-pool.ts";
@@ -41,10 +41,10 @@ export function takeQuota(of: QuotaOf, amounts: Amounts, defaults: QuotaDefaults
 
 /**
  * The locks of both quotas. Because of the tenant's lock, creates in two of its projects cannot both use the last of
- * the quota.
+ * the quota. Usage is counted, so creates in one project share a commit call.
  */
 function quotaLocks({ tenant_id, project_id }: QuotaOf): Condition[] {
-  return [lock(lockKey("project", project_id)), lock(lockKey("quota", tenant_id))];
+  return [countedLock(lockKey("project", project_id)), countedLock(lockKey("quota", tenant_id))];
 }
 
 /** A node, and the owner of a new instance on the node. The owner is null for an instance that already exists. */
@@ -101,7 +101,7 @@ export function giveBackAll(s: InstanceState): Part<InstanceState>[] {
 
 function addressesOf({ subnet_id, primary_ipv4, primary_ipv6 }: NicRow): Condition[] {
   return [
-    lock(subnetLock(subnet_id)),
+    countedLock(subnetLock(subnet_id)),
     ...(primary_ipv4 === null ? [] : [release(subnetPool(subnet_id, "v4"), primary_ipv4)]),
     ...(primary_ipv6 === null ? [] : [release(subnetPool(subnet_id, "v6"), primary_ipv6)]),
   ];

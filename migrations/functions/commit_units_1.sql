@@ -1,9 +1,11 @@
 -- The one write path for messages. A call is a set of units; each unit is written as a whole or not at all. For the
--- driver the call is one statement; inside it each statement reads the latest committed rows.
+-- driver the call is one statement; inside it each statement reads the latest committed rows. A commit call runs this
+-- function once per wave of units, in one statement.
 -- The name has a number: a release that changes the parameters or the meaning adds commit_units_2 and keeps this one for
 -- the processes of the release before.
 --
--- call: {units, messages: [{u, msg_id}], locks: [{key, shared}], plans: [{u, choices: [[condition]]}],
+-- call: {units, messages: [{u, msg_id}], locks: [{key, shared}],
+--        written: [{u, kind, id, incarnation, version, msg_id}], plans: [{u, choices: [[condition]]}],
 --        rows: [{op, kind, columns, entries: [{$u, $c, $id, column...}]}], children: [{u, c, n, op, table, key, row}],
 --        outbox: [{u, c, id, to_kind, to_id, message}]}          u: unit, c: choice, n: order; empty lists are left out
 -- a_, t_, r_: the actors, transitions and replies of the units, one array per column: every message has them, and
@@ -88,6 +90,23 @@ begin
   end loop;
   if cardinality(held) < cardinality(a_u) then
     for lock_on in select distinct a.u from unnest(a_u) with ordinality a(u, n) where a.n <> all(held) loop
+      if choice[lock_on.u + 1] >= 0 then
+        choice[lock_on.u + 1] := -1;
+        conflicts := conflicts || lock_on.u;
+      end if;
+    end loop;
+  end if;
+
+  -- A version that an earlier wave of this call should have written must have been written by it: another writer may have
+  -- reached the same version.
+  if call ? 'written' then
+    for lock_on in select w.u
+                     from jsonb_to_recordset(call->'written')
+                          w(u int, kind text, id text, incarnation uuid, version bigint, msg_id uuid)
+                    where not exists (
+                      select from transition t
+                       where t.actor_kind = w.kind and t.actor_id = w.id and t.incarnation = w.incarnation
+                         and t.seq = w.version and t.msg_id = w.msg_id and t.xid = pg_current_xact_id()) loop
       if choice[lock_on.u + 1] >= 0 then
         choice[lock_on.u + 1] := -1;
         conflicts := conflicts || lock_on.u;

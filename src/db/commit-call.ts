@@ -1,28 +1,79 @@
-// Encodes a set of units as the parameters of commit_units_1. The parts that every message has (actor, transition,
+// Encodes a set of units as one statement with a call of commit_units_1 for each wave. The parts that every message has (actor, transition,
 // reply) are passed as one array per column: PostgreSQL reads arrays several times faster than JSON, and does not parse
 // the replies. The parts that only some messages have are passed in one JSON document, which omits empty lists.
 import type { Choice, ReplyRow, RowWrite, TransitionRow, Unit } from "../../actors/engine/store.ts";
+import type { CallCondition } from "../../actors/engine/conditions.ts";
+import { wavesOf } from "../../actors/engine/waves.ts";
 import { arrayLiteral, longTextArray } from "./sql-array.ts";
 
-export const COMMIT_SQL = `select commit_units_1(${Array.from({ length: 22 }, (_, n) => `$${n + 1}`)}) as answer`;
+/** A commit call: a statement and, for each of its waves, the units that it checks and writes together. */
+export type CommitCall = {
+  /** The same for every call with this number of waves. The statement returns the answers of its waves as columns. */
+  readonly name: string;
+  readonly sql: string;
+  readonly params: readonly unknown[];
+  /** The indexes of the units of each wave, in the order of the columns. */
+  readonly waves: readonly (readonly number[])[];
+};
+
+/** The parameters of commit_units_1. */
+const PARAMETERS = 22;
+
+/** Encodes a commit call. PostgreSQL evaluates the columns of a statement in order, so the waves follow each other. */
+export function commitCall(units: readonly Unit[]): CommitCall {
+  const waveOf = wavesOf(units);
+  const waves: number[][] = [];
+  waveOf.forEach((wave, index) => (waves[wave] ??= []).push(index));
+  // The first wave takes the locks of all, in sorted order, so that two calls cannot deadlock.
+  const locks = locksOf(units);
+  const params = waves.map((wave, n) => waveParams(wave.flatMap((index) => units[index] ?? []), n === 0 ? locks : []));
+  return { ...statementOf(waves.length), params: params.flat(), waves };
+}
+
+/** Statements by their number of waves, which the engine limits. */
+const statements = new Map<number, Pick<CommitCall, "name" | "sql">>();
+
+function statementOf(waves: number): Pick<CommitCall, "name" | "sql"> {
+  const known = statements.get(waves);
+  if (known !== undefined) return known;
+  const columns = Array.from({ length: waves }, (_, wave) => {
+    const places = Array.from({ length: PARAMETERS }, (_, n) => `$${wave * PARAMETERS + n + 1}`);
+    return `commit_units_1(${places}) as w${wave}`;
+  });
+  const statement = { name: `commit_units_1 x${waves}`, sql: `select ${columns}` };
+  statements.set(waves, statement);
+  return statement;
+}
+
+/** Returns the locks of the units, each once, in the stronger of its modes. */
+function locksOf(units: readonly Unit[]): readonly object[] {
+  const shared = new Map<string, boolean>();
+  for (const each of units.flatMap(({ choices }) => choices.flatMap(({ conditions }) => conditions))) {
+    if (each.do === "lock") shared.set(each.key, each.shared && (shared.get(each.key) ?? true));
+  }
+  return [...shared].map(([key, shared]) => ({ key, shared }));
+}
 
 /**
- * Returns the parameters of COMMIT_SQL, in order. `u` is the index of the unit that an entry belongs to, `c` the index
- * of the choice within the unit.
+ * Returns the parameters of commit_units_1 for the units of one wave, in order. `u` is the index of the unit that an
+ * entry belongs to, `c` the index of the choice within the unit.
  */
-export function commitParams(units: readonly Unit[]): readonly unknown[] {
+function waveParams(units: readonly Unit[], locks: readonly object[]): readonly unknown[] {
   const lists = emptyLists();
   units.forEach((unit, u) => {
     for (const msg_id of unit.stale_ids) lists.messages.push({ u, msg_id });
-    for (const { ref, incarnation, version } of unit.actors) {
-      lists.actors.push({ u, kind: ref.kind, id: ref.id, incarnation: version > 0 ? incarnation : null, version });
+    for (const { ref: { kind, id }, incarnation, version, written_by } of unit.actors) {
+      lists.actors.push({ u, kind, id, incarnation: version > 0 ? incarnation : null, version });
+      if (written_by !== undefined) lists.written.push({ u, kind, id, incarnation, version, msg_id: written_by });
     }
-    if (hasConditions(unit)) lists.plans.push({ u, choices: unit.choices.map(({ conditions }) => conditions) });
+    if (needsPlan(unit)) {
+      lists.plans.push({ u, choices: unit.choices.map(({ conditions }) => conditions.filter(isChecked)) });
+    }
     unit.choices.forEach((choice, c) => addChoice(lists, choice, { u, c }));
   });
   const { actors, transitions, replies } = lists;
   return [
-    documentOf(units.length, lists),
+    documentOf(units.length, lists, locks),
     arrayLiteral(actors.map((each) => each.u)),
     arrayLiteral(actors.map((each) => each.kind)),
     arrayLiteral(actors.map((each) => each.id)),
@@ -68,8 +119,8 @@ type Lists = ReturnType<typeof emptyLists>;
 function emptyLists() {
   return {
     messages: [] as object[],
-    locks: [] as object[],
     actors: [] as Actor[],
+    written: [] as object[],
     plans: [] as object[],
     writes: new Map<string, Writes>(),
     children: [] as object[],
@@ -80,9 +131,6 @@ function emptyLists() {
 }
 
 function addChoice(lists: Lists, choice: Choice, { u, c }: Entry): void {
-  for (const each of choice.conditions) {
-    if (each.do === "lock") lists.locks.push({ key: each.key, shared: each.shared });
-  }
   for (const { op, ref, row } of choice.rows) {
     const columns = Object.keys(row);
     const like = `${op} ${ref.kind} ${columns}`;
@@ -99,11 +147,17 @@ function addChoice(lists: Lists, choice: Choice, { u, c }: Entry): void {
   }
 }
 
-function hasConditions(unit: Unit): boolean {
-  return unit.choices.length > 1 || unit.choices.some((choice) => choice.conditions.length > 0);
+function needsPlan(unit: Unit): boolean {
+  return unit.choices.length > 1 || unit.choices.some(({ conditions }) => conditions.some(isChecked));
 }
 
-function documentOf(units: number, { messages, locks, plans, writes, children, outbox }: Lists): string {
-  const rare = { messages, locks, plans, rows: [...writes.values()], children, outbox };
+/** Locks are taken first, for the whole call. */
+function isChecked(condition: CallCondition): boolean {
+  return condition.do !== "lock";
+}
+
+function documentOf(units: number, lists: Lists, locks: readonly object[]): string {
+  const { messages, written, plans, writes, children, outbox } = lists;
+  const rare = { messages, locks, written, plans, rows: [...writes.values()], children, outbox };
   return JSON.stringify({ units, ...Object.fromEntries(Object.entries(rare).filter(([, list]) => list.length > 0)) });
 }

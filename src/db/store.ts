@@ -11,7 +11,7 @@ import {
   type UnitResult,
 } from "../../actors/engine/store.ts";
 import { type ActorRef, type AnyBehavior, refKey } from "../../actors/engine/types.ts";
-import { COMMIT_SQL, commitParams } from "./commit-call.ts";
+import { commitCall } from "./commit-call.ts";
 import { type Db, type DbClient, isConnectionError, isSilence, sqlConstraint, sqlState } from "./pool.ts";
 
 const ABSENT: LoadedActor = { state: null, incarnation: "", version: 0 };
@@ -53,10 +53,11 @@ export function createStore(db: Db, behaviors: readonly AnyBehavior[]): Store {
 
   async function commitOn(client: DbClient, units: readonly Unit[]): Promise<readonly UnitResult[]> {
     try {
-      const { rows } = await client.query<{ answer: CallAnswer }>(COMMIT_SQL, commitParams(units));
-      const [row] = rows;
-      if (row === undefined) throw new Error("commit_units_1 returned no row");
-      return resultsOf(units, row.answer);
+      const { sql, params, waves } = commitCall(units);
+      const { rows: [answers] } = await client.query<Readonly<Record<string, WaveAnswer>>>(sql, params);
+      const results: UnitResult[] = units.map(() => ({ status: "done", choice: 0, replies: null }));
+      waves.forEach((wave, n) => setResults(results, wave, answers?.[`w${n}`]));
+      return results;
     } catch (error) {
       throw commitErrorOf(error);
     }
@@ -118,18 +119,19 @@ const NOW_MS = "select floor(extract(epoch from berth_now()) * 1000)::bigint as 
 
 type LoadRow = { $now: number; incarnation: string; version: number | null } & Record<string, unknown>;
 
-type CallAnswer = {
+/** The units that were not written as requested. `u` is the index of the unit within its wave. */
+type WaveAnswer = {
   readonly conflicts: readonly number[];
   readonly known: readonly { readonly u: number; readonly replies: readonly ReplyRow[] }[];
   readonly chosen: readonly { readonly u: number; readonly c: number; readonly replies: readonly ReplyRow[] }[];
 };
 
-function resultsOf(units: readonly Unit[], answer: CallAnswer): readonly UnitResult[] {
-  const results: UnitResult[] = units.map(() => ({ status: "done", choice: 0, replies: null }));
-  for (const u of answer.conflicts) results[u] = { status: "conflict" };
-  for (const { u, replies } of answer.known) results[u] = { status: "known", replies };
-  for (const { u, c, replies } of answer.chosen) results[u] = { status: "done", choice: c, replies };
-  return results;
+function setResults(results: UnitResult[], wave: readonly number[], answer: WaveAnswer | undefined): void {
+  if (answer === undefined) throw new Error("commit_units_1 returned no answer");
+  const set = (u: number, result: UnitResult) => results[wave[u] ?? -1] = result;
+  for (const u of answer.conflicts) set(u, { status: "conflict" });
+  for (const { u, replies } of answer.known) set(u, { status: "known", replies });
+  for (const { u, c, replies } of answer.chosen) set(u, { status: "done", choice: c, replies });
 }
 
 /**

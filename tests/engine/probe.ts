@@ -42,7 +42,12 @@ export type LampMessage =
   | { readonly type: "refund"; readonly amount: number }
   | { readonly type: "plug"; readonly token: string }
   | { readonly type: "unplug" }
-  | { readonly type: "guarded"; readonly allow: boolean }
+  /** Takes a lock and changes nothing else. */
+  | { readonly type: "hold" }
+  /** Refused by a guard that names the message, unless `allow`. */
+  | { readonly type: "guarded"; readonly allow: boolean; readonly note?: string }
+  /** Takes a label that no other lamp has. A guard checks it under a lock that all lamps take. */
+  | { readonly type: "label"; readonly label: string }
   | { readonly type: "tell_other"; readonly other: string }
   | {
     readonly type: "child";
@@ -67,7 +72,9 @@ const lampTable: Table<LampState, LampMessage> = {
   refund: { absent: "missing", off: refund, on: refund },
   plug: { absent: "missing", off: plug, on: plug },
   unplug: { absent: "missing", off: unplug, on: unplug },
+  hold: { absent: "missing", off: hold, on: hold },
   guarded: { absent: "missing", off: guarded, on: guarded },
+  label: { absent: "missing", off: labelled, on: labelled },
   tell_other: { absent: "missing", off: tellOther, on: tellOther },
   child: { absent: "missing", off: child, on: child },
   smash: { absent: "missing", off: smash, on: "lamp is hot" },
@@ -114,8 +121,18 @@ function unplug(s: LampState): Out<LampState> {
   return s.address === null ? refuse(NO_ADDRESS) : go({ ...s, address: null }, release("sockets", s.address));
 }
 
+function hold(s: LampState): Out<LampState> {
+  return go(s, lock(`lamp:${s.id}`));
+}
+
 function guarded(s: LampState, m: Of<LampMessage, "guarded">): Out<LampState> {
-  return go(s, lock(`lamp:${s.id}`), testGuard("lamp_allows", { allow: m.allow }, "the guard forbids it"));
+  const text = m.note === undefined ? "the guard forbids it" : `the guard forbids ${m.note}`;
+  const parts = [lock(`lamp:${s.id}`), testGuard("lamp_allows", { allow: m.allow }, text)];
+  return m.note === undefined ? go(s, ...parts) : go(s, ...parts, reply({ note: m.note }));
+}
+
+function labelled(s: LampState, { label }: Of<LampMessage, "label">): Out<LampState> {
+  return go({ ...s, label }, lock("labels"), testGuard("lamp_label_is_free", { label }, `a guard found ${label}`));
 }
 
 /** A guard that only tests define. */
@@ -167,6 +184,8 @@ create table lamp (
 create table lamp_part (lamp_id uuid, key text, value int, primary key (lamp_id, key));
 insert into actor_kind values ('lamp', 'lamp', 'id');
 create function guard_lamp_allows(args jsonb) returns boolean language sql as $$ select (args->>'allow')::boolean $$;
+create function guard_lamp_label_is_free(args jsonb) returns boolean language sql as $$
+  select not exists (select from lamp where label = args->>'label') $$;
 insert into budget values ('current', 3, null);
 insert into pool values ('sockets', null);
 insert into pool_range values ('sockets', 1, 3);

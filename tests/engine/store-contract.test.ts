@@ -29,7 +29,11 @@ function memorySubject(): Promise<Subject> {
       { name: "lamp_label", table: "lamp", columns: ["label"] },
       { name: "lamp_part_pkey", table: "lamp_part", columns: ["lamp_id", "key"] },
     ],
-    testGuards: { lamp_allows: (args) => (args as { allow: boolean }).allow },
+    testGuards: {
+      lamp_allows: (args) => (args as { allow: boolean }).allow,
+      lamp_label_is_free: (args, { actors }) =>
+        [...actors.values()].every(({ state }) => state?.["label"] !== (args as { label: string }).label),
+    },
   });
   store.tables.budgets.set("current", { remaining: 3, expires_at: null });
   store.tables.pools.set("sockets", [1, 2, 3]);
@@ -208,6 +212,88 @@ describe.each([["memory", memorySubject], ["PostgreSQL", postgresSubject]] as co
         ok: false,
         fault: { message: "the guard forbids it" },
       });
+    });
+
+    /** An engine, and the number of units of each of its commit calls. */
+    function watched() {
+      const calls: number[] = [];
+      const commit: Store["commit"] = (units) => {
+        calls.push(units.length);
+        return subject.store.commit(units);
+      };
+      return { engine: engineOn({ ...subject.store, commit }), calls };
+    }
+
+    test("messages that only take locks share one unit", async () => {
+      const id = await newLamp();
+      const { engine, calls } = watched();
+      const outcomes = await Promise.all(
+        Array.from({ length: 20 }, () => engine.send({ kind: "lamp", id }, { type: "hold" })),
+      );
+      expect(outcomes.every(({ ok }) => ok)).toBe(true);
+      expect(calls).toEqual([1]);
+      expect(await subject.history(id)).toHaveLength(21);
+    });
+
+    test("guarded messages to one actor share calls: each refusal is its own message's, the others succeed", async () => {
+      const id = await newLamp();
+      const { engine, calls } = watched();
+      const allowed = Array.from({ length: 20 }, (_, index) => index % 7 !== 3);
+      const outcomes = await Promise.all(
+        allowed.map((allow, index) => engine.send({ kind: "lamp", id }, { type: "guarded", allow, note: `${index}` })),
+      );
+      expect(outcomes).toEqual(
+        allowed.map((allow, index) =>
+          allow
+            ? { ok: true, reply: { note: `${index}` } }
+            : { ok: false, fault: expect.objectContaining({ message: `the guard forbids ${index}` }) }
+        ),
+      );
+      // Three guards fail. Each ends a chain, whose rest is stepped again in the next call.
+      expect(calls).toHaveLength(4);
+      const history = await subject.history(id);
+      expect(history.map(({ seq }) => seq)).toEqual(history.map((_, index) => index + 1));
+      expect(history).toHaveLength(1 + allowed.filter(Boolean).length);
+    });
+
+    test("a chain continues after a take, and a take that fails refuses only its own message", async () => {
+      const id = await newLamp();
+      const { engine } = watched();
+      const before = await subject.current();
+      const draw = (amount: number) => engine.send({ kind: "lamp", id }, { type: "draw", amount });
+      const outcomes = await Promise.all([draw(before - 1), draw(2), draw(1), draw(1)]);
+      expect(outcomes.map(({ ok }) => ok)).toEqual([true, false, true, false]);
+      expect(await subject.current()).toBe(0);
+      await send(id, { type: "refund", amount: before });
+    });
+
+    test("units whose locks exclude each other share a call: a guard sees the rows of the units before it", async () => {
+      const lamps = await Promise.all(Array.from({ length: 6 }, () => newLamp()));
+      const { engine, calls } = watched();
+      const label = `label of ${lamps[0]}`;
+      const outcomes = await Promise.all(
+        lamps.map((id) => engine.send({ kind: "lamp", id }, { type: "label", label })),
+      );
+      expect(outcomes.map(({ ok }) => ok)).toEqual([true, false, false, false, false, false]);
+      for (const refused of outcomes.slice(1)) {
+        expect(refused).toMatchObject({ fault: { message: `a guard found ${label}` } });
+      }
+      expect(calls).toEqual([6]);
+    });
+
+    test("a unit that follows another one is a conflict when that one is not written, whatever the version", async () => {
+      const id = await newLamp();
+      const ref = { kind: "lamp", id } as const;
+      const before = (await subject.store.load([ref])).actors.get(`lamp:${id}`);
+      await send(id, { type: "switch_on" });
+      const actor = { ref, incarnation: before?.incarnation ?? "" };
+      const choice = { conditions: [], rows: [], children: [], transitions: [], replies: [], outbox: [] };
+      const unit = { stale_ids: [], choices: [choice] };
+      const results = await subject.store.commit([
+        { ...unit, actors: [{ ...actor, version: 1 }] },
+        { ...unit, actors: [{ ...actor, version: 2, written_by: productionPorts().newId() }] },
+      ]);
+      expect(results).toEqual([{ status: "conflict" }, { status: "conflict" }]);
     });
 
     test("a constraint refuses only the message that violates it, not the others of the same commit call", async () => {

@@ -10,7 +10,7 @@ export type MemoryRules = {
   readonly now: () => Date;
   readonly guards?: { readonly [N in GuardName]?: (args: GuardArgs<N>, tables: MemoryTables) => boolean | string };
   /** Guards that only tests define. */
-  readonly testGuards?: Readonly<Record<string, (args: Json) => boolean>>;
+  readonly testGuards?: Readonly<Record<string, (args: Json, tables: MemoryTables) => boolean>>;
   /** Each effect returns the function that undoes it. */
   readonly effects?: { readonly [N in EffectName]?: (args: EffectArgs<N>, tables: MemoryTables) => () => void };
 };

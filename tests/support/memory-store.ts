@@ -100,7 +100,8 @@ export function createMemoryStore(options: MemoryStoreOptions): MemoryStore {
     let kept = false;
     writes = [];
     try {
-      const results = units.map((unit) => applyUnit(unit, mine, undo));
+      const first = tables.transitions.length;
+      const results = units.map((unit) => applyUnit(unit, { mine, undo, first }));
       kept = !dry_run;
       return results;
     } finally {
@@ -109,14 +110,16 @@ export function createMemoryStore(options: MemoryStoreOptions): MemoryStore {
     }
   }
 
-  function applyUnit(unit: Unit, mine: ReadonlySet<string>, undo: (() => void)[]): UnitResult {
+  function applyUnit(unit: Unit, { mine, undo, first }: UnderCall): UnitResult {
     const known = unit.stale_ids.flatMap((id): ReplyRow[] => {
       const reply = tables.seen.get(id);
       return reply === undefined ? [] : [{ msg_id: id, reply }];
     });
     if (known.length > 0) return { status: "known", replies: known };
-    for (const { ref, incarnation, version } of unit.actors) {
+    const writtenHere = (id: string) => tables.transitions.slice(first).some(({ msg_id }) => msg_id === id);
+    for (const { ref, incarnation, version, written_by } of unit.actors) {
       const key = refKey(ref);
+      if (written_by !== undefined && !writtenHere(written_by)) return { status: "conflict" };
       if (held.has(key) && !mine.has(key)) return { status: "conflict" };
       const now = tables.actors.get(key) ?? ABSENT;
       if (now.version !== version) return { status: "conflict" };
@@ -210,6 +213,9 @@ export function createMemoryStore(options: MemoryStoreOptions): MemoryStore {
 
   return { tables, seenBy, ...seenBy(options.fate ?? HONEST) };
 }
+
+/** A call: the keys that its transaction holds, the undo of its writes, and the index of its first transition. */
+type UnderCall = { readonly mine: ReadonlySet<string>; readonly undo: (() => void)[]; readonly first: number };
 
 /** A transaction under an actor's lock: the keys of the rows that it has locked, and whether it has ended. */
 type Transaction = { readonly mine: Set<string>; over: boolean };

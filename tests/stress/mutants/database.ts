@@ -12,9 +12,9 @@ export const DATABASE_MUTANTS: readonly Mutant<DatabaseCheck>[] = [
     // Guards that only create budget rows stay: without the rows no node can register.
     edits: [{
       file: "src/db/commit-call.ts",
-      find: "unit.choices.map(({ conditions }) => conditions)",
+      find: "conditions.filter(isChecked)) });",
       replace:
-        `unit.choices.map(({ conditions }) => conditions.filter((each) => each.do !== "guard" || each.name.endsWith("_are_counted")))`,
+        `conditions.filter((each) => isChecked(each) && (each.do !== "guard" || each.name.endsWith("_are_counted")))) });`,
     }],
   },
   {

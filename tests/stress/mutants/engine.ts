@@ -43,7 +43,7 @@ export const ENGINE_MUTANTS: readonly Mutant<Invariant>[] = [
     caughtBy: "1 acknowledged means durable",
     edits: [{
       file: ENGINE,
-      find: "for (const waiting of item.box.queue.slice(0, item.messages)) waiting.attempts += 1;\n        return;",
+      find: "for (const waiting of item.messages) waiting.attempts += 1;\n        return;",
       replace: `return settleItem(item, { status: "done", choice: 0, replies: null });`,
     }],
   },
@@ -73,6 +73,29 @@ export const ENGINE_MUTANTS: readonly Mutant<Invariant>[] = [
       file: FOLD,
       find: "behavior.step(actor.state, envelope",
       replace: "behavior.step(actor.loaded.state, envelope",
+    }],
+  },
+  {
+    name: "chain_forgets_state",
+    caughtBy: "2 legal path",
+    edits: [{
+      file: FOLD,
+      find: ".set(refKey(input.ref), after.actor)",
+      replace: ".set(refKey(input.ref), { ...after.actor, state: actors.get(refKey(input.ref))?.state ?? null })",
+    }],
+  },
+  {
+    name: "chain_follows_anybody",
+    caughtBy: "2 legal path",
+    edits: [{ file: MEMORY_STORE, find: "written_by !== undefined && !writtenHere(written_by)", replace: "false" }],
+  },
+  {
+    name: "chain_sees_through_joins",
+    caughtBy: "2 legal path",
+    edits: [{
+      file: FOLD,
+      find: "return out.next !== null && out.parts.every((part) => parts.has(part.part));",
+      replace: "return out.next !== null && parts.size > 0;",
     }],
   },
   {
@@ -138,8 +161,10 @@ export const ENGINE_MUTANTS: readonly Mutant<Invariant>[] = [
     caughtBy: "5 order of time",
     edits: [{
       file: ENGINE,
-      find: "boxes.putBack(item.box, taken.filter((waiting) => !replies.has(waiting.envelope.id)));",
-      replace: "taken.filter((each) => !replies.has(each.envelope.id)).forEach((each) => boxes.put(each));",
+      find: "for (const waiting of boxes.remove(item.box, answered)) {",
+      replace: `const taken = boxes.remove(item.box, item.messages);
+        taken.filter((each) => !answered.includes(each)).forEach((each) => boxes.put(each));
+        for (const waiting of taken) {`,
     }],
   },
   {

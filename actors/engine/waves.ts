@@ -1,0 +1,55 @@
+// A commit call works in waves. The conditions of a wave are checked before its first row is written, and after the
+// rows of the waves before it were. So two units share a wave only if neither can affect the conditions of the other:
+// they have no actor in common, and their named locks do not exclude each other. Such a unit goes into a later wave,
+// which sees the rows of the earlier one. A unit never comes before an earlier unit that it could affect.
+import { refKey } from "./types.ts";
+import type { Unit } from "./store.ts";
+
+/** How units hold a key: all of them shared, all of them counted, or one alone. */
+type Mode = "shared" | "counted" | "exclusive";
+
+/** The last wave that uses a key, and the last one that uses it in another mode than the current one. */
+type Held = { readonly mode: Mode; readonly wave: number; readonly before: number };
+
+/** Returns the wave of each unit, from 0. */
+export function wavesOf(units: readonly Unit[]): readonly number[] {
+  const held = new Map<string, Held>();
+  return units.map((unit) => {
+    const keys = keysOf(unit);
+    let wave = 0;
+    for (const [key, mode] of keys) wave = Math.max(wave, earliestWave(held.get(key), mode));
+    for (const [key, mode] of keys) held.set(key, joined(held.get(key), mode, wave));
+    return wave;
+  });
+}
+
+/** Returns the first wave in which a unit may hold the key in this mode. */
+function earliestWave(of: Held | undefined, mode: Mode): number {
+  if (of === undefined) return 0;
+  return 1 + (canShare(of.mode, mode) ? of.before : of.wave);
+}
+
+function joined(of: Held | undefined, mode: Mode, wave: number): Held {
+  if (of === undefined) return { mode, wave, before: -1 };
+  if (canShare(of.mode, mode)) return { mode, wave: Math.max(of.wave, wave), before: of.before };
+  return { mode, wave, before: of.wave };
+}
+
+function canShare(one: Mode, other: Mode): boolean {
+  return one === other && one !== "exclusive";
+}
+
+/** Returns the actors and the named locks of a unit. A lock that it holds in two modes is exclusive. */
+function keysOf({ actors, choices }: Unit): Map<string, Mode> {
+  const keys = new Map<string, Mode>();
+  for (const { ref } of actors) keys.set(`actor ${refKey(ref)}`, "exclusive");
+  for (const { conditions } of choices) {
+    for (const each of conditions) {
+      if (each.do !== "lock") continue;
+      const key = `lock ${each.key}`;
+      const mode = each.shared ? "shared" : each.counted === true ? "counted" : "exclusive";
+      keys.set(key, (keys.get(key) ?? mode) === mode ? mode : "exclusive");
+    }
+  }
+  return keys;
+}
