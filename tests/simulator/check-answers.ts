@@ -52,7 +52,7 @@ function problemOf(evidence: Evidence, operation: Operation, effects: readonly S
 }
 
 /** Messages that may succeed without a change, because they are idempotent. check-refusals.ts checks each such case. */
-const MAY_CHANGE_NOTHING: ReadonlySet<string> = new Set(["remove", "close_window", "key_used"]);
+const MAY_CHANGE_NOTHING: ReadonlySet<string> = new Set(["remove", "close_window", "key_used", "switch_off"]);
 
 type Note = { readonly action: string; readonly request_id: string | null } | null;
 

@@ -11,7 +11,8 @@ type Row = Readonly<Record<string, unknown>> | null;
 
 export function checkRefusals(evidence: Evidence): readonly Violation[] {
   const found: Violation[] = [];
-  for (const operation of evidence.journal.operations) {
+  // check-lamps.ts checks lamps.
+  for (const operation of evidence.journal.operations.filter(({ to }) => to.kind !== "lamp")) {
     const { type } = operation.message;
     const about = refKey(operation.to);
     const rows = rowsDuring(evidence, about, operation);

@@ -5,6 +5,7 @@ import { checkAnswers } from "./check-answers.ts";
 import { checkCredentials } from "./check-credentials.ts";
 import { checkContents } from "./check-contents.ts";
 import { checkJobs } from "./check-jobs.ts";
+import { checkLamps } from "./check-lamps.ts";
 import { checkNodes } from "./check-node.ts";
 import { checkOrder } from "./check-order.ts";
 import { checkPath } from "./check-path.ts";
@@ -30,6 +31,7 @@ export function check(journal: Journal, tables: MemoryTables, counters: Counters
     ...checkContents(evidence),
     ...checkCredentials(evidence),
     ...checkJobs(evidence, counters),
+    ...checkLamps(evidence, counters),
     ...checkPlaced(evidence),
     ...checkWindow(evidence, counters),
     ...checkRest(evidence),

@@ -6,6 +6,7 @@ import { behaviors as production, sagas } from "../../actors/registry.ts";
 import { sagaBehavior } from "../../actors/saga/transition.ts";
 import { chance, pick } from "./chance.ts";
 import type { Counters } from "./counters.ts";
+import { lamp } from "../engine/probe.ts";
 import { errand } from "./errand.ts";
 import { createJournal, type Journal } from "./journal.ts";
 import type { Plan } from "./plan.ts";
@@ -34,6 +35,7 @@ const known = [...sagas, errand];
 export const behaviors: readonly AnyBehavior[] = [
   ...production.filter((behavior) => behavior.kind !== "saga"),
   sagaBehavior(known),
+  lamp,
 ];
 
 export function knowsSaga(name: string): boolean {
@@ -79,6 +81,7 @@ export function createEnvironment(plan: Plan, counters: Counters): Environment {
       // The simulator's nodes work on jobs in every state.
       cn_is_approved: () => true,
     },
+    testGuards: { lamp_allows: (args) => (args as { readonly allow: boolean }).allow },
     effects: {
       // The budgets are unlimited here.
       claim_ended: () => () => {},
@@ -104,8 +107,15 @@ export function createEnvironment(plan: Plan, counters: Counters): Environment {
       journal.applied(database.tables, [...written, ...claims]);
     },
   });
+  database.tables.budgets.set("current", { remaining: CURRENT, expires_at: null });
+  database.tables.pools.set("sockets", Array.from({ length: SOCKETS }, (_, index) => index + 1));
   return { plan, scheduler, database, journal, counters, placed, tries: new Map(), quiet: false };
 }
+
+/** The budget of all lamps, so small that draws are refused. */
+export const CURRENT = 6;
+/** More sockets than a run plugs in. */
+const SOCKETS = 1_000;
 
 const UNLIMITED = { remaining: null, expires_at: null };
 

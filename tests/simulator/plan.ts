@@ -28,6 +28,8 @@ export type Action =
   | { readonly do: "trespass"; readonly node: number }
   /** An operator abandons operations that wait for the node. */
   | { readonly do: "abandon"; readonly node: number }
+  /** Many messages to one lamp at once, most of them with conditions, some of which fail. */
+  | { readonly do: "burst"; readonly lamp: number; readonly messages: number }
   | { readonly do: "worker"; readonly process: number }
   | {
     readonly do: "crash";
@@ -76,6 +78,7 @@ const EVERYTHING: Mix = {
   work: 2,
   trespass: 0.5,
   abandon: 0.5,
+  burst: 0,
   worker: 2,
   crash: 1.5,
 };
@@ -100,7 +103,12 @@ const MIXES: readonly Mix[] = [
     set_role: 1,
     open_window: 0.5,
   },
+  // Few busy lamps, whose messages have conditions.
+  { ...EVERYTHING, burst: 24, worker: 4, crash: 3 },
 ];
+
+const LAMPS = 2;
+const BURST_MAX = 12;
 
 /** Returns the plan of this seed. */
 export function planFor(seed: number): Plan {
@@ -142,6 +150,8 @@ export function planFor(seed: number): Plan {
         return { do: name, duration_secs: 1 + below(8), count: draw() < 0.2 ? null : 1 + below(3) };
       case "close_window":
         return { do: name };
+      case "burst":
+        return { do: name, lamp: below(LAMPS), messages: 2 + below(BURST_MAX - 1) };
       case "worker":
         return { do: name, process: below(processes) };
       case "crash": {
@@ -171,6 +181,7 @@ export function planFor(seed: number): Plan {
       units_max: draw() < 0.3 ? 1 + below(3) : 512,
       failures_max: 2 + below(7),
       ...(draw() < 0.1 ? { per_actor_max: 2 + below(3) } : {}),
+      ...(draw() < 0.3 ? { chain_max: 1 + below(3), waves_max: 1 + below(3) } : {}),
     },
     rates: {
       stale_load: trouble(),

@@ -79,6 +79,7 @@ export function createProcess(
     try {
       const results = await work;
       for (const result of results) count(environment, result);
+      countChains(environment, units, results);
       return results;
     } catch (error) {
       const known = error instanceof CommitError && error.reason !== "unknown";
@@ -170,4 +171,13 @@ function count(environment: Environment, result: UnitResult): void {
     counters.known_id_answered += 1;
     if (result.replies.some(({ reply }) => "fault" in reply)) counters.refusal_replayed += 1;
   }
+}
+
+/** Counts units that follow another one of their call, and those whose predecessor was not written. */
+function countChains(environment: Environment, units: readonly Unit[], results: readonly UnitResult[]): void {
+  units.forEach(({ actors }, index) => {
+    if (actors.every(({ written_by }) => written_by === undefined)) return;
+    environment.counters.chained += 1;
+    if (results[index]?.status === "conflict") environment.counters.chain_broken += 1;
+  });
 }

@@ -54,6 +54,8 @@ export async function perform(environment: Environment, cluster: Cluster, comman
       return await trespass(environment, command, send);
     case "abandon":
       return await abandon(environment, command, send);
+    case "burst":
+      return await burst(environment, command, send);
     case "worker":
       return await cluster.at(command.process)?.worker.pass();
     case "crash":
@@ -224,6 +226,40 @@ export function openJobs(
   return rowsOf(environment, "job").filter(({ row }) =>
     (by === null || row["target_cn"] === by) && (row["state"] === "pending" || row["state"] === "in_progress")
   ).map(({ row }) => ({ ref: { kind: "job", id: String(row["id"]) }, row }));
+}
+
+async function burst(environment: Environment, command: As<"burst">, send: Send): Promise<void> {
+  const id = `lamp-${command.lamp}`;
+  const to = { kind: "lamp", id };
+  const messages = Array.from(
+    { length: command.messages },
+    (_, part) => lampMessage(environment, id, command.id, part),
+  );
+  await Promise.all([{ type: "make", id }, ...messages].map((message, part) => send(to, message, part)));
+}
+
+function lampMessage(environment: Environment, id: string, command: number, part: number): Message {
+  const name = `${command}.${part}`;
+  const draw = (what: string, below: number) => choose(environment, `${what} ${id} ${name}`, below);
+  switch (draw("lamp", 12)) {
+    case 0:
+      return { type: "switch_on" };
+    case 1:
+      return { type: "switch_off" };
+    case 2:
+      return { type: "smash" };
+    case 3:
+      return { type: "hold" };
+    case 4:
+      return { type: "refund", amount: 1 };
+    case 5:
+      return { type: "plug", token: `token ${name}` };
+    case 6:
+    case 7:
+      return { type: "draw", amount: 1 + draw("amount", 2), fall_back: draw("fall back", 4) === 0 };
+    default:
+      return { type: "guarded", allow: draw("allow", 4) > 0, note: name };
+  }
 }
 
 function place(environment: Environment, node: string, placed: boolean): void {

@@ -1,0 +1,92 @@
+// INV-1, INV-3b and INV-7: the answers to the messages of a burst. Each message gets its own answer: a guarded message is
+// refused exactly if its own guard forbids it, and the answer names it. No answer shows a value that the commit had yet
+// to allocate. The budget has what the answers leave of it.
+import { NO_CURRENT } from "../engine/probe.ts";
+import { type Fault, type Message, refKey } from "../../actors/engine/types.ts";
+import type { Counters } from "./counters.ts";
+import { CURRENT } from "./environment.ts";
+import { effectsOf, type Evidence } from "./evidence.ts";
+import type { Operation } from "./journal.ts";
+import type { Violation } from "./violation.ts";
+
+type Reply = Readonly<Record<string, unknown>> | null;
+
+export function checkLamps(evidence: Evidence, counters: Counters): readonly Violation[] {
+  const lamps = evidence.journal.operations.filter(({ to }) => to.kind === "lamp");
+  counters.take_refused += lamps.filter(({ fault }) => fault?.message === NO_CURRENT.message).length;
+  const found = lamps.flatMap((operation): Violation[] => {
+    const text = answerProblem(operation) ?? refusalProblem(evidence, operation);
+    const name = `${operation.message.type} (command ${operation.command})`;
+    return text === null
+      ? []
+      : [{ invariant: "3b justified answer", about: operation.to.id, text: `${name}: ${text}` }];
+  });
+  const left = CURRENT + lamps.reduce((sum, operation) => sum + givenBy(evidence, operation), 0);
+  const remaining = evidence.tables.budgets.get("current")?.remaining ?? null;
+  if (remaining === left && left >= 0) return found;
+  const text = `the budget has ${remaining}, the stored answers leave ${left}`;
+  return [...found, { invariant: "1 acknowledged means durable", about: "budget current", text }];
+}
+
+function answerProblem({ message, out, reply, fault }: Operation): string | null {
+  const shown = reply as Reply;
+  if (String(shown?.["address"] ?? "").startsWith("token")) return `its answer shows ${shown?.["address"]}`;
+  if (message.type === "guarded" && out === "ok") {
+    if (message["allow"] === false) return "its guard forbids it, but it succeeded";
+    if (shown?.["note"] !== message["note"]) return `its answer is that of ${shown?.["note"]}`;
+  }
+  if (message.type === "guarded" && out === "refused" && fault?.kind === "conflict") {
+    if (fault.message !== `the guard forbids ${message["note"]}`) return `its refusal says: ${fault.message}`;
+  }
+  if (message.type === "draw" && out === "ok") {
+    const allowed = message["fall_back"] === true ? [0, message["amount"]] : [message["amount"]];
+    if (!allowed.includes(shown?.["drawn"])) return `it drew ${shown?.["drawn"]}`;
+  }
+  return null;
+}
+
+/** Returns why no state that the lamp had during the operation justifies its answer, or null. */
+function refusalProblem(evidence: Evidence, operation: Operation): string | null {
+  const { message, out, fault } = operation;
+  const states = statesDuring(evidence, operation);
+  if (out === "refused" && !mayRefuse(message, fault, states)) {
+    return `it was refused (${fault?.message}), but the lamp was only ${[...states].join(", ")}`;
+  }
+  const nothing = out === "ok" && effectsOf(evidence, operation).length === 0;
+  if (!nothing || (message.type === "switch_off" && states.has("off"))) return null;
+  return `it changed nothing, but the lamp was only ${[...states].join(", ")}`;
+}
+
+function mayRefuse({ type, ...given }: Message, fault: Fault | null, states: ReadonlySet<string>): boolean {
+  if (fault?.kind === "not_found") return type !== "make" && states.has("absent");
+  switch (type) {
+    case "make":
+      return states.has("on") || states.has("off");
+    case "switch_on":
+    case "smash":
+      return states.has("on");
+    case "guarded":
+      return given["allow"] === false;
+    case "draw":
+      return fault?.message === NO_CURRENT.message && given["fall_back"] === false;
+    default:
+      return false;
+  }
+}
+
+/** Returns the states of a lamp during an operation, from the log: the messages of a unit write only one row. */
+function statesDuring(evidence: Evidence, operation: Operation): ReadonlySet<string> {
+  const end = operation.answered?.stamp ?? Infinity;
+  const steps = evidence.byActor.get(refKey(operation.to)) ?? [];
+  const before = steps.filter(({ applied }) => applied.stamp < operation.sent.stamp).at(-1)?.to_state ?? "absent";
+  const during = steps.filter(({ applied }) => applied.stamp > operation.sent.stamp && applied.stamp < end);
+  return new Set([before, ...during.map(({ to_state }) => to_state)]);
+}
+
+/** Returns what an operation added to the budget, by its stored answer. */
+function givenBy(evidence: Evidence, { message, msg_id }: Operation): number {
+  const stored = evidence.tables.seen.get(msg_id);
+  if (stored === undefined || !("ok" in stored)) return 0;
+  if (message.type === "refund") return Number(message["amount"]);
+  return message.type === "draw" ? -Number((stored.ok as Reply)?.["drawn"]) : 0;
+}
