@@ -2,7 +2,7 @@
 // broken, a statement timed out on our side, or a transaction was left open.
 import { Kysely, PostgresDialect, type PostgresPoolClient, type PostgresQueryResult } from "kysely";
 import pg from "pg";
-import { isConnectionError } from "./sql-error.ts";
+import { isConnectionError, sqlState } from "./sql-error.ts";
 import type { Database } from "./tables.ts";
 import { strictTls } from "./tls.ts";
 
@@ -27,7 +27,13 @@ export type PoolOptions = ConnectOptions & {
 
 export type Rows<R> = { readonly rows: R[]; readonly rowCount: number };
 
-export type DbClient = { query<R = Row>(sql: string, params?: readonly unknown[]): Promise<Rows<R>> };
+export type DbClient = {
+  /**
+   * Runs one statement. With a name, each connection parses and plans it once; the name must always have the same text.
+   * Not for use inside a transaction: a plan that a migration made invalid is replaced by running the statement again.
+   */
+  query<R = Row>(sql: string, params?: readonly unknown[], name?: string): Promise<Rows<R>>;
+};
 
 export type Db = DbClient & {
   readonly kysely: Kysely<Database>;
@@ -74,7 +80,7 @@ export function openPool(options: PoolOptions): Db {
   async function withClient<T>(use: (client: DbClient) => Promise<T>): Promise<T> {
     const leased = await connect();
     try {
-      return await use({ query: (sql, params = []) => leased.query(sql, params).then(toRows) });
+      return await use({ query: (sql, params = [], name) => leased.query(sql, params, name).then(toRows) });
     } finally {
       leased.release();
     }
@@ -87,7 +93,7 @@ export function openPool(options: PoolOptions): Db {
   const kyselyPool = { connect: kyselyConnect, end: close, options: pool.options, Client: pg.Client };
   return {
     kysely: new Kysely<Database>({ dialect: new PostgresDialect({ pool: kyselyPool }) }),
-    query: (sql, params) => withClient((client) => client.query(sql, params)),
+    query: (sql, params, name) => withClient((client) => client.query(sql, params, name)),
     withClient,
     close,
     stats: () => ({ open: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
@@ -109,23 +115,34 @@ async function prepare(client: pg.ClientBase, role: string | undefined): Promise
   if (role !== undefined) await client.query(SET_ROLE, [role]);
 }
 
+/** The states of a named statement that the connection can no longer run. It had no effect. */
+const PLAN_LOST: ReadonlySet<string> = new Set([
+  "0A000", // feature_not_supported: a migration changed the columns that it returns
+  "26000", // invalid_sql_statement_name: something between us and the server discarded it
+]);
+
 type Lease = {
-  query<R = Row>(sql: string, params: readonly unknown[]): Promise<PostgresQueryResult<R>>;
+  query<R = Row>(sql: string, params: readonly unknown[], name?: string): Promise<PostgresQueryResult<R>>;
   release(discard?: boolean): void;
 };
 
 /** Wraps a leased connection so that `release` closes it if it must not be reused. */
 function lease(client: pg.PoolClient): Lease {
   let broken = false;
-  return {
-    query: <R>(sql: string, params: readonly unknown[]) => {
-      const answer = client.query(sql, [...params]).catch((error) => {
-        broken ||= isConnectionError(error);
-        throw error;
-      });
+  async function run<R>(text: string, params: readonly unknown[], name?: string): Promise<PostgresQueryResult<R>> {
+    try {
       // The driver types the command as string; Kysely as a union.
-      return answer as Promise<PostgresQueryResult<R>>;
-    },
+      const statement = name === undefined ? { text } : { text, name };
+      return await client.query({ ...statement, values: [...params] }) as unknown as PostgresQueryResult<R>;
+    } catch (error) {
+      broken ||= isConnectionError(error);
+      if (name === undefined || !PLAN_LOST.has(sqlState(error) ?? "")) throw error;
+      broken = true;
+      return await run<R>(text, params);
+    }
+  }
+  return {
+    query: run,
     release: (discard = false) => client.release(discard || broken || client.getTransactionStatus() !== "I"),
   };
 }

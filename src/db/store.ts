@@ -39,6 +39,7 @@ export function createStore(db: Db, behaviors: readonly AnyBehavior[]): Store {
       const { rows } = await client.query<LoadRow>(
         `select c.now_ms as "$now", t.* from (${NOW_MS}) c left join ${from ?? table} t on t.${key} = any($1)`,
         [members.map((ref) => ref.id)],
+        forUpdate ? undefined : `load ${kind}`,
       );
       for (const { $now, ...row } of rows) {
         now ??= new Date($now);
@@ -51,10 +52,15 @@ export function createStore(db: Db, behaviors: readonly AnyBehavior[]): Store {
     return { now, actors };
   }
 
-  async function commitOn(client: DbClient, units: readonly Unit[]): Promise<readonly UnitResult[]> {
+  async function commitOn(
+    client: DbClient,
+    units: readonly Unit[],
+    in_transaction = false,
+  ): Promise<readonly UnitResult[]> {
     try {
-      const { sql, params, waves } = commitCall(units);
-      const { rows: [answers] } = await client.query<Readonly<Record<string, WaveAnswer>>>(sql, params);
+      const { name, sql, params, waves } = commitCall(units);
+      const statement = in_transaction ? undefined : name;
+      const { rows: [answers] } = await client.query<Readonly<Record<string, WaveAnswer>>>(sql, params, statement);
       const results: UnitResult[] = units.map(() => ({ status: "done", choice: 0, replies: null }));
       waves.forEach((wave, n) => setResults(results, wave, answers?.[`w${n}`]));
       return results;
@@ -70,7 +76,7 @@ export function createStore(db: Db, behaviors: readonly AnyBehavior[]): Store {
         await client.query("select pg_advisory_xact_lock(hashtextextended($1, 0))", [`actor:${refKey(ref)}`]);
         const result = await run({
           load: (refs) => loadOn(client, refs, true),
-          commit: (units) => commitOn(client, units),
+          commit: (units) => commitOn(client, units, true),
         });
         await client.query("commit");
         return result;

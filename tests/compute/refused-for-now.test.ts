@@ -123,9 +123,9 @@ function createAnswerCutter() {
   return state;
 }
 
-/** Matches a Parse or Query frame with the store's commit call; the driver sends each statement in one piece. */
+/** Matches a Parse, Bind or Query frame of the store's commit call; the driver sends each statement in one piece. */
 function isCommit(bytes: Uint8Array): boolean {
   const text = new TextDecoder("latin1").decode(bytes);
-  const starts = [TYPE.parse, TYPE.query].some((type) => bytes[0] === type);
+  const starts = [TYPE.parse, TYPE.bind, TYPE.query].some((type) => bytes[0] === type);
   return starts && text.slice(1 + LENGTH_BYTES).includes("commit_units_1");
 }

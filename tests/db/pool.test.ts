@@ -43,6 +43,29 @@ test("Kysely uses the same connections and types", async () => {
   expect(names).toEqual([{ name: "0001_roles.sql" }]);
 });
 
+test.each([
+  ["a migration changes its columns", "alter table marked add column more int"],
+  ["its connection forgets it", "deallocate all"],
+])("a named statement is planned once per connection, and runs although %s", async (_, change) => {
+  const one = openPool({ url: database.url, connectionsMax: 1 });
+  try {
+    const read = () => one.query("select * from marked where id > $1", [0], "marked rows");
+    const session = async () => (await one.query("select pg_backend_pid() as pid")).rows[0].pid;
+    await one.query("create table marked as select 1 as id");
+    await read();
+    const { rows } = await one.query("select statement from pg_prepared_statements where name = 'marked rows'");
+    expect(rows).toHaveLength(1);
+    const before = await session();
+    await one.query(change);
+    expect((await read()).rows).toMatchObject([{ id: 1 }]);
+    // The driver would use the lost plan again, so the connection is replaced.
+    expect(await session()).not.toBe(before);
+  } finally {
+    await one.query("drop table marked");
+    await one.close();
+  }
+});
+
 test("the error of a failed statement has its SQLSTATE and constraint, and is not a connection error", async () => {
   const error = await db.query("insert into mark values (1, 'much too long')").catch((e) => e);
   expect([sqlState(error), sqlConstraint(error), isConnectionError(error)]).toEqual([

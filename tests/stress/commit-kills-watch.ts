@@ -25,9 +25,10 @@ export type CommitKiller = {
 /** The maximum time between passing on the answer, half or whole, and the kill. */
 const NEXT_MS_MAX = 5;
 /**
- * The positions, from 0, of the actors' kinds and the transitions' events in the commit call: src/db/commit-call.ts.
+ * The positions, from 0, of the kinds and the events of the transitions among the parameters of a wave, and their
+ * number: src/db/commit-call.ts.
  */
-const PARAMETERS = { kinds: 8, events: 12 } as const;
+const PARAMETERS = { kinds: 8, events: 12, wave: 22 } as const;
 /** Matches the answer of a commit call that did not write all units because of version conflicts. */
 const CONFLICTS = /"conflicts": ?\[\d/;
 
@@ -41,8 +42,6 @@ export function createCommitKiller(): CommitKiller {
   function watchConnection(kill: () => void): Watch {
     const sent = frameReader(false);
     const received = frameReader(true);
-    /** Whether the last Parse frame has the commit call, so that its parameters follow. */
-    let named = false;
     /** Whether a transaction is open. A call inside a transaction is not a commit. */
     let in_transaction = false;
     let taken: { readonly order: Order; readonly kill_made: Kill } | null = null;
@@ -51,8 +50,7 @@ export function createCommitKiller(): CommitKiller {
 
     function toServer(frames: readonly Uint8Array[]): Passage {
       for (const [index, frame] of frames.entries()) {
-        if (frame[0] === TYPE.parse) named = isCommit(frame);
-        if (frame[0] !== TYPE.bind || !named || in_transaction || order === null || under_way) continue;
+        if (frame[0] !== TYPE.bind || !isCommit(frame) || in_transaction || order === null || under_way) continue;
         const commands = commandsOf(frame);
         const { command, place } = order.wanted;
         if (!commands.has(command)) continue;
@@ -128,8 +126,12 @@ function isRefusal(frame: Uint8Array): boolean {
 /** Returns the distinct commands of a commit call: the kind and event of each transition. */
 function commandsOf(bind: Uint8Array): ReadonlySet<string> {
   const parameters = parametersOf(Buffer.from(bind));
-  const [kinds, events] = [elementsOf(parameters[PARAMETERS.kinds]), elementsOf(parameters[PARAMETERS.events])];
-  return new Set(kinds.map((kind, index) => `${kind} ${events[index]}`));
+  const commands = new Set<string>();
+  for (let wave = 0; wave < parameters.length; wave += PARAMETERS.wave) {
+    const events = elementsOf(parameters[wave + PARAMETERS.events]);
+    elementsOf(parameters[wave + PARAMETERS.kinds]).forEach((kind, index) => commands.add(`${kind} ${events[index]}`));
+  }
+  return commands;
 }
 
 /**

@@ -50,7 +50,7 @@ export function createLockBarrier(watch: Db, names: readonly [string, string]): 
 
   function through(party: Party, db: Db): Db {
     const behindBarrier = (client: DbClient): DbClient => ({
-      query: (sql, params) => pass(party, () => client.query(sql, params)),
+      query: (sql, params, name) => pass(party, () => client.query(sql, params, name)),
     });
     return { ...db, ...behindBarrier(db), withClient: (use) => db.withClient((client) => use(behindBarrier(client))) };
   }

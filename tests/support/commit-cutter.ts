@@ -21,8 +21,15 @@ export type CommitCutter = {
 /** Types of protocol frames. */
 export const TYPE = { parse: 0x50, bind: 0x42, query: 0x51, error: 0x45, row: 0x44, ready: 0x5a } as const;
 export const LENGTH_BYTES = 4;
-/** The statement with which the engine's store commits, or the end of a transaction. */
-const COMMIT = /^[^\0]*\0?(select commit_units_1|commit\0)/;
+/**
+ * The contents of the frames that begin a commit. The store's statement has a name, so only its first use on a
+ * connection is parsed; in a transaction it has none, and the commit is the end of the transaction.
+ */
+const COMMITS: Readonly<Record<number, RegExp>> = {
+  [TYPE.bind]: /^[^\0]*\0commit_units_1/,
+  [TYPE.parse]: /^\0select commit_units_1/,
+  [TYPE.query]: /^commit\0/,
+};
 
 export function createCommitCutter(): CommitCutter {
   const counters = { commits: 0, before_commit: 0, within_commit: 0, before_answer: 0, within_answer: 0 };
@@ -85,8 +92,8 @@ export function createCommitCutter(): CommitCutter {
 
 /** Returns whether a frame begins a commit. */
 export function isCommit(frame: Uint8Array): boolean {
-  if (frame[0] !== TYPE.parse && frame[0] !== TYPE.query) return false;
-  return COMMIT.test(Buffer.from(frame.subarray(1 + LENGTH_BYTES, 200)).toString("latin1"));
+  const commit = COMMITS[frame[0] ?? 0];
+  return commit?.test(Buffer.from(frame.subarray(1 + LENGTH_BYTES, 200)).toString("latin1")) === true;
 }
 
 export function firstHalf(bytes: Uint8Array): Uint8Array {
