@@ -39,8 +39,17 @@ function canShare(one: Mode, other: Mode): boolean {
   return one === other && one !== "exclusive";
 }
 
+/** The keys of a unit, which the engine and the store both ask for. */
+const known = new WeakMap<Unit, ReadonlyMap<string, Mode>>();
+
+function keysOf(unit: Unit): ReadonlyMap<string, Mode> {
+  const keys = known.get(unit) ?? readKeys(unit);
+  known.set(unit, keys);
+  return keys;
+}
+
 /** Returns the actors and the named locks of a unit. A lock that it holds in two modes is exclusive. */
-function keysOf({ actors, choices }: Unit): Map<string, Mode> {
+function readKeys({ actors, choices }: Unit): ReadonlyMap<string, Mode> {
   const keys = new Map<string, Mode>();
   for (const { ref } of actors) keys.set(`actor ${refKey(ref)}`, "exclusive");
   for (const { conditions } of choices) {

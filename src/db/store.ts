@@ -35,11 +35,12 @@ export function createStore(db: Db, behaviors: readonly AnyBehavior[]): Store {
       if (forUpdate) {
         await client.query(`select from ${table} where ${key} = any($1) for update`, [members.map((ref) => ref.id)]);
       }
+      const { where, params, name } = keyCondition(`t.${key}`, members.map((ref) => ref.id));
       // The left join returns the clock even if no row matches. Table names come from our code, ids are parameters.
       const { rows } = await client.query<LoadRow>(
-        `select c.now_ms as "$now", t.* from (${NOW_MS}) c left join ${from ?? table} t on t.${key} = any($1)`,
-        [members.map((ref) => ref.id)],
-        forUpdate ? undefined : `load ${kind}`,
+        `select c.now_ms as "$now", t.* from (${NOW_MS}) c left join ${from ?? table} t on ${where}`,
+        params,
+        forUpdate ? undefined : `load ${kind} ${name}`,
       );
       for (const { $now, ...row } of rows) {
         now ??= new Date($now);
@@ -122,6 +123,21 @@ export function createStore(db: Db, behaviors: readonly AnyBehavior[]): Store {
  * timestamp.
  */
 const NOW_MS = "select floor(extract(epoch from berth_now()) * 1000)::bigint as now_ms";
+
+/** The numbers of keys for which a load has a statement of its own; a smaller number repeats its last key. */
+const KEY_COUNTS = [1, 2, 4, 8];
+
+/**
+ * Returns the condition that a column has one of the keys. For an array, PostgreSQL assumes ten keys and would plan
+ * every load of fewer again; a plan for a known number of keys is kept.
+ */
+function keyCondition(column: string, keys: readonly string[]) {
+  const count = KEY_COUNTS.find((each) => each >= keys.length);
+  if (count === undefined) return { where: `${column} = any($1)`, params: [keys], name: "any" };
+  const places = Array.from({ length: count }, (_, n) => `$${n + 1}`);
+  const params = places.map((_, n) => keys[Math.min(n, keys.length - 1)]);
+  return { where: `${column} in (${places})`, params, name: String(count) };
+}
 
 type LoadRow = { $now: number; incarnation: string; version: number | null } & Record<string, unknown>;
 

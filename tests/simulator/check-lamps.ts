@@ -33,7 +33,7 @@ function answerProblem({ message, out, reply, fault }: Operation): string | null
   if (String(shown?.["address"] ?? "").startsWith("token")) return `its answer shows ${shown?.["address"]}`;
   if (message.type === "guarded" && out === "ok") {
     if (message["allow"] === false) return "its guard forbids it, but it succeeded";
-    if (shown?.["note"] !== message["note"]) return `its answer is that of ${shown?.["note"]}`;
+    if (shown?.["note"] !== message["note"]) return `it got the answer to ${shown?.["note"]}`;
   }
   if (message.type === "guarded" && out === "refused" && fault?.kind === "conflict") {
     if (fault.message !== `the guard forbids ${message["note"]}`) return `its refusal says: ${fault.message}`;

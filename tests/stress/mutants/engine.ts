@@ -90,8 +90,8 @@ export const ENGINE_MUTANTS: readonly Mutant<Invariant>[] = [
     edits: [{ file: MEMORY_STORE, find: "written_by !== undefined && !writtenHere(written_by)", replace: "false" }],
   },
   {
-    name: "chain_sees_through_joins",
-    caughtBy: "2 legal path",
+    name: "chain_foresees_everything",
+    caughtBy: "3b justified answer",
     edits: [{
       file: FOLD,
       find: "return out.next !== null && out.parts.every((part) => parts.has(part.part));",
