@@ -57,7 +57,7 @@ export type Host = {
 export function takeRoom({ server_uuid, owner }: Host, amounts: Amounts, refusal: Fault): Condition[] {
   const { instances, ...room } = { server_uuid, ...roomOf(amounts) };
   return [
-    lock(lockKey("cn", server_uuid)),
+    countedLock(lockKey("cn", server_uuid)),
     // Instances run on nodes with the role tenant or both.
     guard("cn_has_room", { ...room, ...(owner && { ...owner, role: "tenant" }) }, refusal),
     effect("cn_use", { ...room, instances }),

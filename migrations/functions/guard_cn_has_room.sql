@@ -1,8 +1,9 @@
 -- Returns whether a node {server_uuid} has room for {cpu_units, ram_mb, disk_bytes}: 'true', or the reason why not. The
 -- filters of src/lib/placement check the same rules with the same names. The counters stay locked until the unit is
 -- written. {tenant_id, silo_id} are compared with the node's pin, {role} with its role; the caller and a change of the
--- role hold the lock cn:<id>. Every new instance needs CPU, so a call without cpu_units is about the growth of an
--- existing instance. The node's state does not matter for growth.
+-- role hold the lock cn:<id>. Units that take room may share a wave. The rows of earlier units of the wave are not
+-- written yet, so their disks are only in the counter. Every new instance needs CPU, so a call without cpu_units is about
+-- the growth of an existing instance. The node's state does not matter for growth.
 create or replace function guard_cn_has_room(args jsonb) returns text language plpgsql volatile as $$
 declare
   of_cn  constant uuid := (args->>'server_uuid')::uuid;
@@ -54,7 +55,8 @@ begin
     if pool is null then return 'it has no pool zones'; end if;
     room := least(
       (pool->>'total_bytes')::double precision * coalesce(node.overprovision_disk, 1) - used.disk_bytes,
-      (pool->>'free_bytes')::double precision * coalesce(node.overprovision_disk, 1) - berth_unmade_bytes(of_cn));
+      (pool->>'free_bytes')::double precision * coalesce(node.overprovision_disk, 1)
+        - greatest(berth_unmade_bytes(of_cn), used.disk_bytes - berth_made_bytes(of_cn)));
     if room < wanted.disk_bytes then
       return format('%s bytes of disk left, %s wanted', greatest(0, floor(room)), wanted.disk_bytes);
     end if;
