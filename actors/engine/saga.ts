@@ -63,6 +63,8 @@ export type StepContext<Params, Outputs> = Outputs & {
 export type StepDefinition = {
   readonly name: string;
   readonly kind: "write" | "job" | "wait";
+  /** Whether the step commits with what came before it: the start of the saga, or the end of the step before it. */
+  readonly follows: boolean;
   // deno-lint-ignore no-explicit-any -- the builder below checks the types; the list forgets them
   readonly do: (context: any) => Plan<any>;
   // deno-lint-ignore no-explicit-any -- as above
@@ -78,11 +80,15 @@ export type SagaDefinition<Params = Json> = {
 };
 
 type Builder<Params, Outputs> = SagaDefinition<Params> & {
-  /** Adds a step. `undo` runs, in reverse order, when a later step fails. */
+  /**
+   * Adds a step. `undo` runs, in reverse order, when a later step fails. Set `follows` if no actor can refuse the step:
+   * it then commits with what came before it, which saves a commit and a tick.
+   */
   step<Name extends string, Output>(
     name: Name,
     step: {
       readonly kind?: "write" | "job" | "wait";
+      readonly follows?: boolean;
       readonly do: (context: StepContext<Params, Outputs>) => Plan<Output>;
       readonly undo?: (
         context: StepContext<Params, Outputs & { readonly [K in Name]: Output }>,
@@ -102,7 +108,8 @@ function build<Params, Outputs>(name: string, steps: readonly StepDefinition[]):
     steps,
     step(stepName, step) {
       if (steps.some((each) => each.name === stepName)) throw new Error(`saga ${name} has two steps ${stepName}`);
-      const next = { name: stepName, kind: step.kind ?? "write", do: step.do, undo: step.undo ?? null };
+      const { kind = "write", follows = false, undo = null } = step;
+      const next = { name: stepName, kind, follows, do: step.do, undo };
       return build(name, [...steps, next]);
     },
   };

@@ -1,5 +1,6 @@
 // A saga runs forward step by step, unwinds after a failure, and becomes stuck when an undo keeps failing. Each tick is
-// one unit: the step's writes commit with the saga's row or not at all.
+// one unit: the step's writes commit with the saga's row or not at all. A step that follows (actors/engine/saga.ts)
+// needs no tick of its own.
 import { conflict } from "../../src/contract/fault.ts";
 import { go, refuse } from "../engine/effects.ts";
 import { type SagaDefinition, type StepDefinition, type StepPart, waitId } from "../engine/saga.ts";
@@ -23,6 +24,8 @@ import type { Ending, SagaState, StepRecord } from "./state.ts";
 /** Attempts of an undo, with growing delays, before the saga becomes stuck. */
 export const UNDO_TRIES_MAX = 5;
 const UNDO_RETRY_MS = 1_000;
+/** The parts whose refusal refuses the whole commit. */
+const CONDITIONS: ReadonlySet<string> = new Set(["guard", "take", "allocate"]);
 
 type On<S extends SagaState["state"]> = At<SagaState, S>;
 type Msg<T extends SagaMessage["type"]> = Of<SagaMessage, T>;
@@ -74,7 +77,7 @@ export function sagaTable(definitions: readonly SagaDefinition<never>[]): Table<
     };
     const at = now.toISOString();
     const committed: StepRecord = { ...blank, status: "succeeded", started_at: at, ended_at: at };
-    return go({
+    const begun: On<"running"> = {
       id: m.id,
       saga: m.saga,
       state: "running",
@@ -89,7 +92,21 @@ export function sagaTable(definitions: readonly SagaDefinition<never>[]): Table<
       job_id: null,
       attempts: 0,
       due_at: now,
-    });
+    };
+    return arriveAt(begun, now);
+  }
+
+  /**
+   * Reaches the current step, in the commit of `parts`. A step that follows runs in that commit too. A step with a
+   * condition gets a commit of its own: its refusal must unwind the saga, not refuse what came before it.
+   */
+  function arriveAt(s: On<"running">, now: Date, parts: readonly StepPart[] = []): Out<SagaState> {
+    const step = stepsOf(s).find((each) => each.name === s.step);
+    if (step?.follows !== true) return go(s, ...parts);
+    const plan = step.do(contextOf(s, now));
+    if (plan.plan === "wait" || plan.parts.some((part) => CONDITIONS.has(part.part))) return go(s, ...parts);
+    const all = [...parts, ...plan.parts];
+    return plan.plan === "write" ? stepDone(s, plan.output, now, all) : waitForEnd(s, { ...plan, parts: all }, now);
   }
 
   function forward(s: On<"running">, _m: Msg<"tick">, now: Date): Out<SagaState> {
@@ -118,7 +135,11 @@ export function sagaTable(definitions: readonly SagaDefinition<never>[]): Table<
       outputs: { ...s.outputs, [s.step]: output },
     };
     if (next === undefined) return go(ended(after, "succeeded", now), ...parts);
-    return go({ ...after, state: "running", step: next.name, job_id: null, attempts: 0, due_at: now }, ...parts);
+    return arriveAt(
+      { ...after, state: "running", step: next.name, job_id: null, attempts: 0, due_at: now },
+      now,
+      parts,
+    );
   }
 
   function waitForEnd<S extends Moving>(s: S, plan: WaitPlan, now: Date): Out<SagaState> {

@@ -9,6 +9,7 @@ export const diskResize = saga<DiskResizeParams>(DISK_RESIZE.saga)
   .step(DISK_RESIZE.grown, { do: ({ params: { size_bytes } }) => write({ size_bytes }) })
   .step("resize", {
     kind: "job",
+    follows: true,
     do: ({ params: { instance_id, disk_id, size_bytes, host_cn_uuid, limit_ms } }) =>
       job({
         kind: "resize_disk",
@@ -18,6 +19,7 @@ export const diskResize = saga<DiskResizeParams>(DISK_RESIZE.saga)
       }),
   })
   .step("finish", {
+    follows: true,
     do: (c) => {
       const { disk_id, size_bytes } = c.params;
       return write({ disk_id, size_bytes }, toInstance(c, { type: "disk_applied", disk_id, size_bytes }));

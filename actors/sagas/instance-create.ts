@@ -34,9 +34,10 @@ export const instanceCreate = saga<InstanceCreateParams>(INSTANCE_CREATE.saga)
   })
   .step(INSTANCE_CREATE.job, {
     kind: "job",
+    follows: true,
     do: ({ params: { instance_id, host_cn_uuid, limit_ms } }) =>
       job({ kind: "provision", target_cn: host_cn_uuid, payload: { instance_id }, limit_ms }),
     undo: ({ params: { instance_id, host_cn_uuid } }) =>
       job({ kind: "delete", target_cn: host_cn_uuid, payload: { instance_id }, limit_ms: NODE_WAIT_MS }),
   })
-  .step("finish", { do: (c) => write(settled(c, "running"), instanceEnds(c, "running")) });
+  .step("finish", { follows: true, do: (c) => write(settled(c, "running"), instanceEnds(c, "running")) });

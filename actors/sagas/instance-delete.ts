@@ -13,6 +13,7 @@ export const instanceDelete = saga<InstanceDeleteParams>(INSTANCE_DELETE.saga)
   })
   .step(INSTANCE_DELETE.job, {
     kind: "job",
+    follows: true,
     do: ({ params: { instance_id, host_cn_uuid, limit_ms } }) =>
       host_cn_uuid === null
         ? write<unknown>(null)
@@ -21,4 +22,4 @@ export const instanceDelete = saga<InstanceDeleteParams>(INSTANCE_DELETE.saga)
   .step(INSTANCE_DELETE.released, {
     do: (c) => write({ released: true }, toInstance(c, { type: "release", operation_id: c.saga_id })),
   })
-  .step("finish", { do: ({ params: { instance_id } }) => write({ instance_id }) });
+  .step("finish", { follows: true, do: ({ params: { instance_id } }) => write({ instance_id }) });

@@ -16,9 +16,11 @@ export const instanceLifecycle = saga<InstanceLifecycleParams>(INSTANCE_LIFECYCL
   })
   .step("act", {
     kind: "job",
+    follows: true,
     do: ({ params: { action, instance_id, host_cn_uuid, limit_ms } }) =>
       job({ kind: JOB[action], target_cn: host_cn_uuid, payload: { instance_id }, limit_ms }),
   })
   .step("finish", {
+    follows: true,
     do: (c) => write(settled(c, ENDS[c.params.action]), instanceEnds(c, ENDS[c.params.action])),
   });
