@@ -108,9 +108,10 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
     store,
     behaviors,
     ports,
-    onCommit: ({ refs, tells }) => {
-      hints.hint(refs);
-      if (tells || refs.some((ref) => timedKinds.includes(ref.kind))) worker.nudge();
+    onCommit: (committed) => {
+      longPolls.committed(committed);
+      if (resident) worker.follow(committed);
+      hints.hint(committed.refs);
     },
   });
   const worker = createBackgroundWorker({

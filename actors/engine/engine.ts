@@ -7,8 +7,11 @@ import { fold, type Link } from "./fold.ts";
 import { createMailboxes, type Mailbox, type MailboxLimits, type Waiting } from "./mailbox.ts";
 import type { Ports } from "./ports.ts";
 import {
+  type Choice,
   CommitError,
   type LoadedActor,
+  type OutboxRow,
+  type RowWrite,
   type Store,
   type StoredReply,
   type StoreSession,
@@ -48,8 +51,16 @@ const ENGINE_LIMITS: EngineLimits = {
   failures_max: 8,
 };
 
-/** The actors of a durable unit, and whether it wrote to the outbox. */
-export type Committed = { readonly refs: readonly ActorRef[]; readonly tells: boolean };
+/** The writes of a durable unit. */
+export type Committed = {
+  readonly refs: readonly ActorRef[];
+  /** An allocated value is still its token here. */
+  readonly rows: readonly RowWrite[];
+  /** Null if an allocation may have changed them: then only the outbox has them. */
+  readonly tells: readonly OutboxRow[] | null;
+  /** The actors whose deadline had passed when the unit was loaded. */
+  readonly due: readonly ActorRef[];
+};
 
 /** The parts of an engine. It calls `onCommit` for each unit once the unit is durable. */
 export type EngineOptions = {
@@ -78,7 +89,13 @@ export const OVERLOADED = fault("unavailable", "the server is busy; try again", 
 type Written = readonly (readonly [Item, UnitResult])[];
 
 /** A unit of a claimed mailbox in a commit call, and the messages that it answers. */
-type Item = { readonly box: Mailbox; readonly unit: Unit; readonly messages: readonly Waiting[] };
+type Item = {
+  readonly box: Mailbox;
+  readonly unit: Unit;
+  readonly messages: readonly Waiting[];
+  /** The database's clock at the load. */
+  readonly now: Date;
+};
 
 /** Creates the engine of one process. */
 export function createEngine(options: EngineOptions) {
@@ -208,7 +225,7 @@ export function createEngine(options: EngineOptions) {
         boxes.remove(box, box.queue.slice(0, 1)).forEach((broken) => broken.fail(error));
         return [];
       }
-      if ("chain" in folded) return itemsOf(box, folded.chain);
+      if ("chain" in folded) return itemsOf(box, folded.chain, given.now);
       const claimed = boxes.claimAlso(folded.needs);
       if (claimed === null) return [];
       given.held.push(...claimed);
@@ -217,9 +234,9 @@ export function createEngine(options: EngineOptions) {
     }
   }
 
-  function itemsOf(box: Mailbox, chain: readonly Link[]): readonly Item[] {
+  function itemsOf(box: Mailbox, chain: readonly Link[], now: Date): readonly Item[] {
     let from = 0;
-    return chain.map(({ unit, messages }) => ({ box, unit, messages: box.queue.slice(from, from += messages) }));
+    return chain.map(({ unit, messages }) => ({ box, unit, messages: box.queue.slice(from, from += messages), now }));
   }
 
   async function commit(items: readonly Item[], session: StoreSession): Promise<Written> {
@@ -330,8 +347,7 @@ export function createEngine(options: EngineOptions) {
           if (stored === undefined) waiting.fail(new Error("a message was committed without a reply"));
           else waiting.settle(outcomeOf(stored));
         }
-        const choice = item.unit.choices[result.choice];
-        options.onCommit?.({ refs: item.unit.actors.map((each) => each.ref), tells: (choice?.outbox.length ?? 0) > 0 });
+        options.onCommit?.(committedOf(item, item.unit.choices[result.choice]));
         return;
       }
       case "conflict":
@@ -379,6 +395,17 @@ export function createEngine(options: EngineOptions) {
   }
 
   return { send, idle, queued: boxes.queued, kinds: [...behaviors.keys()], refKey };
+}
+
+function committedOf({ unit, now }: Item, choice: Choice | undefined): Committed {
+  const rows = choice?.rows ?? [];
+  const allocates = choice?.conditions.some((condition) => condition.do === "allocate") ?? false;
+  return {
+    refs: unit.actors.map((each) => each.ref),
+    rows,
+    tells: allocates && choice!.outbox.length > 0 ? null : choice?.outbox ?? [],
+    due: rows.filter(({ row: { wake_at } }) => wake_at instanceof Date && wake_at <= now).map(({ ref }) => ref),
+  };
 }
 
 function outcomeOf(stored: StoredReply): Outcome {

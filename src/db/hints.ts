@@ -16,8 +16,8 @@ export type Hints = {
    * waits.
    */
   hint(refs: readonly ActorRef[]): void;
-  /** Adds a listener. Returns the function that removes it. */
-  onHint(listener: (hint: Hint) => void): () => void;
+  /** Adds a listener. `own` is true for hints of this process. Returns the function that removes it. */
+  onHint(listener: (hint: Hint, own: boolean) => void): () => void;
   /** Called by the LISTEN connection with a notification on HINT_CHANNEL. */
   receive(payload: string): void;
   /** Called by the LISTEN connection after it was down: hints may have been missed. */
@@ -46,15 +46,15 @@ type Payload = { readonly by: string; readonly refs: readonly string[] | "all" }
 
 export function createHints({ db, report }: HintOptions): Hints {
   const by = randomUUID().slice(0, 8);
-  const listeners = new Set<(hint: Hint) => void>();
+  const listeners = new Set<(hint: Hint, own: boolean) => void>();
   const waiting = new Set<string>();
   let timer: ReturnType<typeof setTimeout> | undefined;
   let sending: Promise<void> = Promise.resolve();
 
-  function deliver(hint: Hint): void {
+  function deliver(hint: Hint, own = false): void {
     for (const listener of listeners) {
       try {
-        listener(hint);
+        listener(hint, own);
       } catch (error) {
         report("a listener to hints failed", error);
       }
@@ -83,7 +83,7 @@ export function createHints({ db, report }: HintOptions): Hints {
       if (refs.length === 0) return;
       for (const ref of refs) if (waiting.size < WAITING_MAX) waiting.add(refKey(ref));
       timer ??= setTimeout(() => void sendNext(), COALESCE_MS);
-      deliver(refs);
+      deliver(refs, true);
     },
     onHint(listener) {
       listeners.add(listener);

@@ -1,6 +1,6 @@
 // Long polls: requests that wait for a change. One query (a sweep) serves all of them, every 250 ms and immediately
-// when a hint arrives, so ten thousand long polls cost four queries a second. Only the sweep's result decides; a hint
-// only makes the sweep earlier.
+// when a hint arrives, so ten thousand long polls cost four queries a second. A hint only makes the sweep earlier. A commit of
+// this process answers without a sweep, because it knows what it wrote.
 export type LongPollsOptions<K, V> = {
   /** Returns the answers for these keys; a key without an answer keeps waiting. */
   readonly sweep: (keys: K[]) => Promise<ReadonlyMap<K, V>>;
@@ -14,6 +14,11 @@ export type LongPollsOptions<K, V> = {
 export type LongPolls<K, V> = {
   /** Returns the answer; null when `hold_ms` has passed or the signal was aborted; "full" when too many requests wait. */
   wait(key: K, hold_ms: number, signal: AbortSignal): Promise<V | null | "full">;
+  /**
+   * Answers the requests that wait for this key, without a sweep. Without any, the next request within EARLY_MS gets the
+   * answer: what it read before it began to wait may be older.
+   */
+  answer(key: K, answer: V): void;
   /** Requests a sweep immediately, or 10 ms after the last one. Calls until then share that sweep. */
   nudge(): void;
   held(): number;
@@ -27,12 +32,17 @@ type Waiter<V> = (answer: V | null) => void;
 const EVERY_MS = 250;
 /** The shortest time between two sweeps. */
 const REST_MS = 10;
+/** How long an answer is kept for a request that begins to wait. Every request is swept before that. */
+const EARLY_MS = 500;
+const EARLY_MAX = 1_000;
 
 export function createLongPolls<K extends string | number, V extends object>(
   options: LongPollsOptions<K, V>,
 ): LongPolls<K, V> {
   const { sweep, every_ms = EVERY_MS, held_max, report } = options;
   const waiters = new Map<K, Set<Waiter<V>>>();
+  /** Answers that no request waited for, oldest first. */
+  const early = new Map<K, { readonly answer: V; readonly until_ms: number }>();
   let held = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let sweeping = false;
@@ -74,8 +84,24 @@ export function createLongPolls<K extends string | number, V extends object>(
     for (const answerOne of waiters.get(key) ?? []) answerOne(answer);
   }
 
+  function answer(key: K, value: V): void {
+    if (waiters.has(key)) return answerAll(key, value);
+    early.delete(key);
+    early.set(key, { answer: value, until_ms: performance.now() + EARLY_MS });
+    const [oldest] = early.keys();
+    if (early.size > EARLY_MAX && oldest !== undefined) early.delete(oldest);
+  }
+
+  function takeEarly(key: K): V | null {
+    const found = early.get(key);
+    early.delete(key);
+    return found !== undefined && found.until_ms > performance.now() ? found.answer : null;
+  }
+
   function wait(key: K, hold_ms: number, signal: AbortSignal): Promise<V | null | "full"> {
     if (closed || signal.aborted) return Promise.resolve(null);
+    const known = takeEarly(key);
+    if (known !== null) return Promise.resolve(known);
     if (held >= held_max) return Promise.resolve("full");
     return new Promise((resolve) => {
       const same = waiters.get(key) ?? new Set();
@@ -101,6 +127,7 @@ export function createLongPolls<K extends string | number, V extends object>(
 
   return {
     wait,
+    answer,
     nudge,
     held: () => held,
     close: () => {

@@ -1,8 +1,11 @@
-// The long polls of the server. A commit sends a hint that names the kinds it changed. The polls of these kinds then
-// check at once.
+// The long polls of the server. A commit of this process answers the polls that wait for what it wrote. A hint of
+// another process names the kinds that changed; their polls then check at once.
 import { findRegistered, type Registered } from "../../actors/cn/reads.ts";
 import { findNodesWithWork, findNodesWork, type NodeWork } from "../../actors/job/reads.ts";
 import { findDecided, findEnded } from "../../actors/saga/reads.ts";
+import type { Committed } from "../../actors/engine/engine.ts";
+import type { RowWrite } from "../../actors/engine/store.ts";
+import type { SagaState } from "../../actors/saga/state.ts";
 import { HELD_KNOWN_EACH_MAX, HELD_STRANGER_EACH_MAX, HELD_STRANGERS_MAX } from "../contract/limits.ts";
 import { createLongPolls } from "../db/long-polls.ts";
 import type { createHints } from "../db/hints.ts";
@@ -43,15 +46,37 @@ export function createLongPollsOfServer({ db: { kysely }, hints, report }: HoldP
     outcomes: createLongPolls<string, { readonly ended: true }>({ sweep: (ids) => findDecided(kysely, ids), ...held }),
   };
 
-  hints.onHint((hint) => {
+  hints.onHint((hint, own) => {
     const changed = (kind: string) => hint === "all" || hint.some((ref) => ref.kind === kind);
-    if (changed("job")) polls.claims.nudge();
     if (changed("cn") || changed("enrolment-claim")) polls.approvals.nudge();
+    if (own) return;
+    if (changed("job")) polls.claims.nudge();
     if (changed("saga")) {
       polls.endings.nudge();
       polls.outcomes.nudge();
     }
   });
+
+  /** Answers the long polls that wait for what this process has committed. */
+  function committed({ rows }: Pick<Committed, "rows">): void {
+    for (const { op, ref, row } of rows) {
+      if (ref.kind === "job" && op === "insert") polls.claims.answer(String(row["target_cn"]), { work: true });
+      if (ref.kind === "job" && row["tombstone"] === true) polls.claims.nudge();
+      if (ref.kind === "saga" && op === "update") sagaMoved(ref.id, row);
+    }
+  }
+
+  /** `row` has the changed columns. */
+  function sagaMoved(id: string, row: RowWrite["row"]): void {
+    const state = row["state"] as SagaState["state"] | undefined;
+    if (state === "succeeded" || state === "unwound" || state === "stuck") {
+      polls.endings.answer(id, { ended: true });
+      polls.outcomes.answer(id, { ended: true });
+    } else if (state === "unwinding" || typeof row["job_id"] === "string") {
+      // The sweep knows whether a node still has to undo its part.
+      polls.outcomes.nudge();
+    }
+  }
 
   /** Answers all long polls. */
   function release(): void {
@@ -66,5 +91,5 @@ export function createLongPollsOfServer({ db: { kysely }, hints, report }: HoldP
     strangers: createShares({ total_max: HELD_STRANGERS_MAX, each_max: HELD_STRANGER_EACH_MAX }),
   };
 
-  return { polls, holdShares, workOf, release };
+  return { polls, holdShares, workOf, committed, release };
 }

@@ -1,10 +1,12 @@
-// Background work: delivers tells, runs timers and sagas, extends the audit chain, does maintenance. Every pass is
-// idempotent, so any number of processes may run it. Three things start a pass: a nudge after a commit, the loop of a
-// running process, and a call of pass() from outside (the cron entry of a host that stops idle processes).
-import type { Engine } from "../../actors/engine/engine.ts";
+// Background work: delivers tells, runs timers and sagas, extends the audit chain, does maintenance. Work that a commit
+// of this process makes due begins at once (follow). A pass does all work that is due: timers, and the work that a
+// crash, an error or another process left. Every pass is idempotent, so any number of processes may run it. Two things
+// start a pass: the loop of a running process, and a call from outside (the cron entry of a host that stops idle
+// processes).
+import type { Committed, Engine } from "../../actors/engine/engine.ts";
 import type { Ports } from "../../actors/engine/ports.ts";
-import type { Store } from "../../actors/engine/store.ts";
-import type { ActorRef, Outcome } from "../../actors/engine/types.ts";
+import type { LoadedActor, OutboxRow, Store } from "../../actors/engine/store.ts";
+import { type ActorRef, type Outcome, refKey } from "../../actors/engine/types.ts";
 
 export type BackgroundWorkerOptions = {
   readonly store: Store;
@@ -30,6 +32,8 @@ const EVERY_MS = 500;
 /** Minimum pause between two passes. */
 const GAP_MS = 25;
 const MAINTENANCE_EVERY_MS = 60_000;
+/** The least time between two deletes of delivered outbox rows. */
+const FORGET_MS = 50;
 
 /** Creates the background worker of one process. */
 export function createBackgroundWorker(options: BackgroundWorkerOptions) {
@@ -39,6 +43,15 @@ export function createBackgroundWorker(options: BackgroundWorkerOptions) {
   let wanted = false;
   let passing: Promise<void> | null = null;
   let wake: (() => void) | null = null;
+  /** The outbox rows that this process is delivering, until they are deleted. A pass omits them. */
+  const delivering = new Set<string>();
+  /** Delivered tells to delete. */
+  const heard: string[] = [];
+  let forgetting: Promise<void> | null = null;
+  /** Sagas that run after a commit, and whether another commit made them due meanwhile. */
+  const advancing = new Map<string, { again: boolean }>();
+  /** The work that follows commits and has not ended. */
+  const following = new Set<Promise<void>>();
 
   /** Runs one pass over all due work. An error in one part does not stop the others. */
   async function pass(): Promise<void> {
@@ -55,42 +68,95 @@ export function createBackgroundWorker(options: BackgroundWorkerOptions) {
     }
   }
 
-  /**
-   * Delivers tells, then deletes them. A tell may be delivered twice, but its message id lets it take effect only once.
-   */
+  /** Delivers the tells in the outbox, except those that this process is delivering. */
   async function deliver(): Promise<void> {
     for (;;) {
       const batch = await store.outbox(BATCH_ROWS);
-      const sent = await Promise.allSettled(batch.map(({ id, to, message }) => engine.send(to, message, { id })));
-      const done = batch.filter((_, index) => wasHeard(sent[index])).map(({ id }) => id);
-      if (done.length > 0) await store.delivered(done);
-      if (done.length < BATCH_ROWS) return;
+      const done = await send(batch.filter(({ id }) => !delivering.has(id)), store.delivered);
+      if (done < BATCH_ROWS) return;
     }
+  }
+
+  /**
+   * Delivers tells, then deletes them. A tell may be delivered twice, but its message id lets it take effect only once.
+   * Returns the number of delivered tells.
+   */
+  async function send(tells: readonly OutboxRow[], forget: Store["delivered"]): Promise<number> {
+    for (const { id } of tells) delivering.add(id);
+    try {
+      const sent = await Promise.allSettled(tells.map(({ id, to, message }) => engine.send(to, message, { id })));
+      const done = tells.filter((_, index) => wasHeard(sent[index])).map(({ id }) => id);
+      if (done.length > 0) await forget(done);
+      return done.length;
+    } finally {
+      for (const { id } of tells) delivering.delete(id);
+    }
+  }
+
+  /** Deletes delivered outbox rows, at most once in FORGET_MS. */
+  async function forgetLater(ids: readonly string[]): Promise<void> {
+    heard.push(...ids);
+    forgetting ??= ports.sleep(FORGET_MS).then(() => {
+      forgetting = null;
+      return store.delivered(heard.splice(0));
+    });
+    await forgetting;
   }
 
   async function tick(kind: string): Promise<void> {
     const due = await store.due(kind, BATCH_ROWS);
     if (due.length === 0) return;
     if (kind === "saga") await Promise.all(due.map((ref) => advance(ref)));
-    else await Promise.all(due.map((ref) => engine.send(ref, { type: "tick" })));
+    else await Promise.all(due.map(ticked));
     if (due.length === BATCH_ROWS) wanted = true;
   }
 
   /** Runs a saga until it ends or waits. If a step is rejected, sends the reason to the saga, which then rolls back. */
   async function advance(ref: ActorRef): Promise<void> {
-    for (;;) {
-      const { actors } = await store.load([ref]);
-      const state = actors.get(`${ref.kind}:${ref.id}`)?.state;
-      if (state === null || state === undefined || !options.knowsSaga(String(state["saga"]))) return;
-      const outcome = await engine.send(ref, { type: "tick" });
+    for (let before: LoadedActor["state"] = null;;) {
+      const { actors, now } = await store.load([ref]);
+      const state = actors.get(refKey(ref))?.state ?? null;
+      if (state === null || !isDue(state, now) || !options.knowsSaga(String(state["saga"]))) return;
+      if (state["step"] === before?.["step"] && state["state"] === before?.["state"]) return;
+      const outcome = await ticked(ref);
       // A full queue does not reject the step; the next pass retries it.
       if (!outcome.ok && outcome.fault.kind === "unavailable") return;
       if (!outcome.ok) {
         await engine.send(ref, { type: "step_refused", step: String(state["step"]), reason: outcome.fault.message });
       }
-      const after = (await store.load([ref])).actors.get(`${ref.kind}:${ref.id}`)?.state;
-      const moved = after?.["step"] !== state["step"] || after?.["state"] !== state["state"];
-      if (!moved || (after?.["state"] !== "running" && after?.["state"] !== "unwinding")) return;
+      before = state;
+    }
+  }
+
+  /** Does at once what a commit of this process made due: its tells and its sagas. */
+  function follow({ tells, due }: Committed): void {
+    if (stopped) return;
+    if (tells === null) nudge();
+    else if (tells.length > 0) begin("tells", () => send(tells, forgetLater));
+    for (const ref of due) begin(`timers of ${ref.kind}`, () => ref.kind === "saga" ? advanceOnce(ref) : ticked(ref));
+  }
+
+  function begin(part: string, work: () => Promise<unknown>): void {
+    const done = guarded(part, work).finally(() => following.delete(done));
+    following.add(done);
+  }
+
+  const ticked = (ref: ActorRef) => engine.send(ref, { type: "tick" });
+
+  /** Runs a saga. If it is running already, it is run again afterwards: the commit may be later than its last load. */
+  async function advanceOnce(ref: ActorRef): Promise<void> {
+    const key = refKey(ref);
+    const running = advancing.get(key);
+    if (running !== undefined) return void (running.again = true);
+    const mine = { again: true };
+    advancing.set(key, mine);
+    try {
+      while (mine.again && !stopped) {
+        mine.again = false;
+        await advance(ref);
+      }
+    } finally {
+      advancing.delete(key);
     }
   }
 
@@ -123,6 +189,7 @@ export function createBackgroundWorker(options: BackgroundWorkerOptions) {
   let running: Promise<void> | null = null;
   return {
     pass,
+    follow,
     nudge,
     start: () => {
       running ??= loop();
@@ -131,8 +198,15 @@ export function createBackgroundWorker(options: BackgroundWorkerOptions) {
       stopped = true;
       wake?.();
       await running;
+      await Promise.all(following);
     },
   };
+}
+
+/** Returns whether a saga has something to do now. */
+function isDue(saga: NonNullable<LoadedActor["state"]>, now: Date): boolean {
+  const moves = saga["state"] === "running" || saga["state"] === "unwinding";
+  return moves && saga["due_at"] instanceof Date && saga["due_at"] <= now;
 }
 
 /**

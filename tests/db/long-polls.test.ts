@@ -123,3 +123,26 @@ test("closing ends every wait with null", async () => {
   expect(await polls.wait("c", 10_000, never)).toBeNull();
   expect(vi.getTimerCount()).toBe(0);
 });
+
+test("an answer without a sweep reaches the requests that wait for its key, and only those", async () => {
+  const polls = longPolls();
+  const [one, two] = [polls.wait("a", 1_000, never), polls.wait("b", 1_000, never)];
+  polls.answer("a", { state: "approved" });
+  expect(await one).toEqual({ state: "approved" });
+  expect([polls.held(), sweeps]).toEqual([1, []]);
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(await two).toBeNull();
+});
+
+test("an answer without a waiting request is given once, to the next request within 500 ms", async () => {
+  const polls = longPolls();
+  polls.answer("a", { state: "approved" });
+  polls.answer("b", { state: "approved" });
+  await vi.advanceTimersByTimeAsync(499);
+  expect(await polls.wait("a", 100, never)).toEqual({ state: "approved" });
+  const again = polls.wait("a", 100, never);
+  await vi.advanceTimersByTimeAsync(1);
+  const late = polls.wait("b", 100, never);
+  await vi.advanceTimersByTimeAsync(100);
+  expect([await again, await late]).toEqual([null, null]);
+});

@@ -127,9 +127,11 @@ export function createProcess(
   }
 
   let nudged = false;
-  /** Wakes the background worker after a commit with tells, as in production. */
-  const onCommit = ({ tells }: Committed) => {
-    if (!tells || nudged) return;
+  /** Follows commits, as in production. */
+  const onCommit = (committed: Committed) => {
+    if (!process.alive) return;
+    worker.follow(committed);
+    if (committed.tells !== null || nudged) return;
     nudged = true;
     environment.scheduler.after(latencyMs(environment, "nudge"), () => {
       nudged = false;

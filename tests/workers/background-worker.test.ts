@@ -1,0 +1,139 @@
+// The background worker after a commit of its own process: it does not wait for a pass.
+import { expect, test, vi } from "vitest";
+import type { Committed, Engine } from "../../actors/engine/engine.ts";
+import type { LoadedActor, OutboxRow, Store } from "../../actors/engine/store.ts";
+import type { ActorRef, Message, Outcome } from "../../actors/engine/types.ts";
+import { OVERLOADED } from "../../actors/engine/engine.ts";
+import { createBackgroundWorker } from "../../src/workers/background-worker.ts";
+import { productionPorts } from "../../src/workers/ports.ts";
+
+const NOW = new Date("2026-01-01T00:00:00Z");
+const SAGA = { kind: "saga", id: "s" };
+const JOB = { kind: "job", id: "j" };
+const NOTHING: Committed = { refs: [], rows: [], tells: [], due: [] };
+const tell = (id: string): OutboxRow => ({ id, to: SAGA, message: { type: "job_ended" } });
+
+/** A worker on an outbox and one saga. `answer` is the engine's answer to each message. */
+function openWorker(answer: (message: Message) => Promise<Outcome> = () => Promise.resolve({ ok: true, reply: null })) {
+  const sent: [string | undefined, ActorRef, Message][] = [];
+  const outbox: OutboxRow[] = [];
+  const deleted: string[][] = [];
+  let saga: Record<string, unknown> | null = null;
+  const nothing = () => Promise.resolve();
+  const store: Pick<Store, "load" | "due" | "outbox" | "delivered"> = {
+    load: () => {
+      const loaded: LoadedActor = { state: saga, incarnation: "", version: 1 };
+      return Promise.resolve({ now: NOW, actors: new Map([["saga:s", loaded]]) });
+    },
+    due: () => Promise.resolve([]),
+    outbox: () => Promise.resolve([...outbox]),
+    delivered: (ids) => {
+      deleted.push([...ids]);
+      return Promise.resolve();
+    },
+  };
+  const send: Engine["send"] = (to, message, how) => {
+    sent.push([how?.id, to, message]);
+    return answer(message);
+  };
+  const worker = createBackgroundWorker({
+    store: store as Store,
+    engine: { send } as Engine,
+    ports: productionPorts((message, error) => {
+      throw new Error(message, { cause: error });
+    }),
+    timed: [],
+    knowsSaga: () => true,
+    chain: nothing,
+    maintain: nothing,
+  });
+  return { worker, sent, outbox, deleted, standAt: (state: Record<string, unknown>) => saga = state };
+}
+
+test("every tell of a commit is delivered under its id, and they are deleted together", async () => {
+  const { worker, sent, deleted } = openWorker();
+  worker.follow({ ...NOTHING, tells: [tell("a")] });
+  worker.follow({ ...NOTHING, tells: [tell("b"), tell("c")] });
+  expect(sent.map(([id]) => id)).toEqual(["a", "b", "c"]);
+  expect(deleted).toEqual([]);
+  await vi.waitFor(() => expect(deleted).toEqual([["a", "b", "c"]]));
+});
+
+test("a tell that a full queue refused stays in the outbox for a pass", async () => {
+  let answer: Outcome = { ok: false, fault: OVERLOADED };
+  const { worker, sent, outbox, deleted } = openWorker(() => Promise.resolve(answer));
+  outbox.push(tell("a"));
+  worker.follow({ ...NOTHING, tells: [tell("a")] });
+  await worker.pass();
+  expect([sent.length, deleted]).toEqual([1, []]);
+  answer = { ok: true, reply: null };
+  await vi.waitFor(async () => {
+    await worker.pass();
+    expect(deleted).toEqual([["a"]]);
+  });
+  expect(sent.map(([id]) => id)).toEqual(["a", "a"]);
+});
+
+test("a pass omits a tell that is being delivered", async () => {
+  const gate = Promise.withResolvers<Outcome>();
+  const { worker, sent, outbox } = openWorker(() => gate.promise);
+  outbox.push(tell("a"));
+  worker.follow({ ...NOTHING, tells: [tell("a")] });
+  await worker.pass();
+  expect(sent).toHaveLength(1);
+  gate.resolve({ ok: true, reply: null });
+});
+
+test("a saga that a commit made due runs at once, until it waits", async () => {
+  const { worker, sent, standAt } = openWorker((message) => {
+    if (message.type === "tick") standAt({ state: "running", step: "second", due_at: new Date(NOW.getTime() + 1) });
+    return Promise.resolve({ ok: true, reply: null });
+  });
+  standAt({ state: "running", step: "first", due_at: NOW });
+  worker.follow({ ...NOTHING, due: [SAGA] });
+  await worker.stop();
+  expect(sent.map(([, to, { type }]) => [to, type])).toEqual([[SAGA, "tick"]]);
+});
+
+test("the reason of a refused step is sent to the saga", async () => {
+  const { worker, sent, standAt } = openWorker((message) => {
+    if (message.type !== "tick") return Promise.resolve({ ok: true, reply: null });
+    return Promise.resolve({ ok: false, fault: { kind: "conflict", message: "the door is closed" } });
+  });
+  standAt({ state: "running", step: "first", due_at: NOW });
+  worker.follow({ ...NOTHING, due: [SAGA] });
+  await vi.waitFor(() => expect(sent).toHaveLength(2));
+  expect(sent[1]?.[2]).toEqual({ type: "step_refused", step: "first", reason: "the door is closed" });
+});
+
+test("a saga that becomes due while it runs is run again", async () => {
+  const gate = Promise.withResolvers<Outcome>();
+  let ticks = 0;
+  const { worker, sent, standAt } = openWorker(() => {
+    standAt({ state: "running", step: `step ${++ticks}`, due_at: new Date(NOW.getTime() + 1) });
+    return ticks === 1 ? gate.promise : Promise.resolve({ ok: true, reply: null });
+  });
+  standAt({ state: "running", step: "first", due_at: NOW });
+  worker.follow({ ...NOTHING, due: [SAGA] });
+  await vi.waitFor(() => expect(ticks).toBe(1));
+  worker.follow({ ...NOTHING, due: [SAGA] });
+  gate.resolve({ ok: true, reply: null });
+  standAt({ state: "running", step: "later", due_at: NOW });
+  await vi.waitFor(() => expect(sent).toHaveLength(2));
+});
+
+test("another actor that a commit made due gets its tick", async () => {
+  const { worker, sent } = openWorker();
+  worker.follow({ ...NOTHING, due: [JOB] });
+  await worker.stop();
+  expect(sent).toEqual([[undefined, JOB, { type: "tick" }]]);
+});
+
+test("a stopped worker follows no commit, and waits for the work that it began", async () => {
+  const { worker, sent, deleted } = openWorker();
+  worker.follow({ ...NOTHING, tells: [tell("a")] });
+  await worker.stop();
+  expect(deleted).toEqual([["a"]]);
+  worker.follow({ ...NOTHING, tells: [tell("b")], due: [JOB] });
+  expect(sent).toHaveLength(1);
+});
