@@ -1,7 +1,7 @@
 // A draft collects the writes of one choice of a unit while messages are stepped on the actors loaded for it.
 import { callCondition } from "./conditions.ts";
-import type { ChildRow, Choice, LoadedActor, RowWrite } from "./store.ts";
-import type { ActorRef, ActorState, AnyBehavior, ChildWrite, Envelope, Json, Out, Part } from "./types.ts";
+import { ABSENT, type ChildRow, type Choice, type LoadedActor, type RowWrite } from "./store.ts";
+import type { ActorRef, ActorState, AnyBehavior, ChildWrite, Envelope, Json, Out, Part, With } from "./types.ts";
 import { refKey } from "./types.ts";
 
 /** An actor in a draft: its state as loaded and after the messages so far. */
@@ -20,6 +20,8 @@ export type DraftContext = {
   readonly newId: () => string;
   readonly behavior: (kind: string) => AnyBehavior;
   readonly actors: ReadonlyMap<string, LoadedActor>;
+  /** Whether an earlier attempt lost a race. Then new actors are loaded, too. */
+  readonly isRetry: boolean;
   /** One incarnation per absent actor, shared by all choices of a unit. */
   readonly incarnations: Map<string, string>;
 };
@@ -49,11 +51,15 @@ export function newDraft(): Draft {
 }
 
 /** Returns the actor with its current state in this draft, or undefined when it is not loaded. */
-export function workingState(draft: Draft, ref: ActorRef, context: DraftContext): Working | undefined {
+export function workingState(
+  draft: Draft,
+  ref: ActorRef,
+  context: DraftContext,
+  loaded = context.actors.get(refKey(ref)),
+): Working | undefined {
   const key = refKey(ref);
   const present = draft.working.get(key);
   if (present !== undefined) return present;
-  const loaded = context.actors.get(key);
   if (loaded === undefined) return undefined;
   const working: Working = {
     ref,
@@ -142,7 +148,7 @@ function takePart(draft: Draft, part: Part<ActorState>, by: Envelope, context: D
       draft.choice.outbox.push({ id: context.newId(), to: part.to, message: part.message });
       return;
     case "with":
-      stepWith(draft, part.to, { ...by, to: part.to, message: part.message }, context);
+      stepWith(draft, part, by, context);
       return;
     case "guard":
     case "take":
@@ -158,8 +164,10 @@ function takePart(draft: Draft, part: Part<ActorState>, by: Envelope, context: D
   }
 }
 
-function stepWith(draft: Draft, to: ActorRef, by: Envelope, context: DraftContext): void {
-  const actor = workingState(draft, to, context);
+function stepWith(draft: Draft, { to, message, isNew = false }: With, cause: Envelope, context: DraftContext): void {
+  const by = { ...cause, to, message };
+  const loaded = context.actors.get(refKey(to)) ?? (isNew && !context.isRetry ? ABSENT : undefined);
+  const actor = workingState(draft, to, context, loaded);
   if (actor === undefined) {
     draft.missing.push(to);
     return;

@@ -56,6 +56,14 @@ export function withActor(to: ActorRef, message: Message): With {
 }
 
 /**
+ * As withActor, for an actor whose id was created for this message. The engine does not load it, since it has no row
+ * yet. If it has one, the commit call reports a lost race, and the engine loads it.
+ */
+export function withNewActor(to: ActorRef, message: Message): With {
+  return { part: "with", to, message, isNew: true };
+}
+
+/**
  * Refuses unless the SQL function `guard_<name>(args)` returns true inside the commit. A text that it returns names the
  * obstacle and replaces <WHAT> in the message.
  * @param refusal the fault, or the text of a 409

@@ -220,7 +220,9 @@ export function createEngine(options: EngineOptions) {
       const queue = box.queue.slice(0, given.messages_max).map((waiting) => waiting.envelope);
       let folded;
       try {
-        folded = fold({ ...given, ref: box.ref, queue, behavior, newId: ports.newId, chain_max: limits.chain_max });
+        const isRetry = (box.queue[0]?.attempts ?? 0) > 0;
+        const how = { newId: ports.newId, chain_max: limits.chain_max, isRetry };
+        folded = fold({ ...given, ...how, ref: box.ref, queue, behavior });
       } catch (error) {
         boxes.remove(box, box.queue.slice(0, 1)).forEach((broken) => broken.fail(error));
         return [];

@@ -15,6 +15,7 @@ export type FoldInput = {
   readonly actors: ReadonlyMap<string, LoadedActor>;
   readonly behavior: (kind: string) => AnyBehavior;
   readonly newId: () => string;
+  readonly isRetry: boolean;
   /** At most this many messages in the chain. */
   readonly messages_max: number;
   /** At most this many units in the chain. */

@@ -10,6 +10,9 @@ export type LoadedActor = {
   readonly version: number;
 };
 
+/** An actor without a row. */
+export const ABSENT: LoadedActor = { state: null, incarnation: "", version: 0 };
+
 /** The loaded actors by refKey, and the database's clock at the load (in the dev environment: with its offset). */
 export type Loaded = { readonly now: Date; readonly actors: ReadonlyMap<string, LoadedActor> };
 

@@ -64,7 +64,13 @@ export type ChildWrite =
 export type Tell = { readonly part: "tell"; readonly to: ActorRef; readonly message: Message };
 
 /** A message to another actor, applied in the same commit. If that actor refuses it, the whole unit is refused. */
-export type With = { readonly part: "with"; readonly to: ActorRef; readonly message: Message };
+export type With = {
+  readonly part: "with";
+  readonly to: ActorRef;
+  readonly message: Message;
+  /** True if the actor's id was created for this message, so that it has no row yet. It is not loaded. */
+  readonly isNew?: boolean;
+};
 
 /** A reply instead of the view of the new state. */
 export type Reply = { readonly part: "reply"; readonly reply: Json };

@@ -2,7 +2,7 @@
 // and the parameters of the sagas.
 import type { Instance } from "../../src/contract/instance.ts";
 import type { Reference } from "../../src/contract/operation.ts";
-import { withActor } from "../engine/effects.ts";
+import { withNewActor } from "../engine/effects.ts";
 import type { Json, With } from "../engine/types.ts";
 import type { InstanceState } from "./state.ts";
 
@@ -64,5 +64,5 @@ export function begin(s: InstanceState, { id, saga, params, done }: Begin, more:
     ...(s.host_cn_uuid === null ? [] : [{ scope: "cn" as const, id: s.host_cn_uuid }]),
     ...more,
   ];
-  return withActor({ kind: "saga", id }, { type: "start", id, saga, params, references, done });
+  return withNewActor({ kind: "saga", id }, { type: "start", id, saga, params, references, done });
 }

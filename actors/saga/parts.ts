@@ -1,5 +1,5 @@
 // Parts of a saga's transitions: its record after a step, the context of a step, its job.
-import { audit, withActor } from "../engine/effects.ts";
+import { audit, withActor, withNewActor } from "../engine/effects.ts";
 import { type Plan, stepId, waitId } from "../engine/saga.ts";
 import type { At } from "../engine/table.ts";
 import type { Part } from "../engine/types.ts";
@@ -12,7 +12,7 @@ export type WaitPlan = JobPlan | Extract<Plan<unknown>, { plan: "wait" }>;
 
 export function enqueueJob(saga_id: string, id: string, plan: JobPlan): Part<SagaState> {
   const { kind, target_cn, payload } = plan;
-  return withActor({ kind: "job", id }, { type: "enqueue", id, kind, target_cn, payload, saga_id });
+  return withNewActor({ kind: "job", id }, { type: "enqueue", id, kind, target_cn, payload, saga_id });
 }
 
 export function contextOf(s: Moving, now: Date) {

@@ -1,5 +1,6 @@
 // The engine's store on PostgreSQL: a load is one query per kind, a commit is one statement (commit_units_1).
 import {
+  ABSENT,
   CommitError,
   type Loaded,
   type LoadedActor,
@@ -13,8 +14,6 @@ import {
 import { type ActorRef, type AnyBehavior, refKey } from "../../actors/engine/types.ts";
 import { commitCall } from "./commit-call.ts";
 import { type Db, type DbClient, isConnectionError, isSilence, sqlConstraint, sqlState } from "./pool.ts";
-
-const ABSENT: LoadedActor = { state: null, incarnation: "", version: 0 };
 
 /** Creates the store on a pool. `behaviors` give the table of each actor kind. */
 export function createStore(db: Db, behaviors: readonly AnyBehavior[]): Store {

@@ -1,6 +1,6 @@
 // Steps that follow: they commit with the message that reached them (actors/engine/saga.ts).
 import { expect, test } from "vitest";
-import { guard, withActor } from "../../actors/engine/effects.ts";
+import { guard, withActor, withNewActor } from "../../actors/engine/effects.ts";
 import { job, saga, wait, waitId, write } from "../../actors/engine/saga.ts";
 import { instanceTable } from "../../actors/instance/transition.ts";
 import { sagas } from "../../actors/registry.ts";
@@ -41,7 +41,7 @@ test("a job that follows is queued by the start of the saga", () => {
   expect(next).toMatchObject({ state: "running", step: "work", job_id: id, due_at: new Date(NOW.getTime() + 60_000) });
   expect(next.steps["work"]).toMatchObject({ status: "running", job_id: id });
   const enqueue = { type: "enqueue", id, kind: "work", target_cn: "n", payload: {}, saga_id: "s" };
-  expect(parts).toEqual([withActor({ kind: "job", id }, enqueue)]);
+  expect(parts).toEqual([withNewActor({ kind: "job", id }, enqueue)]);
 });
 
 test("a step that follows a job commits with the job's end, with its output", () => {

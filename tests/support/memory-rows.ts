@@ -1,6 +1,7 @@
 // The rows of the store in memory, with the unique constraints of a schema. For every write, a function that reverses
 // it is added to `undo`.
 import {
+  ABSENT,
   type ChildRow,
   type Choice,
   CommitError,
@@ -43,9 +44,6 @@ export type MemorySchema = {
   /** Joined columns by kind. Writes to them have no effect. See Behavior.from. */
   readonly joined?: Readonly<Record<string, Joined>>;
 };
-
-/** The result of loading an actor without a row. */
-export const ABSENT: LoadedActor = { state: null, incarnation: "", version: 0 };
 
 /**
  * Creates empty tables. In the result, `previous` has the state of each actor before its last write, and `wakes` the

@@ -3,8 +3,9 @@
 // contract suite as the PostgreSQL store. Each call is applied at one instant, so calls never interleave. The commits
 // of a transaction under an actor's lock are applied, or lost, together at its end.
 import { createConditions, type MemoryRules } from "./memory-conditions.ts";
-import { ABSENT, createRows, type MemorySchema, type MemoryTables } from "./memory-rows.ts";
+import { createRows, type MemorySchema, type MemoryTables } from "./memory-rows.ts";
 import {
+  ABSENT,
   type Choice,
   CommitError,
   type Loaded,
