@@ -187,7 +187,7 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
   const authorize = createAuthorize({
     credentials,
     rate: await createCallerRate({ read: settings.callerRates, now_ms: () => performance.now() }),
-    db,
+    db: db.byKey,
     firstUse: (cn, key_id) => engine.send({ kind: "cn", id: cn }, { type: "key_used", key_id }),
     used: signals.keyUsed,
     denied: (denial) => recordDenial(db, { msg_id: ports.newId(), ...denial }),
@@ -210,6 +210,7 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
     allow: authorize,
     ...claims,
     kysely: db.kysely,
+    byKey: db.byKey.kysely,
     newId: ports.newId,
     mint,
     passwords,

@@ -31,13 +31,13 @@ const LOOKUP = `
          coalesce(c.pending_credential is not null and c.bound_api_key_id = k.id, false) as pending
     from api_key k join user_account u on u.id = k.user_id left join tenant t on t.id = coalesce(k.tenant_id, u.tenant_id)
     left join cn c on c.server_uuid = k.bound_to_cn
-   where k.secret_sha256 = any($1) and (k.expires_at is null or k.expires_at > berth_now())`;
+   where k.secret_sha256 = any($1) and (k.expires_at is null or k.expires_at > (select berth_now()))`;
 
 export type ApiKeyText = NonNullable<ReturnType<typeof parseApiKey>>;
 
 export function createApiKeyCredential(db: Db) {
   const find = createLookup<KeyRow>(async (hashes) => {
-    const { rows } = await db.query<KeyRow>(LOOKUP, [hashes]);
+    const { rows } = await db.byKey.query<KeyRow>(LOOKUP, [hashes]);
     return new Map(rows.map((row) => [row.secret_sha256, row]));
   });
 

@@ -14,14 +14,14 @@ type SessionRow = Person & {
 const LOOKUP = `
   select s.id as session_id, s.user_id, u.username, u.is_root, u.capabilities, u.tenant_id,
          case when 'silo-admin' = any(u.capabilities) then t.silo_id end as silo_id, t.silo_id as home_silo_id,
-         berth_now() as now
+         (select berth_now()) as now
     from session s join user_account u on u.id = s.user_id and u.session_epoch = s.user_epoch
     left join tenant t on t.id = u.tenant_id
-   where s.id = any($1) and s.expires_at > berth_now()`;
+   where s.id = any($1) and s.expires_at > (select berth_now())`;
 
 export function createSessionCredential(db: Db, tokens: SessionTokens) {
   const find = createLookup<SessionRow>(async (ids) => {
-    const { rows } = await db.query<SessionRow>(LOOKUP, [ids]);
+    const { rows } = await db.byKey.query<SessionRow>(LOOKUP, [ids]);
     return new Map(rows.map((row) => [row.session_id, row]));
   });
 

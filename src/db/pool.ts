@@ -2,6 +2,8 @@
 // broken, a statement timed out on our side, or a transaction was left open.
 import { Kysely, PostgresDialect, type PostgresPoolClient, type PostgresQueryResult } from "kysely";
 import pg from "pg";
+import { createKeyReads, type KeyReads } from "./key-reads.ts";
+import type { PipelineClient } from "./pipeline.ts";
 import { isConnectionError, sqlState } from "./sql-error.ts";
 import type { Database } from "./tables.ts";
 import { strictTls } from "./tls.ts";
@@ -37,6 +39,8 @@ export type DbClient = {
 
 export type Db = DbClient & {
   readonly kysely: Kysely<Database>;
+  /** For reads that find rows by a unique key, on connections of their own. */
+  readonly byKey: Pick<KeyReads, "query" | "kysely">;
   /**
    * Runs several statements on one connection. If `use` leaves a transaction open, the connection is closed, which
    * rolls it back.
@@ -50,7 +54,7 @@ export type Db = DbClient & {
 // deno-lint-ignore no-explicit-any -- without a row type, columns are not type-checked
 type Row = any;
 
-/** Per process, in addition to one LISTEN connection. docs/limits.md. */
+/** Per process, in addition to one LISTEN connection and the connections of key-reads.ts. docs/limits.md. */
 const CONNECTIONS_MAX = 8;
 const STATEMENT_LIMIT_MS = 5_000;
 const LOCK_LIMIT_MS = 250;
@@ -86,13 +90,15 @@ export function openPool(options: PoolOptions): Db {
     }
   }
 
+  const byKey = createKeyReads(() => openPipelineClient(options));
   let closing: Promise<void> | undefined;
-  const close = () => closing ??= pool.end();
+  const close = () => closing ??= Promise.all([pool.end(), byKey.close()]).then(() => {});
   // Kysely's type also has cursors, which it uses only with a cursor class; we pass none.
   const kyselyConnect = connect as () => Promise<unknown> as () => Promise<PostgresPoolClient>;
   const kyselyPool = { connect: kyselyConnect, end: close, options: pool.options, Client: pg.Client };
   return {
     kysely: new Kysely<Database>({ dialect: new PostgresDialect({ pool: kyselyPool }) }),
+    byKey,
     query: (sql, params, name) => withClient((client) => client.query(sql, params, name)),
     withClient,
     close,
@@ -108,6 +114,14 @@ export async function openClient(options: ConnectOptions): Promise<Connection> {
   client.on("error", () => {}); // Without a listener a broken connection would end the process; the next query reports the error.
   await client.connect();
   return client;
+}
+
+async function openPipelineClient(options: PoolOptions): Promise<PipelineClient> {
+  const client = new pg.Client({ ...clientConfig(options), pipeline: true });
+  client.on("error", () => {}); // The running statements get the error.
+  await client.connect();
+  await prepare(client, options.role);
+  return client as pg.Client & PipelineClient;
 }
 
 async function prepare(client: pg.ClientBase, role: string | undefined): Promise<void> {

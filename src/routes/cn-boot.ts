@@ -77,7 +77,7 @@ export function cnBootRoutes(app: App, deps: Deps): void {
     responses: answers(BootRecord, "The record"),
   });
   app.openapi(showRoute, async (c) => {
-    const row = await findBootRecord(deps.kysely, c.req.valid("param").mac);
+    const row = await findBootRecord(deps.byKey, c.req.valid("param").mac);
     return row === undefined ? faultResponse(c, NOT_FOUND) : c.json(bootRecordView(row as BootRecordState), 200);
   });
 

@@ -32,7 +32,7 @@ export function cnSetupRoutes(app: App, deps: Deps): void {
     responses: answers(LayoutProposal, "The inventory, and a layout or the reason for its absence"),
   });
   app.openapi(proposalRoute, async (c) => {
-    const announced = await findAnnounced(deps.kysely, c.req.valid("param").server_uuid);
+    const announced = await findAnnounced(deps.byKey, c.req.valid("param").server_uuid);
     if (announced === undefined) return faultResponse(c, NOT_FOUND);
     return c.json(LayoutProposal.parse(layoutProposal(disksOf(announced))), 200);
   });
@@ -112,7 +112,7 @@ export function cnSetupRoutes(app: App, deps: Deps): void {
     responses: answers(Traits, "The traits"),
   });
   app.openapi(traitsRoute, async (c) => {
-    const row = await findCnSettings(deps.kysely, c.req.valid("param").server_uuid);
+    const row = await findCnSettings(deps.byKey, c.req.valid("param").server_uuid);
     return row === undefined ? faultResponse(c, NOT_FOUND) : c.json({ traits: row.traits }, 200);
   });
 

@@ -68,7 +68,7 @@ export function cnRoutes(app: App, deps: Deps): void {
     responses: answers(CnView, "The node"),
   });
   app.openapi(showRoute, async (c) => {
-    const row = await findCn(deps.kysely, c.req.valid("param").cn_id);
+    const row = await findCn(deps.byKey, c.req.valid("param").cn_id);
     return row === undefined ? faultResponse(c, NOT_FOUND) : c.json(cnView(row), 200);
   });
 
@@ -88,7 +88,7 @@ export function cnRoutes(app: App, deps: Deps): void {
       ? undefined
       : z.object({ id: z.guid() }).safeParse(decodePageToken(page_token));
     if (cursor?.success === false) return faultResponse(c, badRequest("page_token: is not one of this list"));
-    if (await findCnSettings(deps.kysely, cn_id) === undefined) return faultResponse(c, NOT_FOUND);
+    if (await findCnSettings(deps.byKey, cn_id) === undefined) return faultResponse(c, NOT_FOUND);
     const rows = await listInstancesOn(deps.kysely, {
       server_uuid: cn_id,
       after: cursor?.data.id,

@@ -44,7 +44,7 @@ export function diskRoutes(app: App, deps: Deps): void {
     responses: answers(Disk, "The disk"),
   });
   app.openapi(showRoute, async (c) => {
-    const found = await findDisk(deps.kysely, c.req.valid("param").disk_id);
+    const found = await findDisk(deps.byKey, c.req.valid("param").disk_id);
     return found === undefined ? faultResponse(c, NOT_FOUND) : c.json(found, 200);
   });
 

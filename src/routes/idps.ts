@@ -29,7 +29,7 @@ export function idpRoutes(app: App, deps: Deps): void {
     responses: answers(Idp, "The identity provider, without its secret"),
   });
   app.openapi(showRoute, async (c) => {
-    const found = await findIdp(deps.kysely, c.req.valid("param").tenant_id);
+    const found = await findIdp(deps.byKey, c.req.valid("param").tenant_id);
     return found === undefined ? faultResponse(c, NOT_FOUND) : c.json(found, 200);
   });
 

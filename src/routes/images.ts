@@ -87,7 +87,7 @@ export function imageRoutes(app: App, deps: Deps): void {
     responses: answers(Image, "The image"),
   });
   app.openapi(showRoute, async (c) => {
-    const found = await findImage(deps.kysely, c.req.valid("param").image_id);
+    const found = await findImage(deps.byKey, c.req.valid("param").image_id);
     return found === undefined ? faultResponse(c, NOT_FOUND) : c.json(found, 200);
   });
 

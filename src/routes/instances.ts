@@ -123,7 +123,7 @@ export function instanceRoutes(app: App, deps: Deps): void {
     responses: answers(Instance, "The instance"),
   });
   app.openapi(showRoute, async (c) => {
-    const found = await findInstance(deps.kysely, c.req.valid("param").instance_id);
+    const found = await findInstance(deps.byKey, c.req.valid("param").instance_id);
     return found === undefined ? faultResponse(c, NOT_FOUND) : c.json(found, 200);
   });
 

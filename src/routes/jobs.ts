@@ -58,7 +58,7 @@ export function jobRoutes(app: App, deps: Deps): void {
     responses: answers(Job, "The job"),
   });
   app.openapi(showRoute, async (c) => {
-    const job = await findJob(deps.kysely, c.req.valid("param").job_id);
+    const job = await findJob(deps.byKey, c.req.valid("param").job_id);
     return job === undefined ? faultResponse(c, NOT_FOUND) : c.json(job, 200);
   });
 }

@@ -66,7 +66,7 @@ export function nicRoutes(app: App, deps: Deps): void {
     responses: answers(Nic, "The NIC"),
   });
   app.openapi(showRoute, async (c) => {
-    const found = await findNic(deps.kysely, c.req.valid("param").nic_id);
+    const found = await findNic(deps.byKey, c.req.valid("param").nic_id);
     return found === undefined ? faultResponse(c, NOT_FOUND) : c.json(found, 200);
   });
 }

@@ -66,7 +66,7 @@ export function operationRoutes(app: App, deps: Deps): void {
   app.openapi(showRoute, async (c) => {
     const { id } = c.req.valid("param");
     const { wait } = c.req.valid("query");
-    const found = await findOperation(deps.kysely, id, deps.sagas);
+    const found = await findOperation(deps.byKey, id, deps.sagas);
     if (found === undefined) return faultResponse(c, NOT_FOUND);
     if (wait === undefined || REST.has(found.state)) return c.json(found, 200);
     const ended = await hold(c, deps, { polls: deps.endings, key: id, hold_ms: wait * 1_000 });
@@ -88,7 +88,7 @@ export function operationRoutes(app: App, deps: Deps): void {
     const { id } = c.req.valid("param");
     const outcome = await deps.sendOnce(c, { kind: "saga", id }, { type: "abandon" });
     if (!outcome.ok) return faultResponse(c, outcome.fault);
-    const found = await findOperation(deps.kysely, id, deps.sagas);
+    const found = await findOperation(deps.byKey, id, deps.sagas);
     return found === undefined ? faultResponse(c, NOT_FOUND) : c.json(found, 200);
   });
 }

@@ -37,7 +37,7 @@ export function placementRoutes(app: App, deps: Deps): void {
     responses: answers(CnPlacement, "The rules"),
   });
   app.openapi(showRoute, async (c) => {
-    const row = await findCnSettings(deps.kysely, c.req.valid("param").server_uuid);
+    const row = await findCnSettings(deps.byKey, c.req.valid("param").server_uuid);
     return row === undefined ? faultResponse(c, NOT_FOUND) : c.json(placementView(row), 200);
   });
 
@@ -107,7 +107,7 @@ export function placementRoutes(app: App, deps: Deps): void {
   });
   app.openapi(drainRoute, async (c) => {
     const { server_uuid } = c.req.valid("param");
-    const node = await findCapacity(deps.kysely, server_uuid);
+    const node = await findCapacity(deps.byKey, server_uuid);
     if (node === undefined) return faultResponse(c, NOT_FOUND);
     const { profile, load_stale_s } = await deps.settings.placement();
     const instances = await hostedInstances(deps.kysely, server_uuid);

@@ -65,7 +65,7 @@ function tenantQuotaRoutes(app: App, deps: Deps): void {
     responses: answers(TenantQuota, "The quota"),
   });
   app.openapi(showRoute, async (c) => {
-    const found = await findTenantQuota(deps.kysely, c.req.valid("param").tenant_id);
+    const found = await findTenantQuota(deps.byKey, c.req.valid("param").tenant_id);
     return found === undefined ? faultResponse(c, NOT_FOUND) : c.json(found, 200);
   });
 
@@ -137,7 +137,7 @@ function projectQuotaRoutes(app: App, deps: Deps): void {
     responses: answers(Quota, "The quota"),
   });
   app.openapi(showRoute, async (c) => {
-    const found = await findQuota(deps.kysely, c.req.valid("param").project_id);
+    const found = await findQuota(deps.byKey, c.req.valid("param").project_id);
     return found === undefined ? faultResponse(c, NOT_FOUND) : c.json(found, 200);
   });
 

@@ -49,7 +49,7 @@ export function showRecord(app: App, deps: Deps, of: RecordPath<keyof Messages> 
     responses: answers(of.schema, of.described),
   });
   app.openapi(route, async (c) => {
-    const found = await of.find(deps.kysely, idOf(c, of));
+    const found = await of.find(deps.byKey, idOf(c, of));
     return found === undefined ? faultResponse(c, NOT_FOUND) : c.json(found, 200);
   });
 }

@@ -82,7 +82,7 @@ export function sshKeyRoutes(app: App, deps: Deps): void {
     responses: answers(SshKey, "The key"),
   });
   app.openapi(showRoute, async (c) => {
-    const found = await findSshKey(deps.kysely, c.req.valid("param").key_id);
+    const found = await findSshKey(deps.byKey, c.req.valid("param").key_id);
     return found === undefined ? faultResponse(c, NOT_FOUND) : c.json(found, 200);
   });
 

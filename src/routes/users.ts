@@ -94,7 +94,7 @@ export function userRoutes(app: App, deps: Deps): void {
     responses: answers(User, "The user"),
   });
   app.openapi(showRoute, async (c) => {
-    const found = await findUser(deps.kysely, c.req.valid("param").user_id);
+    const found = await findUser(deps.byKey, c.req.valid("param").user_id);
     return found === undefined ? faultResponse(c, NOT_FOUND) : c.json(found, 200);
   });
 

@@ -27,7 +27,7 @@ type HoldPorts = {
   readonly report: (message: string, error: unknown) => void;
 };
 
-export function createLongPollsOfServer({ db: { kysely }, hints, report }: HoldPorts) {
+export function createLongPollsOfServer({ db: { kysely, byKey }, hints, report }: HoldPorts) {
   const held = { held_max: HELD_MAX, report };
   const polls = {
     approvals: createLongPolls<string, Registered | { readonly ended: true }>({
@@ -84,7 +84,7 @@ export function createLongPollsOfServer({ db: { kysely }, hints, report }: HoldP
   }
 
   /** Looks up the work of nodes in batches: many nodes ask at the same time, and most of them have no work. */
-  const workOf = createLookup<NodeWork>((nodes) => findNodesWork(kysely, nodes));
+  const workOf = createLookup<NodeWork>((nodes) => findNodesWork(byKey.kysely, nodes));
 
   const holdShares = {
     known: createShares({ total_max: KINDS * HELD_MAX, each_max: HELD_KNOWN_EACH_MAX }),

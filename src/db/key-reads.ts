@@ -1,0 +1,139 @@
+// Reads that find rows by a unique key: credentials, the scope of an object, one record by its id. Nearly every request
+// has one or two of them, so they have connections of their own, on which a statement costs little:
+// - A statement is prepared once for each connection. One plan fits all keys, so PostgreSQL never plans it again.
+// - Statements are sent without waiting for the answers to earlier ones, and all statements of one turn of the event loop
+//   leave in one packet (pipeline.ts).
+// Only plans are kept: each read is a statement that sees everything that committed before it was sent. Use the pool for
+// lists, locks and writes, because a slow statement delays the reads behind it.
+import {
+  type DatabaseConnection,
+  type Driver,
+  Kysely,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+} from "kysely";
+import { openPipeline, type Pipeline, type PipelineClient } from "./pipeline.ts";
+import type { Rows } from "./pool.ts";
+import { isConnectionError, isSilence, sqlState } from "./sql-error.ts";
+import type { Database } from "./tables.ts";
+
+export type KeyReads = {
+  query<R>(sql: string, params?: readonly unknown[]): Promise<Rows<R>>;
+  readonly kysely: Kysely<Database>;
+  /** Waits for running reads, then closes the connections. Later reads are rejected. */
+  close(): Promise<void>;
+};
+
+/** Per process. The second serves when the first is lost or crowded. */
+const CONNECTIONS_MAX = 2;
+/** Number of running statements above which a connection is crowded. */
+const CROWD = 128;
+/** One plan for all values of a parameter, because every statement finds its rows by a unique index. */
+const ONE_PLAN = "set plan_cache_mode = force_generic_plan";
+/** A changed column type makes a prepared statement fail on its connection until it is prepared again. */
+const STALE_PLAN = "cached plan must not change result type";
+const FEATURE_NOT_SUPPORTED = "0A000";
+const INVALID_STATEMENT_NAME = "26000";
+
+type Line = { readonly opened: Promise<Pipeline>; readonly ready: Pipeline | null };
+
+/** @param connect opens a connection that sends statements without waiting for answers */
+export function createKeyReads(connect: () => Promise<PipelineClient>): KeyReads {
+  const lines: (Line | undefined)[] = Array.from({ length: CONNECTIONS_MAX });
+  let closed = false;
+
+  function open(at: number): Line {
+    const opened = connect().then(async (client) => {
+      await client.query(ONE_PLAN);
+      const ready = openPipeline(client);
+      lines[at] = { opened, ready };
+      void ready.ended.then(() => drop(ready));
+      return ready;
+    });
+    opened.catch(() => lines[at] = undefined);
+    return lines[at] = { opened, ready: null };
+  }
+
+  function drop(pipeline: Pipeline): void {
+    const at = lines.findIndex((line) => line?.ready === pipeline);
+    if (at >= 0) lines[at] = undefined;
+  }
+
+  /** Returns the first connection that is open and not crowded, else opens the next, else returns the least crowded. */
+  function choose(): Line {
+    let best: Line | undefined;
+    for (const line of lines) {
+      if (line?.ready == null) continue;
+      if (line.ready.running() < CROWD) return line;
+      if (best?.ready == null || line.ready.running() < best.ready.running()) best = line;
+    }
+    const unopened = lines.indexOf(undefined);
+    const opening = unopened < 0 ? lines.find((line) => line?.ready === null) : open(unopened);
+    return best ?? opening!;
+  }
+
+  async function read<R>(sql: string, params: readonly unknown[], isRepeated: boolean): Promise<Rows<R>> {
+    if (closed) throw new Error("Client was closed and is not queryable");
+    const { opened, ready } = choose();
+    const pipeline = ready ?? await opened;
+    try {
+      return await pipeline.query<R>(sql, params);
+    } catch (error) {
+      const isBroken = isConnectionError(error);
+      if (!isBroken && !isStale(error)) throw error;
+      drop(pipeline);
+      pipeline.close();
+      // A read has no effect, so it is repeated. After a timeout the caller has waited long enough.
+      if (isRepeated || isSilence(error)) throw error;
+    }
+    return await read(sql, params, true);
+  }
+
+  const query: KeyReads["query"] = (sql, params = []) => read(sql, params, false);
+  return {
+    query,
+    kysely: kyselyOf(query),
+    close: async () => {
+      closed = true;
+      const open = await Promise.allSettled(lines.map((line) => line?.opened));
+      await Promise.all(open.map((line) => line.status === "fulfilled" ? line.value?.close() : undefined));
+    },
+  };
+}
+
+function isStale(error: unknown): boolean {
+  const state = sqlState(error);
+  if (state === INVALID_STATEMENT_NAME) return true;
+  return state === FEATURE_NOT_SUPPORTED && (error as Error).message.includes(STALE_PLAN);
+}
+
+/** Returns a Kysely that runs each statement as a read of its own. It has no transactions. */
+function kyselyOf(query: KeyReads["query"]): Kysely<Database> {
+  const connection: DatabaseConnection = {
+    executeQuery: <R>({ sql, parameters }: { readonly sql: string; readonly parameters: readonly unknown[] }) =>
+      query<R>(sql, parameters),
+    streamQuery: none,
+  };
+  const driver: Driver = {
+    init: () => Promise.resolve(),
+    acquireConnection: () => Promise.resolve(connection),
+    releaseConnection: () => Promise.resolve(),
+    destroy: () => Promise.resolve(),
+    beginTransaction: none,
+    commitTransaction: none,
+    rollbackTransaction: none,
+  };
+  return new Kysely<Database>({
+    dialect: {
+      createAdapter: () => new PostgresAdapter(),
+      createDriver: () => driver,
+      createIntrospector: (db) => new PostgresIntrospector(db),
+      createQueryCompiler: () => new PostgresQueryCompiler(),
+    },
+  });
+}
+
+function none(): never {
+  throw new Error("reads by key have no transactions and no cursors");
+}

@@ -1,0 +1,71 @@
+// One connection that sends each statement at once, without waiting for the answers to earlier ones. PostgreSQL answers
+// in order. Statements of one turn of the event loop leave in one packet: a system call costs more than a short
+// statement.
+import type { Rows } from "./pool.ts";
+
+/** The part of the driver's connection that this file uses. It must have been opened with `pipeline: true`. */
+export type PipelineClient = {
+  query(statement: string | Statement): Promise<{ readonly rows: unknown[]; readonly rowCount: number | null }>;
+  once(event: "end", listener: () => void): unknown;
+  end(): Promise<void>;
+  readonly connection: { readonly stream: { cork(): void; uncork(): void } };
+};
+
+type Statement = { readonly name?: string; readonly text: string; readonly values: unknown[] };
+
+export type Pipeline = {
+  /** Prepares the statement at its first use. Rejects as the pool does; the connection stays usable after SQL errors. */
+  query<R>(sql: string, params: readonly unknown[]): Promise<Rows<R>>;
+  /** Number of statements that were sent and not answered. */
+  running(): number;
+  /** Resolves when the connection has ended for any reason. */
+  readonly ended: Promise<void>;
+  /** Closes the connection after the running statements. Later calls return the same promise. */
+  close(): Promise<void>;
+};
+
+/** Number of different statements that are prepared. The code has fewer; the limit protects the server's memory. */
+const PREPARED_MAX = 400;
+
+export function openPipeline(client: PipelineClient): Pipeline {
+  const names = new Map<string, string>();
+  const { stream } = client.connection;
+  let running = 0;
+  let isCorked = false;
+  let closing: Promise<void> | undefined;
+
+  function nameOf(sql: string): string | undefined {
+    const known = names.get(sql);
+    if (known !== undefined || names.size === PREPARED_MAX) return known;
+    const name = `read_${names.size}`;
+    names.set(sql, name);
+    return name;
+  }
+
+  function holdPackets(): void {
+    if (isCorked) return;
+    isCorked = true;
+    stream.cork();
+    setImmediate(() => {
+      isCorked = false;
+      stream.uncork();
+    });
+  }
+
+  return {
+    async query<R>(text: string, params: readonly unknown[]) {
+      running += 1;
+      holdPackets();
+      const name = nameOf(text);
+      try {
+        const { rows, rowCount } = await client.query({ ...(name && { name }), text, values: [...params] });
+        return { rows: rows as R[], rowCount: rowCount ?? 0 };
+      } finally {
+        running -= 1;
+      }
+    },
+    running: () => running,
+    ended: new Promise((resolve) => client.once("end", resolve)),
+    close: () => closing ??= client.end(),
+  };
+}

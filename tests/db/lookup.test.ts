@@ -1,0 +1,82 @@
+import { expect, test, vi } from "vitest";
+import { createLookup } from "../../src/db/lookup.ts";
+
+/** A look-up whose queries the test answers. A key is found as its own upper case. */
+function heldLookup() {
+  const queries: { readonly keys: readonly string[]; answer(): void; fail(error: Error): void }[] = [];
+  const find = createLookup<string>((keys) => {
+    const { promise, resolve, reject } = Promise.withResolvers<ReadonlyMap<string, string>>();
+    queries.push({
+      keys,
+      answer: () => resolve(new Map(keys.filter((key) => key !== "none").map((key) => [key, key.toUpperCase()]))),
+      fail: reject,
+    });
+    return promise;
+  });
+  const keysOfQuery = (n: number) => expect.poll(() => queries[n]?.keys, { interval: 1 });
+  return { find, queries, keysOfQuery };
+}
+
+test("the callers of one turn share a query; each gets its own row", async () => {
+  const { find, queries, keysOfQuery } = heldLookup();
+  const found = Promise.all(["a", "b", "a", "none"].map(find));
+  await keysOfQuery(0).toEqual(["a", "b", "none"]);
+  queries[0]!.answer();
+  expect(await found).toEqual(["A", "B", "A", null]);
+  expect(queries.length).toBe(1);
+});
+
+test("a caller never gets the result of a query that began before the call", async () => {
+  const { find, queries, keysOfQuery } = heldLookup();
+  const first = find("a");
+  await keysOfQuery(0).toEqual(["a"]);
+  const second = find("a");
+  let isFound = false;
+  void second.then(() => isFound = true);
+  queries[0]!.answer();
+  await first;
+  await keysOfQuery(1).toEqual(["a"]);
+  expect(isFound).toBe(false);
+  queries[1]!.answer();
+  expect(await second).toBe("A");
+});
+
+test("callers that arrive while a query runs share the next one, which begins when that one ends", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  const { find, queries, keysOfQuery } = heldLookup();
+  void find("a");
+  await keysOfQuery(0).toEqual(["a"]);
+  void find("b");
+  await new Promise((turn) => setImmediate(turn));
+  void find("c");
+  await new Promise((turn) => setImmediate(turn));
+  expect(queries.length).toBe(1);
+  queries[0]!.answer();
+  await keysOfQuery(1).toEqual(["b", "c"]);
+  vi.useRealTimers();
+});
+
+test("a query that takes long delays the next one by at most 10 ms", async () => {
+  const { find, queries, keysOfQuery } = heldLookup();
+  const first = find("a");
+  await keysOfQuery(0).toEqual(["a"]);
+  const second = find("b");
+  await keysOfQuery(1).toEqual(["b"]);
+  queries[1]!.answer();
+  expect(await second).toBe("B");
+  queries[0]!.answer();
+  expect(await first).toBe("A");
+});
+
+test("a failed query rejects its callers and no others", async () => {
+  const { find, queries, keysOfQuery } = heldLookup();
+  const first = find("a");
+  const failed = expect(first).rejects.toThrow("lost");
+  await keysOfQuery(0).toEqual(["a"]);
+  const second = find("b");
+  queries[0]!.fail(new Error("lost"));
+  await failed;
+  await keysOfQuery(1).toEqual(["b"]);
+  queries[1]!.answer();
+  expect(await second).toBe("B");
+});
