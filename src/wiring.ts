@@ -23,6 +23,7 @@ import { pruneLimits } from "./db/limits.ts";
 import { openListener } from "./db/listener.ts";
 import { migrate } from "./db/migrate.ts";
 import { isConnectionError, openPool } from "./db/pool.ts";
+import { createFindOne, createFindRow } from "./db/shared-finds.ts";
 import { createSignals } from "./db/signals.ts";
 import { createStore } from "./db/store.ts";
 import { tlsWarning } from "./db/tls.ts";
@@ -187,7 +188,7 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
   const authorize = createAuthorize({
     credentials,
     rate: await createCallerRate({ read: settings.callerRates, now_ms: () => performance.now() }),
-    db: db.byKey,
+    findRow: createFindRow(db.byKey),
     firstUse: (cn, key_id) => engine.send({ kind: "cn", id: cn }, { type: "key_used", key_id }),
     used: signals.keyUsed,
     denied: (denial) => recordDenial(db, { msg_id: ports.newId(), ...denial }),
@@ -211,6 +212,7 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
     ...claims,
     kysely: db.kysely,
     byKey: db.byKey.kysely,
+    findOne: createFindOne(db.byKey.kysely),
     newId: ports.newId,
     mint,
     passwords,

@@ -2,6 +2,7 @@
 import { type Kysely, sql } from "kysely";
 import type { CnState } from "../../src/contract/enums.ts";
 import type { CnLoaded, Database } from "../../src/db/tables.ts";
+import { finder } from "../record/reads.ts";
 
 type Db = Kysely<Database>;
 
@@ -73,10 +74,12 @@ export async function findAnnounced(db: Db, server_uuid: string): Promise<unknow
   return row?.announced_sysinfo;
 }
 
-/** Finds the whole record, including sysinfo. */
-export async function findCn(db: Db, server_uuid: string): Promise<CnLoaded | undefined> {
-  return await db.selectFrom("cn_loaded").selectAll().where("server_uuid", "=", server_uuid).executeTakeFirst();
-}
+/** Finds the columns of the view, including the large ones. */
+export const findCn = finder<CnListed>(async (db, server_uuids) => {
+  const rows = await db.selectFrom("cn_loaded").select([...LISTED, "sysinfo", "last_status"])
+    .where(sql<boolean>`server_uuid = any(${server_uuids})`).execute();
+  return new Map(rows.map((row) => [row.server_uuid, row]));
+});
 
 /**
  * Finds the root password hash for the machine of a boot record: from the node that the record is bound to, or else

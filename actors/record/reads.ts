@@ -1,5 +1,5 @@
 // The queries that are the same for all records: one by its id, a page in the order of ids, a whole list by age.
-import type { Kysely } from "kysely";
+import { type Kysely, sql } from "kysely";
 import type { Database } from "../../src/db/tables.ts";
 import type { IdPage } from "../../src/lib/ids/page-token.ts";
 
@@ -7,9 +7,20 @@ type Db = Kysely<Database>;
 type TableName = keyof Database & string;
 type Row<T extends TableName, C extends keyof Database[T]> = Pick<Database[T], C>;
 
+/** A query for one record by its id. `many` finds several; it returns those that exist, by id. */
+export type Find<V> = {
+  (db: Db, id: string): Promise<V | undefined>;
+  readonly many: (db: Db, ids: readonly string[]) => Promise<Map<string, V>>;
+};
+
+/** Returns the query for one record from the query for several. */
+export function finder<V>(many: Find<V>["many"]): Find<V> {
+  return Object.assign(async (db: Db, id: string) => [...(await many(db, [id])).values()][0], { many });
+}
+
 /** The queries on the table of one kind of record. */
 export type Reader<R, V> = {
-  find(db: Db, id: string): Promise<V | undefined>;
+  readonly find: Find<V>;
   /** Lists the records with these values in the order of their ids, which is the order of their creation. */
   page(db: Db, filter: Partial<R>, at: IdPage): Promise<V[]>;
   /** Lists at most `rows` of the records with these values, oldest first. */
@@ -32,10 +43,10 @@ export function reader<T extends TableName, C extends keyof Database[T] & string
       .where((eb) => eb.and(filter as { id?: string }));
   const views = (rows: readonly unknown[]) => rows.map((row) => view(row as Row<T, C>));
   return {
-    async find(db, id) {
-      const row = await select(db, {}).where("id", "=", id).executeTakeFirst();
-      return row && view(row as unknown as Row<T, C>);
-    },
+    find: finder(async (db, ids) => {
+      const rows = await select(db, {}).where(sql<boolean>`id = any(${ids})`).execute();
+      return new Map(rows.map((row) => [row.id, view(row as unknown as Row<T, C>)]));
+    }),
     async page(db, filter, { after, rows }) {
       const query = select(db, filter).orderBy("id").limit(rows);
       return views(await (after === undefined ? query : query.where("id", ">", after)).execute());

@@ -9,7 +9,7 @@ import { createMiddleware } from "hono/factory";
 import type { AuditActor } from "../contract/audit.ts";
 import { type Fault, NOT_FOUND } from "../contract/fault.ts";
 import { CREDENTIAL_FRESH_MS } from "../contract/limits.ts";
-import type { DbClient } from "../db/pool.ts";
+import type { FindRow } from "../db/shared-finds.ts";
 import type { Checked } from "../http/body-admission.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import type { HttpEnv } from "../http/env.ts";
@@ -22,8 +22,8 @@ import type { KnownPrincipal, Principal } from "./principal.ts";
 
 export type AuthorizeOptions = {
   readonly credentials: Credentials;
-  /** The connection for reading the scope of an object. */
-  readonly db: DbClient;
+  /** Reads the scope of an object. */
+  readonly findRow: FindRow;
   /**
    * Called when a node first uses its key. Erases the copy that was kept for delivery, before the request continues.
    */
@@ -72,7 +72,7 @@ export function createAuthorize(options: AuthorizeOptions) {
       if (missing !== null) return faultResponse(c, missing);
       if (refusal !== null) return await refuse(refusal);
       if (locate !== undefined) {
-        const found = await locate.find(c, options.db);
+        const found = await locate.find(c, options.findRow);
         if (found !== null && "kind" in found) return faultResponse(c, found);
         const hidden = found === null || !("anywhere" in found || refusalAt(action, principal, found) === null);
         // Also looked up if the caller may not access the object, so that response time does not reveal whether it

@@ -5,7 +5,7 @@ import type { Context } from "hono";
 import { Uuid } from "../contract/common.ts";
 import type { ScopeColumns } from "../contract/scope.ts";
 import { type Fault, fault } from "../contract/fault.ts";
-import type { DbClient } from "../db/pool.ts";
+import type { FindRow } from "../db/shared-finds.ts";
 import type { HttpEnv } from "../http/env.ts";
 
 type Ctx = Context<HttpEnv>;
@@ -32,7 +32,7 @@ export type Locate = {
   readonly wanted?: (c: Ctx) => readonly string[];
   readonly missing?: (c: Ctx) => string;
   /** Returns the scope, null when the object does not exist, or a Fault when an id is not a UUID. */
-  readonly find: (c: Ctx, db: DbClient) => Promise<ResourceScope | RecordScope | Anywhere | null | Fault>;
+  readonly find: (c: Ctx, findRow: FindRow) => Promise<ResourceScope | RecordScope | Anywhere | null | Fault>;
 };
 
 /** Tables whose rows have the columns tenant_id and project_id. */
@@ -66,11 +66,11 @@ export function selectorFault(c: Ctx, locate: Locate): Fault | null {
 /** The project that `?tenant=&project=` names. A project of another tenant counts as missing. */
 export const inProject: Locate = {
   selectors: ["tenant", "project"],
-  find: (c, db) =>
+  find: (c, findRow) =>
     withIds(
       c,
       { tenant: "query", project: "query" },
-      ([tenant = "", project = ""]) => findProject(db, project, { tenant_id: tenant }),
+      ([tenant = "", project = ""]) => findProject(findRow, project, { tenant_id: tenant }),
     ),
 };
 
@@ -91,9 +91,9 @@ export const inInstance: Locate = {
 export const ofInstances: Locate = {
   wanted: (c) => narrow(c, ["image", "cn"]) ? [] : ["tenant", "project"],
   missing: () => "set `image=`, `cn=`, or `tenant=&project=` to scope the list",
-  find: async (c, db) => {
+  find: async (c, findRow) => {
     const placed = (c.req.query("tenant") ?? "") !== "" && (c.req.query("project") ?? "") !== "";
-    return placed ? await inProject.find(c, db) : ANYWHERE;
+    return placed ? await inProject.find(c, findRow) : ANYWHERE;
   },
 };
 
@@ -103,10 +103,10 @@ export const ofNics: Locate = {
   missing: (c) =>
     `${c.req.method} ${c.req.path} requires one of \`?ip=\`, \`?subnet=<uuid>\` and \`?instance=<uuid>\`, or ` +
     "`?tenant=<uuid>&project=<uuid>`",
-  find: async (c, db) => {
+  find: async (c, findRow) => {
     if (narrow(c, ["ip"])) return ANYWHERE;
-    if (narrow(c, ["subnet"])) return await inParent("subnet", null).find(c, db);
-    return await (narrow(c, ["instance"]) ? inInstance : inProject).find(c, db);
+    if (narrow(c, ["subnet"])) return await inParent("subnet", null).find(c, findRow);
+    return await (narrow(c, ["instance"]) ? inInstance : inProject).find(c, findRow);
   },
 };
 
@@ -119,10 +119,10 @@ function narrow(c: Ctx, keys: readonly string[]): boolean {
 function inParent(table: "vpc" | "route_table" | "instance" | "subnet", compared: "vpc" | null): Locate {
   return {
     selectors: [table],
-    find: async (c, db) => {
+    find: async (c, findRow) => {
       const names = compared !== null && c.req.query("project") !== undefined ? [table, "project"] : [table];
       return await withIds(c, Object.fromEntries(names.map((name) => [name, "query" as const])), async (ids) => {
-        const scope = await findRow(db, table, ids[0]!);
+        const scope = await findIn(findRow, table, ids[0]!);
         return ids[1] === undefined || scope?.project_id === ids[1] ? scope : null;
       });
     },
@@ -131,27 +131,27 @@ function inParent(table: "vpc" | "route_table" | "instance" | "subnet", compared
 
 /** Finds an object by its id in the path. */
 export function atRow(table: ScopedTable, param: string): Locate {
-  return { find: (c, db) => withIds(c, { [param]: "path" }, ([id = ""]) => findRow(db, table, id)) };
+  return { find: (c, findRow) => withIds(c, { [param]: "path" }, ([id = ""]) => findIn(findRow, table, id)) };
 }
 
 /** An operation, with the scope of the tenant that it refers to. Only operators may see operations without a tenant. */
 export const atOperation: Locate = {
-  find: (c, db) => withIds(c, { id: "path" }, ([id = ""]) => findOperationScope(db, id)),
+  find: (c, findRow) => withIds(c, { id: "path" }, ([id = ""]) => findOperationScope(findRow, id)),
 };
 
 /** Finds an image or an SSH key by its id in the path. */
 export function atScoped(table: "image" | "ssh_key", param: string): Locate {
   const user = table === "image" ? "null as user_id" : "user_id";
-  const sql = `select scope_kind, silo_id, tenant_id, project_id, ${user} from ${table} where id = $1`;
-  return { find: (c, db) => withIds(c, { [param]: "path" }, ([id = ""]) => findScope<RecordScope>(db, sql, id)) };
+  const sql =
+    `select id as found_id, scope_kind, silo_id, tenant_id, project_id, ${user} from ${table} where id = any($1)`;
+  return { find: (c, findRow) => withIds(c, { [param]: "path" }, ([id = ""]) => findRow<RecordScope>(sql, id)) };
 }
 
 export const atSilo: Locate = {
-  find: (c, db) =>
+  find: (c, findRow) =>
     withIds(c, { silo_id: "path" }, async ([id = ""]) => {
-      return await findScope(
-        db,
-        "select id as silo_id, null as tenant_id, null as project_id from silo where id = $1",
+      return await findRow<ResourceScope>(
+        "select id as found_id, id as silo_id, null as tenant_id, null as project_id from silo where id = any($1)",
         id,
       );
     }),
@@ -159,32 +159,32 @@ export const atSilo: Locate = {
 
 /** A tenant below a silo, both by their ids in the path. A tenant of another silo counts as missing. */
 export const atTenantOfSilo: Locate = {
-  find: (c, db) =>
+  find: (c, findRow) =>
     withIds(c, { silo_id: "path", tenant_id: "path" }, async ([silo_id = "", id = ""]) => {
-      const scope = await findTenant(db, id);
+      const scope = await findTenant(findRow, id);
       return scope?.silo_id === silo_id ? scope : null;
     }),
 };
 
 export const atTenant: Locate = {
-  find: (c, db) => withIds(c, { tenant_id: "path" }, ([id = ""]) => findTenant(db, id)),
+  find: (c, findRow) => withIds(c, { tenant_id: "path" }, ([id = ""]) => findTenant(findRow, id)),
 };
 
 export const atProject: Locate = {
-  find: (c, db) =>
+  find: (c, findRow) =>
     withIds(
       c,
       { tenant_id: "path", project_id: "path" },
-      ([tenant_id = "", id = ""]) => findProject(db, id, { tenant_id }),
+      ([tenant_id = "", id = ""]) => findProject(findRow, id, { tenant_id }),
     ),
 };
 
 /** A floating IP below a project. A floating IP of another tenant or project than the path names counts as missing. */
 export const atFloatingIpOfProject: Locate = {
-  find: (c, db) =>
+  find: (c, findRow) =>
     withIds(c, { tenant_id: "path", project_id: "path", floating_ip_id: "path" }, async (ids) => {
       const [tenant_id, project_id, id = ""] = ids;
-      const scope = await findRow(db, "floating_ip", id);
+      const scope = await findIn(findRow, "floating_ip", id);
       return scope?.tenant_id === tenant_id && scope?.project_id === project_id ? scope : null;
     }),
 };
@@ -204,45 +204,41 @@ async function withIds<S>(
   return await find(ids);
 }
 
-async function findRow(db: DbClient, table: ScopedTable, id: string): Promise<ResourceScope | null> {
+async function findIn(findRow: FindRow, table: ScopedTable, id: string): Promise<ResourceScope | null> {
   const columns = "t.silo_id, x.tenant_id, x.project_id";
-  return await findScope(
-    db,
-    `select ${columns} from ${table} x join tenant t on t.id = x.tenant_id where x.id = $1`,
+  return await findRow<ResourceScope>(
+    `select x.id as found_id, ${columns} from ${table} x join tenant t on t.id = x.tenant_id where x.id = any($1)`,
     id,
   );
 }
 
-async function findOperationScope(db: DbClient, id: string): Promise<RecordScope | null> {
-  return await findScope<RecordScope>(
-    db,
-    `select 'tenant' as scope_kind, t.silo_id, t.id as tenant_id, null as project_id, null as user_id
+async function findOperationScope(findRow: FindRow, id: string): Promise<RecordScope | null> {
+  return await findRow<RecordScope>(
+    `select s.id as found_id, 'tenant' as scope_kind, t.silo_id, t.id as tenant_id, null as project_id, null as user_id
        from saga s left join lateral (
          select r->>'id' as id from jsonb_array_elements(s.refs) r where r->>'scope' = 'tenant' limit 1) ref on true
        left join tenant t on t.id = ref.id::uuid
-      where s.id = $1`,
+      where s.id = any($1)`,
     id,
   );
 }
 
-async function findTenant(db: DbClient, id: string): Promise<ResourceScope | null> {
-  return await findScope(db, "select silo_id, id as tenant_id, null as project_id from tenant where id = $1", id);
+async function findTenant(findRow: FindRow, id: string): Promise<ResourceScope | null> {
+  return await findRow<ResourceScope>(
+    "select id as found_id, silo_id, id as tenant_id, null as project_id from tenant where id = any($1)",
+    id,
+  );
 }
 
 async function findProject(
-  db: DbClient,
+  findRow: FindRow,
   id: string,
   of: { readonly tenant_id: string },
 ): Promise<ResourceScope | null> {
-  const scope = await findScope(
-    db,
-    `select t.silo_id, p.tenant_id, p.id as project_id from project p join tenant t on t.id = p.tenant_id
-      where p.id = $1`,
+  const scope = await findRow<ResourceScope>(
+    `select p.id as found_id, t.silo_id, p.tenant_id, p.id as project_id from project p join tenant t on t.id = p.tenant_id
+      where p.id = any($1)`,
     id,
   );
   return scope?.tenant_id === of.tenant_id ? scope : null;
-}
-
-async function findScope<S extends object = ResourceScope>(db: DbClient, sql: string, id: string): Promise<S | null> {
-  return (await db.query<S>(sql, [id])).rows[0] ?? null;
 }

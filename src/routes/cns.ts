@@ -68,8 +68,8 @@ export function cnRoutes(app: App, deps: Deps): void {
     responses: answers(CnView, "The node"),
   });
   app.openapi(showRoute, async (c) => {
-    const row = await findCn(deps.byKey, c.req.valid("param").cn_id);
-    return row === undefined ? faultResponse(c, NOT_FOUND) : c.json(cnView(row), 200);
+    const row = await deps.findOne(findCn, c.req.valid("param").cn_id);
+    return row === null ? faultResponse(c, NOT_FOUND) : c.json(cnView(row), 200);
   });
 
   const instancesRoute = createRoute({

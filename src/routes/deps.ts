@@ -2,6 +2,7 @@
 import type { Context } from "hono";
 import type { Kysely } from "kysely";
 import type { OpenAPIHono } from "@hono/zod-openapi";
+import type { Find } from "../../actors/record/reads.ts";
 import type { Messages } from "../../actors/registry.ts";
 import type { Replies } from "../../actors/replies.ts";
 import type { Outcome } from "../../actors/engine/types.ts";
@@ -42,6 +43,8 @@ export type RouteDeps = {
   readonly kysely: Kysely<Database>;
   /** As `kysely`, for functions that find one record by its id: such a statement costs less here (src/db/key-reads.ts). */
   readonly byKey: Kysely<Database>;
+  /** Finds one record by its id; requests that arrive together share a statement. */
+  readonly findOne: <V>(find: Pick<Find<V>, "many">, id: string) => Promise<V | null>;
   /** Sends the only message of a request. With an Idempotency-Key, a repeated request gets the same reply. */
   readonly sendOnce: <K extends keyof Messages, T extends Messages[K]["type"]>(
     c: Ctx,
@@ -121,7 +124,7 @@ export type RouteDeps = {
 /** The dependencies of `rights`. */
 export type Access = Pick<RouteDeps, "allow">;
 /** The dependencies of routes that only read. */
-export type Reads = Pick<RouteDeps, "allow" | "kysely" | "byKey">;
+export type Reads = Pick<RouteDeps, "allow" | "kysely" | "byKey" | "findOne">;
 /** The dependencies of routes that read and send messages. */
 export type Writes = Reads & Pick<RouteDeps, "idempotency" | "send" | "sendOnce">;
 /** The dependencies of routes that start an operation and wait for its end. */

@@ -1,13 +1,12 @@
 // The routes that are the same for all records: show, rename and delete the record whose id is in the path.
 import { createRoute } from "@hono/zod-openapi";
-import type { Kysely } from "kysely";
 import type { z } from "zod";
+import type { Find } from "../../actors/record/reads.ts";
 import type { Messages } from "../../actors/registry.ts";
 import type { Action } from "../auth/policy.ts";
 import type { Locate } from "../auth/resource-scope.ts";
 import { NOT_FOUND } from "../contract/fault.ts";
 import { NamedPatch } from "../contract/tenancy.ts";
-import type { Database } from "../db/tables.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { answers, answersNothing, jsonBody, rights } from "./answer.ts";
 import type { App, Ctx, Writes } from "./deps.ts";
@@ -35,7 +34,7 @@ export type RecordPath<K extends keyof Messages> = {
 /** The action of one route, and its texts in the API description. */
 type Texts = { readonly action: Action; readonly summary: string; readonly description?: string };
 
-type Shown = { readonly find: (db: Kysely<Database>, id: string) => Promise<object | undefined> };
+type Shown = { readonly find: Pick<Find<object>, "many"> };
 
 export function showRecord(app: App, deps: Deps, of: RecordPath<keyof Messages> & Texts & Shown): void {
   const route = createRoute({
@@ -49,8 +48,8 @@ export function showRecord(app: App, deps: Deps, of: RecordPath<keyof Messages> 
     responses: answers(of.schema, of.described),
   });
   app.openapi(route, async (c) => {
-    const found = await of.find(deps.byKey, idOf(c, of));
-    return found === undefined ? faultResponse(c, NOT_FOUND) : c.json(found, 200);
+    const found = await deps.findOne(of.find, idOf(c, of));
+    return found === null ? faultResponse(c, NOT_FOUND) : c.json(found, 200);
   });
 }
 
