@@ -8,6 +8,7 @@ import { createHash } from "node:crypto";
 import type { AuditEvent, AuditHead } from "../contract/audit.ts";
 import { canonicalJson } from "../lib/text/canonical-json.ts";
 import { toRfc3339 } from "../lib/text/instant.ts";
+import { arrayLiteral, longTextArray } from "./sql-array.ts";
 import type { Db, DbClient } from "./pool.ts";
 
 /** The prev_hash of the first event. */
@@ -76,11 +77,11 @@ async function chainBatch(client: DbClient, max: number): Promise<number> {
   const events = link(head, rows);
   if (events.length > 0) {
     await client.query(APPEND, [
-      events.map((event) => event.seq),
-      events.map((event) => event.transition_id),
-      events.map((event) => event.canonical),
-      events.map((event) => event.prev_hash),
-      events.map((event) => event.hash),
+      arrayLiteral(events.map((event) => event.seq)),
+      arrayLiteral(events.map((event) => event.transition_id)),
+      longTextArray(events.map((event) => event.canonical)),
+      arrayLiteral(events.map((event) => event.prev_hash)),
+      arrayLiteral(events.map((event) => event.hash)),
     ]);
   }
   const place = placeAfter(head, rows, rows.length < max);
