@@ -20,6 +20,7 @@ import { closeDenials, recordDenial } from "./db/audit-denial.ts";
 import { createHints, HINT_CHANNEL } from "./db/hints.ts";
 import { pruneIdempotency } from "./db/idempotency.ts";
 import { pruneLimits } from "./db/limits.ts";
+import { createLookup } from "./db/lookup.ts";
 import { openListener } from "./db/listener.ts";
 import { migrate } from "./db/migrate.ts";
 import { isConnectionError, openPool } from "./db/pool.ts";
@@ -40,6 +41,7 @@ import { doctorRoutes } from "./routes/doctor.ts";
 import { indexSiteRoutes } from "./routes/index-site.ts";
 import { devClockRoutes } from "./routes/dev-clock.ts";
 import { addRoutes } from "./routes/registry.ts";
+import { type NodesToPlace, nodesToPlace } from "./services/placement-snapshot.ts";
 import { createSettings } from "./services/settings.ts";
 import { systemRoutes } from "./routes/system.ts";
 import { VERSION } from "./version.ts";
@@ -207,6 +209,7 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
     return outcome.ok ? id : null;
   }
 
+  const allNodes = createLookup<NodesToPlace>(async () => new Map([["all", await nodesToPlace(db.kysely)]]));
   const deps: RouteDeps = {
     allow: authorize,
     ...claims,
@@ -223,6 +226,7 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
     signals,
     ...longPolls.polls,
     workOf: longPolls.workOf,
+    nodesToPlace: async () => await allNodes("all") ?? [],
     holdShares: longPolls.holdShares,
     sagas,
     audit: createAudit(db, ports.newId),

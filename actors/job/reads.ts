@@ -36,6 +36,8 @@ export async function findJob(db: Db, id: string): Promise<Job | undefined> {
 
 /** The work for a node. */
 export type Work = {
+  /** Null if there is no such node. */
+  readonly node_state: string | null;
   /** Oldest first. If there are more than requested, the list has one extra. */
   readonly tombstones: readonly Job[];
   /** Jobs that the node claimed but does not list as running, oldest first. Empty if the node sent no list. */
@@ -75,17 +77,18 @@ const TRIED_MAX = 8;
 export async function findWork(db: Db, { server_uuid, running, tombstones_max }: WorkQuery): Promise<Work> {
   const of = sql`target_cn = ${server_uuid}::uuid`;
   const { rows: [found] } = await sql<
-    { pending: string[]; tombstones: string[]; forgotten: string[] }
+    { node_state: string | null; pending: string[]; tombstones: string[]; forgotten: string[] }
   >`
-    select
+    select (select state from cn where server_uuid = ${server_uuid}::uuid) as node_state,
       array(select id from job where ${of} and state = 'pending' order by seq limit ${TRIED_MAX})::text[] as pending,
       array(select id from job where ${of} and tombstone order by seq limit ${
     tombstones_max + 1
   })::text[] as tombstones,
       array(select id from job where ${of} and state = 'in_progress' and not id = any(${running ?? []}::uuid[])
               and ${running !== null} order by seq limit ${TRIED_MAX})::text[] as forgotten`.execute(db);
-  const { pending, tombstones, forgotten } = found!;
+  const { node_state, pending, tombstones, forgotten } = found!;
   return {
+    node_state,
     pending,
     tombstones: await inOrder(db, tombstones),
     forgotten: await inOrder(db, forgotten),

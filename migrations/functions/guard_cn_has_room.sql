@@ -9,18 +9,22 @@ declare
   of_cn  constant uuid := (args->>'server_uuid')::uuid;
   wanted record;
   node   record;
-  used   cn_usage;
   pool   jsonb;
   room   double precision;
 begin
   select coalesce((args->>'cpu_units')::bigint, 0) as cpu_units, coalesce((args->>'ram_mb')::bigint, 0) as ram_mb,
          coalesce((args->>'disk_bytes')::bigint, 0) as disk_bytes into wanted;
-  insert into cn_usage (server_uuid) select server_uuid from cn where server_uuid = of_cn on conflict do nothing;
-  select * into used from cn_usage where server_uuid = of_cn for update;
-  if not found then return 'it is gone'; end if;
-  select c.state, c.role, s.last_seen, p.*, k.report into node
-    from cn c left join cn_signal s using (server_uuid) left join cn_placement p using (server_uuid)
-              left join cn_capacity k using (server_uuid) where c.server_uuid = of_cn;
+  for attempt in 1..2 loop
+    select u.cpu_units, u.ram_mb, u.disk_bytes, c.state, c.role, s.last_seen, p.reserved, p.cordoned,
+           p.pinned_tenant_uuid, p.pinned_silo_uuid, p.overprovision_cpu, p.overprovision_ram, p.overprovision_disk,
+           k.report into node
+      from cn_usage u join cn c using (server_uuid) left join cn_signal s using (server_uuid)
+           left join cn_placement p using (server_uuid) left join cn_capacity k using (server_uuid)
+     where u.server_uuid = of_cn for update of u;
+    exit when found;
+    insert into cn_usage (server_uuid) select server_uuid from cn where server_uuid = of_cn on conflict do nothing;
+  end loop;
+  if node.state is null then return 'it is gone'; end if;
 
   if wanted.cpu_units > 0 then
     if node.state <> 'approved' then return format('it is %s', node.state); end if;
@@ -42,11 +46,11 @@ begin
   if node.report is null then return 'it has not reported its capacity'; end if;
   -- A node without its own factors has 4.0, 1.0 and 1.0: docs/limits.md.
   room := (node.report->>'cpu_threads_logical')::double precision * 100 * coalesce(node.overprovision_cpu, 4)
-          - used.cpu_units;
+          - node.cpu_units;
   if wanted.cpu_units > 0 and room < wanted.cpu_units then
     return format('%s CPU units left, %s wanted', greatest(0, floor(room)), wanted.cpu_units);
   end if;
-  room := (node.report->>'ram_total_mb')::double precision * coalesce(node.overprovision_ram, 1) - used.ram_mb;
+  room := (node.report->>'ram_total_mb')::double precision * coalesce(node.overprovision_ram, 1) - node.ram_mb;
   if wanted.ram_mb > 0 and room < wanted.ram_mb then
     return format('%s MiB of memory left, %s wanted', greatest(0, floor(room)), wanted.ram_mb);
   end if;
@@ -54,9 +58,9 @@ begin
     select p into pool from jsonb_array_elements(node.report->'zpools') p where p->>'name' = 'zones' limit 1;
     if pool is null then return 'it has no pool zones'; end if;
     room := least(
-      (pool->>'total_bytes')::double precision * coalesce(node.overprovision_disk, 1) - used.disk_bytes,
+      (pool->>'total_bytes')::double precision * coalesce(node.overprovision_disk, 1) - node.disk_bytes,
       (pool->>'free_bytes')::double precision * coalesce(node.overprovision_disk, 1)
-        - greatest(berth_unmade_bytes(of_cn), used.disk_bytes - berth_made_bytes(of_cn)));
+        - greatest(berth_unmade_bytes(of_cn), node.disk_bytes - berth_made_bytes(of_cn)));
     if room < wanted.disk_bytes then
       return format('%s bytes of disk left, %s wanted', greatest(0, floor(room)), wanted.disk_bytes);
     end if;

@@ -54,24 +54,31 @@ export function agentJobRoutes(app: App, deps: Deps): void {
     if (woken.found === null || goneSignal(c).aborted) return c.json(first, 200);
     const lost = await c.get("checkAgain")?.() ?? null;
     if (lost !== null) return faultResponse(c, lost);
-    const later = await claim(c, asked);
+    const later = await claimNext(c, asked);
     return isFault(later) ? faultResponse(c, later) : c.json(later, 200);
   });
 
   async function claim(c: Ctx, { server_uuid, running }: Asked): Promise<ClaimView | Fault> {
     const node = await deps.workOf(server_uuid);
     if (node?.state !== "approved") return NODE_NOT_APPROVED;
-    if (!node.busy) return NOTHING_TO_DO;
-    const work = await findWork(deps.kysely, { server_uuid, running, tombstones_max: TOMBSTONES_PER_CLAIM });
+    return node.busy ? await claimNext(c, { server_uuid, running }) : NOTHING_TO_DO;
+  }
+
+  /** Claims the next job of a node that has work. */
+  async function claimNext(c: Ctx, { server_uuid, running }: Asked): Promise<ClaimView | Fault> {
+    const [work, { value: lease_s }] = await Promise.all([
+      findWork(deps.byKey, { server_uuid, running, tombstones_max: TOMBSTONES_PER_CLAIM }),
+      deps.settings.get("sweeper.stale_claim_threshold_secs"),
+    ]);
+    if (work.node_state !== "approved") return NODE_NOT_APPROVED;
     const tombstones = work.tombstones.slice(0, TOMBSTONES_PER_CLAIM);
     if (work.tombstones.length > tombstones.length) return { job: null, tombstones };
     const [again] = work.forgotten;
     if (again !== undefined) return { job: again, tombstones };
-    if (work.pending.length === 0) return { job: null, tombstones };
-    const lease_s = Number((await deps.settings.get("sweeper.stale_claim_threshold_secs")).value);
     for (const id of work.pending) {
-      const outcome = await deps.send(c, { kind: "job", id }, { type: "claim", by: server_uuid, lease_s });
-      if (outcome.ok) return { job: (await findJob(deps.kysely, id)) ?? null, tombstones };
+      const message = { type: "claim", by: server_uuid, lease_s: Number(lease_s) } as const;
+      const outcome = await deps.send(c, { kind: "job", id }, message);
+      if (outcome.ok) return { job: (await findJob(deps.byKey, id)) ?? null, tombstones };
       // The job was claimed meanwhile, or its object does not accept it now. Try the next job.
       if (outcome.fault.kind !== "conflict" && outcome.fault.kind !== "not_found") return outcome.fault;
     }
@@ -156,13 +163,13 @@ export function agentJobRoutes(app: App, deps: Deps): void {
 
   async function told(c: Ctx, job_id: string, refusal: Fault | null) {
     if (refusal !== null) return faultResponse(c, refusal);
-    const job = await findJob(deps.kysely, job_id);
+    const job = await findJob(deps.byKey, job_id);
     return job === undefined ? faultResponse(c, NOT_FOUND) : c.json(job, 200);
   }
 
   /** Returns a job that the calling node has claimed, or a Fault. */
   async function ownJob(c: Ctx, job_id: string): Promise<Job | Fault> {
-    const job = await findJob(deps.kysely, job_id);
+    const job = await findJob(deps.byKey, job_id);
     if (job === undefined) return NOT_FOUND;
     if (job.target_cn_uuid !== nodeOf(c)) return OTHER_JOB;
     const { status } = job.status;

@@ -18,6 +18,7 @@ import type { Fault } from "../contract/fault.ts";
 import type { HttpEnv } from "../http/env.ts";
 import type { Shares } from "../http/shares.ts";
 import type { Database } from "../db/tables.ts";
+import type { NodesToPlace } from "../services/placement-snapshot.ts";
 import type { Settings } from "../services/settings.ts";
 
 export type App = OpenAPIHono<HttpEnv>;
@@ -84,6 +85,8 @@ export type RouteDeps = {
   };
   /** Long polls of agents that wait for approval, by the hash of the agent's poll token. */
   readonly approvals: Polls<Registered | ClaimEnded>;
+  /** Reads the nodes for placement. Callers that arrive together share a query; the commit checks the room again. */
+  readonly nodesToPlace: () => Promise<NodesToPlace>;
   /** Returns the node's state and whether it has jobs or something to undo; null for an unknown node. */
   readonly workOf: (server_uuid: string) => Promise<NodeWork | null>;
   /** Long polls of nodes that wait for work, by UUID. */

@@ -17,7 +17,7 @@ import type { App, Operates, Reads, RouteDeps } from "./deps.ts";
 import { brokenRule, newInstance } from "../services/new-instance.ts";
 import { ACCEPTED, operate, PREFER } from "./operation-answer.ts";
 
-type Deps = Operates & Pick<RouteDeps, "mint">;
+type Deps = Operates & Pick<RouteDeps, "mint" | "nodesToPlace">;
 
 const tags = ["Instances"];
 const path = "/v1/instances/{instance_id}";
@@ -147,7 +147,7 @@ export function instanceRoutes(app: App, deps: Deps): void {
     if (!outcome.ok) return faultResponse(c, outcome.fault);
     const written = outcome.reply;
     // The reply does not contain whether the instance's node is alive, so this is read separately.
-    const host_live = (await findInstance(deps.kysely, to.id))?.host_live ?? written.host_live;
+    const host_live = (await findInstance(deps.byKey, to.id))?.host_live ?? written.host_live;
     return c.json({ ...written, host_live }, 200);
   });
 }
@@ -165,5 +165,5 @@ export async function nowOrThen(
 ): Promise<Instance> {
   const { instance: then } = of.output as { instance: Instance };
   if (of.repeated) return { ...then, host_live: true };
-  return await findInstance(deps.kysely, of.id) ?? { ...then, host_live: true };
+  return await findInstance(deps.byKey, of.id) ?? { ...then, host_live: true };
 }

@@ -57,19 +57,22 @@ export type Ended =
 /** Starts the operation, or finds the operation with the same Idempotency-Key, and waits for its end. */
 export async function operate<K extends keyof Messages>(c: Ctx, deps: Operates, begun: Begun<K>): Promise<Ended> {
   const { to, idempotency, operation_id } = begun;
-  const before = idempotency.repeated ? await findOperationStatus(deps.kysely, operation_id) : undefined;
+  const before = idempotency.repeated ? await findOperationStatus(deps.byKey, operation_id) : undefined;
   if (before !== undefined) return wantsNoWait(c) ? accepted(c, before) : repeatedOutcome(before, begun);
+  let limit_ms: number | undefined;
   const outcome = await decideAgain(idempotency, begun.again ?? ONCE, async (at, tries) => {
     const message: object = await begun.message(tries);
     if (isFault(message)) return { ok: false, fault: message };
+    // Most messages say how long the node may take.
+    ({ limit_ms } = message as { readonly limit_ms?: number });
     return await deps.send(c, to, message as Messages[K], at);
   });
   if (!outcome.ok) return { ended: "refused", fault: outcome.fault };
   if (!wantsNoWait(c)) {
-    const wait_ms = await deps.settings.instanceWaitS() * 1_000 + OPERATION_GRACE_MS;
-    await hold(c, deps, { polls: deps.outcomes, key: operation_id, hold_ms: wait_ms });
+    const hold_ms = (limit_ms ?? await deps.settings.instanceWaitS() * 1_000) + OPERATION_GRACE_MS;
+    await hold(c, deps, { polls: deps.outcomes, key: operation_id, hold_ms });
   }
-  const after = await findOperationStatus(deps.kysely, operation_id);
+  const after = await findOperationStatus(deps.byKey, operation_id);
   if (after === undefined) throw new Error(`operation ${operation_id} was started but does not exist`);
   return wantsNoWait(c) ? accepted(c, after) : outcomeOf(after, begun.failure);
 }

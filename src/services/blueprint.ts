@@ -8,13 +8,17 @@ import type { Instance } from "../contract/instance.ts";
 import type { Blueprint, Job } from "../contract/job.ts";
 import type { RouteDeps } from "../routes/deps.ts";
 
-type Deps = Pick<RouteDeps, "kysely" | "mint">;
+type Deps = Pick<RouteDeps, "byKey" | "mint">;
 type Part = Omit<Blueprint, "job_id" | "kind" | "instance">;
 
 export async function blueprintOf(deps: Deps, job: Job): Promise<Blueprint> {
   const { instance_id } = job.kind;
-  const instance = typeof instance_id === "string" ? await findInstance(deps.kysely, instance_id) ?? null : null;
-  const part = instance !== null && job.kind.kind === "provision" ? await wholePart(deps, instance) : NOTHING;
+  if (typeof instance_id !== "string") return { job_id: job.id, kind: job.kind, instance: null, ...NOTHING };
+  const [instance = null, own] = await Promise.all([
+    findInstance(deps.byKey, instance_id),
+    job.kind.kind === "provision" ? ownParts(deps, instance_id) : null,
+  ]);
+  const part = instance !== null && own !== null ? await wholePart(deps, instance, own) : NOTHING;
   return { job_id: job.id, kind: job.kind, instance, ...part };
 }
 
@@ -30,17 +34,25 @@ const NOTHING: Part = {
   provision_metadata: [],
 };
 
-async function wholePart({ kysely, mint }: Deps, instance: Instance): Promise<Part> {
-  const [image, nics, disks, keys, sealed_user_data] = await Promise.all([
-    findImage(kysely, instance.image_id),
-    listNicsOf(kysely, instance.id),
-    listDisks(kysely, instance.id),
-    Promise.all(instance.ssh_key_ids.map((id) => findSshKey(kysely, id))),
-    findSealedUserData(kysely, instance.id),
+type OwnParts = Awaited<ReturnType<typeof ownParts>>;
+
+/** Reads the records that the instance's id finds. */
+async function ownParts({ byKey }: Deps, instance_id: string) {
+  const [nics, disks, sealed_user_data] = await Promise.all([
+    listNicsOf(byKey, instance_id),
+    listDisks(byKey, instance_id),
+    findSealedUserData(byKey, instance_id),
   ]);
-  const subnets = await Promise.all(
-    [...new Set(nics.map(({ subnet_id }) => subnet_id))].map((id) => findSubnet(kysely, id)),
-  );
+  return { nics, disks, sealed_user_data };
+}
+
+async function wholePart({ byKey, mint }: Deps, instance: Instance, own: OwnParts): Promise<Part> {
+  const { nics, disks, sealed_user_data } = own;
+  const [image, keys, subnets] = await Promise.all([
+    findImage(byKey, instance.image_id),
+    Promise.all(instance.ssh_key_ids.map((id) => findSshKey(byKey, id))),
+    Promise.all([...new Set(nics.map(({ subnet_id }) => subnet_id))].map((id) => findSubnet(byKey, id))),
+  ]);
   const identity = { instance_id: instance.id, tenant_id: instance.tenant_id, project_id: instance.project_id };
   return {
     image: image ?? null,

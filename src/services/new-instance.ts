@@ -2,7 +2,7 @@
 // body names, and picks candidate nodes.
 import { findImageToUse } from "../../actors/image/reads.ts";
 import type { InstanceMessage, NicPlan } from "../../actors/instance/messages.ts";
-import { placementSnapshot } from "./placement-snapshot.ts";
+import { snapshotOf } from "./placement-snapshot.ts";
 import { findSshKeysToUse } from "../../actors/ssh-key/reads.ts";
 import { findSubnet } from "../../actors/subnet/reads.ts";
 import type { RecordScope, ResourceScope } from "../auth/resource-scope.ts";
@@ -44,7 +44,7 @@ export function brokenRule({ cpu, memory_bytes, disk_bytes, user_data }: Instanc
   return bytes > USER_DATA_BYTES_MAX ? badRequest(`user_data must be at most ${USER_DATA_BYTES_MAX} bytes`) : null;
 }
 
-type Deps = Pick<RouteDeps, "kysely" | "mint" | "settings">;
+type Deps = Pick<RouteDeps, "byKey" | "kysely" | "mint" | "nodesToPlace" | "settings">;
 
 /**
  * Returns the message that creates the instance, or a Fault: 404 if an object that the body names is missing or may not
@@ -53,10 +53,12 @@ type Deps = Pick<RouteDeps, "kysely" | "mint" | "settings">;
 export async function newInstance(deps: Deps, wanted: Wanted): Promise<Create | Fault> {
   const { body, place, id, operation_id, tries } = wanted;
   const ssh_key_ids = [...new Set(body.ssh_key_ids.map((key) => key.toLowerCase()))];
-  const [image, nics, keysMissing] = await Promise.all([
+  const [image, nics, keysMissing, nodes, { profile, load_stale_s, quota_defaults, limit_ms }] = await Promise.all([
     imageOf(deps, wanted),
     nicsOf(deps, wanted),
     missingKey(deps, wanted, ssh_key_ids),
+    deps.nodesToPlace(),
+    deps.settings.instanceCreation(),
   ]);
   if (image === null || nics === null || keysMissing) return NOT_FOUND;
   const brand = brandOf(image.compatibility?.brand);
@@ -64,7 +66,6 @@ export async function newInstance(deps: Deps, wanted: Wanted): Promise<Create | 
   if (boot_bytes > DISK_BYTES_MAX) return DISK_SIZE;
   const { cpu, memory_bytes } = body;
   const { tenant_id, project_id, silo_id } = place;
-  const { profile, load_stale_s } = await deps.settings.placement();
   const { candidates: best, report } = pick(
     {
       ...sizesOf({ cpu, memory_bytes, disk_bytes: boot_bytes }),
@@ -76,7 +77,7 @@ export async function newInstance(deps: Deps, wanted: Wanted): Promise<Create | 
       instance_id: id,
       avoid_cn: [],
     },
-    await placementSnapshot(deps.kysely, { load_stale_s }),
+    snapshotOf(nodes, load_stale_s),
     profile,
   );
   return {
@@ -99,8 +100,8 @@ export async function newInstance(deps: Deps, wanted: Wanted): Promise<Create | 
     // Each retry draws candidates from more of the ranked nodes.
     candidates: tries === 0 ? best : drawn(report, PLACEMENT_CANDIDATES_MAX ** (tries + 1)),
     operation_id,
-    limit_ms: await deps.settings.instanceWaitS() * 1_000,
-    quota_defaults: await deps.settings.quotaDefaults(),
+    limit_ms,
+    quota_defaults,
   };
 }
 
@@ -109,7 +110,7 @@ export async function newInstance(deps: Deps, wanted: Wanted): Promise<Create | 
  * the tenant must still be allowed to use it.
  */
 async function imageOf(deps: Deps, { body, place, principal }: Wanted) {
-  const image = await findImageToUse(deps.kysely, body.image_id.toLowerCase());
+  const image = await findImageToUse(deps.byKey, body.image_id.toLowerCase());
   if (image === undefined || !isVisible(principal, image)) return null;
   const { scope_kind, silo_id, tenant_id } = image;
   if (scope_kind === "public") return image;
@@ -144,7 +145,7 @@ async function nicsOf(deps: Deps, { body, place, id }: Wanted): Promise<NicPlan[
     ...body.extra_nics.map((nic) => ({ ...nic, mac: null })),
   ];
   const plans = await Promise.all(asked.map(async ({ name, subnet_id, mac }, ordinal): Promise<NicPlan | null> => {
-    const subnet = await findSubnet(deps.kysely, subnet_id.toLowerCase());
+    const subnet = await findSubnet(deps.byKey, subnet_id.toLowerCase());
     if (subnet === undefined || subnet.project_id !== place.project_id) return null;
     const token = (family: string) => deps.mint.idFrom(id, `nic:${ordinal}:${family}`);
     return {

@@ -1,5 +1,5 @@
 // The input of placement: every approved node with its capacity report, its load, the resources in use and the number
-// of its instances per tenant, in one query.
+// of its instances per tenant, in one query (nodes_to_place).
 import { type Kysely, sql } from "kysely";
 import type { CapacityReport } from "../contract/agent.ts";
 import type { CnPlacementRules } from "../contract/cn-placement.ts";
@@ -20,40 +20,32 @@ export type SnapshotOptions = {
 /** Reads the last committed state of all approved nodes. */
 export async function placementSnapshot(db: Db, options: SnapshotOptions = {}): Promise<Snapshot> {
   const { now, load_stale_s = 0 } = options;
-  const { rows } = await sql<NodeRow>`
-    with clock as (select coalesce(${now?.toISOString() ?? null}::timestamptz, berth_now()) as now),
-    beside as (
-      select host_cn_uuid, jsonb_agg(jsonb_build_object('tenant_id', tenant_id, 'silo_id', silo_id, 'count', n)) as them
-        from (select i.host_cn_uuid, i.tenant_id, t.silo_id, count(*) as n
-                from instance i join tenant t on t.id = i.tenant_id
-               where i.host_cn_uuid is not null group by 1, 2, 3) each
-       group by 1),
-    unmade as (
-      select i.host_cn_uuid, sum(d.size_bytes - coalesce(d.applied_bytes, 0))::bigint as bytes
-        from disk d join instance i on i.id = d.instance_id
-       where d.applied_bytes is null or d.applied_bytes < d.size_bytes group by 1)
-    select clock.now, c.server_uuid, c.hostname, c.state, c.role, c.last_seen, c.placement, c.traits,
-           k.report as capacity, coalesce(u.cpu_units, 0) as cpu_units, coalesce(u.ram_mb, 0) as ram_mb,
-           coalesce(u.disk_bytes, 0) as disk_bytes, coalesce(u.instances, 0) as instances,
-           coalesce(m.bytes, 0) as unmade_bytes, coalesce(b.them, '[]') as neighbours,
-           l.summary, l.last_refreshed_at < clock.now - make_interval(secs => ${load_stale_s}) as stale
-      from clock left join (
-        select c.server_uuid, c.hostname, c.state, c.role, c.last_seen, c.placement, c.traits
-          from cn_loaded c where c.state = 'approved') c on true
-      left join cn_capacity k on k.server_uuid = c.server_uuid
-      left join cn_usage u on u.server_uuid = c.server_uuid
-      left join cn_load_summary l on l.server_uuid = c.server_uuid
-      left join beside b on b.host_cn_uuid = c.server_uuid
-      left join unmade m on m.host_cn_uuid = c.server_uuid`.execute(db);
-  const nodes = rows.filter((row): row is NodeRow & { server_uuid: string } => row.server_uuid !== null).map((row) => {
-    const { now: _now, cpu_units, ram_mb, disk_bytes, instances, summary, stale, ...node } = row;
-    const load = summary === null ? null : loadOf(summary, stale ?? true);
-    return { ...node, used: { cpu_units, ram_mb, disk_bytes, instances }, load };
-  });
-  return { now: rows[0]!.now, nodes };
+  return snapshotOf(await nodesToPlace(db, now), load_stale_s);
 }
 
-/** A row of the query. Without approved nodes there is one row, whose node columns are null. */
+/** The rows of a snapshot, before it is known which summaries are stale. */
+export type NodesToPlace = readonly NodeRow[];
+
+/** @param now default: the database's clock */
+export async function nodesToPlace(db: Db, now?: Date): Promise<NodesToPlace> {
+  const at = sql<Date | null>`${now?.toISOString() ?? null}::timestamptz`;
+  return (await sql<NodeRow>`select * from nodes_to_place(${at})`.execute(db)).rows;
+}
+
+/** @param load_stale_s seconds after which a summary of a node's load is stale */
+export function snapshotOf(rows: NodesToPlace, load_stale_s: number): Snapshot {
+  const { now } = rows[0]!;
+  const stale_before_ms = now.getTime() - load_stale_s * 1_000;
+  const nodes = rows.filter((row): row is NodeRow & { server_uuid: string } => row.server_uuid !== null).map((row) => {
+    const { now: _now, cpu_units, ram_mb, disk_bytes, instances, summary, refreshed_at, ...node } = row;
+    const isStale = refreshed_at === null || refreshed_at.getTime() < stale_before_ms;
+    const load = summary === null ? null : loadOf(summary, isStale);
+    return { ...node, used: { cpu_units, ram_mb, disk_bytes, instances }, load };
+  });
+  return { now, nodes };
+}
+
+/** A row of nodes_to_place. Without approved nodes there is one row, whose node columns are null. */
 type NodeRow = {
   now: Date;
   server_uuid: string | null;
@@ -71,7 +63,7 @@ type NodeRow = {
   unmade_bytes: number;
   neighbours: Neighbours[];
   summary: Readonly<Record<string, unknown>> | null;
-  stale: boolean | null;
+  refreshed_at: Date | null;
 };
 
 function loadOf(summary: Readonly<Record<string, unknown>>, stale: boolean): Load {

@@ -10,6 +10,8 @@ import { activeProfile, type Profile } from "../lib/placement/profile.ts";
 
 export type Settings = ReturnType<typeof createSettings>;
 
+type Stored = ReadonlyMap<string, unknown>;
+type Placement = { readonly profile: Profile; readonly load_stale_s: number };
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
@@ -23,7 +25,7 @@ export function createSettings(kysely: Kysely<Database>, env: Environment) {
     if (text !== undefined) shadowing.set(key, fromVariable(key, text));
   }
 
-  function viewOf(key: SettingKey, stored: ReadonlyMap<string, unknown>): SettingView {
+  function viewOf(key: SettingKey, stored: Stored): SettingView {
     const { default: standard, restart_required, description } = SETTINGS[key];
     const own = stored.has(key) ? stored.get(key) : standard;
     return {
@@ -65,8 +67,11 @@ export function createSettings(kysely: Kysely<Database>, env: Environment) {
   }
 
   /** Reads the scorer weights of the active profile, and for how many seconds a summary of a node's load is valid. */
-  async function placement(): Promise<{ profile: Profile; load_stale_s: number }> {
-    const stored = await storedSettings(kysely);
+  async function placement(): Promise<Placement> {
+    return placementOf(await storedSettings(kysely));
+  }
+
+  function placementOf(stored: Stored): Placement {
     const interval_s = Number(viewOf("placement.load_materializer.interval_secs", stored).value);
     const ticks = Number(viewOf("placement.load_materializer.staleness_ticks", stored).value);
     const profiles = viewOf("placement.profiles", stored).value as PlacementProfiles;
@@ -80,12 +85,19 @@ export function createSettings(kysely: Kysely<Database>, env: Environment) {
 
   /** Reads how many seconds a node may take for an operation on an instance. */
   async function instanceWaitS(): Promise<number> {
-    return Number(viewOf("instance.create_wait_secs", await storedSettings(kysely)).value);
+    return instanceWaitOf(await storedSettings(kysely));
+  }
+
+  function instanceWaitOf(stored: Stored): number {
+    return Number(viewOf("instance.create_wait_secs", stored).value);
   }
 
   /** Reads the limits of tenants and projects that have no quota of their own. */
   async function quotaDefaults(): Promise<QuotaDefaults> {
-    const stored = await storedSettings(kysely);
+    return quotaDefaultsOf(await storedSettings(kysely));
+  }
+
+  function quotaDefaultsOf(stored: Stored): QuotaDefaults {
     const limit = (key: SettingKey) => viewOf(key, stored).value as number | null;
     return {
       tenant: {
@@ -100,6 +112,16 @@ export function createSettings(kysely: Kysely<Database>, env: Environment) {
         disk_bytes: limit("quota.project_default.disk_bytes"),
         instance_limit: limit("quota.project_default.instance_limit"),
       },
+    };
+  }
+
+  /** Reads what the creation of an instance needs, in one statement. */
+  async function instanceCreation() {
+    const stored = await storedSettings(kysely);
+    return {
+      ...placementOf(stored),
+      quota_defaults: quotaDefaultsOf(stored),
+      limit_ms: instanceWaitOf(stored) * 1_000,
     };
   }
 
@@ -127,6 +149,7 @@ export function createSettings(kysely: Kysely<Database>, env: Environment) {
     rootAuthorizedKeys,
     allowedPrivate,
     instanceWaitS,
+    instanceCreation,
     loadIntervalS,
     placement,
     shadowed: [...shadowing.keys()],

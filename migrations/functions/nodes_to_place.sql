@@ -1,0 +1,36 @@
+-- Returns the input of placement: each approved node with its capacity report, its load, the resources in use and the
+-- number of its instances per tenant, at the time `at` (default: now). Without approved nodes it returns one row, whose
+-- node columns are null. A function, because planning the query takes longer than running it: PL/pgSQL keeps the plan.
+create or replace function nodes_to_place(at timestamptz default null)
+returns table (
+  now timestamptz, server_uuid uuid, hostname text, state text, role text, last_seen timestamptz, placement jsonb,
+  traits jsonb, capacity jsonb, cpu_units bigint, ram_mb bigint, disk_bytes bigint, instances bigint,
+  unmade_bytes bigint, neighbours jsonb, summary jsonb, refreshed_at timestamptz
+) language plpgsql volatile as $$
+#variable_conflict use_column
+begin
+  return query
+    with clock as (select coalesce(at, berth_now()) as now),
+    beside as (
+      select host_cn_uuid, jsonb_agg(jsonb_build_object('tenant_id', tenant_id, 'silo_id', silo_id, 'count', n)) as them
+        from (select i.host_cn_uuid, i.tenant_id, t.silo_id, i.n
+                from (select host_cn_uuid, tenant_id, count(*) as n from instance
+                       where host_cn_uuid is not null group by 1, 2) i
+                join tenant t on t.id = i.tenant_id) each
+       group by 1),
+    unmade as (
+      select i.host_cn_uuid, sum(d.size_bytes - coalesce(d.applied_bytes, 0))::bigint as bytes
+        from disk d join instance i on i.id = d.instance_id
+       where d.applied_bytes is null or d.applied_bytes < d.size_bytes group by 1)
+    select clock.now, c.server_uuid, c.hostname, c.state, c.role, c.last_seen, c.placement, c.traits,
+           k.report, coalesce(u.cpu_units, 0), coalesce(u.ram_mb, 0), coalesce(u.disk_bytes, 0),
+           coalesce(u.instances, 0), coalesce(m.bytes, 0), coalesce(b.them, '[]'), l.summary, l.last_refreshed_at
+      from clock left join (
+        select c.server_uuid, c.hostname, c.state, c.role, c.last_seen, c.placement, c.traits
+          from cn_loaded c where c.state = 'approved') c on true
+      left join cn_capacity k on k.server_uuid = c.server_uuid
+      left join cn_usage u on u.server_uuid = c.server_uuid
+      left join cn_load_summary l on l.server_uuid = c.server_uuid
+      left join beside b on b.host_cn_uuid = c.server_uuid
+      left join unmade m on m.host_cn_uuid = c.server_uuid;
+end $$;
