@@ -41,7 +41,9 @@ function errandProblems(evidence: Evidence, about: string, state: Row): readonly
     const job = evidence.tables.actors.get(`job:${steps["walk"]?.job_id}`)?.state?.["state"];
     return [
       ...(job === "completed" ? [] : [`succeeded, but its job is ${job}`]),
-      ...(outputs["note"] !== undefined && outputs["walk"] !== undefined ? [] : ["succeeded without its outputs"]),
+      ...(["note", "walk", "report"].every((step) => outputs[step] !== undefined)
+        ? []
+        : ["succeeded without its outputs"]),
     ];
   }
   return state?.["state"] === "unwound" && steps["note"]?.status === "succeeded"

@@ -12,4 +12,5 @@ export const errand = saga<ErrandParams>("errand")
     kind: "job",
     do: (c) => job({ kind: "walk", target_cn: c.params.server_uuid, payload: {}, limit_ms: LIMIT_MS }),
   })
+  .step("report", { follows: true, do: (c) => write({ walked: c.walk ?? true }) })
   .step("close", { do: () => write(null) });

@@ -82,6 +82,15 @@ export const ACTOR_MUTANTS: readonly Mutant<Invariant>[] = [
     edits: [{ file: SAGA, find: "outputs: { ...s.outputs, [s.step]: output },", replace: "outputs: s.outputs," }],
   },
   {
+    name: "following_step_skipped",
+    caughtBy: "10 operations come to rest",
+    edits: [{
+      file: SAGA,
+      find: "? stepDone(s, plan.output, now, all)",
+      replace: `? go({ ...ended(s, "succeeded", now) }, ...all)`,
+    }],
+  },
+  {
     name: "failure_goes_on",
     caughtBy: "10 operations come to rest",
     edits: [{

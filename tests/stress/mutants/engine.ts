@@ -182,6 +182,15 @@ export const ENGINE_MUTANTS: readonly Mutant<Invariant>[] = [
     }],
   },
   {
+    name: "tell_deleted_before_delivery",
+    caughtBy: "10 operations come to rest",
+    edits: [{
+      file: WORKER,
+      find: "const sent = await Promise.allSettled(tells.map(",
+      replace: "await forget(tells.map(({ id }) => id));\n      const sent = await Promise.allSettled(tells.map(",
+    }],
+  },
+  {
     name: "deadline_not_stored",
     caughtBy: "10 operations come to rest",
     edits: [{ file: DRAFT, find: "wake_at: behavior.deadline(state)", replace: "wake_at: null" }],
