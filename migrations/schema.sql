@@ -1105,6 +1105,8 @@ end $function$;
 CREATE OR REPLACE FUNCTION public.nodes_to_place(at timestamp with time zone DEFAULT NULL::timestamp with time zone)
  RETURNS TABLE(now timestamp with time zone, server_uuid uuid, hostname text, state text, role text, last_seen timestamp with time zone, placement jsonb, traits jsonb, capacity jsonb, cpu_units bigint, ram_mb bigint, disk_bytes bigint, instances bigint, unmade_bytes bigint, neighbours jsonb, summary jsonb, refreshed_at timestamp with time zone)
  LANGUAGE plpgsql
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET jit TO 'off'
 AS $function$
 #variable_conflict use_column
 begin

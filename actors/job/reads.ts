@@ -49,8 +49,10 @@ export type Work = {
 /** The state of a node that asks for work. */
 export type NodeWork = {
   readonly state: string;
-  /** Whether the node has a job, claimed or not, or something to undo. */
+  /** Whether the node has a job to claim, or something to undo. */
   readonly busy: boolean;
+  /** The jobs that it has claimed, without their order. */
+  readonly claimed: readonly string[];
 };
 
 /** Finds the state of all these nodes in one statement. Most nodes that ask have no work. */
@@ -58,8 +60,8 @@ export async function findNodesWork(db: Db, nodes: readonly string[]): Promise<M
   const { rows } = await sql<NodeWork & { server_uuid: string }>`
     select server_uuid, state,
            exists (select from job where target_cn = server_uuid and job.state = 'pending') or
-           exists (select from job where target_cn = server_uuid and job.state = 'in_progress') or
-           exists (select from job where target_cn = server_uuid and tombstone) as busy
+           exists (select from job where target_cn = server_uuid and tombstone) as busy,
+           array(select id from job where target_cn = server_uuid and job.state = 'in_progress')::text[] as claimed
       from cn where server_uuid = any(${nodes}::uuid[])`.execute(db);
   return new Map(rows.map(({ server_uuid, ...work }) => [server_uuid, work]));
 }

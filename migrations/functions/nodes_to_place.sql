@@ -6,7 +6,10 @@ returns table (
   now timestamptz, server_uuid uuid, hostname text, state text, role text, last_seen timestamptz, placement jsonb,
   traits jsonb, capacity jsonb, cpu_units bigint, ram_mb bigint, disk_bytes bigint, instances bigint,
   unmade_bytes bigint, neighbours jsonb, summary jsonb, refreshed_at timestamptz
-) language plpgsql volatile as $$
+) language plpgsql volatile
+-- One plan serves every call, and compiling it takes longer than running it.
+set plan_cache_mode = force_generic_plan
+set jit = off as $$
 #variable_conflict use_column
 begin
   return query

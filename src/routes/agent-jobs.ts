@@ -61,7 +61,8 @@ export function agentJobRoutes(app: App, deps: Deps): void {
   async function claim(c: Ctx, { server_uuid, running }: Asked): Promise<ClaimView | Fault> {
     const node = await deps.workOf(server_uuid);
     if (node?.state !== "approved") return NODE_NOT_APPROVED;
-    return node.busy ? await claimNext(c, { server_uuid, running }) : NOTHING_TO_DO;
+    const forgets = running !== null && node.claimed.some((id) => !running.includes(id));
+    return node.busy || forgets ? await claimNext(c, { server_uuid, running }) : NOTHING_TO_DO;
   }
 
   /** Claims the next job of a node that has work. */

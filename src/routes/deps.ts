@@ -87,7 +87,7 @@ export type RouteDeps = {
   readonly approvals: Polls<Registered | ClaimEnded>;
   /** Reads the nodes for placement. Callers that arrive together share a query; the commit checks the room again. */
   readonly nodesToPlace: () => Promise<NodesToPlace>;
-  /** Returns the node's state and whether it has jobs or something to undo; null for an unknown node. */
+  /** Returns the node's state, its claimed jobs, and whether it has work; null for an unknown node. */
   readonly workOf: (server_uuid: string) => Promise<NodeWork | null>;
   /** Long polls of nodes that wait for work, by UUID. */
   readonly claims: Polls<{ readonly work: true }>;
