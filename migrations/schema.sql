@@ -105,6 +105,21 @@ begin
   return jsonb_build_object('values', values);
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.berth_filled(content text, given jsonb)
+ RETURNS text
+ LANGUAGE plpgsql
+ IMMUTABLE
+AS $function$
+declare
+  each record;
+begin
+  if given is null then return content; end if;
+  for each in select to_json(key)::text as token, to_json(value)::text as value from jsonb_each_text(given) loop
+    content := replace(content, each.token, each.value);
+  end loop;
+  return content;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.berth_give_claims(of_source text, given bigint, site_max bigint, source_max bigint)
  RETURNS void
  LANGUAGE plpgsql
@@ -133,6 +148,14 @@ AS $function$
     'cpu_p95_' || of, (select value from percentile where q = 0.95),
     'cpu_max_' || of, (select round(max(cpu_max)::numeric, 4) from hours),
     'samples_' || of, (select coalesce(max(total), 0) from summed)) $function$;
+
+CREATE OR REPLACE FUNCTION public.berth_made_bytes(of_cn uuid)
+ RETURNS bigint
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select coalesce(sum(least(coalesce(d.applied_bytes, 0), d.size_bytes)), 0)::bigint
+    from instance i join disk d on d.instance_id = i.id where i.host_cn_uuid = of_cn $function$;
 
 CREATE OR REPLACE FUNCTION public.berth_migration_ended(of_state text)
  RETURNS boolean
@@ -220,7 +243,10 @@ declare
   plan      record;
   writes    record;
   verdict   jsonb;
-  refusal   jsonb;
+  -- Of each unit with conditions, from 1: the refusal, and the allocated values.
+  refusals  jsonb[] := '{}';
+  allocated jsonb[] := '{}';
+  decided   int[] := '{}';
   option    int;
   sets      text;
   given     text[];
@@ -303,25 +329,44 @@ begin
       for c in 0 .. jsonb_array_length(plan.choices) - 1 loop
         verdict := berth_conditions(plan.choices->c);
         if verdict ? 'values' then option := c; exit; end if;
-        refusal := jsonb_build_object('fault', verdict->'fault');
+        refusals[plan.u + 1] := jsonb_build_object('fault', verdict->'fault');
       end loop;
       choice[plan.u + 1] := option;
-      if option < 0 then
-        -- The refusal is stored like a success, so that a retry gets the same reply.
-        insert into seen select r.msg, refusal::text from unnest(r_u, r_c, r_msg) r(u, c, msg)
-          where r.u = plan.u and r.c = 0;
-      else
-        for writes in select to_json(key)::text as token, to_json(value)::text as value
-                        from jsonb_each_text(verdict->'values') loop
-          call := replace(call::text, writes.token, writes.value)::jsonb;
-          t_audit := array(select replace(t, writes.token, writes.value) from unnest(t_audit) with ordinality a(t, n) order by n);
-          r_reply := array(select replace(t, writes.token, writes.value) from unnest(r_reply) with ordinality a(t, n) order by n);
-        end loop;
+      decided := decided || plan.u;
+      if option >= 0 then
+        refusals[plan.u + 1] := null;
+        allocated[plan.u + 1] := nullif(verdict->'values', '{}');
       end if;
-      chosen := chosen || (select json_build_object('u', plan.u, 'c', option, 'replies', json_agg(
-          json_build_object('msg_id', r.msg, 'reply', case when option < 0 then refusal::json else r.reply::json end)))
-        from unnest(r_u, r_c, r_msg, r_reply) r(u, c, msg, reply) where r.u = plan.u and r.c = greatest(option, 0));
     end loop;
+
+    -- The refusal is stored like a success, so that a retry gets the same reply.
+    insert into seen select r.msg, refusals[r.u + 1]::text from unnest(r_u, r_c, r_msg) r(u, c, msg)
+      where r.c = 0 and refusals[r.u + 1] is not null;
+
+    -- From here on the call has only the chosen writes, with the allocated values in place of their tokens.
+    t_audit := array(select case when choice[t.u + 1] = t.c then berth_filled(t.audit, allocated[t.u + 1]) end
+                       from unnest(t_u, t_c, t_audit) with ordinality t(u, c, audit, n) order by n);
+    r_reply := array(select case when choice[r.u + 1] = r.c then berth_filled(r.reply, allocated[r.u + 1]) end
+                       from unnest(r_u, r_c, r_reply) with ordinality r(u, c, reply, n) order by n);
+    call := jsonb_build_object(
+      'rows', coalesce((
+        select jsonb_agg(jsonb_set(w, '{entries}', coalesce((
+          select jsonb_agg(berth_filled(e::text, allocated[(e->>'$u')::int + 1])::jsonb)
+            from jsonb_array_elements(w->'entries') e where choice[(e->>'$u')::int + 1] = (e->>'$c')::int), '[]')))
+          from jsonb_array_elements(call->'rows') w), '[]'),
+      'children', coalesce((
+        select jsonb_agg(berth_filled(e::text, allocated[(e->>'u')::int + 1])::jsonb)
+          from jsonb_array_elements(call->'children') e where choice[(e->>'u')::int + 1] = (e->>'c')::int), '[]'),
+      'outbox', coalesce((
+        select jsonb_agg(berth_filled(e::text, allocated[(e->>'u')::int + 1])::jsonb)
+          from jsonb_array_elements(call->'outbox') e where choice[(e->>'u')::int + 1] = (e->>'c')::int), '[]'));
+
+    chosen := array(
+      select json_build_object('u', d.u, 'c', choice[d.u + 1], 'replies', json_agg(json_build_object(
+               'msg_id', r.msg, 'reply', coalesce(refusals[d.u + 1]::json, r.reply::json))))
+        from unnest(decided) d(u)
+        join unnest(r_u, r_c, r_msg, r_reply) r(u, c, msg, reply) on r.u = d.u and r.c = greatest(choice[d.u + 1], 0)
+       group by d.u);
   end if;
 
   -- 5. Writes, one statement per table and set of columns: new actors, changed actors, children in order, deleted actors.
@@ -337,11 +382,6 @@ begin
         berth_columns(writes.table_name::regclass, writes.columns, ''),
         berth_columns(writes.table_name::regclass, writes.columns, 'p.')) using writes.entries, choice;
     else
-      if call ? 'plans' then
-        -- A choice that is not written may hold a token without a value, which no column accepts.
-        writes.entries := coalesce((select jsonb_agg(e) from jsonb_array_elements(writes.entries) e
-                                     where choice[(e->>'$u')::int + 1] = (e->>'$c')::int), '[]');
-      end if;
       -- A state also has columns that its view joins; the table does not have them.
       select string_agg(format('%1$I = r.%1$I', attname), ', '),
              string_agg(format('%I %s', attname, format_type(atttypid, atttypmod)), ', ')
@@ -363,16 +403,14 @@ begin
       given := array(select jsonb_object_keys(writes.row));
       case writes.op
         when 'insert' then
-          execute format('insert into %1$I (%2$s) select %3$s from jsonb_populate_record(null::%1$I, $1) p',
-            writes.table_name, berth_columns(writes.table_name::regclass, given, ''),
-            berth_columns(writes.table_name::regclass, given, 'p.')) using writes.row;
+          execute format('insert into %1$I (%2$s) select %2$s from jsonb_populate_record(null::%1$I, $1)',
+            writes.table_name, berth_columns(writes.table_name::regclass, given, '')) using writes.row;
         when 'upsert' then
-          execute format('insert into %1$I (%3$s) select %5$s from jsonb_populate_record(null::%1$I, $1) p
+          execute format('insert into %1$I (%3$s) select %3$s from jsonb_populate_record(null::%1$I, $1)
                           on conflict (%2$s) do update set (%3$s) = row(%4$s)', writes.table_name,
             (select string_agg(quote_ident(k), ', ') from unnest(writes.key) k),
             berth_columns(writes.table_name::regclass, given, ''),
-            berth_columns(writes.table_name::regclass, given, 'excluded.'),
-            berth_columns(writes.table_name::regclass, given, 'p.')) using writes.row;
+            berth_columns(writes.table_name::regclass, given, 'excluded.')) using writes.row;
         when 'delete' then
           execute format('delete from %1$I t using jsonb_populate_record(null::%1$I, $1) p where %2$s', writes.table_name,
             (select string_agg(format('t.%1$I = p.%1$I', k), ' and ') from unnest(writes.key) k))
@@ -630,7 +668,8 @@ begin
     if pool is null then return 'it has no pool zones'; end if;
     room := least(
       (pool->>'total_bytes')::double precision * coalesce(node.overprovision_disk, 1) - node.disk_bytes,
-      (pool->>'free_bytes')::double precision * coalesce(node.overprovision_disk, 1) - berth_unmade_bytes(of_cn));
+      (pool->>'free_bytes')::double precision * coalesce(node.overprovision_disk, 1)
+        - greatest(berth_unmade_bytes(of_cn), node.disk_bytes - berth_made_bytes(of_cn)));
     if room < wanted.disk_bytes then
       return format('%s bytes of disk left, %s wanted', greatest(0, floor(room)), wanted.disk_bytes);
     end if;
@@ -2919,9 +2958,11 @@ grant execute on function berth_budget_allows(budget,bigint) to berth_app;
 grant execute on function berth_claim_budget(text,bigint) to berth_app;
 grant execute on function berth_columns(regclass,text[],text) to berth_app;
 grant execute on function berth_conditions(jsonb) to berth_app;
+grant execute on function berth_filled(text,jsonb) to berth_app;
 grant execute on function berth_free_ranges(text,bigint,bigint) to berth_app;
 grant execute on function berth_give_claims(text,bigint,bigint,bigint) to berth_app;
 grant execute on function berth_load_since(uuid,timestamp with time zone,text) to berth_app;
+grant execute on function berth_made_bytes(uuid) to berth_app;
 grant execute on function berth_migration_ended(text) to berth_app;
 grant execute on function berth_now() to berth_app;
 grant execute on function berth_release(text,text) to berth_app;
