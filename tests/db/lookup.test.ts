@@ -17,8 +17,8 @@ function heldLookup() {
   return { find, queries, keysOfQuery };
 }
 
-/** Waits for some turns of the event loop. */
-async function turns(): Promise<void> {
+/** Waits for some rounds of the event loop. */
+async function rounds(): Promise<void> {
   for (let turn = 0; turn < 3; turn++) await new Promise((next) => setImmediate(next));
 }
 
@@ -51,14 +51,14 @@ test("callers that arrive while a query runs share the next one, which begins wh
   try {
     const { find, queries } = heldLookup();
     void find("a");
-    await turns();
+    await rounds();
     void find("b");
-    await turns();
+    await rounds();
     void find("c");
-    await turns();
+    await rounds();
     expect(queries.map(({ keys }) => keys)).toEqual([["a"]]);
     queries[0]!.answer();
-    await turns();
+    await rounds();
     expect(queries.map(({ keys }) => keys)).toEqual([["a"], ["b", "c"]]);
   } finally {
     vi.useRealTimers();
