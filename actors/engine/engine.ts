@@ -309,6 +309,10 @@ export function createEngine(options: EngineOptions) {
     waiting.envelope = { ...waiting.envelope, fresh: false };
   }
 
+  function askAlternatives(waiting: Waiting): void {
+    waiting.envelope = { ...waiting.envelope, alternatives: true };
+  }
+
   function isTwin(error: CommitError): boolean {
     return /_pkey$/.test(error.constraint ?? "");
   }
@@ -353,6 +357,7 @@ export function createEngine(options: EngineOptions) {
         return;
       }
       case "conflict":
+        if (item.unit.partial === true) item.messages.forEach(askAlternatives);
         for (const waiting of item.messages) waiting.attempts += 1;
         return;
       case "known": {

@@ -121,7 +121,10 @@ function foldAlone(
 ): FoldedUnit | { readonly needs: readonly ActorRef[] } {
   const drafts: Draft[] = [];
   const choices: Choice[] = [];
-  for (const alternative of alternatives(out)) {
+  const all = alternatives(out);
+  // The first decision is nearly always written, and each alternative is as large as it.
+  const sent = envelope.alternatives === true ? all : all.slice(0, 1);
+  for (const alternative of sent) {
     const draft = draftOf(input, envelope, alternative, context);
     if (draft.missing.length > 0) return { needs: draft.missing };
     drafts.push(draft);
@@ -130,7 +133,8 @@ function foldAlone(
   const foreseen = isForeseen(out, context.behavior(input.ref.kind));
   const [first] = drafts;
   const after = foreseen && first !== undefined ? stateAfter(first, input.ref) : null;
-  return { unit: unitOf(drafts, choices, [envelope]), messages: 1, after };
+  const unit = unitOf(drafts, choices, [envelope]);
+  return { unit: sent.length < all.length ? { ...unit, partial: true } : unit, messages: 1, after };
 }
 
 function draftOf(input: FoldInput, envelope: Envelope, out: Out<ActorState>, context: DraftContext): Draft {

@@ -47,6 +47,8 @@ export type Unit = {
   /** Message ids that an earlier attempt may have committed. */
   readonly stale_ids: readonly string[];
   readonly choices: readonly Choice[];
+  /** The message has more alternatives. If no choice holds, the unit is a conflict, and no refusal is stored. */
+  readonly partial?: true;
 };
 
 /** A write to an actor's row. `row` has all columns on insert, the changed ones on update, none on delete. */

@@ -30,6 +30,8 @@ export type Envelope = {
   readonly origin: Origin;
   /** False when an earlier attempt may have committed. The commit call then looks up the id first. */
   readonly fresh: boolean;
+  /** True when the first decision was not written. The commit call then also gets the alternatives. */
+  readonly alternatives?: true;
 };
 
 /** The answer to a message: the view of the written state, or the refusal. Both are stored under the message id. */

@@ -5,7 +5,7 @@
 -- the processes of the release before.
 --
 -- call: {units, messages: [{u, msg_id}], locks: [{key, shared}],
---        written: [{u, kind, id, incarnation, version, msg_id}], plans: [{u, choices: [[condition]]}],
+--        written: [{u, kind, id, incarnation, version, msg_id}], plans: [{u, partial, choices: [[condition]]}],
 --        rows: [{op, kind, columns, entries: [{$u, $c, $id, column...}]}], children: [{u, c, n, op, table, key, row}],
 --        outbox: [{u, c, id, to_kind, to_id, message}]}          u: unit, c: choice, n: order; empty lists are left out
 -- a_, t_, r_: the actors, transitions and replies of the units, one array per column: every message has them, and
@@ -119,7 +119,7 @@ begin
 
   -- 4. Guards, budgets and allocations. The first choice whose conditions hold is written.
   if call ? 'plans' then
-    for plan in select * from jsonb_to_recordset(call->'plans') p(u int, choices jsonb) order by p.u loop
+    for plan in select * from jsonb_to_recordset(call->'plans') p(u int, choices jsonb, partial boolean) order by p.u loop
       continue when choice[plan.u + 1] < 0;
       option := -1;
       for c in 0 .. jsonb_array_length(plan.choices) - 1 loop
@@ -128,6 +128,11 @@ begin
         refusals[plan.u + 1] := jsonb_build_object('fault', verdict->'fault');
       end loop;
       choice[plan.u + 1] := option;
+      if option < 0 and plan.partial then
+        refusals[plan.u + 1] := null;
+        conflicts := conflicts || plan.u;
+        continue;
+      end if;
       decided := decided || plan.u;
       if option >= 0 then
         refusals[plan.u + 1] := null;

@@ -67,7 +67,8 @@ function waveParams(units: readonly Unit[], locks: readonly object[]): readonly 
       if (written_by !== undefined) lists.written.push({ u, kind, id, incarnation, version, msg_id: written_by });
     }
     if (needsPlan(unit)) {
-      lists.plans.push({ u, choices: unit.choices.map(({ conditions }) => conditions.filter(isChecked)) });
+      const { partial } = unit;
+      lists.plans.push({ u, partial, choices: unit.choices.map(({ conditions }) => conditions.filter(isChecked)) });
     }
     unit.choices.forEach((choice, c) => addChoice(lists, choice, { u, c }));
   });

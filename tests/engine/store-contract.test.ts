@@ -267,6 +267,19 @@ describe.each([["memory", memorySubject], ["PostgreSQL", postgresSubject]] as co
       await send(id, { type: "refund", amount: before });
     });
 
+    test("alternatives are sent once the first decision was declined, and nothing is stored before", async () => {
+      const id = await newLamp();
+      const { engine, calls } = watched();
+      const before = await subject.current();
+      const draw = (amount: number) => engine.send({ kind: "lamp", id }, { type: "draw", amount, fall_back: true });
+      expect(await draw(before)).toEqual({ ok: true, reply: { drawn: before } });
+      expect(calls).toHaveLength(1);
+      expect(await draw(1)).toEqual({ ok: true, reply: { drawn: 0 } });
+      expect(calls).toHaveLength(3);
+      expect(await subject.history(id)).toHaveLength(3);
+      await send(id, { type: "refund", amount: before });
+    });
+
     test("units whose locks exclude each other share a call: a guard sees the rows of the units before it", async () => {
       const lamps = await Promise.all(Array.from({ length: 6 }, () => newLamp()));
       const { engine, calls } = watched();

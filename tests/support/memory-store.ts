@@ -138,6 +138,7 @@ export function createMemoryStore(options: MemoryStoreOptions): MemoryStore {
       writes.push(...filled.rows.map(({ ref }) => ref));
       return { status: "done", choice: index, replies: choice.conditions.length > 0 ? filled.replies : null };
     }
+    if (unit.partial === true) return { status: "conflict" };
     const replies = (unit.choices[0]?.replies ?? []).map(({ msg_id }): ReplyRow => {
       if (refusal === null) throw new Error("a unit without choices");
       return { msg_id, reply: { fault: refusal } };

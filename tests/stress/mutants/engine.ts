@@ -99,6 +99,11 @@ export const ENGINE_MUTANTS: readonly Mutant<Invariant>[] = [
     }],
   },
   {
+    name: "alternatives_forgotten",
+    caughtBy: "3b justified answer",
+    edits: [{ file: MEMORY_STORE, find: `if (unit.partial === true) return { status: "conflict" };`, replace: "" }],
+  },
+  {
     name: "decided_by_an_old_clock",
     caughtBy: "2 legal path",
     edits: [{ file: ENGINE, find: "Math.min(messages_max, box.queue.length)", replace: "messages_max" }],
