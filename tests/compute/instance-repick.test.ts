@@ -96,6 +96,8 @@ test("a create whose candidates all filled up uses another node", async () => {
   // The next test compares the rows of the database, so this operation must not change them any more.
   await a.ended(String(job.kind["instance_id"]), "instance-create");
   await last.alive();
+  const busy = "select from instance where operation_id is not null";
+  await expect.poll(async () => (await a.t.db.query(busy)).rowCount, { timeout: PATIENCE_MS }).toBe(0);
 });
 
 test("a create gets 503 and writes nothing if its second pick finds no node", async () => {

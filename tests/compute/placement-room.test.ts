@@ -190,6 +190,17 @@ describe("the counters", () => {
   });
 });
 
+test("the guard counts disks whose rows the same wave has yet to write", async () => {
+  const zpools = [{ name: "zones", total_bytes: 100 * GIB, free_bytes: 30 * GIB, tier: "hdd" }];
+  await t.db.query("update cn_capacity set report = report || $2::jsonb where server_uuid = $1", [
+    node.id,
+    JSON.stringify({ zpools }),
+  ]);
+  expect(await roomOn(t, node.id, SLOT)).toBe("true");
+  await use({ disk_bytes: SLOT.disk_bytes });
+  expect(await roomOn(t, node.id, SLOT)).toBe(`${10 * GIB} bytes of disk left, ${20 * GIB} wanted`);
+});
+
 test("the guard accepts a node if and only if the filters do", async () => {
   // Small numbers, so that requests often hit the limit; one resource is scarce, the others are plenty.
   const few = (min: number, max: number) => fc.integer({ min, max });
@@ -197,7 +208,8 @@ test("the guard accepts a node if and only if the filters do", async () => {
   const scene = fc.record({
     scarce: fc.constantFrom("cpu", "ram", "disk", "free"),
     size: few(1, 4),
-    used: fc.record({ cpu_units: few(0, 16).map((n) => n * 50), ram_mb: few(0, 4), disk_bytes: few(0, 4) }),
+    used: fc.record({ cpu_units: few(0, 16).map((n) => n * 50), ram_mb: few(0, 4) }),
+    made: few(1, 4),
     unmade: few(1, 4),
     wanted: fc.record({ cpu_units: few(1, 16).map((n) => n * 50), ram_mb: few(1, 4), disk_bytes: few(0, 4) }),
     rules: fc.record({ overprovision_cpu: ratio, overprovision_ram: ratio, overprovision_disk: ratio }),
@@ -205,9 +217,10 @@ test("the guard accepts a node if and only if the filters do", async () => {
   });
   const seen = new Set<string>();
   await t.db.query("delete from cn_usage");
+  await placeInstance(t, { on: node.id, of: tenant, disk_bytes: 1 });
   await placeInstance(t, { on: node.id, of: tenant, disk_bytes: 1, made: false });
   await fc.assert(
-    fc.asyncProperty(scene, async ({ scarce, size, used, unmade, wanted, rules, flags }) => {
+    fc.asyncProperty(scene, async ({ scarce, size, used, made, unmade, wanted, rules, flags }) => {
       const of = (what: typeof scarce) => scarce === what ? size : 1_000;
       const [threads, ram_total_mb] = [of("cpu"), of("ram")];
       const zpools = [{ name: "zones", total_bytes: of("disk"), free_bytes: of("free"), tier: "hdd" }];
@@ -215,7 +228,8 @@ test("the guard accepts a node if and only if the filters do", async () => {
         node.id,
         JSON.stringify({ cpu_threads_logical: threads, ram_total_mb, zpools }),
       ]);
-      await t.db.query("update disk set size_bytes = $1", [unmade]);
+      await t.db.query("update disk set size_bytes = $1 where applied_bytes is null", [unmade]);
+      await t.db.query("update disk set size_bytes = $1, applied_bytes = $1 where applied_bytes is not null", [made]);
       await t.db.query(
         `insert into cn_placement (server_uuid, overprovision_cpu, overprovision_ram, overprovision_disk, reserved, cordoned)
          values ($1, $2, $3, $4, $5, $6) on conflict (server_uuid) do update set
@@ -229,7 +243,7 @@ test("the guard accepts a node if and only if the filters do", async () => {
           flags.cordoned,
         ],
       );
-      await use(used);
+      await use({ ...used, disk_bytes: made + unmade });
       const snapshot = await placementSnapshot(t.db.kysely);
       const { candidates } = pick(
         { ...REQUEST, ...wanted },
