@@ -19,11 +19,13 @@ function openWorker(answer: (message: Message) => Promise<Outcome> = () => Promi
   const outbox: OutboxRow[] = [];
   const deleted: string[][] = [];
   let saga: Record<string, unknown> | null = null;
+  let slow: Promise<unknown> = Promise.resolve();
   const nothing = () => Promise.resolve();
   const store: Pick<Store, "load" | "due" | "outbox" | "delivered"> = {
-    load: () => {
+    load: async () => {
       const loaded: LoadedActor = { state: saga, incarnation: "", version: 1 };
-      return Promise.resolve({ now: NOW, actors: new Map([["saga:s", loaded]]) });
+      await slow;
+      return { now: NOW, actors: new Map([["saga:s", loaded]]) };
     },
     due: () => Promise.resolve([]),
     outbox: () => Promise.resolve([...outbox]),
@@ -47,7 +49,15 @@ function openWorker(answer: (message: Message) => Promise<Outcome> = () => Promi
     chain: nothing,
     maintain: nothing,
   });
-  return { worker, sent, outbox, deleted, standAt: (state: Record<string, unknown>) => saga = state };
+  return {
+    worker,
+    sent,
+    outbox,
+    deleted,
+    standAt: (state: Record<string, unknown>) => saga = state,
+    /** Loads that begin from now on return when `until` does, with the state at their start. */
+    slowLoads: (until: Promise<unknown>) => slow = until,
+  };
 }
 
 test("every tell of a commit is delivered under its id, and they are deleted together", async () => {
@@ -106,19 +116,22 @@ test("the reason of a refused step is sent to the saga", async () => {
   expect(sent[1]?.[2]).toEqual({ type: "step_refused", step: "first", reason: "the door is closed" });
 });
 
-test("a saga that becomes due while it runs is run again", async () => {
-  const gate = Promise.withResolvers<Outcome>();
-  let ticks = 0;
-  const { worker, sent, standAt } = openWorker(() => {
-    standAt({ state: "running", step: `step ${++ticks}`, due_at: new Date(NOW.getTime() + 1) });
-    return ticks === 1 ? gate.promise : Promise.resolve({ ok: true, reply: null });
+test("a saga that becomes due during its last load is run again", async () => {
+  const gate = Promise.withResolvers<void>();
+  const { worker, sent, standAt, slowLoads } = openWorker((message) => {
+    if (message.type === "tick") {
+      standAt({ state: "running", step: "second", due_at: new Date(NOW.getTime() + 1) });
+      slowLoads(gate.promise);
+    }
+    return Promise.resolve({ ok: true, reply: null });
   });
   standAt({ state: "running", step: "first", due_at: NOW });
   worker.follow({ ...NOTHING, due: [SAGA] });
-  await vi.waitFor(() => expect(ticks).toBe(1));
+  await vi.waitFor(() => expect(sent).toHaveLength(1));
+  await new Promise((wake) => setTimeout(wake));
+  standAt({ state: "running", step: "third", due_at: NOW });
   worker.follow({ ...NOTHING, due: [SAGA] });
-  gate.resolve({ ok: true, reply: null });
-  standAt({ state: "running", step: "later", due_at: NOW });
+  gate.resolve();
   await vi.waitFor(() => expect(sent).toHaveLength(2));
 });
 
