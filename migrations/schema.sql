@@ -623,18 +623,22 @@ declare
   of_cn  constant uuid := (args->>'server_uuid')::uuid;
   wanted record;
   node   record;
-  used   cn_usage;
   pool   jsonb;
   room   double precision;
 begin
   select coalesce((args->>'cpu_units')::bigint, 0) as cpu_units, coalesce((args->>'ram_mb')::bigint, 0) as ram_mb,
          coalesce((args->>'disk_bytes')::bigint, 0) as disk_bytes into wanted;
-  insert into cn_usage (server_uuid) select server_uuid from cn where server_uuid = of_cn on conflict do nothing;
-  select * into used from cn_usage where server_uuid = of_cn for update;
-  if not found then return 'it is gone'; end if;
-  select c.state, c.role, s.last_seen, p.*, k.report into node
-    from cn c left join cn_signal s using (server_uuid) left join cn_placement p using (server_uuid)
-              left join cn_capacity k using (server_uuid) where c.server_uuid = of_cn;
+  for attempt in 1..2 loop
+    select u.cpu_units, u.ram_mb, u.disk_bytes, c.state, c.role, s.last_seen, p.reserved, p.cordoned,
+           p.pinned_tenant_uuid, p.pinned_silo_uuid, p.overprovision_cpu, p.overprovision_ram, p.overprovision_disk,
+           k.report into node
+      from cn_usage u join cn c using (server_uuid) left join cn_signal s using (server_uuid)
+           left join cn_placement p using (server_uuid) left join cn_capacity k using (server_uuid)
+     where u.server_uuid = of_cn for update of u;
+    exit when found;
+    insert into cn_usage (server_uuid) select server_uuid from cn where server_uuid = of_cn on conflict do nothing;
+  end loop;
+  if node.state is null then return 'it is gone'; end if;
 
   if wanted.cpu_units > 0 then
     if node.state <> 'approved' then return format('it is %s', node.state); end if;
@@ -656,11 +660,11 @@ begin
   if node.report is null then return 'it has not reported its capacity'; end if;
   -- A node without its own factors has 4.0, 1.0 and 1.0: docs/limits.md.
   room := (node.report->>'cpu_threads_logical')::double precision * 100 * coalesce(node.overprovision_cpu, 4)
-          - used.cpu_units;
+          - node.cpu_units;
   if wanted.cpu_units > 0 and room < wanted.cpu_units then
     return format('%s CPU units left, %s wanted', greatest(0, floor(room)), wanted.cpu_units);
   end if;
-  room := (node.report->>'ram_total_mb')::double precision * coalesce(node.overprovision_ram, 1) - used.ram_mb;
+  room := (node.report->>'ram_total_mb')::double precision * coalesce(node.overprovision_ram, 1) - node.ram_mb;
   if wanted.ram_mb > 0 and room < wanted.ram_mb then
     return format('%s MiB of memory left, %s wanted', greatest(0, floor(room)), wanted.ram_mb);
   end if;
@@ -668,9 +672,9 @@ begin
     select p into pool from jsonb_array_elements(node.report->'zpools') p where p->>'name' = 'zones' limit 1;
     if pool is null then return 'it has no pool zones'; end if;
     room := least(
-      (pool->>'total_bytes')::double precision * coalesce(node.overprovision_disk, 1) - used.disk_bytes,
+      (pool->>'total_bytes')::double precision * coalesce(node.overprovision_disk, 1) - node.disk_bytes,
       (pool->>'free_bytes')::double precision * coalesce(node.overprovision_disk, 1)
-        - greatest(berth_unmade_bytes(of_cn), used.disk_bytes - berth_made_bytes(of_cn)));
+        - greatest(berth_unmade_bytes(of_cn), node.disk_bytes - berth_made_bytes(of_cn)));
     if room < wanted.disk_bytes then
       return format('%s bytes of disk left, %s wanted', greatest(0, floor(room)), wanted.disk_bytes);
     end if;
@@ -896,13 +900,26 @@ AS $function$
 
 CREATE OR REPLACE FUNCTION public.guard_quota_has_room(args jsonb)
  RETURNS text
- LANGUAGE sql
+ LANGUAGE plpgsql
 AS $function$
-  select coalesce(
+declare
+  of_project constant uuid := (args->>'project_id')::uuid;
+begin
+  perform from project_usage u left join quota q on q.project_id = u.project_id
+    where u.project_id = of_project
+      and within_limit(u.cpu, args->>'cpu', q.project_id, q.cpu_limit, args->'defaults'->>'cpu_limit')
+      and within_limit(u.memory_bytes, args->>'memory_bytes', q.project_id, q.memory_bytes,
+                       args->'defaults'->>'memory_bytes')
+      and within_limit(u.disk_bytes, args->>'disk_bytes', q.project_id, q.disk_bytes, args->'defaults'->>'disk_bytes')
+      and within_limit(u.instances, args->>'instances', q.project_id, q.instance_limit,
+                       args->'defaults'->>'instance_limit');
+  if found then return 'true'; end if;
+  return coalesce(
     (select quota_broken(to_jsonb(l), to_jsonb(u), args)
        from project_usage u cross join lateral limits_of_project(u.project_id, args->'defaults') l
-      where u.project_id = (args->>'project_id')::uuid),
-    'true') $function$;
+      where u.project_id = of_project),
+    'true');
+end $function$;
 
 CREATE OR REPLACE FUNCTION public.guard_route_table_is_unused(args jsonb)
  RETURNS text
@@ -972,11 +989,24 @@ AS $function$
 
 CREATE OR REPLACE FUNCTION public.guard_tenant_quota_has_room(args jsonb)
  RETURNS text
- LANGUAGE sql
+ LANGUAGE plpgsql
 AS $function$
-  select quota_broken(to_jsonb(l), to_jsonb(u), args)
-    from (values ((args->>'tenant_id')::uuid)) w(id) left join tenant_usage u on u.tenant_id = w.id
-   cross join lateral limits_of_tenant(w.id, args->'defaults') l $function$;
+declare
+  of_tenant constant uuid := (args->>'tenant_id')::uuid;
+begin
+  perform from tenant_usage u left join tenant_quota q on q.tenant_id = u.tenant_id
+    where u.tenant_id = of_tenant
+      and within_limit(u.cpu, args->>'cpu', q.tenant_id, q.cpu_limit, args->'defaults'->>'cpu_limit')
+      and within_limit(u.memory_bytes, args->>'memory_bytes', q.tenant_id, q.memory_bytes,
+                       args->'defaults'->>'memory_bytes')
+      and within_limit(u.disk_bytes, args->>'disk_bytes', q.tenant_id, q.disk_bytes, args->'defaults'->>'disk_bytes')
+      and within_limit(u.instances, args->>'instances', q.tenant_id, q.instance_limit,
+                       args->'defaults'->>'instance_limit');
+  if found then return 'true'; end if;
+  return (select quota_broken(to_jsonb(l), to_jsonb(u), args)
+            from (values (of_tenant)) w(id) left join tenant_usage u on u.tenant_id = w.id
+           cross join lateral limits_of_tenant(w.id, args->'defaults') l);
+end $function$;
 
 CREATE OR REPLACE FUNCTION public.guard_unproven_are_counted(args jsonb)
  RETURNS boolean
@@ -1116,6 +1146,40 @@ begin
   return new;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.nodes_to_place(at timestamp with time zone DEFAULT NULL::timestamp with time zone)
+ RETURNS TABLE(now timestamp with time zone, server_uuid uuid, hostname text, state text, role text, last_seen timestamp with time zone, placement jsonb, traits jsonb, capacity jsonb, cpu_units bigint, ram_mb bigint, disk_bytes bigint, instances bigint, unmade_bytes bigint, neighbours jsonb, summary jsonb, refreshed_at timestamp with time zone)
+ LANGUAGE plpgsql
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET jit TO 'off'
+AS $function$
+#variable_conflict use_column
+begin
+  return query
+    with clock as (select coalesce(at, berth_now()) as now),
+    beside as (
+      select host_cn_uuid, jsonb_agg(jsonb_build_object('tenant_id', tenant_id, 'silo_id', silo_id, 'count', n)) as them
+        from (select i.host_cn_uuid, i.tenant_id, t.silo_id, i.n
+                from (select host_cn_uuid, tenant_id, count(*) as n from instance
+                       where host_cn_uuid is not null group by 1, 2) i
+                join tenant t on t.id = i.tenant_id) each
+       group by 1),
+    unmade as (
+      select i.host_cn_uuid, sum(d.size_bytes - coalesce(d.applied_bytes, 0))::bigint as bytes
+        from disk d join instance i on i.id = d.instance_id
+       where d.applied_bytes is null or d.applied_bytes < d.size_bytes group by 1)
+    select clock.now, c.server_uuid, c.hostname, c.state, c.role, c.last_seen, c.placement, c.traits,
+           k.report, coalesce(u.cpu_units, 0), coalesce(u.ram_mb, 0), coalesce(u.disk_bytes, 0),
+           coalesce(u.instances, 0), coalesce(m.bytes, 0), coalesce(b.them, '[]'), l.summary, l.last_refreshed_at
+      from clock left join (
+        select c.server_uuid, c.hostname, c.state, c.role, c.last_seen, c.placement, c.traits
+          from cn_loaded c where c.state = 'approved') c on true
+      left join cn_capacity k on k.server_uuid = c.server_uuid
+      left join cn_usage u on u.server_uuid = c.server_uuid
+      left join cn_load_summary l on l.server_uuid = c.server_uuid
+      left join beside b on b.host_cn_uuid = c.server_uuid
+      left join unmade m on m.host_cn_uuid = c.server_uuid;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.quota_broken(limits jsonb, used jsonb, asked jsonb)
  RETURNS text
  LANGUAGE sql
@@ -1174,6 +1238,14 @@ AS $function$
 begin
   raise exception 'user data is sealed: ask a server of a later release';
 end $function$;
+
+CREATE OR REPLACE FUNCTION public.within_limit(used bigint, asked text, quota uuid, own bigint, standard text)
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$
+  select coalesce(asked::bigint <= 0 or used + asked::bigint <= case when quota is null then standard::bigint else own end,
+                  true) $function$;
 
 create table actor_kind (
   kind text not null,
@@ -2958,10 +3030,12 @@ grant execute on function limits_of_project(uuid,jsonb) to berth_app;
 grant execute on function limits_of_tenant(uuid,jsonb) to berth_app;
 grant execute on function load_materialize(double precision) to berth_app;
 grant execute on function nic_mac() to berth_app;
+grant execute on function nodes_to_place(timestamp with time zone) to berth_app;
 grant execute on function quota_broken(jsonb,jsonb,jsonb) to berth_app;
 grant execute on function seen_bound(date) to berth_app;
 grant execute on function seen_maintain(integer) to berth_app;
 grant execute on function user_data_is_sealed() to berth_app;
+grant execute on function within_limit(bigint,text,uuid,bigint,text) to berth_app;
 
 insert into actor_kind values ('api-key', 'api_key', 'id', 'uuid');
 insert into actor_kind values ('boot-policy', 'boot_policy', 'id', 'text');
