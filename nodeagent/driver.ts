@@ -57,6 +57,16 @@ export type Vms = {
   disksOf(instance_id: string): readonly { readonly id: string; readonly size_bytes: number }[];
 };
 
+/** The serial console of a running VM. Output that is older than the ring is lost. */
+export type Console = {
+  /** Returns the last output, at most 1 MiB, oldest byte first. */
+  ring(): Uint8Array;
+  /** Calls the listener with each further output. Returns a function that ends the subscription. */
+  subscribe(listener: (bytes: Uint8Array) => void): () => void;
+  /** Types bytes into the console. */
+  write(bytes: Uint8Array): void;
+};
+
 export type Driver = {
   hardware(): Promise<Hardware>;
   /** Returns the machine's status without a timestamp, so that an unchanged machine returns equal values. */
@@ -66,6 +76,8 @@ export type Driver = {
   /** Replaces root's authorized keys with these OpenSSH public keys: valid, one line each. */
   applyRootKeys(keys: readonly string[]): Promise<void>;
   readonly vms: Vms;
+  /** Returns the console of a VM; undefined if the VM does not run, or the machine has no consoles. */
+  console(instance_id: string): Console | undefined;
   /**
    * Called before each step of a job, with `KIND:STEP`. A simulated machine injects delays, failures and power loss.
    */

@@ -73,6 +73,7 @@ export async function simulatedDriver(options: SimulatedOptions): Promise<Driver
         await save();
       },
     }),
+    console: () => undefined,
     beforeStep: simulatedTrouble(options.state_dir, options.environment),
   };
 }
