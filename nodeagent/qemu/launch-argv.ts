@@ -1,0 +1,64 @@
+// The command line around QEMU: its network namespace, its user without privileges, and with systemd its unit.
+
+export type Confinement = {
+  readonly vm_id: string;
+  readonly uid: number;
+  /** Group of /dev/kvm; null without KVM. */
+  readonly kvm_gid: number | null;
+};
+
+const MIB = 2 ** 20;
+/** Memory of QEMU beside the guest's: about 250 MB were measured. */
+const OVERHEAD_BYTES = 512 * MIB;
+/** Threads of QEMU: vCPUs, and up to 64 for disk operations. */
+const TASKS_MAX = 256;
+
+/** The name of a VM's network namespace and of its unit. */
+export function confinementName(vm_id: string): string {
+  return `berth-vm-${vm_id}`;
+}
+
+/** Runs a command in the VM's namespace, as the VM's user, without capabilities and with no way to get any. */
+export function confinedArgv({ vm_id, uid, kvm_gid }: Confinement, command: readonly string[]): string[] {
+  return [
+    "ip",
+    "netns",
+    "exec",
+    confinementName(vm_id),
+    "setpriv",
+    `--reuid=${uid}`,
+    `--regid=${uid}`,
+    kvm_gid === null ? "--clear-groups" : `--groups=${kvm_gid}`,
+    "--no-new-privs",
+    "--bounding-set=-all",
+    "--inh-caps=-all",
+    ...command,
+  ];
+}
+
+/**
+ * Runs a command as a transient service, which survives the agent and keeps the exit reason. systemd refuses a numeric
+ * `User=` without an entry in passwd, so the command itself changes the user.
+ */
+export function unitArgv(
+  { vm_id, cpu, memory_bytes }: { readonly vm_id: string; readonly cpu: number; readonly memory_bytes: number },
+  command: readonly string[],
+): string[] {
+  const properties = [
+    `MemoryMax=${memory_bytes + OVERHEAD_BYTES}`,
+    `CPUQuota=${cpu * 100}%`,
+    `TasksMax=${TASKS_MAX}`,
+    "Restart=no",
+    "OOMPolicy=stop",
+    "LimitCORE=0",
+  ];
+  return [
+    "systemd-run",
+    "--quiet",
+    `--unit=${confinementName(vm_id)}`,
+    "--slice=berth.slice",
+    ...properties.flatMap((property) => ["-p", property]),
+    "--",
+    ...command,
+  ];
+}

@@ -1,0 +1,152 @@
+// The command line of QEMU for a VM.
+import type { VmPlaces } from "./folders.ts";
+import { tapName } from "./tap-name.ts";
+import type { VmRecord } from "./vm-record.ts";
+
+export type Accelerator = "kvm" | "tcg";
+
+/** Files of the UEFI firmware. */
+export type UefiFirmware = { readonly code: string; readonly variables: string };
+
+export type ArgvOptions = {
+  readonly program: string;
+  readonly accelerator: Accelerator;
+  readonly places: VmPlaces;
+  /** Needed for VMs with the firmware `uefi`. */
+  readonly uefi: UefiFirmware | null;
+};
+
+const MIB = 2 ** 20;
+/** Code that TCG has translated, per VM. QEMU's default is a quarter of the node's memory. */
+const TRANSLATION_CACHE_MIB = 64;
+/** Characters of a serial number of a virtio disk. */
+const SERIAL_CHARS_MAX = 20;
+
+/** The name of a disk's block node. QEMU allows 31 characters, so it cannot be the disk's id. */
+export function blockNode(index: number): string {
+  return `disk${index}`;
+}
+
+/** Returns the command line of a VM. The guest waits for `cont` (-S), so that its network can be prepared first. */
+export function qemuArgv(vm: VmRecord, { program, accelerator, places, uefi }: ArgvOptions): string[] {
+  const socket = (id: string, name: Parameters<VmPlaces["socket"]>[0]) =>
+    `socket,id=${id},path=${places.socket(name)},server=on,wait=off`;
+  return [
+    program,
+    // The VM has only the devices below, and QEMU reads no configuration file.
+    "-nodefaults",
+    "-no-user-config",
+    "-name",
+    `guest=${vm.id},debug-threads=on`,
+    "-uuid",
+    vm.id,
+    "-machine",
+    "q35,usb=off,vmport=off,dump-guest-core=off",
+    "-accel",
+    accelerator === "kvm" ? "kvm" : `tcg,thread=multi,tb-size=${TRANSLATION_CACHE_MIB}`,
+    "-cpu",
+    accelerator === "kvm" ? "host" : "max",
+    "-smp",
+    `${vm.cpu},sockets=1,cores=${vm.cpu},threads=1`,
+    "-m",
+    `size=${Math.max(1, Math.floor(vm.memory_bytes / MIB))}M`,
+    "-rtc",
+    "base=utc,driftfix=slew",
+    // After a power-off or a panic QEMU waits until the agent has read the reason.
+    "-no-shutdown",
+    "-action",
+    "panic=pause,reboot=reset",
+    "-device",
+    "pvpanic-pci",
+    "-sandbox",
+    "on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny",
+    "-object",
+    "rng-random,id=rng0,filename=/dev/urandom",
+    "-device",
+    "virtio-rng-pci,rng=rng0,max-bytes=1024,period=1000",
+    "-device",
+    "virtio-balloon-pci,id=balloon0,free-page-reporting=on",
+    ...vm.firmware === "uefi" ? firmwareArgv(uefi, places) : [],
+    ...vm.disks.flatMap((disk, index) =>
+      diskArgv({ node: blockNode(index), file: places.disk(disk.id), serial: serialOf(disk.id), index })
+    ),
+    ...seedArgv(places.seed),
+    ...vm.nics.flatMap(({ mac }, index) => [
+      "-netdev",
+      `tap,id=nic${index},ifname=${tapName(mac)},script=no,downscript=no,vhost=off`,
+      "-device",
+      `virtio-net-pci,netdev=nic${index},id=nic${index}-device,mac=${mac},romfile=`,
+    ]),
+    "-chardev",
+    socket("console0", "console"),
+    "-serial",
+    "chardev:console0",
+    "-chardev",
+    socket("guest-agent0", "qga"),
+    "-device",
+    "virtio-serial-pci",
+    "-device",
+    "virtserialport,chardev=guest-agent0,name=org.qemu.guest_agent.0",
+    "-chardev",
+    socket("monitor0", "qmp"),
+    "-mon",
+    "chardev=monitor0,mode=control",
+    "-device",
+    "VGA,vgamem_mb=16",
+    "-vnc",
+    `unix:${places.socket("vnc")}`,
+    "-S",
+  ];
+}
+
+type Drive = { readonly node: string; readonly file: string; readonly serial: string; readonly index: number };
+
+function diskArgv({ node, file, serial, index }: Drive): string[] {
+  return [
+    "-blockdev",
+    JSON.stringify({
+      driver: "file",
+      "node-name": `${node}-file`,
+      filename: file,
+      discard: "unmap",
+      aio: "threads",
+      // Bypasses the node's page cache: a flush of the guest is then on the disk, and memory is not used twice.
+      cache: { direct: true, "no-flush": false },
+    }),
+    "-blockdev",
+    JSON.stringify({
+      driver: "qcow2",
+      "node-name": node,
+      file: `${node}-file`,
+      discard: "unmap",
+      "detect-zeroes": "unmap",
+    }),
+    "-device",
+    `virtio-blk-pci,drive=${node},id=${node}-device,serial=${serial},write-cache=on,bootindex=${index}`,
+  ];
+}
+
+function seedArgv(file: string): string[] {
+  const read_only = { "read-only": true, "auto-read-only": false };
+  return [
+    "-blockdev",
+    JSON.stringify({ driver: "file", "node-name": "seed-file", filename: file, ...read_only }),
+    "-blockdev",
+    JSON.stringify({ driver: "raw", "node-name": "seed", file: "seed-file", ...read_only }),
+    "-device",
+    "virtio-blk-pci,drive=seed,id=seed-device,serial=cidata",
+  ];
+}
+
+function firmwareArgv(uefi: UefiFirmware | null, places: VmPlaces): string[] {
+  if (uefi === null) throw new Error("UEFI firmware is missing");
+  const flash = (unit: number, file: string, read_only: boolean) => [
+    "-drive",
+    `if=pflash,format=raw,unit=${unit},file=${file},readonly=${read_only ? "on" : "off"}`,
+  ];
+  return [...flash(0, uefi.code, true), ...flash(1, places.uefi_variables, false)];
+}
+
+function serialOf(disk_id: string): string {
+  return disk_id.replaceAll("-", "").slice(0, SERIAL_CHARS_MAX);
+}

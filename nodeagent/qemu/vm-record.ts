@@ -1,0 +1,95 @@
+// The record of a VM on this node: vm.json in its folder. After a restart, the agent knows the VM from this file and from
+// the running QEMU. The record holds no secret: SSH keys and user data are only in the seed volume.
+import { join } from "node:path";
+import { EXIT } from "../../cli/internal/exit-code.ts";
+import { Failure } from "../../cli/internal/failure.ts";
+import { readPlainFile, writeFileDurably } from "../../cli/internal/private-file.ts";
+
+export type VmDisk = {
+  readonly id: string;
+  readonly name: string;
+  readonly kind: string;
+  readonly size_bytes: number;
+  /** Image of the disk; null for an empty disk. */
+  readonly image_sha256: string | null;
+};
+
+export type VmNic = {
+  readonly id: string;
+  readonly name: string;
+  readonly mac: string;
+  readonly addresses: readonly string[];
+  readonly vpc_id: string;
+  readonly subnet_id: string;
+};
+
+/** The wanted state of the QEMU process. It is on disk before the agent acts. */
+export type Power =
+  /** No QEMU shall run. */
+  | "off"
+  /** A boot has begun; the guest may not run yet. */
+  | "starting"
+  | "on"
+  /** A halt has begun; the guest may still run. */
+  | "stopping";
+
+/** How the last run of the guest ended. */
+export type End = { readonly state: "stopped" | "failed"; readonly reason: string | null };
+
+export type VmRecord = {
+  readonly id: string;
+  /** User and group of the QEMU process; no other VM of this node has it. */
+  readonly uid: number;
+  readonly name: string;
+  readonly brand: string;
+  readonly owner_uuid: string;
+  readonly cpu: number;
+  readonly memory_bytes: number;
+  readonly firmware: "bios" | "uefi";
+  readonly disks: readonly VmDisk[];
+  readonly nics: readonly VmNic[];
+  /** The identity by which the control plane recognizes the VM. */
+  readonly internal_metadata: Readonly<Record<string, string>>;
+  readonly power: Power;
+  /** The node's boot in which the power was last changed. */
+  readonly boot_id: string;
+  /** Null until the first run has ended. */
+  readonly end: End | null;
+  /** RFC 3339. */
+  readonly last_modified: string;
+};
+
+const FILE = "vm.json";
+
+/** Reads the record in a VM's folder; null if it does not exist. Throws a Failure if it is damaged. */
+export async function readVmRecord(folder: string): Promise<VmRecord | null> {
+  const path = join(folder, FILE);
+  const text = await readPlainFile(path);
+  if (text === null) return null;
+  try {
+    const saved = JSON.parse(text) as Partial<VmRecord>;
+    if (typeof saved.id === "string" && Number.isSafeInteger(saved.uid) && Array.isArray(saved.disks)) {
+      return saved as VmRecord;
+    }
+  } catch {
+    // Fails below.
+  }
+  throw new Failure(`${path} is damaged; delete the instance, or restore the file from a backup`, EXIT.failure);
+}
+
+/** Writes the record. It is on disk when this returns. */
+export async function writeVmRecord(folder: string, record: VmRecord): Promise<void> {
+  await writeFileDurably(join(folder, FILE), `${JSON.stringify(record, null, 2)}\n`);
+}
+
+/** Returns the state that the node reports. A VM that never ran is still provisioning. */
+export function reportedState({ power, end }: VmRecord): "provisioning" | "running" | "stopped" | "failed" {
+  switch (power) {
+    case "on":
+    case "stopping":
+      return "running";
+    case "starting":
+    case "off":
+      return end?.state ?? "provisioning";
+  }
+}
