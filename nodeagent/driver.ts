@@ -67,6 +67,17 @@ export type Console = {
   write(bytes: Uint8Array): void;
 };
 
+/** How a machine keeps images. */
+export type ImageStorage = {
+  /** Folder of the cache. */
+  readonly folder: string;
+  /**
+   * Writes the form of a verified image that VMs use to `target`, which appears only when it is complete.
+   * @param bytes_max largest size of the disk in the image
+   */
+  prepare(source: string, target: string, bytes_max: number): Promise<void>;
+};
+
 export type Driver = {
   hardware(): Promise<Hardware>;
   /** Returns the machine's status without a timestamp, so that an unchanged machine returns equal values. */
@@ -76,6 +87,8 @@ export type Driver = {
   /** Replaces root's authorized keys with these OpenSSH public keys: valid, one line each. */
   applyRootKeys(keys: readonly string[]): Promise<void>;
   readonly vms: Vms;
+  /** Null if VMs use images as they are. Then the cache is in the agent's state directory. */
+  readonly images: ImageStorage | null;
   /** Returns the console of a VM; undefined if the VM does not run, or the machine has no consoles. */
   console(instance_id: string): Console | undefined;
   /**

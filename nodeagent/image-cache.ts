@@ -12,6 +12,8 @@ import { transfer } from "../cli/image/transfer.ts";
 import { EXIT } from "../cli/internal/exit-code.ts";
 import { Failure } from "../cli/internal/failure.ts";
 import { type Agent, log } from "./agent.ts";
+import { RefusedImage } from "./refused-image.ts";
+import { DetailedFailure } from "./detailed-failure.ts";
 
 export type ImageCache = {
   /** Downloads the image if needed and returns the path of its file, which stays until `release` for the job. */
@@ -34,9 +36,9 @@ export const NOT_FETCHED =
   "the image could not be fetched: its source_url must be public and serve size_bytes bytes that have its sha256";
 
 /** An image that could not be fetched. Tenants see the message; only operators see the detail. */
-export class NotFetched extends Failure {
-  constructor(readonly detail: string) {
-    super(NOT_FETCHED, EXIT.failure);
+export class NotFetched extends DetailedFailure {
+  constructor(detail: string) {
+    super(NOT_FETCHED, detail);
   }
 }
 
@@ -50,9 +52,9 @@ type Kept = {
 };
 
 export function createImageCache(
-  { state_dir, image_bytes_max }: Pick<Agent, "state_dir" | "image_bytes_max">,
+  { state_dir, image_bytes_max, driver }: Pick<Agent, "state_dir" | "image_bytes_max" | "driver">,
 ): ImageCache {
-  const folder = join(state_dir, "images");
+  const folder = driver.images?.folder ?? join(state_dir, "images");
   /** The last task of each image, by file name. Tasks of one image run one after another. */
   const last = new Map<string, Promise<unknown>>();
   /** Images of running jobs, by job id. */
@@ -79,9 +81,13 @@ export function createImageCache(
     try {
       await makeSpace(agent, image.size_bytes - part.bytes());
       await fill(agent, image, { part, url, use });
-      await part.finish();
+      const { images } = agent.driver;
+      if (images === null) return await part.finish();
+      await images.prepare(part.path, path, image.content_bytes);
+      await part.discard();
     } catch (error) {
-      await part.leave();
+      // A refused image would only be refused again.
+      await (error instanceof RefusedImage ? part.discard() : part.leave());
       throw error;
     }
   }
@@ -120,7 +126,7 @@ export function createImageCache(
       try {
         return await serialized(name, () => ensure(agent, image, use));
       } catch (error) {
-        if (agent.environment.signal.aborted) throw error;
+        if (agent.environment.signal.aborted || error instanceof RefusedImage) throw error;
         throw new NotFetched((error as Error).message);
       }
     },

@@ -5,7 +5,8 @@ import { JOB_REASON_CHARS_MAX } from "../src/contract/limits.ts";
 import type { Call } from "../cli/internal/exchange.ts";
 import { plainText } from "../cli/internal/plain-text.ts";
 import { type Agent, KeyRefused, log, REQUEST_LIMIT_MS, rest, talk } from "./agent.ts";
-import { type ImageCache, NotFetched } from "./image-cache.ts";
+import { DetailedFailure } from "./detailed-failure.ts";
+import type { ImageCache } from "./image-cache.ts";
 import type { Journal } from "./journal.ts";
 import { JOB_STEPS, type JobContext } from "./job-steps.ts";
 import { PowerLost } from "./power-lost.ts";
@@ -71,7 +72,7 @@ async function carryOut(work: WorkContext, job: Job): Promise<JobEndBody> {
     await untilUndone(agent, job);
     const text = (message: string) => plainText(`${at}: ${message}`).slice(0, JOB_REASON_CHARS_MAX);
     const reason = text((error as Error).message);
-    if (!(error instanceof NotFetched)) return { outcome: { kind: "failed", reason } };
+    if (!(error instanceof DetailedFailure)) return { outcome: { kind: "failed", reason } };
     log(agent, `job ${job.id} (${job.kind.kind}): ${text(error.detail)}`);
     return { outcome: { kind: "failed", reason, detail: text(error.detail) } };
   } finally {

@@ -18,16 +18,20 @@ import { isExposed, parseEndpoint } from "../cli/internal/endpoint.ts";
 import { EXIT } from "../cli/internal/exit-code.ts";
 import { Failure, usageFailure } from "../cli/internal/failure.ts";
 import { environmentOf } from "../cli/internal/run.ts";
+import { plainText } from "../cli/internal/plain-text.ts";
 import { VERSION } from "../cli/version.ts";
 import { adminAddress, givenAddress, localAddressTo } from "./admin-address.ts";
 import { type Agent, log } from "./agent.ts";
+import { chooseDriver, DRIVERS } from "./choose-driver.ts";
 import { type Credentials, credentialsPath, readCredentials, removeCredentials } from "./credentials.ts";
 import { enrol } from "./enrolment.ts";
+import { MACHINE_DIR, RUN_DIR } from "./qemu/folders.ts";
 import { report } from "./reports.ts";
-import { simulatedDriver } from "./simulated-driver.ts";
 import { TROUBLE_HELP } from "./simulated-trouble.ts";
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+/** Part of the disk that stays free by default, in percent. */
+const DISK_RESERVE_PERCENT = 10;
 /** UUIDs of mainboards without an identity: only zeros or only Fs. */
 const NO_IDENTITY = /^(0|f|-)+$/i;
 
@@ -40,11 +44,28 @@ export function run(): AnyCommand {
   )
     .requiredOption("--endpoint <url>", "address of the control plane")
     .requiredOption("--state-dir <folder>", "directory for the agent's key and state; must persist across restarts")
-    .addOption(oneOf("--driver <name>", "driver of the machine", ["simulated"]).default("simulated" as const))
+    .addOption(
+      oneOf("--driver <name>", "driver of the machine; auto: qemu where it works", DRIVERS).default(
+        "simulated" as const,
+      ),
+    )
     .option(
       "--server-uuid <uuid>",
-      "identity of the machine; the simulated driver generates one by default",
+      "identity of the machine; default: the firmware's, or a generated one of a simulated machine",
       serverUuid,
+    )
+    .option("--machine-dir <folder>", "directory of the VMs' disks and images", MACHINE_DIR)
+    .option("--run-dir <folder>", "directory of the VMs' sockets", RUN_DIR)
+    .option(
+      "--disk-reserve-percent <percent>",
+      "part of the disk that stays free, because disks take their space only when they are written",
+      wholeNumber(0),
+      DISK_RESERVE_PERCENT,
+    )
+    .option(
+      "--nic-tags <tags>",
+      "networks that the machine is connected to, with commas between them",
+      "admin,external",
     )
     .option("--hostname <name>", "hostname of the machine")
     .option(
@@ -82,11 +103,16 @@ export function run(): AnyCommand {
     .addHelpText("after", TROUBLE_HELP)
     .action(async (options, member) => {
       const environment = environmentOf(member as AnyCommand);
-      const driver = await simulatedDriver({
+      const driver = await chooseDriver({
+        name: options.driver,
         state_dir: options.stateDir,
+        folders: { machine_dir: options.machineDir, run_dir: options.runDir },
         server_uuid: options.serverUuid,
         hostname: options.hostname,
+        disk_reserve: Math.min(100, options.diskReservePercent) / 100,
+        nic_tags: options.nicTags.split(",").filter((tag) => tag !== ""),
         environment,
+        log: (line) => environment.stderr.write(`${plainText(line)}\n`),
       });
       const endpoint = parseEndpoint(options.endpoint, "--endpoint");
       const in_environment = environment.env.ADMIN_IP ?? "";

@@ -6,7 +6,8 @@ import { readPrivateFile, writeFileDurably } from "../cli/internal/private-file.
 import type { Environment } from "../cli/internal/environment.ts";
 import type { Driver, Reservoir } from "./driver.ts";
 import { simulatedTrouble } from "./simulated-trouble.ts";
-import { simulatedVms, type VmInventory, vmStatus } from "./simulated-vms.ts";
+import { simulatedVms, type VmInventory } from "./simulated-vms.ts";
+import { vmStatus } from "./vm-status.ts";
 
 type Machine = {
   readonly server_uuid: string;
@@ -73,6 +74,7 @@ export async function simulatedDriver(options: SimulatedOptions): Promise<Driver
         await save();
       },
     }),
+    images: null,
     console: () => undefined,
     beforeStep: simulatedTrouble(options.state_dir, options.environment),
   };

@@ -1,7 +1,8 @@
 // The VMs of a simulated machine: records of the VMs that a real platform would create, stored in the machine's file.
 import { EXIT } from "../cli/internal/exit-code.ts";
 import { Failure } from "../cli/internal/failure.ts";
-import type { AddressBinding, VmPlan, Vms } from "./driver.ts";
+import { addressBindings, type Bindings } from "./address-bindings.ts";
+import type { VmPlan, Vms } from "./driver.ts";
 
 export type SimulatedDisk = {
   readonly id: string;
@@ -41,7 +42,7 @@ export type SimulatedVm = {
 /** VMs and address bindings of a machine. */
 export type VmInventory = {
   readonly vms: Readonly<Record<string, SimulatedVm>>;
-  readonly addresses: Readonly<Record<string, AddressBinding>>;
+  readonly addresses: Bindings;
 };
 
 export type InventoryStore = {
@@ -49,9 +50,6 @@ export type InventoryStore = {
   /** Applies a change. It is on disk when this returns. */
   write(change: Partial<VmInventory>): Promise<void>;
 };
-
-const MIB = 2 ** 20;
-const GIB = 2 ** 30;
 
 export function simulatedVms(store: InventoryStore): Vms {
   const find = (id: string) => store.read().vms[id];
@@ -70,6 +68,11 @@ export function simulatedVms(store: InventoryStore): Vms {
   function hasNic(id: string): boolean {
     return Object.values(store.read().vms).some(({ nics }) => nics.some((nic) => nic.id === id));
   }
+
+  const addresses = addressBindings({
+    read: () => store.read().addresses,
+    write: (addresses) => store.write({ addresses }),
+  }, hasNic);
 
   async function inState(id: string, state: SimulatedVm["state"]): Promise<void> {
     const vm = existing(id);
@@ -110,10 +113,9 @@ export function simulatedVms(store: InventoryStore): Vms {
     destroy: async (id) => {
       const gone = find(id);
       if (gone === undefined) return;
-      const { vms: { [id]: _gone, ...vms }, addresses } = store.read();
-      const nics = new Set<string | null>(gone.nics.map((nic) => nic.id));
-      const left = Object.entries(addresses).filter(([, { nic_id }]) => !nics.has(nic_id));
-      await store.write({ vms, addresses: Object.fromEntries(left) });
+      await addresses.dropNics(gone.nics.map((nic) => nic.id));
+      const { [id]: _gone, ...vms } = store.read().vms;
+      await store.write({ vms });
     },
     resize: async (id, disk) => {
       const vm = existing(id);
@@ -124,19 +126,8 @@ export function simulatedVms(store: InventoryStore): Vms {
       if (size_bytes !== before.size_bytes) await put({ ...vm, disks });
       return size_bytes;
     },
-    bindAddress: async (binding) => {
-      if (binding.nic_id !== null && !hasNic(binding.nic_id)) {
-        throw new Failure(`NIC ${binding.nic_id} does not exist`, EXIT.not_found);
-      }
-      const { addresses } = store.read();
-      if ((addresses[binding.floating_ip_id]?.generation ?? -Infinity) >= binding.generation) return;
-      await store.write({ addresses: { ...addresses, [binding.floating_ip_id]: binding } });
-    },
-    releaseAddress: async ({ floating_ip_id, nic_id, generation }) => {
-      const { [floating_ip_id]: bound, ...addresses } = store.read().addresses;
-      if (bound === undefined || nic_id !== null && bound.nic_id !== nic_id) return;
-      if (generation === null || bound.generation <= generation) await store.write({ addresses });
-    },
+    bindAddress: addresses.bind,
+    releaseAddress: addresses.release,
     hasNic,
     usesImage: (sha256) =>
       Object.values(store.read().vms).some(({ disks }) => disks.some((disk) => disk.image_sha256 === sha256)),
@@ -159,25 +150,5 @@ function emptyVm({ instance }: VmPlan): SimulatedVm {
     user_data: null,
     internal_metadata: {},
     last_modified: "",
-  };
-}
-
-/** Returns a VM with the platform's field names, without its SSH keys and user data, which stay on the node. */
-export function vmStatus(vm: SimulatedVm) {
-  const { uuid, state, alias, brand, owner_uuid, internal_metadata, last_modified, nics, disks } = vm;
-  return {
-    uuid,
-    state,
-    zone_state: state === "running" ? "running" : "installed",
-    alias,
-    brand,
-    owner_uuid,
-    cpu_cap: vm.cpu * 100,
-    max_physical_memory: Math.floor(vm.memory_bytes / MIB),
-    quota: Math.ceil(disks.reduce((sum, { size_bytes }) => sum + size_bytes, 0) / GIB),
-    internal_metadata,
-    last_modified,
-    nics,
-    disks: disks.map(({ id, name, size_bytes }) => ({ id, name, size_bytes })),
   };
 }

@@ -77,7 +77,7 @@ export type InstanceMessage =
    * The node reports the instance. `made_at` is the node's own time in RFC 3339, or null. `status_id` is the id of the
    * status report that lists the instance, or null. A status report counts only while it is the node's newest.
    */
-  | ({ readonly type: "reported"; readonly vm_state: string } & FromStatus)
+  | ({ readonly type: "reported"; readonly vm_state: string; readonly vm_reason?: string | null } & FromStatus)
   /** A report of its node did not list the instance. */
   | ({ readonly type: "missed" } & FromStatus)
   /** A floating IP was attached to a NIC of the instance. */

@@ -28,7 +28,7 @@ export function reported(s: InstanceState, m: Msg<"reported">, now: Date): Out<I
   if (state === undefined || state === s.state) {
     return s.missed_reports === 0 ? { out: "ignore" } : go({ ...seen, reason: s.reason }, ...whileLast(m));
   }
-  const reason = state === "failed" ? "its node reports it as failed" : null;
+  const reason = state === "failed" ? m.vm_reason ?? "its node reports it as failed" : null;
   return go(
     { ...seen, state, reason, updated_at: now },
     ...whileLast(m),

@@ -1,7 +1,6 @@
 // Decides whether an image from outside may become a base image. The format is taken from the file's first bytes and
 // then forced: if QEMU guessed it, a raw disk could claim to be another format after a guest wrote to it.
-import { EXIT } from "../../cli/internal/exit-code.ts";
-import { Failure } from "../../cli/internal/failure.ts";
+import { RefusedImage } from "../refused-image.ts";
 
 export type DiskFormat = "raw" | "qcow2" | "vmdk" | "vhdx";
 export type Compression = "gzip" | "zstd" | "xz" | "bzip2";
@@ -24,10 +23,10 @@ export function compressionOf(head: Uint8Array): Compression | null {
   return COMPRESSIONS.find(([, bytes]) => startsWith(head, bytes))?.[0] ?? null;
 }
 
-/** Throws a Failure for a VMDK descriptor: it is a text that names other files of the node. */
+/** Throws a RefusedImage for a VMDK descriptor: it is a text that names other files of the node. */
 export function formatOf(head: Uint8Array): DiskFormat {
   if (startsWith(head, codesOf("# Disk DescriptorFile"))) {
-    throw refusal("it is a VMDK descriptor, which refers to other files; provide the disk as one file");
+    throw new RefusedImage("it is a VMDK descriptor, which refers to other files; provide the disk as one file");
   }
   return FORMATS.find(([, mark]) => startsWith(head, codesOf(mark)))?.[0] ?? "raw";
 }
@@ -44,7 +43,7 @@ export type ImageInfo = {
 };
 
 /**
- * Returns the size of the disk in bytes. Throws a Failure, with a text that the tenant may see, if the image refers to
+ * Returns the size of the disk in bytes. Throws a RefusedImage if the image refers to
  * other files, is encrypted, or is larger than declared.
  */
 export function judgeImage(info: ImageInfo, { format, bytes_max }: {
@@ -52,29 +51,26 @@ export function judgeImage(info: ImageInfo, { format, bytes_max }: {
   readonly bytes_max: number;
 }): number {
   const data = info["format-specific"]?.data ?? {};
-  if (info.format !== format) throw refusal(`it is not a valid ${format} file`);
+  if (info.format !== format) throw new RefusedImage(`it is not a valid ${format} file`);
   if (info["backing-filename"] !== undefined || info["full-backing-filename"] !== undefined) {
-    throw refusal("it has a backing file; flatten it with qemu-img convert");
+    throw new RefusedImage("it has a backing file; flatten it with qemu-img convert");
   }
   if (data["data-file"] !== undefined || data["data-file-raw"] === true) {
-    throw refusal("its data is in another file; flatten it with qemu-img convert");
+    throw new RefusedImage("its data is in another file; flatten it with qemu-img convert");
   }
-  if (info.encrypted === true) throw refusal("it is encrypted");
+  if (info.encrypted === true) throw new RefusedImage("it is encrypted");
   const extents = Array.isArray(data.extents) ? data.extents : [];
   if (extents.length > 1 || extents.some((each) => each?.filename !== info.filename)) {
-    throw refusal("its data is in other files; provide the disk as one file");
+    throw new RefusedImage("its data is in other files; provide the disk as one file");
   }
   const bytes = info["virtual-size"];
-  if (typeof bytes !== "number" || !Number.isSafeInteger(bytes) || bytes <= 0) throw refusal("it has no valid size");
+  if (typeof bytes !== "number" || !Number.isSafeInteger(bytes) || bytes <= 0) {
+    throw new RefusedImage("it has no valid size");
+  }
   if (bytes > bytes_max) {
-    throw refusal(`its disk has ${bytes} bytes, more than the image's content_bytes of ${bytes_max}`);
+    throw new RefusedImage(`its disk has ${bytes} bytes, more than the image's content_bytes of ${bytes_max}`);
   }
   return bytes;
-}
-
-/** Returns a Failure with a text that the tenant may see. */
-export function refusal(why: string): Failure {
-  return new Failure(`the image cannot be used: ${why}`, EXIT.failure);
 }
 
 function startsWith(head: Uint8Array, bytes: readonly number[]): boolean {

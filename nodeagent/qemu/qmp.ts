@@ -41,14 +41,14 @@ type Waiting = {
 /** Connects to a monitor. Retries until `limit_ms` has passed or `isGone` returns true; then throws the last error. */
 export async function connectQmp(
   path: string,
-  { limit_ms, isGone = () => false }: { readonly limit_ms: number; readonly isGone?: () => boolean },
+  { limit_ms, isGone = () => false }: { readonly limit_ms: number; readonly isGone?: () => boolean | Promise<boolean> },
 ): Promise<Qmp> {
   const end_ms = performance.now() + limit_ms;
   for (;;) {
     try {
       return await openQmp(path, Math.min(GREETING_LIMIT_MS, limit_ms));
     } catch (error) {
-      if (performance.now() + RETRY_MS > end_ms || isGone()) throw error;
+      if (performance.now() + RETRY_MS > end_ms || await isGone()) throw error;
     }
     await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
   }
@@ -71,6 +71,8 @@ export async function openQmp(path: string, greeting_limit_ms = GREETING_LIMIT_M
 function openSocket(path: string): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = connect({ path });
+    // A connected monitor does not keep the agent running.
+    socket.unref();
     socket.once("connect", () => resolve(socket));
     socket.once("error", reject);
   });

@@ -2,6 +2,7 @@
 // of another instance, and VMs that have no record on this node, are ignored.
 import { listReportable, type Reportable } from "../../actors/instance/reads.ts";
 import { MISSED_REPORTS_MAX } from "../../actors/instance/view.ts";
+import { JOB_REASON_CHARS_MAX } from "../contract/limits.ts";
 import { nodeOf } from "./calling-node.ts";
 import type { Ctx, RouteDeps } from "../routes/deps.ts";
 
@@ -9,7 +10,7 @@ import type { Ctx, RouteDeps } from "../routes/deps.ts";
 const PLAIN_YEAR = /^[0-9]{4}-/;
 
 type Deps = Pick<RouteDeps, "kysely" | "mint" | "send">;
-type Vm = { readonly state: string; readonly identity: string | null };
+type Vm = { readonly state: string; readonly identity: string | null; readonly reason: string | null };
 
 export type TakenStatus = { readonly id: string; readonly made_at: string | null; readonly payload: unknown };
 
@@ -31,7 +32,7 @@ export async function reconcile(c: Ctx, deps: Deps, { id, made_at, payload }: Ta
       return;
     }
     if (isForeign(deps, record, vm) || (vm.state === record.state && record.missed_reports === 0)) return;
-    await deps.send(c, to, { type: "reported", vm_state: vm.state, ...said });
+    await deps.send(c, to, { type: "reported", vm_state: vm.state, vm_reason: vm.reason, ...said });
   }));
 }
 
@@ -48,7 +49,18 @@ function vmOf(value: unknown): Vm | null {
   const state = member(value, "state");
   if (typeof state !== "string") return null;
   const identity = member(member(value, "internal_metadata"), "cp:identity_hmac");
-  return { state, identity: typeof identity === "string" ? identity : null };
+  const reason = member(value, "reason");
+  return {
+    state,
+    identity: typeof identity === "string" ? identity : null,
+    reason: typeof reason === "string" ? oneLine(reason) : null,
+  };
+}
+
+/** Returns a node's sentence for the tenant without control characters; null if nothing is left. */
+function oneLine(text: string): string | null {
+  const line = text.replace(/\p{Cc}+/gu, " ").trim().slice(0, JOB_REASON_CHARS_MAX);
+  return line === "" ? null : line;
 }
 
 /** Returns when the node made the report, by the node's clock; null if the report has no valid time. */

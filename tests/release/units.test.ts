@@ -16,6 +16,7 @@ const UNITS = "usr/lib/systemd/system/";
 const MADE_AT_INSTALLATION = "etc/berth/control-plane.keys";
 /** Keys that refer to other units. */
 const TARGETS = ["sysinit", "basic", "shutdown", "multi-user", "network-online", "timers", "time-sync", "time-set"];
+const AGENT = "berth-nodeagent.service";
 
 let folder: TemporaryFolder;
 const files = new Map<string, { readonly mode: string; readonly text: string }>();
@@ -59,6 +60,8 @@ test("only root can read settings that may contain secrets", () => {
 
 test("a unit runs as a user of its package, or as a dynamic user of systemd", () => {
   for (const [name, unit] of services()) {
+    // The node agent is root: it creates processes of other users, network namespaces and taps.
+    if (name === AGENT) continue;
     const user = unit.all("User")[0];
     const made = [...files].filter(([path]) => path.startsWith("usr/lib/sysusers.d/")).map(([, { text }]) =>
       text.split(" ")[1]
@@ -68,15 +71,42 @@ test("a unit runs as a user of its package, or as a dynamic user of systemd", ()
   }
 });
 
-test("only the booter has a capability, for ports 67, 69 and 80", () => {
+test("only the booter, for ports 67, 69 and 80, and the node agent, for VMs, have capabilities", () => {
   const bounds = Object.fromEntries(services().map(([name, unit]) => [name, unit.one("CapabilityBoundingSet")]));
-  const { "berth-booter.service": booter, ...others } = bounds;
+  const { "berth-booter.service": booter, [AGENT]: agent, ...others } = bounds;
+  expect(agent!.split(" ")).toEqual([
+    "CAP_CHOWN",
+    "CAP_DAC_OVERRIDE",
+    "CAP_FOWNER",
+    "CAP_KILL",
+    "CAP_NET_ADMIN",
+    "CAP_SETGID",
+    "CAP_SETPCAP",
+    "CAP_SETUID",
+    "CAP_SYS_ADMIN",
+    "CAP_SYS_RESOURCE",
+  ]);
   expect(booter).toBe("CAP_NET_BIND_SERVICE");
   expect(units.get("berth-booter.service")!.one("AmbientCapabilities")).toBe("CAP_NET_BIND_SERVICE");
-  expect(Object.values(others)).toEqual(["", "", ""]);
+  expect(Object.values(others)).toEqual(["", ""]);
 });
 
-test("every unit has a read-only system and cannot gain privileges", () => {
+test("the node agent stays in the machine's mount namespace, so that the services of VMs see its mounts", () => {
+  const unit = units.get(AGENT)!;
+  const mounting = [
+    "ProtectSystem",
+    "ProtectHome",
+    "PrivateTmp",
+    "PrivateDevices",
+    "ProtectKernelModules",
+    "DynamicUser",
+  ];
+  expect(mounting.flatMap((key) => unit.all(key))).toEqual([]);
+  expect([unit.one("NoNewPrivileges"), unit.one("SystemCallArchitectures"), unit.one("KillMode")])
+    .toEqual(["yes", "native", "mixed"]);
+});
+
+test("every other unit has a read-only system and cannot gain privileges", () => {
   const wanted = {
     ProtectSystem: "strict",
     NoNewPrivileges: "yes",
@@ -89,7 +119,7 @@ test("every unit has a read-only system and cannot gain privileges", () => {
     ProtectControlGroups: "yes",
     SystemCallArchitectures: "native",
   };
-  for (const [name, unit] of services()) {
+  for (const [name, unit] of services().filter(([name]) => name !== AGENT)) {
     const found = Object.fromEntries(Object.keys(wanted).map((key) => [key, unit.one(key)]));
     expect(found, name).toEqual(wanted);
   }

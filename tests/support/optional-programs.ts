@@ -43,6 +43,7 @@ const INSTALLED = {
     places: ["bin/python3"],
     isUsable: (path) => printed(path, "-c", "import pika; print('pika')") === "pika\n",
   },
+  "qemu-img": program("qemu-img", "qemu-utils"),
   "qemu-system-x86_64": program("qemu-system-x86_64", "qemu-system-x86"),
   "ssh": program("ssh", "openssh-client"),
   "ssh-keygen": program("ssh-keygen", "openssh-client"),
@@ -53,11 +54,13 @@ const INSTALLED = {
 
 /** Parts of a Debian system, and programs for stress tests. `.ci/run` does not install them. */
 const NOT_INSTALLED = {
+  "apt-get": program("apt-get", "apt"),
   "awk": program("awk", "mawk"),
   "bash": program("bash"),
   "chroot": program("chroot", "coreutils"),
   "debootstrap": program("debootstrap"),
   "dpkg": program("dpkg"),
+  "dpkg-deb": program("dpkg-deb", "dpkg"),
   "dpkg-query": program("dpkg-query", "dpkg"),
   "git": program("git"),
   "GNU time": program("time"),
@@ -66,6 +69,7 @@ const NOT_INSTALLED = {
   "gzip": program("gzip"),
   "iPXE for UEFI": { package: "ipxe", places: ["lib/ipxe/snponly.efi"] },
   "kea-dhcp4": program("kea-dhcp4", "kea-dhcp4-server"),
+  "mke2fs": program("mke2fs", "e2fsprogs"),
   "mount": program("mount"),
   "nsenter": program("nsenter", "util-linux"),
   "perfdhcp": program("perfdhcp", "kea-admin"),

@@ -1,0 +1,44 @@
+// The floating IPs that are bound to NICs of this node. Of two bindings, the one with the higher generation is current.
+import { EXIT } from "../cli/internal/exit-code.ts";
+import { Failure } from "../cli/internal/failure.ts";
+import type { AddressBinding, AddressRelease } from "./driver.ts";
+
+/** The bindings, by the id of the floating IP. */
+export type Bindings = Readonly<Record<string, AddressBinding>>;
+
+export type BindingStore = {
+  read(): Bindings;
+  /** Replaces the bindings. They are on disk when this returns. */
+  write(bindings: Bindings): Promise<void>;
+};
+
+export type AddressBindings = {
+  bind(binding: AddressBinding): Promise<void>;
+  release(release: AddressRelease): Promise<void>;
+  /** Removes the bindings of NICs that are gone. */
+  dropNics(nic_ids: readonly string[]): Promise<void>;
+};
+
+export function addressBindings(store: BindingStore, hasNic: (nic_id: string) => boolean): AddressBindings {
+  return {
+    bind: async (binding) => {
+      if (binding.nic_id !== null && !hasNic(binding.nic_id)) {
+        throw new Failure(`NIC ${binding.nic_id} does not exist`, EXIT.not_found);
+      }
+      const bindings = store.read();
+      if ((bindings[binding.floating_ip_id]?.generation ?? -Infinity) >= binding.generation) return;
+      await store.write({ ...bindings, [binding.floating_ip_id]: binding });
+    },
+    release: async ({ floating_ip_id, nic_id, generation }) => {
+      const { [floating_ip_id]: bound, ...bindings } = store.read();
+      if (bound === undefined || nic_id !== null && bound.nic_id !== nic_id) return;
+      if (generation === null || bound.generation <= generation) await store.write(bindings);
+    },
+    dropNics: async (nic_ids) => {
+      const gone = new Set<string | null>(nic_ids);
+      const entries = Object.entries(store.read());
+      const left = entries.filter(([, { nic_id }]) => !gone.has(nic_id));
+      if (left.length < entries.length) await store.write(Object.fromEntries(left));
+    },
+  };
+}

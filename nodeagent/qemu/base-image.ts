@@ -1,0 +1,121 @@
+// Turns a verified download into a base image: one complete qcow2 file that refers to no other file. Every program that
+// reads the tenant's bytes runs without privileges in a folder of its own.
+import { chmod, chown, link, mkdir, open, readdir, rename, rm } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { RefusedImage } from "../refused-image.ts";
+import { type Compression, compressionOf, formatOf, HEAD_BYTES, judgeImage } from "./image-verdict.ts";
+import { ProgramFailed } from "./run-program.ts";
+import { runUnprivileged, SANDBOX_UID } from "./unprivileged.ts";
+
+/** Time limits of a conversion, by the clock and by the processor: 16 TiB do not fit, a large image does. */
+const CONVERT_LIMIT_MS = 30 * 60_000;
+const CONVERT_PROCESSOR_S_MAX = 1_200;
+const INFO_PROCESSOR_S_MAX = 20;
+const INFO_LIMIT_MS = 30_000;
+/** Bytes of tables that a disk file may have beside its content. */
+const TABLE_BYTES = 64 * 2 ** 20;
+const READABLE = 0o444;
+const PRIVATE_FOLDER = 0o700;
+const WORK = ".base-";
+
+const DECOMPRESSORS: Readonly<Record<Compression, string>> = {
+  gzip: "gzip",
+  zstd: "zstd",
+  xz: "xz",
+  bzip2: "bzip2",
+};
+
+/**
+ * Converts the file at `source` into the base image at `target`, which appears only when it is complete and on disk.
+ * The source must be on the target's file system, and keeps its content. Throws a RefusedImage if the
+ * image cannot be used.
+ * @param bytes_max largest size of the disk in the image
+ */
+export async function makeBaseImage(source: string, target: string, bytes_max: number): Promise<void> {
+  const work = join(dirname(target), `${WORK}${basename(target)}`);
+  await rm(work, { recursive: true, force: true });
+  await mkdir(work, { mode: PRIVATE_FOLDER });
+  try {
+    await chown(work, SANDBOX_UID, SANDBOX_UID);
+    await chmod(source, READABLE);
+    await link(source, join(work, "source"));
+    await convert(work, bytes_max);
+    const made = join(work, "base.qcow2");
+    await chown(made, 0, 0);
+    await chmod(made, READABLE);
+    await sync(made);
+    await rename(made, target);
+    await sync(dirname(target));
+  } finally {
+    await rm(work, { recursive: true, force: true });
+  }
+}
+
+/** Removes what an interrupted conversion left. */
+export async function removeUnfinishedBases(folder: string): Promise<void> {
+  const names = await readdir(folder).catch(() => []);
+  const left = names.filter((name) => name.startsWith(WORK));
+  await Promise.all(left.map((name) => rm(join(folder, name), { recursive: true, force: true })));
+}
+
+async function convert(cwd: string, bytes_max: number): Promise<void> {
+  const limits = { cwd, file_bytes_max: bytes_max + Math.floor(bytes_max / 8) + TABLE_BYTES };
+  const compression = compressionOf(await headOf(join(cwd, "source")));
+  const name = compression === null ? "source" : "content";
+  if (compression !== null) await decompress(compression, limits);
+  const format = formatOf(await headOf(join(cwd, name)));
+  const described = await runUnprivileged(
+    ["qemu-img", "info", "--output=json", "-f", format, name],
+    { ...limits, limit_ms: INFO_LIMIT_MS, processor_s_max: INFO_PROCESSOR_S_MAX },
+  ).catch(refuse);
+  judgeImage(JSON.parse(described), { format, bytes_max });
+  await runUnprivileged(
+    ["qemu-img", "convert", "-f", format, "-O", "qcow2", "-S", "4k", name, "base.qcow2"],
+    { ...limits, limit_ms: CONVERT_LIMIT_MS, processor_s_max: CONVERT_PROCESSOR_S_MAX },
+  ).catch(refuse);
+}
+
+type Limits = { readonly cwd: string; readonly file_bytes_max: number };
+
+/** Unpacks `source` into `content`. The limit of file sizes ends the program of a file that unpacks to far more. */
+async function decompress(compression: Compression, limits: Limits): Promise<void> {
+  const script = 'exec "$0" -dc < source > content';
+  await runUnprivileged(["sh", "-c", script, DECOMPRESSORS[compression]], {
+    ...limits,
+    limit_ms: CONVERT_LIMIT_MS,
+    processor_s_max: CONVERT_PROCESSOR_S_MAX,
+    name: DECOMPRESSORS[compression],
+  }).catch((error) => {
+    if (error instanceof ProgramFailed && (error.signal === "SIGXFSZ" || /file too large/i.test(error.stderr))) {
+      throw new RefusedImage("it unpacks to more than its content_bytes");
+    }
+    return refuse(error);
+  });
+}
+
+function refuse(error: unknown): never {
+  if (error instanceof ProgramFailed && !/is not installed|No space left/.test(error.stderr)) {
+    throw new RefusedImage(error.message);
+  }
+  throw error;
+}
+
+async function headOf(path: string): Promise<Uint8Array> {
+  const file = await open(path, "r");
+  try {
+    const buffer = new Uint8Array(HEAD_BYTES);
+    const { bytesRead } = await file.read(buffer, 0, HEAD_BYTES, 0);
+    return buffer.subarray(0, bytesRead);
+  } finally {
+    await file.close();
+  }
+}
+
+async function sync(path: string): Promise<void> {
+  const file = await open(path, "r");
+  try {
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}

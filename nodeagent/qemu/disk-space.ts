@@ -1,0 +1,43 @@
+// Guests whose disk operation failed because the node's disk is full. QEMU pauses such a guest; it continues without
+// damage when there is space again.
+import { statfs } from "node:fs/promises";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Host } from "./host.ts";
+import type { Qmp } from "./qmp.ts";
+
+/** Pause between checks for free space. */
+const CHECK_MS = 2_000;
+/** Free space at which the guests continue: less would only pause them again. */
+export const SPACE_BYTES_MIN = 256 * 2 ** 20;
+
+/** Returns a function that waits in the background for space, and then continues the guest. */
+export function createSpaceWaiter(
+  { folders, signal, log }: Pick<Host, "folders" | "signal" | "log">,
+  find: (id: string) => Qmp | undefined,
+): (id: string) => void {
+  const waiting = new Set<string>();
+
+  async function wait(id: string): Promise<void> {
+    log(`VM ${id}: waits, because the node's disk is full`);
+    for (;;) {
+      await sleep(CHECK_MS, undefined, { ref: false });
+      const qmp = find(id);
+      if (signal.aborted || qmp === undefined) return;
+      if (await freeBytes(folders.machine_dir) < SPACE_BYTES_MIN) continue;
+      await qmp.execute("cont");
+      return log(`VM ${id}: continues, because the node's disk has space again`);
+    }
+  }
+
+  return (id) => {
+    if (waiting.has(id)) return;
+    waiting.add(id);
+    void wait(id).catch((error) => log(`VM ${id}: ${error.message}`)).finally(() => waiting.delete(id));
+  };
+}
+
+/** Returns the free bytes of a folder's file system. */
+export async function freeBytes(folder: string): Promise<number> {
+  const { bavail, bsize } = await statfs(folder);
+  return bavail * bsize;
+}

@@ -1,0 +1,53 @@
+// The file with what the driver must remember of the machine itself: its identity, the reservoir, and bound addresses.
+import { join } from "node:path";
+import { RESERVOIR_ENABLED_DEFAULT, RESERVOIR_PERCENT_DEFAULT } from "../../src/contract/limits.ts";
+import { EXIT } from "../../cli/internal/exit-code.ts";
+import { Failure } from "../../cli/internal/failure.ts";
+import { readPrivateFile, writeFileDurably } from "../../cli/internal/private-file.ts";
+import type { Bindings } from "../address-bindings.ts";
+import type { Reservoir } from "../driver.ts";
+
+export type MachineState = {
+  readonly server_uuid: string;
+  readonly reservoir: Reservoir;
+  readonly addresses: Bindings;
+};
+
+export type MachineFile = {
+  read(): MachineState;
+  /** Changes fields. They are on disk when this returns. */
+  change(change: Partial<MachineState>): Promise<void>;
+};
+
+const FILE = "machine.json";
+const RESERVOIR: Reservoir = { enabled: RESERVOIR_ENABLED_DEFAULT, percent: RESERVOIR_PERCENT_DEFAULT };
+
+/** Opens the file, or creates it with a new machine's state. Throws a Failure if it is damaged. */
+export async function openMachineFile(state_dir: string, newUuid: () => Promise<string>): Promise<MachineFile> {
+  const path = join(state_dir, FILE);
+  const text = await readPrivateFile(path);
+  let state = text === null ? { server_uuid: await newUuid(), reservoir: RESERVOIR, addresses: {} } : parse(path, text);
+  let saved: Promise<void> = Promise.resolve();
+  const save = () => {
+    const write = () => writeFileDurably(path, `${JSON.stringify(state, null, 2)}\n`);
+    return saved = saved.then(write, write);
+  };
+  await save();
+  return {
+    read: () => state,
+    change: async (change) => {
+      state = { ...state, ...change };
+      await save();
+    },
+  };
+}
+
+function parse(path: string, text: string): MachineState {
+  try {
+    const saved = JSON.parse(text) as Partial<MachineState>;
+    if (typeof saved.server_uuid === "string") return { reservoir: RESERVOIR, addresses: {}, ...saved } as MachineState;
+  } catch {
+    // Fails below.
+  }
+  throw new Failure(`${path} is damaged; remove it, and the node gets its bound addresses again`, EXIT.failure);
+}

@@ -1,0 +1,29 @@
+// The memory that VMs of this node may use together: the reservoir. The driver does not start a VM that exceeds it, and
+// with systemd the slice of all VMs has the same limit.
+import { readFile } from "node:fs/promises";
+import { EXIT } from "../../cli/internal/exit-code.ts";
+import { Failure } from "../../cli/internal/failure.ts";
+import type { Reservoir } from "../driver.ts";
+import { memoryOf } from "./hardware.ts";
+import type { VmRecord } from "./vm-record.ts";
+
+/** Returns the memory in bytes that VMs may use. */
+export function memoryBudget(physical_bytes: number, { enabled, percent }: Reservoir): number {
+  return enabled ? Math.floor(physical_bytes * percent) : physical_bytes;
+}
+
+/** Returns the memory in bytes of VMs that run or shall run. */
+export function memoryInUse(vms: readonly Pick<VmRecord, "memory_bytes" | "power">[]): number {
+  return vms.filter(({ power }) => power !== "off").reduce((sum, { memory_bytes }) => sum + memory_bytes, 0);
+}
+
+/** Throws a Failure if the VM does not fit beside the others that run or shall run. */
+export function admitMemory(vm: VmRecord, all: readonly VmRecord[], budget_bytes: number): void {
+  const used_bytes = memoryInUse(all.filter(({ id }) => id !== vm.id));
+  if (used_bytes + vm.memory_bytes <= budget_bytes) return;
+  throw new Failure("the node's memory for virtual machines is in use; retry, or stop another one", EXIT.failure);
+}
+
+export async function physicalMemory(): Promise<number> {
+  return memoryOf(await readFile("/proc/meminfo", "utf8"), "MemTotal");
+}

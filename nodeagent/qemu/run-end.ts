@@ -1,0 +1,32 @@
+// The sentences that say how a run ended: one for the tenant, and details for operators.
+import type { RunEnd } from "./vm-monitor.ts";
+import type { End } from "./vm-record.ts";
+
+/** Returns the end of an unasked run. `ending` is how QEMU's process ended; null if unknown. */
+export function endOfRun(end: RunEnd, ending: string | null): End {
+  switch (end) {
+    case "off":
+      return { state: "stopped", reason: null };
+    case "panicked":
+      return { state: "failed", reason: "the guest's kernel panicked; see the console's last output" };
+    case "broken":
+      return {
+        state: "failed",
+        reason: "the virtual processor stopped: the guest used it in a way it does not support",
+      };
+    case "gone":
+      return { state: "failed", reason: goneReason(ending) };
+  }
+}
+
+/** The end of a VM whose process disappeared while no agent was running. */
+export const VANISHED: End = { state: "failed", reason: "the virtual machine's process ended unexpectedly" };
+
+function goneReason(ending: string | null): string {
+  if (ending === null) return VANISHED.reason!;
+  if (ending.startsWith("out of memory")) return "the virtual machine's process ran out of memory on its node";
+  const signal = /^signal (\S+)/.exec(ending)?.[1];
+  return signal === undefined
+    ? VANISHED.reason!
+    : `the virtual machine's process crashed on its node (signal ${signal})`;
+}

@@ -1,0 +1,51 @@
+// Runs programs of the node. Their arguments hold no secrets, because other users can read them.
+import { execFile } from "node:child_process";
+import process from "node:process";
+import { EXIT } from "../../cli/internal/exit-code.ts";
+import { Failure } from "../../cli/internal/failure.ts";
+
+/** Time limit of a program that only changes the kernel's state or reads a small file. */
+export const PROGRAM_LIMIT_MS = 30_000;
+/** Output of a program that is kept. */
+const OUTPUT_BYTES_MAX = 4 * 2 ** 20;
+const REASON_CHARS_MAX = 400;
+
+/** A program failed. `stderr` is its last output. */
+export class ProgramFailed extends Failure {
+  constructor(
+    readonly program: string,
+    readonly stderr: string,
+    /** Signal that ended the program; null if it ended itself. */
+    readonly signal: string | null,
+  ) {
+    const why = stderr.trim() === "" ? signal === null ? "it failed" : `ended by ${signal}` : stderr.trim();
+    super(`${program}: ${why.slice(-REASON_CHARS_MAX)}`, EXIT.failure);
+  }
+}
+
+export type RunOptions = { readonly limit_ms?: number; readonly cwd?: string; readonly name?: string };
+
+/** The environment of every program: the folders of programs, also of programs for root, and no language. */
+export function programEnvironment(): Record<string, string> {
+  const path = process.env.PATH ?? "";
+  return { PATH: `${path}:/usr/local/sbin:/usr/sbin:/sbin:/usr/bin:/bin`, LC_ALL: "C" };
+}
+
+/** Runs a program and returns its output. Throws a ProgramFailed if it fails, is missing or takes too long. */
+export function runProgram(argv: readonly string[], options: RunOptions = {}): Promise<string> {
+  const [program = "", ...rest] = argv;
+  const { limit_ms = PROGRAM_LIMIT_MS, cwd, name = program } = options;
+  const limits = { timeout: limit_ms, killSignal: "SIGKILL", maxBuffer: OUTPUT_BYTES_MAX } as const;
+  return new Promise((resolve, reject) => {
+    execFile(
+      program,
+      rest,
+      { ...limits, cwd, env: programEnvironment(), encoding: "utf8" },
+      (error, stdout, stderr) => {
+        if (error === null) return resolve(stdout);
+        const missing = error.code as unknown === "ENOENT" ? `${program} is not installed` : stderr;
+        reject(new ProgramFailed(name, missing, error.signal ?? null));
+      },
+    );
+  });
+}

@@ -1,0 +1,107 @@
+// The disk files of a VM. Each is a qcow2 file that belongs to the VM's user; the boot disk refers to a base image in
+// the same folder. The base is a hard link, so QEMU reaches this image and no other one.
+import { chmod, chown, copyFile, link, mkdir, open, rename, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { DISK_BYTES_MAX } from "../../src/contract/limits.ts";
+import type { VmPlaces } from "./folders.ts";
+import { runProgram } from "./run-program.ts";
+import { runUnprivileged } from "./unprivileged.ts";
+import type { VmDisk } from "./vm-record.ts";
+
+/** Small clusters with subclusters: a first write to a cluster copies 4 KiB of the base, not 128 KiB. */
+const FORMAT = "extended_l2=on,cluster_size=128k";
+const OWNER_ONLY = 0o600;
+const OWNER_READS = 0o400;
+/** QEMU's group passes the folder, but cannot list it or create files. */
+const PASSABLE = 0o710;
+/** The first sector of a disk, and in it the code that BIOS starts. */
+const SECTOR_BYTES = 512;
+/** Processor time to grow a disk, which only changes its tables. */
+const GROW_PROCESSOR_S_MAX = 20;
+const BOOT_CODE_BYTES = 440;
+
+/** Creates the folder of a VM. */
+export async function createVmFolder({ folder }: VmPlaces, uid: number): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: PASSABLE });
+  await chown(folder, 0, uid);
+  await chmod(folder, PASSABLE);
+}
+
+/** Creates a disk, if it does not exist: an overlay of the base, or empty. */
+export async function createDisk(
+  places: VmPlaces,
+  disk: Pick<VmDisk, "id" | "size_bytes">,
+  { uid, has_base }: { readonly uid: number; readonly has_base: boolean },
+): Promise<void> {
+  const path = places.disk(disk.id);
+  if (await exists(path)) return;
+  const draft = `${path}.new`;
+  const base = has_base ? ["-b", "base.qcow2", "-F", "qcow2"] : [];
+  await rm(draft, { force: true });
+  await runProgram(["qemu-img", "create", "-q", "-f", "qcow2", "-o", FORMAT, ...base, draft, String(disk.size_bytes)]);
+  await chmod(draft, OWNER_ONLY);
+  await chown(draft, uid, uid);
+  await rename(draft, path);
+}
+
+/** Links a base image into the VM's folder, if it has none. */
+export async function linkBase(places: VmPlaces, image_path: string): Promise<void> {
+  if (!await exists(places.base)) await link(image_path, places.base);
+}
+
+/**
+ * Grows a disk of a VM that does not run. The program runs as the VM's user: a QEMU that a guest took over may have
+ * written the name of another file into the disk's header.
+ */
+export async function growDisk(path: string, size_bytes: number, uid: number): Promise<void> {
+  await runUnprivileged(
+    ["qemu-img", "resize", "-q", "-f", "qcow2", path, String(size_bytes)],
+    { uid, file_bytes_max: DISK_BYTES_MAX, processor_s_max: GROW_PROCESSOR_S_MAX },
+  );
+}
+
+/** Writes the seed volume, readable only by the VM's user. */
+export async function writeSeed({ seed }: VmPlaces, volume: Uint8Array, uid: number): Promise<void> {
+  const draft = `${seed}.new`;
+  await rm(draft, { force: true });
+  const file = await open(draft, "wx", OWNER_READS);
+  try {
+    await file.writeFile(volume);
+    await file.chown(uid, uid);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await rename(draft, seed);
+}
+
+/** Gives the VM its own copy of the UEFI variables, if it has none. */
+export async function createUefiVariables(places: VmPlaces, template: string, uid: number): Promise<void> {
+  if (await exists(places.uefi_variables)) return;
+  const draft = `${places.uefi_variables}.new`;
+  await copyFile(template, draft);
+  await chmod(draft, OWNER_ONLY);
+  await chown(draft, uid, uid);
+  await rename(draft, places.uefi_variables);
+}
+
+/** Returns `uefi` for an image without boot code in its first sector: BIOS cannot start it. */
+export async function firmwareOf(places: VmPlaces): Promise<"bios" | "uefi"> {
+  const command = ["qemu-img", "dd", "-f", "qcow2", "-O", "raw", `bs=${SECTOR_BYTES}`, "count=1"];
+  const copy = join(places.folder, "first-sector");
+  await rm(copy, { force: true });
+  await runProgram([...command, `if=${places.base}`, `of=${copy}`]);
+  const file = await open(copy, "r");
+  try {
+    const code = new Uint8Array(BOOT_CODE_BYTES);
+    await file.read(code, 0, BOOT_CODE_BYTES, 0);
+    return code.some((byte) => byte !== 0) ? "bios" : "uefi";
+  } finally {
+    await file.close();
+    await rm(copy, { force: true });
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  return await stat(path).then(() => true, () => false);
+}

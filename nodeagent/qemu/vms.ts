@@ -1,0 +1,143 @@
+// The VMs of a machine with QEMU, as the agent's jobs use them.
+import { EXIT } from "../../cli/internal/exit-code.ts";
+import { Failure } from "../../cli/internal/failure.ts";
+import { addressBindings, type BindingStore } from "../address-bindings.ts";
+import type { VmPlan, Vms } from "../driver.ts";
+import { placesOf } from "./folders.ts";
+import type { Host } from "./host.ts";
+import { blockNode } from "./qemu-argv.ts";
+import { seedVolume } from "./seed.ts";
+import {
+  createDisk,
+  createUefiVariables,
+  createVmFolder,
+  firmwareOf,
+  growDisk,
+  linkBase,
+  writeSeed,
+} from "./vm-disks.ts";
+import { createNetwork, removeNetwork } from "./vm-network.ts";
+import type { VmPower } from "./vm-power.ts";
+import type { VmDisk, VmRecord } from "./vm-record.ts";
+import type { VmStore } from "./vm-store.ts";
+
+export type VmsOptions = {
+  readonly host: Host;
+  readonly store: VmStore;
+  readonly power: VmPower;
+  readonly bindings: BindingStore;
+};
+
+export function qemuVms({ host, store, power, bindings }: VmsOptions): Vms {
+  const places = (id: string) => placesOf(host.folders, id);
+  const hasNic = (id: string) => store.all().some(({ nics }) => nics.some((nic) => nic.id === id));
+  const addresses = addressBindings(bindings, hasNic);
+
+  function existing(id: string): VmRecord {
+    const vm = store.get(id);
+    if (vm === undefined) throw new Failure(`VM ${id} does not exist`, EXIT.not_found);
+    return vm;
+  }
+
+  async function createDisks(plan: VmPlan): Promise<void> {
+    const { id } = plan.instance;
+    const known = store.get(id) ?? emptyVm(plan, { uid: store.freeUid(), boot_id: host.boot_id });
+    const present = new Set(known.disks.map((disk) => disk.id));
+    const added = plan.disks.filter((disk) => !present.has(disk.id)).map((disk): VmDisk => ({
+      id: disk.id,
+      name: disk.name,
+      kind: disk.kind,
+      size_bytes: disk.size_bytes,
+      image_sha256: disk.kind === "boot" ? plan.image?.sha256 ?? null : null,
+    }));
+    // The record comes first: an interrupted create can then be continued or removed.
+    const vm = { ...known, disks: [...known.disks, ...added] };
+    await store.put(vm);
+    await createVmFolder(places(id), vm.uid);
+    if (vm.disks.some(({ image_sha256 }) => image_sha256 !== null)) {
+      await linkBase(places(id), plan.image_path);
+      await store.change(id, { firmware: await firmwareOf(places(id)) });
+    }
+    for (const disk of vm.disks) {
+      await createDisk(places(id), disk, { uid: vm.uid, has_base: disk.image_sha256 !== null });
+    }
+  }
+
+  async function createNics(plan: VmPlan): Promise<void> {
+    const nics = plan.nics.map(({ id, name, mac, primary_ipv4, primary_ipv6, vpc_id, subnet_id }) => {
+      const addresses = [primary_ipv4, primary_ipv6].filter((address) => address !== null);
+      return { id, name, mac, addresses, vpc_id, subnet_id };
+    });
+    existing(plan.instance.id);
+    await createNetwork(await store.change(plan.instance.id, { nics }));
+  }
+
+  async function create(plan: VmPlan): Promise<void> {
+    const { id, uid, firmware } = existing(plan.instance.id);
+    const identity = Object.entries(plan.managed_identity ?? {}).map(([key, value]) => [`cp:${key}`, value]);
+    await writeSeed(places(id), seedVolume(plan), uid);
+    if (firmware === "uefi") {
+      if (host.uefi === null) throw new Failure("the image boots only with UEFI, which this node lacks", EXIT.failure);
+      await createUefiVariables(places(id), host.uefi.variables, uid);
+    }
+    await store.change(id, { internal_metadata: Object.fromEntries(identity) });
+  }
+
+  async function destroy(id: string): Promise<void> {
+    const nics = store.get(id)?.nics.map((nic) => nic.id) ?? [];
+    await power.cut(id);
+    await removeNetwork(id);
+    await addresses.dropNics(nics);
+    await store.remove(id);
+  }
+
+  /** Grows the disk's file or, through QEMU, the running guest's disk. Disks never shrink. */
+  async function resize(id: string, wanted: { readonly id: string; readonly size_bytes: number }): Promise<number> {
+    const vm = existing(id);
+    const index = vm.disks.findIndex((disk) => disk.id === wanted.id);
+    const disk = vm.disks[index];
+    if (disk === undefined) throw new Failure(`VM ${id} has no disk ${wanted.id}`, EXIT.not_found);
+    const size_bytes = Math.max(disk.size_bytes, wanted.size_bytes);
+    const qmp = power.monitor(id)?.qmp;
+    // Repeats the growth of an interrupted job: the file may be larger than the record already.
+    if (qmp !== undefined) await qmp.execute("block_resize", { "node-name": blockNode(index), size: size_bytes });
+    else if (size_bytes > disk.size_bytes) await growDisk(places(id).disk(disk.id), size_bytes, vm.uid);
+    const disks = vm.disks.map((each) => each.id === disk.id ? { ...each, size_bytes } : each);
+    if (size_bytes !== disk.size_bytes) await store.change(id, { disks });
+    return size_bytes;
+  }
+
+  return {
+    createDisks: (plan) => power.serialized(plan.instance.id, () => createDisks(plan)),
+    createNics: (plan) => power.serialized(plan.instance.id, () => createNics(plan)),
+    create: (plan) => power.serialized(plan.instance.id, () => create(plan)),
+    boot: power.boot,
+    halt: power.halt,
+    destroy: (id) => power.serialized(id, () => destroy(id)),
+    resize: (id, disk) => power.serialized(id, () => resize(id, disk)),
+    bindAddress: addresses.bind,
+    releaseAddress: addresses.release,
+    hasNic,
+    usesImage: (sha256) => store.all().some(({ disks }) => disks.some((disk) => disk.image_sha256 === sha256)),
+    disksOf: (id) => (store.get(id)?.disks ?? []).map(({ id, size_bytes }) => ({ id, size_bytes })),
+  };
+}
+
+function emptyVm({ instance }: VmPlan, own: Pick<VmRecord, "uid" | "boot_id">): VmRecord {
+  return {
+    id: instance.id,
+    name: instance.name,
+    brand: instance.brand,
+    owner_uuid: instance.tenant_id,
+    cpu: instance.cpu,
+    memory_bytes: instance.memory_bytes,
+    firmware: "bios",
+    disks: [],
+    nics: [],
+    internal_metadata: {},
+    power: "off",
+    end: null,
+    last_modified: "",
+    ...own,
+  };
+}

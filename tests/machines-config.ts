@@ -1,0 +1,21 @@
+// `deno task test:machines`: tests with real virtual machines. `.ci/run` runs them after the others. They run one at a
+// time, because each guest takes a whole processor while it boots.
+import { fileURLToPath } from "node:url";
+import { defineConfig } from "vitest/config";
+
+export const MACHINES = ["tests/machines/*.test.ts"] as const;
+
+export default defineConfig({
+  root: fileURLToPath(new URL("../", import.meta.url)),
+  test: {
+    include: [...MACHINES],
+    globalSetup: ["tests/support/global-setup.ts"],
+    pool: "forks",
+    maxWorkers: 1,
+    fileParallelism: false,
+    isolate: false,
+    // Without KVM a guest takes 10 s to boot on an idle machine, and far longer on a busy one.
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
+  },
+});

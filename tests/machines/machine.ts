@@ -1,0 +1,207 @@
+// A machine with QEMU in folders of its own, and instances of the test guest on it.
+import { execFile } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { chmod, mkdir, readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import process from "node:process";
+import { promisify } from "node:util";
+import { expect, type TestContext } from "vitest";
+import { processEnvironment } from "../../cli/internal/environment.ts";
+import type { Driver, VmPlan } from "../../nodeagent/driver.ts";
+import type { Folders } from "../../nodeagent/qemu/folders.ts";
+import type { Host } from "../../nodeagent/qemu/host.ts";
+import { qemuDriver } from "../../nodeagent/qemu/qemu-driver.ts";
+import { builtGuest, type Guest, GUEST_BUILD } from "../guest/guest.ts";
+import { needs, present } from "../support/optional-programs.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+/** Time for a guest to boot without KVM on a busy machine. */
+export const BOOT = { timeout: 180_000, interval: 200 };
+/** Time for a change that needs no guest. */
+export const SOON = { timeout: 30_000, interval: 50 };
+export const MEMORY_BYTES = 160 * 2 ** 20;
+const MIB = 2 ** 20;
+const run = promisify(execFile);
+
+/** Skips the test on a machine that cannot run VMs. */
+export function needsMachine(context: Pick<TestContext, "skip">): void {
+  needs(context, "qemu-system-x86_64", "ip", "setpriv", "unshare", ...GUEST_BUILD);
+  context.skip(process.getuid?.() !== 0, "VMs need root");
+}
+
+export type TestMachine = {
+  readonly folders: Folders;
+  readonly state_dir: string;
+  /** Lines that the driver logged. */
+  readonly log: string[];
+  driver(): Driver;
+  /** Starts a driver like an agent that starts, after the one before has left. */
+  restart(host?: Partial<Host>): Promise<Driver>;
+  /** Disconnects the driver without a change to its VMs. */
+  leave(): void;
+  /** Returns a plan for an instance of the guest, whose image is prepared. */
+  plan(change?: Partial<VmPlan>): Promise<VmPlan>;
+  /** Creates and boots an instance, and returns its id. */
+  create(change?: Partial<VmPlan>): Promise<string>;
+  /** Returns the files, processes and namespaces that the machine has for its VMs. */
+  left(): Promise<readonly string[]>;
+  remove(): Promise<void>;
+};
+
+export async function openMachine(host: Partial<Host> = {}): Promise<TestMachine> {
+  const folder = await temporaryFolder("vm");
+  // QEMU's user must pass the folder.
+  await chmod(folder.path, 0o711);
+  const folders = { machine_dir: join(folder.path, "lib"), run_dir: join(folder.path, "run") };
+  const state_dir = join(folder.path, "state");
+  await mkdir(state_dir);
+  const log: string[] = [];
+  const ids = new Set<string>();
+  let stop = new AbortController();
+  let driver = await open(host);
+
+  function open(host: Partial<Host>): Promise<Driver> {
+    return qemuDriver({
+      state_dir,
+      folders,
+      server_uuid: "3f2a9c1e-0000-4000-8000-00000000c0de",
+      hostname: "machine",
+      disk_reserve: 0.1,
+      nic_tags: ["admin", "external"],
+      environment: processEnvironment(stop.signal),
+      log: (line) => void log.push(line),
+      host,
+      home_dir: join(folder.path, "home"),
+    });
+  }
+
+  async function plan(change: Partial<VmPlan> = {}): Promise<VmPlan> {
+    const guest = await builtGuest();
+    const image_path = await prepared(driver, guest);
+    const made = planOf(guest, image_path, change);
+    ids.add(made.instance.id);
+    return made;
+  }
+
+  return {
+    folders,
+    state_dir,
+    log,
+    driver: () => driver,
+    restart: async (host = {}) => {
+      stop.abort();
+      stop = new AbortController();
+      return driver = await open(host);
+    },
+    leave: () => stop.abort(),
+    plan,
+    create: async (change) => {
+      const made = await plan(change);
+      const { vms } = driver;
+      await vms.createDisks(made);
+      await vms.createNics(made);
+      await vms.create(made);
+      await vms.boot(made.instance.id);
+      return made.instance.id;
+    },
+    left: async () => [
+      ...await readdir(join(folders.machine_dir, "vm")),
+      ...await readdir(join(folders.run_dir, "vm")).catch(() => []),
+      ...(await namespaces()).filter((name) => [...ids].some((id) => name.includes(id))),
+      ...(await processes()).filter((line) => line.includes(folders.run_dir)),
+    ],
+    remove: async () => {
+      for (const id of ids) await driver.vms.destroy(id);
+      stop.abort();
+      await folder.remove();
+    },
+  };
+}
+
+async function prepared({ images }: Driver, guest: Guest): Promise<string> {
+  const path = join(images!.folder, guest.sha256);
+  if ((await readdir(images!.folder)).includes(guest.sha256)) return path;
+  const copy = join(images!.folder, ".copy");
+  await run("cp", [guest.path, copy]);
+  await images!.prepare(copy, path, guest.content_bytes);
+  return path;
+}
+
+function planOf(guest: Guest, image_path: string, change: Partial<VmPlan>): VmPlan {
+  const id = randomUUID();
+  const [vpc_id, subnet_id] = [randomUUID(), randomUUID()];
+  // The driver reads only these parts of a plan.
+  const plan = {
+    instance: { id, name: "web1", brand: "kvm", tenant_id: randomUUID(), cpu: 1, memory_bytes: MEMORY_BYTES },
+    image: { sha256: guest.sha256 },
+    image_path,
+    disks: [{ id: randomUUID(), name: "boot", kind: "boot", size_bytes: 128 * MIB }],
+    nics: [{
+      id: randomUUID(),
+      name: "net0",
+      mac: `02:00:${id.slice(0, 8).match(/../g)!.join(":")}`,
+      primary_ipv4: "10.0.1.5",
+      primary_ipv6: null,
+      vpc_id,
+      subnet_id,
+    }],
+    subnets: [{ id: subnet_id, ipv4_block: "10.0.1.0/24" }],
+    ssh_public_keys: [],
+    user_data: null,
+    managed_identity: null,
+    ...change,
+  };
+  return plan as unknown as VmPlan;
+}
+
+/** Returns the console's text since the VM's last start. */
+export function consoleText(driver: Driver, id: string): string {
+  return new TextDecoder().decode(driver.console(id)?.ring() ?? new Uint8Array());
+}
+
+/** Waits until the guest has booted. */
+export async function ready(driver: Driver, id: string): Promise<void> {
+  await expect.poll(() => consoleText(driver, id), BOOT).toContain("ready host=");
+}
+
+/** Runs a command in the guest's shell and returns its output. */
+export async function inGuest(driver: Driver, id: string, command: string): Promise<string> {
+  const mark = randomUUID();
+  const sent = `echo "<$((0))${mark}"; ${command}; echo "${mark}$((0))>"\n`;
+  driver.console(id)!.write(new TextEncoder().encode(sent));
+  const pattern = new RegExp(`<0${mark}\\r?\\n([\\s\\S]*?)\\r?\\n?${mark}0>`);
+  await expect.poll(() => pattern.test(consoleText(driver, id)), BOOT).toBe(true);
+  return pattern.exec(consoleText(driver, id))![1]!.trim();
+}
+
+/** Types into the guest's console without waiting. */
+export function type(driver: Driver, id: string, text: string): void {
+  driver.console(id)!.write(new TextEncoder().encode(text));
+}
+
+export type SeenVm = { readonly state: string; readonly reason: string | null };
+
+export async function vmOf(driver: Driver, id: string): Promise<SeenVm | undefined> {
+  return ((await driver.status()).vms as Readonly<Record<string, SeenVm>>)[id];
+}
+
+/** Returns the process id of a VM's QEMU. */
+export async function qemuPid(id: string): Promise<number> {
+  const found = (await processes()).find((line) => line.includes(`-uuid ${id}`));
+  if (found === undefined) throw new Error(`VM ${id} has no process`);
+  return Number(found.split(" ", 1)[0]);
+}
+
+async function namespaces(): Promise<readonly string[]> {
+  return (await run(present("ip"), ["netns", "list"])).stdout.split("\n");
+}
+
+/** Lists processes as "PID COMMAND". */
+export async function processes(): Promise<readonly string[]> {
+  const pids = (await readdir("/proc")).filter((name) => /^[0-9]+$/.test(name));
+  const lines = await Promise.all(pids.map(async (pid) => {
+    const words = await readFile(join("/proc", pid, "cmdline"), "utf8").catch(() => "");
+    return words === "" ? [] : [`${pid} ${words.replaceAll("\0", " ")}`];
+  }));
+  return lines.flat();
+}

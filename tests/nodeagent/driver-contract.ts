@@ -1,0 +1,161 @@
+// The behavior that every driver has, as tests. A driver's own test file opens a machine and registers them.
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test, type TestContext } from "vitest";
+import type { AddressBinding, Driver, VmPlan } from "../../nodeagent/driver.ts";
+
+export type ContractMachine = {
+  driver(): Driver;
+  /** Opens the driver again, as a restarted agent does. */
+  restart(): Promise<Driver>;
+  /** Returns a plan for a new instance. */
+  plan(): Promise<VmPlan>;
+  remove(): Promise<void>;
+};
+
+type Seen = { readonly state: string; readonly quota: number; readonly nics: readonly unknown[] };
+
+/**
+ * Registers the tests.
+ * @param check skips a test on a machine that lacks something for the driver
+ */
+export function driverContract(
+  name: string,
+  open: () => Promise<ContractMachine>,
+  check: (context: Pick<TestContext, "skip">) => void = () => {},
+): void {
+  describe(`the ${name} driver`, () => {
+    let machine: ContractMachine | undefined;
+    let plan: VmPlan;
+    let id: string;
+
+    beforeAll(async () => {
+      let lacks = false;
+      check({ skip: (condition?: unknown) => void (lacks ||= condition === true) } as Pick<TestContext, "skip">);
+      if (lacks) return;
+      machine = await open();
+      plan = await machine.plan();
+      id = plan.instance.id;
+    });
+    afterAll(() => machine?.remove());
+
+    const vms = () => machine!.driver().vms;
+    const seen = async () => ((await machine!.driver().status()).vms as Readonly<Record<string, Seen>>)[id];
+    const contract = (title: string, body: () => Promise<void>) =>
+      test(title, async (context) => {
+        check(context);
+        await body();
+      });
+
+    contract("an unknown VM can be halted and destroyed, but not booted or resized", async () => {
+      const unknown = randomUUID();
+      await vms().halt(unknown);
+      await vms().destroy(unknown);
+      await expect(vms().boot(unknown)).rejects.toThrow(`VM ${unknown} does not exist`);
+      const resized = vms().resize(unknown, { id: randomUUID(), size_bytes: 2 ** 30 });
+      await expect(resized).rejects.toThrow(`VM ${unknown} does not exist`);
+      expect(vms().disksOf(unknown)).toEqual([]);
+    });
+
+    contract("disks are created once, and their image stays in use", async () => {
+      expect(vms().usesImage(plan.image!.sha256)).toBe(false);
+      await vms().createDisks(plan);
+      await vms().createDisks(plan);
+      expect(vms().disksOf(id)).toEqual(plan.disks.map(({ id, size_bytes }) => ({ id, size_bytes })));
+      expect(vms().usesImage(plan.image!.sha256)).toBe(true);
+      expect(await seen()).toMatchObject({ state: "provisioning", nics: [] });
+    });
+
+    contract("NICs are known once they are created", async () => {
+      const [nic] = plan.nics;
+      expect(vms().hasNic(nic!.id)).toBe(false);
+      await vms().createNics(plan);
+      await vms().createNics(plan);
+      expect(vms().hasNic(nic!.id)).toBe(true);
+      expect((await seen())?.nics).toMatchObject([{ id: nic!.id, mac: nic!.mac, addresses: ["10.0.1.5"] }]);
+    });
+
+    contract("a created VM is provisioning until its first boot, then it runs", async () => {
+      await vms().create(plan);
+      await vms().create(plan);
+      expect((await seen())?.state).toBe("provisioning");
+      await vms().boot(id);
+      await vms().boot(id);
+      expect((await seen())?.state).toBe("running");
+    });
+
+    contract("an unchanged machine has an unchanged status", async () => {
+      expect(await machine!.driver().status()).toEqual(await machine!.driver().status());
+    });
+
+    contract("a disk grows, running and stopped, and never shrinks", async () => {
+      const [disk] = vms().disksOf(id);
+      const grown = disk!.size_bytes + 2 ** 20;
+      expect(await vms().resize(id, { id: disk!.id, size_bytes: grown })).toBe(grown);
+      expect(await vms().resize(id, { id: disk!.id, size_bytes: 1 })).toBe(grown);
+      await expect(vms().resize(id, { id: randomUUID(), size_bytes: grown })).rejects.toThrow(`VM ${id} has no disk`);
+      await vms().halt(id);
+      expect((await seen())?.state).toBe("stopped");
+      expect(await vms().resize(id, { id: disk!.id, size_bytes: grown + 2 ** 20 })).toBe(grown + 2 ** 20);
+      expect(vms().disksOf(id)).toEqual([{ id: disk!.id, size_bytes: grown + 2 ** 20 }]);
+      expect((await seen())?.quota).toBe(1);
+    });
+
+    contract("a stopped VM can be halted again, and started", async () => {
+      await vms().halt(id);
+      expect((await seen())?.state).toBe("stopped");
+      await vms().boot(id);
+      expect((await seen())?.state).toBe("running");
+    });
+
+    contract("of two bindings of a floating IP, the one with the higher generation is current", async () => {
+      const floating_ip_id = randomUUID();
+      const binding = (generation: number): AddressBinding => ({
+        floating_ip_id,
+        fip_addr: "203.0.113.9",
+        nic_id: plan.nics[0]!.id,
+        external_nic_tag: "external",
+        vlan_id: null,
+        generation,
+      });
+      const bound = async () =>
+        ((await machine!.driver().status()).addresses as Readonly<Record<string, AddressBinding>>)[floating_ip_id];
+      await vms().bindAddress(binding(5));
+      await vms().bindAddress(binding(4));
+      expect((await bound())?.generation).toBe(5);
+      await vms().releaseAddress({ floating_ip_id, nic_id: null, generation: 4 });
+      await vms().releaseAddress({ floating_ip_id, nic_id: randomUUID(), generation: 5 });
+      expect((await bound())?.generation).toBe(5);
+      await vms().releaseAddress({ floating_ip_id, nic_id: plan.nics[0]!.id, generation: 5 });
+      expect(await bound()).toBeUndefined();
+      await expect(vms().bindAddress({ ...binding(6), nic_id: randomUUID() })).rejects.toThrow("does not exist");
+      await vms().bindAddress(binding(6));
+    });
+
+    contract("a restarted agent finds everything as it was", async () => {
+      const before = await machine!.driver().status();
+      const { server_uuid } = await machine!.driver().hardware();
+      await machine!.restart();
+      expect(await machine!.driver().status()).toEqual(before);
+      expect((await machine!.driver().hardware()).server_uuid).toBe(server_uuid);
+      expect(vms().hasNic(plan.nics[0]!.id)).toBe(true);
+    });
+
+    contract("a destroyed VM leaves nothing, and its addresses are released", async () => {
+      await vms().destroy(id);
+      await vms().destroy(id);
+      expect(await seen()).toBeUndefined();
+      expect((await machine!.driver().status()).addresses).toEqual({});
+      expect(vms().hasNic(plan.nics[0]!.id)).toBe(false);
+      expect(vms().usesImage(plan.image!.sha256)).toBe(false);
+      expect(vms().disksOf(id)).toEqual([]);
+    });
+
+    contract("the capacity has the pool of the instances, and fits together", async () => {
+      const capacity = await machine!.driver().capacity();
+      expect(capacity.zpools.map((pool) => pool.name)).toEqual(["zones"]);
+      expect(capacity.zpools[0]!.free_bytes).toBeLessThanOrEqual(capacity.zpools[0]!.total_bytes);
+      expect(capacity.cpu_threads_logical).toBeGreaterThanOrEqual(capacity.cpu_cores_physical);
+      expect(capacity.ram_available_mb!).toBeLessThanOrEqual(capacity.ram_total_mb);
+    });
+  });
+}
