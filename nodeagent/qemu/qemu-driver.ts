@@ -6,7 +6,7 @@ import type { Environment } from "../../cli/internal/environment.ts";
 import type { Driver } from "../driver.ts";
 import { vmStatus } from "../vm-status.ts";
 import { makeBaseImage, removeUnfinishedBases } from "./base-image.ts";
-import { type Folders, imageFolder } from "./folders.ts";
+import { type Folders, imageFolder, placesOf, SOCKET_PATH_BYTES_MAX } from "./folders.ts";
 import {
   ownHostname,
   readCapacity,
@@ -36,17 +36,18 @@ export type QemuOptions = {
   readonly log: (line: string) => void;
   /** Replaces parts of this machine in tests. */
   readonly host?: Partial<Host>;
-  /** Home directory of root, whose authorized keys the control plane sets. */
-  readonly home_dir?: string;
 };
 
 /** UUIDs of mainboards without an identity: only zeros or only Fs. */
 const NO_IDENTITY = /^(?:0|f|-)+$/i;
+/** An id of the length of all ids. */
+const NO_INSTANCE = "00000000-0000-0000-0000-000000000000";
 const OPEN_FOLDER = 0o711;
 
 /** Opens the machine and finds the VMs that run. Throws a Failure if the machine cannot run VMs at all. */
 export async function qemuDriver(options: QemuOptions): Promise<Driver> {
   const { folders, environment, log } = options;
+  checkRunFolder(folders);
   const host: Host = { ...await detectHost({ folders, signal: environment.signal, log }), ...options.host };
   const machine = await openMachineFile(options.state_dir, () => identityOf(options));
   const { server_uuid } = machine.read();
@@ -109,7 +110,7 @@ export async function qemuDriver(options: QemuOptions): Promise<Driver> {
       await machine.change({ reservoir });
       await host.supervisor.limitMemory(reservoir.enabled ? budget() : null);
     },
-    applyRootKeys: (keys) => writeRootKeys(keys, options.home_dir),
+    applyRootKeys: (keys) => writeRootKeys(keys, environment.home_dir),
     vms: qemuVms({
       host,
       store,
@@ -120,6 +121,15 @@ export async function qemuDriver(options: QemuOptions): Promise<Driver> {
     console: (id) => power.monitor(id)?.console,
     beforeStep: () => Promise.resolve(),
   };
+}
+
+/** Throws a usage Failure if the folder's name is so long that sockets in it cannot have an address. */
+function checkRunFolder(folders: Folders): void {
+  const longest = placesOf(folders, NO_INSTANCE).socket("console").length;
+  if (longest <= SOCKET_PATH_BYTES_MAX) return;
+  throw usageFailure(
+    `--run-dir ${folders.run_dir} is ${longest - SOCKET_PATH_BYTES_MAX} characters too long for sockets`,
+  );
 }
 
 async function identityOf({ server_uuid }: QemuOptions): Promise<string> {

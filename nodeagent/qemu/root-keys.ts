@@ -1,13 +1,12 @@
 // Root's keys from the control plane, in a file of their own: the keys that an administrator wrote stay. sshd reads both
 // files by default.
-import { homedir } from "node:os";
 import { join } from "node:path";
 import { writeFileDurably } from "../../cli/internal/private-file.ts";
 
 /** sshd's second default file of authorized keys. */
 export const ROOT_KEYS_FILE = ".ssh/authorized_keys2";
 
-export async function writeRootKeys(keys: readonly string[], home: string = homedir()): Promise<void> {
+export async function writeRootKeys(keys: readonly string[], home: string): Promise<void> {
   const note = "# Written by nodeagent from the setting cn.root_authorized_keys. Changes are lost.";
   await writeFileDurably(join(home, ROOT_KEYS_FILE), `${[note, ...keys].join("\n")}\n`);
 }

@@ -42,17 +42,18 @@ export type TestMachine = {
   /** Returns a plan for an instance of the guest, whose image is prepared. */
   plan(change?: Partial<VmPlan>): Promise<VmPlan>;
   /** Creates and boots an instance, and returns its id. */
-  create(change?: Partial<VmPlan>): Promise<string>;
+  create(change?: Partial<VmPlan>, disk_bytes?: number): Promise<string>;
   /** Returns the files, processes and namespaces that the machine has for its VMs. */
   left(): Promise<readonly string[]>;
   remove(): Promise<void>;
 };
 
-export async function openMachine(host: Partial<Host> = {}): Promise<TestMachine> {
+/** Opens a machine. `machine_dir` is the folder of its disks; by default one of its own. */
+export async function openMachine(host: Partial<Host> = {}, machine_dir?: string): Promise<TestMachine> {
   const folder = await temporaryFolder("vm");
   // QEMU's user must pass the folder.
   await chmod(folder.path, 0o711);
-  const folders = { machine_dir: join(folder.path, "lib"), run_dir: join(folder.path, "run") };
+  const folders = { machine_dir: machine_dir ?? join(folder.path, "lib"), run_dir: join(folder.path, "run") };
   const state_dir = join(folder.path, "state");
   await mkdir(state_dir);
   const log: string[] = [];
@@ -68,10 +69,9 @@ export async function openMachine(host: Partial<Host> = {}): Promise<TestMachine
       hostname: "machine",
       disk_reserve: 0.1,
       nic_tags: ["admin", "external"],
-      environment: processEnvironment(stop.signal),
+      environment: { ...processEnvironment(stop.signal), home_dir: join(folder.path, "home") },
       log: (line) => void log.push(line),
       host,
-      home_dir: join(folder.path, "home"),
     });
   }
 
@@ -95,8 +95,9 @@ export async function openMachine(host: Partial<Host> = {}): Promise<TestMachine
     },
     leave: () => stop.abort(),
     plan,
-    create: async (change) => {
+    create: async (change, disk_bytes) => {
       const made = await plan(change);
+      if (disk_bytes !== undefined) Object.assign(made.disks[0]!, { size_bytes: disk_bytes });
       const { vms } = driver;
       await vms.createDisks(made);
       await vms.createNics(made);

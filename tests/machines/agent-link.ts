@@ -1,0 +1,60 @@
+// The way between an agent and its server, which sees each step of a job when it begins.
+import { createServer, type IncomingMessage } from "node:http";
+import type { AddressInfo } from "node:net";
+import { once } from "node:events";
+
+export type AgentLink = {
+  readonly url: string;
+  /** Calls the function once, when a job of the agent begins this step. */
+  onStep(step: string, act: () => void): void;
+  close(): Promise<void>;
+};
+
+/** Headers that the agent's requests need. */
+const FORWARDED = ["authorization", "content-type", "x-poll-token"];
+const PROGRESS = /^\/v1\/agent\/jobs\/[^/]+\/progress$/;
+
+/** Opens a link to a server. */
+export async function openAgentLink(server_url: string): Promise<AgentLink> {
+  const awaited = new Map<string, () => void>();
+  const link = createServer(async (request, response) => {
+    const body = await bodyOf(request);
+    if (PROGRESS.test(request.url ?? "")) {
+      const { step } = JSON.parse(body.toString()) as { step: string };
+      awaited.get(step)?.();
+      awaited.delete(step);
+    }
+    try {
+      const answer = await fetch(server_url + request.url, {
+        method: request.method,
+        headers: FORWARDED.flatMap((name) => {
+          const value = request.headers[name];
+          return typeof value === "string" ? [[name, value] as [string, string]] : [];
+        }),
+        body: request.method === "GET" ? undefined : new Uint8Array(body),
+      });
+      const text = await answer.text();
+      response.writeHead(answer.status, { "content-type": answer.headers.get("content-type") ?? "application/json" });
+      response.end(text);
+    } catch {
+      response.destroy(); // The server or the agent ended.
+    }
+  });
+  link.listen(0, "127.0.0.1");
+  await once(link, "listening");
+  return {
+    url: `http://127.0.0.1:${(link.address() as AddressInfo).port}`,
+    onStep: (step, act) => void awaited.set(step, act),
+    close: async () => {
+      link.closeAllConnections();
+      link.close();
+      await once(link, "close");
+    },
+  };
+}
+
+async function bodyOf(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks);
+}

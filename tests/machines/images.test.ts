@@ -1,0 +1,122 @@
+// Images from outside become base images, or are refused with a sentence. The programs here are the real ones.
+import { execFile } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { chmod, readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { gzipSync, zstdCompressSync } from "node:zlib";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { makeBaseImage, removeUnfinishedBases } from "../../nodeagent/qemu/base-image.ts";
+import { present } from "../support/optional-programs.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
+import { needsMachine } from "./machine.ts";
+
+const MIB = 2 ** 20;
+const run = promisify(execFile);
+
+let folder: TemporaryFolder;
+let raw: Uint8Array;
+const at = (name: string) => join(folder.path, name);
+const qemuImg = (...words: readonly string[]) => run(present("qemu-img"), words);
+
+beforeEach(needsMachine);
+beforeAll(async () => {
+  folder = await temporaryFolder("base-images");
+  await chmod(folder.path, 0o711);
+  raw = new Uint8Array(4 * MIB);
+  raw.set(randomBytes(MIB), 512);
+  await writeFile(at("disk.raw"), raw);
+});
+afterAll(() => folder.remove());
+
+/** Makes a base image of the file and returns the bytes of its disk. */
+async function madeOf(name: string, bytes_max = 4 * MIB): Promise<Uint8Array> {
+  await makeBaseImage(at(name), at("base"), bytes_max);
+  expect((await stat(at("base"))).mode & 0o777).toBe(0o444);
+  expect((await stat(at("base"))).uid).toBe(0);
+  const { stdout } = await qemuImg("info", "--output=json", "-f", "qcow2", at("base"));
+  expect(JSON.parse(stdout)).not.toHaveProperty("backing-filename");
+  await qemuImg("convert", "-f", "qcow2", "-O", "raw", at("base"), at("made.raw"));
+  return await readFile(at("made.raw"));
+}
+
+describe("accepted", () => {
+  test.each(["raw", "qcow2", "vmdk", "vhdx"])("a disk in the format %s", async (format) => {
+    const name = `disk.${format}`;
+    if (format !== "raw") await qemuImg("convert", "-f", "raw", "-O", format, at("disk.raw"), at(name));
+    expect(Buffer.from(await madeOf(name)).equals(raw)).toBe(true);
+  });
+
+  test("a disk in the VMDK format of OVA files", async () => {
+    await qemuImg("convert", "-O", "vmdk", "-o", "subformat=streamOptimized", at("disk.raw"), at("stream.vmdk"));
+    expect(Buffer.from(await madeOf("stream.vmdk")).equals(raw)).toBe(true);
+  });
+
+  test.each<[string, (bytes: Uint8Array) => Uint8Array]>([["gzip", gzipSync], ["zstd", zstdCompressSync]])(
+    "a disk that is compressed with %s",
+    async (name, compress) => {
+      await writeFile(at(name), compress(raw));
+      expect(Buffer.from(await madeOf(name)).equals(raw)).toBe(true);
+    },
+  );
+
+  test("a compressed qcow2 file", async () => {
+    await qemuImg("convert", "-f", "raw", "-O", "qcow2", at("disk.raw"), at("inner.qcow2"));
+    await writeFile(at("outer.gz"), gzipSync(await readFile(at("inner.qcow2"))));
+    expect(Buffer.from(await madeOf("outer.gz")).equals(raw)).toBe(true);
+  });
+});
+
+describe("refused", () => {
+  async function refused(name: string, bytes_max = 4 * MIB): Promise<string> {
+    const error = await makeBaseImage(at(name), at("refused"), bytes_max).catch((error) => error);
+    expect(error).toBeInstanceOf(Error);
+    const left = (await readdir(folder.path)).filter((name) => name.startsWith(".base-") || name === "refused");
+    expect(left).toEqual([]);
+    return error.message;
+  }
+
+  test("a backing file of the node", async () => {
+    await qemuImg("create", "-q", "-f", "qcow2", "-b", "/etc/passwd", "-F", "raw", at("backed.qcow2"), "1M");
+    expect(await refused("backed.qcow2")).toContain("it has a backing file");
+  });
+
+  test("a data file", async () => {
+    await qemuImg("create", "-q", "-f", "qcow2", "-o", `data_file=${at("data")}`, at("split.qcow2"), "1M");
+    expect(await refused("split.qcow2")).toMatch(/the image cannot be used: .*data/);
+  });
+
+  test("a VMDK that names another file", async () => {
+    await writeFile(at("text.vmdk"), '# Disk DescriptorFile\nversion=1\nRW 8 FLAT "/etc/passwd" 0\n');
+    expect(await refused("text.vmdk")).toContain("VMDK descriptor");
+  });
+
+  test("a disk that is larger than the image's content_bytes", async () => {
+    await qemuImg("create", "-q", "-f", "qcow2", at("huge.qcow2"), "16T");
+    expect(await refused("huge.qcow2")).toContain("more than the image's content_bytes");
+  });
+
+  test("a small file that unpacks to a huge one", async () => {
+    await writeFile(at("bomb.gz"), gzipSync(new Uint8Array(256 * MIB)));
+    expect((await stat(at("bomb.gz"))).size).toBeLessThan(MIB);
+    expect(await refused("bomb.gz")).toContain("it unpacks to more than its content_bytes");
+  });
+
+  test("a truncated compressed file", async () => {
+    await writeFile(at("short.gz"), gzipSync(randomBytes(MIB)).subarray(0, 1_000));
+    expect(await refused("short.gz")).toContain("the image cannot be used");
+  });
+
+  test("random bytes with the mark of a format", async () => {
+    for (const mark of ["QFI\xfb", "KDMV", "vhdxfile"]) {
+      await writeFile(at("noise"), Buffer.concat([Buffer.from(mark, "latin1"), randomBytes(100_000)]));
+      expect(await refused("noise")).toContain("the image cannot be used");
+    }
+  });
+});
+
+test("an interrupted conversion is removed at the next start", async () => {
+  await run("cp", ["-r", folder.path, `${folder.path}/.base-left`]).catch(() => {});
+  await removeUnfinishedBases(folder.path);
+  expect((await readdir(folder.path)).filter((name) => name.startsWith(".base-"))).toEqual([]);
+});
