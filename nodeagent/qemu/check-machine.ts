@@ -1,7 +1,7 @@
 // Checks what this machine has and lacks for running VMs, with the Debian package that provides it.
 import { constants, existsSync } from "node:fs";
-import { access, open, rm, statfs } from "node:fs/promises";
-import { delimiter, join } from "node:path";
+import { access, open, rm, stat, statfs } from "node:fs/promises";
+import { delimiter, dirname, join } from "node:path";
 import process from "node:process";
 import { SPACE_BYTES_MIN } from "./disk-space.ts";
 import type { Folders } from "./folders.ts";
@@ -31,6 +31,7 @@ const DECOMPRESSORS: Readonly<Record<string, string>> = {
   "zstd": "zstd",
   "bzip2": "bzip2",
 };
+const OTHERS_PASS = 0o001;
 const TUN = "/dev/net/tun";
 
 /** Returns the findings in the order in which to fix them. Writes only a file that it removes. */
@@ -62,12 +63,14 @@ async function tunFinding(): Promise<Finding> {
   return usable ? ok(TUN, "usable") : missing(TUN, "load the kernel module: modprobe tun");
 }
 
-async function spaceFinding({ machine_dir }: Folders): Promise<Finding> {
+async function spaceFinding({ machine_dir, run_dir }: Folders): Promise<Finding> {
   try {
     const present = firstExisting(machine_dir);
     const { bavail, bsize } = await statfs(present);
     const gib = Math.floor(bavail * bsize / 2 ** 30);
     if (bavail * bsize < SPACE_BYTES_MIN) return missing(machine_dir, `only ${bavail * bsize} bytes are free`);
+    const closed = await closedFolder(present) ?? await closedFolder(firstExisting(run_dir));
+    if (closed !== null) return missing(machine_dir, `QEMU's users cannot pass ${closed}: chmod o+x ${closed}`);
     if (!await takesDirectWrites(present)) {
       return missing(machine_dir, "its file system has no direct I/O; use ext4 or XFS");
     }
@@ -109,6 +112,13 @@ async function takesDirectWrites(folder: string): Promise<boolean> {
   } finally {
     await rm(path, { force: true }).catch(() => {});
   }
+}
+
+/** Returns the first folder on the way that other users cannot pass; null if all can be passed. */
+async function closedFolder(folder: string): Promise<string | null> {
+  const parent = dirname(folder);
+  const above = parent === folder ? null : await closedFolder(parent);
+  return above ?? ((await stat(folder)).mode & OTHERS_PASS ? null : folder);
 }
 
 function firstExisting(folder: string): string {

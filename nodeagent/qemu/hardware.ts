@@ -81,7 +81,6 @@ export type CapacityOptions = {
   /** Fraction of the disk that stays free, because disks take their space only when they are written. */
   readonly disk_reserve: number;
   readonly cpu_utilization: number;
-  readonly has_kvm: boolean;
   readonly nic_tags: readonly string[];
 };
 
@@ -109,7 +108,8 @@ export async function readCapacity(options: CapacityOptions, folders = SYSTEM_FO
     underlay: { ipv4: true, ipv6: false },
     devices: [],
     platform_version: await platformOf(folders),
-    hvm_supported: options.has_kvm,
+    // Also without KVM: QEMU then emulates the processor.
+    hvm_supported: true,
     cpu_features: /^flags\s*:\s*(.*)$/m.exec(cpuinfo)?.[1]?.split(" ") ?? [],
   };
 }

@@ -102,7 +102,6 @@ export async function qemuDriver(options: QemuOptions): Promise<Driver> {
         memory: { total_bytes: budget(), used_bytes: memoryInUse(store.all()) },
         disk_reserve: options.disk_reserve,
         cpu_utilization: utilization(before, ticks),
-        has_kvm: host.accelerator === "kvm",
         nic_tags: options.nic_tags,
       });
     },

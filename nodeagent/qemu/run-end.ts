@@ -25,7 +25,7 @@ export const VANISHED: End = { state: "failed", reason: "the virtual machine's p
 function goneReason(ending: string | null): string {
   if (ending === null) return VANISHED.reason!;
   if (ending.startsWith("out of memory")) return "the virtual machine's process ran out of memory on its node";
-  const signal = /^signal (\S+)/.exec(ending)?.[1];
+  const signal = /^signal (\w+)/.exec(ending)?.[1];
   return signal === undefined
     ? VANISHED.reason!
     : `the virtual machine's process crashed on its node (signal ${signal})`;

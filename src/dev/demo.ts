@@ -1,5 +1,5 @@
 // `task demo`: runs the main scenarios from start to end with the real programs, and checks their output.
-import { mkdtemp, rm } from "node:fs/promises";
+import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
@@ -24,7 +24,9 @@ async function demo(): Promise<void> {
     nodes: 0,
   });
   const { url, rootKey } = environment;
-  const agent = startAgent(url, join(folder, "agent"));
+  // Users of machines must pass the folder.
+  await chmod(folder, 0o711);
+  const agent = startAgent(url, join(folder, "a"));
   try {
     const opsctl = executable("opsctl", { OPSCTL_ENDPOINT: url, OPSCTL_API_KEY: rootKey });
     await nodeJoin(opsctl, agent);

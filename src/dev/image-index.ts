@@ -1,19 +1,21 @@
 // Runs two sites on loopback: an image index with one small image, and a vendor's server with the image and its
 // checksum list. `opsctl image import` reads the index, and a node fetches the image.
-import { createHash, randomBytes } from "node:crypto";
+import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Image } from "../../cli/image/model.ts";
 import { artifactOf, buildOf, documentsOf, primary, releaseOf } from "./image-tree.ts";
+import { tinyGuest } from "./tiny-guest.ts";
 
-const IMAGE_BYTES = 300_000;
-const FILE = "demo-amd64.qcow2";
+/** A disk that a real machine can boot. */
+const IMAGE_BYTES = 2 ** 20;
+const FILE = "demo-amd64.raw";
 
 export type ImageIndex = { readonly url: string; close(): Promise<void> };
 
 export async function startImageIndex(): Promise<ImageIndex> {
-  const image = randomBytes(IMAGE_BYTES);
+  const image = tinyGuest(IMAGE_BYTES);
   const sha256 = createHash("sha256").update(image).digest("hex");
   const files = new Map<string, Uint8Array | string>();
   const server = createServer((request, response) => {

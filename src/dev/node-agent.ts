@@ -3,15 +3,24 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { killProcesses } from "../../nodeagent/qemu/processes.ts";
+import { removeNetwork } from "../../nodeagent/qemu/vm-network.ts";
+import { openVmStore } from "../../nodeagent/qemu/vm-store.ts";
 import { ROOT } from "./environment.ts";
 
+const END_LIMIT_MS = 10_000;
 export const HEARTBEAT_MS = 200;
 const PATIENCE_MS = 30_000;
 
 export type Agent = ReturnType<typeof startAgent>;
 
 export function startAgent(endpoint: string, stateDir: string) {
-  const argv = ["run", "--endpoint", endpoint, "--state-dir", stateDir, "--hostname", "demo-node"];
+  const argv = [
+    ...["run", "--endpoint", endpoint, "--state-dir", stateDir, "--hostname", "demo-node"],
+    // Real machines where QEMU runs. Their folders are the demo's own, and so is the node's identity.
+    ...["--driver", "auto", "--server-uuid", crypto.randomUUID()],
+    ...["--machine-dir", machineDir(stateDir), "--run-dir", `${stateDir}-run`],
+  ];
   const child = spawn(join(ROOT, "dist/nodeagent"), [...argv, "--heartbeat-ms", String(HEARTBEAT_MS)], {
     stdio: ["ignore", "pipe", "pipe"],
   });
@@ -40,11 +49,15 @@ export function startAgent(endpoint: string, stateDir: string) {
       for (const listener of listeners) listener(line);
     });
   }
+  const driver = printedLine(/driver: (.*)/);
   const claimCode = printedLine(/Claim code: ([0-9A-Z]{3}-[0-9A-Z]{3})/);
   const enrolled = printedLine(/(?:approved|enrolled)/i);
+  driver.catch(() => {});
   claimCode.catch(() => {});
   enrolled.catch(() => {}); // Prevents unhandled rejections: the scenario waits for these promises one after the other.
   return {
+    /** The agent's driver: `qemu`, or `simulated` with the reason. */
+    driver,
     claimCode,
     enrolled,
     stop: async () => {
@@ -52,6 +65,21 @@ export function startAgent(endpoint: string, stateDir: string) {
       const ended = once(child, "exit");
       child.kill("SIGTERM");
       await ended;
+      await endMachines(machineDir(stateDir));
     },
   };
+}
+
+/** Beside the agent's directory, which is closed to the machines' users. */
+function machineDir(stateDir: string): string {
+  return `${stateDir}-machines`;
+}
+
+/** Ends the machines that a failed scenario left: they survive their agent. */
+async function endMachines(machine_dir: string): Promise<void> {
+  const store = await openVmStore({ machine_dir, run_dir: machine_dir }, () => {}).catch(() => null);
+  for (const vm of store?.all() ?? []) {
+    await killProcesses(vm, END_LIMIT_MS);
+    await removeNetwork(vm.id);
+  }
 }

@@ -68,6 +68,21 @@ test("a repeated last status does not undo a later operation", async () => {
   expect(await state()).toBe("stopped");
 });
 
+test("the tenant reads the node's reason of a failure, as one line of limited length", async () => {
+  const failed = (reason: unknown, minute: number) => ({
+    payload: { vms: { [instance]: { state: "failed", reason } }, timestamp: at(minute) },
+  });
+  const lifecycle = async () => okOf(await t.call("GET", `/v1/instances/${instance}`)).lifecycle;
+  await reported(failed("the guest's\n\tkernel\u0007panicked", 1));
+  expect(await lifecycle()).toEqual({ state: "failed", reason: "the guest's kernel panicked" });
+  await reported(status("running", at(2)), failed("x".repeat(5_000), 3));
+  expect((await lifecycle()).reason).toHaveLength(2_048);
+  await reported(status("running", at(4)), failed({ not: "text" }, 5));
+  expect(await lifecycle()).toEqual({ state: "failed", reason: "its node reports it as failed" });
+  await reported(status("running", at(6)), failed(" \n ", 7));
+  expect(await lifecycle()).toEqual({ state: "failed", reason: "its node reports it as failed" });
+});
+
 test("a different status with the same timestamp is ignored", async () => {
   await reported(status("running", at(1)), status("stopped", at(1)));
   expect(await state()).toBe("running");

@@ -91,6 +91,7 @@ const NOT_INSTALLED = {
   "tar": program("tar"),
   "UEFI firmware": { package: "ovmf", places: ["share/OVMF/OVMF_CODE_4M.fd"] },
   "UEFI variables": { package: "ovmf", places: ["share/OVMF/OVMF_VARS_4M.fd"] },
+  "umount": program("umount", "mount"),
   "unshare": program("unshare", "util-linux"),
   "wget": program("wget"),
   "wrk": program("wrk"),

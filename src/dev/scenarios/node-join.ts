@@ -6,6 +6,9 @@ import { check, type Run, say, UUID } from "../stage.ts";
 export async function nodeJoin(opsctl: Run, agent: Agent): Promise<void> {
   await opsctl("whoami");
 
+  const driver = await agent.driver;
+  say(driver === "qemu" ? "Machines of this demo are real: QEMU runs them" : `Machines of this demo are ${driver}`);
+
   say("A node agent registers and prints its claim code");
   const code = await agent.claimCode;
   console.log(`  nodeagent: Claim code: ${code}`);

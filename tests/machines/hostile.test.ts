@@ -1,0 +1,78 @@
+// Guests that misbehave, and a node whose disk is full: the node continues, the neighbour does not notice.
+import { execFile } from "node:child_process";
+import { mkdir, rm, statfs, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import process from "node:process";
+import { promisify } from "node:util";
+import { afterAll, afterEach, beforeEach, expect, test } from "vitest";
+import { CONSOLE_RING_BYTES } from "../../nodeagent/qemu/console-ring.ts";
+import { SPACE_BYTES_MIN } from "../../nodeagent/qemu/disk-space.ts";
+import { needs, present } from "../support/optional-programs.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
+import { BOOT, inGuest, needsMachine, openMachine, ready, SOON, type TestMachine, type, vmOf } from "./machine.ts";
+
+const MIB = 2 ** 20;
+const run = promisify(execFile);
+let machine: TestMachine | undefined;
+let disk: TemporaryFolder | undefined;
+
+beforeEach(needsMachine);
+afterEach(async () => {
+  await machine?.remove();
+  machine = undefined;
+});
+afterAll(async () => {
+  if (disk === undefined) return;
+  await run(present("umount"), [disk.path]).catch(() => {});
+  await disk.remove();
+});
+
+test("a guest that floods its console costs the agent little, and its output stays in the ring", async () => {
+  machine = await openMachine({ halt_wait_ms: 500 });
+  const id = await machine.create();
+  await ready(machine.driver(), id);
+  type(machine.driver(), id, "yes 0123456789012345678901234567890123456789 > /dev/ttyS0 &\n");
+  const before = process.cpuUsage();
+  let bytes = 0;
+  const end = machine.driver().console(id)!.subscribe((chunk) => void (bytes += chunk.length));
+  await new Promise((resolve) => setTimeout(resolve, 5_000));
+  end();
+  const { user, system } = process.cpuUsage(before);
+  expect(bytes).toBeGreaterThan(10_000);
+  // Microseconds: less than a fifth of a processor.
+  expect(user + system).toBeLessThan(1_000_000);
+  expect(machine.driver().console(id)!.ring().length).toBeLessThanOrEqual(CONSOLE_RING_BYTES);
+  expect(await vmOf(machine.driver(), id)).toMatchObject({ state: "running" });
+  await machine.driver().vms.halt(id);
+  expect(await vmOf(machine.driver(), id)).toMatchObject({ state: "stopped" });
+});
+
+test("when the node's disk is full, a guest that writes waits and continues without an error", async (context) => {
+  needs(context, "mount", "umount");
+  disk = await temporaryFolder("d");
+  await run(present("mount"), [
+    "-t",
+    "tmpfs",
+    "-o",
+    `size=${SPACE_BYTES_MIN + 200 * MIB},mode=711`,
+    "berth",
+    disk.path,
+  ]);
+  machine = await openMachine({ halt_wait_ms: 500 }, join(disk.path, "lib"));
+  const id = await machine.create({}, 256 * MIB);
+  await ready(machine.driver(), id);
+  const filler = join(disk.path, "filler");
+  await mkdir(filler);
+  const { bavail, bsize } = await statfs(disk.path);
+  await writeFile(join(filler, "bytes"), new Uint8Array(bavail * bsize - 8 * MIB));
+  type(machine.driver(), id, "dd if=/dev/urandom of=/dev/vda bs=1M seek=60 count=24 conv=fsync; echo copied $?\n");
+  await expect.poll(() => machine!.log.join("\n"), BOOT).toContain("waits, because the node's disk is full");
+  expect(await vmOf(machine.driver(), id)).toMatchObject({ state: "running" });
+  await rm(filler, { recursive: true });
+  await expect.poll(() => machine!.log.join("\n"), SOON).toContain(
+    "continues, because the node's disk has space again",
+  );
+  expect(await inGuest(machine.driver(), id, "wait; echo done")).toContain("done");
+  const text = new TextDecoder().decode(machine.driver().console(id)!.ring());
+  expect(text).toMatch(/copied 0/);
+});
