@@ -2,6 +2,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
+import process from "node:process";
 import { createInterface } from "node:readline";
 import { killProcesses } from "../../nodeagent/qemu/processes.ts";
 import { removeNetwork } from "../../nodeagent/qemu/vm-network.ts";
@@ -23,6 +24,8 @@ export function startAgent(endpoint: string, stateDir: string) {
   ];
   const child = spawn(join(ROOT, "dist/nodeagent"), [...argv, "--heartbeat-ms", String(HEARTBEAT_MS)], {
     stdio: ["ignore", "pipe", "pipe"],
+    // The demo must not write authorized keys of this machine's root.
+    env: { ...process.env, HOME: stateDir },
   });
   const printed: string[] = [];
   const printedLine = (pattern: RegExp) =>

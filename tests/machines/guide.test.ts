@@ -1,0 +1,63 @@
+// The guide from a Linux machine to its first virtual machine, from its own text. Its folders of the system are replaced
+// by folders of the test, and its image by a guest of one sector.
+import { chmod, mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, test } from "vitest";
+import { tinyGuest } from "../../src/dev/tiny-guest.ts";
+import { type ImageServer, serveImage } from "../compute/image-server.ts";
+import { runGuides, SESSION } from "../guides/run.ts";
+import { openSite, type Site } from "../guides/site.ts";
+import { needs } from "../support/optional-programs.ts";
+import { needsMachine } from "./machine.ts";
+
+const DISK_BYTES = 2 ** 20;
+
+let site: Site | undefined;
+let images: ImageServer;
+
+beforeEach(needsMachine);
+beforeAll(async () => {
+  let lacks = false;
+  needsMachine({ skip: (condition?: unknown) => void (lacks ||= condition === true) } as never);
+  if (lacks) return;
+  site = await openSite();
+  // Users of machines must pass the folder.
+  await chmod(site.folder, 0o711);
+  images = await serveImage(tinyGuest(DISK_BYTES));
+  await writeFile(join(site.folder, "image.raw"), images.bytes);
+});
+afterAll(async () => {
+  await images?.close();
+  await site?.close();
+});
+
+test("a Linux machine becomes a node with a virtual machine", async (context) => {
+  needs(context, ...SESSION, "curl");
+  const { folder, env } = site!;
+  await mkdir(join(folder, "lib"));
+  await runGuides(["linux-node"], {
+    folder,
+    env: { ...env, IMAGE_FILE: join(folder, "image.raw"), IMAGE_URL: images.url, HOME: folder },
+    before: TENANT,
+    instead: {
+      "/var/lib/berth-nodeagent": join(folder, "state"),
+      "/var/lib/berth/vm": join(folder, "lib/vm"),
+      "--driver qemu": `--driver qemu --machine-dir ${join(folder, "lib")} --run-dir ${join(folder, "r")} ` +
+        "--server-uuid 3f2a9c1e-0000-4000-8000-00000000c0de",
+    },
+  });
+});
+
+/** The tenant and the network of the guide to the first instance. */
+const TENANT = `
+opsctl silo create acme
+opsctl tenant create web --silo acme
+opsctl project create shop --tenant web
+opsctl quota set web/shop --cpu 16 --memory 64GiB --disk 1TiB --instances 8
+opsctl api-key create --tenant web --description "web team" > tenant.key
+chmod 600 tenant.key
+tenantctl login --endpoint "$OPSCTL_ENDPOINT" --api-key-stdin < tenant.key
+export TENANTCTL_PROJECT=shop
+tenantctl vpc create --name main --ipv4-block 10.0.0.0/16
+tenantctl subnet create --vpc main --name front --ipv4-block 10.0.1.0/24
+`;
