@@ -7,6 +7,8 @@ import { bootRecord } from "./boot-record/transition.ts";
 import { bootRoster, type BootRosterMessage } from "./boot-roster/transition.ts";
 import { cn } from "./cn/transition.ts";
 import type { CnMessage } from "./cn/messages.ts";
+import type { ConsoleSessionMessage } from "./console-session/messages.ts";
+import { consoleSession } from "./console-session/transition.ts";
 import type { AnyBehavior } from "./engine/types.ts";
 import type { EnrolmentClaimMessage } from "./enrolment-claim/messages.ts";
 import { enrolmentClaim } from "./enrolment-claim/transition.ts";
@@ -87,6 +89,7 @@ export type Messages = {
   readonly image: ImageMessage;
   readonly "ssh-key": SshKeyMessage;
   readonly instance: InstanceMessage;
+  readonly "console-session": ConsoleSessionMessage;
 };
 
 export const sagas = [
@@ -134,9 +137,18 @@ export const behaviors: readonly AnyBehavior[] = [
   image,
   sshKey,
   instance,
+  consoleSession,
   job,
   sagaBehavior(sagas),
 ];
 
 /** Kinds whose rows have deadlines. The background worker polls these rows. */
-export const timedKinds: readonly string[] = ["cn", "enrolment-claim", "site", "job", "saga", "session"];
+export const timedKinds: readonly string[] = [
+  "cn",
+  "enrolment-claim",
+  "site",
+  "job",
+  "saga",
+  "session",
+  "console-session",
+];

@@ -12,6 +12,7 @@ import type { FirewallRule, FloatingIp, NatGateway, Route, RouteTable, Subnet, V
 import type { SetupBundle, Traits } from "../src/contract/setup.ts";
 import type { SshKey } from "../src/contract/ssh-key.ts";
 import type { Project, Quota, Silo, Tenant, TenantQuota } from "../src/contract/tenancy.ts";
+import type { ConsoleSessionView } from "./console-session/state.ts";
 import type { RegistrationReply } from "./enrolment-claim/state.ts";
 import type { SessionView } from "./session/transition.ts";
 
@@ -78,5 +79,6 @@ export type Replies = {
   readonly "network-pool": Created<NetworkPool> & { readonly replace: NetworkPool };
   readonly image: Edited<Image>;
   readonly "ssh-key": Created<SshKey>;
+  readonly "console-session": { readonly issue: ConsoleSessionView; readonly read: ConsoleSessionView };
   readonly instance: { readonly update: Instance; readonly resize_disk: DiskResized };
 };

@@ -6,6 +6,7 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { bootRecordTable } from "../actors/boot-record/transition.ts";
 import { cnTable } from "../actors/cn/transition.ts";
+import { consoleSessionTable } from "../actors/console-session/transition.ts";
 import { floatingIpTable } from "../actors/floating-ip/transition.ts";
 import { instanceTable } from "../actors/instance/transition.ts";
 import { jobTable } from "../actors/job/transition.ts";
@@ -17,6 +18,7 @@ type AnyTable = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 const TABLES: Readonly<Record<string, AnyTable>> = {
   "boot-record": bootRecordTable,
   cn: cnTable,
+  "console-session": consoleSessionTable,
   "floating-ip": floatingIpTable,
   instance: instanceTable,
   job: jobTable,

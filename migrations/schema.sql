@@ -1513,6 +1513,34 @@ create table cn_usage (
   constraint cn_usage_ram_mb_check CHECK ((ram_mb >= 0))
 ) with (fillfactor=50);
 
+create table console_session (
+  id uuid not null,
+  incarnation uuid not null,
+  version bigint not null,
+  wake_at timestamp with time zone,
+  state text not null,
+  instance_id uuid not null,
+  cn uuid not null,
+  mode text not null,
+  take_over boolean not null,
+  history_bytes integer not null,
+  user_id uuid not null,
+  username text not null,
+  key_id uuid,
+  login_id uuid,
+  credential_expires_at timestamp with time zone,
+  is_root boolean not null,
+  ticket_sha256 text,
+  relay_url text,
+  created_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  constraint console_session_history_bytes_check CHECK ((history_bytes >= 0)),
+  constraint console_session_mode_check CHECK ((mode = ANY (ARRAY['write'::text, 'watch'::text, 'log'::text]))),
+  constraint console_session_pkey PRIMARY KEY (id),
+  constraint console_session_state_check CHECK ((state = ANY (ARRAY['ticket'::text, 'calling'::text, 'told'::text, 'open'::text]))),
+  constraint console_session_version_check CHECK ((version > 0))
+);
+
 create table denial_window (
   key text not null,
   opened_at timestamp with time zone not null,
@@ -2538,6 +2566,9 @@ CREATE UNIQUE INDEX cn_poll_token ON public.cn USING btree (poll_token_sha256) W
 CREATE INDEX cn_unproven ON public.cn USING btree (server_uuid) WHERE unproven;
 CREATE INDEX cn_load_hour_age ON public.cn_load_hour USING btree (hour);
 CREATE INDEX cn_load_sample_age ON public.cn_load_sample USING btree (at);
+CREATE INDEX console_session_calling ON public.console_session USING btree (cn) WHERE (state = ANY (ARRAY['calling'::text, 'told'::text]));
+CREATE INDEX console_session_due ON public.console_session USING btree (wake_at) WHERE (wake_at IS NOT NULL);
+CREATE UNIQUE INDEX console_session_ticket ON public.console_session USING btree (ticket_sha256) WHERE (state = 'ticket'::text);
 CREATE INDEX denial_window_age ON public.denial_window USING btree (opened_at);
 CREATE UNIQUE INDEX disk_one_boot ON public.disk USING btree (instance_id) WHERE (kind = 'boot'::text);
 CREATE INDEX disk_unmade ON public.disk USING btree (instance_id) WHERE ((applied_bytes IS NULL) OR (applied_bytes < size_bytes));
@@ -2840,6 +2871,8 @@ grant delete, insert, select, update on table cn_signal to berth_app;
 grant select on table cn_signal to berth_reader;
 grant delete, insert, select, update on table cn_usage to berth_app;
 grant select on table cn_usage to berth_reader;
+grant delete, insert, select, update on table console_session to berth_app;
+grant select on table console_session to berth_reader;
 grant delete, insert, select, update on table denial_window to berth_app;
 grant select on table denial_window to berth_reader;
 grant delete, insert, select, update on table disk to berth_app;
@@ -3042,6 +3075,7 @@ insert into actor_kind values ('boot-policy', 'boot_policy', 'id', 'text');
 insert into actor_kind values ('boot-record', 'boot_record', 'mac', 'text');
 insert into actor_kind values ('boot-roster', 'boot_roster', 'id', 'text');
 insert into actor_kind values ('cn', 'cn', 'server_uuid', 'uuid');
+insert into actor_kind values ('console-session', 'console_session', 'id', 'uuid');
 insert into actor_kind values ('enrolment-claim', 'enrolment_claim', 'id', 'uuid');
 insert into actor_kind values ('external-subnet', 'external_subnet', 'id', 'uuid');
 insert into actor_kind values ('firewall-rule', 'firewall_rule', 'id', 'uuid');

@@ -57,9 +57,9 @@ export type Vms = {
   disksOf(instance_id: string): readonly { readonly id: string; readonly size_bytes: number }[];
 };
 
-/** The serial console of a running VM. Output that is older than the ring is lost. */
-export type Console = {
-  /** Returns the last output, at most 1 MiB, oldest byte first. */
+/** The serial console of a VM. The driver keeps its last bytes in memory. Older output is lost. */
+export type VmConsole = {
+  /** Returns the last bytes that the VM wrote, at most CONSOLE_LOG_BYTES_MAX, oldest byte first. */
   ring(): Uint8Array;
   /** Calls the listener with each further output. Returns a function that ends the subscription. */
   subscribe(listener: (bytes: Uint8Array) => void): () => void;
@@ -89,8 +89,8 @@ export type Driver = {
   readonly vms: Vms;
   /** Null if VMs use images as they are. Then the cache is in the agent's state directory. */
   readonly images: ImageStorage | null;
-  /** Returns the console of a VM; undefined if the VM does not run, or the machine has no consoles. */
-  console(instance_id: string): Console | undefined;
+  /** Returns the serial console of a VM; undefined if the VM does not exist, or never ran on this agent. */
+  console(instance_id: string): VmConsole | undefined;
   /**
    * Called before each step of a job, with `KIND:STEP`. A simulated machine injects delays, failures and power loss.
    */

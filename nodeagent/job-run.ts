@@ -5,6 +5,7 @@ import { JOB_REASON_CHARS_MAX } from "../src/contract/limits.ts";
 import type { Call } from "../cli/internal/exchange.ts";
 import { plainText } from "../cli/internal/plain-text.ts";
 import { type Agent, KeyRefused, log, REQUEST_LIMIT_MS, rest, talk } from "./agent.ts";
+import type { Consoles } from "./console/consoles.ts";
 import { DetailedFailure } from "./detailed-failure.ts";
 import type { ImageCache } from "./image-cache.ts";
 import type { Journal } from "./journal.ts";
@@ -16,6 +17,7 @@ export type WorkContext = {
   readonly api_key: string;
   readonly journal: Journal;
   readonly images: ImageCache;
+  readonly consoles: Consoles;
 };
 
 /** The server no longer waits for this job. If the node must undo something, the server sends a tombstone. */

@@ -3,6 +3,7 @@ import type { Answer, Call } from "../cli/internal/exchange.ts";
 import { EXIT } from "../cli/internal/exit-code.ts";
 import { Failure } from "../cli/internal/failure.ts";
 import { type Agent, KeyRefused, log, refusalText, REQUEST_LIMIT_MS, rest, talk } from "./agent.ts";
+import { createConsoles } from "./console/consoles.ts";
 import { createImageCache } from "./image-cache.ts";
 import { openJournal } from "./journal.ts";
 import { PowerLost } from "./power-lost.ts";
@@ -28,7 +29,13 @@ export async function report(agent: Agent, api_key: string): Promise<void> {
   const inner: Agent = { ...agent, environment };
   const active = new Set<string>();
   const journal = await openJournal(agent.state_dir);
-  const worker = createWorker({ agent: inner, api_key, journal, images: createImageCache(agent) }, active);
+  const worker = createWorker({
+    agent: inner,
+    api_key,
+    journal,
+    images: createImageCache(agent),
+    consoles: createConsoles(inner, api_key),
+  }, active);
   const register: Register = async (body) => {
     const call = { method: "POST", path: "/v1/agent/register", body, limit_ms: REQUEST_LIMIT_MS } as const;
     const reply = await talk(inner, api_key, call);

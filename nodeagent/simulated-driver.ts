@@ -5,6 +5,7 @@ import { Failure, usageFailure } from "../cli/internal/failure.ts";
 import { readPrivateFile, writeFileDurably } from "../cli/internal/private-file.ts";
 import type { Environment } from "../cli/internal/environment.ts";
 import type { Driver, Reservoir } from "./driver.ts";
+import { simulatedConsoles } from "./console/simulated-console.ts";
 import { simulatedTrouble } from "./simulated-trouble.ts";
 import { simulatedVms, type VmInventory } from "./simulated-vms.ts";
 import { vmStatus } from "./vm-status.ts";
@@ -75,7 +76,7 @@ export async function simulatedDriver(options: SimulatedOptions): Promise<Driver
       },
     }),
     images: null,
-    console: () => undefined,
+    console: simulatedConsoles(() => machine.vms),
     beforeStep: simulatedTrouble(options.state_dir, options.environment),
   };
 }

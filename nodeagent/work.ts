@@ -72,6 +72,7 @@ export function createWorker(work: WorkContext, active: Set<string>): Worker {
       claimed_by: (await agent.driver.hardware()).server_uuid,
       wait,
       running_jobs: journal.entries().map(({ job }) => job.id),
+      known_consoles: work.consoles.known(),
     };
     const call = { method: "POST", path: "/v1/agent/claim", body, limit_ms: wait * 1_000 + REQUEST_LIMIT_MS } as const;
     const reply = await talk(agent, work.api_key, call);
@@ -82,12 +83,13 @@ export function createWorker(work: WorkContext, active: Set<string>): Worker {
       return false;
     }
     trouble(null);
-    const { job, tombstones } = reply.answer.body as ClaimView;
+    const { job, tombstones, consoles = [] } = reply.answer.body as ClaimView;
+    work.consoles.answer(consoles);
     for (const each of tombstones) await applyTombstone(each);
     if (job !== null && journal.get(job.id) === undefined) await journal.put({ job, end: null });
     // The journal also contains jobs from before a restart.
     for (const entry of journal.entries()) begin(entry.job);
-    return job !== null || tombstones.length > 0;
+    return job !== null || tombstones.length > 0 || consoles.length > 0;
   }
 
   async function loop(): Promise<never> {

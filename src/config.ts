@@ -8,6 +8,7 @@ import type { TlsFiles } from "./http/tls-files.ts";
 import {
   APPROVE_PER_MINUTE_DEFAULT,
   CONNECTIONS_MAX,
+  CONSOLE_DIAL_S,
   LOGIN_ACCOUNT_PER_MINUTE,
   LOGIN_PER_MINUTE,
   REGISTER_PER_MINUTE_DEFAULT,
@@ -42,6 +43,10 @@ export type Config = {
   readonly behindProxy: boolean;
   /** Maximum number of open connections of this process. It must be below the limit of open files. */
   readonly connectionsMax: number;
+  /** Seconds that a console waits for its node. */
+  readonly consoleDialS: number;
+  /** The address at which nodes reach this process, for consoles; null: nodes use their own endpoint. */
+  readonly relayUrl: string | null;
   readonly logLevel: "debug" | "info" | "warning" | "error";
   readonly env: Environment;
 };
@@ -88,6 +93,8 @@ export function readConfig(env: Environment): Config {
     tls: tlsFiles(env),
     behindProxy: flag(env, "BERTH_BEHIND_PROXY"),
     connectionsMax: whole(env, "BERTH_CONNECTIONS_MAX", { standard: CONNECTIONS_MAX, low: 10, high: 1e6 }),
+    consoleDialS: whole(env, "BERTH_CONSOLE_DIAL_S", { standard: CONSOLE_DIAL_S, low: 1, high: CONSOLE_DIAL_S }),
+    relayUrl: origin(env, "BERTH_RELAY_URL"),
     logLevel: level(env["BERTH_LOG_LEVEL"] ?? "info"),
     env,
   };
@@ -124,6 +131,16 @@ function issuerUrl(env: Environment, name: string): string | null {
   const text = env[name] || null;
   if (text === null || isIssuerUrl(text)) return text;
   throw new Error(`${name} ${ISSUER_URL_RULE}`);
+}
+
+/** Reads an address of a server: its scheme, host and port. */
+function origin(env: Environment, name: string): string | null {
+  const text = env[name] || null;
+  if (text === null) return null;
+  const url = URL.canParse(text) ? new URL(text) : null;
+  const isOrigin = url !== null && /^https?:$/.test(url.protocol) && `${url.origin}/` === url.href;
+  if (isOrigin) return url.origin;
+  throw new Error(`${name} must be an address such as https://berth-1.example:8080, without a path`);
 }
 
 function tlsFiles(env: Environment): TlsFiles | null {

@@ -3,6 +3,7 @@
 import process from "node:process";
 import { readConfig } from "./config.ts";
 import { edgeAnswer } from "./http/edge-answer.ts";
+import { answerDeno } from "./http/websocket-deno.ts";
 import { configureLogging } from "./logging.ts";
 import { type ControlPlane, openControlPlane } from "./wiring.ts";
 
@@ -38,7 +39,9 @@ type Peer = { readonly remoteAddr?: { readonly hostname?: string } };
 export default {
   async fetch(request: Request, peer?: Peer): Promise<Response> {
     const opened = await controlPlane().catch(notOpen);
-    return opened instanceof Response ? opened : opened.fetch(request, { remoteAddress: peer?.remoteAddr?.hostname });
+    if (opened instanceof Response) return opened;
+    const remoteAddress = peer?.remoteAddr?.hostname;
+    return await answerDeno(request, (upgrade) => opened.fetch(request, { remoteAddress, upgrade }));
   },
   /** Runs the background work. A host with a schedule calls it, so that the work runs even without requests. */
   async scheduled(): Promise<void> {

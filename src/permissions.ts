@@ -24,7 +24,19 @@ import { parseIp } from "./lib/net/ip-address.ts";
 export const HEAP_FLAG = "--v8-flags=--heap-growing-percent=100";
 
 /** The variables that readConfig, the settings and the database driver read. */
-const VARIABLES = ["HOST", "PORT", "DATABASE_URL", "INDEX_SITE", "BERTH_*", "PG*", "USER", "USERNAME"];
+const VARIABLES = [
+  "HOST",
+  "PORT",
+  "DATABASE_URL",
+  "INDEX_SITE",
+  "BERTH_*",
+  "PG*",
+  "USER",
+  "USERNAME",
+  // They keep the package ws from looking for its native parts (src/http/ws-without-addons.ts).
+  "WS_NO_BUFFER_UTIL",
+  "WS_NO_UTF_8_VALIDATE",
+];
 /** Files that are read at run time, in addition to the code. */
 const OWN_FILES = ["migrations", "src/auth/password-worker.ts"];
 const ROOT = fileURLToPath(new URL("../", import.meta.url));

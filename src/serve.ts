@@ -8,6 +8,7 @@ import { readHandover, withHandover } from "./handover.ts";
 import { remoteDocumentFetch } from "./outbound/remote.ts";
 import { startEmbedded } from "./db/embedded.ts";
 import { serveNode } from "./http/node-server.ts";
+import { answerDeno } from "./http/websocket-deno.ts";
 import { readTls } from "./http/tls-files.ts";
 import { followTls } from "./http/tls-follow.ts";
 import { startDevNodes } from "./dev/nodes.ts";
@@ -68,8 +69,10 @@ async function serve(): Promise<void> {
   function serveDeno() {
     const running = Deno.serve(
       { hostname: config.host, port: config.port, onListen: () => {} },
-      (request, info) =>
-        plane.fetch(request, { remoteAddress: "hostname" in info.remoteAddr ? info.remoteAddr.hostname : undefined }),
+      (request, info) => {
+        const remoteAddress = "hostname" in info.remoteAddr ? info.remoteAddr.hostname : undefined;
+        return answerDeno(request, (upgrade) => plane.fetch(request, { remoteAddress, upgrade }));
+      },
     );
     return { port: running.addr.port, close: (_graceMs: number) => running.shutdown() };
   }

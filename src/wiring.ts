@@ -47,6 +47,7 @@ import { systemRoutes } from "./routes/system.ts";
 import { VERSION } from "./version.ts";
 import { createAudit } from "./wiring/audit.ts";
 import { createCallerRate } from "./wiring/caller-rate.ts";
+import { createConsoles } from "./wiring/consoles.ts";
 import { createLongPollsOfServer } from "./wiring/long-polls.ts";
 import { createLimits } from "./wiring/limits.ts";
 import { sealPlainUserData } from "./wiring/sealing.ts";
@@ -63,7 +64,7 @@ export type ControlPlane = {
   readonly admitBody: BodyAdmission;
   /** Runs the background work once. Hosts with a schedule call it. */
   readonly pass: () => Promise<void>;
-  /** Answers all long polls, so that a drain does not wait for them. */
+  /** Answers all long polls and ends all consoles, so that a drain does not wait for them. */
   readonly release: () => void;
   /** Finishes the accepted requests and closes the database. */
   readonly close: () => Promise<void>;
@@ -136,6 +137,7 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
   for (const key of settings.shadowed) logger.warning("an environment variable overrides a stored setting", { key });
 
   const longPolls = createLongPollsOfServer({ db, hints, report });
+  const consoles = createConsoles({ db, hints, report, dial_ms: config.consoleDialS * 1_000 });
   const listener = resident
     ? openListener(databaseUrl, {
       channel: HINT_CHANNEL,
@@ -225,6 +227,8 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
     settings,
     signals,
     ...longPolls.polls,
+    ...consoles.deps,
+    relay_url: config.relayUrl,
     workOf: longPolls.workOf,
     nodesToPlace: async () => await allNodes("all") ?? [],
     holdShares: longPolls.holdShares,
@@ -251,6 +255,11 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
     return rows[0]!.now;
   }
 
+  function release(): void {
+    longPolls.release();
+    consoles.release();
+  }
+
   async function ready(): Promise<boolean> {
     try {
       await db.query("select 1");
@@ -263,7 +272,7 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
 
   async function close(): Promise<void> {
     closing = true;
-    longPolls.release();
+    release();
     await worker.stop();
     await load.stop();
     while (!engine.idle()) await ports.sleep(IDLE_POLL_MS);
@@ -281,7 +290,7 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
       await worker.pass();
       await load.pass();
     },
-    release: longPolls.release,
+    release,
     close,
   };
 }

@@ -3,10 +3,10 @@ import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
 /**
- * The slow tests. They boot an emulated PC, compile a generated client, run whole scenarios with compiled programs, or
- * send load while servers and the database are killed. Others run many simulator seeds, cause every fault at every step
- * of an instance's operations, or wait for time limits. `deno task trial` runs the PC, the seeds, the kills and the
- * mutants again, in larger numbers.
+ * The slow tests. They boot an emulated PC, compile a generated client, run whole scenarios with compiled programs, open
+ * consoles through two servers, or send load while servers and the database are killed. Others run many simulator seeds,
+ * cause every fault at every step of an instance's operations, or wait for time limits. `deno task trial` runs the PC,
+ * the seeds, the kills and the mutants again, in larger numbers.
  */
 export const LONG = [
   "tests/booter/qemu.test.ts",
@@ -15,6 +15,7 @@ export const LONG = [
   "tests/processes/two-servers.test.ts",
   "tests/processes/broken-database.test.ts",
   "tests/processes/netboot.test.ts",
+  "tests/processes/console.test.ts",
   "tests/release/setup-agent.test.ts",
   "tests/security/fetches-by-nodes.test.ts",
   "tests/security/tls-renewal.test.ts",

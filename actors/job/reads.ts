@@ -49,7 +49,7 @@ export type Work = {
 /** The state of a node that asks for work. */
 export type NodeWork = {
   readonly state: string;
-  /** Whether the node has a job to claim, or something to undo. */
+  /** Whether the node has a job to claim, something to undo, or a console to open. */
   readonly busy: boolean;
   /** The jobs that it has claimed, without their order. */
   readonly claimed: readonly string[];
@@ -60,7 +60,8 @@ export async function findNodesWork(db: Db, nodes: readonly string[]): Promise<M
   const { rows } = await sql<NodeWork & { server_uuid: string }>`
     select server_uuid, state,
            exists (select from job where target_cn = server_uuid and job.state = 'pending') or
-           exists (select from job where target_cn = server_uuid and tombstone) as busy,
+           exists (select from job where target_cn = server_uuid and tombstone) or
+           exists (select from console_session o where o.cn = server_uuid and o.state in ('calling', 'told')) as busy,
            array(select id from job where target_cn = server_uuid and job.state = 'in_progress')::text[] as claimed
       from cn where server_uuid = any(${nodes}::uuid[])`.execute(db);
   return new Map(rows.map(({ server_uuid, ...work }) => [server_uuid, work]));
@@ -113,7 +114,8 @@ export async function findNodesWithWork(
 ): Promise<Map<string, { readonly work: true }>> {
   const { rows } = await sql<{ target_cn: string }>`
     select distinct target_cn from job where state = 'pending'
-    union select distinct target_cn from job where tombstone`.execute(db);
+    union select distinct target_cn from job where tombstone
+    union select distinct cn from console_session where state = 'calling'`.execute(db);
   const waiting = new Set(nodes);
   return new Map(rows.filter(({ target_cn }) => waiting.has(target_cn)).map(({ target_cn }) => [target_cn, WORK]));
 }

@@ -5,8 +5,15 @@ import { homedir } from "node:os";
 import process from "node:process";
 import type { Outbound } from "../../src/outbound/connector.ts";
 import type { Keyboard } from "./keyboard.ts";
+import type { Dial } from "./websocket.ts";
 
-export type Sink = { write(text: string): void; readonly isTTY: boolean; readonly columns: number };
+export type Sink = {
+  write(text: string): void;
+  /** Writes bytes that need not be text. */
+  writeBytes(bytes: Uint8Array): void;
+  readonly isTTY: boolean;
+  readonly columns: number;
+};
 
 export type Environment = {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -17,6 +24,8 @@ export type Environment = {
   /** Aborted by Ctrl-C (and, in the agent, by SIGTERM). */
   readonly signal: AbortSignal;
   fetch(url: string, init: RequestInit): Promise<Response>;
+  /** Opens a WebSocket to the control plane. */
+  readonly dial: Dial;
   /** Fetches an untrusted address, if it is public or the reach allows it. Follows no redirect. */
   outbound(url: string, outbound: Outbound): Promise<Response>;
   /** Rejects when `signal` aborts. */
@@ -44,6 +53,7 @@ export function processEnvironment(signal: AbortSignal): Environment {
     home_dir: homedir(),
     signal,
     fetch: (url, init) => fetch(url, init),
+    dial: async (url, options) => await (await import("./websocket.ts")).dialSocket(url, options),
     outbound: async (url, given) => await (await import("../../src/outbound/connector.ts")).fetchOutbound(url, given),
     sleepMs,
     monotonicMs: () => performance.now(),
@@ -55,10 +65,12 @@ export function processEnvironment(signal: AbortSignal): Environment {
 
 function sink(fd: number): Sink {
   let closed = false;
+  const writeBytes = (bytes: Uint8Array) => {
+    if (!closed) closed = !writeWhole(fd, bytes);
+  };
   return {
-    write: (text) => {
-      if (!closed) closed = !writeWhole(fd, new TextEncoder().encode(text));
-    },
+    write: (text) => writeBytes(new TextEncoder().encode(text)),
+    writeBytes,
     get isTTY() {
       return terminal(fd) !== null;
     },

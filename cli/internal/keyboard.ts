@@ -14,11 +14,43 @@ export type Keyboard = {
   readSecret(prompt: string): Promise<string>;
   /** Shows `prompt` on stderr and reads one line with echo. The end of input also ends the line. */
   readLine(prompt: string): Promise<string>;
+  /**
+   * Passes on every byte of standard input, also Ctrl-C of a terminal, until the returned function is called. It waits
+   * for each call of `onBytes` before it reads on. `onEnd` is called at the end of input.
+   */
+  readRaw(onBytes: (bytes: Uint8Array) => Promise<void>, onEnd: () => void): () => void;
 };
 
 /** Opens standard input. Ctrl-C aborts `signal`, and then `readLine` fails with exit code 130. */
 export function openKeyboard(signal: AbortSignal): Keyboard {
-  return { isTTY: process.stdin.isTTY === true, readAll, readSecret, readLine: (prompt) => readLine(prompt, signal) };
+  return {
+    isTTY: process.stdin.isTTY === true,
+    readAll,
+    readSecret,
+    readLine: (prompt) => readLine(prompt, signal),
+    readRaw,
+  };
+}
+
+function readRaw(onBytes: (bytes: Uint8Array) => Promise<void>, onEnd: () => void): () => void {
+  const { stdin } = process;
+  const onData = (chunk: Uint8Array) => {
+    stdin.pause();
+    // A failure ends the console, which reports it.
+    onBytes(chunk).then(() => isOver || stdin.resume(), () => {});
+  };
+  let isOver = false;
+  if (stdin.isTTY) stdin.setRawMode(true);
+  stdin.on("data", onData);
+  stdin.once("end", onEnd);
+  stdin.resume();
+  return () => {
+    isOver = true;
+    stdin.off("data", onData);
+    stdin.off("end", onEnd);
+    if (stdin.isTTY) stdin.setRawMode(false);
+    stdin.pause();
+  };
 }
 
 async function readAll(): Promise<string> {

@@ -1,6 +1,6 @@
 // The serial console of a running VM. The agent is its only client: it keeps the last output and passes output on.
 import { connect, type Socket } from "node:net";
-import type { Console } from "../driver.ts";
+import type { VmConsole as Console } from "../driver.ts";
 import { createConsoleRing } from "./console-ring.ts";
 
 export type VmConsole = Console & { close(): void };

@@ -7,7 +7,7 @@ import { createLookup } from "../db/lookup.ts";
 import type { Db } from "../db/pool.ts";
 import type { parseApiKey } from "../lib/ids/api-key.ts";
 import type { Credential } from "./credential.ts";
-import type { Person } from "./principal.ts";
+import type { KnownPrincipal, Person } from "./principal.ts";
 
 type KeyRow = Person & {
   readonly id: string;
@@ -20,8 +20,11 @@ type KeyRow = Person & {
   readonly pending: boolean;
 };
 
-/** A key that is bound to a tenant has that tenant's permissions and none of its owner's. */
-const LOOKUP = `
+/**
+ * The live keys with their principals. A key that is bound to a tenant has that tenant's permissions and none of its
+ * owner's.
+ */
+const LIVE = `
   select k.id, k.lookup, k.secret_sha256, k.user_id, u.username, u.is_root and k.tenant_id is null as is_root,
          case when k.tenant_id is null then u.capabilities else '{}' end as capabilities,
          coalesce(k.tenant_id, u.tenant_id) as tenant_id,
@@ -31,7 +34,9 @@ const LOOKUP = `
          coalesce(c.pending_credential is not null and c.bound_api_key_id = k.id, false) as pending
     from api_key k join user_account u on u.id = k.user_id left join tenant t on t.id = coalesce(k.tenant_id, u.tenant_id)
     left join cn c on c.server_uuid = k.bound_to_cn
-   where k.secret_sha256 = any($1) and (k.expires_at is null or k.expires_at > (select berth_now()))`;
+   where (k.expires_at is null or k.expires_at > (select berth_now()))`;
+const LOOKUP = `${LIVE} and k.secret_sha256 = any($1)`;
+const LOOKUP_BY_ID = `${LIVE} and k.id = any($1)`;
 
 export type ApiKeyText = NonNullable<ReturnType<typeof parseApiKey>>;
 
@@ -43,8 +48,24 @@ export function createApiKeyCredential(db: Db) {
 
   return async function apiKeyCredential(key: ApiKeyText): Promise<Credential | null> {
     const row = await find(createHash("sha256").update(key.secret).digest("hex"));
-    if (row?.lookup !== key.lookup) return null;
-    const { id: key_id, lookup: _, secret_sha256: __, bound_to_cn: bound_cn, pending, ...rest } = row;
-    return { principal: { kind: "user", key_id, session_id: null, bound_cn, ...rest }, pending };
+    return row?.lookup === key.lookup ? credentialOf(row) : null;
   };
+}
+
+/** Returns the function that finds the principal of a key by its id; null for a key that is expired or deleted. */
+export function createApiKeyReference(db: Db) {
+  const find = createLookup<KeyRow>(async (ids) => {
+    const { rows } = await db.byKey.query<KeyRow>(LOOKUP_BY_ID, [ids]);
+    return new Map(rows.map((row) => [row.id, row]));
+  });
+
+  return async function apiKeyReference(id: string): Promise<KnownPrincipal | null> {
+    const row = await find(id);
+    return row === null ? null : credentialOf(row).principal;
+  };
+}
+
+function credentialOf(row: KeyRow): Credential & { readonly principal: KnownPrincipal } {
+  const { id: key_id, lookup: _, secret_sha256: __, bound_to_cn: bound_cn, pending, ...rest } = row;
+  return { principal: { kind: "user", key_id, session_id: null, bound_cn, ...rest }, pending };
 }

@@ -2,6 +2,7 @@
 import { Buffer } from "node:buffer";
 import { createHash, createHmac, randomBytes } from "node:crypto";
 import {
+  CONSOLE_TICKET_BYTES,
   KEY_LOOKUP_CHARS,
   KEY_SECRET_CHARS,
   POLL_TOKEN_BYTES,
@@ -78,6 +79,11 @@ export function createMint(secret: Uint8Array) {
     return derive(secret, { purpose: "poll-token", id: registration_id }, POLL_TOKEN_BYTES).toString("hex");
   }
 
+  /** Derives the ticket of a console session. The record stores only the ticket's hash. */
+  function consoleTicket(msg_id: string): string {
+    return derive(secret, { purpose: "console-ticket", id: msg_id }, CONSOLE_TICKET_BYTES).toString("base64url");
+  }
+
   /** Derives a UUID (version 8) from the message id, for an additional record that the request creates. */
   function idFrom(msg_id: string, label: string): string {
     const hex = derive(secret, { purpose: `id:${label}`, id: msg_id }, UUID_BYTES).toString("hex");
@@ -143,6 +149,7 @@ export function createMint(secret: Uint8Array) {
     openNodeKey,
     openTickets,
     pollToken,
+    consoleTicket,
     idFrom,
     vnis,
   };

@@ -204,6 +204,10 @@ export const POLICY = {
   InstanceStop: OF_TENANT,
   InstanceRestart: OF_TENANT,
   InstanceRetry: OF_TENANT,
+  InstanceConsole: OF_TENANT,
+  // The ticket is the credential, since a browser sends no other with a WebSocket.
+  InstanceConsoleOpen: { who: "anyone", scopes: ALL, denied: "forbid" },
+  InstanceConsoleLog: OF_TENANT_READ,
   InstanceDelete: { who: "operator", scopes: FULL, denied: "hide" },
   DiskList: OF_TENANT_READ,
   DiskGet: OF_TENANT_READ,
@@ -232,6 +236,7 @@ export const POLICY = {
   CnCapacityReport: { who: "node", scopes: AGENT, denied: "forbid" },
   AgentConfig: { who: "node", scopes: AGENT, denied: "forbid" },
   AgentClaim: { who: "node", scopes: AGENT, denied: "forbid" },
+  AgentConsole: { who: "node", scopes: AGENT, denied: "forbid" },
   AgentBlueprint: { who: "node", scopes: AGENT, denied: "forbid" },
   AgentProgress: { who: "node", scopes: AGENT, denied: "forbid" },
   AgentComplete: { who: "node", scopes: AGENT, denied: "forbid" },

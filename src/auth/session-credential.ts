@@ -3,7 +3,7 @@
 import { createLookup } from "../db/lookup.ts";
 import type { Db } from "../db/pool.ts";
 import type { Credential } from "./credential.ts";
-import type { Person } from "./principal.ts";
+import type { KnownPrincipal, Person } from "./principal.ts";
 import type { SessionTokens } from "./token.ts";
 
 type SessionRow = Person & {
@@ -20,10 +20,7 @@ const LOOKUP = `
    where s.id = any($1) and s.expires_at > (select berth_now())`;
 
 export function createSessionCredential(db: Db, tokens: SessionTokens) {
-  const find = createLookup<SessionRow>(async (ids) => {
-    const { rows } = await db.byKey.query<SessionRow>(LOOKUP, [ids]);
-    return new Map(rows.map((row) => [row.session_id, row]));
-  });
+  const find = createSessionLookup(db);
 
   return async function sessionCredential(token: string): Promise<Credential | null> {
     const claims = await tokens.readAccess(token);
@@ -31,8 +28,28 @@ export function createSessionCredential(db: Db, tokens: SessionTokens) {
     const row = await find(claims.sid);
     const expires_at = new Date(claims.exp * 1_000);
     if (row === null || row.user_id !== claims.sub || row.now >= expires_at) return null;
-    const { now: _now, ...rest } = row;
-    const none = { key_id: null, key_tenant_id: null, bound_cn: null };
-    return { principal: { kind: "user", ...rest, ...none, scope: "full", expires_at }, pending: false };
+    return { principal: principalOf(row, expires_at), pending: false };
   };
+}
+
+/** Returns the function that finds the principal of a login session by its id; null for a session that has ended. */
+export function createSessionReference(db: Db) {
+  const find = createSessionLookup(db);
+
+  return async function sessionReference(id: string): Promise<KnownPrincipal | null> {
+    const row = await find(id);
+    return row === null ? null : principalOf(row, null);
+  };
+}
+
+function createSessionLookup(db: Db) {
+  return createLookup<SessionRow>(async (ids) => {
+    const { rows } = await db.byKey.query<SessionRow>(LOOKUP, [ids]);
+    return new Map(rows.map((row) => [row.session_id, row]));
+  });
+}
+
+function principalOf({ now: _now, ...rest }: SessionRow, expires_at: Date | null): KnownPrincipal {
+  const none = { key_id: null, key_tenant_id: null, bound_cn: null };
+  return { kind: "user", ...rest, ...none, scope: "full", expires_at };
 }

@@ -185,5 +185,6 @@ export const BODY_EXAMPLES: Readonly<Record<string, unknown>> = {
     user_data: "#cloud-config\npackages: [nginx]\n",
   },
   "PATCH /v1/instances/{instance_id}": patch("web-01"),
+  "POST /v1/instances/{instance_id}/console-ticket": { mode: "write", take_over: false, history_bytes: 4_096 },
   "POST /v1/disks/{disk_id}/resize": { size_bytes: 40 * GIB },
 };

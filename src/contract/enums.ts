@@ -91,6 +91,10 @@ export const COMPRESSIONS = [
 export const INSTANCE_STATES = ["pending", "provisioning", "running", "stopping", "stopped", "failed"] as const;
 export type InstanceState = (typeof INSTANCE_STATES)[number];
 
+/** The modes of a console session: type and read, only read, or read the log once. */
+export const CONSOLE_MODES = ["write", "watch", "log"] as const;
+export type ConsoleMode = (typeof CONSOLE_MODES)[number];
+
 /** Permissions of a user that go beyond its own tenant. */
 export const CAPABILITIES = [
   "system-read",

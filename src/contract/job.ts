@@ -1,12 +1,14 @@
 // Jobs of node agents (docs/instances.md, "Jobs"). The server ignores unknown fields in request bodies from agents.
 import { z } from "zod";
 import { Timestamp, Uuid } from "./common.ts";
+import { ConsoleCall } from "./console.ts";
 import { JOB_KINDS, JOB_STATUSES } from "./enums.ts";
 import { Image } from "./image.ts";
 import { Disk, Instance, Nic } from "./instance.ts";
 import { Subnet } from "./network.ts";
 import {
   CLAIM_WAIT_S_MAX,
+  CONSOLE_CALLS_MAX,
   JOB_REASON_CHARS_MAX,
   JOB_STEP_CHARS_MAX,
   RUNNING_JOBS_MAX,
@@ -50,6 +52,10 @@ export const ClaimBody = z.object({
     "The jobs that the agent is running. A claimed job that is missing here, because the answer was lost, is " +
       "returned again",
   ),
+  known_consoles: z.array(Uuid).max(CONSOLE_CALLS_MAX).nullish().describe(
+    "The calls for consoles that the agent has. A call that is missing here, because the answer was lost, is returned " +
+      "again. Absent: the agent knows no consoles, and gets no calls",
+  ),
 });
 export type ClaimBody = z.input<typeof ClaimBody>;
 
@@ -59,6 +65,9 @@ export const ClaimView = z.object({
   tombstones: z.array(Job).describe(
     `Cancelled and expired jobs. Before any other work, the node undoes what it did for each and confirms that. At ` +
       `most the oldest ${TOMBSTONES_PER_CLAIM}; while there are more, \`job\` is null`,
+  ),
+  consoles: z.array(ConsoleCall).optional().describe(
+    "Calls: for each, the node opens a WebSocket to GET /v1/agent/consoles/{session_id} at once",
   ),
 });
 export type ClaimView = z.infer<typeof ClaimView>;

@@ -297,3 +297,47 @@ export const CONNECTIONS_KNOWN_EACH = 1 / 4;
 export const HELD_STRANGERS_MAX = 12_000;
 export const HELD_STRANGER_EACH_MAX = 6_000;
 export const HELD_KNOWN_EACH_MAX = 1_000;
+/** Seconds after which the ticket of a console session expires: enough to open the connection, too short to pass on. */
+export const CONSOLE_TICKET_S = 60;
+/** Random bytes of a console ticket. */
+export const CONSOLE_TICKET_BYTES = 32;
+/** Seconds that a node has to dial in for a console session. A healthy node needs less than one. */
+export const CONSOLE_DIAL_S = 10;
+/** Calls for consoles in one answer to a node, and calls that it lists as known. */
+export const CONSOLE_CALLS_MAX = 100;
+/** Pause after the first failed attempt of a node to reach the process that waits for it. It doubles with each attempt. */
+export const CONSOLE_REDIAL_MS = 250;
+/** Bytes of a serial console that a node keeps for each instance. */
+export const CONSOLE_LOG_BYTES_MAX = 2 ** 20;
+/**
+ * Bytes that one end of a console may send before the other end has confirmed them, per direction. It bounds the memory
+ * of every process in between. At 50 ms round trip it still carries 1.3 MB/s.
+ */
+export const CONSOLE_WINDOW_BYTES = 65_536;
+/** Bytes of one frame of a console, so that confirmations are not held up. */
+export const CONSOLE_FRAME_BYTES_MAX = 16_384;
+/** Bytes of one control frame of a console. */
+export const CONSOLE_CONTROL_BYTES_MAX = 4_096;
+/** Bytes that wait for a slow end of a console. Only an end that breaks the window rule can cause more. */
+export const CONSOLE_BUFFER_BYTES_MAX = 4 * CONSOLE_WINDOW_BYTES;
+/** Bytes of earlier output that a console shows when it opens: about one screen. */
+export const CONSOLE_HISTORY_BYTES_DEFAULT = 4_096;
+/** Consoles of one instance, writers and watchers together. */
+export const CONSOLES_PER_INSTANCE_MAX = 32;
+/** Consoles that one process relays (512 kB each at most), and how many of them one caller may have. */
+export const CONSOLES_MAX = 1_000;
+export const CONSOLES_EACH_MAX = 100;
+/** A console without a byte in either direction ends after this time. Confirmations do not count. */
+export const CONSOLE_IDLE_MS = 30 * 60 * 1_000;
+/** A console ends after this time in any case: a working day. */
+export const CONSOLE_LIFETIME_MS = 12 * 60 * 60 * 1_000;
+/** The interval in which the caller's credential and the instance of each console are checked again. */
+export const CONSOLE_CHECK_MS = 5_000;
+/** Both ends of a console must answer a ping within this interval. It is below the idle limit of common proxies. */
+export const CONSOLE_PING_MS = 20_000;
+/**
+ * The interval in which the relaying process renews a console, and the time after which a console that was not renewed
+ * has ended.
+ */
+export const CONSOLE_RENEW_MS = 60_000;
+export const CONSOLE_LEASE_S = 180;

@@ -3,6 +3,7 @@ import * as agent from "./agent.ts";
 import * as apiKey from "./api-key.ts";
 import * as boot from "./boot.ts";
 import * as audit from "./audit.ts";
+import * as consoles from "./console.ts";
 import * as cn from "./cn.ts";
 import * as doctor from "./doctor.ts";
 import { ErrorBody, Health } from "./common.ts";
@@ -39,6 +40,9 @@ export const namedSchemas = {
   CapacityReport: agent.CapacityReport,
   AgentConfig: agent.AgentConfig,
   CnConflict: cn.CnConflict,
+  ConsoleTicketBody: consoles.ConsoleTicketBody,
+  ConsoleTicket: consoles.ConsoleTicket,
+  ConsoleCall: consoles.ConsoleCall,
   SetupApproval: setup.SetupApproval,
   SetupApproved: setup.SetupApproved,
   LayoutProposal: setup.LayoutProposal,

@@ -6,6 +6,7 @@ import type { CnConflict, SetupProgress } from "../contract/cn.ts";
 import type { CnPlacementRules } from "../contract/cn-placement.ts";
 import type { SetupApproval } from "../contract/setup.ts";
 import type { ClaimSummary } from "../../actors/cn/state.ts";
+import type { ConsoleSessionState } from "../../actors/console-session/state.ts";
 import type { EnrolmentClaimState } from "../../actors/enrolment-claim/state.ts";
 import type { StepRecord } from "../../actors/saga/state.ts";
 import type { DiskRow, ImageRow, InstanceRow, JobRow, NicRow, SshKeyRow } from "./compute-rows.ts";
@@ -38,6 +39,7 @@ export interface Database {
   staging: { staged_by: string; stamps: string[]; staged_at: Date };
   cn_signal: { server_uuid: string; last_seen: Date | null };
   instance: InstanceRow;
+  console_session: ConsoleSessionState;
   sealed_user_data: { instance_id: string; plain: string | null; sealed: string | null };
   nic: NicRow;
   disk: DiskRow;

@@ -5,6 +5,7 @@ import type { Principal } from "../auth/principal.ts";
 import type { Fault } from "../contract/fault.ts";
 import type { KeyUse } from "../db/idempotency.ts";
 import type { Checked } from "./body-admission.ts";
+import type { SocketAcceptance } from "./websocket.ts";
 
 /** The client of a request, as the server that received the request knows it. */
 export type Peer = {
@@ -18,6 +19,8 @@ export type Peer = {
   readonly checked: Checked | undefined;
   /** Reports to the server that the connection belongs to this authenticated caller. */
   readonly known: (caller: string) => void;
+  /** Accepts the request as a WebSocket. Undefined if the request asks for none. The answer of the route is not sent. */
+  readonly upgrade: ((accepted: SocketAcceptance) => void) | undefined;
 };
 
 /** The Idempotency-Key of a request and the id of its message. */

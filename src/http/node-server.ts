@@ -6,6 +6,7 @@ import { getLogger } from "@logtape/logtape";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import {
   BODY_BYTES_MAX,
   BODY_READ_MS,
@@ -24,6 +25,7 @@ import { type ConnectionShares, createConnectionShares } from "./connection-shar
 import { BODY_LATE, BODY_TOO_LARGE, TOO_MANY_BODIES } from "./json-body.ts";
 import { admittedBody, type Bodies } from "./node-body.ts";
 import type { TlsIdentity } from "./tls-files.ts";
+import { answerUpgrade, type Asking, isWebSocket } from "./websocket-node.ts";
 
 /**
  * A handler of requests. The body and the signal are in the peer and not in the Request, which would create streams and
@@ -106,6 +108,8 @@ export async function serveNode(options: NodeServerOptions): Promise<NodeServer>
     connectionsCheckingInterval: Math.min(1_000, limits.headers_ms / 4),
     maxHeaderSize: HEADER_BYTES_MAX,
     requireHostHeader: true,
+    // Requests for other protocols, such as h2c, are answered as plain HTTP/1.1.
+    shouldUpgradeCallback: isWebSocket,
   };
   const answer = (req: IncomingMessage, res: ServerResponse) => void take({ req, res }, site);
   // The TLS handshake has the same time limit as the header.
@@ -118,6 +122,12 @@ export async function serveNode(options: NodeServerOptions): Promise<NodeServer>
   if (connections !== null) server.on("connection", (socket: Socket) => connections.opened(socket));
   server.on("checkContinue", (req: IncomingMessage, res: ServerResponse) => {
     void take({ req, res, isAsking: true }, site);
+  });
+  server.on("upgrade", (req: IncomingMessage, socket: Duplex, head: Buffer) => {
+    const known = (caller: string) => site.connections?.known(req.socket, caller);
+    const peer = { remoteAddress: req.socket.remoteAddress ?? "", known };
+    const ask = (asking: Asking) => options.fetch(toRequest(req), { ...peer, ...asking });
+    void answerUpgrade({ req, socket, head }, refusal(req) ?? ask);
   });
   server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => refuseSocket(error, socket, site));
   await listen(server, options);
@@ -177,6 +187,7 @@ async function take(exchange: Exchange, site: Site): Promise<void> {
       body,
       checked,
       known: (caller) => site.connections?.known(req.socket, caller),
+      upgrade: undefined,
       get gone() {
         leaving ??= new AbortController();
         if (left) leaving.abort();

@@ -12,6 +12,7 @@ import { faultResponse } from "../http/fault-status.ts";
 import { answers, ASKS, jsonBody, refuses, REPEATABLE, rights } from "./answer.ts";
 import { blueprintOf } from "../services/blueprint.ts";
 import { nodeOf } from "../services/calling-node.ts";
+import { consoleCalls } from "../services/console-calls.ts";
 import type { App, Ctx, RouteDeps, Writes } from "./deps.ts";
 import { hold } from "./long-poll.ts";
 
@@ -22,7 +23,12 @@ type Deps =
 const tags = ["Node agent"];
 const JobParam = z.object({ job_id: Uuid });
 
-type Asked = { readonly server_uuid: string; readonly running: readonly string[] | null };
+type Asked = {
+  readonly server_uuid: string;
+  readonly running: readonly string[] | null;
+  /** The calls for consoles that the agent has; null for an agent that knows none. */
+  readonly consoles: readonly string[] | null;
+};
 
 export function agentJobRoutes(app: App, deps: Deps): void {
   const claimRoute = createRoute({
@@ -40,14 +46,14 @@ export function agentJobRoutes(app: App, deps: Deps): void {
     responses: answers(ClaimView, "A job or null, and the tombstones to undo first"),
   });
   app.openapi(claimRoute, async (c) => {
-    const { claimed_by, wait, running_jobs } = c.req.valid("json");
+    const { claimed_by, wait, running_jobs, known_consoles } = c.req.valid("json");
     const server_uuid = nodeOf(c);
     if (claimed_by !== server_uuid) return faultResponse(c, OTHER_NODE);
-    const asked: Asked = { server_uuid, running: running_jobs ?? null };
+    const asked: Asked = { server_uuid, running: running_jobs ?? null, consoles: known_consoles ?? null };
     const first = await claim(c, asked);
     if (isFault(first)) return faultResponse(c, first);
     const hold_ms = Math.min((wait ?? 0) * 1_000, deps.hold_ms);
-    if (first.job !== null || first.tombstones.length > 0 || hold_ms === 0) return c.json(first, 200);
+    if (hasWork(first) || hold_ms === 0) return c.json(first, 200);
     const woken = await hold(c, deps, { polls: deps.claims, key: server_uuid, hold_ms });
     if (isFault(woken)) return faultResponse(c, woken);
     // A node that disconnected meanwhile, or whose key was deleted, must not get a job.
@@ -58,15 +64,21 @@ export function agentJobRoutes(app: App, deps: Deps): void {
     return isFault(later) ? faultResponse(c, later) : c.json(later, 200);
   });
 
-  async function claim(c: Ctx, { server_uuid, running }: Asked): Promise<ClaimView | Fault> {
-    const node = await deps.workOf(server_uuid);
+  async function claim(c: Ctx, asked: Asked): Promise<ClaimView | Fault> {
+    const node = await deps.workOf(asked.server_uuid);
     if (node?.state !== "approved") return NODE_NOT_APPROVED;
+    const { running } = asked;
     const forgets = running !== null && node.claimed.some((id) => !running.includes(id));
-    return node.busy || forgets ? await claimNext(c, { server_uuid, running }) : NOTHING_TO_DO;
+    return node.busy || forgets ? await claimNext(c, asked) : NOTHING_TO_DO;
   }
 
-  /** Claims the next job of a node that has work. */
-  async function claimNext(c: Ctx, { server_uuid, running }: Asked): Promise<ClaimView | Fault> {
+  /** Claims the next job of a node that has work, and lists the consoles that the node must open. */
+  async function claimNext(c: Ctx, asked: Asked): Promise<ClaimView | Fault> {
+    const [work, consoles] = await Promise.all([claimJob(c, asked), consoleCalls(c, deps, asked)]);
+    return isFault(work) || consoles.length === 0 ? work : { ...work, consoles };
+  }
+
+  async function claimJob(c: Ctx, { server_uuid, running }: Asked): Promise<ClaimView | Fault> {
     const [work, { value: lease_s }] = await Promise.all([
       findWork(deps.byKey, { server_uuid, running, tombstones_max: TOMBSTONES_PER_CLAIM }),
       deps.settings.get("sweeper.stale_claim_threshold_secs"),
@@ -177,6 +189,10 @@ export function agentJobRoutes(app: App, deps: Deps): void {
     if (status === "in_progress") return job;
     return conflict(status === "pending" ? "job is not claimed" : `the job is already ${status}`);
   }
+}
+
+function hasWork({ job, tombstones, consoles = [] }: ClaimView): boolean {
+  return job !== null || tombstones.length > 0 || consoles.length > 0;
 }
 
 const NOTHING_TO_DO: ClaimView = { job: null, tombstones: [] };

@@ -25,6 +25,11 @@ export function answersNothing(description: string) {
   return { 204: { description }, ...ERROR_RESPONSES };
 }
 
+/** Returns the responses of a route that becomes a WebSocket: 101, and the errors. */
+export function switchesProtocols(description: string) {
+  return { 101: { description }, ...ERROR_RESPONSES };
+}
+
 /**
  * Reads all rows of an unpaged list. If there are too many, returns the refusal, which suggests the filter `narrow`
  * (null: there is no filter).

@@ -11,6 +11,7 @@ import type { Registered } from "../../actors/cn/reads.ts";
 import type { NodeWork } from "../../actors/job/reads.ts";
 import type { AuditEvent, AuditPage, AuditVerification } from "../contract/audit.ts";
 import type { Authorize } from "../auth/authorize.ts";
+import type { FindReferenced } from "../auth/credential-reference.ts";
 import type { Mint } from "../auth/mint.ts";
 import type { Passwords } from "../auth/password.ts";
 import type { SessionTokens } from "../auth/token.ts";
@@ -19,6 +20,7 @@ import type { HttpEnv } from "../http/env.ts";
 import type { Shares } from "../http/shares.ts";
 import type { Database } from "../db/tables.ts";
 import type { NodesToPlace } from "../services/placement-snapshot.ts";
+import type { ConsoleRelay } from "../services/console-relay.ts";
 import type { Settings } from "../services/settings.ts";
 
 export type App = OpenAPIHono<HttpEnv>;
@@ -97,6 +99,14 @@ export type RouteDeps = {
   readonly outcomes: Polls<{ readonly ended: true }>;
   /** The shares of long polls: of each authenticated caller, and of each address of other callers (strangers). */
   readonly holdShares: { readonly known: Shares; readonly strangers: Shares };
+  /** The consoles of this process. */
+  readonly consoles: ConsoleRelay;
+  /** The shares of consoles, of each caller. */
+  readonly consoleShares: Shares;
+  /** Finds the principal of a credential that was checked earlier. */
+  readonly referenced: FindReferenced;
+  /** The address at which nodes reach this process; null: nodes use their own endpoint. */
+  readonly relay_url: string | null;
   readonly sagas: readonly SagaDefinition<never>[];
   readonly audit: {
     list(query: { after_seq?: number; limit?: number }): Promise<AuditPage>;

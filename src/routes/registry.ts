@@ -1,6 +1,7 @@
 // Adds the routes of all files that need only RouteDeps. src/wiring.ts adds the others.
 import type { App, RouteDeps } from "./deps.ts";
 import { agentRoutes } from "./agent.ts";
+import { agentConsoleRoutes } from "./agent-console.ts";
 import { agentJobRoutes } from "./agent-jobs.ts";
 import { apiKeyRoutes } from "./api-keys.ts";
 import { auditRoutes } from "./audit.ts";
@@ -19,6 +20,7 @@ import { floatingIpRoutes } from "./floating-ips.ts";
 import { idpRoutes } from "./idps.ts";
 import { imageRoutes } from "./images.ts";
 import { instanceActionRoutes } from "./instance-actions.ts";
+import { instanceConsoleRoutes } from "./instance-console.ts";
 import { instanceRoutes } from "./instances.ts";
 import { jobRoutes } from "./jobs.ts";
 import { natGatewayRoutes } from "./nat-gateways.ts";
@@ -54,6 +56,7 @@ const ROUTES: readonly ((app: App, deps: RouteDeps) => void)[] = [
   registrationRoutes,
   agentRoutes,
   agentJobRoutes,
+  agentConsoleRoutes,
   jobRoutes,
   apiKeyRoutes,
   sessionRoutes,
@@ -82,6 +85,7 @@ const ROUTES: readonly ((app: App, deps: RouteDeps) => void)[] = [
   sshKeyRoutes,
   instanceRoutes,
   instanceActionRoutes,
+  instanceConsoleRoutes,
   systemInstanceRoutes,
   diskRoutes,
   nicRoutes,

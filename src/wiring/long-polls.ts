@@ -48,6 +48,7 @@ export function createLongPollsOfServer({ db: { kysely, byKey }, hints, report }
 
   hints.onHint((hint, own) => {
     const changed = (kind: string) => hint === "all" || hint.some((ref) => ref.kind === kind);
+    if (changed("console-session")) polls.claims.nudge();
     if (changed("cn") || changed("enrolment-claim")) polls.approvals.nudge();
     if (own) return;
     if (changed("job")) polls.claims.nudge();

@@ -4,6 +4,7 @@ import { apiKeyTable } from "../../actors/api-key/transition.ts";
 import { bootPolicyTable } from "../../actors/boot-policy/transition.ts";
 import { bootRecordTable } from "../../actors/boot-record/transition.ts";
 import { bootRoster } from "../../actors/boot-roster/transition.ts";
+import { consoleSessionTable } from "../../actors/console-session/transition.ts";
 import { cnTable } from "../../actors/cn/transition.ts";
 import { printTable } from "../../actors/engine/table.ts";
 import { enrolmentClaimTable } from "../../actors/enrolment-claim/transition.ts";
@@ -38,6 +39,7 @@ import { vpc } from "../../actors/vpc/transition.ts";
 const TABLES = {
   cn: cnTable,
   "enrolment-claim": enrolmentClaimTable,
+  "console-session": consoleSessionTable,
   site: siteTable,
   "api-key": apiKeyTable,
   setting: setting.transitions,

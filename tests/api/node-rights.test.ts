@@ -22,6 +22,7 @@ GET /v1/agent/jobs/{job_id}/blueprint      200 403 404             200 403 404
 POST /v1/agent/jobs/{job_id}/progress      200 403 404             200 403 404
 POST /v1/agent/jobs/{job_id}/complete      200 403 404             200 403 404
 POST /v1/agent/jobs/{job_id}/bury          409 403 404             409 403 404
+GET /v1/agent/consoles/{session_id}        404 404 404             404 404 404
 GET /v1/system/jobs/{job_id}               404 404 404             404 404 404
 GET /v1/system/jobs                        404 404 404             404 404 404
 GET /v1/system/cns/{cn_id}                 404 404 404             404 404 404
@@ -149,7 +150,14 @@ async function requestsOf(route: string, caller: Owner, objects: Objects): Promi
     ? [await jobOf(of.server_uuid, "in_progress")]
     : Object.values(of.jobs);
   return jobs.map((job_id) => {
-    const ids: Record<string, string> = { job_id, server_uuid: of.server_uuid, cn_id: of.server_uuid, mac: of.mac };
+    const session_id = randomUUID();
+    const ids: Record<string, string> = {
+      job_id,
+      session_id,
+      server_uuid: of.server_uuid,
+      cn_id: of.server_uuid,
+      mac: of.mac,
+    };
     const path = pattern.replace(/\{(\w+)\}/g, (whole, name) => ids[name] ?? whole);
     const filter = FILTERED.includes(route) ? `?cn=${of.server_uuid}` : "";
     const place = route === "POST /v1/instances" ? `?tenant=${randomUUID()}&project=${randomUUID()}` : "";

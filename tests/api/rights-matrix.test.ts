@@ -41,6 +41,7 @@ GET /v1/agent/jobs/{job_id}/blueprint 401   401   401     403     403     403   
 POST /v1/agent/jobs/{job_id}/progress 401   401   401     403     403     403   403    403    403     403 200/404 200/404
 POST /v1/agent/jobs/{job_id}/complete 401   401   401     403     403     403   403    403    403     403 200/404 200/404
 POST /v1/agent/jobs/{job_id}/bury     401   401   401     403     403     403   403    403    403     403 409/404 409/404
+GET /v1/agent/consoles/{session_id}   401   401   401     403     403     403   403    403    403     403     404     404
 GET /v1/system/doctor                 401   401   401     200     200     404   404    404    404     404     404     404
 GET /v1/system/jobs                   401   401   401     200     200     404   404    404    404     404     404     404
 GET /v1/system/jobs/{job_id}          401   401   401 200/404 200/404     404   404    404    404     404     404     404
@@ -238,6 +239,12 @@ GET /v1/instances/{instance_id}        401   401   401 200/404 200/404     404  
 PATCH /v1/instances/{instance_id}      401   401   401 200/404     404     404   404    404    404     404     404     404
 DELETE /v1/instances/{instance_id}     401   401   401 409/404     404     404   404    404    404     404     404     404
 POST /v1/instances/{instance_id}/start 401   401   401 409/404     404     404   404    404    404     404     404     404
+POST /v1/instances/{instance_id}/console-ticket
+                                      401   401   401 201/404     404     404   404    404    404     404     404     404
+GET /v1/instances/{instance_id}/console
+                                      403   403   401     403     403     403   403    403    403     403     403     403
+GET /v1/instances/{instance_id}/console-log
+                                      401   401   401 502/404 502/404     404   404    404    404     404     404     404
 POST /v1/instances/{instance_id}/stop  401   401   401 409/404     404     404   404    404    404     404     404     404
 POST /v1/instances/{instance_id}/restart
                                        401   401   401 409/404     404     404   404    404    404     404     404     404
@@ -403,6 +410,7 @@ const TARGETS: Record<string, (objects: Objects, column: string) => Promise<Targ
   "PUT /v1/config/{key}": (objects) => ({ ...setting(objects), body: { value: 0.5 } }),
   "DELETE /v1/config/{key}": setting,
   "GET /v1/audit/events/{seq}": (objects) => ({ path: `/v1/audit/events/${objects === "existing" ? 0 : 99_999_999}` }),
+  "GET /v1/agent/consoles/{session_id}": () => ({ path: `/v1/agent/consoles/${randomUUID()}` }),
   "GET /v1/operations/{id}": (objects) => ({ path: `/v1/operations/${ofOperation(objects)}` }),
   "POST /v1/operations/{id}/abandon": (objects) => ({ path: `/v1/operations/${ofOperation(objects)}/abandon` }),
 };

@@ -32,6 +32,7 @@ export type FakeOptions = {
   /** The user's input: all of standard input, or one answer per question. */
   readonly typed?: string | readonly string[];
   readonly isTTY?: boolean;
+  readonly dial?: Environment["dial"];
   readonly home_dir?: string;
   /** Fixed time of the wall clock; by default the machine's clock. */
   readonly wall_ms?: number;
@@ -56,17 +57,27 @@ export function fakeEnvironment(options: FakeOptions = {}): FakeEnvironment {
     written.err += `${prompt}\n`;
     return Promise.resolve(answers === null ? typed as string : answers.shift() ?? "");
   };
+  const fakeSink = (to: "out" | "err") => ({
+    write: (text: string) => void (written[to] += text),
+    writeBytes: (bytes: Uint8Array) => void (written[to] += new TextDecoder().decode(bytes)),
+    isTTY: options.isTTY === true,
+    columns: 100,
+  });
   let ids = 0;
   const environment: Environment = {
     env: options.env ?? {},
-    stdout: { write: (text) => void (written.out += text), isTTY: options.isTTY === true, columns: 100 },
-    stderr: { write: (text) => void (written.err += text), isTTY: options.isTTY === true, columns: 100 },
+    stdout: fakeSink("out"),
+    stderr: fakeSink("err"),
     keyboard: () =>
       Promise.resolve({
         isTTY: options.isTTY === true,
         readAll: () => Promise.resolve(answers === null ? typed as string : answers.join("\n")),
         readSecret: answer,
         readLine: answer,
+        readRaw: (onBytes, onEnd) => {
+          void onBytes(new TextEncoder().encode(answers === null ? typed as string : answers.join(""))).then(onEnd);
+          return () => {};
+        },
       }),
     home_dir,
     signal: controller.signal,
@@ -78,6 +89,7 @@ export function fakeEnvironment(options: FakeOptions = {}): FakeEnvironment {
       const status = answered.status ?? 200;
       return new Response(status === 204 ? null : text, { status, headers: answered.headers ?? {} });
     },
+    dial: options.dial ?? (() => Promise.reject(new Error("the fake environment has no WebSockets"))),
     outbound: fetchOutbound,
     sleepMs: (duration_ms, signal) => {
       slept_ms.push(duration_ms);

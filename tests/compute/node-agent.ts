@@ -43,7 +43,7 @@ export async function simulatedMachine(t: TestControlPlane, node: JobNode, folde
   function start(onAnswer: (call: Call) => Promise<void> | void = () => {}): RunningAgent {
     const stop = new AbortController();
     const written: string[] = [];
-    const sink = { write: (text: string) => void written.push(text), isTTY: false, columns: 100 };
+    const sink = { write: (text: string) => void written.push(text), writeBytes: () => {}, isTTY: false, columns: 100 };
     const environment: Environment = {
       ...processEnvironment(stop.signal),
       env: {},

@@ -124,7 +124,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     of: /^src\/(?:auth|http)\//,
     files: [/^src\/(?:auth|http)\//, CONTRACT, LIB, /^src\/db\//],
     types: [OUTBOUND],
-    packages: /^(?:zod|hono(?:\/.*)?|@hono\/zod-openapi|prom-client|@logtape\/logtape|jose|hash-wasm|node:.*)$/,
+    packages: /^(?:zod|hono(?:\/.*)?|@hono\/zod-openapi|prom-client|@logtape\/logtape|jose|hash-wasm|ws|node:.*)$/,
     rule: "src/auth and src/http do not depend on actors",
     fix: "pass a function from src/wiring.ts",
   },

@@ -13,7 +13,7 @@ const FORBIDDEN: readonly [RegExp, string][] = [
   [/\bfetch\s*\(/, "emit a tell or a job; only src/ does I/O"],
   [/\bDeno\b/, "use a port"],
   [/\bprocess\b\./, "pass configuration in from src/wiring.ts"],
-  [/\bconsole\b/, "use ports.report"],
+  [/\bconsole\.\w/, "use ports.report"],
   [/from "node:(?!crypto")/, "use a port"],
 ];
 

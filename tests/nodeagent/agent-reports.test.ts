@@ -23,7 +23,12 @@ test("an enrolled node sends every kind of report, and each is valid by the cont
   expect(payload).toMatchObject({ vms: {}, timestamp: expect.any(String) });
   CapacityReport.parse(body("/v1/agent/capacity"));
   expect(HeartbeatBody.parse(body("/v1/agent/heartbeat"))).toEqual({ running_jobs: [] });
-  expect(ClaimBody.parse(body("/v1/agent/claim"))).toEqual({ claimed_by: SERVER_UUID, wait: 0, running_jobs: [] });
+  expect(ClaimBody.parse(body("/v1/agent/claim"))).toEqual({
+    claimed_by: SERVER_UUID,
+    wait: 0,
+    running_jobs: [],
+    known_consoles: [],
+  });
   expect(count(ran, "/v1/agent/config")).toBeGreaterThan(0);
 });
 

@@ -69,6 +69,7 @@ export async function openTestControlPlane(options: ApiOptions = {}): Promise<Te
     BERTH_ROOT_KEY: ROOT_KEY,
     BERTH_SECRET_KEY: SECRET_KEY,
     BERTH_LAB: "1",
+    BERTH_CONSOLE_DIAL_S: "1",
     BERTH_APPROVE_PER_MINUTE: "1000000",
     BERTH_REGISTER_PER_MINUTE: "1000000",
     BERTH_LOGIN_PER_MINUTE: "1000000",

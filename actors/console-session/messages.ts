@@ -1,0 +1,45 @@
+// The messages of a console session. They carry ids and hashes, but never a ticket and never the time.
+import type { ConsoleMode } from "../../src/contract/enums.ts";
+import type { Of } from "../engine/table.ts";
+
+/** The credential of the caller, by reference. */
+export type ConsoleCaller = {
+  readonly user_id: string;
+  readonly username: string;
+  /** The API key. Null for tokens. */
+  readonly key_id: string | null;
+  /** The login session. Null for keys and for tokens of other issuers. */
+  readonly login_id: string | null;
+  readonly credential_expires_at: string | null;
+  readonly is_root: boolean;
+};
+
+type Wanted = ConsoleCaller & {
+  readonly id: string;
+  readonly instance_id: string;
+  /** The node of the instance. */
+  readonly cn: string;
+};
+
+export type ConsoleSessionMessage =
+  | Wanted & {
+    readonly type: "issue";
+    readonly mode: Exclude<ConsoleMode, "log">;
+    readonly take_over: boolean;
+    readonly history_bytes: number;
+    readonly ticket_sha256: string;
+  }
+  /** Reads the log once. It needs no ticket, since the request itself waits for the node. */
+  | Wanted & { readonly type: "read"; readonly relay_url: string | null }
+  /** The caller connected with the ticket. The node is to dial `relay_url`. */
+  | { readonly type: "call"; readonly cn: string; readonly relay_url: string | null }
+  /** The node got the call. */
+  | { readonly type: "tell" }
+  /** The node dialled in. */
+  | { readonly type: "meet" }
+  | { readonly type: "renew" }
+  | { readonly type: "end"; readonly reason: string; readonly bytes_in: number; readonly bytes_out: number }
+  | { readonly type: "tick" };
+
+/** The message of one type. */
+export type Msg<T extends ConsoleSessionMessage["type"]> = Of<ConsoleSessionMessage, T>;

@@ -1,0 +1,67 @@
+// Queries on console sessions.
+import { type Kysely, sql } from "kysely";
+import type { ConsoleMode, InstanceState } from "../../src/contract/enums.ts";
+import type { Database } from "../../src/db/tables.ts";
+
+type Db = Kysely<Database>;
+
+/** A session as its ticket opens it, with the state and the scope of its instance. */
+export type TicketSession = {
+  readonly id: string;
+  readonly instance_id: string;
+  readonly mode: ConsoleMode;
+  readonly user_id: string;
+  readonly key_id: string | null;
+  readonly login_id: string | null;
+  readonly credential_expires_at: Date | null;
+  readonly is_root: boolean;
+};
+
+/** Finds the session of an unused ticket. Unknown, expired and used tickets give the same result. */
+export async function findTicketSession(db: Db, ticket_sha256: string): Promise<TicketSession | undefined> {
+  return await db.selectFrom("console_session")
+    .select(["id", "instance_id", "mode", "user_id", "key_id", "login_id", "credential_expires_at", "is_root"])
+    .where("ticket_sha256", "=", ticket_sha256).where("state", "=", "ticket")
+    .where("expires_at", ">", sql<Date>`berth_now()`).executeTakeFirst();
+}
+
+/** A call, with the fields that the node needs. */
+export type ConsoleCallRow = {
+  readonly id: string;
+  readonly instance_id: string;
+  readonly mode: ConsoleMode;
+  readonly take_over: boolean;
+  readonly history_bytes: number;
+  readonly username: string;
+  readonly relay_url: string | null;
+  readonly state: "calling" | "told";
+};
+
+/** Lists the calls of a node that has not dialled in yet, oldest first. */
+export async function findConsoleCalls(db: Db, cn: string, rows: number): Promise<ConsoleCallRow[]> {
+  const found = await db.selectFrom("console_session")
+    .select(["id", "instance_id", "mode", "take_over", "history_bytes", "username", "relay_url", "state"])
+    .where("cn", "=", cn).where("state", "in", ["calling", "told"]).where("expires_at", ">", sql<Date>`berth_now()`)
+    .orderBy("created_at").limit(rows).execute();
+  return found.map(({ state, ...call }) => ({ ...call, state: state === "calling" ? "calling" : "told" }));
+}
+
+/** The instance of a console, with its resource scope. */
+export type ConsoleInstance = {
+  readonly id: string;
+  readonly name: string;
+  readonly state: InstanceState;
+  readonly host_cn_uuid: string | null;
+  readonly silo_id: string;
+  readonly tenant_id: string;
+  readonly project_id: string;
+};
+
+/** Finds the instances of consoles, by id. A deleted instance is missing. */
+export async function findConsoleInstances(db: Db, ids: readonly string[]): Promise<Map<string, ConsoleInstance>> {
+  if (ids.length === 0) return new Map();
+  const rows = await db.selectFrom("instance as i").innerJoin("tenant as t", "t.id", "i.tenant_id")
+    .select(["i.id", "i.name", "i.state", "i.host_cn_uuid", "t.silo_id", "i.tenant_id", "i.project_id"])
+    .where("i.id", "in", ids).execute();
+  return new Map(rows.map((row) => [row.id, row]));
+}

@@ -1,0 +1,78 @@
+import { type AnyCommand, command } from "../../framework.ts";
+import { openConsole } from "../../internal/console.ts";
+import { createEscape } from "../../internal/console-escape.ts";
+import { usageFailure } from "../../internal/failure.ts";
+import { type TenantIo, withIo } from "../open-io.ts";
+import { NAME_HELP, resolveInstance } from "../record/scope.ts";
+import { INSTANCE } from "./instance.ts";
+
+/** How long the console stays open after piped input has ended, counted from the last output. */
+const LINGER_MS = 1_000;
+const HELP = "~.  close the console    ~~  type ~    ~?  this help    (~ counts only at the beginning of a line)";
+
+export function openConsoleVerb(): AnyCommand {
+  return command("console", "Open the serial console of an instance")
+    .argument("<instance>", NAME_HELP)
+    .option("--watch", "only watch: type nothing")
+    .option("--take-over", "type even if somebody else does; the other console then only watches")
+    .addHelpText("after", "\nPress Enter, then ~. to close the console. Example: tenantctl instance console web1")
+    .action(withIo(async (io, name, { watch, takeOver }) => {
+      if (watch && takeOver) throw usageFailure("--watch and --take-over exclude each other");
+      const path = `${INSTANCE.path}/${await resolveInstance(io, name)}`;
+      await attach(io, { name, path, mode: watch ? "watch" : "write", take_over: takeOver === true });
+    }));
+}
+
+type Attached = {
+  readonly name: string;
+  readonly path: string;
+  readonly mode: "write" | "watch";
+  readonly take_over: boolean;
+};
+
+/** Connects the terminal, or the pipes, with the console. */
+async function attach(io: TenantIo, { name, path, mode, take_over }: Attached): Promise<void> {
+  const { environment } = io;
+  const keyboard = await environment.keyboard();
+  const ready = Promise.withResolvers<void>();
+  let output_at_ms = environment.monotonicMs();
+  const opened = await openConsole(io, { path, wanted: { mode, take_over } }, {
+    ready: (writer) => {
+      const state = writer ? "Connected to" : "Watching";
+      if (keyboard.isTTY) io.note(`${state} ${name}. Press Enter, then ~. to leave, ~? for help.\r`);
+      ready.resolve();
+    },
+    output: (bytes) => {
+      output_at_ms = environment.monotonicMs();
+      environment.stdout.writeBytes(bytes);
+    },
+    note: (line) => io.note(`\r\n${line}\r`),
+  });
+  const escape = createEscape();
+  let typing: Promise<void> = Promise.resolve();
+  const typed = (bytes: Uint8Array) => typing = type(bytes);
+  async function type(bytes: Uint8Array): Promise<void> {
+    await Promise.race([ready.promise, opened.ended]);
+    const { bytes: rest, action } = keyboard.isTTY ? escape(bytes) : { bytes, action: null };
+    if (action === "help") io.note(`\r\n${HELP}\r`);
+    if (mode === "write") await opened.type(rest);
+    if (action === "leave") opened.leave();
+  }
+  const stop = keyboard.readRaw(typed, () => void linger().catch(() => opened.leave()));
+  /** Gives the guest time to answer piped input. */
+  async function linger(): Promise<void> {
+    await Promise.race([ready.promise, opened.ended]);
+    await typing;
+    output_at_ms = environment.monotonicMs();
+    while (environment.monotonicMs() - output_at_ms < LINGER_MS) {
+      await environment.sleepMs(LINGER_MS, environment.signal);
+    }
+    opened.leave();
+  }
+  try {
+    await opened.ended;
+  } finally {
+    stop();
+    if (keyboard.isTTY) io.note("\r\nThe console is closed.\r");
+  }
+}

@@ -1,0 +1,41 @@
+import { CONSOLE_DIAL_S, CONSOLE_LOG_BYTES_MAX } from "../../../src/contract/limits.ts";
+import { type AnyCommand, command } from "../../framework.ts";
+import { openConsole } from "../../internal/console.ts";
+import { createConsoleText } from "../../internal/console-text.ts";
+import { type TenantIo, withIo } from "../open-io.ts";
+import { NAME_HELP, resolveInstance } from "../record/scope.ts";
+import { INSTANCE } from "./instance.ts";
+
+/** The node dials in first, then it sends. */
+const LOG_LIMIT_MS = 4 * CONSOLE_DIAL_S * 1_000;
+
+export function log(): AnyCommand {
+  return command("log", "Print what an instance wrote to its serial console: the last 1 MiB")
+    .argument("<instance>", NAME_HELP)
+    .option("-f, --follow", "continue with what the instance writes, until Ctrl-C")
+    .option("--raw", "print control sequences, too: they can change your terminal")
+    .addHelpText("after", "\nExample: tenantctl instance log web1 --follow")
+    .action(withIo(async (io, name, { follow, raw }) => {
+      const path = `${INSTANCE.path}/${await resolveInstance(io, name)}`;
+      const safe = raw ? (text: string) => text : createConsoleText();
+      if (follow) return await followLog(io, path, safe);
+      const text = await io.send<string | null>({
+        method: "GET",
+        path: `${path}/console-log`,
+        is_text: true,
+        limit_ms: LOG_LIMIT_MS,
+      });
+      io.environment.stdout.write(safe(text ?? ""));
+    }));
+}
+
+async function followLog(io: TenantIo, path: string, safe: (text: string) => string): Promise<void> {
+  const decoder = new TextDecoder();
+  const wanted = { mode: "watch", history_bytes: CONSOLE_LOG_BYTES_MAX } as const;
+  const opened = await openConsole(io, { path, wanted }, {
+    ready: () => {},
+    output: (bytes) => io.environment.stdout.write(safe(decoder.decode(bytes, { stream: true }))),
+    note: (line) => io.note(line),
+  });
+  await opened.ended;
+}

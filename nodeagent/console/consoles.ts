@@ -1,0 +1,97 @@
+// The consoles of the node's VMs. The control plane calls in the answer to a claim, and the node dials in: nodes have no
+// open port. docs/instances.md, "Serial console".
+import type { ConsoleCall } from "../../src/contract/console.ts";
+import { CONSOLE_CALLS_MAX, CONSOLE_DIAL_S, CONSOLE_REDIAL_MS } from "../../src/contract/limits.ts";
+import { CONSOLE_PROTOCOL, controlText } from "../../src/lib/console/frames.ts";
+import { Unreachable } from "../../cli/internal/exchange.ts";
+import type { ClientSocket } from "../../cli/internal/websocket.ts";
+import { type Agent, log, rest } from "../agent.ts";
+import { createHub, type Hub } from "./hub.ts";
+
+export type Consoles = {
+  /** Dials in for calls that are new. Does not wait. */
+  answer(calls: readonly ConsoleCall[]): void;
+  /** Returns the sessions of the last calls. */
+  known(): string[];
+};
+
+/** How often the node checks that a VM with open consoles still exists. */
+const LOOK_MS = 1_000;
+const REDIAL_MAX_MS = 2_000;
+const GONE = "the instance has no serial console: its machine does not exist on the node";
+
+/** Creates the consoles of an agent. They end when the agent's signal aborts. */
+export function createConsoles(agent: Agent, api_key: string): Consoles {
+  const { driver, environment, link } = agent;
+  const hubs = new Map<string, Hub>();
+  const calls = new Set<string>();
+  let looking = false;
+
+  async function look(): Promise<void> {
+    if (looking) return;
+    looking = true;
+    try {
+      for (; hubs.size > 0; await rest(agent, LOOK_MS)) {
+        for (const [id, hub] of [...hubs]) {
+          const console = driver.console(id);
+          if (console === undefined) hub.end(GONE);
+          else hub.follow(console);
+        }
+      }
+    } catch {
+      for (const hub of [...hubs.values()]) hub.end("the node's agent stops. Open the console again");
+    } finally {
+      looking = false;
+    }
+  }
+
+  function hubOf(instance_id: string): Hub | null {
+    const present = hubs.get(instance_id);
+    if (present !== undefined) return present;
+    const console = driver.console(instance_id);
+    if (console === undefined) return null;
+    const hub = createHub(console, () => hubs.delete(instance_id));
+    hubs.set(instance_id, hub);
+    void look();
+    return hub;
+  }
+
+  async function dial({ session_id, relay_url }: ConsoleCall): Promise<ClientSocket> {
+    const url = `${relay_url ?? link.endpoint}/v1/agent/consoles/${session_id}`;
+    const headers = { authorization: `Bearer ${api_key}`, "user-agent": link.user_agent };
+    const end_ms = environment.monotonicMs() + CONSOLE_DIAL_S * 1_000;
+    for (let pause_ms = CONSOLE_REDIAL_MS;; pause_ms = Math.min(2 * pause_ms, REDIAL_MAX_MS)) {
+      try {
+        return await environment.dial(url, { protocols: [CONSOLE_PROTOCOL], headers, signal: environment.signal });
+      } catch (error) {
+        if (!(error instanceof Unreachable) || environment.monotonicMs() + pause_ms > end_ms) throw error;
+      }
+      await rest(agent, pause_ms);
+    }
+  }
+
+  async function serve(call: ConsoleCall): Promise<void> {
+    try {
+      const socket = await dial(call);
+      const hub = hubOf(call.instance_id);
+      if (hub !== null) return hub.join(call, socket);
+      socket.send(controlText({ type: "end", message: GONE }));
+      socket.close();
+    } catch (error) {
+      if (!environment.signal.aborted) log(agent, `console ${call.session_id}: ${(error as Error).message}`);
+    }
+  }
+
+  return {
+    known: () => [...calls],
+    answer: (all) => {
+      for (const call of all) {
+        if (calls.has(call.session_id)) continue;
+        calls.add(call.session_id);
+        void serve(call);
+      }
+      // Older sessions have been met or have expired.
+      for (const id of [...calls].slice(0, -CONSOLE_CALLS_MAX)) calls.delete(id);
+    },
+  };
+}

@@ -1,0 +1,40 @@
+// Serial consoles of instances (docs/instances.md, "Serial console").
+import { z } from "zod";
+import { Timestamp, withDefault } from "./common.ts";
+import { CONSOLE_MODES } from "./enums.ts";
+import { CONSOLE_HISTORY_BYTES_DEFAULT, CONSOLE_LOG_BYTES_MAX } from "./limits.ts";
+
+/** The body that requests a console ticket. Without a body, the ticket is for typing. */
+export const ConsoleTicketBody = z.strictObject({
+  mode: withDefault(z.enum(["write", "watch"]), "write").describe(
+    "write: type and read. watch: only read. One console of an instance types, the others watch",
+  ),
+  take_over: withDefault(z.boolean(), false).describe(
+    "With write: if another console types, it becomes a watcher. Without it, this console is refused then",
+  ),
+  history_bytes: withDefault(z.number().int().min(0).max(CONSOLE_LOG_BYTES_MAX), CONSOLE_HISTORY_BYTES_DEFAULT)
+    .describe("Bytes of earlier output that are sent first"),
+});
+export type ConsoleTicketBody = z.input<typeof ConsoleTicketBody>;
+
+/** A console ticket: it opens one WebSocket, once. */
+export const ConsoleTicket = z.object({
+  session_id: z.string().describe("The id of the console session in the audit chain"),
+  ticket: z.string().describe("Sent as the second WebSocket subprotocol, `berth.ticket.TICKET`"),
+  expires_at: Timestamp,
+});
+export type ConsoleTicket = z.infer<typeof ConsoleTicket>;
+
+/** A call for a node: it opens a WebSocket for the console of an instance. */
+export const ConsoleCall = z.object({
+  session_id: z.string(),
+  instance_id: z.string(),
+  mode: z.enum(CONSOLE_MODES),
+  take_over: z.boolean(),
+  history_bytes: z.number().int(),
+  username: z.string().describe("Shown to the user whose console is taken over"),
+  relay_url: z.string().nullable().describe(
+    "The address of the server process that waits. Null: the endpoint that the node uses",
+  ),
+});
+export type ConsoleCall = z.infer<typeof ConsoleCall>;

@@ -1,0 +1,46 @@
+// Completes WebSocket handshakes of Deno.serve.
+import type { Peer } from "./env.ts";
+import {
+  closeReason,
+  type ServerSocket,
+  SOCKET_PING_MS,
+  type SocketAcceptance,
+  type SocketListener,
+} from "./websocket.ts";
+
+/**
+ * Answers a request of Deno.serve, which may ask for a WebSocket.
+ * @param ask the handler. Its peer needs `upgrade`, which is undefined for other requests
+ */
+export async function answerDeno(
+  request: Request,
+  ask: (upgrade: Peer["upgrade"]) => Response | Promise<Response>,
+): Promise<Response> {
+  if (request.headers.get("upgrade")?.toLowerCase() !== "websocket") return await ask(undefined);
+  let accepted: SocketAcceptance | undefined;
+  const response = await ask((acceptance) => accepted = acceptance);
+  return accepted !== undefined && response.ok ? acceptSocket(request, accepted) : response;
+}
+
+/** Completes the handshake and returns the answer. Throws a TypeError if the handshake is malformed. */
+function acceptSocket(request: Request, { protocol, opened }: SocketAcceptance): Response {
+  const { socket, response } = Deno.upgradeWebSocket(request, { protocol, idleTimeout: SOCKET_PING_MS / 1_000 });
+  socket.binaryType = "arraybuffer";
+  socket.addEventListener("open", () => opened(serverSocket(socket)));
+  return response;
+}
+
+function serverSocket(socket: WebSocket): ServerSocket {
+  let listener: SocketListener | undefined;
+  socket.addEventListener("message", ({ data }) => {
+    if (typeof data === "string") listener?.onText(data);
+    else listener?.onData(new Uint8Array(data as ArrayBuffer));
+  });
+  socket.addEventListener("close", () => listener?.onClose(), { once: true });
+  return {
+    send: (data) => socket.readyState === WebSocket.OPEN && socket.send(data),
+    buffered: () => socket.bufferedAmount,
+    close: (code, reason) => socket.close(code, closeReason(reason)),
+    listen: (given) => listener = given,
+  };
+}

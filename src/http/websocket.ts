@@ -1,0 +1,45 @@
+// WebSockets for routes. A route that accepts one calls `upgrade` of its peer; the server that received the request then
+// completes the handshake with the library of its own, and passes the socket on in this form.
+import { CONSOLE_PING_MS } from "../contract/limits.ts";
+
+export type SocketListener = {
+  readonly onData: (bytes: Uint8Array) => void;
+  readonly onText: (text: string) => void;
+  /** Called once, however the socket ended. */
+  readonly onClose: () => void;
+};
+
+/** An open WebSocket. It answers and sends pings by itself, and closes when the other end does not answer. */
+export type ServerSocket = {
+  send(data: string | Uint8Array<ArrayBuffer>): void;
+  /** Bytes that were sent and have not left the process. */
+  buffered(): number;
+  /** Starts the closing handshake. `reason` has at most 123 bytes of UTF-8. */
+  close(code: number, reason: string): void;
+  /** Sets the listener, instead of an earlier one. Call it when the socket arrives: frames without a listener are lost. */
+  listen(listener: SocketListener): void;
+};
+
+export type SocketAcceptance = {
+  /** The subprotocol of the answer. */
+  readonly protocol: string;
+  readonly opened: (socket: ServerSocket) => void;
+};
+
+/** Status codes of RFC 6455, 7.4.1, and one of our own for a console that ended for the reason in its last message. */
+export const SOCKET_CLOSE = { normal: 1_000, going_away: 1_001, policy: 1_008, ended: 4_000 } as const;
+
+/** The interval of pings. A socket whose other end did not answer the last one is dead. */
+export const SOCKET_PING_MS = CONSOLE_PING_MS;
+
+/** The answer of a route that accepted a WebSocket. The server does not send it. */
+export const ACCEPTED_SOCKET_STATUS = 204;
+
+const REASON_BYTES_MAX = 123;
+
+/** Cuts a reason to the length that a close frame may have. */
+export function closeReason(text: string): string {
+  const bytes = new TextEncoder().encode(text);
+  if (bytes.length <= REASON_BYTES_MAX) return text;
+  return new TextDecoder().decode(bytes.subarray(0, REASON_BYTES_MAX)).replace(/\uFFFD+$/, "");
+}

@@ -1,0 +1,78 @@
+// The frames of a serial console on its WebSocket, the same for the browser, tenantctl, the server and the node. Binary
+// frames are bytes of the console. Text frames are control messages in JSON.
+import { CONSOLE_CONTROL_BYTES_MAX } from "../../contract/limits.ts";
+
+/** The WebSocket subprotocol. The server names it in its answer. */
+export const CONSOLE_PROTOCOL = "berth.console.v1";
+/** A second subprotocol that a client offers carries the ticket: browsers can set no other header of a WebSocket. */
+const TICKET_PREFIX = "berth.ticket.";
+const TICKET = /^[\w-]{16,128}$/;
+
+/** A control message. Unknown types are ignored, so that later versions may add some. */
+export type ConsoleControl =
+  /** The sender has used this many further bytes, so the other end may send as many more. */
+  | { readonly type: "ack"; readonly bytes: number }
+  /** The node is connected. `writer` is whether this console may type. */
+  | { readonly type: "ready"; readonly writer: boolean }
+  /** Another user took the console over; from now on it only watches. */
+  | { readonly type: "demoted"; readonly by: string }
+  /** The reader was too slow, and the node dropped this many bytes. */
+  | { readonly type: "skipped"; readonly bytes: number }
+  /** The whole log was sent. */
+  | { readonly type: "done" }
+  /** The console ends; `message` says why, for the user. */
+  | { readonly type: "end"; readonly message: string };
+
+/** Returns the subprotocols that a client offers. */
+export function consoleProtocols(ticket: string): string[] {
+  return [CONSOLE_PROTOCOL, `${TICKET_PREFIX}${ticket}`];
+}
+
+/** Returns the ticket in a Sec-WebSocket-Protocol header, or null if it is missing or malformed. */
+export function consoleTicketOf(header: string | undefined): string | null {
+  const offered = (header ?? "").split(",").map((each) => each.trim());
+  if (!offered.includes(CONSOLE_PROTOCOL)) return null;
+  const text = offered.find((each) => each.startsWith(TICKET_PREFIX))?.slice(TICKET_PREFIX.length) ?? "";
+  return TICKET.test(text) ? text : null;
+}
+
+/** Returns the text frame of a control message. */
+export function controlText(control: ConsoleControl): string {
+  return JSON.stringify(control);
+}
+
+/** Parses a text frame. Returns null if it is not a control message. */
+export function parseControl(text: string): ConsoleControl | null {
+  if (text.length > CONSOLE_CONTROL_BYTES_MAX) return null;
+  const value = parsed(text);
+  if (value === null) return null;
+  const { type, bytes, writer, by, message } = value;
+  switch (type) {
+    case "ack":
+    case "skipped":
+      return isCount(bytes) ? { type, bytes } : null;
+    case "ready":
+      return typeof writer === "boolean" ? { type, writer } : null;
+    case "demoted":
+      return typeof by === "string" ? { type, by } : null;
+    case "done":
+      return { type };
+    case "end":
+      return typeof message === "string" ? { type, message } : null;
+    default:
+      return null;
+  }
+}
+
+function parsed(text: string): Readonly<Record<string, unknown>> | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null ? value as Record<string, unknown> : null;
+  } catch {
+    return null;
+  }
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) > 0;
+}

@@ -1,0 +1,27 @@
+// The calls of a node: consoles whose callers wait for it to dial in.
+import { type ConsoleCallRow, findConsoleCalls } from "../../actors/console-session/reads.ts";
+import type { ConsoleCall } from "../contract/console.ts";
+import { CONSOLE_CALLS_MAX } from "../contract/limits.ts";
+import type { Ctx, RouteDeps } from "../routes/deps.ts";
+
+type Asked = { readonly server_uuid: string; readonly consoles: readonly string[] | null };
+
+/** Returns the calls that the node does not know yet, and marks them as told: a told call wakes no long poll. */
+export async function consoleCalls(
+  c: Ctx,
+  { kysely, send }: Pick<RouteDeps, "kysely" | "send">,
+  { server_uuid, consoles }: Asked,
+): Promise<ConsoleCall[]> {
+  if (consoles === null) return [];
+  const known = new Set(consoles);
+  const found = await findConsoleCalls(kysely, server_uuid, CONSOLE_CALLS_MAX);
+  // A session that ended meanwhile refuses the message; the node then dials in vain.
+  const isNew = ({ state }: ConsoleCallRow) => state === "calling";
+  await Promise.all(
+    found.filter(isNew).map(({ id }) => send(c, { kind: "console-session", id }, { type: "tell" })),
+  );
+  return found.filter(({ id }) => !known.has(id)).map(({ id: session_id, state: _state, ...call }) => ({
+    session_id,
+    ...call,
+  }));
+}

@@ -1,0 +1,90 @@
+// The consoles of this process. A caller's socket waits here until the node dials in, to this process: the call names its
+// address. So the bytes of a console pass through one process, whichever process the node polls
+// (docs/architecture.md, "Consoles"). The consoles are checked again while they last.
+import { type ServerSocket, SOCKET_CLOSE } from "../http/websocket.ts";
+import {
+  type CheckedConsole,
+  CONSOLE_TIMES,
+  type ConsoleTimes,
+  type DialledConsole,
+  type LiveConsole,
+  openConsole,
+  type OpenedConsole,
+} from "./console-live.ts";
+
+export type ConsoleRelay = {
+  open(opened: OpenedConsole): LiveConsole;
+  /** Returns whether this process waits for this node to dial in for the session. */
+  isWaiting(id: string, cn: string): boolean;
+  /** Connects the node to the waiting caller. Closes the node's socket if no caller waits any more. */
+  meet(dialled: DialledConsole, node: ServerSocket): void;
+  /** Checks all consoles now if one of them is of an instance for which `changed` returns true. */
+  nudge(changed: (instance_id: string) => boolean): void;
+  /** Ends all consoles with this message; later ones end at once. */
+  close(message: string): void;
+  count(): number;
+};
+
+export type RelayOptions = {
+  /** Returns the reasons why consoles must end now, by session. */
+  readonly check: (consoles: readonly CheckedConsole[]) => Promise<ReadonlyMap<string, string>>;
+  readonly now_ms: () => number;
+  /** Receives the error of a failed check; the next check repeats it. */
+  readonly failed: (message: string, error: unknown) => void;
+  readonly times?: Partial<ConsoleTimes>;
+};
+
+export function createConsoleRelay({ check, now_ms, failed, times: given }: RelayOptions): ConsoleRelay {
+  const times = { ...CONSOLE_TIMES, ...given };
+  const consoles = new Map<string, LiveConsole>();
+  let timer: ReturnType<typeof setInterval> | undefined;
+  let checking = false;
+  let closed: string | null = null;
+
+  async function checkAll(): Promise<void> {
+    if (checking) return;
+    checking = true;
+    try {
+      const all = [...consoles.values()];
+      const reasons = await check(all.map(({ opened }) => opened));
+      for (const [id, reason] of reasons) consoles.get(id)?.end(reason);
+      await Promise.all(all.map((each) => each.check()));
+    } catch (error) {
+      failed("the check of open consoles failed", error);
+    } finally {
+      checking = false;
+    }
+  }
+
+  function open(opened: OpenedConsole): LiveConsole {
+    const { id } = opened;
+    const ended = () => {
+      consoles.delete(id);
+      if (consoles.size === 0) clearInterval(timer);
+      opened.ended();
+    };
+    if (consoles.size === 0) timer = setInterval(() => void checkAll(), times.check_ms);
+    const live = openConsole({ ...opened, ended }, times, now_ms);
+    consoles.set(id, live);
+    if (closed !== null) live.end(closed);
+    return live;
+  }
+
+  return {
+    open,
+    isWaiting: (id, cn) => consoles.get(id)?.waitsFor(cn) ?? false,
+    meet: (dialled, node) => {
+      const live = consoles.get(dialled.id);
+      if (live?.waitsFor(dialled.cn)) live.meet(dialled, node);
+      else node.close(SOCKET_CLOSE.normal, "");
+    },
+    nudge: (changed) => {
+      if ([...consoles.values()].some(({ opened }) => changed(opened.instance_id))) void checkAll();
+    },
+    close: (message) => {
+      closed = message;
+      for (const live of [...consoles.values()]) live.end(message);
+    },
+    count: () => consoles.size,
+  };
+}

@@ -1,0 +1,50 @@
+// The parts of a console in a program: the escape, and the text that is safe to print.
+import { describe, expect, test } from "vitest";
+import { createConsoleText } from "../../cli/internal/console-text.ts";
+import { createEscape } from "../../cli/internal/console-escape.ts";
+
+const bytesOf = (text: string) => new TextEncoder().encode(text);
+
+describe("the escape", () => {
+  const typed = (...pieces: string[]) => {
+    const escape = createEscape();
+    return pieces.map((piece) => {
+      const { bytes, action } = escape(bytesOf(piece));
+      return [new TextDecoder().decode(bytes), action];
+    });
+  };
+
+  test("leaves by ~. at the beginning of a line", () => {
+    expect(typed("~.")).toEqual([["", "leave"]]);
+    expect(typed("ls\r", "~", ".")).toEqual([["ls\r", null], ["", null], ["", "leave"]]);
+    expect(typed("ls\n~.rest")).toEqual([["ls\n", "leave"]]);
+  });
+
+  test("does not count inside a line", () => {
+    expect(typed("a~.")).toEqual([["a~.", null]]);
+    expect(typed("~~.")).toEqual([["~.", null]]);
+  });
+
+  test("shows help by ~? and passes on ~ before other keys", () => {
+    expect(typed("~?", "ls")).toEqual([["", "help"], ["ls", null]]);
+    expect(typed("~", "x~.")).toEqual([["", null], ["~x~.", null]]);
+    expect(typed("~\r~.")).toEqual([["~\r", "leave"]]);
+  });
+});
+
+describe("the text of a guest", () => {
+  test.each([
+    ["plain\r\n\ttext é", "plain\n\ttext é"],
+    ["\x1b[1;31mred\x1b[0m", "red"],
+    ["\x1b]0;title\x07after", "after"],
+    ["\x1b]0;title\x1b\\after", "after"],
+    ["\x1bP1$r\x1b\\after", "after"],
+    ["\x1b(Bcharset", "charset"],
+    ["\x9b31mred", "red"],
+    ["bell\x07\x00\x7f", "bell"],
+  ])("%j is printed as %j, whole or piece by piece", (given, printed) => {
+    expect(createConsoleText()(given)).toBe(printed);
+    const safe = createConsoleText();
+    expect([...given].map(safe).join("")).toBe(printed);
+  });
+});

@@ -1,0 +1,40 @@
+import { expect, test } from "vitest";
+import { createReceipts, createSendWindow } from "../../../src/lib/console/window.ts";
+
+test("a window has room for its size, and again after a confirmation", () => {
+  const window = createSendWindow(10);
+  window.sent(7);
+  expect(window.room()).toBe(3);
+  expect(window.confirmed(5)).toBe(true);
+  expect(window.room()).toBe(8);
+});
+
+test("a confirmation of more than was sent is refused and changes nothing", () => {
+  const window = createSendWindow(10);
+  window.sent(4);
+  expect(window.confirmed(5)).toBe(false);
+  expect(window.room()).toBe(6);
+});
+
+test("receipts are sent at exactly a quarter of the window, as a sum", () => {
+  const confirmed: number[] = [];
+  const used = createReceipts((bytes) => confirmed.push(bytes), 100);
+  used(24);
+  expect(confirmed).toEqual([]);
+  used(1);
+  used(80);
+  expect(confirmed).toEqual([25, 80]);
+});
+
+test("a sender and a receiver with the same window never wait for each other", () => {
+  const window = createSendWindow(64);
+  const used = createReceipts((bytes) => expect(window.confirmed(bytes)).toBe(true), 64);
+  let carried = 0;
+  for (let size = 1; carried < 10_000; size = size % 17 + 1) {
+    const bytes = Math.min(size, window.room());
+    expect(bytes).toBeGreaterThan(0);
+    window.sent(bytes);
+    used(bytes);
+    carried += bytes;
+  }
+});
