@@ -18,6 +18,7 @@ import type { FloatingIpMessage } from "./floating-ip/messages.ts";
 import { floatingIp } from "./floating-ip/transition.ts";
 import { idp, type IdpMessage } from "./idp/transition.ts";
 import { image, type ImageMessage } from "./image/transition.ts";
+import { imageUpload, type ImageUploadMessage } from "./image-upload/transition.ts";
 import type { InstanceMessage } from "./instance/messages.ts";
 import { instance } from "./instance/transition.ts";
 import { job } from "./job/transition.ts";
@@ -90,6 +91,7 @@ export type Messages = {
   readonly "ssh-key": SshKeyMessage;
   readonly instance: InstanceMessage;
   readonly "console-session": ConsoleSessionMessage;
+  readonly "image-upload": ImageUploadMessage;
 };
 
 export const sagas = [
@@ -138,6 +140,7 @@ export const behaviors: readonly AnyBehavior[] = [
   sshKey,
   instance,
   consoleSession,
+  imageUpload,
   job,
   sagaBehavior(sagas),
 ];
@@ -151,4 +154,5 @@ export const timedKinds: readonly string[] = [
   "saga",
   "session",
   "console-session",
+  "image-upload",
 ];

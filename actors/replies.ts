@@ -7,6 +7,7 @@ import type { CnPlacement } from "../src/contract/cn-placement.ts";
 import type { ExternalSubnet, NetworkPool, NicTag } from "../src/contract/external-network.ts";
 import type { Idp, User } from "../src/contract/identity.ts";
 import type { Image } from "../src/contract/image.ts";
+import type { ImageUpload } from "../src/contract/image-upload.ts";
 import type { DiskResized, Instance } from "../src/contract/instance.ts";
 import type { FirewallRule, FloatingIp, NatGateway, Route, RouteTable, Subnet, Vpc } from "../src/contract/network.ts";
 import type { SetupBundle, Traits } from "../src/contract/setup.ts";
@@ -80,5 +81,9 @@ export type Replies = {
   readonly image: Edited<Image>;
   readonly "ssh-key": Created<SshKey>;
   readonly "console-session": { readonly issue: ConsoleSessionView; readonly read: ConsoleSessionView };
+  readonly "image-upload": Created<ImageUpload> & {
+    readonly receive: ImageUpload;
+    readonly finish: { readonly image_id: string };
+  };
   readonly instance: { readonly update: Instance; readonly resize_disk: DiskResized };
 };

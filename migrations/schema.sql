@@ -803,6 +803,15 @@ AS $function$
   select case count(*) when 0 then 'true' when 1 then '1 instance' else format('%s instances', count(*)) end
     from instance where image_id = (args->>'image_id')::uuid $function$;
 
+CREATE OR REPLACE FUNCTION public.guard_image_upload_fits(args jsonb)
+ RETURNS boolean
+ LANGUAGE sql
+AS $function$
+  select (args->>'size_bytes')::numeric <= (args->>'max')::numeric
+    - (select coalesce(sum(size_bytes), 0) from image_upload where tenant_id = (args->>'tenant_id')::uuid)
+    - (select coalesce(sum(size_bytes), 0) from image
+        where tenant_id = (args->>'tenant_id')::uuid and source_url like 'berth:%') $function$;
+
 CREATE OR REPLACE FUNCTION public.guard_instance_stays(args jsonb)
  RETURNS text
  LANGUAGE sql
@@ -1776,6 +1785,32 @@ END),
   constraint image_version_check CHECK ((version > 0))
 );
 
+create table image_upload (
+  id uuid not null,
+  incarnation uuid not null,
+  version bigint not null,
+  wake_at timestamp with time zone,
+  state text not null,
+  tenant_id uuid not null,
+  project_id uuid,
+  name text not null,
+  description text not null,
+  os text not null,
+  os_version text not null,
+  compatibility jsonb,
+  content_bytes bigint,
+  size_bytes bigint not null,
+  received_bytes bigint not null,
+  created_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  constraint image_upload_check CHECK (((received_bytes >= 0) AND (received_bytes <= size_bytes))),
+  constraint image_upload_pkey PRIMARY KEY (id),
+  constraint image_upload_project_id_check CHECK ((project_id IS NULL)),
+  constraint image_upload_size_bytes_check CHECK ((size_bytes > 0)),
+  constraint image_upload_state_check CHECK ((state = 'open'::text)),
+  constraint image_upload_version_check CHECK ((version > 0))
+);
+
 create table instance (
   id uuid not null,
   incarnation uuid not null,
@@ -2514,6 +2549,7 @@ alter table floating_ip add constraint floating_ip_pool_id_fkey FOREIGN KEY (poo
 alter table image add constraint image_project_fkey FOREIGN KEY (project_id, tenant_id) REFERENCES project(id, tenant_id);
 alter table image add constraint image_silo_fkey FOREIGN KEY (silo_id) REFERENCES silo(id);
 alter table image add constraint image_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES tenant(id);
+alter table image_upload add constraint image_upload_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES tenant(id) ON DELETE CASCADE;
 alter table instance add constraint instance_image_fkey FOREIGN KEY (image_id) REFERENCES image(id);
 alter table instance add constraint instance_project_fkey FOREIGN KEY (project_id, tenant_id) REFERENCES project(id, tenant_id);
 alter table job_signal add constraint job_signal_job_id_fkey FOREIGN KEY (job_id) REFERENCES job(id) ON DELETE CASCADE;
@@ -2590,6 +2626,9 @@ CREATE INDEX idempotency_age ON public.idempotency USING btree (created_at);
 CREATE INDEX image_of_project ON public.image USING btree (project_id) WHERE (project_id IS NOT NULL);
 CREATE INDEX image_of_tenant ON public.image USING btree (tenant_id) WHERE (tenant_id IS NOT NULL);
 CREATE INDEX image_public ON public.image USING btree (id) WHERE (scope_kind = 'public'::text);
+CREATE INDEX image_uploaded ON public.image USING btree (source_url) WHERE (source_url ~~ 'berth:%'::text);
+CREATE INDEX image_upload_due ON public.image_upload USING btree (wake_at) WHERE (wake_at IS NOT NULL);
+CREATE INDEX image_upload_of_tenant ON public.image_upload USING btree (tenant_id);
 CREATE INDEX instance_of_image ON public.instance USING btree (image_id) WHERE (image_id IS NOT NULL);
 CREATE INDEX instance_of_project ON public.instance USING btree (project_id, id);
 CREATE INDEX instance_on_cn ON public.instance USING btree (host_cn_uuid) WHERE (host_cn_uuid IS NOT NULL);
@@ -2893,6 +2932,8 @@ grant delete, insert, select, update on table idempotency to berth_app;
 grant select on table idempotency to berth_reader;
 grant delete, insert, select, update on table image to berth_app;
 grant select on table image to berth_reader;
+grant delete, insert, select, update on table image_upload to berth_app;
+grant select on table image_upload to berth_reader;
 grant delete, insert, select, update on table instance to berth_app;
 grant select on table instance to berth_reader;
 grant delete, insert, select, update on table instance_loaded to berth_app;
@@ -3033,6 +3074,7 @@ grant execute on function guard_external_subnets_exist(jsonb) to berth_app;
 grant execute on function guard_floating_ip_is_off_nodes(jsonb) to berth_app;
 grant execute on function guard_floating_ips_rest(jsonb) to berth_app;
 grant execute on function guard_image_is_unused(jsonb) to berth_app;
+grant execute on function guard_image_upload_fits(jsonb) to berth_app;
 grant execute on function guard_instance_stays(jsonb) to berth_app;
 grant execute on function guard_is_last_claim(jsonb) to berth_app;
 grant execute on function guard_nat_gateway_is_unused(jsonb) to berth_app;
@@ -3082,6 +3124,7 @@ insert into actor_kind values ('firewall-rule', 'firewall_rule', 'id', 'uuid');
 insert into actor_kind values ('floating-ip', 'floating_ip', 'id', 'uuid');
 insert into actor_kind values ('idp', 'tenant_idp', 'tenant_id', 'uuid');
 insert into actor_kind values ('image', 'image', 'id', 'uuid');
+insert into actor_kind values ('image-upload', 'image_upload', 'id', 'uuid');
 insert into actor_kind values ('instance', 'instance', 'id', 'uuid');
 insert into actor_kind values ('job', 'job', 'id', 'uuid');
 insert into actor_kind values ('nat-gateway', 'nat_gateway', 'id', 'uuid');

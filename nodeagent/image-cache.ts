@@ -11,9 +11,11 @@ import { openPart, type Part, sizeOfFile } from "../cli/image/part.ts";
 import { transfer } from "../cli/image/transfer.ts";
 import { EXIT } from "../cli/internal/exit-code.ts";
 import { Failure } from "../cli/internal/failure.ts";
+import { uploadedId } from "../src/lib/ids/uploaded-image.ts";
 import { type Agent, log } from "./agent.ts";
 import { RefusedImage } from "./refused-image.ts";
 import { DetailedFailure } from "./detailed-failure.ts";
+import { readUploaded } from "./uploaded-image.ts";
 
 export type ImageCache = {
   /** Downloads the image if needed and returns the path of its file, which stays until `release` for the job. */
@@ -53,6 +55,7 @@ type Kept = {
 
 export function createImageCache(
   { state_dir, image_bytes_max, driver }: Pick<Agent, "state_dir" | "image_bytes_max" | "driver">,
+  api_key: string | null = null,
 ): ImageCache {
   const folder = driver.images?.folder ?? join(state_dir, "images");
   /** The last task of each image, by file name. Tasks of one image run one after another. */
@@ -80,7 +83,9 @@ export function createImageCache(
     const part = await openPart(path, { identity: `sha256 ${image.sha256}`, has_digest: true });
     try {
       await makeSpace(agent, image.size_bytes - part.bytes());
-      await fill(agent, image, { part, url, use });
+      const uploaded = uploadedId(url);
+      if (uploaded === null) await fill(agent, image, { part, url, use });
+      else await readUploaded(agent, image, { id: uploaded, part, api_key, onProgress: use.onProgress });
       const { images } = agent.driver;
       if (images === null) return await part.finish();
       await images.prepare(part.path, path, image.content_bytes);

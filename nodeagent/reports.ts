@@ -33,7 +33,7 @@ export async function report(agent: Agent, api_key: string): Promise<void> {
     agent: inner,
     api_key,
     journal,
-    images: createImageCache(agent),
+    images: createImageCache(agent, api_key),
     consoles: createConsoles(inner, api_key),
   }, active);
   const register: Register = async (body) => {

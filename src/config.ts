@@ -4,6 +4,7 @@ import { parseCidr } from "./lib/net/ip-address.ts";
 import { API_KEY_FORM, parseApiKey } from "./lib/ids/api-key.ts";
 import type { IdentityService } from "./auth/issuer-credential.ts";
 import { isIssuerUrl, ISSUER_URL_RULE } from "./auth/issuer-url.ts";
+import type { ImageStoreConfig } from "./image-store/store.ts";
 import type { TlsFiles } from "./http/tls-files.ts";
 import {
   APPROVE_PER_MINUTE_DEFAULT,
@@ -43,6 +44,8 @@ export type Config = {
   readonly behindProxy: boolean;
   /** Maximum number of open connections of this process. It must be below the limit of open files. */
   readonly connectionsMax: number;
+  /** Where uploaded images are stored; null: this site stores none. */
+  readonly imageStore: ImageStoreConfig | null;
   /** Seconds that a console waits for its node. */
   readonly consoleDialS: number;
   /** The address at which nodes reach this process, for consoles; null: nodes use their own endpoint. */
@@ -93,6 +96,7 @@ export function readConfig(env: Environment): Config {
     tls: tlsFiles(env),
     behindProxy: flag(env, "BERTH_BEHIND_PROXY"),
     connectionsMax: whole(env, "BERTH_CONNECTIONS_MAX", { standard: CONNECTIONS_MAX, low: 10, high: 1e6 }),
+    imageStore: imageStore(env),
     consoleDialS: whole(env, "BERTH_CONSOLE_DIAL_S", { standard: CONSOLE_DIAL_S, low: 1, high: CONSOLE_DIAL_S }),
     relayUrl: origin(env, "BERTH_RELAY_URL"),
     logLevel: level(env["BERTH_LOG_LEVEL"] ?? "info"),
@@ -131,6 +135,24 @@ function issuerUrl(env: Environment, name: string): string | null {
   const text = env[name] || null;
   if (text === null || isIssuerUrl(text)) return text;
   throw new Error(`${name} ${ISSUER_URL_RULE}`);
+}
+
+/** Reads the folder or the bucket of uploaded images; null if neither is set. */
+function imageStore(env: Environment): ImageStoreConfig | null {
+  const folder = env["BERTH_IMAGE_DIR"] || null;
+  const url = env["BERTH_IMAGE_BUCKET"] || null;
+  if (folder !== null && url !== null) throw new Error("set one of BERTH_IMAGE_DIR and BERTH_IMAGE_BUCKET, not both");
+  if (folder !== null) return { kind: "folder", folder };
+  if (url === null) return null;
+  if (!/^https?:$/.test(URL.parse(url)?.protocol ?? "") || /[?#]|\/$/.test(url)) {
+    throw new Error("BERTH_IMAGE_BUCKET must be a URL such as https://s3.example/images, without a slash at its end");
+  }
+  const key_id = env["BERTH_IMAGE_BUCKET_KEY_ID"] || null;
+  const secret = env["BERTH_IMAGE_BUCKET_SECRET"] || null;
+  if (key_id === null || secret === null) {
+    throw new Error("BERTH_IMAGE_BUCKET needs BERTH_IMAGE_BUCKET_KEY_ID and BERTH_IMAGE_BUCKET_SECRET");
+  }
+  return { kind: "bucket", url, key_id, secret, region: env["BERTH_IMAGE_BUCKET_REGION"] || "us-east-1" };
 }
 
 /** Reads an address of a server: its scheme, host and port. */

@@ -1,7 +1,8 @@
 // The permissions of the processes of `task start`, as flags for `deno run`: allow lists, each as short as the
 // configuration permits (docs/reliability.md, S-38).
-// - The server (serve.ts) handles requests. It connects only to its own address, its database and the outbound process,
-//   writes no file and starts no program.
+// - The server (serve.ts) handles requests. It connects only to its own address, its database, the outbound process and
+//   the bucket of uploaded images,
+//   starts no program, and writes no file except uploaded images (BERTH_IMAGE_DIR).
 // - The outbound process (outbound/process.ts) may connect anywhere, since tenants choose the issuers of their tokens.
 //   It may do nothing else.
 // - start.ts starts both, and PostgreSQL if DATABASE_URL is not set. It handles no request.
@@ -39,6 +40,8 @@ const VARIABLES = [
 ];
 /** Files that are read at run time, in addition to the code. */
 const OWN_FILES = ["migrations", "src/auth/password-worker.ts"];
+const HTTP_PORT = 80;
+const HTTPS_PORT = 443;
 const ROOT = fileURLToPath(new URL("../", import.meta.url));
 
 export type ServerSurroundings = {
@@ -62,13 +65,16 @@ export function serverPermissions(
   const files = [config.indexSite, config.tls?.cert ?? null, config.tls?.key ?? null, ...urls.flatMap(tlsFiles)].filter(
     (path) => path !== null,
   );
+  const store = config.imageStore;
+  const images = store?.kind === "folder" ? [store.folder] : [];
+  const bucket = store?.kind === "bucket" ? [originPort(store.url)] : [];
   const fetcher = fetcher_port === null ? [] : [hostPort("127.0.0.1", fetcher_port)];
   return [
-    list("net", [...listening(config), ...hosts, ...fetcher]),
+    list("net", [...listening(config), ...hosts, ...fetcher, ...bucket]),
     // Simulated nodes inherit the whole environment.
     config.labNodes > 0 ? "--allow-env" : list("env", VARIABLES),
-    list("read", [...OWN_FILES, ...files, ...sockets, ...(config.labNodes > 0 ? ["dist/nodeagent"] : [])]),
-    ...(sockets.length > 0 ? [list("write", sockets)] : []),
+    list("read", [...OWN_FILES, ...files, ...sockets, ...images, ...(config.labNodes > 0 ? ["dist/nodeagent"] : [])]),
+    ...(sockets.length + images.length > 0 ? [list("write", [...sockets, ...images])] : []),
     // Only dev environments have simulated nodes.
     ...(config.labNodes > 0 ? [list("run", [process.execPath, `${ROOT}dist/nodeagent`])] : []),
   ];
@@ -116,6 +122,12 @@ function listening({ host, port }: Config): string[] {
 
 function hostPort(host: string, port: number): string {
   return `${host.includes(":") ? `[${host}]` : host}:${port}`;
+}
+
+/** Returns the host and the port of a URL. */
+function originPort(text: string): string {
+  const { hostname, port, protocol } = new URL(text);
+  return `${hostname}:${port || (protocol === "https:" ? HTTPS_PORT : HTTP_PORT)}`;
 }
 
 function list(kind: string, values: readonly string[]): string {

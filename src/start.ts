@@ -21,7 +21,13 @@ const RUNTIME_VARIABLES =
   /^(?:PATH|HOME|XDG_CACHE_HOME|DENO_(?:DIR|CERT|TLS_CA_STORE|NO_UPDATE_CHECK|AUDIT_PERMISSIONS)|SSL_CERT_.*|NODE_EXTRA_CA_CERTS|NO_COLOR|LANG|LC_.*|TZ)$/;
 
 /** Variables that are passed on standard input instead, since simulated nodes inherit the server's environment. */
-const SECRET_VARIABLES = ["BERTH_ROOT_KEY", "BERTH_SECRET_KEY", "DATABASE_URL", "BERTH_OWNER_DATABASE_URL"];
+const SECRET_VARIABLES = [
+  "BERTH_ROOT_KEY",
+  "BERTH_SECRET_KEY",
+  "DATABASE_URL",
+  "BERTH_OWNER_DATABASE_URL",
+  "BERTH_IMAGE_BUCKET_SECRET",
+];
 
 type Fetcher = { readonly port: number; readonly secret: string; stop(): Promise<void> };
 

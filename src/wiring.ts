@@ -23,7 +23,7 @@ import { pruneLimits } from "./db/limits.ts";
 import { createLookup } from "./db/lookup.ts";
 import { openListener } from "./db/listener.ts";
 import { migrate } from "./db/migrate.ts";
-import { isConnectionError, openPool } from "./db/pool.ts";
+import { type Db, isConnectionError, openPool } from "./db/pool.ts";
 import { createFindOne, createFindRow } from "./db/shared-finds.ts";
 import { createSignals } from "./db/signals.ts";
 import { createStore } from "./db/store.ts";
@@ -31,6 +31,8 @@ import { tlsWarning } from "./db/tls.ts";
 import { maintain } from "./db/maintenance.ts";
 import { examine } from "./doctor/examine.ts";
 import { oneAtATime } from "./doctor/one-at-a-time.ts";
+import { openImageStore } from "./image-store/open.ts";
+import { pruneImages } from "./image-store/prune.ts";
 import type { Peer } from "./http/env.ts";
 import { type BodyAdmission, createBodyAdmission } from "./http/body-admission.ts";
 import { type DocumentFetch, fetchDocumentHere } from "./outbound/document.ts";
@@ -106,6 +108,9 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
   const tokens = createSessionTokens(secret.secret);
   const passwords = createPasswords();
 
+  const imageStore = config.imageStore === null ? null : await openImageStore(config.imageStore);
+  const prune: ((db: Db) => Promise<unknown>)[] = [pruneLimits, pruneIdempotency, closeDenials];
+  if (imageStore !== null) prune.push((db) => pruneImages(db, imageStore, Date.now()));
   const hints = createHints({ db, report });
   const store = createStore(db, behaviors);
   const engine = createEngine({
@@ -125,7 +130,7 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
     timed: timedKinds,
     knowsSaga: (name) => sagas.some((saga) => saga.name === name),
     chain: () => chainPending(db),
-    maintain: () => maintain(db, { settings, prune: [pruneLimits, pruneIdempotency, closeDenials] }),
+    maintain: () => maintain(db, { settings, prune }),
   });
   const signals = createSignals(db);
   const settings = createSettings(db.kysely, config.env);
@@ -229,6 +234,7 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
     ...longPolls.polls,
     ...consoles.deps,
     relay_url: config.relayUrl,
+    imageStore,
     workOf: longPolls.workOf,
     nodesToPlace: async () => await allNodes("all") ?? [],
     holdShares: longPolls.holdShares,

@@ -4,7 +4,7 @@ import { defineConfig } from "vitest/config";
 
 /**
  * The slow tests. They boot an emulated PC, compile a generated client, run whole scenarios with compiled programs, open
- * consoles through two servers, or send load while servers and the database are killed. Others run many simulator seeds,
+ * consoles through two servers, upload images, or send load while servers and the database are killed. Others run many simulator seeds,
  * cause every fault at every step of an instance's operations, or wait for time limits. `deno task trial` runs the PC,
  * the seeds, the kills and the mutants again, in larger numbers.
  */
@@ -16,6 +16,7 @@ export const LONG = [
   "tests/processes/broken-database.test.ts",
   "tests/processes/netboot.test.ts",
   "tests/processes/console.test.ts",
+  "tests/processes/image-upload.test.ts",
   "tests/release/setup-agent.test.ts",
   "tests/security/fetches-by-nodes.test.ts",
   "tests/security/tls-renewal.test.ts",

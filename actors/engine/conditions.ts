@@ -56,6 +56,9 @@ export const GUARDS = {
   tenant_is_empty: define<{ readonly tenant_id: Uuid }>("nothing belongs to the tenant"),
   project_is_empty: define<{ readonly project_id: Uuid }>("nothing belongs to the project"),
   user_owns_no_key: define<{ readonly user_id: Uuid }>("the user owns no key"),
+  image_upload_fits: define<{ readonly tenant_id: Uuid; readonly size_bytes: number; readonly max: number }>(
+    "the tenant's uploaded images have at most max bytes with this one",
+  ),
   quota_has_room: define<{ readonly project_id: Uuid; readonly defaults: QuotaDefaults } & Usage>(
     "the project's quota covers the usage",
   ),

@@ -17,6 +17,8 @@ export type Call = {
   readonly path: string;
   readonly query?: Query;
   readonly body?: unknown;
+  /** A body that is not JSON. */
+  readonly bytes?: Uint8Array<ArrayBuffer>;
   readonly headers?: Readonly<Record<string, string>>;
   readonly limit_ms: number;
   /** A 2xx body is text, not JSON. */
@@ -46,10 +48,12 @@ export async function exchange(environment: Environment, link: Link, call: Call)
         accept: call.is_text === true ? "text/plain" : "application/json",
         "user-agent": link.user_agent,
         ...(call.body === undefined ? {} : { "content-type": "application/json" }),
+        ...(call.bytes === undefined ? {} : { "content-type": "application/octet-stream" }),
         ...(link.token === null ? {} : { authorization: `Bearer ${link.token}` }),
         ...call.headers,
       },
       ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
+      ...(call.bytes === undefined ? {} : { body: call.bytes }),
       // A credential must not follow a redirect to another server.
       redirect: "manual",
       signal: AbortSignal.any([environment.signal, limit]),

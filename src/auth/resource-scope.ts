@@ -44,6 +44,7 @@ export type ScopedTable =
   | "route_table"
   | "route"
   | "firewall_rule"
+  | "image_upload"
   | "instance"
   | "disk"
   | "nic";

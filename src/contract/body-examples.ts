@@ -5,6 +5,7 @@ const ID = "7f1c2a34-5b6d-4e8f-9a0b-1c2d3e4f5a6b";
 const MAC = "02:be:57:00:00:01";
 const STAMP = "20260901T000000Z";
 const PASSWORD = "a long enough password";
+const MIB = 2 ** 20;
 const GIB = 2 ** 30;
 
 const patch = (name: string) => ({ name, description: "renamed" });
@@ -185,6 +186,17 @@ export const BODY_EXAMPLES: Readonly<Record<string, unknown>> = {
     user_data: "#cloud-config\npackages: [nginx]\n",
   },
   "PATCH /v1/instances/{instance_id}": patch("web-01"),
+  "POST /v1/tenants/{tenant_id}/image-uploads": {
+    name: "debian-13",
+    description: "Debian 13, unmodified",
+    os: "debian",
+    version: "13",
+    size_bytes: 400 * MIB,
+    content_bytes: 3 * GIB,
+  },
+  "POST /v1/image-uploads/{upload_id}/finish": {
+    sha256: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+  },
   "POST /v1/instances/{instance_id}/console-ticket": { mode: "write", take_over: false, history_bytes: 4_096 },
   "POST /v1/disks/{disk_id}/resize": { size_bytes: 40 * GIB },
 };

@@ -193,6 +193,14 @@ export const ISSUER_PAUSE_S = 5;
 export const IMAGE_TEXT_CHARS_MAX = 255;
 export const IMAGE_ARCH_CHARS_MAX = 63;
 export const IMAGE_URL_CHARS_MAX = 2_048;
+/** Bytes of one part of an uploaded image: as many as a request body may have. */
+export const IMAGE_PART_BYTES = BODY_BYTES_MAX;
+/** Bytes of an image that can be uploaded. Larger ones belong on a web server. */
+export const IMAGE_UPLOAD_BYTES_MAX = 64 * 2 ** 30;
+/** Bytes of uploaded images that one tenant may store, by default. */
+export const IMAGE_UPLOADED_BYTES_DEFAULT = 100 * 2 ** 30;
+/** Seconds after the last part, after which an unfinished upload is deleted. */
+export const IMAGE_UPLOAD_IDLE_S = 86_400;
 /** The largest disk, and the smallest boot disk of bhyve images. */
 export const DISK_BYTES_MAX = 16 * 2 ** 40;
 export const BHYVE_BOOT_DISK_BYTES_MIN = 20 * 2 ** 30;

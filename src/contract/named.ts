@@ -8,6 +8,7 @@ import * as cn from "./cn.ts";
 import * as doctor from "./doctor.ts";
 import { ErrorBody, Health } from "./common.ts";
 import * as image from "./image.ts";
+import * as imageUpload from "./image-upload.ts";
 import * as instance from "./instance.ts";
 import * as externalNetwork from "./external-network.ts";
 import * as identity from "./identity.ts";
@@ -40,6 +41,9 @@ export const namedSchemas = {
   CapacityReport: agent.CapacityReport,
   AgentConfig: agent.AgentConfig,
   CnConflict: cn.CnConflict,
+  ImageUploadBody: imageUpload.ImageUploadBody,
+  ImageUpload: imageUpload.ImageUpload,
+  ImageUploadEndBody: imageUpload.ImageUploadEndBody,
   ConsoleTicketBody: consoles.ConsoleTicketBody,
   ConsoleTicket: consoles.ConsoleTicket,
   ConsoleCall: consoles.ConsoleCall,

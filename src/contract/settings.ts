@@ -5,6 +5,7 @@ import {
   CALLER_REQUESTS_PER_MINUTE,
   CALLER_WRITES_PER_MINUTE,
   FETCH_RANGES_MAX,
+  IMAGE_UPLOADED_BYTES_DEFAULT,
   INSTANCE_CREATE_WAIT_S,
   JOB_LEASE_S,
   RESERVOIR_ENABLED_DEFAULT,
@@ -158,6 +159,12 @@ export const SETTINGS = {
   "quota.project_default.memory_bytes": quotaLimit("project", "Bytes of memory"),
   "quota.project_default.disk_bytes": quotaLimit("project", "Bytes of disk"),
   "quota.project_default.instance_limit": quotaLimit("project", "Instances"),
+  "image.uploaded_bytes_max": {
+    schema: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER),
+    default: IMAGE_UPLOADED_BYTES_DEFAULT,
+    restart_required: false,
+    description: "Bytes of uploaded images that one tenant may store",
+  },
   "limits.caller_requests_per_minute": {
     schema: z.number().int().min(60).max(1_000_000_000),
     default: CALLER_REQUESTS_PER_MINUTE,

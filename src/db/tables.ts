@@ -8,6 +8,7 @@ import type { SetupApproval } from "../contract/setup.ts";
 import type { ClaimSummary } from "../../actors/cn/state.ts";
 import type { ConsoleSessionState } from "../../actors/console-session/state.ts";
 import type { EnrolmentClaimState } from "../../actors/enrolment-claim/state.ts";
+import type { ImageUploadState } from "../../actors/image-upload/state.ts";
 import type { StepRecord } from "../../actors/saga/state.ts";
 import type { DiskRow, ImageRow, InstanceRow, JobRow, NicRow, SshKeyRow } from "./compute-rows.ts";
 import type {
@@ -40,6 +41,7 @@ export interface Database {
   cn_signal: { server_uuid: string; last_seen: Date | null };
   instance: InstanceRow;
   console_session: ConsoleSessionState;
+  image_upload: Omit<ImageUploadState, "state">;
   sealed_user_data: { instance_id: string; plain: string | null; sealed: string | null };
   nic: NicRow;
   disk: DiskRow;

@@ -19,6 +19,7 @@ import type { Fault } from "../contract/fault.ts";
 import type { HttpEnv } from "../http/env.ts";
 import type { Shares } from "../http/shares.ts";
 import type { Database } from "../db/tables.ts";
+import type { ImageStore } from "../image-store/store.ts";
 import type { NodesToPlace } from "../services/placement-snapshot.ts";
 import type { ConsoleRelay } from "../services/console-relay.ts";
 import type { Settings } from "../services/settings.ts";
@@ -101,6 +102,8 @@ export type RouteDeps = {
   readonly holdShares: { readonly known: Shares; readonly strangers: Shares };
   /** The consoles of this process. */
   readonly consoles: ConsoleRelay;
+  /** Where uploaded images are stored; null if this site stores none. */
+  readonly imageStore: ImageStore | null;
   /** The shares of consoles, of each caller. */
   readonly consoleShares: Shares;
   /** Finds the principal of a credential that was checked earlier. */

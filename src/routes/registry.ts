@@ -18,6 +18,7 @@ import { firewallRuleRoutes } from "./firewall-rules.ts";
 import { floatingIpBindingRoutes } from "./floating-ip-binding.ts";
 import { floatingIpRoutes } from "./floating-ips.ts";
 import { idpRoutes } from "./idps.ts";
+import { imageUploadRoutes } from "./image-upload.ts";
 import { imageRoutes } from "./images.ts";
 import { instanceActionRoutes } from "./instance-actions.ts";
 import { instanceConsoleRoutes } from "./instance-console.ts";
@@ -82,6 +83,7 @@ const ROUTES: readonly ((app: App, deps: RouteDeps) => void)[] = [
   routeRoutes,
   firewallRuleRoutes,
   imageRoutes,
+  imageUploadRoutes,
   sshKeyRoutes,
   instanceRoutes,
   instanceActionRoutes,

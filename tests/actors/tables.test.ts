@@ -13,6 +13,7 @@ import { firewallRule } from "../../actors/firewall-rule/transition.ts";
 import { floatingIpTable } from "../../actors/floating-ip/transition.ts";
 import { idp } from "../../actors/idp/transition.ts";
 import { image } from "../../actors/image/transition.ts";
+import { imageUploadTable } from "../../actors/image-upload/transition.ts";
 import { instanceTable } from "../../actors/instance/transition.ts";
 import { jobTable } from "../../actors/job/transition.ts";
 import { behaviors, sagas } from "../../actors/registry.ts";
@@ -40,6 +41,7 @@ const TABLES = {
   cn: cnTable,
   "enrolment-claim": enrolmentClaimTable,
   "console-session": consoleSessionTable,
+  "image-upload": imageUploadTable,
   site: siteTable,
   "api-key": apiKeyTable,
   setting: setting.transitions,

@@ -11,6 +11,7 @@ import {
   type TestControlPlane,
 } from "../support/control-plane.ts";
 import { changedRows, type Dump, dumpTables } from "../support/dump.ts";
+import { addUpload } from "../compute/upload.ts";
 import { badBodies, type BadCase, badParameters } from "./bad-cases.ts";
 import { acceptedBodies } from "./bodies.ts";
 import { makeObjects, type Objects, selectorsOf } from "./objects.ts";
@@ -39,6 +40,9 @@ beforeAll(async () => {
     key: "imds.hop_limit_default",
     seq: "0",
   };
+  const upload_id = randomUUID();
+  await addUpload(t, upload_id, existing.tenant_id!);
+  existing = { ...existing, upload_id };
   routes = readRoutes((await t.call("GET", "/openapi.json")).body);
 });
 afterAll(() => t.close());

@@ -68,6 +68,8 @@ const CHANGES: Readonly<Record<string, (of?: Objects) => Fields>> = {
     mac: "02:00:00:00:00:01",
     extra_nics: [{ subnet_id: crypto.randomUUID(), name: "second" }],
   }),
+  "POST /v1/tenants/{tenant_id}/image-uploads": () => ({ size_bytes: 1 }),
+  "POST /v1/image-uploads/{upload_id}/finish": () => ({ sha256: null }),
   "POST /v1/instances/{instance_id}/console-ticket": () => ({ mode: "write" }),
   "POST /v1/disks/{disk_id}/resize": () => ({ size_bytes: 2 ** 33 }),
   "POST /v1/vpcs": () => ({ ipv4_block: "10.0.0.0/8" }),

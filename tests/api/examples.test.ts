@@ -8,6 +8,9 @@ import { BODY_EXAMPLES } from "../../src/contract/body-examples.ts";
 import { namedSchemas } from "../../src/contract/named.ts";
 import { addNode, type Node } from "../compute/compute-fixture.ts";
 import { type Answer, okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
+import { addUpload } from "../compute/upload.ts";
+import { openFolderStore } from "../../src/image-store/folder.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
 import { bareMachine } from "./bare-machine.ts";
 import { fill, makeObjects, type Objects, selectorsOf } from "./objects.ts";
 import { readRoutes, type RouteDescription } from "./description.ts";
@@ -34,6 +37,7 @@ const NAMING = new Set([
 const PLATFORM = "29990101T000000Z";
 
 let t: TestControlPlane;
+let folder: TemporaryFolder;
 /** The node that hosts the instances, and the node that sends the examples of agent routes. */
 let host: Node;
 let agent: Node;
@@ -52,7 +56,8 @@ const login = async () =>
   okOf(await t.call("POST", "/v1/auth/login", { key: null, body: exampleOf("POST /v1/auth/login") }));
 
 beforeAll(async () => {
-  t = await openTestControlPlane();
+  folder = await temporaryFolder("examples");
+  t = await openTestControlPlane({ env: { BERTH_IMAGE_DIR: folder.path } });
   document = (await t.call("GET", "/openapi.json")).body;
   routes = readRoutes(document);
   agent = await addNode(t);
@@ -102,7 +107,10 @@ beforeAll(async () => {
   const [nic] = okOf(await t.call("GET", `/v1/nics?instance=${instance}`)).items;
   ids = { ...ids, instance_id: instance, disk_id: disk.id, nic: nic.id };
 });
-afterAll(() => t.close());
+afterAll(async () => {
+  await t.close();
+  await folder.remove();
+});
 
 /** Preparations by route, for the routes that need one. */
 const STAGES: Readonly<Record<string, () => Stage | Promise<Stage>>> = {
@@ -110,6 +118,16 @@ const STAGES: Readonly<Record<string, () => Stage | Promise<Stage>>> = {
   "POST /v1/agent/claim": () => ({ fields: { claimed_by: agent.server_uuid } }),
   "POST /v1/agent/jobs/{job_id}/progress": jobInHand,
   "POST /v1/agent/jobs/{job_id}/complete": jobInHand,
+  "POST /v1/image-uploads/{upload_id}/finish": async () => {
+    const upload_id = randomUUID();
+    const silo = await make("/v1/silos", { name: upload_id });
+    const { id: tenant_id } = await make(`/v1/silos/${silo.id}/tenants`, { name: upload_id });
+    // The example has the digest of these bytes.
+    const bytes = new TextEncoder().encode("test");
+    await addUpload(t, upload_id, tenant_id, { size_bytes: bytes.length, received_bytes: bytes.length });
+    await (await openFolderStore(folder.path)).write(upload_id, 0, bytes);
+    return { objects: { upload_id } };
+  },
   "POST /v1/cn-approvals": async () => ({ fields: { code: (await t.register()).claim_code } }),
   "POST /v1/cns/{server_uuid}/approve-setup": async () => ({
     objects: { server_uuid: await bareMachine(t, "awaiting_setup") },

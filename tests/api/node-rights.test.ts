@@ -22,6 +22,7 @@ GET /v1/agent/jobs/{job_id}/blueprint      200 403 404             200 403 404
 POST /v1/agent/jobs/{job_id}/progress      200 403 404             200 403 404
 POST /v1/agent/jobs/{job_id}/complete      200 403 404             200 403 404
 POST /v1/agent/jobs/{job_id}/bury          409 403 404             409 403 404
+GET /v1/agent/images/{upload_id}           400 400 400             400 400 400
 GET /v1/agent/consoles/{session_id}        404 404 404             404 404 404
 GET /v1/system/jobs/{job_id}               404 404 404             404 404 404
 GET /v1/system/jobs                        404 404 404             404 404 404

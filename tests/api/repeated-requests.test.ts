@@ -14,6 +14,7 @@ import {
 import { networkTargets } from "../network/network-targets.ts";
 import { identityTargets } from "../tenancy/identity-targets.ts";
 import { openTenant, type TestTenant } from "../tenancy/tenant.ts";
+import { addUpload } from "../compute/upload.ts";
 import { acceptedBodies } from "./bodies.ts";
 import { readRoutes } from "./description.ts";
 import { publicAddressTargets } from "./public-address-targets.ts";
@@ -52,6 +53,11 @@ const OBJECTS: Readonly<Record<string, () => Promise<string>>> = {
     const path = `/v1/tenants/${tenant.tenant_id}/quota`;
     okOf(await t.call("PUT", path, { body: acceptedBodies["PUT /v1/tenants/{tenant_id}/quota"]?.() }));
     return path;
+  },
+  "/v1/image-uploads/{upload_id}": async () => {
+    const id = randomUUID();
+    await addUpload(t, id, tenant.tenant_id);
+    return `/v1/image-uploads/${id}`;
   },
   "/v1/tenants/{tenant_id}/projects/{project_id}": newProject,
   "/v1/tenants/{tenant_id}/projects/{project_id}/quota": async () => {

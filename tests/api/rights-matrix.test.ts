@@ -4,6 +4,7 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { okOf, openTestControlPlane, ROOT_KEY, type TestControlPlane } from "../support/control-plane.ts";
 import { addUser } from "./user.ts";
+import { addUpload } from "../compute/upload.ts";
 import { acceptedBodies } from "./bodies.ts";
 import { identityTargets } from "../tenancy/identity-targets.ts";
 import { scopedTargets } from "../compute/scoped-targets.ts";
@@ -11,6 +12,13 @@ import { instanceTargets } from "../compute/instance-targets.ts";
 import { jobTargets } from "../compute/job-targets.ts";
 import { networkTargets } from "../network/network-targets.ts";
 import { publicAddressTargets } from "./public-address-targets.ts";
+
+const UPLOAD_ROUTES = [
+  "GET /v1/image-uploads/{upload_id}",
+  "PUT /v1/image-uploads/{upload_id}/parts",
+  "POST /v1/image-uploads/{upload_id}/finish",
+  "DELETE /v1/image-uploads/{upload_id}",
+];
 
 // 200/404: the status for an object that exists, then for one that does not. One number: both get this status. The
 // columns are the callers:
@@ -41,6 +49,7 @@ GET /v1/agent/jobs/{job_id}/blueprint 401   401   401     403     403     403   
 POST /v1/agent/jobs/{job_id}/progress 401   401   401     403     403     403   403    403    403     403 200/404 200/404
 POST /v1/agent/jobs/{job_id}/complete 401   401   401     403     403     403   403    403    403     403 200/404 200/404
 POST /v1/agent/jobs/{job_id}/bury     401   401   401     403     403     403   403    403    403     403 409/404 409/404
+GET /v1/agent/images/{upload_id}      401   401   401     403     403     403   403    403    403     403     404     404
 GET /v1/agent/consoles/{session_id}   401   401   401     403     403     403   403    403    403     403     404     404
 GET /v1/system/doctor                 401   401   401     200     200     404   404    404    404     404     404     404
 GET /v1/system/jobs                   401   401   401     200     200     404   404    404    404     404     404     404
@@ -239,6 +248,14 @@ GET /v1/instances/{instance_id}        401   401   401 200/404 200/404     404  
 PATCH /v1/instances/{instance_id}      401   401   401 200/404     404     404   404    404    404     404     404     404
 DELETE /v1/instances/{instance_id}     401   401   401 409/404     404     404   404    404    404     404     404     404
 POST /v1/instances/{instance_id}/start 401   401   401 409/404     404     404   404    404    404     404     404     404
+POST /v1/tenants/{tenant_id}/image-uploads
+                                      401   401   401 409/404     404     404   404    404    404     404     404     404
+GET /v1/image-uploads/{upload_id}     401   401   401 200/404 200/404     404   404    404    404     404     404     404
+PUT /v1/image-uploads/{upload_id}/parts
+                                      401   401   401 409/404     404     404   404    404    404     404     404     404
+POST /v1/image-uploads/{upload_id}/finish
+                                      401   401   401 409/404     404     404   404    404    404     404     404     404
+DELETE /v1/image-uploads/{upload_id}  401   401   401 204/404     404     404   404    404    404     404     404     404
 POST /v1/instances/{instance_id}/console-ticket
                                       401   401   401 201/404     404     404   404    404    404     404     404     404
 GET /v1/instances/{instance_id}/console
@@ -410,6 +427,8 @@ const TARGETS: Record<string, (objects: Objects, column: string) => Promise<Targ
   "PUT /v1/config/{key}": (objects) => ({ ...setting(objects), body: { value: 0.5 } }),
   "DELETE /v1/config/{key}": setting,
   "GET /v1/audit/events/{seq}": (objects) => ({ path: `/v1/audit/events/${objects === "existing" ? 0 : 99_999_999}` }),
+  "GET /v1/agent/images/{upload_id}": () => ({ path: `/v1/agent/images/${randomUUID()}?part=0` }),
+  ...Object.fromEntries(UPLOAD_ROUTES.map((route) => [route, (objects: Objects) => uploadTarget(route, objects)])),
   "GET /v1/agent/consoles/{session_id}": () => ({ path: `/v1/agent/consoles/${randomUUID()}` }),
   "GET /v1/operations/{id}": (objects) => ({ path: `/v1/operations/${ofOperation(objects)}` }),
   "POST /v1/operations/{id}/abandon": (objects) => ({ path: `/v1/operations/${ofOperation(objects)}/abandon` }),
@@ -451,6 +470,19 @@ async function mac(objects: Objects): Promise<string> {
 
 function setting(objects: Objects): Target {
   return { path: `/v1/config/${objects === "existing" ? "reservoir.percent_default" : "no.such_setting"}` };
+}
+
+/** Returns the request for an upload. This site has no store, so an upload is a row that the test adds. */
+async function uploadTarget(route: string, objects: Objects): Promise<Target> {
+  const id = randomUUID();
+  if (objects === "existing") {
+    const silo = okOf(await t.call("POST", "/v1/silos", { body: { name: id } }));
+    const tenant = okOf(await t.call("POST", `/v1/silos/${silo.id}/tenants`, { body: { name: id } }));
+    await addUpload(t, id, tenant.id);
+  }
+  const [, pattern = ""] = route.split(" ");
+  const from = route.endsWith("/parts") ? "?from=0" : "";
+  return { path: pattern.replace("{upload_id}", id) + from, body: acceptedBodies[route]?.() };
 }
 
 function ofOperation(objects: Objects): string {

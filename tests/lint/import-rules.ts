@@ -97,7 +97,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
       /^actors\/[\w-]+\/(?:messages|reads|view)\.ts$/,
       TRANSITION,
     ],
-    types: [/^src\/db\/tables\.ts$/, /^actors\//, /^src\/routes\/deps\.ts$/],
+    types: [/^src\/db\/tables\.ts$/, /^actors\//, /^src\/routes\/deps\.ts$/, /^src\/image-store\/store\.ts$/],
     packages: /^(?:zod|node:crypto|kysely)$/,
     rule: "a service is shared by several routes: it reads and sends, and defines no route",
     fix: "define the route in src/routes, and put a decision into the actor's table",
@@ -113,7 +113,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
       /^actors\/[\w-]+\/(?:messages|reads|view)\.ts$/,
       TRANSITION,
     ],
-    types: [/^src\/db\/tables\.ts$/, /^actors\//],
+    types: [/^src\/db\/tables\.ts$/, /^actors\//, /^src\/image-store\/store\.ts$/],
     packages: /^(?:zod|hono(?:\/.*)?|@hono\/zod-openapi|node:crypto)$/,
     // A route passes values of these types on to reads.ts.
     typePackages: /^kysely$/,
@@ -134,6 +134,14 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     packages: /^node:/,
     rule: "src/outbound connects to other hosts and depends on no database, route or credential",
     fix: "pass the value as a parameter",
+  },
+  {
+    of: /^src\/image-store\//,
+    files: [/^src\/image-store\//, CONTRACT, LIB, /^actors\/[\w-]+\/reads\.ts$/],
+    types: [/^src\/db\//],
+    packages: /^(?:aws4fetch$|node:)/,
+    rule: "src/image-store stores bytes of images and depends on no route",
+    fix: "pass a function from src/wiring.ts",
   },
   {
     of: /^src\/db\//,

@@ -159,9 +159,10 @@ export async function call(
 
 const PATIENCE_MS = 60_000;
 
-async function until(isMet: () => Promise<boolean>): Promise<void> {
+/** Waits until the condition is met. */
+export async function until(isMet: () => Promise<boolean>): Promise<void> {
   for (const end = Date.now() + PATIENCE_MS; !(await isMet());) {
-    if (Date.now() > end) throw new Error("the node did not report its capacity");
+    if (Date.now() > end) throw new Error("the condition was not met in time");
     await new Promise((wake) => setTimeout(wake, 50));
   }
 }

@@ -56,13 +56,15 @@ describe("S-38: with the operator's PostgreSQL", { timeout: 120_000 }, () => {
       DATABASE_URL: "postgres://u:p@db/b?sslrootcert=/etc/ca.pem",
       BERTH_OWNER_DATABASE_URL: "postgres://owner@[fd00::5]:5433/b",
       INDEX_SITE: "/srv/index",
+      BERTH_IMAGE_DIR: "/srv/images",
       BERTH_TLS_CERT: "/etc/cert.pem",
       BERTH_TLS_KEY: "/etc/key.pem",
     };
     expect(serverPermissions(env, { fetcher_port: 40_000 })).toEqual([
       "--allow-net=[::1]:8443,db:5432,[fd00::5]:5433,127.0.0.1:40000",
       "--allow-env=HOST,PORT,DATABASE_URL,INDEX_SITE,BERTH_*,PG*,USER,USERNAME,WS_NO_BUFFER_UTIL,WS_NO_UTF_8_VALIDATE",
-      "--allow-read=migrations,src/auth/password-worker.ts,/srv/index,/etc/cert.pem,/etc/key.pem,/etc/ca.pem",
+      "--allow-read=migrations,src/auth/password-worker.ts,/srv/index,/etc/cert.pem,/etc/key.pem,/etc/ca.pem,/srv/images",
+      "--allow-write=/srv/images",
     ]);
     expect(starterPermissions(env)).toEqual(["--allow-env", `--allow-run=${process.execPath}`]);
   });

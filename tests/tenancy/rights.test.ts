@@ -88,6 +88,7 @@ GET /v1/instances/{instance_id}                                          200   2
 PATCH /v1/instances/{instance_id}                                        200   404   200   200   404   404   200   404
 DELETE /v1/instances/{instance_id}                                       409   404   409   409   404   404   409   404
 POST /v1/instances/{instance_id}/start                                   409   404   409   409   404   404   409   404
+POST /v1/tenants/{tenant_id}/image-uploads                               409   404   409   409   404   404   409   404
 POST /v1/instances/{instance_id}/console-ticket                          201   404   201   201   404   404   201   404
 GET /v1/instances/{instance_id}/console                                  403   403   403   403   403   403   403   403
 GET /v1/instances/{instance_id}/console-log                              502   502   502   502   404   404   502   502
@@ -167,7 +168,7 @@ async function tenantKey(tenant_id: string, scope: string): Promise<string> {
  */
 function isTenancy({ path, parameters }: RouteDescription): boolean {
   if (path.startsWith("/v1/system/")) return false;
-  return /\{(?!(?:server_uuid|cn_id|mac|id|key|seq|job_id|session_id)\})\w+\}/.test(path) ||
+  return /\{(?!(?:server_uuid|cn_id|mac|id|key|seq|job_id|session_id|upload_id)\})\w+\}/.test(path) ||
     parameters.some(({ name }) => ["tenant", "vpc", "route_table", "instance", "subnet"].includes(name));
 }
 

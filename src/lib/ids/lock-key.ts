@@ -4,13 +4,14 @@
 
 /**
  * The kinds of locks. Most are named by the record's id; exceptions: a NIC tag by its name, a quota by its tenant's id,
- * "claims" by the node's id.
+ * "claims" by the node's id, "image-uploads" by the tenant's.
  */
 export type LockedKind =
   | "claims"
   | "cn"
   | "external-subnet"
   | "image"
+  | "image-uploads"
   | "nic-tag"
   | "project"
   | "quota"

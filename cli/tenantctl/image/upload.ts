@@ -1,0 +1,132 @@
+import { open } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { basename, resolve } from "node:path";
+import type { Image } from "../../../src/contract/image.ts";
+import type { ImageUpload, ImageUploadBody } from "../../../src/contract/image-upload.ts";
+import { INSTANCE_BRANDS } from "../../../src/contract/enums.ts";
+import { type AnyCommand, command, oneOf } from "../../framework.ts";
+import { EXIT } from "../../internal/exit-code.ts";
+import { Failure, usageFailure } from "../../internal/failure.ts";
+import { parseByteSize } from "../../internal/byte-size.ts";
+import { statusLine } from "../../internal/status-line.ts";
+import { blockText } from "../../internal/table.ts";
+import { type TenantIo, withIo } from "../open-io.ts";
+
+/** The server reads the whole image again to compute its digest. */
+const FINISH_LIMIT_MS = 30 * 60 * 1_000;
+const PATH = "/v1/image-uploads";
+
+export function upload(): AnyCommand {
+  return command("upload", "Upload an image file for the instances of the tenant")
+    .argument("<file>", "a disk image")
+    .option("--name <name>", "name of the image; by default the file's name")
+    .requiredOption("--os <os>", "operating system, such as debian")
+    .requiredOption("--image-version <version>", "version of the operating system, such as 13")
+    .option("--description <text>", "description of the image")
+    .option(
+      "--content-size <size>",
+      "size of the disk in a compressed file",
+      (text) => parseByteSize(text, "--content-size"),
+    )
+    .addOption(oneOf("--brand <brand>", "brand of the instances that the image is for", INSTANCE_BRANDS))
+    .option("--arch <arch>", "architecture that the image is for, with --brand")
+    .addHelpText(
+      "after",
+      "\nAfter an interruption, run the same command again within a day: it continues where it stopped." +
+        "\nExample: tenantctl image upload debian-13.qcow2 --os debian --image-version 13 --content-size 3GiB",
+    )
+    .action(withIo(async (io, file, given) => {
+      if ((given.brand === undefined) !== (given.arch === undefined)) {
+        throw usageFailure("--brand and --arch belong together");
+      }
+      const tenant = await io.tenant();
+      if (tenant === undefined) throw usageFailure("pass --tenant or set TENANTCTL_TENANT");
+      const source = await open(file, "r").catch((error) => {
+        throw new Failure(`cannot read ${file}: ${error.message}`, EXIT.failure);
+      });
+      try {
+        const { size, mtimeMs } = await source.stat();
+        const body: ImageUploadBody = {
+          name: given.name ?? basename(file),
+          description: given.description ?? "",
+          os: given.os,
+          version: given.imageVersion,
+          size_bytes: size,
+          ...(given.contentSize === undefined ? {} : { content_bytes: given.contentSize }),
+          ...(given.brand === undefined ? {} : { compatibility: { brand: given.brand, arch: given.arch! } }),
+        };
+        // The same file and the same options continue the same upload.
+        const identity = JSON.stringify([tenant, resolve(file), mtimeMs, body]);
+        const image = await send(io, { tenant, body, source, identity });
+        io.print(
+          image,
+          blockText([["id", image.id], ["name", image.name], ["size", image.size], ["sha256", image.sha256]]),
+        );
+      } finally {
+        await source.close();
+      }
+    }));
+}
+
+type Source = Pick<Awaited<ReturnType<typeof open>>, "read">;
+type Sending = {
+  readonly tenant: string;
+  readonly body: ImageUploadBody;
+  readonly source: Source;
+  readonly identity: string;
+};
+
+async function send(io: TenantIo, { tenant, body, source, identity }: Sending): Promise<Image> {
+  const line = statusLine(io);
+  const begun = await begin(io, { tenant, body, identity });
+  let { received_bytes } = begun;
+  const { size_bytes, part_bytes } = begun;
+  // The file is read once, also the bytes that the server has already, for the digest that it must find.
+  const digest = createHash("sha256");
+  try {
+    for (let at = 0; at < size_bytes;) {
+      const bytes = await readAt(source, at, Math.min(part_bytes, size_bytes - at));
+      digest.update(bytes);
+      if (at >= received_bytes) {
+        const path = `${PATH}/${begun.id}/parts`;
+        ({ received_bytes } = await io.send<ImageUpload>({ method: "PUT", path, query: { from: at }, bytes }));
+      }
+      at += bytes.length;
+      line.show(`uploaded ${Math.floor(at * 100 / size_bytes)} %`);
+    }
+    line.show("the server computes the digest");
+    const end = { sha256: digest.digest("hex") };
+    return await io.send<Image>({
+      method: "POST",
+      path: `${PATH}/${begun.id}/finish`,
+      body: end,
+      limit_ms: FINISH_LIMIT_MS,
+    });
+  } finally {
+    line.clear();
+  }
+}
+
+/** Begins the upload, or continues an earlier one of the same file. */
+async function begin(io: TenantIo, { tenant, body, identity }: Omit<Sending, "source">): Promise<ImageUpload> {
+  const path = `/v1/tenants/${tenant}/image-uploads`;
+  const headers = { "idempotency-key": `upload-${createHash("sha256").update(identity).digest("hex")}` };
+  const { id } = await io.send<ImageUpload>({ method: "POST", path, body, headers });
+  try {
+    return await io.get<ImageUpload>(`${PATH}/${id}`);
+  } catch (error) {
+    // The earlier upload was finished, cancelled or has expired.
+    if (!(error instanceof Failure) || error.status !== 404) throw error;
+    return await io.post<ImageUpload>(path, body);
+  }
+}
+
+async function readAt(source: Source, position: number, length: number): Promise<Uint8Array<ArrayBuffer>> {
+  const bytes = new Uint8Array(length);
+  for (let at = 0; at < length;) {
+    const { bytesRead } = await source.read(bytes, at, length - at, position + at);
+    if (bytesRead === 0) throw new Failure("the file became shorter while it was uploaded", EXIT.failure);
+    at += bytesRead;
+  }
+  return bytes;
+}

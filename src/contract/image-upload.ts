@@ -1,0 +1,32 @@
+// Images that tenants upload (docs/instances.md, "Uploaded images").
+import { z } from "zod";
+import { Timestamp } from "./common.ts";
+import { ImageBody } from "./image.ts";
+import { IMAGE_UPLOAD_BYTES_MAX } from "./limits.ts";
+
+/** The body that begins an upload. The server computes the digest. */
+export const ImageUploadBody = ImageBody.omit({ id: true, sha256: true, source_url: true, size_bytes: true }).extend({
+  size_bytes: z.number().int().min(1).max(IMAGE_UPLOAD_BYTES_MAX).describe("Size of the file"),
+});
+export type ImageUploadBody = z.input<typeof ImageUploadBody>;
+
+/** An upload that is not complete. */
+export const ImageUpload = z.object({
+  id: z.string(),
+  tenant_id: z.string(),
+  name: z.string(),
+  size_bytes: z.number().int(),
+  received_bytes: z.number().int().describe("The position of the next part"),
+  part_bytes: z.number().int().describe("The size of each part but the last"),
+  created_at: Timestamp,
+  expires_at: Timestamp.describe("The upload is deleted then. Each part moves it"),
+});
+export type ImageUpload = z.infer<typeof ImageUpload>;
+
+/** The body that finishes an upload. */
+export const ImageUploadEndBody = z.strictObject({
+  sha256: z.string().regex(/^[0-9a-f]{64}$/, "must be 64 lower-case hex digits").nullish().describe(
+    "The digest that the caller expects; 409 if the stored bytes have another",
+  ),
+});
+export type ImageUploadEndBody = z.input<typeof ImageUploadEndBody>;

@@ -1,0 +1,90 @@
+// Stores uploaded images in an S3-compatible bucket: one object for each part, `ID/PART`. So a part needs one request, and
+// an upload that stops leaves no multipart upload behind, which the bucket would keep and charge without showing it.
+import { AwsClient } from "aws4fetch";
+import type { BucketConfig, ImageStore, StoredImage } from "./store.ts";
+
+const REQUEST_LIMIT_MS = 30_000;
+/** Attempts after the first one, for answers 5xx and 429. */
+const RETRIES = 3;
+const PART_DIGITS = 8;
+/** Objects that are deleted at the same time. */
+const DELETES_AT_ONCE = 8;
+const OBJECT = /<Contents>([\s\S]*?)<\/Contents>/g;
+const KEY = /<Key>(?:[^<]*\/)?([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\/([0-9]{8})<\/Key>/;
+const MODIFIED = /<LastModified>([^<]+)<\/LastModified>/;
+const NEXT = /<NextContinuationToken>([^<]+)<\/NextContinuationToken>/;
+
+type Listed = { readonly id: string; readonly part: string; readonly changed_at_ms: number };
+
+/** Opens a bucket. It is first asked when a part is written or read. */
+export function openBucketStore({ url, region, key_id, secret }: BucketConfig): ImageStore {
+  const client = new AwsClient({
+    accessKeyId: key_id,
+    secretAccessKey: secret,
+    region,
+    service: "s3",
+    retries: RETRIES,
+  });
+  const { origin, pathname } = new URL(url);
+  const [, bucket = "", prefix = ""] = /^\/([^/]+)(?:\/(.+))?$/.exec(pathname) ?? [];
+  const keyPrefix = prefix === "" ? "" : `${prefix}/`;
+
+  async function ask(method: string, at: string, body?: Uint8Array<ArrayBuffer>): Promise<Response> {
+    const signal = AbortSignal.timeout(REQUEST_LIMIT_MS);
+    // A signed request must not follow a redirect to another host.
+    return await client.fetch(at, { method, signal, redirect: "manual", ...(body !== undefined && { body }) });
+  }
+
+  /** Returns the answer. Throws an Error without the answer's text, which may name the key. */
+  async function must(method: string, at: string, body?: Uint8Array<ArrayBuffer>): Promise<Response> {
+    const answer = await ask(method, at, body);
+    if (answer.ok) return answer;
+    await answer.body?.cancel();
+    throw new Error(`the bucket of uploaded images answered ${answer.status} to ${method}`);
+  }
+
+  const partUrl = (id: string, part: number | string) => `${url}/${id}/${String(part).padStart(PART_DIGITS, "0")}`;
+
+  async function* objects(below: string): AsyncGenerator<Listed> {
+    for (let token: string | null = "";;) {
+      const query = new URLSearchParams({ "list-type": "2", prefix: keyPrefix + below });
+      if (token !== "") query.set("continuation-token", token);
+      const text = await (await must("GET", `${origin}/${bucket}?${query}`)).text();
+      for (const [, object = ""] of text.matchAll(OBJECT)) {
+        const [, id, part] = KEY.exec(object) ?? [];
+        const changed_at_ms = Date.parse(MODIFIED.exec(object)?.[1] ?? "");
+        if (id !== undefined && part !== undefined) yield { id, part, changed_at_ms };
+      }
+      token = NEXT.exec(text)?.[1] ?? null;
+      if (token === null) return;
+    }
+  }
+
+  return {
+    write: async (id, part, bytes) => {
+      await (await must("PUT", partUrl(id, part), bytes)).body?.cancel();
+    },
+    read: async (id, part) => {
+      const answer = await ask("GET", partUrl(id, part));
+      if (answer.ok) return new Uint8Array(await answer.arrayBuffer());
+      await answer.body?.cancel();
+      if (answer.status === 404) return null;
+      throw new Error(`the bucket of uploaded images answered ${answer.status} to GET`);
+    },
+    remove: async (id) => {
+      const parts: string[] = [];
+      for await (const { part } of objects(`${id}/`)) parts.push(part);
+      for (let at = 0; at < parts.length; at += DELETES_AT_ONCE) {
+        const some = parts.slice(at, at + DELETES_AT_ONCE);
+        await Promise.all(some.map(async (part) => await (await must("DELETE", partUrl(id, part))).body?.cancel()));
+      }
+    },
+    list: async () => {
+      const found = new Map<string, StoredImage>();
+      for await (const { id, changed_at_ms } of objects("")) {
+        found.set(id, { id, changed_at_ms: Math.max(changed_at_ms, found.get(id)?.changed_at_ms ?? 0) });
+      }
+      return [...found.values()];
+    },
+  };
+}

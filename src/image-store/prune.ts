@@ -1,0 +1,18 @@
+// Deletes stored bytes that no upload and no image needs: of uploads that expired or were cancelled, and of images that
+// were deleted.
+import { findNeededUploads } from "../../actors/image-upload/reads.ts";
+import type { Db } from "../db/pool.ts";
+import type { ImageStore } from "./store.ts";
+
+/** Bytes that changed within this time stay: their record may not be committed yet. */
+const UNNEEDED_MS = 60 * 60 * 1_000;
+
+/** Returns the number of stored images that were deleted. */
+export async function pruneImages(db: Db, store: ImageStore, now_ms: number): Promise<number> {
+  const old = (await store.list()).filter(({ changed_at_ms }) => now_ms - changed_at_ms >= UNNEEDED_MS);
+  if (old.length === 0) return 0;
+  const needed = await findNeededUploads(db.kysely, old.map(({ id }) => id));
+  const unneeded = old.filter(({ id }) => !needed.has(id));
+  for (const { id } of unneeded) await store.remove(id);
+  return unneeded.length;
+}

@@ -1,0 +1,14 @@
+// The source of an uploaded image: `berth:ID`, where ID names the stored bytes. Users cannot give such a source, since
+// theirs must be http or https.
+const SCHEME = "berth:";
+const UPLOADED = /^berth:([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
+
+/** Returns the source of the image that this upload became. */
+export function uploadedUrl(id: string): string {
+  return `${SCHEME}${id}`;
+}
+
+/** Returns the id of the stored bytes, or null if the image was not uploaded. */
+export function uploadedId(source_url: string | null): string | null {
+  return UPLOADED.exec(source_url ?? "")?.[1] ?? null;
+}

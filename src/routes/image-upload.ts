@@ -1,0 +1,215 @@
+// Uploads of images, in parts (docs/instances.md, "Uploaded images").
+import { createHash } from "node:crypto";
+import { createRoute } from "@hono/zod-openapi";
+import { z } from "zod";
+import { findImage } from "../../actors/image/reads.ts";
+import { findImageUpload, findUploadedForNode } from "../../actors/image-upload/reads.ts";
+import { imageUploadView } from "../../actors/image-upload/view.ts";
+import { scopeOf } from "../auth/authorize.ts";
+import { atRow, atTenant } from "../auth/resource-scope.ts";
+import { Uuid, wholeNumber } from "../contract/common.ts";
+import { badRequest, conflict, type Fault, fault, isFault, NOT_FOUND } from "../contract/fault.ts";
+import { Image } from "../contract/image.ts";
+import { ImageUpload, ImageUploadBody, ImageUploadEndBody } from "../contract/image-upload.ts";
+import { IMAGE_PART_BYTES, IMAGE_UPLOAD_BYTES_MAX } from "../contract/limits.ts";
+import { faultResponse } from "../http/fault-status.ts";
+import { ERROR_RESPONSES } from "../http/openapi.ts";
+import { scopedId } from "../lib/ids/scope.ts";
+import { nodeOf } from "../services/calling-node.ts";
+import { answers, answersCreated, answersNothing, jsonBody, refuses, REPEATABLE, rights } from "./answer.ts";
+import type { App, RouteDeps, Writes } from "./deps.ts";
+
+type Deps = Writes & Pick<RouteDeps, "imageStore" | "mint" | "settings">;
+
+const tags = ["Images"];
+const path = "/v1/image-uploads/{upload_id}";
+const params = z.object({ upload_id: Uuid });
+const atUpload = atRow("image_upload", "upload_id");
+
+const NO_STORE = conflict("this site stores no images; the operator can set BERTH_IMAGE_DIR or BERTH_IMAGE_BUCKET");
+const NOT_BYTES = fault("unsupported_media_type", "send the part as application/octet-stream");
+const OTHER_DIGEST = (found: string) => conflict(`the stored bytes have the SHA-256 ${found}; upload the file again`);
+const PART_MAX = Math.ceil(IMAGE_UPLOAD_BYTES_MAX / IMAGE_PART_BYTES);
+
+export function imageUploadRoutes(app: App, deps: Deps): void {
+  const beginRoute = createRoute({
+    method: "post",
+    path: "/v1/tenants/{tenant_id}/image-uploads",
+    tags,
+    summary: "Begin to upload an image",
+    description:
+      "The bytes follow in parts: PUT /v1/image-uploads/{upload_id}/parts. Their sum is limited for each tenant by the " +
+      "setting `image.uploaded_bytes_max`. The upload is deleted a day after its last part.",
+    ...rights(deps, "ImageUpload", atTenant),
+    request: { params: z.object({ tenant_id: Uuid }), body: jsonBody(ImageUploadBody) },
+    responses: answersCreated(ImageUpload, "The upload"),
+  });
+  app.openapi(beginRoute, async (c) => {
+    if (deps.imageStore === null) return faultResponse(c, NO_STORE);
+    const { version: os_version, compatibility, content_bytes, ...rest } = c.req.valid("json");
+    const idempotency = await deps.idempotency(c);
+    if (isFault(idempotency)) return faultResponse(c, idempotency);
+    const id = deps.mint.idFrom(idempotency.id, "image-upload");
+    const bytes_max = Number((await deps.settings.get("image.uploaded_bytes_max")).value);
+    const outcome = await deps.send(c, { kind: "image-upload", id }, {
+      type: "create",
+      id,
+      tenant_id: scopeOf(c).tenant_id!,
+      ...rest,
+      os_version,
+      content_bytes: content_bytes ?? null,
+      compatibility: compatibility ? withoutNull(compatibility) : null,
+      bytes_max,
+    }, idempotency);
+    return outcome.ok ? c.json(outcome.reply, 201) : faultResponse(c, outcome.fault);
+  });
+
+  const showRoute = createRoute({
+    method: "get",
+    path,
+    tags,
+    summary: "Show an upload",
+    description: "404 when it is finished, cancelled or expired.",
+    ...rights(deps, "ImageUploadGet", atUpload),
+    request: { params },
+    responses: answers(ImageUpload, "The upload"),
+  });
+  app.openapi(showRoute, async (c) => {
+    const found = await viewOf(c.req.valid("param").upload_id);
+    return isFault(found) ? faultResponse(c, found) : c.json(found, 200);
+  });
+
+  const partRoute = createRoute({
+    method: "put",
+    path: `${path}/parts`,
+    tags,
+    summary: "Upload the next part",
+    description:
+      `The body is application/octet-stream: ${IMAGE_PART_BYTES} bytes, or the rest of the file. \`from\` is its ` +
+      "position, the upload's `received_bytes`. 409 names the right position.",
+    ...rights(deps, "ImageUploadPart", atUpload),
+    ...REPEATABLE,
+    ...refuses(415),
+    request: { params, query: z.object({ from: wholeNumber(0, IMAGE_UPLOAD_BYTES_MAX) }) },
+    responses: answers(ImageUpload, "The upload with the part"),
+  });
+  app.openapi(partRoute, async (c) => {
+    if (deps.imageStore === null) return faultResponse(c, NO_STORE);
+    if (c.req.header("content-type") !== "application/octet-stream") return faultResponse(c, NOT_BYTES);
+    const { upload_id: id } = c.req.valid("param");
+    const { from } = c.req.valid("query");
+    const bytes = new Uint8Array(await c.req.arrayBuffer());
+    const upload = await viewOf(id);
+    if (isFault(upload)) return faultResponse(c, upload);
+    if (from % IMAGE_PART_BYTES !== 0 || from !== upload.received_bytes || bytes.length === 0) {
+      // The actor answers with the right position, or accepts a part that it has already.
+      const outcome = await deps.send(c, { kind: "image-upload", id }, { type: "receive", from, bytes: bytes.length });
+      return outcome.ok ? c.json(await viewOf(id) as ImageUpload, 200) : faultResponse(c, outcome.fault);
+    }
+    await deps.imageStore.write(id, from / IMAGE_PART_BYTES, bytes);
+    const outcome = await deps.send(c, { kind: "image-upload", id }, { type: "receive", from, bytes: bytes.length });
+    return outcome.ok ? c.json(outcome.reply, 200) : faultResponse(c, outcome.fault);
+  });
+
+  const finishRoute = createRoute({
+    method: "post",
+    path: `${path}/finish`,
+    tags,
+    summary: "Finish an upload",
+    description: "The server computes the SHA-256 of the stored bytes and creates the image of the tenant.",
+    ...rights(deps, "ImageUploadFinish", atUpload),
+    request: { params, body: { ...jsonBody(ImageUploadEndBody), required: false } },
+    responses: answersCreated(Image, "The image"),
+  });
+  app.openapi(finishRoute, async (c) => {
+    if (deps.imageStore === null) return faultResponse(c, NO_STORE);
+    const { upload_id: id } = c.req.valid("param");
+    const { sha256: expected } = c.req.valid("json") ?? {};
+    const idempotency = await deps.idempotency(c);
+    if (isFault(idempotency)) return faultResponse(c, idempotency);
+    const upload = await findImageUpload(deps.kysely, id);
+    if (upload === undefined) return faultResponse(c, NOT_FOUND);
+    const { size_bytes, received_bytes, tenant_id } = upload;
+    if (received_bytes < size_bytes) {
+      return faultResponse(c, conflict(`the upload has ${received_bytes} of ${size_bytes} bytes`));
+    }
+    const sha256 = await digestOf(id, size_bytes);
+    if (typeof sha256 !== "string") return faultResponse(c, sha256);
+    if (expected && expected !== sha256) return faultResponse(c, OTHER_DIGEST(sha256));
+    const scope = { scope_kind: "tenant", silo_id: null, tenant_id, project_id: null, user_id: null } as const;
+    const image_id = scopedId(scope, sha256);
+    const outcome = await deps.send(
+      c,
+      { kind: "image-upload", id },
+      { type: "finish", sha256, image_id },
+      idempotency,
+    );
+    if (!outcome.ok) return faultResponse(c, outcome.fault);
+    const image = await findImage(deps.kysely, outcome.reply.image_id);
+    return image === undefined ? faultResponse(c, NOT_FOUND) : c.json(image, 201);
+  });
+
+  const cancelRoute = createRoute({
+    method: "delete",
+    path,
+    tags,
+    summary: "Cancel an upload",
+    ...rights(deps, "ImageUploadCancel", atUpload),
+    request: { params },
+    responses: answersNothing("Cancelled"),
+  });
+  app.openapi(cancelRoute, async (c) => {
+    const id = c.req.valid("param").upload_id;
+    const outcome = await deps.sendOnce(c, { kind: "image-upload", id }, { type: "cancel" });
+    return outcome.ok ? c.body(null, 204) : faultResponse(c, outcome.fault);
+  });
+
+  const readRoute = createRoute({
+    method: "get",
+    path: "/v1/agent/images/{upload_id}",
+    tags: ["Node agent"],
+    summary: "Read a part of an uploaded image",
+    description:
+      `\`part\` counts from 0; each has ${IMAGE_PART_BYTES} bytes, the last one may have less. A node reads the image ` +
+      "of an instance for which it has a job in progress; others are 404.",
+    ...rights(deps, "AgentImage"),
+    request: { params, query: z.object({ part: wholeNumber(0, PART_MAX) }) },
+    responses: {
+      200: { description: "The part", content: { "application/octet-stream": { schema: z.string() } } },
+      ...ERROR_RESPONSES,
+    },
+  });
+  app.openapi(readRoute, async (c) => {
+    const { upload_id: id } = c.req.valid("param");
+    const { part } = c.req.valid("query");
+    const size_bytes = await findUploadedForNode(deps.kysely, id, nodeOf(c));
+    const bytes = size_bytes === null ? null : await deps.imageStore?.read(id, part) ?? null;
+    if (bytes === null || size_bytes === null) return faultResponse(c, NOT_FOUND);
+    // Bytes after the end are of a part that was refused.
+    const length = Math.min(bytes.length, size_bytes - part * IMAGE_PART_BYTES);
+    if (length <= 0) return faultResponse(c, NOT_FOUND);
+    return c.body(bytes.subarray(0, length), 200, { "content-type": "application/octet-stream" }) as never;
+  });
+
+  async function viewOf(id: string): Promise<ImageUpload | Fault> {
+    const row = await findImageUpload(deps.kysely, id);
+    return row === undefined ? NOT_FOUND : imageUploadView(row);
+  }
+
+  /** Computes the digest of the stored bytes. Returns the refusal if some are missing. */
+  async function digestOf(id: string, size_bytes: number): Promise<string | Fault> {
+    const hash = createHash("sha256");
+    for (let part = 0, left = size_bytes; left > 0; part += 1) {
+      const bytes = await deps.imageStore?.read(id, part) ?? null;
+      const wanted = Math.min(IMAGE_PART_BYTES, left);
+      if (bytes === null || bytes.length < wanted) return badRequest("stored bytes are missing; upload the file again");
+      hash.update(bytes.subarray(0, wanted));
+      left -= wanted;
+    }
+    return hash.digest("hex");
+  }
+}
+
+function withoutNull({ min_platform, ...rest }: NonNullable<ImageUploadBody["compatibility"]>) {
+  return min_platform ? { ...rest, min_platform } : rest;
+}
