@@ -76,6 +76,8 @@ type Site = {
   readonly answering: WeakMap<Socket, number>;
   readonly connections: ConnectionShares | null;
   readonly bodies: Bodies;
+  /** Connections that became WebSockets. The server's own functions no longer close them. */
+  readonly upgraded: Set<Duplex>;
   draining: boolean;
 };
 
@@ -100,7 +102,15 @@ export async function serveNode(options: NodeServerOptions): Promise<NodeServer>
   const connections = shares ? createConnectionShares({ connections_max: limits.connections_max, trusted }) : null;
   const { admitBody } = options;
   const bodies: Bodies = { admitBody, trusted, held_bytes_max: limits.held_bytes_max, heldBytes: 0 };
-  const site: Site = { options, limits, answering: new WeakMap(), connections, bodies, draining: false };
+  const site: Site = {
+    options,
+    limits,
+    answering: new WeakMap(),
+    connections,
+    bodies,
+    upgraded: new Set(),
+    draining: false,
+  };
   const edge = {
     headersTimeout: limits.headers_ms,
     requestTimeout: limits.headers_ms + limits.body_ms,
@@ -124,6 +134,8 @@ export async function serveNode(options: NodeServerOptions): Promise<NodeServer>
     void take({ req, res, isAsking: true }, site);
   });
   server.on("upgrade", (req: IncomingMessage, socket: Duplex, head: Buffer) => {
+    site.upgraded.add(socket);
+    socket.once("close", () => site.upgraded.delete(socket));
     const known = (caller: string) => site.connections?.known(req.socket, caller);
     const peer = { remoteAddress: req.socket.remoteAddress ?? "", known };
     const ask = (asking: Asking) => options.fetch(toRequest(req), { ...peer, ...asking });
@@ -151,7 +163,10 @@ function listen(server: Server, { port, hostname }: NodeServerOptions): Promise<
 function drain(server: Server, site: Site, graceMs: number): Promise<void> {
   site.draining = true;
   return new Promise((resolve) => {
-    const cut = setTimeout(() => server.closeAllConnections(), graceMs);
+    const cut = setTimeout(() => {
+      server.closeAllConnections();
+      for (const socket of site.upgraded) socket.destroy();
+    }, graceMs);
     server.close(() => {
       clearTimeout(cut);
       resolve();

@@ -1,13 +1,43 @@
 // The serial console the whole way: tenantctl and the node agent as compiled programs, and two servers on one database,
 // each as `task start` starts it. The agent polls one server; the consoles are opened at both.
+import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
+import process from "node:process";
+import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { controlText } from "../../src/lib/console/frames.ts";
 import { openTenant } from "../tenancy/tenant.ts";
+import { needs, present } from "../support/optional-programs.ts";
+import { executable } from "./executables.ts";
 import { okOf } from "../support/control-plane.ts";
 import { type ConsoleFixture, openConsoleAt, openConsoleFixture } from "./console-fixture.ts";
 
 const PATIENCE = { timeout: 20_000 };
+/** Runs a program on a terminal of its own: types when it is connected, and leaves when the guest has answered. */
+const TERMINAL = `
+import os, pty, sys
+pid, fd = pty.fork()
+if pid == 0:
+    os.execv(sys.argv[1], sys.argv[1:])
+seen = b""
+def until(text):
+    global seen
+    while text not in seen:
+        seen += os.read(fd, 65536)
+until(b"Connected to")
+os.write(fd, b"typed\\x03\\r")
+until(b"typed")
+os.write(fd, b"\\r~.")
+try:
+    while True:
+        piece = os.read(fd, 65536)
+        if not piece: break
+        seen += piece
+except OSError:
+    pass
+_, status = os.waitpid(pid, 0)
+sys.stdout.write(seen.decode("utf8", "replace") + "\\nexit " + str(os.waitstatus_to_exitcode(status)) + "\\n")
+`;
 let f: ConsoleFixture;
 
 beforeAll(async () => {
@@ -30,6 +60,22 @@ describe("tenantctl", () => {
     expect([code, err]).toEqual([0, ""]);
     expect(out).toMatch(/hello\r\n\$ /);
   });
+});
+
+test("on a terminal, keys reach the guest unchanged, and ~. closes the console", async (context) => {
+  needs(context, "python3");
+  const argv = [executable("tenantctl"), "instance", "console", "web1", "--project", f.g.project_id];
+  const env = {
+    PATH: process.env.PATH ?? "",
+    HOME: "/nonexistent",
+    TENANTCTL_ENDPOINT: f.other.url,
+    TENANTCTL_API_KEY: f.g.key,
+  };
+  const { stdout } = await promisify(execFile)(present("python3"), ["-c", TERMINAL, ...argv], { env });
+  expect(stdout).toContain("Connected to web1");
+  // Ctrl-C did not end tenantctl.
+  expect(stdout).toMatch(/typed\x03?.*\r\n\$ /s);
+  expect(stdout).toMatch(/\r\nThe console is closed\.\r+\n\nexit 0\n$/);
 });
 
 describe.each(["polled", "other"] as const)("at the server %s", (which) => {

@@ -2,6 +2,7 @@ import { type AnyCommand, command } from "../../framework.ts";
 import { openConsole } from "../../internal/console.ts";
 import { createEscape } from "../../internal/console-escape.ts";
 import { usageFailure } from "../../internal/failure.ts";
+import { plainText } from "../../internal/plain-text.ts";
 import { type TenantIo, withIo } from "../open-io.ts";
 import { NAME_HELP, resolveInstance } from "../record/scope.ts";
 import { INSTANCE } from "./instance.ts";
@@ -35,18 +36,20 @@ async function attach(io: TenantIo, { name, path, mode, take_over }: Attached): 
   const { environment } = io;
   const keyboard = await environment.keyboard();
   const ready = Promise.withResolvers<void>();
+  // A terminal in raw mode does not return the cursor at a line break.
+  const say = (line: string) => environment.stderr.write(`\r\n${plainText(line)}\r\n`);
   let output_at_ms = environment.monotonicMs();
   const opened = await openConsole(io, { path, wanted: { mode, take_over } }, {
     ready: (writer) => {
       const state = writer ? "Connected to" : "Watching";
-      if (keyboard.isTTY) io.note(`${state} ${name}. Press Enter, then ~. to leave, ~? for help.\r`);
+      if (keyboard.isTTY) say(`${state} ${name}. Press Enter, then ~. to leave, ~? for help.`);
       ready.resolve();
     },
     output: (bytes) => {
       output_at_ms = environment.monotonicMs();
       environment.stdout.writeBytes(bytes);
     },
-    note: (line) => io.note(`\r\n${line}\r`),
+    note: say,
   });
   const escape = createEscape();
   let typing: Promise<void> = Promise.resolve();
@@ -54,7 +57,7 @@ async function attach(io: TenantIo, { name, path, mode, take_over }: Attached): 
   async function type(bytes: Uint8Array): Promise<void> {
     await Promise.race([ready.promise, opened.ended]);
     const { bytes: rest, action } = keyboard.isTTY ? escape(bytes) : { bytes, action: null };
-    if (action === "help") io.note(`\r\n${HELP}\r`);
+    if (action === "help") say(HELP);
     if (mode === "write") await opened.type(rest);
     if (action === "leave") opened.leave();
   }
@@ -73,6 +76,6 @@ async function attach(io: TenantIo, { name, path, mode, take_over }: Attached): 
     await opened.ended;
   } finally {
     stop();
-    if (keyboard.isTTY) io.note("\r\nThe console is closed.\r");
+    if (keyboard.isTTY) say("The console is closed.");
   }
 }
