@@ -38,8 +38,14 @@ const INVALID_STATEMENT_NAME = "26000";
 
 type Line = { readonly opened: Promise<Pipeline>; readonly ready: Pipeline | null };
 
-/** @param connect opens a connection that sends statements without waiting for answers */
-export function createKeyReads(connect: () => Promise<PipelineClient>): KeyReads {
+export type KeyReadsOptions = {
+  /** Opens a connection that sends statements without waiting for answers. */
+  readonly connect: () => Promise<PipelineClient>;
+  /** Closes a connection that was not used for this time, or at the latest after twice this time. */
+  readonly idle_ms: number;
+};
+
+export function createKeyReads({ connect, idle_ms }: KeyReadsOptions): KeyReads {
   const lines: (Line | undefined)[] = Array.from({ length: CONNECTIONS_MAX });
   let closed = false;
 
@@ -48,11 +54,26 @@ export function createKeyReads(connect: () => Promise<PipelineClient>): KeyReads
       await client.query(ONE_PLAN);
       const ready = openPipeline(client);
       lines[at] = { opened, ready };
-      void ready.ended.then(() => drop(ready));
+      const sweep = closeWhenIdle(ready);
+      void ready.ended.then(() => {
+        clearInterval(sweep);
+        drop(ready);
+      });
       return ready;
     });
     opened.catch(() => lines[at] = undefined);
     return lines[at] = { opened, ready: null };
+  }
+
+  function closeWhenIdle(pipeline: Pipeline): ReturnType<typeof setInterval> {
+    let sent = pipeline.sent();
+    return setInterval(() => {
+      if (pipeline.running() === 0 && pipeline.sent() === sent) {
+        drop(pipeline);
+        void pipeline.close();
+      }
+      sent = pipeline.sent();
+    }, idle_ms);
   }
 
   function drop(pipeline: Pipeline): void {

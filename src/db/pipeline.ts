@@ -18,6 +18,8 @@ export type Pipeline = {
   query<R>(sql: string, params: readonly unknown[]): Promise<Rows<R>>;
   /** Number of statements that were sent and not answered. */
   running(): number;
+  /** Number of statements that were sent since the connection was opened. */
+  sent(): number;
   /** Resolves when the connection has ended for any reason. */
   readonly ended: Promise<void>;
   /** Closes the connection after the running statements. Later calls return the same promise. */
@@ -31,6 +33,7 @@ export function openPipeline(client: PipelineClient): Pipeline {
   const names = new Map<string, string>();
   const { stream } = client.connection;
   let running = 0;
+  let sent = 0;
   let isCorked = false;
   let closing: Promise<void> | undefined;
 
@@ -55,6 +58,7 @@ export function openPipeline(client: PipelineClient): Pipeline {
   return {
     async query<R>(text: string, params: readonly unknown[]) {
       running += 1;
+      sent += 1;
       holdPackets();
       const name = nameOf(text);
       try {
@@ -65,6 +69,7 @@ export function openPipeline(client: PipelineClient): Pipeline {
       }
     },
     running: () => running,
+    sent: () => sent,
     ended: new Promise((resolve) => client.once("end", resolve)),
     close: () => closing ??= client.end(),
   };

@@ -90,7 +90,7 @@ export function openPool(options: PoolOptions): Db {
     }
   }
 
-  const byKey = createKeyReads(() => openPipelineClient(options));
+  const byKey = createKeyReads({ connect: () => openPipelineClient(options), idle_ms: KEEP_IDLE_MS });
   let closing: Promise<void> | undefined;
   const close = () => closing ??= Promise.all([pool.end(), byKey.close()]).then(() => {});
   // Kysely's type also has cursors, which it uses only with a cursor class; we pass none.

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { openPipeline } from "../../src/db/pipeline.ts";
 import { type Db, isConnectionError, openPool, sqlState } from "../../src/db/pool.ts";
 import { type FreshDatabase, freshDatabase } from "../support/database.ts";
@@ -135,6 +135,23 @@ test("the connections act as the role of the pool", async () => {
   expect((await db.byKey.query("select current_user as role")).rows).toEqual([{ role: "berth_app" }]);
   await db.close();
 });
+
+test("a connection that is not used for a minute is closed; the next read opens another", () =>
+  withReads(async ({ byKey }) => {
+    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+    try {
+      const pid = async () => (await byKey.query<{ pid: number }>(PID, [""])).rows[0]!.pid;
+      const first = await pid();
+      vi.advanceTimersByTime(60_000);
+      expect(await pid()).toBe(first);
+      vi.advanceTimersByTime(60_000); // Used since the last check.
+      expect(await pid()).toBe(first);
+      vi.advanceTimersByTime(120_000);
+      expect(await pid()).not.toBe(first);
+    } finally {
+      vi.useRealTimers();
+    }
+  }));
 
 test("close waits for running reads; later reads are rejected", async () => {
   const { byKey, close } = openPool({ url: database.url });

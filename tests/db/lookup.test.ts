@@ -17,9 +17,9 @@ function heldLookup() {
   return { find, queries, keysOfQuery };
 }
 
-/** Waits for some rounds of the event loop. */
-async function rounds(): Promise<void> {
-  for (let turn = 0; turn < 3; turn++) await new Promise((next) => setImmediate(next));
+/** Waits until the event loop ran three times. */
+async function someTicks(): Promise<void> {
+  for (let tick = 0; tick < 3; tick++) await new Promise((next) => setImmediate(next));
 }
 
 test("the callers of one turn share a query; each gets its own row", async () => {
@@ -51,14 +51,14 @@ test("callers that arrive while a query runs share the next one, which begins wh
   try {
     const { find, queries } = heldLookup();
     void find("a");
-    await rounds();
+    await someTicks();
     void find("b");
-    await rounds();
+    await someTicks();
     void find("c");
-    await rounds();
+    await someTicks();
     expect(queries.map(({ keys }) => keys)).toEqual([["a"]]);
     queries[0]!.answer();
-    await rounds();
+    await someTicks();
     expect(queries.map(({ keys }) => keys)).toEqual([["a"], ["b", "c"]]);
   } finally {
     vi.useRealTimers();
