@@ -49,7 +49,8 @@ export async function openHttp(options: HttpOptions): Promise<HttpServer> {
 }
 
 async function take(req: IncomingMessage, res: ServerResponse, options: HttpOptions): Promise<void> {
-  // The "close" event that follows an error ends the answer.
+  // An "error" event without a listener would end the process. These listeners do nothing, because watchEnd and drained
+  // handle the "close" event that follows.
   req.on("error", () => {});
   res.on("error", () => {});
   try {
@@ -66,8 +67,8 @@ async function take(req: IncomingMessage, res: ServerResponse, options: HttpOpti
 }
 
 /**
- * Calls `ended` once. If the client disconnected before its answer was ready, calls it at once, because no event
- * follows.
+ * Calls `ended` exactly one time: with true after the whole answer was sent, with false if the connection closes
+ * before. If the connection is already closed, calls `ended(false)` immediately, because no event will follow.
  */
 function watchEnd(res: ServerResponse, ended: (whole: boolean) => void): void {
   if (res.destroyed || res.socket === null || res.socket.destroyed) return ended(false);
@@ -134,7 +135,10 @@ async function write(req: IncomingMessage, res: ServerResponse, answer: HttpAnsw
   await stream(createReadStream(content.file, { start, end }), res, stalled_ms);
 }
 
-/** Sends a file with at most one part in memory. Closes the connection if the file is shorter than announced. */
+/**
+ * Sends a file with at most one part in memory. If the file became shorter after its length was announced, the client
+ * waits for the missing bytes until the server closes the idle connection, after IDLE_SOCKET_MS.
+ */
 async function stream(file: Readable, res: ServerResponse, stalled_ms: number): Promise<void> {
   try {
     for await (const part of file) {

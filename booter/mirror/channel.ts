@@ -1,6 +1,6 @@
-// The install channel for a site without internet access: channel.json, its detached signature, and the files that it
-// lists with their SHA-256. The booter serves a channel only after it verified the signature and every file, and only
-// if the channel is not older than the newest channel that it accepted.
+// Verifies and parses the channel.json of an install channel (docs/guides/channel.md), which the booter mirrors for
+// machines without internet access. A channel is channel.json, a detached signature, and the files that channel.json
+// lists with their SHA-256. mirror.ts checks the files and the channel's age.
 import { armoredBlocks } from "../../src/lib/openpgp/armor.ts";
 import { asDigest } from "../../src/lib/crypto/digest-hex.ts";
 import { goodSignature } from "../../src/lib/openpgp/good-signature.ts";

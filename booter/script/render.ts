@@ -20,12 +20,14 @@ export type ScriptParts = ArgumentParts & {
 export function renderScript(parts: ScriptParts): string {
   const { stamp, origin, ticket, kind, has_hash } = parts;
   const { flags, properties } = kernelLine(parts);
-  // The kernel's runtime linker requires that its path ends with platform/i86pc/kernel/amd64/unix.
+  // The kernel's path must end with platform/i86pc/kernel/amd64/unix, because the kernel's runtime linker requires
+  // this.
   const platform = `${origin}/os/${stamp}/platform/i86pc`;
   const kernel = ["kernel", url(`${platform}/kernel/amd64/unix`), ...flags.map(flag), "-B", properties.join(",")];
   const archive = `${platform}/amd64/boot_archive`;
   const modules = [["module", url(archive), "type=rootfs", "name=ramdisk"]];
-  // A rescue boot loads neither the archive's hash nor the machine's files: it must work with a damaged archive.
+  // A rescue boot loads only the kernel and the archive. Without the archive's hash, it also starts from a damaged
+  // archive.
   if (kind !== "rescue") {
     if (has_hash) modules.push(["module", url(`${archive}.hash`), "type=hash", "name=ramdisk"]);
     const own = `${origin}/bootfs/${ticket}/networking.json`;
