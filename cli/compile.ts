@@ -50,12 +50,14 @@ async function build(entry: string, executable: string, target: string | undefin
     // Loads import()ed code late, which works only with ES modules.
     "--splitting",
     "--format=esm",
-    // Otherwise the executable reads these files in the current directory, and runs code that they name.
+    // Without these flags the executable reads .env, bunfig.toml, tsconfig.json and package.json in the current
+    // directory, and runs code that they name.
     "--no-compile-autoload-dotenv",
     "--no-compile-autoload-bunfig",
     "--no-compile-autoload-tsconfig",
     "--no-compile-autoload-package-json",
-    // The executable contains this path: a constant path makes the build reproducible.
+    // The executable contains the file name of this path, but not its folder. So the random name of the folder does not
+    // change the bytes.
     "--outfile",
     executable,
     ...target === undefined ? [] : [`--target=${target}`],

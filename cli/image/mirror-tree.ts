@@ -1,5 +1,6 @@
-// The documents of a mirror: a complete index with some images of another index. Documents keep fields that this
-// version does not know. Archived builds are left out: only the vendor's vault has them.
+// Builds the documents of a mirror. A mirror is an image index of its own that lists selected images of another index.
+// Documents keep fields that this version does not know. Archived builds are left out: only the vendor's vault has
+// them.
 import type { Artifact, Distro, Image } from "./model.ts";
 import { imagePath } from "./source.ts";
 import { documentText } from "../../src/lib/image-index/documents.ts";
@@ -9,7 +10,8 @@ import { aliasPath, distroPath, IMAGES_PATH, INDEX_PATH, releasePath } from "../
 export type Documents = ReadonlyMap<string, string>;
 
 /**
- * Returns documents in the order to write them over an older tree: a list comes after the documents it lists.
+ * Returns the documents in the order in which the caller must write them: each list after the documents that it lists.
+ * So while an older tree is overwritten, a reader finds every listed document.
  * @param distros the distro file of each distro of `images`
  */
 export function mirrorDocuments(images: readonly Image[], distros: ReadonlyMap<string, Distro>): Documents {

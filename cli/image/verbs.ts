@@ -1,4 +1,5 @@
-// The image verbs of opsctl and tenantctl. They need only an index: no control plane and no credential.
+// The image verbs that opsctl and tenantctl share. They read an image index (docs/image-index.md), so they need neither
+// the control plane nor a credential. The other image verbs of each program need both.
 import type { AnyCommand } from "../framework.ts";
 import { download } from "./download.ts";
 import type { Host } from "./host.ts";

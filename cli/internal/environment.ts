@@ -1,5 +1,5 @@
-// The program's environment as one value, so that a test can run a whole command in its own process.
-// Loading the runtime's stream, terminal or crypto modules takes longer than the rest of the start, so they load late.
+// The program's environment as one value, so that a test can run a whole command inside the test's process. Loading the
+// runtime's stream, terminal or crypto modules takes longer than the rest of the start, so they load late.
 import { fstatSync, writeSync } from "node:fs";
 import { homedir } from "node:os";
 import process from "node:process";
@@ -26,7 +26,10 @@ export type Environment = {
   fetch(url: string, init: RequestInit): Promise<Response>;
   /** Opens a WebSocket to the control plane. */
   readonly dial: Dial;
-  /** Fetches an untrusted address, if it is public or the reach allows it. Follows no redirect. */
+  /**
+   * Fetches a URL from an untrusted source, if its address is public or `outbound.reach` allows it. Follows no
+   * redirect.
+   */
   outbound(url: string, outbound: Outbound): Promise<Response>;
   /** Rejects when `signal` aborts. */
   sleepMs(duration_ms: number, signal: AbortSignal): Promise<void>;
@@ -123,7 +126,10 @@ function sleepMs(duration_ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Returns whether to use colour, by NO_COLOR, then FORCE_COLOR, then whether the stream is a terminal. */
+/**
+ * Returns whether to use colour: NO_COLOR decides first, then FORCE_COLOR, then whether the stream is a terminal whose
+ * TERM is not "dumb".
+ */
 export function hasColour(environment: Environment, stream: Sink): boolean {
   if ((environment.env.NO_COLOR ?? "") !== "") return false;
   const forced = environment.env.FORCE_COLOR;

@@ -80,7 +80,7 @@ function oneOf<V extends string>(known: readonly V[], name: string, option: stri
 
 async function program({ name, architecture }: Item): Promise<Uint8Array> {
   if (name === "berth-control-plane") return await denoExecutable(architecture);
-  // The path is part of the executable, so it must always be the same.
+  // The executables of all architectures have the same file name, so each architecture has a folder.
   const path = `dist/release-build/${architecture}/${name}`;
   await mkdir(join(ROOT, path, ".."), { recursive: true });
   await compile(entryOf(name), path, BUN_TARGETS[architecture]);
