@@ -1,4 +1,5 @@
-// The key of a node and the operation that records its approval. Claim-code path and netboot path share these parts.
+// The key of a node, and the start of node-join, the operation that records the approval of the node. The claim-code
+// path and the netboot path share the key. The netboot path has its own operation, cn-setup.
 import { withActor } from "../engine/effects.ts";
 import type { NewNodeKey } from "./messages.ts";
 import type { On } from "./state.ts";

@@ -1,12 +1,15 @@
-// The operations on instances: the names of their sagas and of the steps that commit with the instance's own messages,
-// and the parameters of the sagas.
+// The operations on instances: the names of the sagas, the names of the steps that other files refer to, and the
+// parameters of the sagas.
 import type { Instance } from "../../src/contract/instance.ts";
 import type { Reference } from "../../src/contract/operation.ts";
 import { withNewActor } from "../engine/effects.ts";
 import type { Json, With } from "../engine/types.ts";
 import type { InstanceState } from "./state.ts";
 
-/** The kinds of operations. An instance has at most one operation in flight. */
+/**
+ * The operations that occupy an instance: it has at most one of them in flight. A disk resize is not one of them and
+ * can run beside them.
+ */
 export type OperationKind = "create" | "start" | "stop" | "restart" | "retry" | "delete";
 
 export const INSTANCE_CREATE = {
@@ -28,7 +31,9 @@ export type InstanceCreateParams = {
   readonly instance_id: string;
   readonly host_cn_uuid: string;
   readonly limit_ms: number;
-  /** The view at creation. The operation's final reply is built from it. */
+  /**
+   * The API view of the instance in the commit that starts the operation. The operation's final reply is built from it.
+   */
   readonly instance: Instance;
 };
 export type LifecycleAction = "start" | "stop" | "restart" | "retry";
@@ -55,7 +60,10 @@ type Begin = {
   readonly done: Readonly<Record<string, Json>>;
 };
 
-/** Starts the saga in the commit of the message. The message itself does the saga's first steps. */
+/**
+ * Starts a saga in the commit of the instance's message that begins the operation. That commit already contains the
+ * effects of some steps. `done` has the results of these steps, so the saga does not run them.
+ */
 export function begin(s: InstanceState, { id, saga, params, done }: Begin, more: readonly Reference[] = []): With {
   const references: Reference[] = [
     { scope: "instance", id: s.id },
