@@ -23,7 +23,10 @@ export type WorkContext = {
 /** The server no longer waits for this job. If the node must undo something, the server sends a tombstone. */
 class JobOver extends Error {}
 
-/** Runs a job and reports its result. Throws only if the agent stops, the key is rejected or the power is lost. */
+/**
+ * Runs a job and reports its result. Throws if the agent or this job is stopped, the key is rejected, the journal
+ * cannot be written, or a simulated machine loses power. A failure of the job's work is a result and is not thrown.
+ */
 export async function runJob(work: WorkContext, job: Job): Promise<void> {
   const { journal } = work;
   work.agent.environment.signal.throwIfAborted();
@@ -143,7 +146,10 @@ async function ask({ agent, api_key }: WorkContext, call: Pick<Call, "method" | 
   }
 }
 
-/** Sends the newest progress, one request at a time. The job does not wait for it, and errors are ignored. */
+/**
+ * Sends the newest progress, one request at a time. The job's steps do not wait for these requests, and errors are
+ * ignored. `settled` waits for the end of the last request.
+ */
 function createProgress({ agent, api_key }: WorkContext, job: Job) {
   let next: JobProgressBody | null = null;
   let sending: Promise<void> | null = null;
