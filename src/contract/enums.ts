@@ -95,7 +95,7 @@ export type InstanceState = (typeof INSTANCE_STATES)[number];
 export const CONSOLE_MODES = ["write", "watch", "log"] as const;
 export type ConsoleMode = (typeof CONSOLE_MODES)[number];
 
-/** Permissions of a user that go beyond its own tenant. */
+/** Rights of a user that go beyond its own tenant. `storage-admin` can be granted, but no route requires it yet. */
 export const CAPABILITIES = [
   "system-read",
   "system-operate",

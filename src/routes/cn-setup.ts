@@ -24,9 +24,10 @@ export function cnSetupRoutes(app: App, deps: Deps): void {
     tags,
     summary: "Propose a disk layout",
     description:
-      "Always 200 for a known node, also without a usable disk. Uses the inventory that an authenticated booter " +
-      "announced, never a registration's. The proposal knows only the name and the size in GB of each disk, and " +
-      "assumes spinning, fixed and unmounted disks. The layout tool on the node makes the final choice.",
+      "Always 200 for a known node, also without a usable disk. Uses only the inventory that the machine announced " +
+      "through a booter, not the inventory that a node agent sends when it registers. The inventory has only the name " +
+      "and the size in GB of each disk, so the proposal assumes that every disk is spinning and not removable. The " +
+      "layout tool on the node makes the final choice.",
     ...rights(deps, "CnSetupPropose"),
     request: { params: CnParam },
     responses: answers(LayoutProposal, "The inventory, and a layout or the reason for its absence"),
@@ -42,7 +43,8 @@ export function cnSetupRoutes(app: App, deps: Deps): void {
     path: "/v1/cns/{server_uuid}/approve-setup",
     tags,
     summary: "Approve a disk layout and start the setup; destroys the data on every disk of the layout",
-    description: "Scoped keys get 403. The setup has 45 minutes; follow the cn-setup operation.",
+    description:
+      "A key with a scope other than `full` gets 403. The setup has 45 minutes; follow the cn-setup operation.",
     ...rights(deps, "CnSetupApprove"),
     request: { params: CnParam, body: jsonBody(SetupApproval) },
     responses: answers(SetupApproved, "The node in setup, and the operation"),
@@ -83,11 +85,12 @@ export function cnSetupRoutes(app: App, deps: Deps): void {
     method: "post",
     path: "/v1/cns/{server_uuid}/root-password",
     tags,
-    summary: "Set the root password of a node's next setup, or clear it",
+    summary: "Set the root password that a node gets at its next netboot, or clear it",
     description:
       "Send `password`, or a sha512-crypt `password_hash` ($6$salt$hash); without either the password is cleared. " +
-      "Only the hash is stored, and never shown. The machine gets it at its next netboot as a boot parameter over " +
-      "plain HTTP, which anyone on the admin network can read: choose a strong password.",
+      "The control plane stores only the hash, and returns the hash only on the booter's routes. At each netboot the " +
+      "machine gets the hash as a boot parameter over plain HTTP. Anyone on the admin network can read it, so choose a " +
+      "strong password.",
     ...rights(deps, "CnRootPassword"),
     request: { params: CnParam, body: jsonBody(RootPasswordBody) },
     responses: answers(CnView, "The node, without the hash"),
