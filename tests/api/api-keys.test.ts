@@ -149,7 +149,7 @@ describe("Idempotency-Key", () => {
     expect(keys.filter((key: { description: string }) => key.description === "second body")).toHaveLength(0);
   });
 
-  test("the same key of another user, method or path is a different key", async () => {
+  test("an Idempotency-Key counts separately for each user, method and path", async () => {
     const headers = { "idempotency-key": "shared-words" };
     const user = await addUser(t.db, "idempotent");
     const mine = await make({ description: "same" }, headers);

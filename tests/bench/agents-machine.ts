@@ -1,4 +1,5 @@
-// A light agent's substitute for a machine: it only keeps the names of its instances, and finishes every job at once.
+// The substitute for a machine under a light agent (agents-node.ts). It keeps only the id and the state of each
+// instance. Every job ends immediately: it succeeds or fails without any work.
 import type { Blueprint, Job } from "../../src/contract/job.ts";
 
 export type LightMachine = {
@@ -6,7 +7,7 @@ export type LightMachine = {
   work(job: Job, blueprint: () => Promise<Blueprint | null>): Promise<string | null>;
   /** Undoes the node's part of a cancelled job. */
   undo(job: Job): void;
-  /** Lists the names of the instances. */
+  /** Lists the ids of the instances. */
   names(): readonly string[];
   /** Returns the instances for a status report. */
   vms(): Readonly<Record<string, { readonly state: string }>>;

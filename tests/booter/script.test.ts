@@ -40,10 +40,13 @@ describe("the kernel line", () => {
     expect(kernelOf({ extra, kind: "local" })).not.toMatch(/smt_enabled|-v/);
   });
 
-  test("prefers the booter's own arguments to the policy's arguments", () => {
+  test("contains the booter's own argument if the policy has one with the same name", () => {
     expect(kernelOf({ extra: ["admin_nic=00:00:00:00:00:01", "console=ttya"] })).toContain(
       "admin_nic=52:54:00:aa:00:01,console=text",
     );
+  });
+
+  test("is refused if a policy's argument sets a password, the AMQP broker or destroy_zpools", () => {
     for (const each of ["root_shadow=x", "rabbitmq=a:b:c:1", "destroy_zpools=true", "-Bx=1,Root-Shadow=y"]) {
       expect(() => kernelOf({ extra: [each] })).toThrow(ScriptFault);
     }

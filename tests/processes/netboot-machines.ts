@@ -14,7 +14,10 @@ import { type NetbootSite, PATIENCE } from "./netboot-site.ts";
 
 const RESEND_MS = 1_000;
 const RETRY_MS = 200;
-/** The service tag in GUID, which is the value of DHCP option 97 in the byte order of Dell's firmware. */
+/**
+ * TAG is the service tag that GUID contains. GUID is the value of DHCP option 97: a type byte 0, then the machine's
+ * UUID in the byte order of Dell's firmware.
+ */
 export const TAG = "D34623J";
 export const GUID = Uint8Array.from([0, ...Buffer.from("44454c4c330010348036c4c04f32334a", "hex")]);
 
@@ -73,7 +76,10 @@ export function machinesAt(site: NetbootSite) {
     return { mac, address, server_uuid: randomUUID(), login: { user, password } };
   }
 
-  /** Connects a machine and announces it with these ports. Waits until its node awaits setup. */
+  /**
+   * Connects a machine and announces it with network ports that have these MAC addresses. Waits until its node awaits
+   * setup.
+   */
   async function announced(machine: Bare, macs: readonly string[] = [machine.mac]): Promise<AmqpClient> {
     const client = await onBroker(machine, machine.server_uuid);
     await inventoryAsked(client);
@@ -111,7 +117,10 @@ export function machinesAt(site: NetbootSite) {
     }
   }
 
-  /** Takes a new machine to an approved node with this hostname. */
+  /**
+   * Takes a new machine through boot, announcement, approval and setup, so that it becomes an approved node with this
+   * hostname.
+   */
   async function nodeNamed(hostname: string): Promise<Bare> {
     const machine = await bare();
     const client = await announced(machine);
@@ -144,7 +153,7 @@ export function discoverOf(mac: string, guid: Uint8Array | null) {
   return guid === null ? asked : { ...asked, options: [...asked.options, [97, guid] as const] };
 }
 
-/** Publishes the inventory of a machine, with these ports. */
+/** Publishes the inventory of a machine whose network ports have these MAC addresses. */
 export const tell = (client: AmqpClient, { server_uuid }: Pick<Bare, "server_uuid">, macs: readonly string[]) =>
   client.publish(
     1,

@@ -1,6 +1,6 @@
 // Tests the statements that the database executes. They never contain values (S-27). The server executes the same
-// statements for an unknown code as for an expired one (S-08), and the same for an unknown key as for a wrong secret
-// (S-09). A repeated request changes nothing (S-15).
+// statements for unknown, used and expired claim codes (S-08), and the same for an unknown API key as for a wrong
+// secret (S-09). A repeated request changes nothing (S-15).
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { dumpTables } from "../support/dump.ts";
@@ -32,7 +32,10 @@ beforeAll(async () => {
 
 afterAll(() => p.close());
 
-/** Returns whether a statement runs later, after any request: the record of a key's use, or a notification. */
+/**
+ * Returns whether the server executes a statement in the background, possibly during a later request: the record of a
+ * key's use, or a notification.
+ */
 const isDeferred = (statement: string) => /last_used_at|pg_notify/.test(statement);
 /** Returns the statements of a request. */
 async function costOf(act: () => Promise<unknown>): Promise<string[]> {
@@ -95,7 +98,7 @@ test("S-27: no statement contains a caller's text", async () => {
   );
 }, 180_000);
 
-test("S-08: unknown, used and expired codes cost the database the same statements in the same order", async () => {
+test("S-08: unknown, used and expired claim codes cost the database the same statements in the same order", async () => {
   const register = async () => {
     const body = { server_uuid: randomUUID(), hostname: "node-1", sysinfo: {} };
     return (await p.t.call("POST", "/v1/agent/register", { key: null, body })).body.claim_code as string;
@@ -167,5 +170,5 @@ test(
   120_000,
 );
 
-/** The record of a key's last use. */
+/** Tables that the comparison leaves out: a repeated request updates the last use of its key. */
 const VOLATILE = ["api_key_use"];

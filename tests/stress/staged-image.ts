@@ -1,4 +1,5 @@
-// A factory reset requires that a booter with a valid key has the image of the boot policy. Creates these records.
+// Creates the records that a factory reset requires: the API key of a booter, and the booter's report that it has the
+// image of the boot policy.
 import { randomBytes } from "node:crypto";
 import type { TwoEngines } from "./two-engines.ts";
 

@@ -54,7 +54,7 @@ test("the default output is a table on a terminal and JSON otherwise", async () 
   expect((await tenantctl([...argv, "-o", "wide"])).out()).toBe(table);
 });
 
-test("an unknown format is a usage error, and with -o json failures are JSON", async () => {
+test("an unknown format is a usage error; with -o json or -o yaml failures are JSON", async () => {
   expect((await tenantctl(["whoami", "-o", "xml"])).code).toBe(2);
   for (const flag of [["-o", "json"], ["-ojson"], ["--output", "yaml"], ["--output=json"]]) {
     const ran = await tenantctl(["whoami", ...flag], { env: {} });
@@ -65,7 +65,7 @@ test("an unknown format is a usage error, and with -o json failures are JSON", a
   expect(plain.err()).toMatch(/^error: no endpoint: pass --endpoint, set TENANTCTL_ENDPOINT/);
 });
 
-test("YAML quotes every string for both YAML versions, and has no control bytes", () => {
+test("YAML quotes every string, and every key that is not a plain word, for YAML 1.1 and 1.2; it has no control bytes", () => {
   const value = {
     no: "no",
     time: "12:30",
@@ -152,7 +152,7 @@ test("login verifies the key and saves it readable only by the owner; logout del
   expect(later.code).toBe(4);
 });
 
-test("a saved login readable by others is rejected, a damaged one is not quoted, and logout still works", async () => {
+test("a saved login that others can read is rejected, no error shows a damaged login's content, and logout still works", async () => {
   const { home_dir } = fakeEnvironment();
   const file = join(home_dir, ".config/tenantctl/login.json");
   await mkdir(dirname(file), { recursive: true });
@@ -175,7 +175,7 @@ test("every tenantctl command prints its recorded help", async () => {
   expect(everyHelp(tree(await buildProgram("all")), "tenantctl").join("\n")).toMatchSnapshot();
 });
 
-test("starting with --help loads no verb, and the root help is the same", async () => {
+test("with --help no verb is loaded, and the root lists the same commands as the whole tree", async () => {
   const root = tree(await buildProgram(["--help"]));
   for (const { name } of NOUNS) {
     const child = root.children.find((each) => each.name === name)!;
