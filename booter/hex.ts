@@ -1,4 +1,4 @@
-// Converts bytes to hex digits with a table, because it runs for every packet.
+// Converts bytes to hex digits with a table, because the conversion runs for every packet.
 const DIGITS: readonly string[] = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
 
 export function hexOf(bytes: Uint8Array): string {

@@ -56,7 +56,7 @@ export const TFTP_RESEND_MS = 1_000;
 export const TFTP_TRIES_MAX = 5;
 /** The largest file that the TFTP server sends. Firmware programs have some hundred kilobytes. */
 export const TFTP_FILE_BYTES_MAX = 16_777_216;
-/** The largest AMQP frame. The agent in the enrolment image refuses larger frames. */
+/** The largest AMQP frame. The machines' agent, a part of the enrolment image, refuses larger frames. */
 export const AMQP_FRAME_BYTES_MAX = 131_072;
 /** The largest AMQP message. An inventory has about 100 kB; the setup script has less. */
 export const AMQP_BODY_BYTES_MAX = 8_388_608;
@@ -67,7 +67,7 @@ export const AMQP_HEARTBEAT_S = 30;
 /** The longest time from accepting an AMQP connection to its login, and the largest number of AMQP connections. */
 export const AMQP_LOGIN_MS = 10_000;
 export const AMQP_CONNECTIONS_MAX = 4_096;
-/** The largest numbers of queues, bindings and channels of one AMQP connection; the agent uses 2, 7 and 3. */
+/** The largest numbers of queues, bindings and channels of one AMQP connection; a machine's agent uses 2, 7 and 3. */
 export const AMQP_QUEUES_MAX = 16;
 export const AMQP_BINDINGS_MAX = 64;
 export const AMQP_CHANNELS_MAX = 16;

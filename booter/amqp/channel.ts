@@ -1,5 +1,5 @@
-// One channel of a connection: its consumers, its unacknowledged deliveries, and the message that the client is sending
-// on it.
+// A channel of an AMQP connection: its consumers, its unacknowledged deliveries, and the message that the machine is
+// sending on the channel.
 import { Buffer } from "node:buffer";
 import { AMQP_BODY_BYTES_MAX, AMQP_QUEUED_MAX } from "../limits.ts";
 import { contentFrames, frame, METHOD } from "./frame.ts";

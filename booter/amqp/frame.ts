@@ -1,5 +1,6 @@
-// Reads and writes frames of AMQP 0-9-1. The payload alone may be as long as frame-max, because the agent's library
-// sends body payloads of exactly frame-max bytes. In the standard, frame-max includes the 8 bytes around the payload.
+// Reads and writes frames of AMQP 0-9-1. The payload alone may be as long as frame-max, because the AMQP library of the
+// machines' agent sends body payloads of exactly frame-max bytes. In the standard, frame-max includes the 8 bytes
+// around the payload.
 import { Buffer } from "node:buffer";
 import { AMQP_FRAME_BYTES_MAX } from "../limits.ts";
 import { AmqpFault, FRAME_ERROR, u16, u32 } from "./wire.ts";

@@ -35,7 +35,7 @@ export type AmqpOptions = {
   readonly listener: AmqpListener;
   readonly counters: Counters;
   readonly log: Log;
-  /** Shorter in tests. */
+  /** The time limit of a login. The default is AMQP_LOGIN_MS; tests set a shorter one. */
   readonly login_ms?: number;
 };
 

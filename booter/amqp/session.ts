@@ -1,6 +1,6 @@
-// One AMQP connection: the login, then the queues and messages of this machine only. A message that a machine publishes
-// reaches the booter and the machine's own bound queues, never another machine. A queue gets a message once, even if
-// several of its bindings match: the agent creates its bindings twice after it reconnects.
+// One machine's AMQP connection: the login, then only the machine's own queues and messages. A message that a machine
+// publishes reaches the booter and the machine's own bound queues, never another machine. A queue gets a message once,
+// even if several of its bindings match: the machine's agent creates its bindings twice after it reconnects.
 import { Buffer } from "node:buffer";
 import { AMQP_CHANNELS_MAX, AMQP_FRAME_BYTES_MAX, AMQP_HEARTBEAT_S } from "../limits.ts";
 import { type Channel, deliverWaiting, enqueue, type Message, method, newChannel, takeHeader } from "./channel.ts";
@@ -185,8 +185,8 @@ export function newSession(port: SessionPort): Session {
       return send(0, method(10, 30, u16(AMQP_CHANNELS_MAX), u32(AMQP_FRAME_BYTES_MAX), u16(AMQP_HEARTBEAT_S)));
     }
     if (stage === "tune" && asked.name === "connection.tune-ok") {
-      // 0 means that the client has no limit. The agent repeats the offered value. The standard forbids values below
-      // 4,096.
+      // 0 means that the client has no limit. The machine's agent repeats the offered value. The standard forbids
+      // values below 4,096.
       const limit = asked.frame_max === 0 ? AMQP_FRAME_BYTES_MAX : asked.frame_max;
       if (limit < 4_096 || limit > AMQP_FRAME_BYTES_MAX) throw new AmqpFault(NOT_ALLOWED, "frame-max is out of range");
       state.frame_bytes_max = limit;
@@ -240,7 +240,7 @@ export function newSession(port: SessionPort): Session {
     },
     deliver(key, body) {
       if (stage !== "running") return 0;
-      // 0x8000 flags the content type. The agent parses a message only if its content type is JSON.
+      // 0x8000 flags the content type. The machine's agent parses a message only if its content type is JSON.
       const properties = Buffer.concat([u16(0x8000), shortText("application/json")]);
       return route({ exchange: TOPIC, key, properties, body: Buffer.from(body), redelivered: false });
     },

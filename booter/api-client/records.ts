@@ -41,7 +41,9 @@ export type RecordsOptions = {
   readonly log: Log;
   readonly now: () => number;
   readonly start?: readonly CachedRecord[];
-  /** Shorter in tests. */
+  /**
+   * The time limit of a lookup without a usable cached record. The default is LOOKUP_LATE_MS; tests set a shorter one.
+   */
   readonly late_ms?: number;
 };
 

@@ -21,7 +21,10 @@ export type HttpOptions = {
   readonly handler: HttpHandler;
   readonly counters: Counters;
   readonly log: Log;
-  /** Shorter in tests. */
+  /**
+   * The time after which a client that reads nothing is disconnected. The default is HTTP_STALLED_MS; tests set a
+   * shorter one.
+   */
   readonly stalled_ms?: number;
 };
 

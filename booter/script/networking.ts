@@ -1,5 +1,5 @@
-// Writes networking.json, which configures the network of the booted platform. The platform cannot use DHCP for this,
-// because with answer_only_pxe the booter does not answer it.
+// Writes networking.json, which configures the network of the booted platform. The platform cannot get its address by
+// DHCP: with answer_only_pxe the booter does not answer the platform.
 import { ipv4Text, maskOf } from "../ipv4.ts";
 import type { BootFacts } from "../api-client/wire.ts";
 

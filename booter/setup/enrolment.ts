@@ -33,7 +33,10 @@ export type Relayed = "taken" | "unknown" | "stale" | "away";
 export type Enrolment = AmqpListener & {
   /** Announces waiting machines, delivers approved setups and repeats reports that failed. Never rejects. */
   pass(): Promise<void>;
-  /** Returns the values of the caller's run; null for a caller that is not its machine, and after the first report. */
+  /**
+   * Returns the values of the setup run with the caller's token. Returns null if the caller is not the run's machine,
+   * and after the first report of the run.
+   */
   values(caller: SetupCaller): Promise<string | null>;
   report(caller: SetupCaller, report: SetupReport): Promise<Relayed>;
   /** Returns the number of connected machines. */
@@ -81,7 +84,8 @@ export function openEnrolment(options: EnrolmentOptions): Enrolment {
       return log("announce.refused", { server_uuid, mac: peer.mac, reason: "its inventory does not have this port" });
     }
     const machine = machineOf(server_uuid, peer);
-    // The agent sends `startup` once after every start. The announce that follows verifies that it is this machine.
+    // The machine's agent sends `startup` once after every start. The announce that follows verifies that it is this
+    // machine.
     if (topic.kind === "startup" && (ledger.of(server_uuid)?.delivered ?? null) !== null) machine.restarted = true;
     machine.sysinfo = redactSysinfo(content) as Record<string, unknown>;
     void visit(machine);

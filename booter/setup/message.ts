@@ -1,9 +1,13 @@
-// Builds and parses messages of a machine's agent, in the agent's own format.
+// Builds and parses the AMQP messages of a machine's agent, which runs commands on the machine before it has a node
+// agent.
 import type { Buffer } from "node:buffer";
 import { jsonLimits } from "../../src/lib/text/json-limits.ts";
 import { SETUP_SCRIPT } from "./script.ts";
 
-/** Builds an execute request. The request replaces the agent's environment, which contains the AMQP password. */
+/**
+ * Builds an execute request. The command does not get the environment of the machine's agent, which contains the AMQP
+ * password.
+ */
 export function setupMessage(origin: string, token: string): string {
   const env = { PATH: "/usr/bin:/usr/sbin:/smartdc/bin:/opt/local/bin", BOOTER_URL: origin, SETUP_TOKEN: token };
   return JSON.stringify({ type: "script", script: SETUP_SCRIPT, args: [], env });
@@ -21,7 +25,7 @@ export function agentKey(key: string): AgentKey | null {
   return topic === "execute-reply" ? { kind: "reply", server_uuid, request } : null;
 }
 
-/** Parses a message of the agent. Returns null unless it is a JSON object within the limits. */
+/** Parses a message of a machine's agent. Returns null unless it is a JSON object within the limits. */
 export function objectOf(body: Buffer): Record<string, unknown> | null {
   const text = body.toString("utf8");
   if (jsonLimits(text) !== null) return null;

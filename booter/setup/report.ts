@@ -33,8 +33,8 @@ export function readReport(body: Uint8Array): SetupReport | null {
 }
 
 /**
- * Returns why the setup script ended, according to the reply of the machine's AMQP client that ran the script. Used if
- * the script did not report its end.
+ * Returns why the setup script ended, according to the reply of the machine's agent that ran the script. Used if the
+ * script did not report its end.
  */
 export function endingReason(reply: { exit_status?: unknown; stderr?: unknown }): string {
   const { exit_status, stderr } = reply;

@@ -16,7 +16,10 @@ export type TftpOptions = {
   readonly file: (name: string, address: string) => Promise<Uint8Array | null>;
   readonly counters: Counters;
   readonly log: Log;
-  /** Shorter in tests. */
+  /**
+   * The pause before blocks are repeated. The default is the client's `timeout` option or TFTP_RESEND_MS; tests set a
+   * shorter one.
+   */
   readonly resend_ms?: number;
 };
 
