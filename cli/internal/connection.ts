@@ -1,4 +1,4 @@
-// The endpoint and the credential: from flags first, then the environment, then the profile.
+// Finds opsctl's endpoint and credential: in flags first, then in the environment, then in the profile.
 import { EXIT } from "./exit-code.ts";
 import { parseEndpoint } from "./endpoint.ts";
 import { Failure, usageFailure } from "./failure.ts";

@@ -21,7 +21,7 @@ export type Call = {
   readonly bytes?: Uint8Array<ArrayBuffer>;
   readonly headers?: Readonly<Record<string, string>>;
   readonly limit_ms: number;
-  /** A 2xx body is text, not JSON. */
+  /** True if the body of a 2xx answer is text, not JSON. */
   readonly is_text?: boolean;
 };
 export type Answer = {
