@@ -1,4 +1,4 @@
-// The conditions that end enrolment claims of a node.
+// The effects of a node's commit on its enrolment claims and on the count of unproven nodes.
 import { CLAIM_QUOTAS, UNPROVEN_NODES_MAX } from "../../src/contract/limits.ts";
 import { lockKey } from "../../src/lib/ids/lock-key.ts";
 import { effect, lock } from "../engine/effects.ts";

@@ -104,7 +104,10 @@ function releasing(s: AtRest, next: Busy, partsFor: (held: Held | null) => Parts
   );
 }
 
-/** Never reaches a caller: when the guard fails, the commit applies the alternative that does not wait for the node. */
+/**
+ * This fault never reaches a caller: when the guard fails, the commit applies the alternative that does not wait for
+ * the node.
+ */
 const NOT_LIVE = conflict("the node is not live");
 
 function offersTag({ external_nic_tag: nic_tag }: AtRest, { host_cn_uuid: server_uuid }: Binding): Condition[] {

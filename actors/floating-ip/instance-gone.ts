@@ -1,6 +1,6 @@
-// An instance is deleted with its NICs while a floating IP is bound to it, or while an operation moves a floating IP to
-// or from it. A normal delete waits until the operation ends. A forced delete does not wait, so the node of the
-// instance still has to release the address.
+// The end of a floating IP's binding to an instance that is deleted with its NICs. An operation may be moving the
+// floating IP to or from this instance: a normal delete waits until the operation ends. A forced delete does not wait,
+// so the node of the instance still has to release the address.
 import { go, tell } from "../engine/effects.ts";
 import type { Of } from "../engine/table.ts";
 import type { Out, Part } from "../engine/types.ts";

@@ -1,4 +1,4 @@
-// Messages to instances and audit entries for the changes of a binding.
+// The messages to instances and the audit entries that report a change of a floating IP's binding.
 import { audit, withActor } from "../engine/effects.ts";
 import type { Json, With } from "../engine/types.ts";
 import type { FloatingIpFields } from "./state.ts";

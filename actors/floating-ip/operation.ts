@@ -1,5 +1,5 @@
-// The operations on floating IPs: their sagas, the steps that commit together with the floating IP's own messages, the
-// parameters that both sides share, and the orders to nodes.
+// The operations on floating IPs: the names of their sagas, the names of the steps that commit together with a floating
+// IP's own messages, the parameters of the sagas, and the orders to nodes.
 import type { FloatingIp } from "../../src/contract/network.ts";
 import type { Reference } from "../../src/contract/operation.ts";
 import { withActor } from "../engine/effects.ts";
@@ -82,7 +82,10 @@ type Begin = {
   readonly about: readonly (Binding | null)[];
 };
 
-/** Starts the saga in the commit of the message that does its first step. */
+/**
+ * Starts a saga in the commit of the floating IP's message that begins the operation. That commit already contains the
+ * effects of some steps. `done` has the results of these steps, so the saga does not run them.
+ */
 export function begin(s: FloatingIpFields, { id, saga, params, done, about }: Begin): With {
   const references: Reference[] = [
     { scope: "floating_ip", id: s.id },

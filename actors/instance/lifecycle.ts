@@ -1,6 +1,6 @@
-// Start, stop, restart, retry. The message moves the instance to the state in between and starts the operation. The end
-// of the operation's job moves the instance to the final state. An instance has one operation at a time
-// (docs/instances.md, "States").
+// Start, stop, restart and retry of an instance. A message moves the instance to the state in between and starts an
+// operation. The end of the operation's job moves the instance to the final state. An instance has one operation at a
+// time (docs/instances.md, "States").
 import { conflict, type Fault } from "../../src/contract/fault.ts";
 import { renamed } from "../../src/lib/text/resource-name.ts";
 import { audit, go, guard, refuse, upsert } from "../engine/effects.ts";

@@ -1,5 +1,5 @@
-// A node's report about an instance replaces the recorded state, unless an operation on the instance is in flight
-// (docs/nodes.md).
+// A node's reports about an instance. The reported state replaces the recorded state, unless an operation on the
+// instance is in flight (docs/nodes.md).
 import type { InstanceState as Name } from "../../src/contract/enums.ts";
 import { conflict } from "../../src/contract/fault.ts";
 import { go, guard } from "../engine/effects.ts";

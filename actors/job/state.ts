@@ -1,5 +1,6 @@
-// A job is claimed at most once, by one node, and ends exactly once. It is never queued again, because partial work may
-// exist. A job that its node lost leaves a tombstone until the node reports that it has undone its part.
+// The states of a job, with the columns of each. A job is claimed at most once, by one node, and ends exactly once. It
+// is never queued again, because partial work may exist. A job that its node lost leaves a tombstone until the node
+// reports that it has undone its part.
 
 type JobBase = {
   readonly id: string;

@@ -1,4 +1,4 @@
-// Parts of a saga's transitions: its record after a step, the context of a step, its job.
+// Parts of a saga's transitions: the saga's record after a step, the context of a step, and the job of a step.
 import { audit, withActor, withNewActor } from "../engine/effects.ts";
 import { type Plan, stepId, waitId } from "../engine/saga.ts";
 import type { At } from "../engine/table.ts";
