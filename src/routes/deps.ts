@@ -45,7 +45,10 @@ export type RouteDeps = {
   readonly allow: Authorize;
   /** For the functions in the actors' reads.ts; routes contain no queries. */
   readonly kysely: Kysely<Database>;
-  /** As `kysely`, for functions that find one record by its id: such a statement costs less here (src/db/key-reads.ts). */
+  /**
+   * Like `kysely`, for functions that find one record by its id: `byKey` runs such a statement at less cost
+   * (src/db/key-reads.ts).
+   */
   readonly byKey: Kysely<Database>;
   /** Finds one record by its id; requests that arrive together share a statement. */
   readonly findOne: <V>(find: Pick<Find<V>, "many">, id: string) => Promise<V | null>;
