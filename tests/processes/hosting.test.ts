@@ -1,4 +1,5 @@
-// Another way to host the control plane: `deno serve`, which loads src/main.ts as a module and stops it.
+// The control plane under `deno serve`, which loads src/main.ts as a module and stops it. Other tests start
+// src/serve.ts as a program.
 import { spawn } from "node:child_process";
 import process from "node:process";
 import { fileURLToPath } from "node:url";

@@ -1,5 +1,5 @@
 // Places an instance on a node with the engine's commit call: takes the lock `cn:<id>`, checks the guard that the node
-// is approved, and inserts the row.
+// is approved, and inserts the instance's row.
 import { CommitError, type Unit } from "../../actors/engine/store.ts";
 import { behaviors } from "../../actors/registry.ts";
 import { fault } from "../../src/contract/fault.ts";

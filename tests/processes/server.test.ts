@@ -1,4 +1,4 @@
-// The server as a process: several starts at once, draining, kills, and the state after them.
+// The server as a process: several starts at once, draining, kills, and the state after a kill.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
@@ -135,8 +135,8 @@ test(
 
     const second = await serverOf({ env });
     expect(await nodesAt(second)).toEqual([server_uuid]);
-    // The next server starts before the watcher has stopped the killed server's PostgreSQL. It stops this PostgreSQL
-    // first.
+    // The third server starts before the watcher has stopped the killed server's PostgreSQL. So the third server stops
+    // this PostgreSQL first.
     await second.kill();
     const third = await serverOf({ env });
     expect(await nodesAt(third)).toEqual([server_uuid]);

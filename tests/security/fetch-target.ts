@@ -1,5 +1,6 @@
-// Servers on this machine for tests of outbound fetches. No fetch may reach the first one, which counts connections. A
-// test allows fetches from the second one, on another loopback address, and decides its answers.
+// Two servers on this machine for tests of outbound fetches: a target that no fetch may reach, which counts its
+// connections, and a server on another loopback address, from which a test allows fetches and whose answers the test
+// decides.
 import { createServer as createHttpServer, type RequestListener } from "node:http";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { once } from "node:events";

@@ -1,4 +1,5 @@
-// Things that expire: how to create each one, and how to check whether it is still valid.
+// The time limits of the clocks test, such as a session, a claim code or a job's lease: how to begin each one, and how
+// to check whether it still lasts.
 import { randomUUID } from "node:crypto";
 import type { RegistrationView } from "../../src/contract/agent.ts";
 import {

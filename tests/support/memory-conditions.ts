@@ -1,5 +1,5 @@
-// Checks and applies the conditions of a choice, for the store in memory. All conditions are checked before any takes
-// effect.
+// Checks and applies the conditions of a choice (actors/engine/store.ts), for the store in memory. All conditions are
+// checked before any takes effect.
 import type { CallCondition, EffectArgs, EffectName, GuardArgs, GuardName } from "../../actors/engine/conditions.ts";
 import type { MemoryTables } from "./memory-rows.ts";
 import { CommitError } from "../../actors/engine/store.ts";
