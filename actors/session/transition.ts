@@ -1,7 +1,7 @@
-// A login session. It ends with a logout, with the expiry of its last refresh token, with its maximum lifetime, or with
-// a change of the password. Each refresh token is valid for one refresh. Because an answer can be lost, the previous
-// token gets the same answer again for a short time. The use of an older token ends the session, because that token was
-// copied.
+// A login session. It ends with a logout, with the expiry of its last refresh token, with its maximum lifetime, with a
+// change of the password, or when a newer login of the user displaces it. Each refresh token is valid for one refresh.
+// Because an answer can be lost, the previous token gets the same answer again for a short time. The use of an older
+// token ends the session, because that token was copied.
 import { REFRESH_REPEAT_S, REFRESH_TOKEN_TTL_S } from "../../src/contract/limits.ts";
 import { conflict } from "../../src/contract/fault.ts";
 import { audit, go, withActor } from "../engine/effects.ts";

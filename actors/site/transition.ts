@@ -1,5 +1,5 @@
-// The site and its auto-approve window. The remaining count of the window is a budget row. Registrations take from this
-// row, so they cannot exceed the count.
+// The site and its auto-approve window. The remaining count of the window is a budget row. Each approval without a
+// claim code takes from this row, so these approvals cannot exceed the count.
 import type { AutoApproveWindow } from "../../src/contract/cn.ts";
 import { AUTO_APPROVE_SECS_MAX } from "../../src/contract/limits.ts";
 import { addMs, toRfc3339 } from "../../src/lib/text/instant.ts";
@@ -28,10 +28,10 @@ export type SiteState =
     readonly id: string;
     readonly window_opened_at: Date;
     readonly window_expires_at: Date;
-    /** The number of approvals that it was opened with; null when only its time is limited. */
+    /** The number of approvals that the window was opened with; null if only the window's time is limited. */
     readonly window_count: number | null;
     readonly window_opened_by: string;
-    /** The view site_loaded joins it from the budget. */
+    /** The approvals that are left. The view site_loaded joins this number from the budget row. */
     readonly window_remaining?: number | null;
   };
 
