@@ -1,5 +1,5 @@
-// The boot policy of the site (docs/booting.md, "Boot policy"). Its version is its ETag. A change of the admin network
-// rebuilds the pool from which boot records reserve addresses.
+// The boot policy of the site (docs/booting.md, "Boot policy"). The policy's version is its ETag. A change of the admin
+// network rebuilds the pool from which boot records reserve addresses.
 import type { BootPolicy } from "../../src/contract/boot.ts";
 import { fault, POLICY_CHANGED } from "../../src/contract/fault.ts";
 import { audit, effect, go, lock, refuse, reply } from "../engine/effects.ts";

@@ -32,7 +32,10 @@ export type FloatingIpMessage =
   }
   | ({ readonly type: "update" } & Renaming)
   | { readonly type: "delete" }
-  /** Binds the floating IP to a NIC, and at the end unbinds it from its previous NIC. */
+  /**
+   * Starts the operation that binds the floating IP to a NIC. If the floating IP is bound to another NIC, the operation
+   * first ends that binding.
+   */
   | {
     readonly type: "attach";
     readonly nic_id: string;
@@ -48,8 +51,8 @@ export type FloatingIpMessage =
   | { readonly type: "attached"; readonly operation_id: string }
   | { readonly type: "detached"; readonly operation_id: string }
   /**
-   * The operation rolls back: the old node binds the address again. With `waits`, the saga gets `job_ended` for the id
-   * `told_as` at the end.
+   * The operation rolls back: the old node binds the address again. With `waits`, the saga gets `job_ended` with the id
+   * `told_as` when the old node has ended its job.
    */
   | { readonly type: "reclaim"; readonly operation_id: string; readonly told_as: string; readonly waits: boolean }
   /** The operation has rolled back: the binding from before the operation applies again. */

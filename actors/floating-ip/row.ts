@@ -18,7 +18,7 @@ export type FloatingIpRow = FloatingIpFields & {
   readonly hosted_cn: string | null;
   readonly operation_id: string | null;
   readonly operation_kind: "attach" | "detach" | null;
-  /** During an attach, the binding that it ends. */
+  /** During an attach, the binding that the attach ends. */
   readonly prior_nic_id: string | null;
   readonly prior_instance_id: string | null;
   readonly prior_cn: string | null;
