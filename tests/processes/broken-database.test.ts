@@ -11,13 +11,19 @@ import { auditViolations, historyViolations, invariantViolations } from "./histo
 import { type Load, registration, startLoad } from "./load.ts";
 
 const TERMINATING_MS = 4_000;
-/** The time limit of the terminations: on a slow machine they continue until there were enough. */
+/**
+ * The time limit of the terminations. On a slow machine they continue until more than TERMINATED_MIN connections are
+ * terminated and a request is acknowledged.
+ */
 const TERMINATING_MS_MAX = 60_000;
 const TERMINATING_SLICE_MS = 1_000;
 const LOAD_MS = 1_000;
 const OUTAGE_MS = 500;
 const PATIENCE_MS = 60_000;
-/** So many acknowledged requests that some terminations interrupted a request. */
+/**
+ * The load continues until more than this many requests are acknowledged, so that some terminations interrupt a
+ * request.
+ */
 const ACKNOWLEDGED_MIN = 50;
 const TERMINATED_MIN = 30;
 
