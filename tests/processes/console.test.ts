@@ -27,7 +27,7 @@ def until(text):
         seen += os.read(fd, 65536)
 until(b"Connected to")
 os.write(fd, b"typed\\x03\\r")
-until(b"typed")
+until(b"typed\\x03")
 os.write(fd, b"\\r~.")
 try:
     while True:

@@ -172,7 +172,7 @@ describe("the control plane's Deno", () => {
     const env = { ...Object.fromEntries(settings), ...addresses };
     expect(serverPermissions(env, { fetcher_port: 40_000 })).toEqual([
       expect.stringMatching(/^--allow-net=[0-9.]+:[0-9]+,db\.example:5433,127\.0\.0\.1:40000$/),
-      expect.stringMatching(/^--allow-env=[A-Z_,*]+$/),
+      expect.stringMatching(/^--allow-env=[A-Z0-9_,*]+$/),
       "--allow-read=migrations,src/auth/password-worker.ts",
     ]);
   });
