@@ -9,7 +9,7 @@ const RETRIES = 3;
 const PART_DIGITS = 8;
 /** Objects that are deleted at the same time. */
 const DELETES_AT_ONCE = 8;
-const OBJECT = /<Contents>([\s\S]*?)<\/Contents>/g;
+const OBJECT = "<Contents>";
 const KEY = /<Key>(?:[^<]*\/)?([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\/([0-9]{8})<\/Key>/;
 const MODIFIED = /<LastModified>([^<]+)<\/LastModified>/;
 const NEXT = /<NextContinuationToken>([^<]+)<\/NextContinuationToken>/;
@@ -50,7 +50,7 @@ export function openBucketStore({ url, region, key_id, secret }: BucketConfig): 
       const query = new URLSearchParams({ "list-type": "2", prefix: keyPrefix + below });
       if (token !== "") query.set("continuation-token", token);
       const text = await (await must("GET", `${origin}/${bucket}?${query}`)).text();
-      for (const [, object = ""] of text.matchAll(OBJECT)) {
+      for (const object of text.split(OBJECT).slice(1)) {
         const [, id, part] = KEY.exec(object) ?? [];
         const changed_at_ms = Date.parse(MODIFIED.exec(object)?.[1] ?? "");
         if (id !== undefined && part !== undefined) yield { id, part, changed_at_ms };
