@@ -9,7 +9,6 @@ import { IssuerUnavailable } from "./auth/issuer.ts";
 import type { Federated } from "./auth/issuer-credential.ts";
 import { createMint } from "./auth/mint.ts";
 import { createPasswords } from "./auth/password.ts";
-import { ensureRootOperator } from "./auth/root-operator.ts";
 import { serverSecret } from "./auth/secret.ts";
 import { createSessionTokens } from "./auth/token.ts";
 import type { Config } from "./config.ts";
@@ -52,6 +51,7 @@ import { createCallerRate } from "./wiring/caller-rate.ts";
 import { createConsoles } from "./wiring/consoles.ts";
 import { createLongPollsOfServer } from "./wiring/long-polls.ts";
 import { createLimits } from "./wiring/limits.ts";
+import { ensureRootUser } from "./wiring/root-user.ts";
 import { sealPlainUserData } from "./wiring/sealing.ts";
 import { createIdempotencyClaims } from "./wiring/idempotency-claims.ts";
 import { createLoadMaterializer } from "./workers/load-materializer.ts";
@@ -152,27 +152,7 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
     })
     : null;
 
-  const root_user_id = await ensureRootOperator({
-    db,
-    newId: ports.newId,
-    given: config.rootKey,
-    make: (id, username) => engine.send({ kind: "user", id }, { type: "create_root", id, username }),
-    store: async (user_id, key) => {
-      const id = ports.newId();
-      const outcome = await engine.send({ kind: "api-key", id }, {
-        type: "create",
-        id,
-        ...key,
-        user_id,
-        description: "root operator",
-        scope: "full",
-        bound_to_cn: null,
-        expires_at: null,
-      });
-      if (!outcome.ok) throw new Error(`the root key was refused: ${outcome.fault.message}`);
-    },
-    show: (key) => show(`Root operator key (shown once, keep it): ${key}`),
-  });
+  const root_user_id = await ensureRootUser({ db, engine, newId: ports.newId, config, show });
 
   const credentials = createCredentials({
     db,

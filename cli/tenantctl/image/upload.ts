@@ -17,7 +17,11 @@ const FINISH_LIMIT_MS = 30 * 60 * 1_000;
 const PATH = "/v1/image-uploads";
 
 export function upload(): AnyCommand {
-  return command("upload", "Upload an image file for the instances of the tenant")
+  return command(
+    "upload",
+    "Upload an image file for the instances of the tenant",
+    "debian-13.qcow2 --os debian --image-version 13 --content-size 3GiB",
+  )
     .argument("<file>", "a disk image")
     .option("--name <name>", "name of the image; by default the file's name")
     .requiredOption("--os <os>", "operating system, such as debian")
@@ -32,8 +36,7 @@ export function upload(): AnyCommand {
     .option("--arch <arch>", "architecture that the image is for, with --brand")
     .addHelpText(
       "after",
-      "\nAfter an interruption, run the same command again within a day: it continues where it stopped." +
-        "\nExample: tenantctl image upload debian-13.qcow2 --os debian --image-version 13 --content-size 3GiB",
+      "\nAfter an interruption, run the same command again within a day: it continues where it stopped.",
     )
     .action(withIo(async (io, file, given) => {
       if ((given.brand === undefined) !== (given.arch === undefined)) {

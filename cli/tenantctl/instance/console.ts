@@ -12,7 +12,7 @@ const LINGER_MS = 1_000;
 const HELP = "~.  close the console    ~~  type ~    ~?  this help    (~ counts only at the beginning of a line)";
 
 export function openConsoleVerb(): AnyCommand {
-  return command("console", "Open the serial console of an instance")
+  return command("console", "Open the serial console of an instance", "web1")
     .argument("<instance>", NAME_HELP)
     .option("--watch", "only watch: type nothing")
     .option("--take-over", "type even if somebody else does; the other console then only watches")

@@ -10,7 +10,7 @@ import { INSTANCE } from "./instance.ts";
 const LOG_LIMIT_MS = 4 * CONSOLE_DIAL_S * 1_000;
 
 export function log(): AnyCommand {
-  return command("log", "Print what an instance wrote to its serial console: the last 1 MiB")
+  return command("log", "Print what an instance wrote to its serial console: the last 1 MiB", "web1 --follow")
     .argument("<instance>", NAME_HELP)
     .option("-f, --follow", "continue with what the instance writes, until Ctrl-C")
     .option("--raw", "print control sequences, too: they can change your terminal")
