@@ -5,30 +5,37 @@ import { createConsoleRing } from "./console-ring.ts";
 
 export type VmConsole = Console & { close(): void };
 
-/** Output of one VM that the agent reads in a period; more waits in the guest. A flood then costs little. */
-const BYTES_PER_PERIOD_MAX = 256 * 2 ** 10;
-const PERIOD_MS = 100;
+/**
+ * Pause before output is read. QEMU sends a flood as single bytes; while the agent pauses, they gather in the kernel,
+ * and the guest waits when the kernel's buffer is full.
+ */
+const GATHER_MS = 20;
+/** Bytes after which the runtime stops reading until the agent reads. */
+const BUFFER_BYTES = 1;
 
 /** Connects to the console. A failure to connect leaves a console without output. */
 export function openVmConsole(path: string): VmConsole {
   const ring = createConsoleRing();
   const listeners = new Set<(bytes: Uint8Array) => void>();
-  const socket: Socket = connect({ path });
+  const options = { path, readableHighWaterMark: BUFFER_BYTES, highWaterMark: BUFFER_BYTES };
+  const socket: Socket = connect(options);
   socket.on("error", () => {}); // The VM ended; its monitor reports that.
   socket.unref();
-  let left = BYTES_PER_PERIOD_MAX;
-  const period = setInterval(() => {
-    left = BYTES_PER_PERIOD_MAX;
-    if (socket.isPaused()) socket.resume();
-  }, PERIOD_MS);
-  period.unref();
-  socket.on("close", () => clearInterval(period));
-  socket.on("data", (bytes: Uint8Array) => {
-    ring.append(bytes);
-    for (const listener of [...listeners]) listener(bytes);
-    left -= bytes.length;
-    if (left <= 0) socket.pause();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+
+  function take(): void {
+    timer = undefined;
+    for (let bytes = socket.read() as Uint8Array | null; bytes !== null; bytes = socket.read()) {
+      ring.append(bytes);
+      for (const listener of [...listeners]) listener(bytes);
+    }
+  }
+
+  socket.on("readable", () => {
+    timer ??= setTimeout(take, GATHER_MS);
+    timer.unref();
   });
+  socket.on("close", take);
   return {
     ring: ring.content,
     subscribe: (listener) => {
@@ -37,7 +44,7 @@ export function openVmConsole(path: string): VmConsole {
     },
     write: (bytes) => void (socket.writable && socket.write(bytes)),
     close: () => {
-      clearInterval(period);
+      clearTimeout(timer);
       socket.destroy();
     },
   };
