@@ -5,6 +5,7 @@ import { IMAGE_PART_BYTES, IMAGE_UPLOAD_IDLE_S } from "../../src/contract/limits
 import { lockKey } from "../../src/lib/ids/lock-key.ts";
 import { uploadedUrl } from "../../src/lib/ids/uploaded-image.ts";
 import { addMs } from "../../src/lib/text/instant.ts";
+import { nameFault } from "../../src/lib/text/resource-name.ts";
 import { audit, go, guard, lock, refuse, reply, withActor } from "../engine/effects.ts";
 import { type At, type Of, runTable, type Table } from "../engine/table.ts";
 import type { Behavior, Out } from "../engine/types.ts";
@@ -34,6 +35,8 @@ export const imageUploadTable: Table<ImageUploadState, ImageUploadMessage> = {
 function create(_s: null, m: Of<ImageUploadMessage, "create">, now: Date): Out<ImageUploadState> {
   const { type: _type, bytes_max, ...columns } = m;
   const { tenant_id, size_bytes, name } = m;
+  const wrong = nameFault(name);
+  if (wrong !== null) return refuse(wrong);
   return go<ImageUploadState>(
     { ...columns, state: "open", project_id: null, received_bytes: 0, created_at: now, expires_at: idleEnd(now) },
     lock(lockKey("tenant", tenant_id), true),

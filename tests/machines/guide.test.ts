@@ -32,7 +32,7 @@ afterAll(async () => {
 });
 
 test("a Linux machine becomes a node with a virtual machine", async (context) => {
-  needs(context, ...SESSION, "curl");
+  needs(context, ...SESSION, "curl", "dpkg");
   const { folder, env } = site!;
   await mkdir(join(folder, "lib"));
   await runGuides(["linux-node"], {
@@ -40,6 +40,8 @@ test("a Linux machine becomes a node with a virtual machine", async (context) =>
     env: { ...env, IMAGE_FILE: join(folder, "image.raw"), IMAGE_URL: images.url, HOME: folder },
     before: TENANT,
     instead: {
+      // The machine of the test has the agent's program and these packages; the command is checked, not run.
+      "apt-get install --yes ./nodeagent_*.deb": "dpkg --status",
       "/var/lib/berth-nodeagent": join(folder, "state"),
       "/var/lib/berth/vm": join(folder, "lib/vm"),
       "--driver qemu": `--driver qemu --machine-dir ${join(folder, "lib")} --run-dir ${join(folder, "r")} ` +

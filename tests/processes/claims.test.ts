@@ -100,7 +100,7 @@ test(
     const reinstalled = agent("second");
     const code = await codeOf(reinstalled);
     const doctor = await opsctl("cn", "doctor", "rack1-n1");
-    expect(doctor.out).toContain("a machine registered with its server_uuid");
+    expect(doctor.out).toContain("a machine registered with this node's server_uuid");
     const approved = await opsctl("cn", "approve", "--yes", code);
     expect(approved.err).toContain("replaces its key");
     await reinstalled.says(/approved as node/);

@@ -5,6 +5,7 @@ import { acceptedBodies } from "../api/bodies.ts";
 import { readRoutes, type RouteDescription } from "../api/description.ts";
 import { fill, makeObjects, type Objects, selectorsOf } from "../api/objects.ts";
 import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
 
 const DIRECTION = [
   "\u061c",
@@ -16,16 +17,22 @@ const DIRECTION = [
 const INVISIBLE = ["\u200b", "\u200c", "\u200d", "\u2060", "\u2064", "\ufeff"];
 const CONTROL = ["\u001b", "\u007f", "\u0085", "\u009b", "\u2028", "\u2029"];
 
+let folder: TemporaryFolder;
 let t: TestControlPlane;
 let objects: Objects;
 let named: readonly RouteDescription[];
 beforeAll(async () => {
-  t = await openTestControlPlane();
+  folder = await temporaryFolder("names");
+  // Only a site that stores images accepts uploads.
+  t = await openTestControlPlane({ env: { BERTH_IMAGE_DIR: folder.path } });
   objects = await makeObjects(t);
   const routes = readRoutes((await t.call("GET", "/openapi.json")).body);
   named = routes.filter(({ body, path }) => body?.properties?.name !== undefined && path.startsWith("/v1/"));
 }, 30_000);
-afterAll(() => t.close());
+afterAll(async () => {
+  await t.close();
+  await folder.remove();
+});
 
 /** Returns the tested routes: create and rename of the records of the hierarchy, networks, images and keys. */
 function asked(): readonly RouteDescription[] {
@@ -47,6 +54,7 @@ test("every kind of record has a route that takes a name", () => {
     "external-subnets",
     "firewall-rules",
     "floating-ips",
+    "image-uploads",
     "images",
     "instances",
     "nat-gateways",
