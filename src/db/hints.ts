@@ -32,8 +32,9 @@ export type HintOptions = {
   readonly report: (message: string, error: unknown) => void;
 };
 
-/** docs/limits.md. */
+/** The shortest time between two notifications: more would slow the commits of all processes. */
 const COALESCE_MS = 10;
+/** PostgreSQL limits the payload of a notification to 8,000 bytes. */
 const PAYLOAD_BYTES_MAX = 7_000;
 /** The most refs to queue: with this many, the payload is too long and is replaced by "all" in any case. */
 const WAITING_MAX = PAYLOAD_BYTES_MAX;

@@ -28,7 +28,7 @@ export type LongPolls<K, V> = {
 
 type Waiter<V> = (answer: V | null) => void;
 
-/** docs/limits.md. */
+/** The pause between two sweeps of waiting requests. A hint may be lost, so requests do not depend on hints. */
 const EVERY_MS = 250;
 /** The shortest time between two sweeps. */
 const REST_MS = 10;

@@ -12,7 +12,7 @@ export type MigrateOptions = {
   readonly release?: string;
 };
 
-/** docs/limits.md. */
+/** Time limit of a statement of a migration. It may rewrite a large table. */
 const STATEMENT_LIMIT_MS = 60_000;
 /** Other statements queue behind a migration that waits for a lock, so it gives up soon and retries. */
 const LOCK_LIMIT_MS = 2_000;

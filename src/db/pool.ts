@@ -54,11 +54,11 @@ export type Db = DbClient & {
 // deno-lint-ignore no-explicit-any -- without a row type, columns are not type-checked
 type Row = any;
 
-/** Per process, in addition to one LISTEN connection and the connections of key-reads.ts. docs/limits.md. */
+/** Per process, in addition to one LISTEN connection and the connections of key-reads.ts. */
 const CONNECTIONS_MAX = 8;
 const STATEMENT_LIMIT_MS = 5_000;
 const LOCK_LIMIT_MS = 250;
-/** docs/limits.md. */
+/** Time after which PostgreSQL ends a session whose transaction is open and idle, so that its locks end. */
 const IDLE_IN_TRANSACTION_MS = 10_000;
 /** Limit for connecting to the server and for waiting for a free connection; after it the caller answers 503. */
 const CONNECT_LIMIT_MS = 5_000;

@@ -1,9 +1,15 @@
 // Pages of lists. A request without `limit` gets the whole list, or an error if the list has more than SCAN_ROWS_MAX
 // rows: cutting it silently would hide rows (docs/wire.md, "Lists").
 import type { Page } from "../contract/common.ts";
-import { badRequest, type Fault, fault } from "../contract/fault.ts";
+import { type Fault, fault } from "../contract/fault.ts";
 import { SCAN_ROWS_MAX } from "../contract/limits.ts";
-import { decodePageToken, encodePageToken, type IdPage, type PageCursor } from "../lib/ids/page-token.ts";
+import {
+  decodePageToken,
+  encodePageToken,
+  FOREIGN_PAGE_TOKEN,
+  type IdPage,
+  type PageCursor,
+} from "../lib/ids/page-token.ts";
 
 export type PageOutcome<T> = { readonly ok: true; readonly page: Page<T> } | {
   readonly ok: false;
@@ -51,7 +57,7 @@ export async function pageById<R extends { readonly id: string }>(
   if (after === null) {
     return {
       ok: false,
-      fault: badRequest("page_token: does not belong to this list; use the next_page of its previous page"),
+      fault: FOREIGN_PAGE_TOKEN,
     };
   }
   const rows = await read({ after, rows: rowsToFetch(limit) });

@@ -13,7 +13,7 @@ import { CN_SYSINFO_PAGE_ROWS_MAX } from "../contract/limits.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { resultsPage, rowsToFetch } from "../http/page.ts";
 import { toRfc3339 } from "../lib/text/instant.ts";
-import { decodePageToken } from "../lib/ids/page-token.ts";
+import { decodePageToken, FOREIGN_PAGE_TOKEN } from "../lib/ids/page-token.ts";
 import { answers, answersNothing, jsonBody, rights } from "./answer.ts";
 import type { App, RouteDeps, Writes } from "./deps.ts";
 
@@ -46,7 +46,7 @@ export function cnRoutes(app: App, deps: Deps): void {
       return faultResponse(c, badRequest(`include=sysinfo needs limit= of at most ${CN_SYSINFO_PAGE_ROWS_MAX}`));
     }
     const after = page_token === undefined ? undefined : cursorFrom(page_token);
-    if (after === null) return faultResponse(c, badRequest("page_token: is not one of this list"));
+    if (after === null) return faultResponse(c, FOREIGN_PAGE_TOKEN);
     const rows = await listCns(deps.kysely, { state, after, rows: rowsToFetch(limit) }, include !== undefined);
     const result = resultsPage({
       rows,
@@ -87,7 +87,7 @@ export function cnRoutes(app: App, deps: Deps): void {
     const cursor = page_token === undefined
       ? undefined
       : z.object({ id: z.guid() }).safeParse(decodePageToken(page_token));
-    if (cursor?.success === false) return faultResponse(c, badRequest("page_token: is not one of this list"));
+    if (cursor?.success === false) return faultResponse(c, FOREIGN_PAGE_TOKEN);
     if (await findCnSettings(deps.byKey, cn_id) === undefined) return faultResponse(c, NOT_FOUND);
     const rows = await listInstancesOn(deps.kysely, {
       server_uuid: cn_id,
