@@ -18,7 +18,7 @@ const ANSWER_BEFORE_COMMIT = `
 
 const REFUSE_ALL = `
     for (const box of claimed) {
-      for (const each of boxes.answered(box, box.queue.length)) {
+      for (const each of boxes.remove(box, [...box.queue])) {
         each.settle({ ok: false, fault: fault("conflict", "the commit failed") });
       }
     }`;
