@@ -23,7 +23,7 @@ const MEANS: Readonly<Record<string, Name>> = {
 
 export function reported(s: InstanceState, m: Msg<"reported">, now: Date): Out<InstanceState> {
   if (!counts(s, m)) return { out: "ignore" };
-  const state = Object.hasOwn(MEANS, m.vm_state) ? MEANS[m.vm_state] : undefined;
+  const state = meaning(s, m.vm_state);
   const seen = { ...s, missed_reports: 0, reported_at: dateOf(m) ?? s.reported_at };
   if (state === undefined || state === s.state) {
     return s.missed_reports === 0 ? { out: "ignore" } : go({ ...seen, reason: s.reason }, ...whileLast(m));
@@ -34,6 +34,15 @@ export function reported(s: InstanceState, m: Msg<"reported">, now: Date): Out<I
     ...whileLast(m),
     noted(s, "instance_reported", { from: s.state, to: state }),
   );
+}
+
+/**
+ * Returns the state that a report gives to the instance. A VM that has run never provisions again: such a report was
+ * made before the operation ended, and arrived after it.
+ */
+function meaning(s: InstanceState, vm_state: string): Name | undefined {
+  const state = Object.hasOwn(MEANS, vm_state) ? MEANS[vm_state] : undefined;
+  return state === "provisioning" && (s.state === "running" || s.state === "stopped") ? undefined : state;
 }
 
 /**

@@ -68,6 +68,15 @@ test("a repeated last status does not undo a later operation", async () => {
   expect(await state()).toBe("stopped");
 });
 
+test("a status from before the end of the creation does not make a running or stopped instance provision again", async () => {
+  for (const [minute, seen] of [[1, "running"], [3, "stopped"]] as const) {
+    await reported(status(seen, at(minute)), status("provisioning", at(minute + 1)));
+    expect(await state()).toBe(seen);
+  }
+  await reported(status("failed", at(5)), status("provisioning", at(6)));
+  expect(await state()).toBe("provisioning");
+});
+
 test("the tenant reads the node's reason of a failure, as one line of limited length", async () => {
   const failed = (reason: unknown, minute: number) => ({
     payload: { vms: { [instance]: { state: "failed", reason } }, timestamp: at(minute) },

@@ -105,7 +105,8 @@ async function killAgent(): Promise<void> {
 async function killedAt<T>(step: string, work: () => Promise<T>): Promise<T> {
   const killed = new Promise<void>((resolve) => link.onStep(step, () => resolve(killAgent())));
   const result = work();
-  await killed;
+  // Work that is refused never reaches the step.
+  await Promise.race([killed, result.then(() => Promise.reject(new Error(`the work ended before the step ${step}`)))]);
   agent = startAgent();
   return await result;
 }
