@@ -5,8 +5,8 @@ import { once } from "node:events";
 
 export type AgentLink = {
   readonly url: string;
-  /** Calls the function once, when a job of the agent begins this step. */
-  onStep(step: string, act: () => void): void;
+  /** Calls the function once, when a job of the agent reports one of these steps. */
+  onStep(steps: readonly string[], act: () => void): void;
   close(): Promise<void>;
 };
 
@@ -16,13 +16,16 @@ const PROGRESS = /^\/v1\/agent\/jobs\/[^/]+\/progress$/;
 
 /** Opens a link to a server. */
 export async function openAgentLink(server_url: string): Promise<AgentLink> {
-  const awaited = new Map<string, () => void>();
+  let awaited: { readonly steps: readonly string[]; readonly act: () => void } | null = null;
   const link = createServer(async (request, response) => {
     const body = await bodyOf(request);
     if (PROGRESS.test(request.url ?? "")) {
       const { step } = JSON.parse(body.toString()) as { step: string };
-      awaited.get(step)?.();
-      awaited.delete(step);
+      if (awaited?.steps.includes(step) === true) {
+        const { act } = awaited;
+        awaited = null;
+        act();
+      }
     }
     try {
       const answer = await fetch(server_url + request.url, {
@@ -44,7 +47,7 @@ export async function openAgentLink(server_url: string): Promise<AgentLink> {
   await once(link, "listening");
   return {
     url: `http://127.0.0.1:${(link.address() as AddressInfo).port}`,
-    onStep: (step, act) => void awaited.set(step, act),
+    onStep: (steps, act) => void (awaited = { steps, act }),
     close: async () => {
       link.closeAllConnections();
       link.close();
