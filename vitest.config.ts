@@ -2,11 +2,12 @@ import { defineConfig } from "vitest/config";
 import { LONG } from "./tests/long-config.ts";
 import { MACHINES } from "./tests/machines-config.ts";
 import { NETWORKS } from "./tests/networks-config.ts";
+import { NIGHTLY } from "./tests/nightly-config.ts";
 
 export default defineConfig({
   test: {
     include: ["tests/**/*.test.ts"],
-    exclude: [...LONG, ...MACHINES, ...NETWORKS],
+    exclude: [...LONG, ...MACHINES, ...NETWORKS, ...NIGHTLY],
     globalSetup: ["tests/support/global-setup.ts"],
     pool: "forks",
     // On two cores. Many tests wait: for a process that starts, or for a time limit that passes. Meanwhile the third works.

@@ -23,6 +23,7 @@ import type { InstanceMessage } from "./instance/messages.ts";
 import { instance } from "./instance/transition.ts";
 import { job } from "./job/transition.ts";
 import type { JobMessage } from "./job/messages.ts";
+import { portForward, type PortForwardMessage } from "./port-forward/transition.ts";
 import { natGateway, type NatGatewayMessage } from "./nat-gateway/transition.ts";
 import { networkPool, type NetworkPoolMessage } from "./network-pool/transition.ts";
 import { nicTag, type NicTagMessage } from "./nic-tag/transition.ts";
@@ -33,13 +34,16 @@ import { route, type RouteMessage } from "./route/transition.ts";
 import { routeTable, type RouteTableMessage } from "./route-table/transition.ts";
 import { sagaBehavior } from "./saga/transition.ts";
 import type { SagaMessage } from "./saga/messages.ts";
+import { cnDrain } from "./sagas/cn-drain.ts";
 import { cnSetup } from "./sagas/cn-setup.ts";
+import { diskChange } from "./sagas/disk-change.ts";
 import { diskResize } from "./sagas/disk-resize.ts";
 import { floatingIpAllocate } from "./sagas/floating-ip-allocate.ts";
 import { floatingIpAttach } from "./sagas/floating-ip-attach.ts";
 import { floatingIpDetach } from "./sagas/floating-ip-detach.ts";
 import { instanceCreate } from "./sagas/instance-create.ts";
 import { instanceDelete } from "./sagas/instance-delete.ts";
+import { instanceMigrate } from "./sagas/instance-migrate.ts";
 import { instanceLifecycle } from "./sagas/instance-lifecycle.ts";
 import { natGatewayCreate } from "./sagas/nat-gateway-create.ts";
 import { natGatewayDelete } from "./sagas/nat-gateway-delete.ts";
@@ -83,6 +87,7 @@ export type Messages = {
   readonly route: RouteMessage;
   readonly "firewall-rule": FirewallRuleMessage;
   readonly "nat-gateway": NatGatewayMessage;
+  readonly "port-forward": PortForwardMessage;
   readonly "floating-ip": FloatingIpMessage;
   readonly "nic-tag": NicTagMessage;
   readonly "external-subnet": ExternalSubnetMessage;
@@ -96,6 +101,7 @@ export type Messages = {
 
 export const sagas = [
   nodeJoin,
+  cnDrain,
   cnSetup,
   natGatewayCreate,
   natGatewayDelete,
@@ -105,6 +111,8 @@ export const sagas = [
   instanceCreate,
   instanceLifecycle,
   instanceDelete,
+  diskChange,
+  instanceMigrate,
   diskResize,
 ];
 
@@ -132,6 +140,7 @@ export const behaviors: readonly AnyBehavior[] = [
   route,
   firewallRule,
   natGateway,
+  portForward,
   floatingIp,
   nicTag,
   externalSubnet,

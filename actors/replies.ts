@@ -9,6 +9,7 @@ import type { Idp, User } from "../src/contract/identity.ts";
 import type { Image } from "../src/contract/image.ts";
 import type { ImageUpload } from "../src/contract/image-upload.ts";
 import type { DiskResized, Instance } from "../src/contract/instance.ts";
+import type { PortForward } from "../src/contract/port-forward.ts";
 import type { FirewallRule, FloatingIp, NatGateway, Route, RouteTable, Subnet, Vpc } from "../src/contract/network.ts";
 import type { SetupBundle, Traits } from "../src/contract/setup.ts";
 import type { SshKey } from "../src/contract/ssh-key.ts";
@@ -26,7 +27,9 @@ export type Replies = {
     readonly refresh: RegistrationReply;
     readonly approve: CnView;
     readonly disable: CnView;
+    readonly enable: CnView;
     readonly set_role: CnView;
+    readonly set_underlay: CnView;
     readonly set_reservoir: CnReservoirView;
     readonly set_traits: Traits;
     readonly set_placement: CnPlacement;
@@ -68,12 +71,13 @@ export type Replies = {
   /** Null: the refresh token ended the session. */
   readonly session: Created<SessionView> & { readonly refresh: SessionView | null };
   readonly idp: { readonly set: Idp };
-  readonly vpc: Edited<Vpc>;
+  readonly vpc: Edited<Vpc> & { readonly replace_firewall: Vpc };
   readonly subnet: Edited<Subnet> & { readonly use_route_table: Subnet };
   readonly "route-table": Edited<RouteTable>;
   readonly route: Edited<Route>;
   readonly "firewall-rule": Edited<FirewallRule>;
   readonly "nat-gateway": Edited<NatGateway>;
+  readonly "port-forward": Edited<PortForward>;
   readonly "floating-ip": Edited<FloatingIp>;
   readonly "nic-tag": Created<NicTag>;
   readonly "external-subnet": Edited<ExternalSubnet>;

@@ -210,7 +210,8 @@ export async function openBooter({ config, log, api: given }: BooterOptions): Pr
 }
 
 /**
- * Returns the pause until the next reading of all records: ten times as long as the last reading took, within limits.
+ * Returns the pause until the next reading of all records: ten times as long as the last reading took. The pause is
+ * shortened so that a reading ends within READING_MS, but is never shorter than REFRESH_MS.
  */
 export function refreshPause_ms(took_ms: number): number {
   return Math.max(REFRESH_MS, Math.min(took_ms * 10, READING_MS - took_ms * 2));

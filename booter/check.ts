@@ -60,7 +60,7 @@ async function portFindings({ dhcp, tftp, segment }: BooterConfig): Promise<Find
   for (const { address } of segment) {
     for (const [name, port] of [["DHCP", dhcp.port], ["TFTP", tftp.port]] as const) {
       try {
-        // Opens the port as shared, so that the check succeeds while a booter is running.
+        // Opens the port as shared, so that the check of the DHCP port succeeds while a booter is running.
         const socket = await openUdp({ address, port, shared: true, received: () => {}, failed: () => {} });
         await socket.close();
         findings.push(ok(`${name}: ${address} port ${port} can be opened`));

@@ -1,4 +1,4 @@
-// Reads the configuration file. Unknown keys are refused, and every error message names the key that it is about.
+// Reads the configuration file. Unknown keys are refused, and the error message for a wrong value names its key.
 import { parse } from "smol-toml";
 import { z } from "zod";
 import { isStamp } from "../src/lib/ids/stamp.ts";

@@ -1,6 +1,6 @@
 // Decides what a machine boots. The DHCP, TFTP and HTTP servers all use this decision, so that none of them serves a
-// machine that another refuses. A refused machine gets no answer, and the reason is logged. docs/booting.md, "Boot
-// records".
+// machine that another refuses. A refused machine gets no DHCP reply, and the DHCP server logs the reason. TFTP and
+// HTTP answer that the file does not exist. See docs/booting.md, "Boot records".
 import type { BootRecord } from "../src/contract/boot.ts";
 import { isStamp } from "../src/lib/ids/stamp.ts";
 

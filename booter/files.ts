@@ -1,5 +1,6 @@
-// The folder of served files: firmware programs at its top, platform images in os/STAMP. A name from a client becomes
-// part of a path only if it is in a map or matches a strict pattern. Links are followed only inside the folder.
+// The folder of served files: firmware programs at its top, platform images in os/STAMP, and the archives of a setup in
+// setup. A name from a client becomes part of a path only if it is in a map or matches a strict pattern. Links are
+// followed only inside the folder.
 import { readdir, readFile, realpath, stat } from "node:fs/promises";
 import { join, sep } from "node:path";
 import { isStamp } from "../src/lib/ids/stamp.ts";
@@ -26,7 +27,7 @@ export type Files = {
   program(name: string): Uint8Array | null;
   /** Scans the folder. Returns whether the set of staged images changed. */
   scan(): Promise<boolean>;
-  /** Returns the file for a path below /os/, or null. */
+  /** Returns the path of the file for a URL path below /os/, or null. */
   imageFile(path: string): Promise<string | null>;
   /** Returns the path of a file for the setup of a machine (platform-STAMP.tgz or boot-STAMP.tgz), or null. */
   setupFile(name: string): Promise<string | null>;

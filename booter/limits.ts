@@ -13,7 +13,7 @@ export const READING_MS = 5_000;
 export const REFRESH_MS = 2_000;
 /** The time after which an enrolled node is answered from the cache, well before stock iPXE gives up (about 10 s). */
 export const LOOKUP_MS = 1_500;
-/** The lookup limit for machines without a usable cached record, because stock iPXE listens for about 10 s. */
+/** The lookup limit for all other machines, because stock iPXE listens for about 10 s. */
 export const LOOKUP_LATE_MS = 8_000;
 /** The largest number of lookups at the control plane at the same time. */
 export const PENDING_MAX = 1_024;

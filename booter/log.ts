@@ -17,7 +17,10 @@ function valueText(text: string): string {
   return PLAIN.test(text) ? text : JSON.stringify(text.slice(0, VALUE_CHARS_MAX)).replace(/[\x7f-\uffff]/g, "?");
 }
 
-/** Logs an event with the same fields at most once per `every_ms`. */
+/**
+ * Logs an event with the same fields at most once per `every_ms`. It remembers `subjects_max` different lines; then it
+ * forgets all of them.
+ */
 export function rateLimited(log: Log, { every_ms, subjects_max }: { every_ms: number; subjects_max: number }): Log {
   const logged = new Map<string, number>();
   return (event, fields = {}) => {

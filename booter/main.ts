@@ -1,10 +1,12 @@
 #!/usr/bin/env -S deno run -A
 import process from "node:process";
-import { processTerminal, runBooter } from "./program.ts";
+import { processEnvironment, watchSignals } from "../cli/internal/environment.ts";
+import { runBooter } from "./program.ts";
 
-// In a function, because the bytecode of a compiled executable does not support top-level await.
+// This code is in a function, because the bytecode of a compiled executable does not support top-level await.
 async function main(argv: readonly string[]): Promise<void> {
-  process.exitCode = await runBooter(argv, processTerminal());
+  const { signal } = watchSignals(["SIGINT", "SIGTERM"]);
+  process.exitCode = await runBooter(argv, processEnvironment(signal));
 }
 
 void main(process.argv.slice(2));

@@ -1,5 +1,5 @@
 // The booter's own files are written atomically and readable by their owner only. A file with a secret is refused if
-// other users can read it.
+// its mode gives other users any access.
 import { constants } from "node:fs";
 import { mkdir, open, readFile, rename, rm } from "node:fs/promises";
 import { randomBytes } from "node:crypto";
@@ -42,7 +42,10 @@ export async function readOwn(path: string): Promise<string | null> {
   }
 }
 
-/** Reads a secret from the first line of a file. Throws if the line is empty or other users may read the file. */
+/**
+ * Reads a secret from the first line of a file. Throws if the file cannot be read, the line is empty, or the file's
+ * mode gives other users any access.
+ */
 export async function readSecretLine(path: string, what: string): Promise<string> {
   let file;
   try {
@@ -52,7 +55,7 @@ export async function readSecretLine(path: string, what: string): Promise<string
   }
   try {
     const { mode } = await file.stat();
-    if ((mode & OTHERS) !== 0) throw new Error(`${what}: ${path} can be read by other users; run: chmod 600 ${path}`);
+    if ((mode & OTHERS) !== 0) throw new Error(`${what}: ${path} is accessible to other users; run: chmod 600 ${path}`);
     const text = (await file.readFile("utf8")).split(/\r?\n/, 1)[0] ?? "";
     if (text === "") throw new Error(`${what}: ${path} is empty`);
     return text;

@@ -1,7 +1,10 @@
 // The booter's command line.
-import process from "node:process";
-import { Command, Option } from "@commander-js/extra-typings";
-import manifest from "../package.json" with { type: "json" };
+import { type AnyCommand, command, group, oneOf } from "../cli/framework.ts";
+import type { Environment } from "../cli/internal/environment.ts";
+import { EXIT, type ExitCode } from "../cli/internal/exit-code.ts";
+import { Ended } from "../cli/internal/failure.ts";
+import { environmentOf, runCommand } from "../cli/internal/run.ts";
+import { VERSION } from "../cli/version.ts";
 import { canonicalMac } from "../src/lib/net/mac.ts";
 import { openBooter } from "./booter.ts";
 import { check, readConfigText } from "./check.ts";
@@ -12,71 +15,54 @@ import { readSecretLine } from "./private-file.ts";
 import { type Bmc, openBmc } from "./redfish/bmc.ts";
 import { BOOT_TARGETS, ensureUefi, powerCycle, setOnetimeBoot } from "./redfish/verbs.ts";
 
-/** Exit codes. The other executables use the same numbers. */
-export const EXIT = { ok: 0, failure: 1, usage: 2 } as const;
-
-export type Terminal = {
-  readonly out: (text: string) => void;
-  readonly err: (text: string) => void;
-  /** Fires when the program must end. */
-  readonly stopped: AbortSignal;
-};
-
 const CONFIG_PATH = "/etc/berth/booter.toml";
 const POWER_LIMIT_MS = 120_000;
 const POWER_STEP_MS = 2_000;
 
-/** Builds the command tree. `ended` is called with the exit code of `check`. */
-export function buildProgram(terminal: Terminal, ended: (code: number) => void) {
-  const root = new Command("booter").description("Boots the machines of a Berth site over their network");
-  root.version(manifest.version, "-V, --version", "print the version");
-  root.addCommand(
-    new Command("serve").description("Serve DHCP, TFTP, HTTP and AMQP until stopped")
-      .option("--config <file>", "the configuration file", CONFIG_PATH)
-      .action(async ({ config }) => await serve(config, terminal)),
-  );
-  root.addCommand(
-    new Command("check").description(
-      "Check the configuration, the files and the control plane, and show what a machine would get",
-    )
-      .option("--config <file>", "the configuration file", CONFIG_PATH)
-      .option("--mac <mac>", "the MAC address of a machine")
-      .addOption(
-        new Option("--client <kind>", "show what a client of this kind would boot").choices(CLIENT_KINDS).default(
-          "ipxe" as const,
-        ),
-      )
-      .option("--json", "print the findings as JSON")
-      .action(async (options) => ended(await checkCommand(options, terminal))),
-  );
-  root.addCommand(redfishCommand(terminal));
+const CONFIG_OPTION = ["--config <file>", "the configuration file", CONFIG_PATH] as const;
+
+export function buildBooter(): AnyCommand {
+  const root = group("booter", "Boots the machines of a Berth site over their network", [
+    serveCommand(),
+    checkCommand(),
+    redfishCommand(),
+  ]);
+  root.version(VERSION, "-V, --version", "print the version");
   return root;
 }
 
-export async function runBooter(argv: readonly string[], terminal: Terminal): Promise<number> {
-  let code: number = EXIT.ok;
-  const root = buildProgram(terminal, (ended) => void (code = ended));
-  for (const command of [root, ...root.commands, ...root.commands.flatMap((each) => each.commands)]) {
-    command.exitOverride().configureOutput({ writeOut: terminal.out, writeErr: terminal.err });
-  }
-  try {
-    await root.parseAsync([...argv], { from: "user" });
-    return code;
-  } catch (error) {
-    const { code: kind, exitCode } = error as { code?: unknown; exitCode?: unknown };
-    if (typeof kind === "string" && kind.startsWith("commander.")) return exitCode === 0 ? EXIT.ok : EXIT.usage;
-    terminal.err(`error: ${error instanceof Error ? error.message : String(error)}\n`);
-    return EXIT.failure;
-  }
+export async function runBooter(argv: readonly string[], environment: Environment): Promise<ExitCode> {
+  return await runCommand(buildBooter(), argv, environment);
 }
 
-async function serve(path: string, { err, stopped }: Terminal): Promise<void> {
+function serveCommand(): AnyCommand {
+  return command("serve", "Serve DHCP, TFTP, HTTP and AMQP until stopped", `--config ${CONFIG_PATH}`)
+    .option(...CONFIG_OPTION)
+    .action(async ({ config }, member) => await serve(config, environmentOf(member as AnyCommand))) as AnyCommand;
+}
+
+function checkCommand(): AnyCommand {
+  return command(
+    "check",
+    "Check the configuration, the files and the control plane, and show what a machine would get",
+    "--mac 02:00:00:00:00:17",
+  )
+    .option(...CONFIG_OPTION)
+    .option("--mac <mac>", "the MAC address of a machine")
+    .addOption(
+      oneOf("--client <kind>", "show what a client of this kind would boot", CLIENT_KINDS).default("ipxe" as const),
+    )
+    .option("--json", "print the findings as JSON")
+    .action(async (options, member) => await runCheck(options, environmentOf(member as AnyCommand))) as AnyCommand;
+}
+
+async function serve(path: string, { stderr, signal }: Environment): Promise<void> {
   const config = readBooterConfig(await readConfigText(path), path);
-  const log = (event: string, fields?: Fields) => err(`${lineOf(new Date(), event, fields)}\n`);
+  const log = (event: string, fields?: Fields) => stderr.write(`${lineOf(new Date(), event, fields)}\n`);
   const booter = await openBooter({ config, log });
   await new Promise<void>((resolve) => {
-    if (stopped.aborted) return resolve();
-    stopped.addEventListener("abort", () => resolve(), { once: true });
+    if (signal.aborted) return resolve();
+    signal.addEventListener("abort", () => resolve(), { once: true });
   });
   await booter.close();
   log("booter.stopped");
@@ -89,17 +75,17 @@ type CheckFlags = {
   readonly json?: true | undefined;
 };
 
-async function checkCommand(
+async function runCheck(
   { config: path, mac: given, client, json }: CheckFlags,
-  { out }: Terminal,
-): Promise<number> {
+  { stdout }: Environment,
+): Promise<void> {
   const config = readBooterConfig(await readConfigText(path), path);
   const mac = given === undefined ? null : canonicalMac(given);
   if (given !== undefined && mac === null) throw new Error(`--mac ${given}: must be 12 hex digits`);
   const findings = await check({ config, mac, client });
-  if (json === true) out(`${JSON.stringify(findings, null, 2)}\n`);
-  else for (const { level, text } of findings) out(`${level.padEnd(4)} ${text}\n`);
-  return findings.some(({ level }) => level === "fail") ? EXIT.failure : EXIT.ok;
+  if (json === true) stdout.write(`${JSON.stringify(findings, null, 2)}\n`);
+  else for (const { level, text } of findings) stdout.write(`${level.padEnd(4)} ${text}\n`);
+  if (findings.some(({ level }) => level === "fail")) throw new Ended(EXIT.failure);
 }
 
 type BmcFlags = {
@@ -109,40 +95,47 @@ type BmcFlags = {
   readonly acceptInvalidCerts?: true | undefined;
 };
 
-function redfishCommand({ out }: Terminal) {
-  const group = new Command("redfish").description("Prepare a machine for netboot through its BMC")
+const BMC_EXAMPLE = "--host bmc-17 --user admin --password-file /etc/berth/bmc-password";
+
+function redfishCommand(): AnyCommand {
+  return command("redfish", "Prepare a machine for netboot through its BMC")
     .requiredOption("--host <host>", "the BMC's host name or address")
     .requiredOption("--user <user>", "the BMC's user")
     .requiredOption("--password-file <file>", "a file with the password; only its owner may read it")
-    .option("--accept-invalid-certs", "accept a certificate that is not trusted");
-  const withBmc = async (body: (bmc: Bmc) => Promise<string>) => {
-    const { host, user, passwordFile, acceptInvalidCerts } = group.opts() as BmcFlags;
-    const password = await readSecretLine(passwordFile, "--password-file");
-    const bmc = await openBmc({ host, user, password, accept_invalid_certs: acceptInvalidCerts === true });
-    try {
-      out(`${await body(bmc)}\n`);
-    } finally {
-      await bmc.close();
-    }
-  };
-  const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
-  group.command("ensure-uefi").description("Set the boot mode to UEFI").action(() => withBmc(ensureUefi));
-  group.command("set-onetime-boot").description("Boot from the network once, at the next start")
-    .addOption(
-      new Option("--target <target>", "the kind of network boot").choices(BOOT_TARGETS).default("uefi-http" as const),
+    .option("--accept-invalid-certs", "accept a certificate that is not trusted")
+    .addCommand(
+      command("ensure-uefi", "Set the boot mode to UEFI", BMC_EXAMPLE)
+        .action((_options, member) => withBmc(member as AnyCommand, ensureUefi)),
     )
-    .action(({ target }) => withBmc((bmc) => setOnetimeBoot(bmc, target)));
-  group.command("power-cycle").description("Restart the machine, or switch it on")
-    .action(() => withBmc((bmc) => powerCycle(bmc, { sleep, limit_ms: POWER_LIMIT_MS, step_ms: POWER_STEP_MS })));
-  return group;
+    .addCommand(
+      command("set-onetime-boot", "Boot from the network once, at the next start", BMC_EXAMPLE)
+        .addOption(oneOf("--target <target>", "the kind of network boot", BOOT_TARGETS).default("uefi-http" as const))
+        .action(({ target }, member) => withBmc(member as AnyCommand, (bmc) => setOnetimeBoot(bmc, target))),
+    )
+    .addCommand(
+      command("power-cycle", "Restart the machine, or switch it on", BMC_EXAMPLE)
+        .action((_options, member) =>
+          withBmc(
+            member as AnyCommand,
+            (bmc) => powerCycle(bmc, { sleep, limit_ms: POWER_LIMIT_MS, step_ms: POWER_STEP_MS }),
+          )
+        ),
+    ) as AnyCommand;
 }
 
-export function processTerminal(): Terminal {
-  const stop = new AbortController();
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => stop.abort());
-  return {
-    out: (text) => void process.stdout.write(text),
-    err: (text) => void process.stderr.write(text),
-    stopped: stop.signal,
-  };
+/** Runs `body` with the BMC that the command line names, and prints its answer. */
+async function withBmc(member: AnyCommand, body: (bmc: Bmc) => Promise<string>): Promise<void> {
+  // The parser has checked the options of the group.
+  const { host, user, passwordFile, acceptInvalidCerts } = member.optsWithGlobals() as BmcFlags;
+  const password = await readSecretLine(passwordFile, "--password-file");
+  const bmc = await openBmc({ host, user, password, accept_invalid_certs: acceptInvalidCerts === true });
+  try {
+    environmentOf(member).stdout.write(`${await body(bmc)}\n`);
+  } finally {
+    await bmc.close();
+  }
+}
+
+function sleep(duration_ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, duration_ms));
 }

@@ -3,8 +3,8 @@
 // switch turns this off. So the executable starts with instructions that remove these variables from the environment
 // and then jump to Bun's entry.
 //
-// Removes every variable whose name begins with BUN_, JSC_ or NODE_, except NODE_EXTRA_CA_CERTS. That variable names a
-// file with the site's certification authorities and runs no code.
+// The instructions remove every variable whose name begins with BUN_, JSC_ or NODE_, except NODE_EXTRA_CA_CERTS. That
+// variable names a file with the site's certification authorities and runs no code.
 import { Buffer } from "node:buffer";
 import { chmod, readFile, rename, stat, writeFile } from "node:fs/promises";
 

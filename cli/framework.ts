@@ -1,5 +1,5 @@
-// Wraps the argument parser (commander, typed by extra-typings), which no other file imports. Verbs declare themselves
-// with these functions; completion, man pages and the help tests read the plain tree of `describe`.
+// Wraps the argument parser (commander, typed by extra-typings). No other file imports the parser. Verbs declare themselves with these functions; completion, man pages and the help tests read the plain tree
+// of `describe`.
 import {
   Command,
   CommanderError,
@@ -10,13 +10,15 @@ import {
 import { type Front, HELP_NOUN, HELP_OPTION, VERSION_OPTION } from "./front-page.ts";
 
 export type AnyCommand = CommandUnknownOpts;
+/** A verb with the types of its arguments and options. */
+export type Verb<A extends unknown[], O extends Record<string, unknown>> = Command<A, O>;
 
 /** The words after each verb in its example. A verb without arguments and options has none. */
 const examples = new WeakMap<AnyCommand, string>();
 
 /**
  * Returns a verb or a group, to which options, arguments and an action are chained. Help shows one example of a verb;
- * `example` is its words after the verb.
+ * `example` contains the words after the verb.
  */
 export function command(name: string, summary: string, example = ""): Command {
   const made = new Command(name).description(summary).addHelpText("after", ({ command }) => exampleText(command));
@@ -40,6 +42,21 @@ function pathOf(member: AnyCommand): readonly string[] {
   return [...member.parent === null ? [] : pathOf(member.parent), member.name()];
 }
 
+const WATCH_OPTION = ["-w, --watch", "print again when something changes, until Ctrl-C"] as const;
+
+/** Returns a verb that prints one record. With --watch it prints the record again after each change. */
+export function showCommand(name: string, summary: string, example = "") {
+  return command(name, summary, example).option(...WATCH_OPTION);
+}
+
+/** Returns a verb that prints a list, with the options that select and order its rows (internal/output/selection.ts). */
+export function listCommand(name: string, summary: string, example = "") {
+  return showCommand(name, summary, example)
+    .option("--columns <columns>", "columns of the table or CSV, as in name,state")
+    .option("--sort-by <column>", "order of the rows: COLUMN or COLUMN:desc")
+    .option("--filter <conditions>", "only rows that match, as in 'state=running,name~web'; operators: = != ~ < >");
+}
+
 export function group(name: string, summary: string, members: readonly AnyCommand[]): AnyCommand {
   const made = command(name, summary);
   for (const member of members) made.addCommand(member);
@@ -52,9 +69,10 @@ export function rootCommand({ name, summary, version, options }: Front): AnyComm
     .version(version, VERSION_OPTION.flags, VERSION_OPTION.summary)
     .helpOption(HELP_OPTION.flags, HELP_OPTION.summary)
     .helpCommand(HELP_NOUN.name, HELP_NOUN.summary);
-  for (const { flags, summary, choices, hidden } of options) {
-    const made = new Option(flags, summary).hideHelp(hidden === true);
-    root.addOption(choices === undefined ? made : made.choices(choices));
+  for (const { flags, summary, choices, choices_are_open, hidden } of options) {
+    const made: Option = new Option(flags, summary).hideHelp(hidden === true);
+    if (choices !== undefined) made.choices(choices);
+    root.addOption(choices_are_open === true ? made.argParser((text) => text) : made);
   }
   return root;
 }
@@ -77,6 +95,11 @@ export function each(value: string, before: readonly string[] | undefined): read
 /** Returns an option with a closed set of values. */
 export function oneOf<const F extends string, const V extends readonly string[]>(flags: F, summary: string, values: V) {
   return new Option(flags, summary).choices(values);
+}
+
+/** The failure of an option's parser. The message follows the name of the option and the value, so it is a sentence. */
+export function invalidValue(sentence: string): Error {
+  return new InvalidArgumentError(sentence);
 }
 
 /** Returns a parser for a whole number of at least `min`. */
@@ -110,13 +133,22 @@ export type HelpOutput = { out(text: string): void; err(text: string): void; col
 export async function parse(root: AnyCommand, argv: readonly string[], output: HelpOutput): Promise<ParseOutcome> {
   for (const member of everyCommand(root)) seal(member, root, output);
   try {
-    await root.parseAsync([...argv], { from: "user" });
+    await root.parseAsync([...helpAsked(argv)], { from: "user" });
     return { kind: "done" };
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) return { kind: "done" };
     return { kind: "usage", message: error.code === "commander.help" ? null : error.message.replace(/^error: /, "") };
   }
+}
+
+/** The name of the command in HELP_NOUN. */
+const HELP_WORD = "help";
+
+/** The parser's `help` takes one name. Help of a verb, as in `help cn approve`, is its option `--help`. */
+function helpAsked(argv: readonly string[]): readonly string[] {
+  const [first, ...path] = argv;
+  return first === HELP_WORD && path.length > 1 ? [...path, "--help"] : argv;
 }
 
 function seal(member: AnyCommand, root: AnyCommand, output: HelpOutput): void {

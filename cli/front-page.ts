@@ -6,6 +6,8 @@ export type FrontOption = {
   readonly flags: string;
   readonly summary: string;
   readonly choices?: readonly string[];
+  /** Other values than the choices are accepted, too. */
+  readonly choices_are_open?: boolean;
   /** The program accepts the option, but help does not list it. */
   readonly hidden?: boolean;
 };

@@ -1,6 +1,6 @@
 // Writes the man pages and completion scripts of every executable: `deno run -A cli/manual.ts [folder]`, by default
-// into dist/, as man/man1/opsctl.1 and completion/bash/opsctl. They are generated from the command trees. Their date is
-// SOURCE_DATE_EPOCH, or today.
+// into dist/, as man/man1/opsctl.1 and completion/bash/opsctl. The files are generated from the command trees. The date
+// of a man page is SOURCE_DATE_EPOCH, or today.
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import process from "node:process";

@@ -14,7 +14,7 @@ export type Program = {
 export async function start(program: Program): Promise<void> {
   const watch = watchSignals(["SIGINT"]);
   const code = await answer(program, process.argv.slice(2), processEnvironment(watch.signal));
-  // Not process.exit: it would truncate pending output.
+  // This does not call process.exit, which would truncate pending output.
   process.exitCode = watch.caught() === null ? code : EXIT.interrupted;
 }
 

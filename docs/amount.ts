@@ -1,4 +1,4 @@
-// A number with its unit, which is in the constant's name: SETUP_LIMIT_MS 2700000 is "45 min".
+// Formats the value of a constant with the unit that its name contains: SETUP_LIMIT_MS 2700000 is "45 min".
 
 type Unit = readonly [factor: number, name: string];
 
@@ -20,7 +20,7 @@ const UNITS: readonly (readonly [part: RegExp, text: (value: number) => string])
   [/_ROWS(?:_|$)/, (value) => `${plain(value)} rows`],
 ];
 
-/** Returns the value in the largest unit that gives a whole number. */
+/** Returns the value in the largest unit that gives a whole number; without such a unit, in the smallest unit. */
 export function amount(name: string, value: number): string {
   return (UNITS.find(([part]) => part.test(name))?.[1] ?? plain)(value);
 }

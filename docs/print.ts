@@ -65,14 +65,14 @@ function markdown(table: AnyTable): string {
   return [aligned(head, body), ...(texts.length === 0 ? [] : [`Refusals:\n\n${texts.join("\n")}`])].join("\n\n");
 }
 
-/** A table whose columns are padded as `deno fmt` pads them. */
+/** Returns a table whose columns are padded as `deno fmt` pads them. */
 function aligned(head: readonly string[], body: readonly (readonly string[])[]): string {
   const widths = head.map((_, column) => Math.max(3, ...[head, ...body].map((row) => row[column]?.length ?? 0)));
   const line = (row: readonly string[]) => `| ${row.map((text, column) => text.padEnd(widths[column]!)).join(" | ")} |`;
   return [line(head), line(widths.map((width) => "-".repeat(width))), ...body.map(line)].join("\n");
 }
 
-/** Any other text of a cell is the message of a 409. */
+/** Returns whether a cell is the message of a 409: any text other than `ignore` and `missing`. */
 function isRefusal(value: unknown): value is string {
   return typeof value === "string" && value !== "ignore" && value !== "missing";
 }

@@ -1,6 +1,7 @@
 // The output of the program: progress and problems go to stderr, results to stdout. A terminal also shows a status line
 // with the running vendors.
-import process from "node:process";
+import type { Environment } from "../cli/internal/environment.ts";
+import { fitted } from "../cli/internal/table.ts";
 
 export type Terminal = {
   /** Prints a result. */
@@ -13,15 +14,15 @@ export type Terminal = {
 
 const ERASE_LINE = "\r\x1b[2K";
 
-export function processTerminal(): Terminal {
-  const live = process.stderr.isTTY === true && process.env.TERM !== "dumb";
+export function openTerminal({ stdout, stderr, env }: Environment): Terminal {
+  const live = stderr.isTTY && env.TERM !== "dumb";
   let shown = "";
-  const columns = () => Math.max(20, (process.stderr.columns ?? 80) - 1);
-  const draw = (text: string) => process.stderr.write(`${ERASE_LINE}${text.slice(0, columns())}`);
+  // Leaves one column free: a terminal wraps a full line, and a wrapped line cannot be rewritten.
+  const draw = (text: string) => stderr.write(`${ERASE_LINE}${fitted(text, stderr.columns - 1)}`);
   return {
-    out: (text) => void process.stdout.write(`${text}\n`),
+    out: (text) => stdout.write(`${text}\n`),
     line: (text) => {
-      process.stderr.write(live && shown !== "" ? `${ERASE_LINE}${text}\n` : `${text}\n`);
+      stderr.write(live && shown !== "" ? `${ERASE_LINE}${text}\n` : `${text}\n`);
       if (live && shown !== "") draw(shown);
     },
     status: (text) => {

@@ -150,8 +150,8 @@ export type Visit = {
   sizes(document: ChecksumDocument): Promise<ReadonlyMap<string, number>>;
   /**
    * Runs `work` for an optional part of a release, such as another architecture. Returns null if the vendor does not
-   * have the part (404). Also returns null, with a warning, if the part is not recorded or no attempt got a response.
-   * The core then keeps the images of the previous tree.
+   * have the part (404). Also returns null, with a warning, if the part is not recorded, or if the last attempt had a
+   * transient fault. After a transient fault, the core keeps the images of the previous tree.
    */
   optional<T>(what: string, work: () => Promise<T>): Promise<T | null>;
   /** Returns whether the vendor has a file. Used for optional files beside an image. */
@@ -165,6 +165,6 @@ export type DocumentOptions = {
   readonly bytes_max?: number;
   readonly signature?: DocumentSignature;
   readonly series?: string;
-  /** Age in days at which a signed document raises the alarm "frozen". */
+  /** A signed document that is older than this number of days raises the alarm "frozen". */
   readonly stale_after_days?: number;
 };

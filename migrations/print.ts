@@ -1,5 +1,6 @@
-// `deno task schema`: prints the schema that the migrations and functions of this folder produce into schema.sql, as SQL
-// that an empty database accepts. tests/db/schema.test.ts fails when a migrated database differs from it.
+// `deno task schema`: prints the functions of print-functions.ts, and then the schema that the migrations and functions of
+// this folder produce into schema.sql, as SQL that an empty database accepts. tests/db/schema.test.ts fails when a migrated
+// database differs from it.
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,8 +8,12 @@ import process from "node:process";
 import { startEmbedded } from "../src/db/embedded.ts";
 import { migrate } from "../src/db/migrate.ts";
 import { type Connection, openClient } from "../src/db/pool.ts";
+import { printedFunctions } from "./print-functions.ts";
 
 export const SCHEMA_FILE = new URL("schema.sql", import.meta.url);
+
+/** Returns the file of an SQL function. */
+export const functionFile = (name: string) => new URL(`functions/${name}.sql`, import.meta.url);
 
 const HEADER =
   `-- The schema of this build. Printed by \`deno task schema\`: do not edit. Partitions of single days are left out, and all
@@ -110,6 +115,8 @@ if (import.meta.main) {
     try {
       await migrate(server.ownerUrl);
       const client = await openClient({ url: server.ownerUrl });
+      for (const [name, sql] of await printedFunctions(client)) await writeFile(functionFile(name), sql);
+      await migrate(server.ownerUrl); // Applies the functions printed above.
       await writeFile(SCHEMA_FILE, await schemaOf(client));
       await client.end();
     } finally {

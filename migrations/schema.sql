@@ -17,6 +17,195 @@ AS $function$
                else jsonb_set(of_audit, '{payload}', coalesce(of_audit->'payload', '{}') || sum) end)
   on conflict on constraint transition_one_writer do nothing $function$;
 
+CREATE OR REPLACE FUNCTION public.berth_absent(text, text[], text[], uuid[], bigint[], text, text, text)
+ RETURNS bigint[]
+ LANGUAGE plpgsql
+AS $function$
+declare
+  places bigint[];
+begin
+  case $1
+  when 'api-key' then
+    with wanted as materialized (
+      select a.n, a.id::uuid as id
+        from unnest($2, $3, $5) with ordinality a(kind, id, version, n) where a.kind = $1 and a.version = 0)
+    select array_agg(w.n) into places from wanted w where not exists (select from api_key t where t.id = w.id);
+  when 'boot-policy' then
+    with wanted as materialized (
+      select a.n, a.id::text as id
+        from unnest($2, $3, $5) with ordinality a(kind, id, version, n) where a.kind = $1 and a.version = 0)
+    select array_agg(w.n) into places from wanted w where not exists (select from boot_policy t where t.id = w.id);
+  when 'boot-record' then
+    with wanted as materialized (
+      select a.n, a.id::text as id
+        from unnest($2, $3, $5) with ordinality a(kind, id, version, n) where a.kind = $1 and a.version = 0)
+    select array_agg(w.n) into places from wanted w where not exists (select from boot_record t where t.mac = w.id);
+  when 'boot-roster' then
+    with wanted as materialized (
+      select a.n, a.id::text as id
+        from unnest($2, $3, $5) with ordinality a(kind, id, version, n) where a.kind = $1 and a.version = 0)
+    select array_agg(w.n) into places from wanted w where not exists (select from boot_roster t where t.id = w.id);
+  when 'cn' then
+    with wanted as materialized (
+      select a.n, a.id::uuid as id
+        from unnest($2, $3, $5) with ordinality a(kind, id, version, n) where a.kind = $1 and a.version = 0)
+    select array_agg(w.n) into places from wanted w where not exists (select from cn t where t.server_uuid = w.id);
+  when 'console-session' then
+    with wanted as materialized (
+      select a.n, a.id::uuid as id
+        from unnest($2, $3, $5) with ordinality a(kind, id, version, n) where a.kind = $1 and a.version = 0)
+    select array_agg(w.n) into places from wanted w where not exists (select from console_session t where t.id = w.id);
+  when 'enrolment-claim' then
+    with wanted as materialized (
+      select a.n, a.id::uuid as id
+        from unnest($2, $3, $5) with ordinality a(kind, id, version, n) where a.kind = $1 and a.version = 0)
+    select array_agg(w.n) into places from wanted w where not exists (select from enrolment_claim t where t.id = w.id);
+  when 'external-subnet' then
+    with wanted as materialized (
+      select a.n, a.id::uuid as id
+        from unnest($2, $3, $5) with ordinality a(kind, id, version, n) where a.kind = $1 and a.version = 0)
+    select array_agg(w.n) into places from wanted w where not exists (select from external_subnet t where t.id = w.id);
+  when 'firewall-rule' then
+    with wanted as materialized (
+      select a.n, a.id::uuid as id
+        from unnest($2, $3, $5) with ordinality a(kind, id, version, n) where a.kind = $1 and a.version = 0)
+    select array_agg(w.n) into places from wanted w where not exists (select from firewall_rule t where t.id = w.id);
+  when 'floating-ip' then
+    with wanted as materialized (
+      select a.n, a.id::uuid as id
+        from unnest($2, $3, $5) with ordinality a(kind, id, version, n) where a.kind = $1 and a.version = 0)
+    select array_agg(w.n) into places from wanted w where not exists (select from floating_ip t where t.id = w.id);
+  when 'idp' then
+    with wanted as materialized (
+      select a.n, a.id::uuid as id
+        from unnest($2, $3, $5) with ordinality a(kind, id, version, n) where a.kind = $1 and a.version = 0)
+    select array_agg(w.n) into places from wanted w where not exists (select from tenant_idp t where t.tenant_id = w.id);
+  when 'image' then
+    with wanted as materialized (
+      select a.n, a.id::uuid as id
+        from unnest($2, $3, $5) with ordinality a(kind, id, version, n) where a.kind = $1 and a.version = 0)
+    select array_agg(w.n) into places from wanted w where not exists (select from image t where t.id = w.id);
+  when 'image-upload' then
+    with wanted as materialized (
+      select a.n, a.id::uuid as id
+        from unnest($2, $3, $5) with ordinality a(kind, id, version, n) where a.kind = $1 and a.version = 0)
+    select array_agg(w.n) into places from wanted w where not exists (select from image_upload t where t.id = w.id);
+  when 'instance' then
+    with wanted as materialized (
+      select a.n, a.id::uuid as id
+        from unnest($2, $3, $5) with ordinality a(kind, id, version, n) where a.kind = $1 and a.version = 0)
+    select array_agg(w.n) into places from wanted w where not exists (select from instance t where t.id = w.id);
+  when 'job' then
+    with wanted as materialized (
+      select a.n, a.id::uuid as id
+        from unnest($2, $3, $5) with ordinality a(kind, id, version, n) where a.kind = $1 and a.version = 0)
+    select array_agg(w.n) into places from wanted w where not exists (select from job t where t.id = w.id);
+  when 'nat-gateway' then
+    with wanted as materialized (
+      select a.n, a.id::uuid as id
+        from unnest($2, $3, $5) with ordinality a(kind, id, version, n) where a.kind = $1 and a.version = 0)
+    select array_agg(w.n) into places from wanted w where not exists (select from nat_gateway t where t.id = w.id);
+  when 'network-pool' then
+    with wanted as materialized (
+      select a.n, a.id::uuid as id
+        from unnest($2, $3, $5) with ordinality a(kind, id, version, n) where a.kind = $1 and a.version = 0)
+    select array_agg(w.n) into places from wanted w where not exists (select from network_pool t where t.id = w.id);
+  when 'nic-tag' then
+    with wanted as materialized (
+      select a.n, a.id::uuid as id
+        from unnest($2, $3, $5) with ordinality a(kind, id, version, n) where a.kind = $1 and a.version = 0)
+    select array_agg(w.n) into places from wanted w where not exists (select from nic_tag t where t.id = w.id);
+  when 'port-forward' then
+    with wanted as materialized (
+      select a.n, a.id::uuid as id
+        from unnest($2, $3, $5) with ordinality a(kind, id, version, n) where a.kind = $1 and a.version = 0)
+    select array_agg(w.n) into places from wanted w where not exists (select from port_forward t where t.id = w.id);
+  when 'project' then
+    with wanted as materialized (
+      select a.n, a.id::uuid as id
+        from unnest($2, $3, $5) with ordinality a(kind, id, version, n) where a.kind = $1 and a.version = 0)
+    select array_agg(w.n) into places from wanted w where not exists (select from project t where t.id = w.id);
+  when 'quota' then
+    with wanted as materialized (
+      select a.n, a.id::uuid as id
+        from unnest($2, $3, $5) with ordinality a(kind, id, version, n) where a.kind = $1 and a.version = 0)
+    select array_agg(w.n) into places from wanted w where not exists (select from quota t where t.project_id = w.id);
+  when 'route' then
+    with wanted as materialized (
+      select a.n, a.id::uuid as id
+        from unnest($2, $3, $5) with ordinality a(kind, id, version, n) where a.kind = $1 and a.version = 0)
+    select array_agg(w.n) into places from wanted w where not exists (select from route t where t.id = w.id);
+  when 'route-table' then
+    with wanted as materialized (
+      select a.n, a.id::uuid as id
+        from unnest($2, $3, $5) with ordinality a(kind, id, version, n) where a.kind = $1 and a.version = 0)
+    select array_agg(w.n) into places from wanted w where not exists (select from route_table t where t.id = w.id);
+  when 'saga' then
+    with wanted as materialized (
+      select a.n, a.id::uuid as id
+        from unnest($2, $3, $5) with ordinality a(kind, id, version, n) where a.kind = $1 and a.version = 0)
+    select array_agg(w.n) into places from wanted w where not exists (select from saga t where t.id = w.id);
+  when 'session' then
+    with wanted as materialized (
+      select a.n, a.id::uuid as id
+        from unnest($2, $3, $5) with ordinality a(kind, id, version, n) where a.kind = $1 and a.version = 0)
+    select array_agg(w.n) into places from wanted w where not exists (select from session t where t.id = w.id);
+  when 'setting' then
+    with wanted as materialized (
+      select a.n, a.id::text as id
+        from unnest($2, $3, $5) with ordinality a(kind, id, version, n) where a.kind = $1 and a.version = 0)
+    select array_agg(w.n) into places from wanted w where not exists (select from setting t where t.key = w.id);
+  when 'silo' then
+    with wanted as materialized (
+      select a.n, a.id::uuid as id
+        from unnest($2, $3, $5) with ordinality a(kind, id, version, n) where a.kind = $1 and a.version = 0)
+    select array_agg(w.n) into places from wanted w where not exists (select from silo t where t.id = w.id);
+  when 'site' then
+    with wanted as materialized (
+      select a.n, a.id::text as id
+        from unnest($2, $3, $5) with ordinality a(kind, id, version, n) where a.kind = $1 and a.version = 0)
+    select array_agg(w.n) into places from wanted w where not exists (select from site t where t.id = w.id);
+  when 'ssh-key' then
+    with wanted as materialized (
+      select a.n, a.id::uuid as id
+        from unnest($2, $3, $5) with ordinality a(kind, id, version, n) where a.kind = $1 and a.version = 0)
+    select array_agg(w.n) into places from wanted w where not exists (select from ssh_key t where t.id = w.id);
+  when 'staging' then
+    with wanted as materialized (
+      select a.n, a.id::uuid as id
+        from unnest($2, $3, $5) with ordinality a(kind, id, version, n) where a.kind = $1 and a.version = 0)
+    select array_agg(w.n) into places from wanted w where not exists (select from staging t where t.staged_by = w.id);
+  when 'subnet' then
+    with wanted as materialized (
+      select a.n, a.id::uuid as id
+        from unnest($2, $3, $5) with ordinality a(kind, id, version, n) where a.kind = $1 and a.version = 0)
+    select array_agg(w.n) into places from wanted w where not exists (select from subnet t where t.id = w.id);
+  when 'tenant' then
+    with wanted as materialized (
+      select a.n, a.id::uuid as id
+        from unnest($2, $3, $5) with ordinality a(kind, id, version, n) where a.kind = $1 and a.version = 0)
+    select array_agg(w.n) into places from wanted w where not exists (select from tenant t where t.id = w.id);
+  when 'tenant-quota' then
+    with wanted as materialized (
+      select a.n, a.id::uuid as id
+        from unnest($2, $3, $5) with ordinality a(kind, id, version, n) where a.kind = $1 and a.version = 0)
+    select array_agg(w.n) into places from wanted w where not exists (select from tenant_quota t where t.tenant_id = w.id);
+  when 'user' then
+    with wanted as materialized (
+      select a.n, a.id::uuid as id
+        from unnest($2, $3, $5) with ordinality a(kind, id, version, n) where a.kind = $1 and a.version = 0)
+    select array_agg(w.n) into places from wanted w where not exists (select from user_account t where t.id = w.id);
+  when 'vpc' then
+    with wanted as materialized (
+      select a.n, a.id::uuid as id
+        from unnest($2, $3, $5) with ordinality a(kind, id, version, n) where a.kind = $1 and a.version = 0)
+    select array_agg(w.n) into places from wanted w where not exists (select from vpc t where t.id = w.id);
+  else
+    execute berth_statement('absent', $6, array[$7], $8) into places using $1, $2, $3, $4, $5;
+  end case;
+  return places;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.berth_claim_budget(of_name text, room bigint)
  RETURNS void
  LANGUAGE plpgsql
@@ -32,11 +221,14 @@ end $function$;
 
 CREATE OR REPLACE FUNCTION public.berth_columns(of_table regclass, given text[], alias text)
  RETURNS text
- LANGUAGE sql
+ LANGUAGE plpgsql
  STABLE STRICT
 AS $function$
-  select string_agg(alias || quote_ident(attname), ', ' order by attnum) from pg_attribute
-  where attrelid = of_table and attname = any(given) and attnum > 0 and not attisdropped and attgenerated = '' $function$;
+begin
+  return (
+    select string_agg(alias || quote_ident(attname), ', ' order by attnum) from pg_attribute
+     where attrelid = of_table and attname = any(given) and attnum > 0 and not attisdropped and attgenerated = '');
+end $function$;
 
 CREATE OR REPLACE FUNCTION public.berth_conditions(conditions jsonb)
  RETURNS jsonb
@@ -54,7 +246,7 @@ begin
   for each in select * from jsonb_array_elements(conditions) loop
     case each->>'do'
       when 'guard' then
-        execute format('select %I($1)::text', 'guard_' || (each->>'name')) into verdict using each->'args';
+        verdict := berth_guard(each->>'name', each->'args');
         holds := verdict = 'true';
         if holds is not true and verdict <> 'false' then
           return jsonb_build_object('fault',
@@ -96,13 +288,150 @@ begin
         value := case when spot.base is null then taken::text else host(spot.base + taken) end;
         values := values || jsonb_build_object(each->>'token', value);
       when 'effect' then
-        execute format('select %I($1)', 'effect_' || (each->>'name')) using each->'args';
+        perform berth_effect(each->>'name', each->'args');
       when 'release' then
         perform berth_release(each->>'pool', each->>'value');
       else null;
     end case;
   end loop;
   return jsonb_build_object('values', values);
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.berth_delete(jsonb, integer[], text[], text, text[], text)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  case $4
+  when 'api_key' then
+    delete from api_key t using jsonb_array_elements($1) e
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
+  when 'boot_policy' then
+    delete from boot_policy t using jsonb_array_elements($1) e
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::text;
+  when 'boot_record' then
+    delete from boot_record t using jsonb_array_elements($1) e
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.mac = (e->>'$id')::text;
+  when 'boot_roster' then
+    delete from boot_roster t using jsonb_array_elements($1) e
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::text;
+  when 'cn' then
+    delete from cn t using jsonb_array_elements($1) e
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.server_uuid = (e->>'$id')::uuid;
+  when 'console_session' then
+    delete from console_session t using jsonb_array_elements($1) e
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
+  when 'enrolment_claim' then
+    delete from enrolment_claim t using jsonb_array_elements($1) e
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
+  when 'external_subnet' then
+    delete from external_subnet t using jsonb_array_elements($1) e
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
+  when 'firewall_rule' then
+    delete from firewall_rule t using jsonb_array_elements($1) e
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
+  when 'floating_ip' then
+    delete from floating_ip t using jsonb_array_elements($1) e
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
+  when 'tenant_idp' then
+    delete from tenant_idp t using jsonb_array_elements($1) e
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.tenant_id = (e->>'$id')::uuid;
+  when 'image' then
+    delete from image t using jsonb_array_elements($1) e
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
+  when 'image_upload' then
+    delete from image_upload t using jsonb_array_elements($1) e
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
+  when 'instance' then
+    delete from instance t using jsonb_array_elements($1) e
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
+  when 'job' then
+    delete from job t using jsonb_array_elements($1) e
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
+  when 'nat_gateway' then
+    delete from nat_gateway t using jsonb_array_elements($1) e
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
+  when 'network_pool' then
+    delete from network_pool t using jsonb_array_elements($1) e
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
+  when 'nic_tag' then
+    delete from nic_tag t using jsonb_array_elements($1) e
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
+  when 'port_forward' then
+    delete from port_forward t using jsonb_array_elements($1) e
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
+  when 'project' then
+    delete from project t using jsonb_array_elements($1) e
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
+  when 'quota' then
+    delete from quota t using jsonb_array_elements($1) e
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.project_id = (e->>'$id')::uuid;
+  when 'route' then
+    delete from route t using jsonb_array_elements($1) e
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
+  when 'route_table' then
+    delete from route_table t using jsonb_array_elements($1) e
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
+  when 'saga' then
+    delete from saga t using jsonb_array_elements($1) e
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
+  when 'session' then
+    delete from session t using jsonb_array_elements($1) e
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
+  when 'setting' then
+    delete from setting t using jsonb_array_elements($1) e
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.key = (e->>'$id')::text;
+  when 'silo' then
+    delete from silo t using jsonb_array_elements($1) e
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
+  when 'site' then
+    delete from site t using jsonb_array_elements($1) e
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::text;
+  when 'ssh_key' then
+    delete from ssh_key t using jsonb_array_elements($1) e
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
+  when 'staging' then
+    delete from staging t using jsonb_array_elements($1) e
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.staged_by = (e->>'$id')::uuid;
+  when 'subnet' then
+    delete from subnet t using jsonb_array_elements($1) e
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
+  when 'tenant' then
+    delete from tenant t using jsonb_array_elements($1) e
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
+  when 'tenant_quota' then
+    delete from tenant_quota t using jsonb_array_elements($1) e
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.tenant_id = (e->>'$id')::uuid;
+  when 'user_account' then
+    delete from user_account t using jsonb_array_elements($1) e
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
+  when 'vpc' then
+    delete from vpc t using jsonb_array_elements($1) e
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
+  else
+    execute berth_statement('delete', $4, $5, $6) using $1, $2, $3;
+  end case;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.berth_effect(text, jsonb)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  case $1
+  when 'claim_ended' then perform effect_claim_ended($2);
+  when 'cn_network_changed' then perform effect_cn_network_changed($2);
+  when 'cn_use' then perform effect_cn_use($2);
+  when 'end_claims' then perform effect_end_claims($2);
+  when 'external_network_changed' then perform effect_external_network_changed($2);
+  when 'nics_changed' then perform effect_nics_changed($2);
+  when 'quota_use' then perform effect_quota_use($2);
+  when 'rebuild_admin_pool' then perform effect_rebuild_admin_pool($2);
+  when 'unproven_ended' then perform effect_unproven_ended($2);
+  when 'vpc_routes_gone' then perform effect_vpc_routes_gone($2);
+  else
+    execute format('select %I($1)', 'effect_' || $1) using $2;
+  end case;
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.berth_filled(content text, given jsonb)
@@ -120,6 +449,41 @@ begin
   return content;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.berth_filled_entry(entry jsonb, given jsonb)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ IMMUTABLE
+AS $function$
+declare
+  content text;
+  filled  text;
+begin
+  if given is null then return entry; end if;
+  content := entry::text;
+  filled := berth_replaced(content, given);
+  return case when filled = content then entry else filled::jsonb end;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.berth_filled_writes(writes jsonb, choice integer[], allocated jsonb[])
+ RETURNS jsonb
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select coalesce(jsonb_agg(
+    case when w ? 'entries' then jsonb_set(w, '{entries}', coalesce((
+           select jsonb_agg(berth_filled_entry(e, allocated[(e->>'$u')::int + 1]))
+             from jsonb_array_elements(w->'entries') e where choice[(e->>'$u')::int + 1] = (e->>'$c')::int), '[]'))
+         else berth_filled_entry(w, allocated[(w->>'u')::int + 1]) end), '[]')
+    from jsonb_array_elements(writes) w
+   where w ? 'entries' or choice[(w->>'u')::int + 1] = (w->>'c')::int $function$;
+
+CREATE OR REPLACE FUNCTION public.berth_firewall_tag(of_vpc uuid)
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select md5(coalesce(string_agg(id || ' ' || version, ',' order by id), '')) from firewall_rule where vpc_id = of_vpc $function$;
+
 CREATE OR REPLACE FUNCTION public.berth_give_claims(of_source text, given bigint, site_max bigint, source_max bigint)
  RETURNS void
  LANGUAGE plpgsql
@@ -129,6 +493,676 @@ begin
   delete from budget where name = 'claims' and remaining >= site_max;
   update budget set remaining = remaining + given where name = 'claims-from:' || of_source;
   delete from budget where name = 'claims-from:' || of_source and remaining >= source_max;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.berth_guard(text, jsonb)
+ RETURNS text
+ LANGUAGE plpgsql
+AS $function$
+declare
+  verdict text;
+begin
+  case $1
+  when 'boot_policy_is' then return guard_boot_policy_is($2)::text;
+  when 'claims_are_counted' then return guard_claims_are_counted($2)::text;
+  when 'cn_has_room' then return guard_cn_has_room($2)::text;
+  when 'cn_is_approved' then return guard_cn_is_approved($2)::text;
+  when 'cn_is_live' then return guard_cn_is_live($2)::text;
+  when 'cn_is_not_draining' then return guard_cn_is_not_draining($2)::text;
+  when 'cn_may_host_gateway' then return guard_cn_may_host_gateway($2)::text;
+  when 'cn_offers_nic_tag' then return guard_cn_offers_nic_tag($2)::text;
+  when 'disk_is_at_rest' then return guard_disk_is_at_rest($2)::text;
+  when 'enrollment_pi_is_set' then return guard_enrollment_pi_is_set($2)::text;
+  when 'enrollment_pi_is_staged' then return guard_enrollment_pi_is_staged($2)::text;
+  when 'enrolment_window_is_open' then return guard_enrolment_window_is_open($2)::text;
+  when 'external_network_is_offered' then return guard_external_network_is_offered($2)::text;
+  when 'external_subnet_is_apart' then return guard_external_subnet_is_apart($2)::text;
+  when 'external_subnet_is_unused' then return guard_external_subnet_is_unused($2)::text;
+  when 'external_subnets_exist' then return guard_external_subnets_exist($2)::text;
+  when 'firewall_rules_are' then return guard_firewall_rules_are($2)::text;
+  when 'floating_ip_is_off_nodes' then return guard_floating_ip_is_off_nodes($2)::text;
+  when 'floating_ips_rest' then return guard_floating_ips_rest($2)::text;
+  when 'image_is_unused' then return guard_image_is_unused($2)::text;
+  when 'image_upload_fits' then return guard_image_upload_fits($2)::text;
+  when 'instance_stays' then return guard_instance_stays($2)::text;
+  when 'is_last_claim' then return guard_is_last_claim($2)::text;
+  when 'nat_gateway_has_no_forward' then return guard_nat_gateway_has_no_forward($2)::text;
+  when 'nat_gateway_has_room' then return guard_nat_gateway_has_room($2)::text;
+  when 'nat_gateway_is_unused' then return guard_nat_gateway_is_unused($2)::text;
+  when 'nic_tag_exists' then return guard_nic_tag_exists($2)::text;
+  when 'nic_tag_is_unused' then return guard_nic_tag_is_unused($2)::text;
+  when 'no_active_cn' then return guard_no_active_cn($2)::text;
+  when 'no_instance_on_cn' then return guard_no_instance_on_cn($2)::text;
+  when 'no_migration_of_cn' then return guard_no_migration_of_cn($2)::text;
+  when 'no_reservation_on_cn' then return guard_no_reservation_on_cn($2)::text;
+  when 'node_has_room_for_claim' then return guard_node_has_room_for_claim($2)::text;
+  when 'pin_holds' then return guard_pin_holds($2)::text;
+  when 'project_is_empty' then return guard_project_is_empty($2)::text;
+  when 'quota_has_room' then return guard_quota_has_room($2)::text;
+  when 'route_table_is_unused' then return guard_route_table_is_unused($2)::text;
+  when 'silo_is_empty' then return guard_silo_is_empty($2)::text;
+  when 'silo_is_not_named' then return guard_silo_is_not_named($2)::text;
+  when 'silos_exist' then return guard_silos_exist($2)::text;
+  when 'status_is_last' then return guard_status_is_last($2)::text;
+  when 'subnet_block_is_free' then return guard_subnet_block_is_free($2)::text;
+  when 'subnet_is_empty' then return guard_subnet_is_empty($2)::text;
+  when 'tenant_is_empty' then return guard_tenant_is_empty($2)::text;
+  when 'tenant_is_no_default' then return guard_tenant_is_no_default($2)::text;
+  when 'tenant_quota_has_room' then return guard_tenant_quota_has_room($2)::text;
+  when 'unproven_are_counted' then return guard_unproven_are_counted($2)::text;
+  when 'user_owns_no_key' then return guard_user_owns_no_key($2)::text;
+  when 'vni_is_free' then return guard_vni_is_free($2)::text;
+  when 'vpc_is_empty' then return guard_vpc_is_empty($2)::text;
+  else
+    execute format('select %I($1)::text', 'guard_' || $1) into verdict using $2;
+    return verdict;
+  end case;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.berth_held(text, text[], text[], uuid[], bigint[], text, text, text)
+ RETURNS bigint[]
+ LANGUAGE plpgsql
+AS $function$
+declare
+  places bigint[];
+begin
+  case $1
+  when 'api-key' then
+    with wanted as materialized (
+      select a.n, a.id::uuid as id, a.incarnation, a.version
+        from unnest($2, $3, $4, $5) with ordinality a(kind, id, incarnation, version, n)
+       where a.kind = $1 and a.version > 0)
+    select array_agg(h.n) into places from (
+      select w.n from wanted w join api_key t on t.id = w.id
+       where t.version = w.version and t.incarnation = w.incarnation for update of t skip locked) h;
+  when 'boot-policy' then
+    with wanted as materialized (
+      select a.n, a.id::text as id, a.incarnation, a.version
+        from unnest($2, $3, $4, $5) with ordinality a(kind, id, incarnation, version, n)
+       where a.kind = $1 and a.version > 0)
+    select array_agg(h.n) into places from (
+      select w.n from wanted w join boot_policy t on t.id = w.id
+       where t.version = w.version and t.incarnation = w.incarnation for update of t skip locked) h;
+  when 'boot-record' then
+    with wanted as materialized (
+      select a.n, a.id::text as id, a.incarnation, a.version
+        from unnest($2, $3, $4, $5) with ordinality a(kind, id, incarnation, version, n)
+       where a.kind = $1 and a.version > 0)
+    select array_agg(h.n) into places from (
+      select w.n from wanted w join boot_record t on t.mac = w.id
+       where t.version = w.version and t.incarnation = w.incarnation for update of t skip locked) h;
+  when 'boot-roster' then
+    with wanted as materialized (
+      select a.n, a.id::text as id, a.incarnation, a.version
+        from unnest($2, $3, $4, $5) with ordinality a(kind, id, incarnation, version, n)
+       where a.kind = $1 and a.version > 0)
+    select array_agg(h.n) into places from (
+      select w.n from wanted w join boot_roster t on t.id = w.id
+       where t.version = w.version and t.incarnation = w.incarnation for update of t skip locked) h;
+  when 'cn' then
+    with wanted as materialized (
+      select a.n, a.id::uuid as id, a.incarnation, a.version
+        from unnest($2, $3, $4, $5) with ordinality a(kind, id, incarnation, version, n)
+       where a.kind = $1 and a.version > 0)
+    select array_agg(h.n) into places from (
+      select w.n from wanted w join cn t on t.server_uuid = w.id
+       where t.version = w.version and t.incarnation = w.incarnation for update of t skip locked) h;
+  when 'console-session' then
+    with wanted as materialized (
+      select a.n, a.id::uuid as id, a.incarnation, a.version
+        from unnest($2, $3, $4, $5) with ordinality a(kind, id, incarnation, version, n)
+       where a.kind = $1 and a.version > 0)
+    select array_agg(h.n) into places from (
+      select w.n from wanted w join console_session t on t.id = w.id
+       where t.version = w.version and t.incarnation = w.incarnation for update of t skip locked) h;
+  when 'enrolment-claim' then
+    with wanted as materialized (
+      select a.n, a.id::uuid as id, a.incarnation, a.version
+        from unnest($2, $3, $4, $5) with ordinality a(kind, id, incarnation, version, n)
+       where a.kind = $1 and a.version > 0)
+    select array_agg(h.n) into places from (
+      select w.n from wanted w join enrolment_claim t on t.id = w.id
+       where t.version = w.version and t.incarnation = w.incarnation for update of t skip locked) h;
+  when 'external-subnet' then
+    with wanted as materialized (
+      select a.n, a.id::uuid as id, a.incarnation, a.version
+        from unnest($2, $3, $4, $5) with ordinality a(kind, id, incarnation, version, n)
+       where a.kind = $1 and a.version > 0)
+    select array_agg(h.n) into places from (
+      select w.n from wanted w join external_subnet t on t.id = w.id
+       where t.version = w.version and t.incarnation = w.incarnation for update of t skip locked) h;
+  when 'firewall-rule' then
+    with wanted as materialized (
+      select a.n, a.id::uuid as id, a.incarnation, a.version
+        from unnest($2, $3, $4, $5) with ordinality a(kind, id, incarnation, version, n)
+       where a.kind = $1 and a.version > 0)
+    select array_agg(h.n) into places from (
+      select w.n from wanted w join firewall_rule t on t.id = w.id
+       where t.version = w.version and t.incarnation = w.incarnation for update of t skip locked) h;
+  when 'floating-ip' then
+    with wanted as materialized (
+      select a.n, a.id::uuid as id, a.incarnation, a.version
+        from unnest($2, $3, $4, $5) with ordinality a(kind, id, incarnation, version, n)
+       where a.kind = $1 and a.version > 0)
+    select array_agg(h.n) into places from (
+      select w.n from wanted w join floating_ip t on t.id = w.id
+       where t.version = w.version and t.incarnation = w.incarnation for update of t skip locked) h;
+  when 'idp' then
+    with wanted as materialized (
+      select a.n, a.id::uuid as id, a.incarnation, a.version
+        from unnest($2, $3, $4, $5) with ordinality a(kind, id, incarnation, version, n)
+       where a.kind = $1 and a.version > 0)
+    select array_agg(h.n) into places from (
+      select w.n from wanted w join tenant_idp t on t.tenant_id = w.id
+       where t.version = w.version and t.incarnation = w.incarnation for update of t skip locked) h;
+  when 'image' then
+    with wanted as materialized (
+      select a.n, a.id::uuid as id, a.incarnation, a.version
+        from unnest($2, $3, $4, $5) with ordinality a(kind, id, incarnation, version, n)
+       where a.kind = $1 and a.version > 0)
+    select array_agg(h.n) into places from (
+      select w.n from wanted w join image t on t.id = w.id
+       where t.version = w.version and t.incarnation = w.incarnation for update of t skip locked) h;
+  when 'image-upload' then
+    with wanted as materialized (
+      select a.n, a.id::uuid as id, a.incarnation, a.version
+        from unnest($2, $3, $4, $5) with ordinality a(kind, id, incarnation, version, n)
+       where a.kind = $1 and a.version > 0)
+    select array_agg(h.n) into places from (
+      select w.n from wanted w join image_upload t on t.id = w.id
+       where t.version = w.version and t.incarnation = w.incarnation for update of t skip locked) h;
+  when 'instance' then
+    with wanted as materialized (
+      select a.n, a.id::uuid as id, a.incarnation, a.version
+        from unnest($2, $3, $4, $5) with ordinality a(kind, id, incarnation, version, n)
+       where a.kind = $1 and a.version > 0)
+    select array_agg(h.n) into places from (
+      select w.n from wanted w join instance t on t.id = w.id
+       where t.version = w.version and t.incarnation = w.incarnation for update of t skip locked) h;
+  when 'job' then
+    with wanted as materialized (
+      select a.n, a.id::uuid as id, a.incarnation, a.version
+        from unnest($2, $3, $4, $5) with ordinality a(kind, id, incarnation, version, n)
+       where a.kind = $1 and a.version > 0)
+    select array_agg(h.n) into places from (
+      select w.n from wanted w join job t on t.id = w.id
+       where t.version = w.version and t.incarnation = w.incarnation for update of t skip locked) h;
+  when 'nat-gateway' then
+    with wanted as materialized (
+      select a.n, a.id::uuid as id, a.incarnation, a.version
+        from unnest($2, $3, $4, $5) with ordinality a(kind, id, incarnation, version, n)
+       where a.kind = $1 and a.version > 0)
+    select array_agg(h.n) into places from (
+      select w.n from wanted w join nat_gateway t on t.id = w.id
+       where t.version = w.version and t.incarnation = w.incarnation for update of t skip locked) h;
+  when 'network-pool' then
+    with wanted as materialized (
+      select a.n, a.id::uuid as id, a.incarnation, a.version
+        from unnest($2, $3, $4, $5) with ordinality a(kind, id, incarnation, version, n)
+       where a.kind = $1 and a.version > 0)
+    select array_agg(h.n) into places from (
+      select w.n from wanted w join network_pool t on t.id = w.id
+       where t.version = w.version and t.incarnation = w.incarnation for update of t skip locked) h;
+  when 'nic-tag' then
+    with wanted as materialized (
+      select a.n, a.id::uuid as id, a.incarnation, a.version
+        from unnest($2, $3, $4, $5) with ordinality a(kind, id, incarnation, version, n)
+       where a.kind = $1 and a.version > 0)
+    select array_agg(h.n) into places from (
+      select w.n from wanted w join nic_tag t on t.id = w.id
+       where t.version = w.version and t.incarnation = w.incarnation for update of t skip locked) h;
+  when 'port-forward' then
+    with wanted as materialized (
+      select a.n, a.id::uuid as id, a.incarnation, a.version
+        from unnest($2, $3, $4, $5) with ordinality a(kind, id, incarnation, version, n)
+       where a.kind = $1 and a.version > 0)
+    select array_agg(h.n) into places from (
+      select w.n from wanted w join port_forward t on t.id = w.id
+       where t.version = w.version and t.incarnation = w.incarnation for update of t skip locked) h;
+  when 'project' then
+    with wanted as materialized (
+      select a.n, a.id::uuid as id, a.incarnation, a.version
+        from unnest($2, $3, $4, $5) with ordinality a(kind, id, incarnation, version, n)
+       where a.kind = $1 and a.version > 0)
+    select array_agg(h.n) into places from (
+      select w.n from wanted w join project t on t.id = w.id
+       where t.version = w.version and t.incarnation = w.incarnation for update of t skip locked) h;
+  when 'quota' then
+    with wanted as materialized (
+      select a.n, a.id::uuid as id, a.incarnation, a.version
+        from unnest($2, $3, $4, $5) with ordinality a(kind, id, incarnation, version, n)
+       where a.kind = $1 and a.version > 0)
+    select array_agg(h.n) into places from (
+      select w.n from wanted w join quota t on t.project_id = w.id
+       where t.version = w.version and t.incarnation = w.incarnation for update of t skip locked) h;
+  when 'route' then
+    with wanted as materialized (
+      select a.n, a.id::uuid as id, a.incarnation, a.version
+        from unnest($2, $3, $4, $5) with ordinality a(kind, id, incarnation, version, n)
+       where a.kind = $1 and a.version > 0)
+    select array_agg(h.n) into places from (
+      select w.n from wanted w join route t on t.id = w.id
+       where t.version = w.version and t.incarnation = w.incarnation for update of t skip locked) h;
+  when 'route-table' then
+    with wanted as materialized (
+      select a.n, a.id::uuid as id, a.incarnation, a.version
+        from unnest($2, $3, $4, $5) with ordinality a(kind, id, incarnation, version, n)
+       where a.kind = $1 and a.version > 0)
+    select array_agg(h.n) into places from (
+      select w.n from wanted w join route_table t on t.id = w.id
+       where t.version = w.version and t.incarnation = w.incarnation for update of t skip locked) h;
+  when 'saga' then
+    with wanted as materialized (
+      select a.n, a.id::uuid as id, a.incarnation, a.version
+        from unnest($2, $3, $4, $5) with ordinality a(kind, id, incarnation, version, n)
+       where a.kind = $1 and a.version > 0)
+    select array_agg(h.n) into places from (
+      select w.n from wanted w join saga t on t.id = w.id
+       where t.version = w.version and t.incarnation = w.incarnation for update of t skip locked) h;
+  when 'session' then
+    with wanted as materialized (
+      select a.n, a.id::uuid as id, a.incarnation, a.version
+        from unnest($2, $3, $4, $5) with ordinality a(kind, id, incarnation, version, n)
+       where a.kind = $1 and a.version > 0)
+    select array_agg(h.n) into places from (
+      select w.n from wanted w join session t on t.id = w.id
+       where t.version = w.version and t.incarnation = w.incarnation for update of t skip locked) h;
+  when 'setting' then
+    with wanted as materialized (
+      select a.n, a.id::text as id, a.incarnation, a.version
+        from unnest($2, $3, $4, $5) with ordinality a(kind, id, incarnation, version, n)
+       where a.kind = $1 and a.version > 0)
+    select array_agg(h.n) into places from (
+      select w.n from wanted w join setting t on t.key = w.id
+       where t.version = w.version and t.incarnation = w.incarnation for update of t skip locked) h;
+  when 'silo' then
+    with wanted as materialized (
+      select a.n, a.id::uuid as id, a.incarnation, a.version
+        from unnest($2, $3, $4, $5) with ordinality a(kind, id, incarnation, version, n)
+       where a.kind = $1 and a.version > 0)
+    select array_agg(h.n) into places from (
+      select w.n from wanted w join silo t on t.id = w.id
+       where t.version = w.version and t.incarnation = w.incarnation for update of t skip locked) h;
+  when 'site' then
+    with wanted as materialized (
+      select a.n, a.id::text as id, a.incarnation, a.version
+        from unnest($2, $3, $4, $5) with ordinality a(kind, id, incarnation, version, n)
+       where a.kind = $1 and a.version > 0)
+    select array_agg(h.n) into places from (
+      select w.n from wanted w join site t on t.id = w.id
+       where t.version = w.version and t.incarnation = w.incarnation for update of t skip locked) h;
+  when 'ssh-key' then
+    with wanted as materialized (
+      select a.n, a.id::uuid as id, a.incarnation, a.version
+        from unnest($2, $3, $4, $5) with ordinality a(kind, id, incarnation, version, n)
+       where a.kind = $1 and a.version > 0)
+    select array_agg(h.n) into places from (
+      select w.n from wanted w join ssh_key t on t.id = w.id
+       where t.version = w.version and t.incarnation = w.incarnation for update of t skip locked) h;
+  when 'staging' then
+    with wanted as materialized (
+      select a.n, a.id::uuid as id, a.incarnation, a.version
+        from unnest($2, $3, $4, $5) with ordinality a(kind, id, incarnation, version, n)
+       where a.kind = $1 and a.version > 0)
+    select array_agg(h.n) into places from (
+      select w.n from wanted w join staging t on t.staged_by = w.id
+       where t.version = w.version and t.incarnation = w.incarnation for update of t skip locked) h;
+  when 'subnet' then
+    with wanted as materialized (
+      select a.n, a.id::uuid as id, a.incarnation, a.version
+        from unnest($2, $3, $4, $5) with ordinality a(kind, id, incarnation, version, n)
+       where a.kind = $1 and a.version > 0)
+    select array_agg(h.n) into places from (
+      select w.n from wanted w join subnet t on t.id = w.id
+       where t.version = w.version and t.incarnation = w.incarnation for update of t skip locked) h;
+  when 'tenant' then
+    with wanted as materialized (
+      select a.n, a.id::uuid as id, a.incarnation, a.version
+        from unnest($2, $3, $4, $5) with ordinality a(kind, id, incarnation, version, n)
+       where a.kind = $1 and a.version > 0)
+    select array_agg(h.n) into places from (
+      select w.n from wanted w join tenant t on t.id = w.id
+       where t.version = w.version and t.incarnation = w.incarnation for update of t skip locked) h;
+  when 'tenant-quota' then
+    with wanted as materialized (
+      select a.n, a.id::uuid as id, a.incarnation, a.version
+        from unnest($2, $3, $4, $5) with ordinality a(kind, id, incarnation, version, n)
+       where a.kind = $1 and a.version > 0)
+    select array_agg(h.n) into places from (
+      select w.n from wanted w join tenant_quota t on t.tenant_id = w.id
+       where t.version = w.version and t.incarnation = w.incarnation for update of t skip locked) h;
+  when 'user' then
+    with wanted as materialized (
+      select a.n, a.id::uuid as id, a.incarnation, a.version
+        from unnest($2, $3, $4, $5) with ordinality a(kind, id, incarnation, version, n)
+       where a.kind = $1 and a.version > 0)
+    select array_agg(h.n) into places from (
+      select w.n from wanted w join user_account t on t.id = w.id
+       where t.version = w.version and t.incarnation = w.incarnation for update of t skip locked) h;
+  when 'vpc' then
+    with wanted as materialized (
+      select a.n, a.id::uuid as id, a.incarnation, a.version
+        from unnest($2, $3, $4, $5) with ordinality a(kind, id, incarnation, version, n)
+       where a.kind = $1 and a.version > 0)
+    select array_agg(h.n) into places from (
+      select w.n from wanted w join vpc t on t.id = w.id
+       where t.version = w.version and t.incarnation = w.incarnation for update of t skip locked) h;
+  else
+    execute berth_statement('held', $6, array[$7], $8) into places using $1, $2, $3, $4, $5;
+  end case;
+  return places;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.berth_insert(jsonb, integer[], text[], text, text[], text)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  case $4
+  when 'api_key' then
+    insert into api_key (id, incarnation, version, wake_at, state, lookup, secret_sha256, user_id, description,
+        scope, bound_to_cn, created_at, expires_at, tenant_id)
+    select r.id, r.incarnation, r.version, r.wake_at, r.state, r.lookup, r.secret_sha256, r.user_id, r.description,
+        r.scope, r.bound_to_cn, r.created_at, r.expires_at, r.tenant_id
+      from jsonb_array_elements($1) e cross join jsonb_populate_record(null::api_key, e) r
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
+  when 'boot_policy' then
+    insert into boot_policy (id, incarnation, version, wake_at, state, auto_enroll, allowlist, enrollment_pi,
+        enrollment_kernel_args, admin_network, updated_at)
+    select r.id, r.incarnation, r.version, r.wake_at, r.state, r.auto_enroll, r.allowlist, r.enrollment_pi,
+        r.enrollment_kernel_args, r.admin_network, r.updated_at
+      from jsonb_array_elements($1) e cross join jsonb_populate_record(null::boot_policy, e) r
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
+  when 'boot_record' then
+    insert into boot_record (mac, incarnation, version, wake_at, state, address, networking, provenance,
+        server_uuid, assigned_pi, rescue, hostname, created_at, updated_at)
+    select r.mac, r.incarnation, r.version, r.wake_at, r.state, r.address, r.networking, r.provenance,
+        r.server_uuid, r.assigned_pi, r.rescue, r.hostname, r.created_at, r.updated_at
+      from jsonb_array_elements($1) e cross join jsonb_populate_record(null::boot_record, e) r
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
+  when 'boot_roster' then
+    insert into boot_roster (id, incarnation, version, wake_at, state, entries, updated_at)
+    select r.id, r.incarnation, r.version, r.wake_at, r.state, r.entries, r.updated_at
+      from jsonb_array_elements($1) e cross join jsonb_populate_record(null::boot_roster, e) r
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
+  when 'cn' then
+    insert into cn (server_uuid, incarnation, version, wake_at, state, hostname, role, admin_ip, sysinfo,
+        console_listen_port, console_tls_spki_sha256_hex, registered_at, approved_at, claim_code,
+        claim_code_expires_at, registration_id, poll_token_sha256, bound_api_key_id, pending_credential,
+        ticket_keys, last_setup_error, setup_progress, disk_layout, macs, conflict, setup_epoch,
+        setup_operation_id, bundle_taken, root_password_hash, unproven, announced_sysinfo, announced_macs, serial,
+        underlay_address, underlay_mtu, underlay_address_set, underlay_mtu_set)
+    select r.server_uuid, r.incarnation, r.version, r.wake_at, r.state, r.hostname, r.role, r.admin_ip, r.sysinfo,
+        r.console_listen_port, r.console_tls_spki_sha256_hex, r.registered_at, r.approved_at, r.claim_code,
+        r.claim_code_expires_at, r.registration_id, r.poll_token_sha256, r.bound_api_key_id, r.pending_credential,
+        r.ticket_keys, r.last_setup_error, r.setup_progress, r.disk_layout,
+        case when e ? 'macs' then r.macs else '{}'::text[] end, r.conflict, r.setup_epoch, r.setup_operation_id,
+        case when e ? 'bundle_taken' then r.bundle_taken else false end, r.root_password_hash,
+        case when e ? 'unproven' then r.unproven else false end, r.announced_sysinfo,
+        case when e ? 'announced_macs' then r.announced_macs else '{}'::text[] end, r.serial, r.underlay_address,
+        r.underlay_mtu, r.underlay_address_set, r.underlay_mtu_set
+      from jsonb_array_elements($1) e cross join jsonb_populate_record(null::cn, e) r
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
+  when 'console_session' then
+    insert into console_session (id, incarnation, version, wake_at, state, instance_id, cn, mode, take_over,
+        history_bytes, user_id, username, key_id, login_id, credential_expires_at, is_root, ticket_sha256,
+        relay_url, created_at, expires_at)
+    select r.id, r.incarnation, r.version, r.wake_at, r.state, r.instance_id, r.cn, r.mode, r.take_over,
+        r.history_bytes, r.user_id, r.username, r.key_id, r.login_id, r.credential_expires_at, r.is_root,
+        r.ticket_sha256, r.relay_url, r.created_at, r.expires_at
+      from jsonb_array_elements($1) e cross join jsonb_populate_record(null::console_session, e) r
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
+  when 'enrolment_claim' then
+    insert into enrolment_claim (id, incarnation, version, wake_at, state, server_uuid, claim_code, expires_at,
+        registration_id, poll_token_sha256, hostname, admin_ip, sysinfo, macs, serial, console_listen_port,
+        console_tls_spki_sha256_hex, source, source_bucket, created_at, underlay_address, underlay_mtu)
+    select r.id, r.incarnation, r.version, r.wake_at, r.state, r.server_uuid, r.claim_code, r.expires_at,
+        r.registration_id, r.poll_token_sha256, r.hostname, r.admin_ip, r.sysinfo, r.macs, r.serial,
+        r.console_listen_port, r.console_tls_spki_sha256_hex, r.source, r.source_bucket, r.created_at,
+        r.underlay_address, r.underlay_mtu
+      from jsonb_array_elements($1) e cross join jsonb_populate_record(null::enrolment_claim, e) r
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
+  when 'external_subnet' then
+    insert into external_subnet (id, incarnation, version, wake_at, state, name, description, nic_tag, vlan_id,
+        ipv4_block, ipv6_block, provision_start_ipv4, provision_end_ipv4, provision_start_ipv6, provision_end_ipv6,
+        owner_silos, created_at, gateway_ipv4, gateway_ipv6)
+    select r.id, r.incarnation, r.version, r.wake_at, r.state, r.name, r.description, r.nic_tag, r.vlan_id,
+        r.ipv4_block, r.ipv6_block, r.provision_start_ipv4, r.provision_end_ipv4, r.provision_start_ipv6,
+        r.provision_end_ipv6, r.owner_silos, r.created_at, r.gateway_ipv4, r.gateway_ipv6
+      from jsonb_array_elements($1) e cross join jsonb_populate_record(null::external_subnet, e) r
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
+  when 'firewall_rule' then
+    insert into firewall_rule (id, incarnation, version, wake_at, state, tenant_id, project_id, vpc_id, name,
+        description, priority, direction, action, protocol, source_cidr, destination_cidr, source_ports,
+        destination_ports, icmp_type_code, created_at)
+    select r.id, r.incarnation, r.version, r.wake_at, r.state, r.tenant_id, r.project_id, r.vpc_id, r.name,
+        r.description, r.priority, r.direction, r.action, r.protocol, r.source_cidr, r.destination_cidr,
+        r.source_ports, r.destination_ports, r.icmp_type_code, r.created_at
+      from jsonb_array_elements($1) e cross join jsonb_populate_record(null::firewall_rule, e) r
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
+  when 'floating_ip' then
+    insert into floating_ip (id, incarnation, version, wake_at, state, tenant_id, project_id, name, description,
+        address, family, pool_id, network_id, external_nic_tag, attached_to, attached_instance_id, hosted_cn,
+        created_at, updated_at, generation, operation_id, operation_kind, prior_nic_id, prior_instance_id,
+        prior_cn, reclaimed_as)
+    select r.id, r.incarnation, r.version, r.wake_at, r.state, r.tenant_id, r.project_id, r.name, r.description,
+        r.address, r.family, r.pool_id, r.network_id, r.external_nic_tag, r.attached_to, r.attached_instance_id,
+        r.hosted_cn, r.created_at, r.updated_at, case when e ? 'generation' then r.generation else 0 end,
+        r.operation_id, r.operation_kind, r.prior_nic_id, r.prior_instance_id, r.prior_cn, r.reclaimed_as
+      from jsonb_array_elements($1) e cross join jsonb_populate_record(null::floating_ip, e) r
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
+  when 'tenant_idp' then
+    insert into tenant_idp (tenant_id, incarnation, version, wake_at, state, issuer_url, client_id, client_secret,
+        audience, created_at)
+    select r.tenant_id, r.incarnation, r.version, r.wake_at, r.state, r.issuer_url, r.client_id, r.client_secret,
+        r.audience, r.created_at
+      from jsonb_array_elements($1) e cross join jsonb_populate_record(null::tenant_idp, e) r
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
+  when 'image' then
+    insert into image (id, incarnation, version, wake_at, state, scope_kind, silo_id, tenant_id, project_id, name,
+        description, os, os_version, size_bytes, sha256, source_url, compatibility, created_at, content_bytes)
+    select r.id, r.incarnation, r.version, r.wake_at, r.state, r.scope_kind, r.silo_id, r.tenant_id, r.project_id,
+        r.name, r.description, r.os, r.os_version, r.size_bytes, r.sha256, r.source_url, r.compatibility,
+        r.created_at, r.content_bytes
+      from jsonb_array_elements($1) e cross join jsonb_populate_record(null::image, e) r
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
+  when 'image_upload' then
+    insert into image_upload (id, incarnation, version, wake_at, state, tenant_id, project_id, name, description,
+        os, os_version, compatibility, content_bytes, size_bytes, received_bytes, created_at, expires_at)
+    select r.id, r.incarnation, r.version, r.wake_at, r.state, r.tenant_id, r.project_id, r.name, r.description,
+        r.os, r.os_version, r.compatibility, r.content_bytes, r.size_bytes, r.received_bytes, r.created_at,
+        r.expires_at
+      from jsonb_array_elements($1) e cross join jsonb_populate_record(null::image_upload, e) r
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
+  when 'instance' then
+    insert into instance (id, incarnation, version, wake_at, state, host_cn_uuid, image_id, tenant_id, project_id,
+        name, description, brand, cpu, memory_bytes, primary_subnet_id, ssh_key_ids, reason, operation_id,
+        operation_kind, job_begun, unwinding_as, floating_ip_ids, reported_at, missed_reports, created_at,
+        updated_at, labels, deletion_protection)
+    select r.id, r.incarnation, r.version, r.wake_at, r.state, r.host_cn_uuid, r.image_id, r.tenant_id,
+        r.project_id, r.name, r.description, r.brand, r.cpu, r.memory_bytes, r.primary_subnet_id, r.ssh_key_ids,
+        r.reason, r.operation_id, r.operation_kind, case when e ? 'job_begun' then r.job_begun else false end,
+        r.unwinding_as, case when e ? 'floating_ip_ids' then r.floating_ip_ids else '{}'::uuid[] end,
+        r.reported_at, case when e ? 'missed_reports' then r.missed_reports else 0 end, r.created_at, r.updated_at,
+        case when e ? 'labels' then r.labels else '{}'::jsonb end,
+        case when e ? 'deletion_protection' then r.deletion_protection else false end
+      from jsonb_array_elements($1) e cross join jsonb_populate_record(null::instance, e) r
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
+  when 'job' then
+    insert into job (id, incarnation, version, wake_at, state, seq, kind, target_cn, payload, saga_id, created_at,
+        claimed_by, claimed_at, lease_until, result, reason, tombstone, completed_at, burial_told_as, lease_s)
+    select r.id, r.incarnation, r.version, r.wake_at, r.state, r.seq, r.kind, r.target_cn, r.payload, r.saga_id,
+        r.created_at, r.claimed_by, r.claimed_at, r.lease_until, r.result, r.reason, r.tombstone, r.completed_at,
+        r.burial_told_as, r.lease_s
+      from jsonb_array_elements($1) e cross join jsonb_populate_record(null::job, e) r
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
+  when 'nat_gateway' then
+    insert into nat_gateway (id, incarnation, version, wake_at, state, tenant_id, project_id, vpc_id, name,
+        description, family, public_address, desired_generation, created_at, updated_at, host_cn_uuid,
+        leaving_cn_uuid, left_at)
+    select r.id, r.incarnation, r.version, r.wake_at, r.state, r.tenant_id, r.project_id, r.vpc_id, r.name,
+        r.description, r.family, r.public_address, r.desired_generation, r.created_at, r.updated_at,
+        r.host_cn_uuid, r.leaving_cn_uuid, r.left_at
+      from jsonb_array_elements($1) e cross join jsonb_populate_record(null::nat_gateway, e) r
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
+  when 'network_pool' then
+    insert into network_pool (id, incarnation, version, wake_at, state, name, description, networks, owner_silos,
+        created_at)
+    select r.id, r.incarnation, r.version, r.wake_at, r.state, r.name, r.description, r.networks, r.owner_silos,
+        r.created_at
+      from jsonb_array_elements($1) e cross join jsonb_populate_record(null::network_pool, e) r
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
+  when 'nic_tag' then
+    insert into nic_tag (id, incarnation, version, wake_at, state, name, description, mtu, created_at)
+    select r.id, r.incarnation, r.version, r.wake_at, r.state, r.name, r.description, r.mtu, r.created_at
+      from jsonb_array_elements($1) e cross join jsonb_populate_record(null::nic_tag, e) r
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
+  when 'port_forward' then
+    insert into port_forward (id, incarnation, version, wake_at, state, tenant_id, project_id, vpc_id,
+        nat_gateway_id, nic_id, name, description, protocol, public_port, nic_port, created_at)
+    select r.id, r.incarnation, r.version, r.wake_at, r.state, r.tenant_id, r.project_id, r.vpc_id,
+        r.nat_gateway_id, r.nic_id, r.name, r.description, r.protocol, r.public_port, r.nic_port, r.created_at
+      from jsonb_array_elements($1) e cross join jsonb_populate_record(null::port_forward, e) r
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
+  when 'project' then
+    insert into project (id, incarnation, version, wake_at, state, tenant_id, name, description, created_at)
+    select r.id, r.incarnation, r.version, r.wake_at, r.state, r.tenant_id, r.name, r.description, r.created_at
+      from jsonb_array_elements($1) e cross join jsonb_populate_record(null::project, e) r
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
+  when 'quota' then
+    insert into quota (project_id, incarnation, version, wake_at, state, tenant_id, cpu_limit, memory_bytes,
+        disk_bytes, instance_limit, updated_at)
+    select r.project_id, r.incarnation, r.version, r.wake_at, r.state, r.tenant_id, r.cpu_limit, r.memory_bytes,
+        r.disk_bytes, r.instance_limit, r.updated_at
+      from jsonb_array_elements($1) e cross join jsonb_populate_record(null::quota, e) r
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
+  when 'route' then
+    insert into route (id, incarnation, version, wake_at, state, tenant_id, project_id, vpc_id, route_table_id,
+        name, description, destination, target_kind, nat_gateway_id, created_at)
+    select r.id, r.incarnation, r.version, r.wake_at, r.state, r.tenant_id, r.project_id, r.vpc_id,
+        r.route_table_id, r.name, r.description, r.destination, r.target_kind, r.nat_gateway_id, r.created_at
+      from jsonb_array_elements($1) e cross join jsonb_populate_record(null::route, e) r
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
+  when 'route_table' then
+    insert into route_table (id, incarnation, version, wake_at, state, tenant_id, project_id, vpc_id, name,
+        description, is_main, created_at)
+    select r.id, r.incarnation, r.version, r.wake_at, r.state, r.tenant_id, r.project_id, r.vpc_id, r.name,
+        r.description, r.is_main, r.created_at
+      from jsonb_array_elements($1) e cross join jsonb_populate_record(null::route_table, e) r
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
+  when 'saga' then
+    insert into saga (id, incarnation, version, wake_at, state, saga, params, refs, outputs, steps, early, error,
+        created_at, step, job_id, attempts, due_at, done_at, stuck_reason)
+    select r.id, r.incarnation, r.version, r.wake_at, r.state, r.saga, r.params, r.refs, r.outputs, r.steps,
+        r.early, r.error, r.created_at, r.step, r.job_id, r.attempts, r.due_at, r.done_at, r.stuck_reason
+      from jsonb_array_elements($1) e cross join jsonb_populate_record(null::saga, e) r
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
+  when 'session' then
+    insert into session (id, incarnation, version, wake_at, state, user_id, user_epoch, generation, created_at,
+        refreshed_at, expires_at, kind, api_key_id, granted_root, granted_scope)
+    select r.id, r.incarnation, r.version, r.wake_at, r.state, r.user_id, r.user_epoch, r.generation, r.created_at,
+        r.refreshed_at, r.expires_at, case when e ? 'kind' then r.kind else 'token'::text end, r.api_key_id,
+        case when e ? 'granted_root' then r.granted_root else false end, r.granted_scope
+      from jsonb_array_elements($1) e cross join jsonb_populate_record(null::session, e) r
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
+  when 'setting' then
+    insert into setting (key, incarnation, version, wake_at, state, value, updated_at)
+    select r.key, r.incarnation, r.version, r.wake_at, r.state, r.value, r.updated_at
+      from jsonb_array_elements($1) e cross join jsonb_populate_record(null::setting, e) r
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
+  when 'silo' then
+    insert into silo (id, incarnation, version, wake_at, state, name, description, default_tenant_id, created_at)
+    select r.id, r.incarnation, r.version, r.wake_at, r.state, r.name, r.description, r.default_tenant_id,
+        r.created_at
+      from jsonb_array_elements($1) e cross join jsonb_populate_record(null::silo, e) r
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
+  when 'site' then
+    insert into site (id, incarnation, version, wake_at, state, window_opened_at, window_expires_at, window_count,
+        window_opened_by)
+    select r.id, r.incarnation, r.version, r.wake_at, r.state, r.window_opened_at, r.window_expires_at,
+        r.window_count, r.window_opened_by
+      from jsonb_array_elements($1) e cross join jsonb_populate_record(null::site, e) r
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
+  when 'ssh_key' then
+    insert into ssh_key (id, incarnation, version, wake_at, state, scope_kind, silo_id, tenant_id, project_id,
+        user_id, name, description, public_key, fingerprint, created_at)
+    select r.id, r.incarnation, r.version, r.wake_at, r.state, r.scope_kind, r.silo_id, r.tenant_id, r.project_id,
+        r.user_id, r.name, r.description, r.public_key, r.fingerprint, r.created_at
+      from jsonb_array_elements($1) e cross join jsonb_populate_record(null::ssh_key, e) r
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
+  when 'staging' then
+    insert into staging (staged_by, incarnation, version, wake_at, state, stamps, staged_at)
+    select r.staged_by, r.incarnation, r.version, r.wake_at, r.state, r.stamps, r.staged_at
+      from jsonb_array_elements($1) e cross join jsonb_populate_record(null::staging, e) r
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
+  when 'subnet' then
+    insert into subnet (id, incarnation, version, wake_at, state, tenant_id, project_id, vpc_id, route_table_id,
+        name, description, ipv4_block, ipv6_block, vpc_ipv4_block, vpc_ipv6_block, created_at)
+    select r.id, r.incarnation, r.version, r.wake_at, r.state, r.tenant_id, r.project_id, r.vpc_id,
+        r.route_table_id, r.name, r.description, r.ipv4_block, r.ipv6_block, r.vpc_ipv4_block, r.vpc_ipv6_block,
+        r.created_at
+      from jsonb_array_elements($1) e cross join jsonb_populate_record(null::subnet, e) r
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
+  when 'tenant' then
+    insert into tenant (id, incarnation, version, wake_at, state, silo_id, name, description, created_at)
+    select r.id, r.incarnation, r.version, r.wake_at, r.state, r.silo_id, r.name, r.description, r.created_at
+      from jsonb_array_elements($1) e cross join jsonb_populate_record(null::tenant, e) r
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
+  when 'tenant_quota' then
+    insert into tenant_quota (tenant_id, incarnation, version, wake_at, state, cpu_limit, memory_bytes, disk_bytes,
+        instance_limit, updated_at)
+    select r.tenant_id, r.incarnation, r.version, r.wake_at, r.state, r.cpu_limit, r.memory_bytes, r.disk_bytes,
+        r.instance_limit, r.updated_at
+      from jsonb_array_elements($1) e cross join jsonb_populate_record(null::tenant_quota, e) r
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
+  when 'user_account' then
+    insert into user_account (id, username, is_root, created_at, incarnation, version, wake_at, state, tenant_id,
+        password_hash, capabilities, issuer, subject, session_epoch)
+    select r.id, r.username, case when e ? 'is_root' then r.is_root else false end,
+        case when e ? 'created_at' then r.created_at else berth_now() end,
+        case when e ? 'incarnation' then r.incarnation else gen_random_uuid() end,
+        case when e ? 'version' then r.version else 1 end, r.wake_at,
+        case when e ? 'state' then r.state else 'live'::text end, r.tenant_id, r.password_hash,
+        case when e ? 'capabilities' then r.capabilities else '{}'::text[] end, r.issuer, r.subject,
+        case when e ? 'session_epoch' then r.session_epoch else 0 end
+      from jsonb_array_elements($1) e cross join jsonb_populate_record(null::user_account, e) r
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
+  when 'vpc' then
+    insert into vpc (id, incarnation, version, wake_at, state, tenant_id, project_id, main_route_table_id, name,
+        description, vni, ipv4_block, ipv6_block, created_at)
+    select r.id, r.incarnation, r.version, r.wake_at, r.state, r.tenant_id, r.project_id, r.main_route_table_id,
+        r.name, r.description, r.vni, r.ipv4_block, r.ipv6_block, r.created_at
+      from jsonb_array_elements($1) e cross join jsonb_populate_record(null::vpc, e) r
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
+  when 'disk' then
+    insert into disk (id, tenant_id, project_id, instance_id, name, description, kind, size_bytes, applied_bytes,
+        source_image_id, created_at, resize_operation_id, attached)
+    select r.id, r.tenant_id, r.project_id, r.instance_id, r.name, r.description, r.kind, r.size_bytes,
+        r.applied_bytes, r.source_image_id, r.created_at, r.resize_operation_id,
+        case when e ? 'attached' then r.attached else true end
+      from jsonb_array_elements($1) e cross join jsonb_populate_record(null::disk, e) r
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
+  when 'nic' then
+    insert into nic (id, tenant_id, project_id, instance_id, vpc_id, subnet_id, ordinal, name, mac, primary_ipv4,
+        primary_ipv6, created_at)
+    select r.id, r.tenant_id, r.project_id, r.instance_id, r.vpc_id, r.subnet_id, r.ordinal, r.name, r.mac,
+        r.primary_ipv4, r.primary_ipv6, r.created_at
+      from jsonb_array_elements($1) e cross join jsonb_populate_record(null::nic, e) r
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
+  when 'sealed_user_data' then
+    insert into sealed_user_data (instance_id, plain, sealed)
+    select r.instance_id, r.plain, r.sealed
+      from jsonb_array_elements($1) e cross join jsonb_populate_record(null::sealed_user_data, e) r
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
+  when 'vpc_change' then
+    insert into vpc_change (vpc_id, xid, at)
+    select r.vpc_id, case when e ? 'xid' then r.xid else pg_current_xact_id() end,
+        case when e ? 'at' then r.at else clock_timestamp() end
+      from jsonb_array_elements($1) e cross join jsonb_populate_record(null::vpc_change, e) r
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
+  else
+    execute berth_statement('insert', $4, $5, $6) using $1, $2, $3;
+  end case;
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.berth_load_since(of_cn uuid, since timestamp with time zone, of text)
@@ -191,6 +1225,94 @@ begin
   insert into pool_range values (of_pool, coalesce(low_of, spot), coalesce(high_of, spot));
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.berth_remove(jsonb, integer[], text[], text, text[], text)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  case $4 || ' ' || $5::text
+  when 'disk {instance_id}' then
+    delete from disk t using jsonb_array_elements($1) e cross join jsonb_populate_record(null::disk, e) r
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.instance_id = r.instance_id;
+  when 'nic {instance_id}' then
+    delete from nic t using jsonb_array_elements($1) e cross join jsonb_populate_record(null::nic, e) r
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.instance_id = r.instance_id;
+  when 'sealed_user_data {instance_id}' then
+    delete from sealed_user_data t using jsonb_array_elements($1) e cross join jsonb_populate_record(null::sealed_user_data,
+        e) r
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.instance_id = r.instance_id;
+  else
+    execute berth_statement('remove', $4, $5, $6) using $1, $2, $3;
+  end case;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.berth_replaced(content text, given jsonb)
+ RETURNS text
+ LANGUAGE plpgsql
+ IMMUTABLE
+AS $function$
+begin
+  if given is null then return content; end if;
+  for place in 0 .. jsonb_array_length(given) - 1 loop
+    content := replace(content, given->place->>0, given->place->>1);
+  end loop;
+  return content;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.berth_statement(op text, of_table text, keys text[], key_type text)
+ RETURNS text
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+declare
+  chosen  constant text := $q$$2[(e->>'$u')::int + 1] = (e->>'$c')::int$q$;
+  source  constant text := format('jsonb_array_elements($1) e cross join jsonb_populate_record(null::%I, e) r', of_table);
+  by_id   constant text := format('t.%s = (e->>''$id'')::%s', quote_ident(keys[1]), key_type);
+  columns text;
+  given   text;
+  changed text;
+  kept    text;
+begin
+  select string_agg(quote_ident(attname), ', ' order by attnum),
+         string_agg(case when d.adbin is null then format('r.%I', attname)
+                         else format('case when e ? %1$L then r.%1$I else %2$s end', attname, pg_get_expr(d.adbin, d.adrelid))
+                    end, ', ' order by attnum),
+         string_agg(format('%1$I = case when e ? %1$L then r.%1$I else t.%1$I end', attname), ', ' order by attnum)
+           filter (where attname <> all(keys)),
+         string_agg(format('%1$I = case when %1$L = any($3) then excluded.%1$I else t.%1$I end', attname), ', ' order by attnum)
+           filter (where attname <> all(keys))
+    into columns, given, changed, kept
+    from pg_attribute a left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
+   where attrelid = of_table::regclass and attnum > 0 and not attisdropped and attgenerated = '' and attidentity = '';
+  case op
+    when 'held' then
+      return format($q$with wanted as materialized (
+  select a.n, a.id::%3$s as id, a.incarnation, a.version
+    from unnest($2, $3, $4, $5) with ordinality a(kind, id, incarnation, version, n)
+   where a.kind = $1 and a.version > 0)
+select array_agg(h.n) from (
+  select w.n from wanted w join %1$I t on t.%2$I = w.id
+   where t.version = w.version and t.incarnation = w.incarnation for update of t skip locked) h$q$, of_table, keys[1], key_type);
+    when 'absent' then
+      return format($q$with wanted as materialized (
+  select a.n, a.id::%3$s as id
+    from unnest($2, $3, $5) with ordinality a(kind, id, version, n) where a.kind = $1 and a.version = 0)
+select array_agg(w.n) from wanted w where not exists (select from %1$I t where t.%2$I = w.id)$q$, of_table, keys[1], key_type);
+    when 'insert' then
+      return format(E'insert into %I (%s)\nselect %s\n  from %s\n where %s', of_table, columns, given, source, chosen);
+    when 'update' then
+      return format(E'update %I t set %s\n  from %s\n where %s and %s', of_table, changed, source, chosen, by_id);
+    when 'delete' then
+      return format(E'delete from %I t using jsonb_array_elements($1) e\n where %s and %s', of_table, chosen, by_id);
+    when 'upsert' then
+      return format(E'insert into %I as t (%s)\nselect %s\n  from %s\n where %s\n    on conflict (%s) do update set %s', of_table,
+        columns, given, source, chosen, (select string_agg(quote_ident(k), ', ') from unnest(keys) k), kept);
+    when 'remove' then
+      return format(E'delete from %I t using %s\n where %s and %s', of_table, source, chosen,
+        (select string_agg(format('t.%1$I = r.%1$I', k), ' and ') from unnest(keys) k));
+  end case;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.berth_unmade_bytes(of_cn uuid)
  RETURNS bigint
  LANGUAGE sql
@@ -199,6 +1321,663 @@ AS $function$
   select coalesce(sum(d.size_bytes - coalesce(d.applied_bytes, 0)), 0)::bigint
     from instance i join disk d on d.instance_id = i.id
    where i.host_cn_uuid = of_cn and (d.applied_bytes is null or d.applied_bytes < d.size_bytes) $function$;
+
+CREATE OR REPLACE FUNCTION public.berth_update(jsonb, integer[], text[], text, text[], text)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  case $4
+  when 'api_key' then
+    update api_key t set incarnation = case when e ? 'incarnation' then r.incarnation else t.incarnation end,
+        version = case when e ? 'version' then r.version else t.version end,
+        wake_at = case when e ? 'wake_at' then r.wake_at else t.wake_at end,
+        state = case when e ? 'state' then r.state else t.state end,
+        lookup = case when e ? 'lookup' then r.lookup else t.lookup end,
+        secret_sha256 = case when e ? 'secret_sha256' then r.secret_sha256 else t.secret_sha256 end,
+        user_id = case when e ? 'user_id' then r.user_id else t.user_id end,
+        description = case when e ? 'description' then r.description else t.description end,
+        scope = case when e ? 'scope' then r.scope else t.scope end,
+        bound_to_cn = case when e ? 'bound_to_cn' then r.bound_to_cn else t.bound_to_cn end,
+        created_at = case when e ? 'created_at' then r.created_at else t.created_at end,
+        expires_at = case when e ? 'expires_at' then r.expires_at else t.expires_at end,
+        tenant_id = case when e ? 'tenant_id' then r.tenant_id else t.tenant_id end
+      from jsonb_array_elements($1) e cross join jsonb_populate_record(null::api_key, e) r
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
+  when 'boot_policy' then
+    update boot_policy t set incarnation = case when e ? 'incarnation' then r.incarnation else t.incarnation end,
+        version = case when e ? 'version' then r.version else t.version end,
+        wake_at = case when e ? 'wake_at' then r.wake_at else t.wake_at end,
+        state = case when e ? 'state' then r.state else t.state end,
+        auto_enroll = case when e ? 'auto_enroll' then r.auto_enroll else t.auto_enroll end,
+        allowlist = case when e ? 'allowlist' then r.allowlist else t.allowlist end,
+        enrollment_pi = case when e ? 'enrollment_pi' then r.enrollment_pi else t.enrollment_pi end,
+        enrollment_kernel_args = case when e ? 'enrollment_kernel_args' then r.enrollment_kernel_args else t.enrollment_kernel_args end,
+        admin_network = case when e ? 'admin_network' then r.admin_network else t.admin_network end,
+        updated_at = case when e ? 'updated_at' then r.updated_at else t.updated_at end
+      from jsonb_array_elements($1) e cross join jsonb_populate_record(null::boot_policy, e) r
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::text;
+  when 'boot_record' then
+    update boot_record t set incarnation = case when e ? 'incarnation' then r.incarnation else t.incarnation end,
+        version = case when e ? 'version' then r.version else t.version end,
+        wake_at = case when e ? 'wake_at' then r.wake_at else t.wake_at end,
+        state = case when e ? 'state' then r.state else t.state end,
+        address = case when e ? 'address' then r.address else t.address end,
+        networking = case when e ? 'networking' then r.networking else t.networking end,
+        provenance = case when e ? 'provenance' then r.provenance else t.provenance end,
+        server_uuid = case when e ? 'server_uuid' then r.server_uuid else t.server_uuid end,
+        assigned_pi = case when e ? 'assigned_pi' then r.assigned_pi else t.assigned_pi end,
+        rescue = case when e ? 'rescue' then r.rescue else t.rescue end,
+        hostname = case when e ? 'hostname' then r.hostname else t.hostname end,
+        created_at = case when e ? 'created_at' then r.created_at else t.created_at end,
+        updated_at = case when e ? 'updated_at' then r.updated_at else t.updated_at end
+      from jsonb_array_elements($1) e cross join jsonb_populate_record(null::boot_record, e) r
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.mac = (e->>'$id')::text;
+  when 'boot_roster' then
+    update boot_roster t set incarnation = case when e ? 'incarnation' then r.incarnation else t.incarnation end,
+        version = case when e ? 'version' then r.version else t.version end,
+        wake_at = case when e ? 'wake_at' then r.wake_at else t.wake_at end,
+        state = case when e ? 'state' then r.state else t.state end,
+        entries = case when e ? 'entries' then r.entries else t.entries end,
+        updated_at = case when e ? 'updated_at' then r.updated_at else t.updated_at end
+      from jsonb_array_elements($1) e cross join jsonb_populate_record(null::boot_roster, e) r
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::text;
+  when 'cn' then
+    update cn t set incarnation = case when e ? 'incarnation' then r.incarnation else t.incarnation end,
+        version = case when e ? 'version' then r.version else t.version end,
+        wake_at = case when e ? 'wake_at' then r.wake_at else t.wake_at end,
+        state = case when e ? 'state' then r.state else t.state end,
+        hostname = case when e ? 'hostname' then r.hostname else t.hostname end,
+        role = case when e ? 'role' then r.role else t.role end,
+        admin_ip = case when e ? 'admin_ip' then r.admin_ip else t.admin_ip end,
+        sysinfo = case when e ? 'sysinfo' then r.sysinfo else t.sysinfo end,
+        console_listen_port = case when e ? 'console_listen_port' then r.console_listen_port else t.console_listen_port end,
+        console_tls_spki_sha256_hex = case when e ? 'console_tls_spki_sha256_hex' then r.console_tls_spki_sha256_hex else t.console_tls_spki_sha256_hex end,
+        registered_at = case when e ? 'registered_at' then r.registered_at else t.registered_at end,
+        approved_at = case when e ? 'approved_at' then r.approved_at else t.approved_at end,
+        claim_code = case when e ? 'claim_code' then r.claim_code else t.claim_code end,
+        claim_code_expires_at = case when e ? 'claim_code_expires_at' then r.claim_code_expires_at else t.claim_code_expires_at end,
+        registration_id = case when e ? 'registration_id' then r.registration_id else t.registration_id end,
+        poll_token_sha256 = case when e ? 'poll_token_sha256' then r.poll_token_sha256 else t.poll_token_sha256 end,
+        bound_api_key_id = case when e ? 'bound_api_key_id' then r.bound_api_key_id else t.bound_api_key_id end,
+        pending_credential = case when e ? 'pending_credential' then r.pending_credential else t.pending_credential end,
+        ticket_keys = case when e ? 'ticket_keys' then r.ticket_keys else t.ticket_keys end,
+        last_setup_error = case when e ? 'last_setup_error' then r.last_setup_error else t.last_setup_error end,
+        setup_progress = case when e ? 'setup_progress' then r.setup_progress else t.setup_progress end,
+        disk_layout = case when e ? 'disk_layout' then r.disk_layout else t.disk_layout end,
+        macs = case when e ? 'macs' then r.macs else t.macs end,
+        conflict = case when e ? 'conflict' then r.conflict else t.conflict end,
+        setup_epoch = case when e ? 'setup_epoch' then r.setup_epoch else t.setup_epoch end,
+        setup_operation_id = case when e ? 'setup_operation_id' then r.setup_operation_id else t.setup_operation_id end,
+        bundle_taken = case when e ? 'bundle_taken' then r.bundle_taken else t.bundle_taken end,
+        root_password_hash = case when e ? 'root_password_hash' then r.root_password_hash else t.root_password_hash end,
+        unproven = case when e ? 'unproven' then r.unproven else t.unproven end,
+        announced_sysinfo = case when e ? 'announced_sysinfo' then r.announced_sysinfo else t.announced_sysinfo end,
+        announced_macs = case when e ? 'announced_macs' then r.announced_macs else t.announced_macs end,
+        serial = case when e ? 'serial' then r.serial else t.serial end,
+        underlay_address = case when e ? 'underlay_address' then r.underlay_address else t.underlay_address end,
+        underlay_mtu = case when e ? 'underlay_mtu' then r.underlay_mtu else t.underlay_mtu end,
+        underlay_address_set = case when e ? 'underlay_address_set' then r.underlay_address_set else t.underlay_address_set end,
+        underlay_mtu_set = case when e ? 'underlay_mtu_set' then r.underlay_mtu_set else t.underlay_mtu_set end
+      from jsonb_array_elements($1) e cross join jsonb_populate_record(null::cn, e) r
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.server_uuid = (e->>'$id')::uuid;
+  when 'console_session' then
+    update console_session t set incarnation = case when e ? 'incarnation' then r.incarnation else t.incarnation end,
+        version = case when e ? 'version' then r.version else t.version end,
+        wake_at = case when e ? 'wake_at' then r.wake_at else t.wake_at end,
+        state = case when e ? 'state' then r.state else t.state end,
+        instance_id = case when e ? 'instance_id' then r.instance_id else t.instance_id end,
+        cn = case when e ? 'cn' then r.cn else t.cn end, mode = case when e ? 'mode' then r.mode else t.mode end,
+        take_over = case when e ? 'take_over' then r.take_over else t.take_over end,
+        history_bytes = case when e ? 'history_bytes' then r.history_bytes else t.history_bytes end,
+        user_id = case when e ? 'user_id' then r.user_id else t.user_id end,
+        username = case when e ? 'username' then r.username else t.username end,
+        key_id = case when e ? 'key_id' then r.key_id else t.key_id end,
+        login_id = case when e ? 'login_id' then r.login_id else t.login_id end,
+        credential_expires_at = case when e ? 'credential_expires_at' then r.credential_expires_at else t.credential_expires_at end,
+        is_root = case when e ? 'is_root' then r.is_root else t.is_root end,
+        ticket_sha256 = case when e ? 'ticket_sha256' then r.ticket_sha256 else t.ticket_sha256 end,
+        relay_url = case when e ? 'relay_url' then r.relay_url else t.relay_url end,
+        created_at = case when e ? 'created_at' then r.created_at else t.created_at end,
+        expires_at = case when e ? 'expires_at' then r.expires_at else t.expires_at end
+      from jsonb_array_elements($1) e cross join jsonb_populate_record(null::console_session, e) r
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
+  when 'enrolment_claim' then
+    update enrolment_claim t set incarnation = case when e ? 'incarnation' then r.incarnation else t.incarnation end,
+        version = case when e ? 'version' then r.version else t.version end,
+        wake_at = case when e ? 'wake_at' then r.wake_at else t.wake_at end,
+        state = case when e ? 'state' then r.state else t.state end,
+        server_uuid = case when e ? 'server_uuid' then r.server_uuid else t.server_uuid end,
+        claim_code = case when e ? 'claim_code' then r.claim_code else t.claim_code end,
+        expires_at = case when e ? 'expires_at' then r.expires_at else t.expires_at end,
+        registration_id = case when e ? 'registration_id' then r.registration_id else t.registration_id end,
+        poll_token_sha256 = case when e ? 'poll_token_sha256' then r.poll_token_sha256 else t.poll_token_sha256 end,
+        hostname = case when e ? 'hostname' then r.hostname else t.hostname end,
+        admin_ip = case when e ? 'admin_ip' then r.admin_ip else t.admin_ip end,
+        sysinfo = case when e ? 'sysinfo' then r.sysinfo else t.sysinfo end,
+        macs = case when e ? 'macs' then r.macs else t.macs end,
+        serial = case when e ? 'serial' then r.serial else t.serial end,
+        console_listen_port = case when e ? 'console_listen_port' then r.console_listen_port else t.console_listen_port end,
+        console_tls_spki_sha256_hex = case when e ? 'console_tls_spki_sha256_hex' then r.console_tls_spki_sha256_hex else t.console_tls_spki_sha256_hex end,
+        source = case when e ? 'source' then r.source else t.source end,
+        source_bucket = case when e ? 'source_bucket' then r.source_bucket else t.source_bucket end,
+        created_at = case when e ? 'created_at' then r.created_at else t.created_at end,
+        underlay_address = case when e ? 'underlay_address' then r.underlay_address else t.underlay_address end,
+        underlay_mtu = case when e ? 'underlay_mtu' then r.underlay_mtu else t.underlay_mtu end
+      from jsonb_array_elements($1) e cross join jsonb_populate_record(null::enrolment_claim, e) r
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
+  when 'external_subnet' then
+    update external_subnet t set incarnation = case when e ? 'incarnation' then r.incarnation else t.incarnation end,
+        version = case when e ? 'version' then r.version else t.version end,
+        wake_at = case when e ? 'wake_at' then r.wake_at else t.wake_at end,
+        state = case when e ? 'state' then r.state else t.state end,
+        name = case when e ? 'name' then r.name else t.name end,
+        description = case when e ? 'description' then r.description else t.description end,
+        nic_tag = case when e ? 'nic_tag' then r.nic_tag else t.nic_tag end,
+        vlan_id = case when e ? 'vlan_id' then r.vlan_id else t.vlan_id end,
+        ipv4_block = case when e ? 'ipv4_block' then r.ipv4_block else t.ipv4_block end,
+        ipv6_block = case when e ? 'ipv6_block' then r.ipv6_block else t.ipv6_block end,
+        provision_start_ipv4 = case when e ? 'provision_start_ipv4' then r.provision_start_ipv4 else t.provision_start_ipv4 end,
+        provision_end_ipv4 = case when e ? 'provision_end_ipv4' then r.provision_end_ipv4 else t.provision_end_ipv4 end,
+        provision_start_ipv6 = case when e ? 'provision_start_ipv6' then r.provision_start_ipv6 else t.provision_start_ipv6 end,
+        provision_end_ipv6 = case when e ? 'provision_end_ipv6' then r.provision_end_ipv6 else t.provision_end_ipv6 end,
+        owner_silos = case when e ? 'owner_silos' then r.owner_silos else t.owner_silos end,
+        created_at = case when e ? 'created_at' then r.created_at else t.created_at end,
+        gateway_ipv4 = case when e ? 'gateway_ipv4' then r.gateway_ipv4 else t.gateway_ipv4 end,
+        gateway_ipv6 = case when e ? 'gateway_ipv6' then r.gateway_ipv6 else t.gateway_ipv6 end
+      from jsonb_array_elements($1) e cross join jsonb_populate_record(null::external_subnet, e) r
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
+  when 'firewall_rule' then
+    update firewall_rule t set incarnation = case when e ? 'incarnation' then r.incarnation else t.incarnation end,
+        version = case when e ? 'version' then r.version else t.version end,
+        wake_at = case when e ? 'wake_at' then r.wake_at else t.wake_at end,
+        state = case when e ? 'state' then r.state else t.state end,
+        tenant_id = case when e ? 'tenant_id' then r.tenant_id else t.tenant_id end,
+        project_id = case when e ? 'project_id' then r.project_id else t.project_id end,
+        vpc_id = case when e ? 'vpc_id' then r.vpc_id else t.vpc_id end,
+        name = case when e ? 'name' then r.name else t.name end,
+        description = case when e ? 'description' then r.description else t.description end,
+        priority = case when e ? 'priority' then r.priority else t.priority end,
+        direction = case when e ? 'direction' then r.direction else t.direction end,
+        action = case when e ? 'action' then r.action else t.action end,
+        protocol = case when e ? 'protocol' then r.protocol else t.protocol end,
+        source_cidr = case when e ? 'source_cidr' then r.source_cidr else t.source_cidr end,
+        destination_cidr = case when e ? 'destination_cidr' then r.destination_cidr else t.destination_cidr end,
+        source_ports = case when e ? 'source_ports' then r.source_ports else t.source_ports end,
+        destination_ports = case when e ? 'destination_ports' then r.destination_ports else t.destination_ports end,
+        icmp_type_code = case when e ? 'icmp_type_code' then r.icmp_type_code else t.icmp_type_code end,
+        created_at = case when e ? 'created_at' then r.created_at else t.created_at end
+      from jsonb_array_elements($1) e cross join jsonb_populate_record(null::firewall_rule, e) r
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
+  when 'floating_ip' then
+    update floating_ip t set incarnation = case when e ? 'incarnation' then r.incarnation else t.incarnation end,
+        version = case when e ? 'version' then r.version else t.version end,
+        wake_at = case when e ? 'wake_at' then r.wake_at else t.wake_at end,
+        state = case when e ? 'state' then r.state else t.state end,
+        tenant_id = case when e ? 'tenant_id' then r.tenant_id else t.tenant_id end,
+        project_id = case when e ? 'project_id' then r.project_id else t.project_id end,
+        name = case when e ? 'name' then r.name else t.name end,
+        description = case when e ? 'description' then r.description else t.description end,
+        address = case when e ? 'address' then r.address else t.address end,
+        family = case when e ? 'family' then r.family else t.family end,
+        pool_id = case when e ? 'pool_id' then r.pool_id else t.pool_id end,
+        network_id = case when e ? 'network_id' then r.network_id else t.network_id end,
+        external_nic_tag = case when e ? 'external_nic_tag' then r.external_nic_tag else t.external_nic_tag end,
+        attached_to = case when e ? 'attached_to' then r.attached_to else t.attached_to end,
+        attached_instance_id = case when e ? 'attached_instance_id' then r.attached_instance_id else t.attached_instance_id end,
+        hosted_cn = case when e ? 'hosted_cn' then r.hosted_cn else t.hosted_cn end,
+        created_at = case when e ? 'created_at' then r.created_at else t.created_at end,
+        updated_at = case when e ? 'updated_at' then r.updated_at else t.updated_at end,
+        generation = case when e ? 'generation' then r.generation else t.generation end,
+        operation_id = case when e ? 'operation_id' then r.operation_id else t.operation_id end,
+        operation_kind = case when e ? 'operation_kind' then r.operation_kind else t.operation_kind end,
+        prior_nic_id = case when e ? 'prior_nic_id' then r.prior_nic_id else t.prior_nic_id end,
+        prior_instance_id = case when e ? 'prior_instance_id' then r.prior_instance_id else t.prior_instance_id end,
+        prior_cn = case when e ? 'prior_cn' then r.prior_cn else t.prior_cn end,
+        reclaimed_as = case when e ? 'reclaimed_as' then r.reclaimed_as else t.reclaimed_as end
+      from jsonb_array_elements($1) e cross join jsonb_populate_record(null::floating_ip, e) r
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
+  when 'tenant_idp' then
+    update tenant_idp t set incarnation = case when e ? 'incarnation' then r.incarnation else t.incarnation end,
+        version = case when e ? 'version' then r.version else t.version end,
+        wake_at = case when e ? 'wake_at' then r.wake_at else t.wake_at end,
+        state = case when e ? 'state' then r.state else t.state end,
+        issuer_url = case when e ? 'issuer_url' then r.issuer_url else t.issuer_url end,
+        client_id = case when e ? 'client_id' then r.client_id else t.client_id end,
+        client_secret = case when e ? 'client_secret' then r.client_secret else t.client_secret end,
+        audience = case when e ? 'audience' then r.audience else t.audience end,
+        created_at = case when e ? 'created_at' then r.created_at else t.created_at end
+      from jsonb_array_elements($1) e cross join jsonb_populate_record(null::tenant_idp, e) r
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.tenant_id = (e->>'$id')::uuid;
+  when 'image' then
+    update image t set incarnation = case when e ? 'incarnation' then r.incarnation else t.incarnation end,
+        version = case when e ? 'version' then r.version else t.version end,
+        wake_at = case when e ? 'wake_at' then r.wake_at else t.wake_at end,
+        state = case when e ? 'state' then r.state else t.state end,
+        scope_kind = case when e ? 'scope_kind' then r.scope_kind else t.scope_kind end,
+        silo_id = case when e ? 'silo_id' then r.silo_id else t.silo_id end,
+        tenant_id = case when e ? 'tenant_id' then r.tenant_id else t.tenant_id end,
+        project_id = case when e ? 'project_id' then r.project_id else t.project_id end,
+        name = case when e ? 'name' then r.name else t.name end,
+        description = case when e ? 'description' then r.description else t.description end,
+        os = case when e ? 'os' then r.os else t.os end,
+        os_version = case when e ? 'os_version' then r.os_version else t.os_version end,
+        size_bytes = case when e ? 'size_bytes' then r.size_bytes else t.size_bytes end,
+        sha256 = case when e ? 'sha256' then r.sha256 else t.sha256 end,
+        source_url = case when e ? 'source_url' then r.source_url else t.source_url end,
+        compatibility = case when e ? 'compatibility' then r.compatibility else t.compatibility end,
+        created_at = case when e ? 'created_at' then r.created_at else t.created_at end,
+        content_bytes = case when e ? 'content_bytes' then r.content_bytes else t.content_bytes end
+      from jsonb_array_elements($1) e cross join jsonb_populate_record(null::image, e) r
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
+  when 'image_upload' then
+    update image_upload t set incarnation = case when e ? 'incarnation' then r.incarnation else t.incarnation end,
+        version = case when e ? 'version' then r.version else t.version end,
+        wake_at = case when e ? 'wake_at' then r.wake_at else t.wake_at end,
+        state = case when e ? 'state' then r.state else t.state end,
+        tenant_id = case when e ? 'tenant_id' then r.tenant_id else t.tenant_id end,
+        project_id = case when e ? 'project_id' then r.project_id else t.project_id end,
+        name = case when e ? 'name' then r.name else t.name end,
+        description = case when e ? 'description' then r.description else t.description end,
+        os = case when e ? 'os' then r.os else t.os end,
+        os_version = case when e ? 'os_version' then r.os_version else t.os_version end,
+        compatibility = case when e ? 'compatibility' then r.compatibility else t.compatibility end,
+        content_bytes = case when e ? 'content_bytes' then r.content_bytes else t.content_bytes end,
+        size_bytes = case when e ? 'size_bytes' then r.size_bytes else t.size_bytes end,
+        received_bytes = case when e ? 'received_bytes' then r.received_bytes else t.received_bytes end,
+        created_at = case when e ? 'created_at' then r.created_at else t.created_at end,
+        expires_at = case when e ? 'expires_at' then r.expires_at else t.expires_at end
+      from jsonb_array_elements($1) e cross join jsonb_populate_record(null::image_upload, e) r
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
+  when 'instance' then
+    update instance t set incarnation = case when e ? 'incarnation' then r.incarnation else t.incarnation end,
+        version = case when e ? 'version' then r.version else t.version end,
+        wake_at = case when e ? 'wake_at' then r.wake_at else t.wake_at end,
+        state = case when e ? 'state' then r.state else t.state end,
+        host_cn_uuid = case when e ? 'host_cn_uuid' then r.host_cn_uuid else t.host_cn_uuid end,
+        image_id = case when e ? 'image_id' then r.image_id else t.image_id end,
+        tenant_id = case when e ? 'tenant_id' then r.tenant_id else t.tenant_id end,
+        project_id = case when e ? 'project_id' then r.project_id else t.project_id end,
+        name = case when e ? 'name' then r.name else t.name end,
+        description = case when e ? 'description' then r.description else t.description end,
+        brand = case when e ? 'brand' then r.brand else t.brand end,
+        cpu = case when e ? 'cpu' then r.cpu else t.cpu end,
+        memory_bytes = case when e ? 'memory_bytes' then r.memory_bytes else t.memory_bytes end,
+        primary_subnet_id = case when e ? 'primary_subnet_id' then r.primary_subnet_id else t.primary_subnet_id end,
+        ssh_key_ids = case when e ? 'ssh_key_ids' then r.ssh_key_ids else t.ssh_key_ids end,
+        reason = case when e ? 'reason' then r.reason else t.reason end,
+        operation_id = case when e ? 'operation_id' then r.operation_id else t.operation_id end,
+        operation_kind = case when e ? 'operation_kind' then r.operation_kind else t.operation_kind end,
+        job_begun = case when e ? 'job_begun' then r.job_begun else t.job_begun end,
+        unwinding_as = case when e ? 'unwinding_as' then r.unwinding_as else t.unwinding_as end,
+        floating_ip_ids = case when e ? 'floating_ip_ids' then r.floating_ip_ids else t.floating_ip_ids end,
+        reported_at = case when e ? 'reported_at' then r.reported_at else t.reported_at end,
+        missed_reports = case when e ? 'missed_reports' then r.missed_reports else t.missed_reports end,
+        created_at = case when e ? 'created_at' then r.created_at else t.created_at end,
+        updated_at = case when e ? 'updated_at' then r.updated_at else t.updated_at end,
+        labels = case when e ? 'labels' then r.labels else t.labels end,
+        deletion_protection = case when e ? 'deletion_protection' then r.deletion_protection else t.deletion_protection end
+      from jsonb_array_elements($1) e cross join jsonb_populate_record(null::instance, e) r
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
+  when 'job' then
+    update job t set incarnation = case when e ? 'incarnation' then r.incarnation else t.incarnation end,
+        version = case when e ? 'version' then r.version else t.version end,
+        wake_at = case when e ? 'wake_at' then r.wake_at else t.wake_at end,
+        state = case when e ? 'state' then r.state else t.state end,
+        seq = case when e ? 'seq' then r.seq else t.seq end,
+        kind = case when e ? 'kind' then r.kind else t.kind end,
+        target_cn = case when e ? 'target_cn' then r.target_cn else t.target_cn end,
+        payload = case when e ? 'payload' then r.payload else t.payload end,
+        saga_id = case when e ? 'saga_id' then r.saga_id else t.saga_id end,
+        created_at = case when e ? 'created_at' then r.created_at else t.created_at end,
+        claimed_by = case when e ? 'claimed_by' then r.claimed_by else t.claimed_by end,
+        claimed_at = case when e ? 'claimed_at' then r.claimed_at else t.claimed_at end,
+        lease_until = case when e ? 'lease_until' then r.lease_until else t.lease_until end,
+        result = case when e ? 'result' then r.result else t.result end,
+        reason = case when e ? 'reason' then r.reason else t.reason end,
+        tombstone = case when e ? 'tombstone' then r.tombstone else t.tombstone end,
+        completed_at = case when e ? 'completed_at' then r.completed_at else t.completed_at end,
+        burial_told_as = case when e ? 'burial_told_as' then r.burial_told_as else t.burial_told_as end,
+        lease_s = case when e ? 'lease_s' then r.lease_s else t.lease_s end
+      from jsonb_array_elements($1) e cross join jsonb_populate_record(null::job, e) r
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
+  when 'nat_gateway' then
+    update nat_gateway t set incarnation = case when e ? 'incarnation' then r.incarnation else t.incarnation end,
+        version = case when e ? 'version' then r.version else t.version end,
+        wake_at = case when e ? 'wake_at' then r.wake_at else t.wake_at end,
+        state = case when e ? 'state' then r.state else t.state end,
+        tenant_id = case when e ? 'tenant_id' then r.tenant_id else t.tenant_id end,
+        project_id = case when e ? 'project_id' then r.project_id else t.project_id end,
+        vpc_id = case when e ? 'vpc_id' then r.vpc_id else t.vpc_id end,
+        name = case when e ? 'name' then r.name else t.name end,
+        description = case when e ? 'description' then r.description else t.description end,
+        family = case when e ? 'family' then r.family else t.family end,
+        public_address = case when e ? 'public_address' then r.public_address else t.public_address end,
+        desired_generation = case when e ? 'desired_generation' then r.desired_generation else t.desired_generation end,
+        created_at = case when e ? 'created_at' then r.created_at else t.created_at end,
+        updated_at = case when e ? 'updated_at' then r.updated_at else t.updated_at end,
+        host_cn_uuid = case when e ? 'host_cn_uuid' then r.host_cn_uuid else t.host_cn_uuid end,
+        leaving_cn_uuid = case when e ? 'leaving_cn_uuid' then r.leaving_cn_uuid else t.leaving_cn_uuid end,
+        left_at = case when e ? 'left_at' then r.left_at else t.left_at end
+      from jsonb_array_elements($1) e cross join jsonb_populate_record(null::nat_gateway, e) r
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
+  when 'network_pool' then
+    update network_pool t set incarnation = case when e ? 'incarnation' then r.incarnation else t.incarnation end,
+        version = case when e ? 'version' then r.version else t.version end,
+        wake_at = case when e ? 'wake_at' then r.wake_at else t.wake_at end,
+        state = case when e ? 'state' then r.state else t.state end,
+        name = case when e ? 'name' then r.name else t.name end,
+        description = case when e ? 'description' then r.description else t.description end,
+        networks = case when e ? 'networks' then r.networks else t.networks end,
+        owner_silos = case when e ? 'owner_silos' then r.owner_silos else t.owner_silos end,
+        created_at = case when e ? 'created_at' then r.created_at else t.created_at end
+      from jsonb_array_elements($1) e cross join jsonb_populate_record(null::network_pool, e) r
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
+  when 'nic_tag' then
+    update nic_tag t set incarnation = case when e ? 'incarnation' then r.incarnation else t.incarnation end,
+        version = case when e ? 'version' then r.version else t.version end,
+        wake_at = case when e ? 'wake_at' then r.wake_at else t.wake_at end,
+        state = case when e ? 'state' then r.state else t.state end,
+        name = case when e ? 'name' then r.name else t.name end,
+        description = case when e ? 'description' then r.description else t.description end,
+        mtu = case when e ? 'mtu' then r.mtu else t.mtu end,
+        created_at = case when e ? 'created_at' then r.created_at else t.created_at end
+      from jsonb_array_elements($1) e cross join jsonb_populate_record(null::nic_tag, e) r
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
+  when 'port_forward' then
+    update port_forward t set incarnation = case when e ? 'incarnation' then r.incarnation else t.incarnation end,
+        version = case when e ? 'version' then r.version else t.version end,
+        wake_at = case when e ? 'wake_at' then r.wake_at else t.wake_at end,
+        state = case when e ? 'state' then r.state else t.state end,
+        tenant_id = case when e ? 'tenant_id' then r.tenant_id else t.tenant_id end,
+        project_id = case when e ? 'project_id' then r.project_id else t.project_id end,
+        vpc_id = case when e ? 'vpc_id' then r.vpc_id else t.vpc_id end,
+        nat_gateway_id = case when e ? 'nat_gateway_id' then r.nat_gateway_id else t.nat_gateway_id end,
+        nic_id = case when e ? 'nic_id' then r.nic_id else t.nic_id end,
+        name = case when e ? 'name' then r.name else t.name end,
+        description = case when e ? 'description' then r.description else t.description end,
+        protocol = case when e ? 'protocol' then r.protocol else t.protocol end,
+        public_port = case when e ? 'public_port' then r.public_port else t.public_port end,
+        nic_port = case when e ? 'nic_port' then r.nic_port else t.nic_port end,
+        created_at = case when e ? 'created_at' then r.created_at else t.created_at end
+      from jsonb_array_elements($1) e cross join jsonb_populate_record(null::port_forward, e) r
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
+  when 'project' then
+    update project t set incarnation = case when e ? 'incarnation' then r.incarnation else t.incarnation end,
+        version = case when e ? 'version' then r.version else t.version end,
+        wake_at = case when e ? 'wake_at' then r.wake_at else t.wake_at end,
+        state = case when e ? 'state' then r.state else t.state end,
+        tenant_id = case when e ? 'tenant_id' then r.tenant_id else t.tenant_id end,
+        name = case when e ? 'name' then r.name else t.name end,
+        description = case when e ? 'description' then r.description else t.description end,
+        created_at = case when e ? 'created_at' then r.created_at else t.created_at end
+      from jsonb_array_elements($1) e cross join jsonb_populate_record(null::project, e) r
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
+  when 'quota' then
+    update quota t set incarnation = case when e ? 'incarnation' then r.incarnation else t.incarnation end,
+        version = case when e ? 'version' then r.version else t.version end,
+        wake_at = case when e ? 'wake_at' then r.wake_at else t.wake_at end,
+        state = case when e ? 'state' then r.state else t.state end,
+        tenant_id = case when e ? 'tenant_id' then r.tenant_id else t.tenant_id end,
+        cpu_limit = case when e ? 'cpu_limit' then r.cpu_limit else t.cpu_limit end,
+        memory_bytes = case when e ? 'memory_bytes' then r.memory_bytes else t.memory_bytes end,
+        disk_bytes = case when e ? 'disk_bytes' then r.disk_bytes else t.disk_bytes end,
+        instance_limit = case when e ? 'instance_limit' then r.instance_limit else t.instance_limit end,
+        updated_at = case when e ? 'updated_at' then r.updated_at else t.updated_at end
+      from jsonb_array_elements($1) e cross join jsonb_populate_record(null::quota, e) r
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.project_id = (e->>'$id')::uuid;
+  when 'route' then
+    update route t set incarnation = case when e ? 'incarnation' then r.incarnation else t.incarnation end,
+        version = case when e ? 'version' then r.version else t.version end,
+        wake_at = case when e ? 'wake_at' then r.wake_at else t.wake_at end,
+        state = case when e ? 'state' then r.state else t.state end,
+        tenant_id = case when e ? 'tenant_id' then r.tenant_id else t.tenant_id end,
+        project_id = case when e ? 'project_id' then r.project_id else t.project_id end,
+        vpc_id = case when e ? 'vpc_id' then r.vpc_id else t.vpc_id end,
+        route_table_id = case when e ? 'route_table_id' then r.route_table_id else t.route_table_id end,
+        name = case when e ? 'name' then r.name else t.name end,
+        description = case when e ? 'description' then r.description else t.description end,
+        destination = case when e ? 'destination' then r.destination else t.destination end,
+        target_kind = case when e ? 'target_kind' then r.target_kind else t.target_kind end,
+        nat_gateway_id = case when e ? 'nat_gateway_id' then r.nat_gateway_id else t.nat_gateway_id end,
+        created_at = case when e ? 'created_at' then r.created_at else t.created_at end
+      from jsonb_array_elements($1) e cross join jsonb_populate_record(null::route, e) r
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
+  when 'route_table' then
+    update route_table t set incarnation = case when e ? 'incarnation' then r.incarnation else t.incarnation end,
+        version = case when e ? 'version' then r.version else t.version end,
+        wake_at = case when e ? 'wake_at' then r.wake_at else t.wake_at end,
+        state = case when e ? 'state' then r.state else t.state end,
+        tenant_id = case when e ? 'tenant_id' then r.tenant_id else t.tenant_id end,
+        project_id = case when e ? 'project_id' then r.project_id else t.project_id end,
+        vpc_id = case when e ? 'vpc_id' then r.vpc_id else t.vpc_id end,
+        name = case when e ? 'name' then r.name else t.name end,
+        description = case when e ? 'description' then r.description else t.description end,
+        is_main = case when e ? 'is_main' then r.is_main else t.is_main end,
+        created_at = case when e ? 'created_at' then r.created_at else t.created_at end
+      from jsonb_array_elements($1) e cross join jsonb_populate_record(null::route_table, e) r
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
+  when 'saga' then
+    update saga t set incarnation = case when e ? 'incarnation' then r.incarnation else t.incarnation end,
+        version = case when e ? 'version' then r.version else t.version end,
+        wake_at = case when e ? 'wake_at' then r.wake_at else t.wake_at end,
+        state = case when e ? 'state' then r.state else t.state end,
+        saga = case when e ? 'saga' then r.saga else t.saga end,
+        params = case when e ? 'params' then r.params else t.params end,
+        refs = case when e ? 'refs' then r.refs else t.refs end,
+        outputs = case when e ? 'outputs' then r.outputs else t.outputs end,
+        steps = case when e ? 'steps' then r.steps else t.steps end,
+        early = case when e ? 'early' then r.early else t.early end,
+        error = case when e ? 'error' then r.error else t.error end,
+        created_at = case when e ? 'created_at' then r.created_at else t.created_at end,
+        step = case when e ? 'step' then r.step else t.step end,
+        job_id = case when e ? 'job_id' then r.job_id else t.job_id end,
+        attempts = case when e ? 'attempts' then r.attempts else t.attempts end,
+        due_at = case when e ? 'due_at' then r.due_at else t.due_at end,
+        done_at = case when e ? 'done_at' then r.done_at else t.done_at end,
+        stuck_reason = case when e ? 'stuck_reason' then r.stuck_reason else t.stuck_reason end
+      from jsonb_array_elements($1) e cross join jsonb_populate_record(null::saga, e) r
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
+  when 'session' then
+    update session t set incarnation = case when e ? 'incarnation' then r.incarnation else t.incarnation end,
+        version = case when e ? 'version' then r.version else t.version end,
+        wake_at = case when e ? 'wake_at' then r.wake_at else t.wake_at end,
+        state = case when e ? 'state' then r.state else t.state end,
+        user_id = case when e ? 'user_id' then r.user_id else t.user_id end,
+        user_epoch = case when e ? 'user_epoch' then r.user_epoch else t.user_epoch end,
+        generation = case when e ? 'generation' then r.generation else t.generation end,
+        created_at = case when e ? 'created_at' then r.created_at else t.created_at end,
+        refreshed_at = case when e ? 'refreshed_at' then r.refreshed_at else t.refreshed_at end,
+        expires_at = case when e ? 'expires_at' then r.expires_at else t.expires_at end,
+        kind = case when e ? 'kind' then r.kind else t.kind end,
+        api_key_id = case when e ? 'api_key_id' then r.api_key_id else t.api_key_id end,
+        granted_root = case when e ? 'granted_root' then r.granted_root else t.granted_root end,
+        granted_scope = case when e ? 'granted_scope' then r.granted_scope else t.granted_scope end
+      from jsonb_array_elements($1) e cross join jsonb_populate_record(null::session, e) r
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
+  when 'setting' then
+    update setting t set incarnation = case when e ? 'incarnation' then r.incarnation else t.incarnation end,
+        version = case when e ? 'version' then r.version else t.version end,
+        wake_at = case when e ? 'wake_at' then r.wake_at else t.wake_at end,
+        state = case when e ? 'state' then r.state else t.state end,
+        value = case when e ? 'value' then r.value else t.value end,
+        updated_at = case when e ? 'updated_at' then r.updated_at else t.updated_at end
+      from jsonb_array_elements($1) e cross join jsonb_populate_record(null::setting, e) r
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.key = (e->>'$id')::text;
+  when 'silo' then
+    update silo t set incarnation = case when e ? 'incarnation' then r.incarnation else t.incarnation end,
+        version = case when e ? 'version' then r.version else t.version end,
+        wake_at = case when e ? 'wake_at' then r.wake_at else t.wake_at end,
+        state = case when e ? 'state' then r.state else t.state end,
+        name = case when e ? 'name' then r.name else t.name end,
+        description = case when e ? 'description' then r.description else t.description end,
+        default_tenant_id = case when e ? 'default_tenant_id' then r.default_tenant_id else t.default_tenant_id end,
+        created_at = case when e ? 'created_at' then r.created_at else t.created_at end
+      from jsonb_array_elements($1) e cross join jsonb_populate_record(null::silo, e) r
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
+  when 'site' then
+    update site t set incarnation = case when e ? 'incarnation' then r.incarnation else t.incarnation end,
+        version = case when e ? 'version' then r.version else t.version end,
+        wake_at = case when e ? 'wake_at' then r.wake_at else t.wake_at end,
+        state = case when e ? 'state' then r.state else t.state end,
+        window_opened_at = case when e ? 'window_opened_at' then r.window_opened_at else t.window_opened_at end,
+        window_expires_at = case when e ? 'window_expires_at' then r.window_expires_at else t.window_expires_at end,
+        window_count = case when e ? 'window_count' then r.window_count else t.window_count end,
+        window_opened_by = case when e ? 'window_opened_by' then r.window_opened_by else t.window_opened_by end
+      from jsonb_array_elements($1) e cross join jsonb_populate_record(null::site, e) r
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::text;
+  when 'ssh_key' then
+    update ssh_key t set incarnation = case when e ? 'incarnation' then r.incarnation else t.incarnation end,
+        version = case when e ? 'version' then r.version else t.version end,
+        wake_at = case when e ? 'wake_at' then r.wake_at else t.wake_at end,
+        state = case when e ? 'state' then r.state else t.state end,
+        scope_kind = case when e ? 'scope_kind' then r.scope_kind else t.scope_kind end,
+        silo_id = case when e ? 'silo_id' then r.silo_id else t.silo_id end,
+        tenant_id = case when e ? 'tenant_id' then r.tenant_id else t.tenant_id end,
+        project_id = case when e ? 'project_id' then r.project_id else t.project_id end,
+        user_id = case when e ? 'user_id' then r.user_id else t.user_id end,
+        name = case when e ? 'name' then r.name else t.name end,
+        description = case when e ? 'description' then r.description else t.description end,
+        public_key = case when e ? 'public_key' then r.public_key else t.public_key end,
+        fingerprint = case when e ? 'fingerprint' then r.fingerprint else t.fingerprint end,
+        created_at = case when e ? 'created_at' then r.created_at else t.created_at end
+      from jsonb_array_elements($1) e cross join jsonb_populate_record(null::ssh_key, e) r
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
+  when 'staging' then
+    update staging t set incarnation = case when e ? 'incarnation' then r.incarnation else t.incarnation end,
+        version = case when e ? 'version' then r.version else t.version end,
+        wake_at = case when e ? 'wake_at' then r.wake_at else t.wake_at end,
+        state = case when e ? 'state' then r.state else t.state end,
+        stamps = case when e ? 'stamps' then r.stamps else t.stamps end,
+        staged_at = case when e ? 'staged_at' then r.staged_at else t.staged_at end
+      from jsonb_array_elements($1) e cross join jsonb_populate_record(null::staging, e) r
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.staged_by = (e->>'$id')::uuid;
+  when 'subnet' then
+    update subnet t set incarnation = case when e ? 'incarnation' then r.incarnation else t.incarnation end,
+        version = case when e ? 'version' then r.version else t.version end,
+        wake_at = case when e ? 'wake_at' then r.wake_at else t.wake_at end,
+        state = case when e ? 'state' then r.state else t.state end,
+        tenant_id = case when e ? 'tenant_id' then r.tenant_id else t.tenant_id end,
+        project_id = case when e ? 'project_id' then r.project_id else t.project_id end,
+        vpc_id = case when e ? 'vpc_id' then r.vpc_id else t.vpc_id end,
+        route_table_id = case when e ? 'route_table_id' then r.route_table_id else t.route_table_id end,
+        name = case when e ? 'name' then r.name else t.name end,
+        description = case when e ? 'description' then r.description else t.description end,
+        ipv4_block = case when e ? 'ipv4_block' then r.ipv4_block else t.ipv4_block end,
+        ipv6_block = case when e ? 'ipv6_block' then r.ipv6_block else t.ipv6_block end,
+        vpc_ipv4_block = case when e ? 'vpc_ipv4_block' then r.vpc_ipv4_block else t.vpc_ipv4_block end,
+        vpc_ipv6_block = case when e ? 'vpc_ipv6_block' then r.vpc_ipv6_block else t.vpc_ipv6_block end,
+        created_at = case when e ? 'created_at' then r.created_at else t.created_at end
+      from jsonb_array_elements($1) e cross join jsonb_populate_record(null::subnet, e) r
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
+  when 'tenant' then
+    update tenant t set incarnation = case when e ? 'incarnation' then r.incarnation else t.incarnation end,
+        version = case when e ? 'version' then r.version else t.version end,
+        wake_at = case when e ? 'wake_at' then r.wake_at else t.wake_at end,
+        state = case when e ? 'state' then r.state else t.state end,
+        silo_id = case when e ? 'silo_id' then r.silo_id else t.silo_id end,
+        name = case when e ? 'name' then r.name else t.name end,
+        description = case when e ? 'description' then r.description else t.description end,
+        created_at = case when e ? 'created_at' then r.created_at else t.created_at end
+      from jsonb_array_elements($1) e cross join jsonb_populate_record(null::tenant, e) r
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
+  when 'tenant_quota' then
+    update tenant_quota t set incarnation = case when e ? 'incarnation' then r.incarnation else t.incarnation end,
+        version = case when e ? 'version' then r.version else t.version end,
+        wake_at = case when e ? 'wake_at' then r.wake_at else t.wake_at end,
+        state = case when e ? 'state' then r.state else t.state end,
+        cpu_limit = case when e ? 'cpu_limit' then r.cpu_limit else t.cpu_limit end,
+        memory_bytes = case when e ? 'memory_bytes' then r.memory_bytes else t.memory_bytes end,
+        disk_bytes = case when e ? 'disk_bytes' then r.disk_bytes else t.disk_bytes end,
+        instance_limit = case when e ? 'instance_limit' then r.instance_limit else t.instance_limit end,
+        updated_at = case when e ? 'updated_at' then r.updated_at else t.updated_at end
+      from jsonb_array_elements($1) e cross join jsonb_populate_record(null::tenant_quota, e) r
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.tenant_id = (e->>'$id')::uuid;
+  when 'user_account' then
+    update user_account t set username = case when e ? 'username' then r.username else t.username end,
+        is_root = case when e ? 'is_root' then r.is_root else t.is_root end,
+        created_at = case when e ? 'created_at' then r.created_at else t.created_at end,
+        incarnation = case when e ? 'incarnation' then r.incarnation else t.incarnation end,
+        version = case when e ? 'version' then r.version else t.version end,
+        wake_at = case when e ? 'wake_at' then r.wake_at else t.wake_at end,
+        state = case when e ? 'state' then r.state else t.state end,
+        tenant_id = case when e ? 'tenant_id' then r.tenant_id else t.tenant_id end,
+        password_hash = case when e ? 'password_hash' then r.password_hash else t.password_hash end,
+        capabilities = case when e ? 'capabilities' then r.capabilities else t.capabilities end,
+        issuer = case when e ? 'issuer' then r.issuer else t.issuer end,
+        subject = case when e ? 'subject' then r.subject else t.subject end,
+        session_epoch = case when e ? 'session_epoch' then r.session_epoch else t.session_epoch end
+      from jsonb_array_elements($1) e cross join jsonb_populate_record(null::user_account, e) r
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
+  when 'vpc' then
+    update vpc t set incarnation = case when e ? 'incarnation' then r.incarnation else t.incarnation end,
+        version = case when e ? 'version' then r.version else t.version end,
+        wake_at = case when e ? 'wake_at' then r.wake_at else t.wake_at end,
+        state = case when e ? 'state' then r.state else t.state end,
+        tenant_id = case when e ? 'tenant_id' then r.tenant_id else t.tenant_id end,
+        project_id = case when e ? 'project_id' then r.project_id else t.project_id end,
+        main_route_table_id = case when e ? 'main_route_table_id' then r.main_route_table_id else t.main_route_table_id end,
+        name = case when e ? 'name' then r.name else t.name end,
+        description = case when e ? 'description' then r.description else t.description end,
+        vni = case when e ? 'vni' then r.vni else t.vni end,
+        ipv4_block = case when e ? 'ipv4_block' then r.ipv4_block else t.ipv4_block end,
+        ipv6_block = case when e ? 'ipv6_block' then r.ipv6_block else t.ipv6_block end,
+        created_at = case when e ? 'created_at' then r.created_at else t.created_at end
+      from jsonb_array_elements($1) e cross join jsonb_populate_record(null::vpc, e) r
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
+  else
+    execute berth_statement('update', $4, $5, $6) using $1, $2, $3;
+  end case;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.berth_upsert(jsonb, integer[], text[], text, text[], text)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  case $4 || ' ' || $5::text
+  when 'cn_signal {server_uuid}' then
+    insert into cn_signal as t (server_uuid, last_seen, last_status, status_at, status_made_at, status_id)
+    select r.server_uuid, r.last_seen, r.last_status, r.status_at, r.status_made_at, r.status_id
+      from jsonb_array_elements($1) e cross join jsonb_populate_record(null::cn_signal, e) r
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int
+        on conflict (server_uuid) do update set last_seen = case when 'last_seen' = any($3) then excluded.last_seen else t.last_seen end,
+        last_status = case when 'last_status' = any($3) then excluded.last_status else t.last_status end,
+        status_at = case when 'status_at' = any($3) then excluded.status_at else t.status_at end,
+        status_made_at = case when 'status_made_at' = any($3) then excluded.status_made_at else t.status_made_at end,
+        status_id = case when 'status_id' = any($3) then excluded.status_id else t.status_id end;
+  when 'disk {id}' then
+    insert into disk as t (id, tenant_id, project_id, instance_id, name, description, kind, size_bytes,
+        applied_bytes, source_image_id, created_at, resize_operation_id, attached)
+    select r.id, r.tenant_id, r.project_id, r.instance_id, r.name, r.description, r.kind, r.size_bytes,
+        r.applied_bytes, r.source_image_id, r.created_at, r.resize_operation_id,
+        case when e ? 'attached' then r.attached else true end
+      from jsonb_array_elements($1) e cross join jsonb_populate_record(null::disk, e) r
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int
+        on conflict (id) do update set tenant_id = case when 'tenant_id' = any($3) then excluded.tenant_id else t.tenant_id end,
+        project_id = case when 'project_id' = any($3) then excluded.project_id else t.project_id end,
+        instance_id = case when 'instance_id' = any($3) then excluded.instance_id else t.instance_id end,
+        name = case when 'name' = any($3) then excluded.name else t.name end,
+        description = case when 'description' = any($3) then excluded.description else t.description end,
+        kind = case when 'kind' = any($3) then excluded.kind else t.kind end,
+        size_bytes = case when 'size_bytes' = any($3) then excluded.size_bytes else t.size_bytes end,
+        applied_bytes = case when 'applied_bytes' = any($3) then excluded.applied_bytes else t.applied_bytes end,
+        source_image_id = case when 'source_image_id' = any($3) then excluded.source_image_id else t.source_image_id end,
+        created_at = case when 'created_at' = any($3) then excluded.created_at else t.created_at end,
+        resize_operation_id = case when 'resize_operation_id' = any($3) then excluded.resize_operation_id else t.resize_operation_id end,
+        attached = case when 'attached' = any($3) then excluded.attached else t.attached end;
+  else
+    execute berth_statement('upsert', $4, $5, $6) using $1, $2, $3;
+  end case;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.berth_vpc_generation(of_vpc uuid)
+ RETURNS bigint
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select coalesce((select generation from vpc_generation where vpc_id = of_vpc), 0)
+       + (select count(*) from vpc_change where vpc_id = of_vpc) $function$;
 
 CREATE OR REPLACE FUNCTION public.close_denials(window_s integer)
  RETURNS integer
@@ -236,21 +2015,17 @@ declare
   chosen    json[] := '{}';
   conflicts int[] := '{}';
   held      bigint[] := '{}';
-  found     bigint[];
   lost      int[];
   lock_on   record;
   of_kind   record;
   plan      record;
   writes    record;
   verdict   jsonb;
-  -- Of each unit with conditions, from 1: the refusal, and the allocated values.
+  -- Of each unit with conditions, from 1: the refusal, and the allocated values as berth_replaced takes them.
   refusals  jsonb[] := '{}';
   allocated jsonb[] := '{}';
   decided   int[] := '{}';
   option    int;
-  sets      text;
-  given     text[];
-  columns   text;
 begin
   -- 1. A message that was committed before gets the same reply.
   if call ? 'messages' then
@@ -274,25 +2049,17 @@ begin
   end if;
 
   -- 3. Actor rows, at the incarnation and version of the load. A row that another call has locked is a lost race.
-  for of_kind in select k.* from actor_kind k where k.kind = any(a_kind) order by k.kind loop
-    execute format($q$
-      with wanted as materialized (
-        select a.n, a.id::%3$I as id, a.incarnation, a.version
-          from unnest($2, $3, $4, $5) with ordinality a(kind, id, incarnation, version, n) where a.kind = $1)
-      select array_agg(h.n) from (
-        select w.n from wanted w join %1$I t on t.%2$I = w.id
-         where t.version = w.version and t.incarnation = w.incarnation for update of t skip locked) h $q$,
-      of_kind.table_name, of_kind.key_column, of_kind.key_type)
-      into found using of_kind.kind, a_kind, a_id, a_incarnation, a_version;
-    held := held || found;
-    if 0 = any(a_version) then
-      execute format($q$
-        with wanted as materialized (
-          select a.n, a.id::%3$I as id
-            from unnest($2, $3, $4) with ordinality a(kind, id, version, n) where a.kind = $1 and a.version = 0)
-        select array_agg(w.n) from wanted w where not exists (select from %1$I t where t.%2$I = w.id) $q$,
-        of_kind.table_name, of_kind.key_column, of_kind.key_type) into found using of_kind.kind, a_kind, a_id, a_version;
-      held := held || found;
+  for of_kind in select k.kind, k.table_name, k.key_column, k.key_type,
+                        bool_or(a.version > 0) as has_rows, bool_or(a.version = 0) as has_absent
+                   from unnest(a_kind, a_version) a(kind, version) join actor_kind k using (kind)
+                  group by k.kind order by k.kind loop
+    if of_kind.has_rows then
+      held := held || berth_held(of_kind.kind, a_kind, a_id, a_incarnation, a_version,
+                                 of_kind.table_name, of_kind.key_column, of_kind.key_type);
+    end if;
+    if of_kind.has_absent then
+      held := held || berth_absent(of_kind.kind, a_kind, a_id, a_incarnation, a_version,
+                                   of_kind.table_name, of_kind.key_column, of_kind.key_type);
     end if;
   end loop;
   if cardinality(held) < cardinality(a_u) then
@@ -340,7 +2107,8 @@ begin
       decided := decided || plan.u;
       if option >= 0 then
         refusals[plan.u + 1] := null;
-        allocated[plan.u + 1] := nullif(verdict->'values', '{}');
+        allocated[plan.u + 1] := (select jsonb_agg(jsonb_build_array(to_json(key)::text, to_json(value)::text))
+                                    from jsonb_each_text(verdict->'values'));
       end if;
     end loop;
 
@@ -348,23 +2116,22 @@ begin
     insert into seen select r.msg, refusals[r.u + 1]::text from unnest(r_u, r_c, r_msg) r(u, c, msg)
       where r.c = 0 and refusals[r.u + 1] is not null;
 
-    -- From here on the call has only the chosen writes, with the allocated values in place of their tokens.
-    t_audit := array(select case when choice[t.u + 1] = t.c then berth_filled(t.audit, allocated[t.u + 1]) end
-                       from unnest(t_u, t_c, t_audit) with ordinality t(u, c, audit, n) order by n);
-    r_reply := array(select case when choice[r.u + 1] = r.c then berth_filled(r.reply, allocated[r.u + 1]) end
-                       from unnest(r_u, r_c, r_reply) with ordinality r(u, c, reply, n) order by n);
-    call := jsonb_build_object(
-      'rows', coalesce((
-        select jsonb_agg(jsonb_set(w, '{entries}', coalesce((
-          select jsonb_agg(berth_filled(e::text, allocated[(e->>'$u')::int + 1])::jsonb)
-            from jsonb_array_elements(w->'entries') e where choice[(e->>'$u')::int + 1] = (e->>'$c')::int), '[]')))
-          from jsonb_array_elements(call->'rows') w), '[]'),
-      'children', coalesce((
-        select jsonb_agg(berth_filled(e::text, allocated[(e->>'u')::int + 1])::jsonb)
-          from jsonb_array_elements(call->'children') e where choice[(e->>'u')::int + 1] = (e->>'c')::int), '[]'),
-      'outbox', coalesce((
-        select jsonb_agg(berth_filled(e::text, allocated[(e->>'u')::int + 1])::jsonb)
-          from jsonb_array_elements(call->'outbox') e where choice[(e->>'u')::int + 1] = (e->>'c')::int), '[]'));
+    -- From here on the call has only the chosen writes, with the allocated values in place of their tokens. A write that
+    -- is not chosen may still have a token, which no column takes. Nothing changes if every unit has its only choice and
+    -- no value was allocated.
+    if exists (select from unnest(allocated) a where a is not null) or exists (select from unnest(choice) c where c <> 0)
+      or exists (select from jsonb_array_elements(call->'plans') p where jsonb_array_length(p->'choices') > 1) then
+      t_audit := array(select case when choice[t.u + 1] = t.c then berth_replaced(t.audit, allocated[t.u + 1]) end
+                         from unnest(t_u, t_c, t_audit) with ordinality t(u, c, audit, n) order by n);
+      r_reply := array(select case when choice[r.u + 1] = r.c then berth_replaced(r.reply, allocated[r.u + 1]) end
+                         from unnest(r_u, r_c, r_reply) with ordinality r(u, c, reply, n) order by n);
+      call := call || jsonb_build_object(
+        'rows', berth_filled_writes(call->'rows', choice, allocated),
+        'children', berth_filled_writes(call->'children', choice, allocated),
+        'outbox', coalesce((
+          select jsonb_agg(berth_replaced(e::text, allocated[(e->>'u')::int + 1])::jsonb)
+            from jsonb_array_elements(call->'outbox') e where choice[(e->>'u')::int + 1] = (e->>'c')::int), '[]'));
+    end if;
 
     chosen := array(
       select json_build_object('u', d.u, 'c', choice[d.u + 1], 'replies', json_agg(json_build_object(
@@ -380,57 +2147,35 @@ begin
                   join actor_kind k on k.kind = w.kind
                  where w.op in ('insert', 'update') order by w.op, k.kind loop
     if writes.op = 'insert' then
-      execute format($q$
-        insert into %1$I (%2$s) select %3$s
-          from jsonb_array_elements($1) e cross join jsonb_populate_record(null::%1$I, e) p
-         where $2[(e->>'$u')::int + 1] = (e->>'$c')::int $q$, writes.table_name,
-        berth_columns(writes.table_name::regclass, writes.columns, ''),
-        berth_columns(writes.table_name::regclass, writes.columns, 'p.')) using writes.entries, choice;
+      perform berth_insert(writes.entries, choice, writes.columns, writes.table_name, array[writes.key_column],
+                           writes.key_type);
     else
-      -- A state also has columns that its view joins; the table does not have them.
-      select string_agg(format('%1$I = r.%1$I', attname), ', '),
-             string_agg(format('%I %s', attname, format_type(atttypid, atttypmod)), ', ')
-        into sets, columns from pg_attribute
-       where attrelid = writes.table_name::regclass and attname = any(writes.columns) and attnum > 0
-         and not attisdropped and attgenerated = '';
-      execute format($q$
-        update %1$I t set %4$s from jsonb_to_recordset($1) r("$u" int, "$c" int, "$id" %3$I, %5$s)
-         where $2[r."$u" + 1] = r."$c" and t.%2$I = r."$id" $q$,
-        writes.table_name, writes.key_column, writes.key_type, sets, columns) using writes.entries, choice;
+      perform berth_update(writes.entries, choice, writes.columns, writes.table_name, array[writes.key_column],
+                           writes.key_type);
     end if;
   end loop;
 
   if call ? 'children' then
-    for writes in select w.n, w.op, w."table" as table_name, w.key, w.row
-                    from jsonb_to_recordset(call->'children')
-                         w(u int, c int, n int, op text, "table" name, key text[], row jsonb)
-                   where choice[w.u + 1] = w.c order by w.n loop
-      given := array(select jsonb_object_keys(writes.row));
+    for writes in select w.op, w."table" as table_name, w.key,
+                         coalesce(w.columns, array(select jsonb_object_keys(w.row))) as columns,
+                         coalesce(w.entries, jsonb_build_array(w.row || jsonb_build_object('$u', w.u, '$c', w.c))) as entries
+                    from jsonb_array_elements(call->'children') with ordinality each(of, place),
+                         jsonb_to_record(each.of) w(op text, "table" name, key text[], columns text[], entries jsonb,
+                                                    u int, c int, "row" jsonb)
+                   order by place loop
       case writes.op
-        when 'insert' then
-          execute format('insert into %1$I (%2$s) select %2$s from jsonb_populate_record(null::%1$I, $1)',
-            writes.table_name, berth_columns(writes.table_name::regclass, given, '')) using writes.row;
-        when 'upsert' then
-          execute format('insert into %1$I (%3$s) select %3$s from jsonb_populate_record(null::%1$I, $1)
-                          on conflict (%2$s) do update set (%3$s) = row(%4$s)', writes.table_name,
-            (select string_agg(quote_ident(k), ', ') from unnest(writes.key) k),
-            berth_columns(writes.table_name::regclass, given, ''),
-            berth_columns(writes.table_name::regclass, given, 'excluded.')) using writes.row;
-        when 'delete' then
-          execute format('delete from %1$I t using jsonb_populate_record(null::%1$I, $1) p where %2$s', writes.table_name,
-            (select string_agg(format('t.%1$I = p.%1$I', k), ' and ') from unnest(writes.key) k))
-            using writes.row;
+        when 'insert' then perform berth_insert(writes.entries, choice, writes.columns, writes.table_name, writes.key, '');
+        when 'upsert' then perform berth_upsert(writes.entries, choice, writes.columns, writes.table_name, writes.key, '');
+        when 'delete' then perform berth_remove(writes.entries, choice, writes.columns, writes.table_name, writes.key, '');
       end case;
     end loop;
   end if;
 
-  for writes in select w.entries, k.table_name, k.key_column, k.key_type
-                  from jsonb_to_recordset(call->'rows') w(op text, kind text, entries jsonb)
+  for writes in select w.entries, w.columns, k.table_name, k.key_column, k.key_type
+                  from jsonb_to_recordset(call->'rows') w(op text, kind text, columns text[], entries jsonb)
                   join actor_kind k on k.kind = w.kind where w.op = 'delete' order by k.kind loop
-    execute format($q$
-      delete from %1$I t using jsonb_to_recordset($1) r("$u" int, "$c" int, "$id" %3$I)
-       where $2[r."$u" + 1] = r."$c" and t.%2$I = r."$id" $q$,
-      writes.table_name, writes.key_column, writes.key_type) using writes.entries, choice;
+    perform berth_delete(writes.entries, choice, writes.columns, writes.table_name, array[writes.key_column],
+                         writes.key_type);
   end loop;
 
   insert into transition (actor_kind, actor_id, incarnation, seq, event, from_state, to_state, msg_id, at, audit)
@@ -494,6 +2239,12 @@ CREATE OR REPLACE FUNCTION public.effect_claim_ended(args jsonb)
 AS $function$
   select berth_give_claims(args->>'source_bucket', 1, (args->>'site_max')::bigint, (args->>'source_max')::bigint) $function$;
 
+CREATE OR REPLACE FUNCTION public.effect_cn_network_changed(args jsonb)
+ RETURNS void
+ LANGUAGE sql
+AS $function$
+  insert into vpc_change (vpc_id) select vpc_id from vpc_node where server_uuid = (args->>'server_uuid')::uuid $function$;
+
 CREATE OR REPLACE FUNCTION public.effect_cn_use(args jsonb)
  RETURNS void
  LANGUAGE plpgsql
@@ -524,6 +2275,24 @@ begin
                               (args->>'source_max')::bigint);
   end loop;
 end $function$;
+
+CREATE OR REPLACE FUNCTION public.effect_external_network_changed(args jsonb)
+ RETURNS void
+ LANGUAGE sql
+AS $function$
+  insert into vpc_change (vpc_id)
+    select g.vpc_id from nat_gateway g
+     where g.public_address <<= (args->>'ipv4_block')::inet or g.public_address <<= (args->>'ipv6_block')::inet
+    union
+    select n.vpc_id from floating_ip f join nic n on n.id = f.attached_to
+     where f.address <<= (args->>'ipv4_block')::inet or f.address <<= (args->>'ipv6_block')::inet $function$;
+
+CREATE OR REPLACE FUNCTION public.effect_nics_changed(args jsonb)
+ RETURNS void
+ LANGUAGE sql
+AS $function$
+  insert into vpc_change (vpc_id)
+    select distinct vpc_id from nic where id in (select n::uuid from jsonb_array_elements_text(args->'nic_ids') n) $function$;
 
 CREATE OR REPLACE FUNCTION public.effect_quota_use(args jsonb)
  RETURNS void
@@ -640,7 +2409,7 @@ begin
   end loop;
   if node.state is null then return 'it is gone'; end if;
 
-  if wanted.cpu_units > 0 then
+  if wanted.cpu_units > 0 and not args ? 'grows' then
     if node.state <> 'approved' then return format('it is %s', node.state); end if;
     -- 60 s: docs/limits.md.
     if node.last_seen is null or node.last_seen < berth_now() - interval '60 seconds' then
@@ -671,6 +2440,10 @@ begin
   if wanted.disk_bytes > 0 then
     select p into pool from jsonb_array_elements(node.report->'zpools') p where p->>'name' = 'zones' limit 1;
     if pool is null then return 'it has no pool zones'; end if;
+    -- Each byte of a disk that is not made yet is counted as used, so this bound needs no disk.
+    room := least((pool->>'total_bytes')::double precision, (pool->>'free_bytes')::double precision)
+            * coalesce(node.overprovision_disk, 1) - node.disk_bytes;
+    if room >= wanted.disk_bytes then return 'true'; end if;
     room := least(
       (pool->>'total_bytes')::double precision * coalesce(node.overprovision_disk, 1) - node.disk_bytes,
       (pool->>'free_bytes')::double precision * coalesce(node.overprovision_disk, 1)
@@ -694,6 +2467,28 @@ CREATE OR REPLACE FUNCTION public.guard_cn_is_live(args jsonb)
 AS $function$
   select exists (select from cn_signal where server_uuid = (args->>'server_uuid')::uuid
                     and last_seen >= berth_now() - make_interval(secs => (args->>'live_s')::int)) $function$;
+
+CREATE OR REPLACE FUNCTION public.guard_cn_is_not_draining(args jsonb)
+ RETURNS text
+ LANGUAGE sql
+AS $function$
+  select coalesce((select id::text from saga
+                    where refs @> jsonb_build_array(jsonb_build_object('scope', 'cn', 'id', args->>'server_uuid'))
+                      and saga = 'cn-drain' and state = 'running' limit 1), 'true') $function$;
+
+CREATE OR REPLACE FUNCTION public.guard_cn_may_host_gateway(args jsonb)
+ RETURNS boolean
+ LANGUAGE sql
+AS $function$
+  select exists (
+    select from cn
+      join cn_signal s using (server_uuid)
+      join cn_nic_tag t using (server_uuid)
+      left join cn_placement p using (server_uuid)
+     where cn.server_uuid = (args->>'server_uuid')::uuid
+       and cn.state = 'approved' and cn.role in ('edge', 'both') and not coalesce(p.cordoned, false)
+       and t.name = args->>'nic_tag' and t.bridge is not null
+       and s.last_seen >= berth_now() - make_interval(secs => (args->>'live_s')::int)) $function$;
 
 CREATE OR REPLACE FUNCTION public.guard_cn_offers_nic_tag(args jsonb)
  RETURNS boolean
@@ -775,6 +2570,12 @@ AS $function$
       where not exists (select from external_subnet s where s.id = g.id::uuid) order by g.n limit 1),
     'true') $function$;
 
+CREATE OR REPLACE FUNCTION public.guard_firewall_rules_are(args jsonb)
+ RETURNS boolean
+ LANGUAGE sql
+AS $function$
+  select berth_firewall_tag((args->>'vpc_id')::uuid) = args->>'tag' $function$;
+
 CREATE OR REPLACE FUNCTION public.guard_floating_ip_is_off_nodes(args jsonb)
  RETURNS text
  LANGUAGE sql
@@ -825,6 +2626,19 @@ CREATE OR REPLACE FUNCTION public.guard_is_last_claim(args jsonb)
 AS $function$
   select not exists (select from enrolment_claim
     where server_uuid = (args->>'server_uuid')::uuid and id <> (args->>'id')::uuid) $function$;
+
+CREATE OR REPLACE FUNCTION public.guard_nat_gateway_has_no_forward(args jsonb)
+ RETURNS boolean
+ LANGUAGE sql
+AS $function$
+  select not exists (select from port_forward where nat_gateway_id = (args->>'id')::uuid) $function$;
+
+CREATE OR REPLACE FUNCTION public.guard_nat_gateway_has_room(args jsonb)
+ RETURNS boolean
+ LANGUAGE sql
+AS $function$
+  select count(*) < (args->>'max')::bigint from (
+    select from port_forward where nat_gateway_id = (args->>'id')::uuid limit (args->>'max')::bigint) f $function$;
 
 CREATE OR REPLACE FUNCTION public.guard_nat_gateway_is_unused(args jsonb)
  RETURNS boolean
@@ -941,6 +2755,32 @@ AS $function$
       where route_table_id = (args->>'route_table_id')::uuid limit 1),
     'true') $function$;
 
+CREATE OR REPLACE FUNCTION public.guard_silo_is_empty(args jsonb)
+ RETURNS text
+ LANGUAGE sql
+AS $function$
+  select coalesce(
+    (select format('tenant %s (%s)', t.name, t.id) from tenant t
+      where t.silo_id = (args->>'silo_id')::uuid
+        and not exists (select from silo s where s.default_tenant_id = t.id) limit 1),
+    (select format('image %s (%s)', name, id) from image where silo_id = (args->>'silo_id')::uuid limit 1),
+    (select format('ssh key %s (%s)', name, id) from ssh_key where silo_id = (args->>'silo_id')::uuid limit 1),
+    'true') $function$;
+
+CREATE OR REPLACE FUNCTION public.guard_silo_is_not_named(args jsonb)
+ RETURNS text
+ LANGUAGE sql
+AS $function$
+  select coalesce(
+    (select format('external subnet %s (%s)', name, id) from external_subnet
+      where (args->>'silo_id')::uuid = any(owner_silos) limit 1),
+    (select format('network pool %s (%s)', name, id) from network_pool
+      where (args->>'silo_id')::uuid = any(owner_silos) limit 1),
+    (select format('the pin of node %s', p.server_uuid) from cn_placement p
+      where p.pinned_silo_uuid = (args->>'silo_id')::uuid
+         or p.pinned_tenant_uuid = (select default_tenant_id from silo where id = (args->>'silo_id')::uuid) limit 1),
+    'true') $function$;
+
 CREATE OR REPLACE FUNCTION public.guard_silos_exist(args jsonb)
  RETURNS text
  LANGUAGE sql
@@ -1042,7 +2882,9 @@ CREATE OR REPLACE FUNCTION public.guard_vni_is_free(args jsonb)
  RETURNS boolean
  LANGUAGE sql
 AS $function$
-  select not exists (select from vpc where vni = (args->>'vni')::int) $function$;
+  select not exists (select from vpc where vni = (args->>'vni')::int)
+     and not exists (select from ended_vpc e join vpc_realization r using (vpc_id)
+                      where e.vni = (args->>'vni')::int) $function$;
 
 CREATE OR REPLACE FUNCTION public.guard_vpc_is_empty(args jsonb)
  RETURNS text
@@ -1062,29 +2904,28 @@ CREATE OR REPLACE FUNCTION public.job_number()
  LANGUAGE plpgsql
 AS $function$ begin new.seq := nextval('job_seq'); return new; end $function$;
 
+CREATE OR REPLACE FUNCTION public.limits_in_force(quota jsonb, defaults jsonb, OUT cpu bigint, OUT memory_bytes bigint, OUT disk_bytes bigint, OUT instances bigint, OUT own boolean)
+ RETURNS record
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$
+  select (l.of->>'cpu_limit')::bigint, (l.of->>'memory_bytes')::bigint, (l.of->>'disk_bytes')::bigint,
+         (l.of->>'instance_limit')::bigint, quota is not null
+    from (values (coalesce(quota, defaults))) l(of) $function$;
+
 CREATE OR REPLACE FUNCTION public.limits_of_project(project uuid, defaults jsonb, OUT cpu bigint, OUT memory_bytes bigint, OUT disk_bytes bigint, OUT instances bigint, OUT own boolean)
  RETURNS record
  LANGUAGE sql
  STABLE
 AS $function$
-  select case when q.project_id is null then (defaults->>'cpu_limit')::bigint else q.cpu_limit end,
-         case when q.project_id is null then (defaults->>'memory_bytes')::bigint else q.memory_bytes end,
-         case when q.project_id is null then (defaults->>'disk_bytes')::bigint else q.disk_bytes end,
-         case when q.project_id is null then (defaults->>'instance_limit')::bigint else q.instance_limit end,
-         q.project_id is not null
-    from (values (project)) w(id) left join quota q on q.project_id = w.id $function$;
+  select l.* from limits_in_force((select to_jsonb(q) from quota q where q.project_id = project), defaults) l $function$;
 
 CREATE OR REPLACE FUNCTION public.limits_of_tenant(tenant uuid, defaults jsonb, OUT cpu bigint, OUT memory_bytes bigint, OUT disk_bytes bigint, OUT instances bigint, OUT own boolean)
  RETURNS record
  LANGUAGE sql
  STABLE
 AS $function$
-  select case when q.tenant_id is null then (defaults->>'cpu_limit')::bigint else q.cpu_limit end,
-         case when q.tenant_id is null then (defaults->>'memory_bytes')::bigint else q.memory_bytes end,
-         case when q.tenant_id is null then (defaults->>'disk_bytes')::bigint else q.disk_bytes end,
-         case when q.tenant_id is null then (defaults->>'instance_limit')::bigint else q.instance_limit end,
-         q.tenant_id is not null
-    from (values (tenant)) w(id) left join tenant_quota q on q.tenant_id = w.id $function$;
+  select l.* from limits_in_force((select to_jsonb(q) from tenant_quota q where q.tenant_id = tenant), defaults) l $function$;
 
 CREATE OR REPLACE FUNCTION public.load_materialize(interval_s double precision)
  RETURNS boolean
@@ -1120,6 +2961,7 @@ begin
                         from unnest(h.cpu_counts, excluded.cpu_counts) with ordinality u(a, b, i));
   delete from cn_load_sample where at <= pass_at - interval '5 minutes';
   delete from cn_load_hour where hour <= pass_at - interval '7 days';
+  delete from instance_metrics where at <= pass_at - interval '1 hour';
 
   insert into cn_load_summary as l (server_uuid, summary, last_refreshed_at, long_at)
     select s.server_uuid, s.short || coalesce(long.part, '{}'), pass_at,
@@ -1420,6 +3262,10 @@ create table cn (
   announced_sysinfo jsonb,
   announced_macs text[] default '{}'::text[] not null,
   serial text,
+  underlay_address inet,
+  underlay_mtu integer,
+  underlay_address_set inet,
+  underlay_mtu_set integer,
   constraint cn_check CHECK (((claim_code IS NULL) = (claim_code_expires_at IS NULL))),
   constraint cn_check1 CHECK (((claim_code IS NULL) OR (state = 'pending'::text))),
   constraint cn_check2 CHECK (((state <> 'approved'::text) OR (bound_api_key_id IS NOT NULL))),
@@ -1428,6 +3274,10 @@ create table cn (
   constraint cn_role_check CHECK ((role = ANY (ARRAY['tenant'::text, 'edge'::text, 'both'::text]))),
   constraint cn_setup_run CHECK (((state = 'setting_up'::text) = (setup_epoch IS NOT NULL))),
   constraint cn_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'approved'::text, 'disabled'::text, 'awaiting_setup'::text, 'setting_up'::text]))),
+  constraint cn_underlay_address_check CHECK ((family(underlay_address) = 4)),
+  constraint cn_underlay_address_set_check CHECK ((family(underlay_address_set) = 4)),
+  constraint cn_underlay_mtu_check CHECK (((underlay_mtu >= 1280) AND (underlay_mtu <= 9216))),
+  constraint cn_underlay_mtu_set_check CHECK (((underlay_mtu_set >= 1280) AND (underlay_mtu_set <= 9216))),
   constraint cn_unproven CHECK (((NOT unproven) OR (state = 'pending'::text))),
   constraint cn_version_check CHECK ((version > 0))
 ) with (fillfactor=50);
@@ -1472,6 +3322,7 @@ create table cn_nic_tag (
   physical_nic text not null,
   vlan_id integer,
   mtu integer,
+  bridge text,
   constraint cn_nic_tag_pkey PRIMARY KEY (server_uuid, name)
 );
 
@@ -1544,7 +3395,7 @@ create table console_session (
   created_at timestamp with time zone not null,
   expires_at timestamp with time zone not null,
   constraint console_session_history_bytes_check CHECK ((history_bytes >= 0)),
-  constraint console_session_mode_check CHECK ((mode = ANY (ARRAY['write'::text, 'watch'::text, 'log'::text]))),
+  constraint console_session_mode_check CHECK ((mode = ANY (ARRAY['write'::text, 'watch'::text, 'log'::text, 'screenshot'::text]))),
   constraint console_session_pkey PRIMARY KEY (id),
   constraint console_session_state_check CHECK ((state = ANY (ARRAY['ticket'::text, 'calling'::text, 'told'::text, 'open'::text]))),
   constraint console_session_version_check CHECK ((version > 0))
@@ -1573,11 +3424,19 @@ create table disk (
   source_image_id uuid,
   created_at timestamp with time zone not null,
   resize_operation_id uuid,
+  attached boolean default true not null,
   constraint disk_check CHECK ((applied_bytes <= size_bytes)),
+  constraint disk_check1 CHECK ((attached OR (kind = 'data'::text))),
   constraint disk_kind_check CHECK ((kind = ANY (ARRAY['boot'::text, 'data'::text]))),
   constraint disk_name UNIQUE (instance_id, name),
   constraint disk_pkey PRIMARY KEY (id),
   constraint disk_size_bytes_check CHECK ((size_bytes > 0))
+);
+
+create table ended_vpc (
+  vpc_id uuid not null,
+  vni integer not null,
+  constraint ended_vpc_pkey PRIMARY KEY (vpc_id)
 );
 
 create table enrolment_claim (
@@ -1601,9 +3460,13 @@ create table enrolment_claim (
   source text not null,
   source_bucket text not null,
   created_at timestamp with time zone not null,
+  underlay_address inet,
+  underlay_mtu integer,
   constraint enrolment_claim_console_listen_port_check CHECK (((console_listen_port >= 1) AND (console_listen_port <= 65535))),
   constraint enrolment_claim_pkey PRIMARY KEY (id),
   constraint enrolment_claim_state_check CHECK ((state = 'live'::text)),
+  constraint enrolment_claim_underlay_address_check CHECK ((family(underlay_address) = 4)),
+  constraint enrolment_claim_underlay_mtu_check CHECK (((underlay_mtu >= 1280) AND (underlay_mtu <= 9216))),
   constraint enrolment_claim_version_check CHECK ((version > 0))
 );
 
@@ -1625,6 +3488,8 @@ create table external_subnet (
   provision_end_ipv6 inet,
   owner_silos uuid[] not null,
   created_at timestamp with time zone not null,
+  gateway_ipv4 inet,
+  gateway_ipv6 inet,
   constraint external_subnet_check CHECK ((provision_start_ipv4 << (ipv4_block)::inet)),
   constraint external_subnet_check1 CHECK ((provision_end_ipv4 << (ipv4_block)::inet)),
   constraint external_subnet_check2 CHECK ((provision_start_ipv6 << (ipv6_block)::inet)),
@@ -1633,6 +3498,8 @@ create table external_subnet (
   constraint external_subnet_check5 CHECK ((num_nulls(ipv4_block, provision_start_ipv4, provision_end_ipv4) = ANY (ARRAY[0, 3]))),
   constraint external_subnet_check6 CHECK ((num_nulls(ipv6_block, provision_start_ipv6, provision_end_ipv6) = ANY (ARRAY[0, 3]))),
   constraint external_subnet_check7 CHECK (((provision_start_ipv4 <= provision_end_ipv4) AND (provision_start_ipv6 <= provision_end_ipv6))),
+  constraint external_subnet_check8 CHECK ((gateway_ipv4 << (ipv4_block)::inet)),
+  constraint external_subnet_check9 CHECK ((gateway_ipv6 << (ipv6_block)::inet)),
   constraint external_subnet_ipv4_apart EXCLUDE USING gist (ipv4_block inet_ops WITH &&),
   constraint external_subnet_ipv4_block_check CHECK ((family((ipv4_block)::inet) = 4)),
   constraint external_subnet_ipv6_apart EXCLUDE USING gist (ipv6_block inet_ops WITH &&),
@@ -1686,6 +3553,17 @@ create table firewall_rule (
   constraint firewall_rule_source_ports_check CHECK ((((source_ports -> 'low'::text))::integer <= ((source_ports -> 'high'::text))::integer)),
   constraint firewall_rule_state_check CHECK ((state = 'live'::text)),
   constraint firewall_rule_version_check CHECK ((version > 0))
+);
+
+create table firewall_rule_count (
+  rule_id uuid not null,
+  server_uuid uuid not null,
+  packets bigint not null,
+  bytes bigint not null,
+  counted_at timestamp with time zone not null,
+  constraint firewall_rule_count_bytes_check CHECK ((bytes >= 0)),
+  constraint firewall_rule_count_packets_check CHECK ((packets >= 0)),
+  constraint firewall_rule_count_pkey PRIMARY KEY (rule_id, server_uuid)
 );
 
 create table floating_ip (
@@ -1838,20 +3716,41 @@ create table instance (
   missed_reports integer default 0 not null,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
+  labels jsonb default '{}'::jsonb not null,
+  deletion_protection boolean default false not null,
   constraint instance_brand_check CHECK ((brand = ANY (ARRAY['kvm'::text, 'bhyve'::text, 'lx'::text, 'native-minimal'::text, 'not-applicable'::text]))),
   constraint instance_check CHECK (((operation_id IS NULL) = (operation_kind IS NULL))),
   constraint instance_check1 CHECK (((operation_id IS NOT NULL) OR ((unwinding_as IS NULL) AND (NOT job_begun)))),
   constraint instance_check2 CHECK (((state <> 'failed'::text) OR (reason IS NOT NULL))),
   constraint instance_check3 CHECK (((state <> ALL (ARRAY['pending'::text, 'stopping'::text])) OR (operation_id IS NOT NULL))),
   constraint instance_cpu_check CHECK ((cpu > 0)),
+  constraint instance_labels_check CHECK ((jsonb_typeof(labels) = 'object'::text)),
   constraint instance_memory_bytes_check CHECK ((memory_bytes > 0)),
   constraint instance_missed_reports_check CHECK (((missed_reports >= 0) AND (missed_reports <= 2))),
   constraint instance_name UNIQUE (project_id, name),
-  constraint instance_operation_kind_check CHECK ((operation_kind = ANY (ARRAY['create'::text, 'start'::text, 'stop'::text, 'restart'::text, 'retry'::text, 'delete'::text]))),
+  constraint instance_operation_kind_check CHECK ((operation_kind = ANY (ARRAY['create'::text, 'start'::text, 'stop'::text, 'restart'::text, 'reset'::text, 'retry'::text, 'delete'::text, 'create_disk'::text, 'attach_disk'::text, 'detach_disk'::text, 'delete_disk'::text, 'migrate'::text]))),
   constraint instance_owner UNIQUE (id, tenant_id, project_id),
   constraint instance_pkey PRIMARY KEY (id),
   constraint instance_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'provisioning'::text, 'running'::text, 'stopping'::text, 'stopped'::text, 'failed'::text]))),
   constraint instance_version_check CHECK ((version > 0))
+);
+
+create table instance_metrics (
+  instance_id uuid not null,
+  at timestamp with time zone not null,
+  cpu_seconds double precision not null,
+  memory_bytes bigint not null,
+  disk_read_bytes bigint not null,
+  disk_written_bytes bigint not null,
+  network_received_bytes bigint not null,
+  network_sent_bytes bigint not null,
+  constraint instance_metrics_cpu_seconds_check CHECK ((cpu_seconds >= (0)::double precision)),
+  constraint instance_metrics_disk_read_bytes_check CHECK ((disk_read_bytes >= 0)),
+  constraint instance_metrics_disk_written_bytes_check CHECK ((disk_written_bytes >= 0)),
+  constraint instance_metrics_memory_bytes_check CHECK ((memory_bytes >= 0)),
+  constraint instance_metrics_network_received_bytes_check CHECK ((network_received_bytes >= 0)),
+  constraint instance_metrics_network_sent_bytes_check CHECK ((network_sent_bytes >= 0)),
+  constraint instance_metrics_pkey PRIMARY KEY (instance_id, at)
 );
 
 create table job (
@@ -1911,6 +3810,12 @@ create table migration (
   source_cn uuid not null,
   target_cn uuid not null,
   instance_id uuid,
+  live boolean,
+  created_at timestamp with time zone,
+  ended_at timestamp with time zone,
+  reason text,
+  send_job_id uuid,
+  activate_job_id uuid,
   constraint migration_pkey PRIMARY KEY (id)
 );
 
@@ -1930,6 +3835,9 @@ create table nat_gateway (
   desired_generation integer not null,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
+  host_cn_uuid uuid,
+  leaving_cn_uuid uuid,
+  left_at timestamp with time zone,
   constraint nat_gateway_address UNIQUE (id, public_address),
   constraint nat_gateway_check CHECK ((family(public_address) =
 CASE family
@@ -1939,7 +3847,9 @@ END)),
   constraint nat_gateway_desired_generation_check CHECK ((desired_generation > 0)),
   constraint nat_gateway_family_check CHECK ((family = ANY (ARRAY['v4'::text, 'v6'::text]))),
   constraint nat_gateway_in_vpc UNIQUE (id, vpc_id),
+  constraint nat_gateway_leaving_whole CHECK (((leaving_cn_uuid IS NULL) = (left_at IS NULL))),
   constraint nat_gateway_name UNIQUE (vpc_id, name),
+  constraint nat_gateway_one_host CHECK (((host_cn_uuid IS NULL) OR (leaving_cn_uuid IS NULL))),
   constraint nat_gateway_pkey PRIMARY KEY (id),
   constraint nat_gateway_state_check CHECK ((state = 'live'::text)),
   constraint nat_gateway_version_check CHECK ((version > 0))
@@ -1967,6 +3877,15 @@ create table network_pool_network (
   network_pool_id uuid not null,
   network_id uuid not null,
   constraint network_pool_network_pkey PRIMARY KEY (network_pool_id, network_id)
+);
+
+create table network_trace (
+  id uuid not null,
+  server_uuid uuid not null,
+  question jsonb not null,
+  asked_at timestamp with time zone default clock_timestamp() not null,
+  answer jsonb,
+  constraint network_trace_pkey PRIMARY KEY (id)
 );
 
 create table nic (
@@ -2044,6 +3963,33 @@ create table pool_range (
   high bigint not null,
   constraint pool_range_check CHECK ((high >= low)),
   constraint pool_range_pkey PRIMARY KEY (pool_id, low)
+);
+
+create table port_forward (
+  id uuid not null,
+  incarnation uuid not null,
+  version bigint not null,
+  wake_at timestamp with time zone,
+  state text not null,
+  tenant_id uuid not null,
+  project_id uuid not null,
+  vpc_id uuid not null,
+  nat_gateway_id uuid not null,
+  nic_id uuid not null,
+  name text not null,
+  description text not null,
+  protocol text not null,
+  public_port integer not null,
+  nic_port integer not null,
+  created_at timestamp with time zone not null,
+  constraint port_forward_name UNIQUE (vpc_id, name),
+  constraint port_forward_nic_port_check CHECK (((nic_port >= 1) AND (nic_port <= 65535))),
+  constraint port_forward_pkey PRIMARY KEY (id),
+  constraint port_forward_port UNIQUE (nat_gateway_id, protocol, public_port),
+  constraint port_forward_protocol_check CHECK ((protocol = ANY (ARRAY['tcp'::text, 'udp'::text]))),
+  constraint port_forward_public_port_check CHECK (((public_port >= 1) AND (public_port <= 65535))),
+  constraint port_forward_state_check CHECK ((state = 'live'::text)),
+  constraint port_forward_version_check CHECK ((version > 0))
 );
 
 create table project (
@@ -2235,7 +4181,13 @@ create table session (
   created_at timestamp with time zone not null,
   refreshed_at timestamp with time zone not null,
   expires_at timestamp with time zone not null,
+  kind text default 'token'::text not null,
+  api_key_id uuid,
+  granted_root boolean default false not null,
+  granted_scope text,
   constraint session_generation_check CHECK ((generation > 0)),
+  constraint session_granted_scope_check CHECK ((granted_scope = ANY (ARRAY['full'::text, 'read_only'::text]))),
+  constraint session_kind_check CHECK ((kind = ANY (ARRAY['token'::text, 'web'::text]))),
   constraint session_pkey PRIMARY KEY (id),
   constraint session_state_check CHECK ((state = 'live'::text)),
   constraint session_version_check CHECK ((version > 0))
@@ -2509,6 +4461,34 @@ create table vpc (
   constraint vpc_vni_check CHECK (((vni >= 4096) AND (vni <= 16777215)))
 );
 
+create table vpc_change (
+  id bigint generated always as identity not null,
+  vpc_id uuid not null,
+  xid xid8 default pg_current_xact_id() not null,
+  at timestamp with time zone default clock_timestamp() not null,
+  constraint vpc_change_pkey PRIMARY KEY (id)
+);
+
+create table vpc_generation (
+  vpc_id uuid not null,
+  generation bigint not null,
+  constraint vpc_generation_generation_check CHECK ((generation > 0)),
+  constraint vpc_generation_pkey PRIMARY KEY (vpc_id)
+);
+
+create table vpc_realization (
+  vpc_id uuid not null,
+  server_uuid uuid not null,
+  generation bigint default 0 not null,
+  status text,
+  message text,
+  applied_generation bigint,
+  reported_at timestamp with time zone,
+  constraint vpc_realization_check CHECK ((applied_generation <= generation)),
+  constraint vpc_realization_pkey PRIMARY KEY (vpc_id, server_uuid),
+  constraint vpc_realization_status_check CHECK ((status = ANY (ARRAY['accepted'::text, 'applied'::text, 'failed'::text])))
+);
+
 create table seen_other partition of seen DEFAULT;
 
 CREATE OR REPLACE FUNCTION public.berth_budget_allows(of_budget budget, amount bigint)
@@ -2541,6 +4521,8 @@ alter table disk add constraint disk_source_image_id_fkey FOREIGN KEY (source_im
 alter table enrolment_claim add constraint enrolment_claim_server_uuid_fkey FOREIGN KEY (server_uuid) REFERENCES cn(server_uuid) DEFERRABLE INITIALLY DEFERRED;
 alter table external_subnet add constraint external_subnet_nic_tag FOREIGN KEY (nic_tag) REFERENCES nic_tag(name);
 alter table firewall_rule add constraint firewall_rule_vpc_fkey FOREIGN KEY (vpc_id, tenant_id, project_id) REFERENCES vpc(id, tenant_id, project_id);
+alter table firewall_rule_count add constraint firewall_rule_count_rule_id_fkey FOREIGN KEY (rule_id) REFERENCES firewall_rule(id) ON DELETE CASCADE;
+alter table firewall_rule_count add constraint firewall_rule_count_server_uuid_fkey FOREIGN KEY (server_uuid) REFERENCES cn(server_uuid) ON DELETE CASCADE;
 alter table floating_ip add constraint floating_ip_bound_to_nic FOREIGN KEY (attached_to, attached_instance_id, tenant_id, project_id) REFERENCES nic(id, instance_id, tenant_id, project_id);
 alter table floating_ip add constraint floating_ip_has_address FOREIGN KEY (address) REFERENCES public_address(address) DEFERRABLE INITIALLY DEFERRED;
 alter table floating_ip add constraint floating_ip_network FOREIGN KEY (network_id) REFERENCES external_subnet(id);
@@ -2560,6 +4542,9 @@ alter table network_pool_network add constraint network_pool_network_network_poo
 alter table nic add constraint nic_instance_fkey FOREIGN KEY (instance_id, tenant_id, project_id) REFERENCES instance(id, tenant_id, project_id);
 alter table nic add constraint nic_subnet_fkey FOREIGN KEY (subnet_id, vpc_id, tenant_id, project_id) REFERENCES subnet(id, vpc_id, tenant_id, project_id);
 alter table pool_range add constraint pool_range_pool_id_fkey FOREIGN KEY (pool_id) REFERENCES pool(id) ON DELETE CASCADE;
+alter table port_forward add constraint port_forward_nat_gateway_fkey FOREIGN KEY (nat_gateway_id, vpc_id) REFERENCES nat_gateway(id, vpc_id) ON DELETE CASCADE;
+alter table port_forward add constraint port_forward_nic_fkey FOREIGN KEY (nic_id) REFERENCES nic(id) ON DELETE CASCADE;
+alter table port_forward add constraint port_forward_vpc_fkey FOREIGN KEY (vpc_id, tenant_id, project_id) REFERENCES vpc(id, tenant_id, project_id);
 alter table project add constraint project_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenant(id);
 alter table project_usage add constraint project_usage_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE;
 alter table public_address add constraint public_address_of_floating_ip FOREIGN KEY (floating_ip_id, address) REFERENCES floating_ip(id, address);
@@ -2570,6 +4555,7 @@ alter table route add constraint route_route_table_fkey FOREIGN KEY (route_table
 alter table route add constraint route_vpc_fkey FOREIGN KEY (vpc_id, tenant_id, project_id) REFERENCES vpc(id, tenant_id, project_id);
 alter table route_table add constraint route_table_vpc_fkey FOREIGN KEY (vpc_id, tenant_id, project_id) REFERENCES vpc(id, tenant_id, project_id) DEFERRABLE INITIALLY DEFERRED;
 alter table sealed_user_data add constraint instance_user_data_instance_id_fkey FOREIGN KEY (instance_id) REFERENCES instance(id) ON DELETE CASCADE;
+alter table session add constraint session_api_key_id_fkey FOREIGN KEY (api_key_id) REFERENCES api_key(id) ON DELETE CASCADE;
 alter table session add constraint session_user_id_fkey FOREIGN KEY (user_id) REFERENCES user_account(id) ON DELETE CASCADE;
 alter table silo add constraint silo_default_tenant FOREIGN KEY (default_tenant_id) REFERENCES tenant(id) DEFERRABLE INITIALLY DEFERRED;
 alter table ssh_key add constraint ssh_key_project_fkey FOREIGN KEY (project_id, tenant_id) REFERENCES project(id, tenant_id);
@@ -2580,7 +4566,7 @@ alter table subnet add constraint subnet_ipv4_plan_fkey FOREIGN KEY (vpc_id, vpc
 alter table subnet add constraint subnet_ipv6_plan_fkey FOREIGN KEY (vpc_id, vpc_ipv6_block) REFERENCES vpc(id, ipv6_block);
 alter table subnet add constraint subnet_route_table_fkey FOREIGN KEY (route_table_id, vpc_id) REFERENCES route_table(id, vpc_id);
 alter table subnet add constraint subnet_vpc_fkey FOREIGN KEY (vpc_id, tenant_id, project_id) REFERENCES vpc(id, tenant_id, project_id);
-alter table tenant add constraint tenant_silo_id_fkey FOREIGN KEY (silo_id) REFERENCES silo(id);
+alter table tenant add constraint tenant_silo_id_fkey FOREIGN KEY (silo_id) REFERENCES silo(id) DEFERRABLE INITIALLY DEFERRED;
 alter table tenant_idp add constraint tenant_idp_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenant(id);
 alter table tenant_quota add constraint tenant_quota_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenant(id) ON DELETE CASCADE;
 alter table tenant_usage add constraint tenant_usage_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenant(id) ON DELETE CASCADE;
@@ -2599,6 +4585,7 @@ CREATE UNIQUE INDEX cn_claim_code ON public.cn USING btree (claim_code) WHERE (c
 CREATE INDEX cn_due ON public.cn USING btree (wake_at) WHERE (wake_at IS NOT NULL);
 CREATE INDEX cn_in_order ON public.cn USING btree (registered_at, server_uuid);
 CREATE UNIQUE INDEX cn_poll_token ON public.cn USING btree (poll_token_sha256) WHERE (poll_token_sha256 IS NOT NULL);
+CREATE UNIQUE INDEX cn_underlay_address ON public.cn USING btree (COALESCE(underlay_address_set, underlay_address)) WHERE (state <> 'pending'::text);
 CREATE INDEX cn_unproven ON public.cn USING btree (server_uuid) WHERE unproven;
 CREATE INDEX cn_load_hour_age ON public.cn_load_hour USING btree (hour);
 CREATE INDEX cn_load_sample_age ON public.cn_load_sample USING btree (at);
@@ -2608,6 +4595,7 @@ CREATE UNIQUE INDEX console_session_ticket ON public.console_session USING btree
 CREATE INDEX denial_window_age ON public.denial_window USING btree (opened_at);
 CREATE UNIQUE INDEX disk_one_boot ON public.disk USING btree (instance_id) WHERE (kind = 'boot'::text);
 CREATE INDEX disk_unmade ON public.disk USING btree (instance_id) WHERE ((applied_bytes IS NULL) OR (applied_bytes < size_bytes));
+CREATE INDEX ended_vpc_vni ON public.ended_vpc USING btree (vni);
 CREATE UNIQUE INDEX enrolment_claim_code ON public.enrolment_claim USING btree (claim_code);
 CREATE INDEX enrolment_claim_due ON public.enrolment_claim USING btree (wake_at) WHERE (wake_at IS NOT NULL);
 CREATE INDEX enrolment_claim_of_node ON public.enrolment_claim USING btree (server_uuid, expires_at, id);
@@ -2615,6 +4603,7 @@ CREATE INDEX enrolment_claim_of_source ON public.enrolment_claim USING btree (so
 CREATE UNIQUE INDEX enrolment_claim_poll_token ON public.enrolment_claim USING btree (poll_token_sha256);
 CREATE INDEX external_subnet_on_tag ON public.external_subnet USING btree (nic_tag);
 CREATE INDEX firewall_rule_in_vpc ON public.firewall_rule USING btree (vpc_id, id);
+CREATE INDEX firewall_rule_count_of_cn ON public.firewall_rule_count USING btree (server_uuid);
 CREATE INDEX floating_ip_attached ON public.floating_ip USING btree (attached_to) WHERE (attached_to IS NOT NULL);
 CREATE INDEX floating_ip_by_address ON public.floating_ip USING btree (address);
 CREATE INDEX floating_ip_from_instance ON public.floating_ip USING btree (prior_instance_id) WHERE (prior_instance_id IS NOT NULL);
@@ -2633,6 +4622,7 @@ CREATE INDEX instance_of_image ON public.instance USING btree (image_id) WHERE (
 CREATE INDEX instance_of_project ON public.instance USING btree (project_id, id);
 CREATE INDEX instance_on_cn ON public.instance USING btree (host_cn_uuid) WHERE (host_cn_uuid IS NOT NULL);
 CREATE INDEX instance_on_cn_in_order ON public.instance USING btree (host_cn_uuid, id) WHERE (host_cn_uuid IS NOT NULL);
+CREATE INDEX instance_metrics_age ON public.instance_metrics USING btree (at);
 CREATE INDEX job_due ON public.job USING btree (wake_at) WHERE (wake_at IS NOT NULL);
 CREATE INDEX job_ended ON public.job USING btree (completed_at) WHERE (completed_at IS NOT NULL);
 CREATE INDEX job_in_hand ON public.job USING btree (target_cn) WHERE (state = 'in_progress'::text);
@@ -2644,13 +4634,20 @@ CREATE INDEX job_queue ON public.job USING btree (target_cn, seq) WHERE (state =
 CREATE UNIQUE INDEX job_seq_once ON public.job USING btree (seq);
 CREATE INDEX job_tombstone ON public.job USING btree (target_cn, seq) WHERE tombstone;
 CREATE INDEX migration_of_instance ON public.migration USING btree (instance_id) WHERE (instance_id IS NOT NULL);
+CREATE INDEX migration_to_cn ON public.migration USING btree (target_cn) WHERE ((instance_id IS NOT NULL) AND (state <> ALL (ARRAY['completed'::text, 'failed'::text, 'aborted'::text])));
 CREATE INDEX nat_gateway_by_address ON public.nat_gateway USING btree (public_address);
 CREATE INDEX nat_gateway_of_vpc_in_order ON public.nat_gateway USING btree (vpc_id, id);
+CREATE INDEX nat_gateway_on_cn ON public.nat_gateway USING btree (host_cn_uuid) WHERE (host_cn_uuid IS NOT NULL);
+CREATE INDEX nat_gateway_to_place ON public.nat_gateway USING btree (id) WHERE (host_cn_uuid IS NULL);
 CREATE INDEX network_pool_of_network ON public.network_pool_network USING btree (network_id);
+CREATE INDEX network_trace_open ON public.network_trace USING btree (server_uuid) WHERE (answer IS NULL);
 CREATE INDEX nic_by_ipv4 ON public.nic USING btree (primary_ipv4) WHERE (primary_ipv4 IS NOT NULL);
 CREATE INDEX nic_by_ipv6 ON public.nic USING btree (primary_ipv6) WHERE (primary_ipv6 IS NOT NULL);
 CREATE INDEX nic_in_subnet ON public.nic USING btree (subnet_id, id);
+CREATE INDEX nic_in_vpc ON public.nic USING btree (vpc_id, instance_id);
 CREATE INDEX nic_of_project ON public.nic USING btree (project_id, id);
+CREATE INDEX port_forward_in_vpc ON public.port_forward USING btree (vpc_id, id);
+CREATE INDEX port_forward_to_nic ON public.port_forward USING btree (nic_id);
 CREATE INDEX public_address_by_floating_ip ON public.public_address USING btree (floating_ip_id) WHERE (floating_ip_id IS NOT NULL);
 CREATE INDEX public_address_by_nat_gateway ON public.public_address USING btree (nat_gateway_id) WHERE (nat_gateway_id IS NOT NULL);
 CREATE INDEX route_in_table ON public.route USING btree (route_table_id, id);
@@ -2663,6 +4660,7 @@ CREATE INDEX saga_newest ON public.saga USING btree (created_at DESC, id DESC);
 CREATE INDEX saga_of_resource ON public.saga USING gin (refs jsonb_path_ops);
 CREATE INDEX sealed_user_data_plain ON public.sealed_user_data USING btree (instance_id) WHERE (plain IS NOT NULL);
 CREATE INDEX session_due ON public.session USING btree (wake_at) WHERE (wake_at IS NOT NULL);
+CREATE INDEX session_of_api_key ON public.session USING btree (api_key_id) WHERE (api_key_id IS NOT NULL);
 CREATE INDEX session_of_user ON public.session USING btree (user_id);
 CREATE INDEX ssh_key_of_project ON public.ssh_key USING btree (project_id) WHERE (project_id IS NOT NULL);
 CREATE INDEX ssh_key_of_tenant ON public.ssh_key USING btree (tenant_id) WHERE (tenant_id IS NOT NULL);
@@ -2676,6 +4674,9 @@ CREATE UNIQUE INDEX user_local_name ON public.user_account USING btree (username
 CREATE UNIQUE INDEX user_of_issuer ON public.user_account USING btree (issuer, subject, tenant_id) NULLS NOT DISTINCT WHERE (issuer IS NOT NULL);
 CREATE INDEX user_of_tenant ON public.user_account USING btree (tenant_id) WHERE (tenant_id IS NOT NULL);
 CREATE INDEX vpc_of_project ON public.vpc USING btree (project_id, id);
+CREATE INDEX vpc_change_by_xid ON public.vpc_change USING btree (xid);
+CREATE INDEX vpc_change_of_vpc ON public.vpc_change USING btree (vpc_id);
+CREATE INDEX vpc_realization_of_cn ON public.vpc_realization USING btree (server_uuid);
 
 CREATE TRIGGER job_number BEFORE INSERT ON public.job FOR EACH ROW EXECUTE FUNCTION job_number();
 CREATE TRIGGER nic_mac BEFORE INSERT ON public.nic FOR EACH ROW WHEN ((new.mac IS NULL)) EXECUTE FUNCTION nic_mac();
@@ -2714,6 +4715,10 @@ create view cn_loaded as
     cn.announced_sysinfo,
     cn.announced_macs,
     cn.serial,
+    cn.underlay_address,
+    cn.underlay_mtu,
+    cn.underlay_address_set,
+    cn.underlay_mtu_set,
     s.last_seen,
     s.last_status,
     p.reservoir_enabled,
@@ -2789,6 +4794,8 @@ create view instance_loaded as
     i.missed_reports,
     i.created_at,
     i.updated_at,
+    i.labels,
+    i.deletion_protection,
     n.nics,
     d.disks,
     ( SELECT m.id
@@ -2872,6 +4879,24 @@ create view user_loaded as
    FROM (user_account u
      LEFT JOIN tenant t ON ((t.id = u.tenant_id)));
 
+create view vpc_node as
+ SELECT n.vpc_id,
+    i.host_cn_uuid AS server_uuid
+   FROM (nic n
+     JOIN instance i ON ((i.id = n.instance_id)))
+  WHERE (i.host_cn_uuid IS NOT NULL)
+UNION
+ SELECT n.vpc_id,
+    m.target_cn AS server_uuid
+   FROM (nic n
+     JOIN migration m ON ((m.instance_id = n.instance_id)))
+  WHERE (m.state <> ALL (ARRAY['completed'::text, 'failed'::text, 'aborted'::text]))
+UNION
+ SELECT nat_gateway.vpc_id,
+    nat_gateway.host_cn_uuid AS server_uuid
+   FROM nat_gateway
+  WHERE (nat_gateway.host_cn_uuid IS NOT NULL);
+
 grant delete, insert, select, update on table actor_kind to berth_app;
 grant select on table actor_kind to berth_reader;
 grant delete, insert, select, update on table api_key to berth_app;
@@ -2916,6 +4941,8 @@ grant delete, insert, select, update on table denial_window to berth_app;
 grant select on table denial_window to berth_reader;
 grant delete, insert, select, update on table disk to berth_app;
 grant select on table disk to berth_reader;
+grant delete, insert, select, update on table ended_vpc to berth_app;
+grant select on table ended_vpc to berth_reader;
 grant delete, insert, select, update on table enrolment_claim to berth_app;
 grant select on table enrolment_claim to berth_reader;
 grant delete, insert, select, update on table external_subnet to berth_app;
@@ -2924,6 +4951,8 @@ grant delete, insert, select, update on table failure_count to berth_app;
 grant select on table failure_count to berth_reader;
 grant delete, insert, select, update on table firewall_rule to berth_app;
 grant select on table firewall_rule to berth_reader;
+grant delete, insert, select, update on table firewall_rule_count to berth_app;
+grant select on table firewall_rule_count to berth_reader;
 grant delete, insert, select, update on table floating_ip to berth_app;
 grant select on table floating_ip to berth_reader;
 grant delete, insert, select, update on table floating_ip_loaded to berth_app;
@@ -2938,6 +4967,8 @@ grant delete, insert, select, update on table instance to berth_app;
 grant select on table instance to berth_reader;
 grant delete, insert, select, update on table instance_loaded to berth_app;
 grant select on table instance_loaded to berth_reader;
+grant delete, insert, select, update on table instance_metrics to berth_app;
+grant select on table instance_metrics to berth_reader;
 grant delete, insert, select, update on table instance_user_data to berth_app;
 grant select on table instance_user_data to berth_reader;
 grant delete, insert, select, update on table job to berth_app;
@@ -2958,6 +4989,8 @@ grant delete, insert, select, update on table network_pool to berth_app;
 grant select on table network_pool to berth_reader;
 grant delete, insert, select, update on table network_pool_network to berth_app;
 grant select on table network_pool_network to berth_reader;
+grant delete, insert, select, update on table network_trace to berth_app;
+grant select on table network_trace to berth_reader;
 grant delete, insert, select, update on table nic to berth_app;
 grant select on table nic to berth_reader;
 grant delete, insert, select, update on table nic_tag to berth_app;
@@ -2970,6 +5003,8 @@ grant delete, insert, select, update on table pool to berth_app;
 grant select on table pool to berth_reader;
 grant delete, insert, select, update on table pool_range to berth_app;
 grant select on table pool_range to berth_reader;
+grant delete, insert, select, update on table port_forward to berth_app;
+grant select on table port_forward to berth_reader;
 grant delete, insert, select, update on table project to berth_app;
 grant select on table project to berth_reader;
 grant delete, insert, select, update on table project_usage to berth_app;
@@ -3029,30 +5064,57 @@ grant delete, insert, select, update on table user_loaded to berth_app;
 grant select on table user_loaded to berth_reader;
 grant delete, insert, select, update on table vpc to berth_app;
 grant select on table vpc to berth_reader;
+grant delete, insert, select, update on table vpc_change to berth_app;
+grant select on table vpc_change to berth_reader;
+grant delete, insert, select, update on table vpc_generation to berth_app;
+grant select on table vpc_generation to berth_reader;
+grant delete, insert, select, update on table vpc_node to berth_app;
+grant select on table vpc_node to berth_reader;
+grant delete, insert, select, update on table vpc_realization to berth_app;
+grant select on table vpc_realization to berth_reader;
 grant usage on sequence job_seq to berth_app;
 grant usage on sequence setup_epoch to berth_app;
 grant usage on sequence transition_id_seq to berth_app;
+grant usage on sequence vpc_change_id_seq to berth_app;
 grant execute on function audit_denial(uuid,text,jsonb,jsonb) to berth_app;
+grant execute on function berth_absent(text,text[],text[],uuid[],bigint[],text,text,text) to berth_app;
 grant execute on function berth_budget_allows(budget,bigint) to berth_app;
 grant execute on function berth_claim_budget(text,bigint) to berth_app;
 grant execute on function berth_columns(regclass,text[],text) to berth_app;
 grant execute on function berth_conditions(jsonb) to berth_app;
+grant execute on function berth_delete(jsonb,integer[],text[],text,text[],text) to berth_app;
+grant execute on function berth_effect(text,jsonb) to berth_app;
 grant execute on function berth_filled(text,jsonb) to berth_app;
+grant execute on function berth_filled_entry(jsonb,jsonb) to berth_app;
+grant execute on function berth_filled_writes(jsonb,integer[],jsonb[]) to berth_app;
+grant execute on function berth_firewall_tag(uuid) to berth_app;
 grant execute on function berth_free_ranges(text,bigint,bigint) to berth_app;
 grant execute on function berth_give_claims(text,bigint,bigint,bigint) to berth_app;
+grant execute on function berth_guard(text,jsonb) to berth_app;
+grant execute on function berth_held(text,text[],text[],uuid[],bigint[],text,text,text) to berth_app;
+grant execute on function berth_insert(jsonb,integer[],text[],text,text[],text) to berth_app;
 grant execute on function berth_load_since(uuid,timestamp with time zone,text) to berth_app;
 grant execute on function berth_made_bytes(uuid) to berth_app;
 grant execute on function berth_migration_ended(text) to berth_app;
 grant execute on function berth_now() to berth_app;
 grant execute on function berth_release(text,text) to berth_app;
+grant execute on function berth_remove(jsonb,integer[],text[],text,text[],text) to berth_app;
+grant execute on function berth_replaced(text,jsonb) to berth_app;
+grant execute on function berth_statement(text,text,text[],text) to berth_app;
 grant execute on function berth_unmade_bytes(uuid) to berth_app;
+grant execute on function berth_update(jsonb,integer[],text[],text,text[],text) to berth_app;
+grant execute on function berth_upsert(jsonb,integer[],text[],text,text[],text) to berth_app;
+grant execute on function berth_vpc_generation(uuid) to berth_app;
 grant execute on function close_denials(integer) to berth_app;
 grant execute on function commit_units_1(jsonb,integer[],text[],text[],uuid[],bigint[],integer[],integer[],text[],text[],uuid[],bigint[],text[],text[],text[],uuid[],timestamp with time zone[],text[],integer[],integer[],uuid[],text[]) to berth_app;
 grant execute on function count_denial(text,integer,uuid,text,jsonb) to berth_app;
 grant execute on function denials_since(timestamp with time zone,bigint) to berth_app;
 grant execute on function effect_claim_ended(jsonb) to berth_app;
+grant execute on function effect_cn_network_changed(jsonb) to berth_app;
 grant execute on function effect_cn_use(jsonb) to berth_app;
 grant execute on function effect_end_claims(jsonb) to berth_app;
+grant execute on function effect_external_network_changed(jsonb) to berth_app;
+grant execute on function effect_nics_changed(jsonb) to berth_app;
 grant execute on function effect_quota_use(jsonb) to berth_app;
 grant execute on function effect_rebuild_admin_pool(jsonb) to berth_app;
 grant execute on function effect_unproven_ended(jsonb) to berth_app;
@@ -3062,6 +5124,8 @@ grant execute on function guard_claims_are_counted(jsonb) to berth_app;
 grant execute on function guard_cn_has_room(jsonb) to berth_app;
 grant execute on function guard_cn_is_approved(jsonb) to berth_app;
 grant execute on function guard_cn_is_live(jsonb) to berth_app;
+grant execute on function guard_cn_is_not_draining(jsonb) to berth_app;
+grant execute on function guard_cn_may_host_gateway(jsonb) to berth_app;
 grant execute on function guard_cn_offers_nic_tag(jsonb) to berth_app;
 grant execute on function guard_disk_is_at_rest(jsonb) to berth_app;
 grant execute on function guard_enrollment_pi_is_set(jsonb) to berth_app;
@@ -3071,12 +5135,15 @@ grant execute on function guard_external_network_is_offered(jsonb) to berth_app;
 grant execute on function guard_external_subnet_is_apart(jsonb) to berth_app;
 grant execute on function guard_external_subnet_is_unused(jsonb) to berth_app;
 grant execute on function guard_external_subnets_exist(jsonb) to berth_app;
+grant execute on function guard_firewall_rules_are(jsonb) to berth_app;
 grant execute on function guard_floating_ip_is_off_nodes(jsonb) to berth_app;
 grant execute on function guard_floating_ips_rest(jsonb) to berth_app;
 grant execute on function guard_image_is_unused(jsonb) to berth_app;
 grant execute on function guard_image_upload_fits(jsonb) to berth_app;
 grant execute on function guard_instance_stays(jsonb) to berth_app;
 grant execute on function guard_is_last_claim(jsonb) to berth_app;
+grant execute on function guard_nat_gateway_has_no_forward(jsonb) to berth_app;
+grant execute on function guard_nat_gateway_has_room(jsonb) to berth_app;
 grant execute on function guard_nat_gateway_is_unused(jsonb) to berth_app;
 grant execute on function guard_nic_tag_exists(jsonb) to berth_app;
 grant execute on function guard_nic_tag_is_unused(jsonb) to berth_app;
@@ -3089,6 +5156,8 @@ grant execute on function guard_pin_holds(jsonb) to berth_app;
 grant execute on function guard_project_is_empty(jsonb) to berth_app;
 grant execute on function guard_quota_has_room(jsonb) to berth_app;
 grant execute on function guard_route_table_is_unused(jsonb) to berth_app;
+grant execute on function guard_silo_is_empty(jsonb) to berth_app;
+grant execute on function guard_silo_is_not_named(jsonb) to berth_app;
 grant execute on function guard_silos_exist(jsonb) to berth_app;
 grant execute on function guard_status_is_last(jsonb) to berth_app;
 grant execute on function guard_subnet_block_is_free(jsonb) to berth_app;
@@ -3101,6 +5170,7 @@ grant execute on function guard_user_owns_no_key(jsonb) to berth_app;
 grant execute on function guard_vni_is_free(jsonb) to berth_app;
 grant execute on function guard_vpc_is_empty(jsonb) to berth_app;
 grant execute on function job_number() to berth_app;
+grant execute on function limits_in_force(jsonb,jsonb) to berth_app;
 grant execute on function limits_of_project(uuid,jsonb) to berth_app;
 grant execute on function limits_of_tenant(uuid,jsonb) to berth_app;
 grant execute on function load_materialize(double precision) to berth_app;
@@ -3130,6 +5200,7 @@ insert into actor_kind values ('job', 'job', 'id', 'uuid');
 insert into actor_kind values ('nat-gateway', 'nat_gateway', 'id', 'uuid');
 insert into actor_kind values ('network-pool', 'network_pool', 'id', 'uuid');
 insert into actor_kind values ('nic-tag', 'nic_tag', 'id', 'uuid');
+insert into actor_kind values ('port-forward', 'port_forward', 'id', 'uuid');
 insert into actor_kind values ('project', 'project', 'id', 'uuid');
 insert into actor_kind values ('quota', 'quota', 'project_id', 'uuid');
 insert into actor_kind values ('route', 'route', 'id', 'uuid');

@@ -5,11 +5,14 @@ import { atLeastMs } from "../cli/internal/backoff.ts";
 import { plainText } from "../cli/internal/plain-text.ts";
 import type { Environment } from "../cli/internal/environment.ts";
 import type { Driver } from "./driver.ts";
+import type { Listener } from "./migration/listener.ts";
+import type { NicTag } from "./nic-tags.ts";
 
 export type Timers = {
   readonly heartbeat_ms: number;
   readonly status_check_ms: number;
   readonly status_full_ms: number;
+  readonly metrics_ms: number;
   readonly capacity_ms: number;
   readonly config_ms: number;
   readonly job_poll_ms: number;
@@ -23,7 +26,11 @@ export type Agent = {
   readonly environment: Environment;
   readonly link: Omit<Link, "token">;
   readonly driver: Driver;
+  /** The networks that the machine is connected to. */
+  readonly nic_tags: readonly NicTag[];
   readonly state_dir: string;
+  /** Receives VMs of other nodes. */
+  readonly listener: Listener;
   /** Returns the node's current address on the admin network; null if it has none to report. */
   readonly adminIp: () => Promise<string | null>;
   readonly timers: Timers;

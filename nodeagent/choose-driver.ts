@@ -3,6 +3,11 @@ import type { Environment } from "../cli/internal/environment.ts";
 import { EXIT } from "../cli/internal/exit-code.ts";
 import { Failure } from "../cli/internal/failure.ts";
 import type { Driver } from "./driver.ts";
+import { kernelNetwork } from "./network/kernel.ts";
+import { ROUTER_PREFIX } from "./network/names.ts";
+import type { NetworkDriver } from "./network/network-driver.ts";
+import { guestServices } from "./network/guests/guest-process.ts";
+import { unavailableNetwork } from "./network/unavailable.ts";
 import { checkMachine } from "./qemu/check-machine.ts";
 import type { Folders } from "./qemu/folders.ts";
 import { qemuDriver } from "./qemu/qemu-driver.ts";
@@ -21,6 +26,8 @@ export type DriverOptions = {
   /** Fraction of the disk that stays free. */
   readonly disk_reserve: number;
   readonly nic_tags: readonly string[];
+  /** The node's IPv4 address on the underlay; null if it has none. */
+  readonly underlay_address: string | null;
   readonly environment: Environment;
   log(line: string): void;
 };
@@ -31,7 +38,12 @@ export async function chooseDriver(options: DriverOptions): Promise<Driver> {
   const lacking = (await checkMachine(options.folders)).filter(({ severity }) => severity === "missing");
   if (lacking.length === 0) {
     options.log("driver: qemu");
-    return await qemuDriver(options);
+    const { folders: { machine_dir }, environment: { signal }, log } = options;
+    const guest_services = guestServices({ machine_dir, signal, log });
+    if (guest_services === null) {
+      log("network: no DHCP, DNS and metadata for guests, because this agent is not compiled");
+    }
+    return await qemuDriver({ ...options, network_driver: networkDriverOf(options), guest_services });
   }
   const reasons = lacking.map(({ subject }) => subject).join(", ");
   if (options.name === "qemu") {
@@ -39,4 +51,11 @@ export async function chooseDriver(options: DriverOptions): Promise<Driver> {
   }
   options.log(`driver: simulated, because this machine cannot run VMs: ${reasons}`);
   return await simulatedDriver(options);
+}
+
+function networkDriverOf({ underlay_address }: DriverOptions): NetworkDriver {
+  if (underlay_address === null) {
+    return unavailableNetwork("this node has no IPv4 address on the underlay; set --underlay-address");
+  }
+  return kernelNetwork({ host_namespace: null, prefix: ROUTER_PREFIX, underlay_address });
 }

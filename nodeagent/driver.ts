@@ -1,12 +1,19 @@
 // The interface between the agent and the machine. A driver implements it for one kind of host.
 import type { CapacityReportBody, Registration } from "../src/contract/agent.ts";
+import type { MachineMetrics } from "../src/contract/instance-metrics.ts";
 import type { Blueprint } from "../src/contract/job.ts";
+import type { Migrations, MoveRecord } from "./migration/migrations.ts";
+import type { NodeNetwork } from "./network/node-network.ts";
 
 export type Hardware = {
   readonly server_uuid: string;
   readonly hostname: string;
   readonly admin_ip: string | null;
   readonly sysinfo: Registration["sysinfo"];
+  /** IPv4 address on the network that carries the packets of VPCs between nodes. */
+  readonly underlay_address?: string;
+  /** In bytes. */
+  readonly underlay_mtu?: number;
 };
 
 /** The memory reservoir. `percent` is a fraction of physical memory, already limited to 0 to 1. */
@@ -37,17 +44,33 @@ export type AddressRelease = {
   readonly generation: number | null;
 };
 
+/** A data disk to create. */
+export type NewDisk = { readonly id: string; readonly name: string; readonly size_bytes: number };
+
 /** Operations on VMs. Each is idempotent, and its result is durable when it returns. */
 export type Vms = {
-  createDisks(plan: VmPlan): Promise<void>;
+  /** @param move set for a VM that arrives from another node */
+  createDisks(plan: VmPlan, move?: MoveRecord): Promise<void>;
   createNics(plan: VmPlan): Promise<void>;
   create(plan: VmPlan): Promise<void>;
   boot(instance_id: string): Promise<void>;
+  /** Records the size of a VM that is off. Its next boot uses it. */
+  setSize(instance_id: string, size: { readonly cpu: number; readonly memory_bytes: number }): Promise<void>;
   halt(instance_id: string): Promise<void>;
+  /** Presses the reset button. Throws a Failure if the VM does not run. */
+  reset(instance_id: string): Promise<void>;
   /** Removes the VM with its disks, NICs and their bound addresses. */
   destroy(instance_id: string): Promise<void>;
   /** Grows a disk and returns its new size in bytes. */
   resize(instance_id: string, disk: { readonly id: string; readonly size_bytes: number }): Promise<number>;
+  /** Creates an empty data disk and attaches it. */
+  createDisk(instance_id: string, disk: NewDisk): Promise<void>;
+  /** Gives a data disk to the guest, at once if it runs. */
+  attachDisk(instance_id: string, disk_id: string): Promise<void>;
+  /** Takes a data disk from the guest, at once if it runs. The disk keeps its data. */
+  detachDisk(instance_id: string, disk_id: string): Promise<void>;
+  /** Takes a data disk from the guest and removes it. Does nothing if the disk or the VM does not exist. */
+  deleteDisk(instance_id: string, disk_id: string): Promise<void>;
   bindAddress(binding: AddressBinding): Promise<void>;
   releaseAddress(release: AddressRelease): Promise<void>;
   hasNic(nic_id: string): boolean;
@@ -83,14 +106,24 @@ export type Driver = {
   /** Returns the machine's status without a timestamp, so that an unchanged machine returns equal values. */
   status(): Promise<Readonly<Record<string, unknown>>>;
   capacity(): Promise<CapacityReportBody>;
+  /** Returns the counters of the running VMs, by their ids. A VM that cannot be read now is missing. */
+  metrics(): Promise<Readonly<Record<string, MachineMetrics>>>;
   applyReservoir(reservoir: Reservoir): Promise<void>;
   /** Replaces root's authorized keys with these OpenSSH public keys: valid, one line each. */
   applyRootKeys(keys: readonly string[]): Promise<void>;
   readonly vms: Vms;
+  readonly migrations: Migrations;
+  /** The networks of the VMs. */
+  readonly network: NodeNetwork;
   /** Null if VMs use images as they are. Then the cache is in the agent's state directory. */
   readonly images: ImageStorage | null;
-  /** Returns the serial console of a VM; undefined if the VM does not exist, or never ran on this agent. */
+  /**
+   * Returns the serial console of a VM's last run, also after its end; undefined if the VM does not exist, or did not run
+   * on this agent.
+   */
   console(instance_id: string): VmConsole | undefined;
+  /** Returns the screen of a VM as PNG. Throws a Failure if the VM does not run, or its screen cannot be read. */
+  screenshot(instance_id: string): Promise<Uint8Array>;
   /**
    * Called before each step of a job, with `KIND:STEP`. A simulated machine injects delays, failures and power loss.
    */

@@ -33,7 +33,7 @@ export type Use = {
   readonly onProgress: (percent: number) => void;
 };
 
-/** The only error text that tenants see, so that they cannot use images to probe the nodes' network. */
+/** The error text for every failed fetch. Details could help tenants to probe the nodes' network. */
 export const NOT_FETCHED =
   "the image could not be fetched: its source_url must be public and serve size_bytes bytes that have its sha256";
 
@@ -91,7 +91,7 @@ export function createImageCache(
       await images.prepare(part.path, path, image.content_bytes);
       await part.discard();
     } catch (error) {
-      // A refused image would only be refused again.
+      // The bytes of a refused image are deleted: they would be refused again.
       await (error instanceof RefusedImage ? part.discard() : part.leave());
       throw error;
     }

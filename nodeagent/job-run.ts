@@ -18,6 +18,8 @@ export type WorkContext = {
   readonly journal: Journal;
   readonly images: ImageCache;
   readonly consoles: Consoles;
+  /** Waits until no status report is being sent. */
+  readonly statusSettled: () => Promise<void>;
 };
 
 /** The server no longer waits for this job. If the node must undo something, the server sends a tombstone. */
@@ -33,6 +35,7 @@ export async function runJob(work: WorkContext, job: Job): Promise<void> {
   try {
     const end = journal.get(job.id)?.end ?? await carryOut(work, job);
     await journal.put({ job, end });
+    await work.statusSettled();
     await reportEnd(work, job, end);
     log(work.agent, `job ${job.id} (${job.kind.kind}): ${end.outcome.kind}${reasonOf(end)}`);
   } catch (error) {
@@ -51,17 +54,20 @@ async function carryOut(work: WorkContext, job: Job): Promise<JobEndBody> {
   const progress = createProgress(work, job);
   let blueprint: Promise<Blueprint> | undefined;
   let allowed_private: Promise<readonly unknown[]> | undefined;
+  let at = "kind";
   const context: JobContext = {
     ...work,
     job,
     blueprint: () => blueprint ??= fetchBlueprint(work, job),
     allowedPrivate: () => allowed_private ??= readAllowedPrivate(work),
     onProgress: progress.report,
+    isWanted: async () => {
+      await ask(work, { method: "POST", path: `/v1/agent/jobs/${job.id}/progress`, body: { step: at, percent: null } });
+    },
   };
   const job_steps = JOB_STEPS[job.kind.kind];
   const steps = Object.entries(job_steps?.steps ?? {});
   let result: unknown = null;
-  let at = "kind";
   try {
     if (job_steps === undefined) throw new Error("this agent does not support this kind of job; upgrade it");
     for (const [name, step] of steps) {

@@ -5,7 +5,8 @@ import type { Blueprint, Job } from "../src/contract/job.ts";
 import { EXIT } from "../cli/internal/exit-code.ts";
 import { Failure } from "../cli/internal/failure.ts";
 import type { Agent } from "./agent.ts";
-import type { AddressBinding, AddressRelease, VmPlan } from "./driver.ts";
+import type { AddressBinding, AddressRelease, Driver, VmPlan } from "./driver.ts";
+import { activate, movingOf, receive, send } from "./migration/steps.ts";
 import type { ImageCache } from "./image-cache.ts";
 
 export type JobContext = {
@@ -17,6 +18,8 @@ export type JobContext = {
   /** Returns the setting `fetch.allowed_private`, which is read from the control plane once per job. */
   allowedPrivate(): Promise<readonly unknown[]>;
   onProgress(step: string, percent: number | null): void;
+  /** Waits until the control plane answers that it still wants the job. Throws if it does not. */
+  isWanted(): Promise<void>;
 };
 
 type JobSteps = {
@@ -31,7 +34,7 @@ export const JOB_STEPS: Readonly<Record<JobKind, JobSteps>> = {
     steps: {
       image: fetchImage,
       disks: async (context) => await context.agent.driver.vms.createDisks(await vmPlan(context)),
-      network: async (context) => await context.agent.driver.vms.createNics(await vmPlan(context)),
+      network: createNetwork,
       create: async (context) => await context.agent.driver.vms.create(await vmPlan(context)),
       boot: async ({ agent: { driver }, job }) => {
         await driver.vms.boot(instanceOf(job));
@@ -41,17 +44,36 @@ export const JOB_STEPS: Readonly<Record<JobKind, JobSteps>> = {
     undo: ({ driver }, job) => driver.vms.destroy(instanceOf(job)),
   },
   start: {
-    steps: { boot: existing(boot) },
+    steps: { boot: existing(bootWithSize) },
     undo: ({ driver }, job) => driver.vms.halt(instanceOf(job)),
   },
   // A failed or withdrawn stop is not undone: no operation expects the halted instance to run again.
   stop: { steps: { halt: existing(halt) } },
   restart: { steps: { halt: existing(halt), boot } },
+  // A failed or withdrawn reset is not undone, because the guest runs in any case.
+  reset: { steps: { reset: existing(reset) } },
   delete: { steps: { destroy: ({ agent, job }) => agent.driver.vms.destroy(instanceOf(job)) } },
   // A grown disk is not shrunk, because its content may have grown, too.
   resize_disk: { steps: { resize: existing(resize) } },
+  create_disk: {
+    steps: { disk: existing(createDisk) },
+    undo: ({ driver }, job) => driver.vms.deleteDisk(instanceOf(job), diskOf(job)),
+  },
+  attach_disk: {
+    steps: { attach: existing(({ agent, job }) => agent.driver.vms.attachDisk(instanceOf(job), diskOf(job))) },
+    undo: ({ driver }, job) => unlessGone(driver, job, () => driver.vms.detachDisk(instanceOf(job), diskOf(job))),
+  },
+  detach_disk: {
+    steps: { detach: existing(({ agent, job }) => agent.driver.vms.detachDisk(instanceOf(job), diskOf(job))) },
+    // The record says that the disk is attached, so the guest gets it back.
+    undo: ({ driver }, job) => unlessGone(driver, job, () => driver.vms.attachDisk(instanceOf(job), diskOf(job))),
+  },
+  // A failed or withdrawn delete is not undone: the data may be gone. The control plane keeps the record of the disk.
+  delete_disk: {
+    steps: { delete: ({ agent, job }) => agent.driver.vms.deleteDisk(instanceOf(job), diskOf(job)) },
+  },
   fip_claim: {
-    steps: { address: ({ agent, job }) => agent.driver.vms.bindAddress(bindingOf(job)) },
+    steps: { address: bindAddress },
     undo: ({ driver }, job) => driver.vms.releaseAddress(releaseOf(job)),
   },
   fip_release: {
@@ -60,6 +82,25 @@ export const JOB_STEPS: Readonly<Record<JobKind, JobSteps>> = {
     undo: async ({ driver }, job) => {
       if (driver.vms.hasNic(String(job.kind["nic_id"]))) await driver.vms.bindAddress(bindingOf(job));
     },
+  },
+  migrate_receive: {
+    steps: { image: fetchImage, receive: async (context) => await receive(context, await vmPlan(context)) },
+    undo: ({ driver }, job) => driver.migrations.discard(movingOf(job)),
+  },
+  migrate_send: {
+    steps: { send: existing(send) },
+    undo: ({ driver }, job) => driver.migrations.resume(movingOf(job)),
+  },
+  migrate_resume: { steps: { resume: ({ agent, job }) => agent.driver.migrations.resume(movingOf(job)) } },
+  // The VM belongs to this node since the job exists, so a withdrawn job is carried out all the same.
+  migrate_activate: {
+    steps: { activate: ({ agent, job }) => activate(agent, job) },
+    undo: async (agent, job) => void await activate(agent, job),
+  },
+  migrate_discard: { steps: { discard: ({ agent, job }) => agent.driver.migrations.discard(movingOf(job)) } },
+  migrate_clean: {
+    steps: { clean: ({ agent, job }) => agent.driver.migrations.clean(movingOf(job)) },
+    undo: ({ driver }, job) => driver.migrations.clean(movingOf(job)),
   },
 };
 
@@ -84,6 +125,21 @@ async function fetchImage(context: JobContext): Promise<void> {
     allowed_private: await context.allowedPrivate(),
     onProgress: (percent) => context.onProgress("image", percent),
   });
+}
+
+/** Creates the NICs, and waits until this node has applied their networks. */
+async function createNetwork(context: JobContext): Promise<void> {
+  const { driver, environment } = context.agent;
+  const plan = await vmPlan(context);
+  await driver.vms.createNics(plan);
+  await driver.network.untilApplied(plan.nics, environment.signal);
+}
+
+/** Records the binding, and lets the network document with the address be applied before the job ends. */
+async function bindAddress({ agent: { driver, environment }, job }: JobContext): Promise<void> {
+  const binding = bindingOf(job);
+  await driver.vms.bindAddress(binding);
+  await driver.network.floatingIpApplied(binding.nic_id, binding.fip_addr, environment.signal);
 }
 
 async function vmPlan(context: JobContext): Promise<VmPlan> {
@@ -119,13 +175,35 @@ function boot({ agent, job }: JobContext): Promise<void> {
   return agent.driver.vms.boot(instanceOf(job));
 }
 
+/** Boots the VM with the size in the control plane's record, which may have changed since the VM stopped. */
+async function bootWithSize(context: JobContext): Promise<void> {
+  const { instance } = await context.blueprint();
+  if (instance !== null) await context.agent.driver.vms.setSize(instance.id, instance);
+  await boot(context);
+}
+
 function halt({ agent, job }: JobContext): Promise<void> {
   return agent.driver.vms.halt(instanceOf(job));
+}
+
+function reset({ agent, job }: JobContext): Promise<void> {
+  return agent.driver.vms.reset(instanceOf(job));
 }
 
 async function resize({ agent, job }: JobContext) {
   const disk = { id: text(job, "disk_id"), size_bytes: wholeNumber(job, "size_bytes") };
   return { disk_id: disk.id, size_bytes: await agent.driver.vms.resize(instanceOf(job), disk) };
+}
+
+async function createDisk({ agent, job }: JobContext) {
+  const disk = { id: diskOf(job), name: text(job, "name"), size_bytes: wholeNumber(job, "size_bytes") };
+  await agent.driver.vms.createDisk(instanceOf(job), disk);
+  return { disk_id: disk.id, size_bytes: disk.size_bytes };
+}
+
+/** Runs the undo of a job on a data disk, unless the disk no longer exists. */
+async function unlessGone({ vms }: Driver, job: Job, undo: () => Promise<void>): Promise<void> {
+  if (vms.disksOf(instanceOf(job)).some(({ id }) => id === diskOf(job))) await undo();
 }
 
 /** Returns the ids of the objects that a job acts on. Jobs on the same object run one at a time. */
@@ -136,6 +214,10 @@ export function subjectsOf({ id, kind }: Job): readonly string[] {
 
 function instanceOf(job: Job): string {
   return text(job, "instance_id");
+}
+
+function diskOf(job: Job): string {
+  return text(job, "disk_id");
 }
 
 function bindingOf(job: Job): AddressBinding {

@@ -8,6 +8,7 @@ import type { Reservoir } from "./driver.ts";
 import { registrationOf } from "./enrolment.ts";
 import { createReportTime } from "./report-time.ts";
 import type { Loop } from "./reports.ts";
+import { createSampler } from "./sampler.ts";
 
 /** Sends heartbeats. `active` contains the ids of running jobs, whose leases the heartbeat renews. */
 export function heartbeatLoop({ timers }: Agent, active: ReadonlySet<string>): Loop {
@@ -18,23 +19,45 @@ export function heartbeatLoop({ timers }: Agent, active: ReadonlySet<string>): L
   return { name: "heartbeat", period_ms: timers.heartbeat_ms, next: beat };
 }
 
-/** Reports the status. Checks it often, sends changes at once, and repeats it periodically if the server lost it. */
-export function statusLoop({ environment, driver, timers, state_dir }: Agent): Loop {
+export type StatusLoop = Loop & {
+  /**
+   * Waits until no report is being sent. A job reports its end only after this wait: a report that was made before the
+   * end could otherwise arrive after it and undo the instance's new state.
+   */
+  settled(): Promise<void>;
+};
+
+/**
+ * Reports the status. Checks it often, sends changes at once, and repeats it periodically if the server lost it. Each
+ * new sample of the VMs' metrics is sent with it.
+ */
+export function statusLoop({ environment, driver, timers, state_dir }: Agent): StatusLoop {
   const time = createReportTime(state_dir, environment.wallMs);
   let sent_text = "";
   let sent_ms = -Infinity;
   let text = "";
+  const sampler = createSampler(driver, { period_ms: timers.metrics_ms, monotonicMs: environment.monotonicMs });
+  let on_its_way = Promise.withResolvers<void>();
+  on_its_way.resolve();
   return {
     name: "status",
     period_ms: timers.status_check_ms,
+    settled: () => on_its_way.promise,
+    ended: () => on_its_way.resolve(),
     next: async () => {
+      on_its_way = Promise.withResolvers();
       const status = await driver.status();
+      const metrics = await sampler.unsent();
       text = JSON.stringify(status);
-      if (text === sent_text && environment.monotonicMs() - sent_ms < timers.status_full_ms) return null;
-      const body: StatusReport = { payload: { ...status, timestamp: await time.next() } };
+      const is_known = text === sent_text && environment.monotonicMs() - sent_ms < timers.status_full_ms;
+      if (is_known && metrics === null) return null;
+      const body: StatusReport = {
+        payload: { ...status, ...metrics !== null && { metrics }, timestamp: await time.next() },
+      };
       return { method: "POST", path: "/v1/agent/status", body };
     },
     accepted: () => {
+      sampler.sent();
       sent_text = text;
       sent_ms = environment.monotonicMs();
     },

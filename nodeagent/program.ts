@@ -1,10 +1,13 @@
-import { type AnyCommand, group } from "../cli/framework.ts";
+import { addHidden, type AnyCommand, group } from "../cli/framework.ts";
 import { VERSION } from "../cli/version.ts";
 import { check } from "./check.ts";
+import { network } from "./network-commands.ts";
 import { run } from "./run.ts";
+import { serveGuestsCommand } from "./serve-guests.ts";
 
 export function buildAgent(): AnyCommand {
-  const root = group("nodeagent", "Run the agent of a Berth compute node", [run(), check()]);
+  const root = group("nodeagent", "Run the agent of a Berth compute node", [run(), check(), network()]);
+  addHidden(root, serveGuestsCommand());
   root.version(VERSION, "-V, --version", "print the version");
   return root;
 }

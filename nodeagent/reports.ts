@@ -6,6 +6,8 @@ import { type Agent, KeyRefused, log, refusalText, REQUEST_LIMIT_MS, rest, talk 
 import { createConsoles } from "./console/consoles.ts";
 import { createImageCache } from "./image-cache.ts";
 import { openJournal } from "./journal.ts";
+import { nicTagLoop } from "./nic-tags.ts";
+import { createFollower } from "./network/poll.ts";
 import { PowerLost } from "./power-lost.ts";
 import { createWorker } from "./work.ts";
 import { capacityLoop, configLoop, heartbeatLoop, type Register, statusLoop } from "./loops.ts";
@@ -17,6 +19,8 @@ export type Loop = {
   next(): Promise<Pick<Call, "method" | "path" | "body"> | null>;
   /** Called after each 2xx answer. */
   accepted?(answer: Answer): Promise<void> | void;
+  /** Called at the end of each round: the request was answered, failed or was not needed. */
+  ended?(): void;
 };
 
 /**
@@ -29,21 +33,31 @@ export async function report(agent: Agent, api_key: string): Promise<void> {
   const inner: Agent = { ...agent, environment };
   const active = new Set<string>();
   const journal = await openJournal(agent.state_dir);
+  const status = statusLoop(inner);
   const worker = createWorker({
     agent: inner,
     api_key,
     journal,
     images: createImageCache(agent, api_key),
     consoles: createConsoles(inner, api_key),
+    statusSettled: status.settled,
   }, active);
   const register: Register = async (body) => {
     const call = { method: "POST", path: "/v1/agent/register", body, limit_ms: REQUEST_LIMIT_MS } as const;
     const reply = await talk(inner, api_key, call);
     return reply.kind === "answer" && reply.answer.status < 300;
   };
-  const loops = [configLoop(inner, register), capacityLoop(inner), statusLoop(inner), heartbeatLoop(inner, active)];
+  const networks = createFollower(inner, api_key);
+  const loops = [
+    configLoop(inner, register),
+    capacityLoop(inner),
+    nicTagLoop(inner),
+    status,
+    heartbeatLoop(inner, active),
+  ];
   const ends = await Promise.allSettled(
-    [worker.run(), ...loops.map((loop) => runLoop(inner, api_key, loop))].map((end) => end.finally(() => stop.abort())),
+    [worker.run(), networks.poll(), networks.repair(), ...loops.map((loop) => runLoop(inner, api_key, loop))]
+      .map((end) => end.finally(() => stop.abort())),
   );
   const reasons = ends.flatMap((end) => end.status === "rejected" ? [end.reason] : []);
   if (agent.environment.signal.aborted) throw new Failure("interrupted", EXIT.interrupted);
@@ -60,7 +74,7 @@ async function runLoop(agent: Agent, api_key: string, loop: Loop): Promise<never
     in_trouble = true;
   };
   for (;;) {
-    const round = await runOnce(agent, api_key, loop);
+    const round = await runOnce(agent, api_key, loop).finally(() => loop.ended?.());
     if (round.kind === "trouble") trouble(round.why);
     else if (round.kind === "sent" && in_trouble) {
       log(agent, `${loop.name}: recovered`);

@@ -6,6 +6,7 @@ import {
   AGENT_ERROR_RETRY_MS,
   AGENT_HEARTBEAT_MS,
   AGENT_JOB_POLL_MS,
+  AGENT_METRICS_MS,
   AGENT_PENDING_RETRY_MS,
   AGENT_STATUS_CHECK_MS,
   AGENT_STATUS_FULL_MS,
@@ -19,16 +20,24 @@ import { EXIT } from "../cli/internal/exit-code.ts";
 import { Failure, usageFailure } from "../cli/internal/failure.ts";
 import { environmentOf } from "../cli/internal/run.ts";
 import { plainText } from "../cli/internal/plain-text.ts";
+import { removeDrafts } from "../cli/internal/private-file.ts";
 import { VERSION } from "../cli/version.ts";
 import { adminAddress, givenAddress, localAddressTo } from "./admin-address.ts";
 import { type Agent, log } from "./agent.ts";
 import { chooseDriver, DRIVERS } from "./choose-driver.ts";
 import { type Credentials, credentialsPath, readCredentials, removeCredentials } from "./credentials.ts";
 import { enrol } from "./enrolment.ts";
+import { underlayAddress } from "./network/underlay-address.ts";
 import { MACHINE_DIR, RUN_DIR } from "./qemu/folders.ts";
+import { createListener } from "./migration/listener.ts";
+import { parseNicTags } from "./nic-tags.ts";
 import { report } from "./reports.ts";
 import { TROUBLE_HELP } from "./simulated-trouble.ts";
 
+/** Port on which nodes send instances to each other. */
+const MIGRATION_PORT = 4568;
+const ANY_PORT = 0;
+const LOOPBACK = "127.0.0.1";
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 /** Part of the disk that stays free by default, in percent. */
 const DISK_RESERVE_PERCENT = 10;
@@ -64,7 +73,7 @@ export function run(): AnyCommand {
     )
     .option(
       "--nic-tags <tags>",
-      "networks that the machine is connected to, with commas between them",
+      "networks that the machine is connected to, with commas between them; NAME:BRIDGE carries public addresses",
       "admin,external",
     )
     .option("--hostname <name>", "hostname of the machine")
@@ -72,6 +81,21 @@ export function run(): AnyCommand {
       "--admin-ip <address>",
       "IPv4 address for operators; by default ADMIN_IP, or the address that reaches the control plane",
       (text) => givenAddress(text, "--admin-ip"),
+    )
+    .option(
+      "--underlay-address <address>",
+      "IPv4 address for the packets of VPCs between nodes; by default the one that reaches the control plane",
+      (text) => givenAddress(text, "--underlay-address"),
+    )
+    .option(
+      "--migration-address <address>",
+      "IPv4 address on which other nodes send instances; by default the one that reaches the control plane",
+      (text) => givenAddress(text, "--migration-address"),
+    )
+    .option(
+      "--migration-port <port>",
+      `port on which other nodes send instances; by default ${MIGRATION_PORT}, on a simulated machine any free port`,
+      wholeNumber(0),
     )
     .option(
       "--image-cache-bytes <size>",
@@ -83,6 +107,7 @@ export function run(): AnyCommand {
     .option("--heartbeat-ms <ms>", "time between heartbeats", period, AGENT_HEARTBEAT_MS)
     .option("--status-check-ms <ms>", "time between checks of the machine's status", period, AGENT_STATUS_CHECK_MS)
     .option("--status-full-ms <ms>", "longest time between status reports", period, AGENT_STATUS_FULL_MS)
+    .option("--metrics-ms <ms>", "time between samples of the VMs' metrics", period, AGENT_METRICS_MS)
     .option("--capacity-ms <ms>", "time between capacity reports", period, AGENT_CAPACITY_MS)
     .option("--config-ms <ms>", "time between checks of the configuration", period, AGENT_CONFIG_MS)
     .option(
@@ -103,6 +128,10 @@ export function run(): AnyCommand {
     .addHelpText("after", TROUBLE_HELP)
     .action(async (options, member) => {
       const environment = environmentOf(member as AnyCommand);
+      const endpoint = parseEndpoint(options.endpoint, "--endpoint");
+      const nic_tags = parseNicTags(options.nicTags);
+      const given_underlay = options.underlayAddress ?? null;
+      await removeDrafts(options.stateDir);
       const driver = await chooseDriver({
         name: options.driver,
         state_dir: options.stateDir,
@@ -110,16 +139,33 @@ export function run(): AnyCommand {
         server_uuid: options.serverUuid,
         hostname: options.hostname,
         disk_reserve: Math.min(100, options.diskReservePercent) / 100,
-        nic_tags: options.nicTags.split(",").filter((tag) => tag !== ""),
+        nic_tags: nic_tags.map(({ name }) => name),
+        underlay_address: options.driver === "simulated" ? given_underlay : await underlayAddress({
+          given: given_underlay,
+          local: given_underlay ?? await localAddressTo(endpoint),
+          state_dir: options.stateDir,
+        }),
         environment,
         log: (line) => environment.stderr.write(`${plainText(line)}\n`),
       });
-      const endpoint = parseEndpoint(options.endpoint, "--endpoint");
       const in_environment = environment.env.ADMIN_IP ?? "";
       const given = options.adminIp ?? (in_environment === "" ? null : givenAddress(in_environment, "ADMIN_IP"));
+      const logLine = (line: string) => void environment.stderr.write(`${plainText(line)}\n`);
+      const listener = createListener({
+        state_dir: options.stateDir,
+        address: options.migrationAddress ?? given_underlay ?? await localAddressTo(endpoint) ?? LOOPBACK,
+        port: options.migrationPort ?? (options.driver === "simulated" ? ANY_PORT : MIGRATION_PORT),
+        migrations: driver.migrations,
+        signal: environment.signal,
+        log: logLine,
+      });
+      // A source may wait to connect again.
+      if (driver.migrations.awaits()) await listener.start();
       const agent: Agent = {
         environment,
+        listener,
         driver,
+        nic_tags,
         link: { endpoint, user_agent: `nodeagent/${VERSION}` },
         adminIp: async () => adminAddress({ given, local: given ?? await localAddressTo(endpoint) }),
         state_dir: options.stateDir,
@@ -128,6 +174,7 @@ export function run(): AnyCommand {
           heartbeat_ms: options.heartbeatMs,
           status_check_ms: options.statusCheckMs,
           status_full_ms: options.statusFullMs,
+          metrics_ms: options.metricsMs,
           capacity_ms: options.capacityMs,
           config_ms: options.configMs,
           job_poll_ms: options.jobPollMs,

@@ -2,13 +2,22 @@
 import { join } from "node:path";
 import { EXIT } from "../cli/internal/exit-code.ts";
 import { Failure, usageFailure } from "../cli/internal/failure.ts";
+import { plainText } from "../cli/internal/plain-text.ts";
 import { readPrivateFile, writeFileDurably } from "../cli/internal/private-file.ts";
 import type { Environment } from "../cli/internal/environment.ts";
 import type { Driver, Reservoir } from "./driver.ts";
+import { simulatedScreen } from "./console/simulated-screen.ts";
+import { documentsFolder, openDocumentStore } from "./network/document-store.ts";
+import { createNodeNetwork } from "./network/node-network.ts";
+import { simulatedNetwork } from "./network/simulated.ts";
+import { underlayRegistration } from "./network/underlay-address.ts";
 import { simulatedConsoles } from "./console/simulated-console.ts";
+import { simulatedMetrics } from "./simulated-metrics.ts";
+import { notRunning } from "./not-running.ts";
+import { simulatedMigrations } from "./simulated-migrations.ts";
 import { simulatedTrouble } from "./simulated-trouble.ts";
 import { simulatedVms, type VmInventory } from "./simulated-vms.ts";
-import { vmStatus } from "./vm-status.ts";
+import { MOVING, vmStatus } from "./vm-status.ts";
 
 type Machine = {
   readonly server_uuid: string;
@@ -23,6 +32,7 @@ export type SimulatedOptions = {
   readonly state_dir: string;
   readonly server_uuid: string | undefined;
   readonly hostname: string | undefined;
+  readonly underlay_address?: string | null;
   readonly environment: Environment;
 };
 
@@ -45,21 +55,43 @@ export async function simulatedDriver(options: SimulatedOptions): Promise<Driver
     return saved = saved.then(write, write);
   };
   await save();
+  const log = (line: string) => options.environment.stderr.write(`${plainText(line)}\n`);
+  const network = createNodeNetwork({
+    driver: simulatedNetwork(),
+    store: await openDocumentStore(documentsFolder(options.state_dir), log),
+    log,
+  });
+  await network.restore();
+  const inventory = {
+    read: () => machine,
+    write: async (change: Partial<VmInventory>) => {
+      machine = { ...machine, ...change };
+      await save();
+    },
+  };
+  const vms = simulatedVms(inventory);
   return {
-    hardware: () =>
-      Promise.resolve({
-        server_uuid: machine.server_uuid,
-        hostname: machine.hostname,
-        admin_ip: null,
-        sysinfo: sysinfoOf(machine),
-      }),
+    hardware: async () => ({
+      server_uuid: machine.server_uuid,
+      hostname: machine.hostname,
+      admin_ip: null,
+      sysinfo: sysinfoOf(machine),
+      ...await underlayRegistration(options.underlay_address ?? null),
+    }),
     status: () => {
       const { disks, boot_time, reservoir, addresses } = machine;
-      const vms = Object.fromEntries(Object.entries(machine.vms).map(([id, vm]) => [id, vmStatus(vm)]));
+      const vms = Object.fromEntries(
+        Object.entries(machine.vms).map(([id, vm]) => {
+          const { move = null, ...own } = vm;
+          return [id, vmStatus({ ...own, state: move === null ? vm.state : MOVING })];
+        }),
+      );
       const pools = { zones: { status: "ONLINE", health: "healthy" } };
       return Promise.resolve({ vms, addresses, pools, disks, boot_time, reservoir, memory: { total_mb: RAM_MB } });
     },
     capacity: () => Promise.resolve(capacityOf(machine)),
+    metrics: () =>
+      Promise.resolve(simulatedMetrics(Object.values(machine.vms).filter(({ move }) => !move), Date.now())),
     applyReservoir: async (reservoir) => {
       machine = { ...machine, reservoir };
       await save();
@@ -68,15 +100,13 @@ export async function simulatedDriver(options: SimulatedOptions): Promise<Driver
       machine = { ...machine, root_authorized_keys: keys };
       await save();
     },
-    vms: simulatedVms({
-      read: () => machine,
-      write: async (change) => {
-        machine = { ...machine, ...change };
-        await save();
-      },
-    }),
+    vms,
+    migrations: simulatedMigrations(inventory, vms),
+    network,
     images: null,
     console: simulatedConsoles(() => machine.vms),
+    screenshot: (id) =>
+      machine.vms[id]?.state === "running" ? Promise.resolve(simulatedScreen()) : Promise.reject(notRunning()),
     beforeStep: simulatedTrouble(options.state_dir, options.environment),
   };
 }
@@ -150,5 +180,7 @@ function capacityOf({ disks }: Machine): Awaited<ReturnType<Driver["capacity"]>>
     devices: [],
     platform_version: PLATFORM,
     hvm_supported: true,
+    // All simulated nodes of a machine use its clock.
+    tsc_offset_ns: 0,
   };
 }

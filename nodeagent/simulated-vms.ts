@@ -3,6 +3,9 @@ import { EXIT } from "../cli/internal/exit-code.ts";
 import { Failure } from "../cli/internal/failure.ts";
 import { addressBindings, type Bindings } from "./address-bindings.ts";
 import type { VmPlan, Vms } from "./driver.ts";
+import type { MoveRecord } from "./migration/migrations.ts";
+import { noDisk } from "./no-disk.ts";
+import { notRunning } from "./not-running.ts";
 
 export type SimulatedDisk = {
   readonly id: string;
@@ -11,6 +14,8 @@ export type SimulatedDisk = {
   readonly size_bytes: number;
   /** Image of the disk; null for an empty disk. */
   readonly image_sha256: string | null;
+  /** False for a data disk that the guest does not have. Disks of an older agent lack the field. */
+  readonly attached?: boolean;
 };
 
 export type SimulatedNic = {
@@ -37,6 +42,8 @@ export type SimulatedVm = {
   readonly user_data: string | null;
   readonly internal_metadata: Readonly<Record<string, string>>;
   readonly last_modified: string;
+  /** Set while the VM moves to or from another node. */
+  readonly move?: MoveRecord | null;
 };
 
 /** VMs and address bindings of a machine. */
@@ -53,6 +60,13 @@ export type InventoryStore = {
 
 export function simulatedVms(store: InventoryStore): Vms {
   const find = (id: string) => store.read().vms[id];
+
+  /** A VM that belongs to another node never starts here. */
+  function ownVm(id: string): SimulatedVm {
+    const vm = existing(id);
+    if (vm.move) throw new Failure(`VM ${id} is moving to another node`, EXIT.conflict);
+    return vm;
+  }
 
   async function put(vm: SimulatedVm): Promise<void> {
     const { vms } = store.read();
@@ -75,12 +89,18 @@ export function simulatedVms(store: InventoryStore): Vms {
   }, hasNic);
 
   async function inState(id: string, state: SimulatedVm["state"]): Promise<void> {
-    const vm = existing(id);
+    const vm = ownVm(id);
     if (vm.state !== state) await put({ ...vm, state });
   }
 
+  async function setAttached(id: string, disk_id: string, attached: boolean): Promise<void> {
+    const vm = existing(id);
+    if (!vm.disks.some((disk) => disk.id === disk_id)) throw noDisk(id, disk_id);
+    await put({ ...vm, disks: vm.disks.map((disk) => disk.id === disk_id ? { ...disk, attached } : disk) });
+  }
+
   return {
-    createDisks: async (plan) => {
+    createDisks: async (plan, move) => {
       const vm = find(plan.instance.id) ?? emptyVm(plan);
       const present = new Set(vm.disks.map(({ id }) => id));
       const made = plan.disks.filter(({ id }) => !present.has(id)).map((disk) => ({
@@ -90,7 +110,7 @@ export function simulatedVms(store: InventoryStore): Vms {
         size_bytes: disk.size_bytes,
         image_sha256: disk.kind === "boot" ? plan.image?.sha256 ?? null : null,
       }));
-      await put({ ...vm, disks: [...vm.disks, ...made] });
+      await put({ ...vm, ...move !== undefined && { move }, disks: [...vm.disks, ...made] });
     },
     createNics: async (plan) => {
       const nics = plan.nics.map(({ id, name, mac, primary_ipv4, primary_ipv6, vpc_id, subnet_id }) => {
@@ -106,9 +126,18 @@ export function simulatedVms(store: InventoryStore): Vms {
       );
       await put({ ...existing(plan.instance.id), ssh_public_keys, user_data, internal_metadata });
     },
+    setSize: async (id, { cpu, memory_bytes }) => {
+      const vm = existing(id);
+      const is_new = vm.cpu !== cpu || vm.memory_bytes !== memory_bytes;
+      if (is_new && vm.state !== "running") await put({ ...vm, cpu, memory_bytes });
+    },
     boot: (id) => inState(id, "running"),
     halt: async (id) => {
       if (find(id) !== undefined) await inState(id, "stopped");
+    },
+    reset: async (id) => {
+      if (existing(id).state !== "running") throw notRunning();
+      await put(existing(id));
     },
     destroy: async (id) => {
       const gone = find(id);
@@ -120,11 +149,22 @@ export function simulatedVms(store: InventoryStore): Vms {
     resize: async (id, disk) => {
       const vm = existing(id);
       const before = vm.disks.find((each) => each.id === disk.id);
-      if (before === undefined) throw new Failure(`VM ${id} has no disk ${disk.id}`, EXIT.not_found);
+      if (before === undefined) throw noDisk(id, disk.id);
       const size_bytes = Math.max(before.size_bytes, disk.size_bytes);
       const disks = vm.disks.map((each) => each.id === disk.id ? { ...each, size_bytes } : each);
       if (size_bytes !== before.size_bytes) await put({ ...vm, disks });
       return size_bytes;
+    },
+    createDisk: async (id, disk) => {
+      const vm = existing(id);
+      if (vm.disks.some((each) => each.id === disk.id)) return await setAttached(id, disk.id, true);
+      await put({ ...vm, disks: [...vm.disks, { ...disk, kind: "data", image_sha256: null, attached: true }] });
+    },
+    attachDisk: (id, disk_id) => setAttached(id, disk_id, true),
+    detachDisk: (id, disk_id) => setAttached(id, disk_id, false),
+    deleteDisk: async (id, disk_id) => {
+      const vm = find(id);
+      if (vm !== undefined) await put({ ...vm, disks: vm.disks.filter((disk) => disk.id !== disk_id) });
     },
     bindAddress: addresses.bind,
     releaseAddress: addresses.release,

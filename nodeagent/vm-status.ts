@@ -14,6 +14,11 @@ export type ReportedVm = {
   readonly last_modified: string;
 };
 
+/**
+ * The state of a VM that moves between nodes, on both of them. The control plane knows the VM's state and changes nothing.
+ */
+export const MOVING = "migrating";
+
 const MIB = 2 ** 20;
 const GIB = 2 ** 30;
 

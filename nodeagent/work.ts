@@ -5,7 +5,7 @@ import { type Agent, KeyRefused, log, refusalText, REQUEST_LIMIT_MS, rest, talk 
 import { bury, runJob, untilUndone, type WorkContext } from "./job-run.ts";
 import { subjectsOf } from "./job-steps.ts";
 
-/** The largest number of parallel jobs. The agent claims more jobs, which wait: answers also bring the tombstones. */
+/** The largest number of parallel jobs. The agent still claims further jobs, because the answers contain tombstones. */
 const JOBS_AT_ONCE_MAX = 8;
 
 type Running = { readonly stop: AbortController; readonly over: Promise<void> };

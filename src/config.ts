@@ -126,9 +126,19 @@ function identityService(env: Environment): IdentityService | null {
   const issuer = issuerUrl(env, "BERTH_IDENTITY_ISSUER");
   const jwks_url = issuerUrl(env, "BERTH_IDENTITY_JWKS_URL");
   const audience = env["BERTH_IDENTITY_AUDIENCE"] || null;
-  if (issuer !== null && audience !== null) return { issuer, audience, jwks_url };
-  if (issuer === null && audience === null && jwks_url === null) return null;
+  const client = identityClient(env);
+  if (issuer !== null && audience !== null) return { issuer, audience, jwks_url, client };
+  if (issuer === null && audience === null && jwks_url === null && client === null) return null;
   throw new Error("BERTH_IDENTITY_ISSUER and BERTH_IDENTITY_AUDIENCE must be set together");
+}
+
+/** Reads the client with which operators sign in to the web console; null if it is not set. */
+function identityClient(env: Environment): IdentityService["client"] {
+  const id = env["BERTH_IDENTITY_CLIENT_ID"] || null;
+  const secret = env["BERTH_IDENTITY_CLIENT_SECRET"] || null;
+  if (id !== null && secret !== null) return { id, secret };
+  if (id === null && secret === null) return null;
+  throw new Error("BERTH_IDENTITY_CLIENT_ID and BERTH_IDENTITY_CLIENT_SECRET must be set together");
 }
 
 function issuerUrl(env: Environment, name: string): string | null {

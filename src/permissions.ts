@@ -39,7 +39,7 @@ const VARIABLES = [
   "WS_NO_UTF_8_VALIDATE",
 ];
 /** Files that are read at run time, in addition to the code. */
-const OWN_FILES = ["migrations", "src/auth/password-worker.ts"];
+const OWN_FILES = ["migrations", "src/auth/password-worker.ts", "console/dist"];
 const HTTP_PORT = 80;
 const HTTPS_PORT = 443;
 const ROOT = fileURLToPath(new URL("../", import.meta.url));

@@ -1,12 +1,12 @@
 // Builds one control plane from its configuration and a database URL. This is the only place that constructs ports.
+import { fileURLToPath } from "node:url";
 import { getLogger } from "@logtape/logtape";
 import { createEngine } from "../actors/engine/engine.ts";
 import { CommitError } from "../actors/engine/store.ts";
 import { behaviors, sagas, timedKinds } from "../actors/registry.ts";
 import { createCredentials } from "./auth/credential.ts";
 import { createAuthorize } from "./auth/authorize.ts";
-import { IssuerUnavailable } from "./auth/issuer.ts";
-import type { Federated } from "./auth/issuer-credential.ts";
+import { IssuerUnavailable } from "./auth/issuer-document.ts";
 import { createMint } from "./auth/mint.ts";
 import { createPasswords } from "./auth/password.ts";
 import { serverSecret } from "./auth/secret.ts";
@@ -19,11 +19,11 @@ import { closeDenials, recordDenial } from "./db/audit-denial.ts";
 import { createHints, HINT_CHANNEL } from "./db/hints.ts";
 import { pruneIdempotency } from "./db/idempotency.ts";
 import { pruneLimits } from "./db/limits.ts";
-import { createLookup } from "./db/lookup.ts";
 import { openListener } from "./db/listener.ts";
 import { migrate } from "./db/migrate.ts";
 import { type Db, isConnectionError, openPool } from "./db/pool.ts";
 import { createFindOne, createFindRow } from "./db/shared-finds.ts";
+import { createSearch } from "./db/search.ts";
 import { createSignals } from "./db/signals.ts";
 import { createStore } from "./db/store.ts";
 import { tlsWarning } from "./db/tls.ts";
@@ -36,29 +36,39 @@ import type { Peer } from "./http/env.ts";
 import { type BodyAdmission, createBodyAdmission } from "./http/body-admission.ts";
 import { type DocumentFetch, fetchDocumentHere } from "./outbound/document.ts";
 import { newMetrics } from "./http/metrics.ts";
+import { createWebConsoleFiles } from "./http/web-console-files.ts";
 import { newApp } from "./http/shell.ts";
 import type { RouteDeps } from "./routes/deps.ts";
 import { doctorRoutes } from "./routes/doctor.ts";
 import { indexSiteRoutes } from "./routes/index-site.ts";
 import { devClockRoutes } from "./routes/dev-clock.ts";
+import { devSignInRoutes } from "./routes/dev-sign-in.ts";
 import { addRoutes } from "./routes/registry.ts";
-import { type NodesToPlace, nodesToPlace } from "./services/placement-snapshot.ts";
 import { createSettings } from "./services/settings.ts";
 import { systemRoutes } from "./routes/system.ts";
+import { webConsoleRoutes } from "./routes/web-console.ts";
 import { VERSION } from "./version.ts";
 import { createAudit } from "./wiring/audit.ts";
 import { createCallerRate } from "./wiring/caller-rate.ts";
 import { createConsoles } from "./wiring/consoles.ts";
-import { createLongPollsOfServer } from "./wiring/long-polls.ts";
+import { createIssuers } from "./wiring/issuers.ts";
+import { createLongPollsOfServer, HELD_MAX } from "./wiring/long-polls.ts";
+import { createDrainsOfServer } from "./wiring/drains.ts";
+import { createNetworks, natGatewayPorts, NETWORK_MAINTENANCE } from "./wiring/networks.ts";
 import { createLimits } from "./wiring/limits.ts";
+import { createWebSessionTouch } from "./wiring/web-sessions.ts";
+import { createReady } from "./wiring/ready.ts";
+import { createWholeReads } from "./wiring/whole-reads.ts";
 import { ensureRootUser } from "./wiring/root-user.ts";
 import { sealPlainUserData } from "./wiring/sealing.ts";
 import { createIdempotencyClaims } from "./wiring/idempotency-claims.ts";
+import { createNatGatewayHosts } from "./workers/nat-gateway-hosts.ts";
 import { createLoadMaterializer } from "./workers/load-materializer.ts";
 import { productionPorts } from "./workers/ports.ts";
 import { createBackgroundWorker } from "./workers/background-worker.ts";
 
 const logger = getLogger(["berth"]);
+const WEB_CONSOLE_FOLDER = fileURLToPath(new URL("../console/dist", import.meta.url));
 
 export type ControlPlane = {
   readonly fetch: (request: Request, peer?: Partial<Peer>) => Response | Promise<Response>;
@@ -80,6 +90,8 @@ export type WiringOptions = {
   readonly show?: (text: string) => void;
   /** Fetches the documents of issuers. Default: this process fetches them itself and needs access to the network. */
   readonly fetchDocument?: DocumentFetch;
+  /** The folder of the built web console. Default: console/dist. */
+  readonly webConsoleFolder?: string;
 };
 
 /** Migrates, creates the root operator, and builds the app. Throws when the database cannot be used. */
@@ -109,7 +121,7 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
   const passwords = createPasswords();
 
   const imageStore = config.imageStore === null ? null : await openImageStore(config.imageStore);
-  const prune: ((db: Db) => Promise<unknown>)[] = [pruneLimits, pruneIdempotency, closeDenials];
+  const prune: ((db: Db) => Promise<unknown>)[] = [pruneLimits, pruneIdempotency, closeDenials, ...NETWORK_MAINTENANCE];
   if (imageStore !== null) prune.push((db) => pruneImages(db, imageStore, Date.now()));
   const hints = createHints({ db, report });
   const store = createStore(db, behaviors);
@@ -133,16 +145,20 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
     maintain: () => maintain(db, { settings, prune }),
   });
   const signals = createSignals(db);
-  const settings = createSettings(db.kysely, config.env);
+  const whole = createWholeReads(db);
+  const settings = createSettings(whole.storedSettings, config.env);
   const load = createLoadMaterializer({
     materialize: (interval_s) => db.query("select load_materialize($1)", [interval_s]),
     ports,
     interval_s: settings.loadIntervalS,
   });
+  const gateways = createNatGatewayHosts({ ...natGatewayPorts(db, engine), ports });
   for (const key of settings.shadowed) logger.warning("an environment variable overrides a stored setting", { key });
 
+  const identity_issuer = config.identity?.issuer ?? null;
   const longPolls = createLongPollsOfServer({ db, hints, report });
-  const consoles = createConsoles({ db, hints, report, dial_ms: config.consoleDialS * 1_000 });
+  const networks = createNetworks({ db, hints, held_max: HELD_MAX, report, settings: settings.networkDocuments });
+  const consoles = createConsoles({ db, identity_issuer, hints, report, dial_ms: config.consoleDialS * 1_000 });
   const listener = resident
     ? openListener(databaseUrl, {
       channel: HINT_CHANNEL,
@@ -154,13 +170,9 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
 
   const root_user_id = await ensureRootUser({ db, engine, newId: ports.newId, config, show });
 
-  const credentials = createCredentials({
-    db,
-    tokens,
-    identity: config.identity,
-    federate,
-    web: { fetch: options.fetchDocument ?? fetchDocumentHere, allowedPrivate: settings.allowedPrivate },
-  });
+  const fetch = options.fetchDocument ?? fetchDocumentHere;
+  const { issuers, oidc } = createIssuers({ db, engine, mint, config, settings, fetch, report });
+  const credentials = createCredentials({ db, tokens, identity_issuer, issuers });
   const admitBody = createBodyAdmission({ credentials });
   const metrics = newMetrics();
   const app = newApp({
@@ -180,25 +192,16 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
     findRow: createFindRow(db.byKey),
     firstUse: (cn, key_id) => engine.send({ kind: "cn", id: cn }, { type: "key_used", key_id }),
     used: signals.keyUsed,
+    touched: createWebSessionTouch({ engine, settings, report }),
     denied: (denial) => recordDenial(db, { msg_id: ports.newId(), ...denial }),
     savedScope,
     answered,
   });
 
-  /**
-   * Creates a user at the user's first token. The id is derived from the subject, so that concurrent tokens create only
-   * one user.
-   */
-  async function federate(user: Federated): Promise<string | null> {
-    const id = mint.idFrom(JSON.stringify([user.issuer, user.tenant_id, user.subject]), "federated-user");
-    const outcome = await engine.send({ kind: "user", id }, { type: "federate", id, ...user });
-    if (!outcome.ok && outcome.fault.kind === "unavailable") throw new IssuerUnavailable(outcome.fault.message);
-    return outcome.ok ? id : null;
-  }
-
-  const allNodes = createLookup<NodesToPlace>(async () => new Map([["all", await nodesToPlace(db.kysely)]]));
   const deps: RouteDeps = {
     allow: authorize,
+    version: VERSION,
+    credentials,
     ...claims,
     kysely: db.kysely,
     byKey: db.byKey.kysely,
@@ -207,30 +210,43 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
     mint,
     passwords,
     tokens,
-    identity_issuer: config.identity?.issuer ?? null,
+    identity_issuer,
+    oidc,
     root_user_id,
     settings,
     signals,
     ...longPolls.polls,
+    search: createSearch(db),
+    changes: longPolls.changes,
+    audiencesOf: longPolls.audiencesOf,
+    ...networks.deps,
     ...consoles.deps,
     relay_url: config.relayUrl,
     imageStore,
     workOf: longPolls.workOf,
-    nodesToPlace: async () => await allNodes("all") ?? [],
+    nodesToPlace: whole.nodesToPlace,
     holdShares: longPolls.holdShares,
     sagas,
     audit: createAudit(db, ports.newId),
     limits: createLimits(db, config),
     hold_ms: resident ? REGISTER_STATUS_HOLD_MS : REGISTER_STATUS_HOLD_SHORT_MS,
   };
+  const drains = createDrainsOfServer(deps, engine, ports);
   addRoutes(app, deps);
   if (config.indexSite !== null) indexSiteRoutes(app, deps, config.indexSite);
-  if (config.lab) devClockRoutes(app, deps, advanceClock);
+  if (config.lab) {
+    devClockRoutes(app, deps, advanceClock);
+    devSignInRoutes(app, deps);
+  }
   doctorRoutes(app, { ...deps, examine: oneAtATime(() => examine(db, { kinds: behaviors, now_ms: Date.now })) });
-  systemRoutes(app, { ...deps, version: VERSION, metrics, ready, schemas: namedSchemas });
+  const webConsole = createWebConsoleFiles(options.webConsoleFolder ?? WEB_CONSOLE_FOLDER);
+  webConsoleRoutes(app, { ...deps, webConsole, identity_service: (config.identity?.client ?? null) !== null });
+  systemRoutes(app, { ...deps, metrics, ready: createReady(db, report), schemas: namedSchemas });
   if (resident) {
     worker.start();
     load.start();
+    gateways.start();
+    drains.start();
   }
 
   async function advanceClock(seconds: number): Promise<Date> {
@@ -243,17 +259,8 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
 
   function release(): void {
     longPolls.release();
+    networks.release();
     consoles.release();
-  }
-
-  async function ready(): Promise<boolean> {
-    try {
-      await db.query("select 1");
-      return true;
-    } catch (error) {
-      report("the database does not answer", error);
-      return false;
-    }
   }
 
   async function close(): Promise<void> {
@@ -261,6 +268,8 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
     release();
     await worker.stop();
     await load.stop();
+    await gateways.stop();
+    await drains.stop();
     while (!engine.idle()) await ports.sleep(IDLE_POLL_MS);
     await passwords.close();
     await signals.close();
@@ -275,6 +284,8 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
     pass: async () => {
       await worker.pass();
       await load.pass();
+      await gateways.pass();
+      await drains.pass();
     },
     release,
     close,

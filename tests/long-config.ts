@@ -3,10 +3,11 @@ import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
 /**
- * The slow tests. They boot an emulated PC, compile a generated client, run whole scenarios with compiled programs, open
- * consoles through two servers, upload images, or send load while servers and the database are killed. Others run many simulator seeds,
- * cause every fault at every step of an instance's operations, or wait for time limits. `deno task trial` runs the PC,
- * the seeds, the kills and the mutants again, in larger numbers.
+ * The slow tests. They boot an emulated PC, compile a generated client, use the web console in a browser, run whole
+ * scenarios with compiled programs, open consoles through two servers, upload images, or send load while servers and the
+ * database are killed. Others run many simulator seeds, cause every fault at every step of an instance's operations, end
+ * agents at every step of a job or a migration, or wait for time limits. `deno task trial` runs the PC, the seeds, the
+ * kills and the mutants again, in larger numbers.
  */
 export const LONG = [
   "tests/booter/qemu.test.ts",
@@ -15,8 +16,15 @@ export const LONG = [
   "tests/processes/two-servers.test.ts",
   "tests/processes/broken-database.test.ts",
   "tests/processes/netboot.test.ts",
+  "tests/processes/opsctl.test.ts",
+  "tests/console/browser.test.ts",
+  "tests/console/instance.test.ts",
+  "tests/console/pages.test.ts",
+  "tests/console/flows-operator.test.ts",
+  "tests/console/flows-tenant.test.ts",
   "tests/processes/console.test.ts",
   "tests/processes/image-upload.test.ts",
+  "tests/release/channel.test.ts",
   "tests/release/setup-agent.test.ts",
   "tests/security/fetches-by-nodes.test.ts",
   "tests/security/fetches-by-import.test.ts",
@@ -29,8 +37,12 @@ export const LONG = [
   "tests/security/revocation.test.ts",
   "tests/security/growth.test.ts",
   "tests/sagas/instance-steps.test.ts",
+  "tests/compute/drain-agent.test.ts",
+  "tests/compute/job-agent.test.ts",
+  "tests/compute/migration-agent.test.ts",
   "tests/db/embedded-logins.test.ts",
   "tests/simulator/mutants.test.ts",
+  "tests/setup/saga.test.ts",
 ] as const;
 
 export default defineConfig({

@@ -9,9 +9,6 @@ export default defineConfig({
   root: fileURLToPath(new URL("../", import.meta.url)),
   test: {
     include: [...MACHINES],
-    // Its tests of the steps of stop, start, restart, resize and delete do not pass yet on a fast machine. Run it alone:
-    // deno run -A npm:vitest run --config tests/agent-kills-config.ts
-    exclude: ["tests/machines/agent.test.ts"],
     globalSetup: ["tests/support/global-setup.ts"],
     pool: "forks",
     maxWorkers: 1,

@@ -24,3 +24,13 @@ export async function findBootRecords(db: Db, macs: readonly string[]): Promise<
   const rows = await db.selectFrom("boot_record").selectAll().where("mac", "in", macs).execute();
   return new Map(rows.map((row) => [row.mac, row]));
 }
+
+/** Lists the boot records that are bound to this node or have one of these MACs, in the order of their MACs. */
+export async function listBootRecordsOf(
+  db: Db,
+  { server_uuid, macs }: { readonly server_uuid: string; readonly macs: readonly string[] },
+): Promise<BootRecordRow[]> {
+  return await db.selectFrom("boot_record").selectAll()
+    .where((is) => is.or([is("server_uuid", "=", server_uuid), ...(macs.length === 0 ? [] : [is("mac", "in", macs)])]))
+    .orderBy("mac").execute();
+}

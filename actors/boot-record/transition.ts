@@ -1,7 +1,8 @@
 // The states of a boot record (docs/booting.md, "Boot records"). Rows are messages, columns are states.
 //
-// A record gets its address when it starts to enrol, or when it first boots into rescue, and keeps it forever: through
-// reset, removal and reactivation. The commit chooses the lowest free address of the admin network.
+// A record gets its address when it starts to enrol, or when an operator turns on rescue before that. It keeps the
+// address forever: through reset, removal and reactivation. The commit chooses the lowest free address of the admin
+// network.
 import type { Networking } from "../../src/contract/boot.ts";
 import { conflict, fault, POLICY_CHANGED } from "../../src/contract/fault.ts";
 import { toRfc3339 } from "../../src/lib/text/instant.ts";
@@ -71,7 +72,7 @@ function authorizeUnseen(_s: null, m: Msg<"authorize">, now: Date): Out<BootReco
 
 function authorize(s: On<"discovered">, m: Msg<"authorize">, now: Date): Out<BootRecordState> {
   const note = audit("boot_record_authorize", resource(m), { mac: m.mac });
-  // A reactivated record still has its address.
+  // A reactivated record, or one that was in rescue, already has its address.
   if (s.address !== null) return go<BootRecordState>({ ...s, state: "enrolling", updated_at: now }, note);
   if (m.segment === null) return refuse(NO_ADMIN_NETWORK);
   const next = enrolling({ record: s, ...m, segment: m.segment }, now);
@@ -145,7 +146,7 @@ function converged(s: BootRecordState, m: Msg<"converge">) {
 }
 
 function enroll(s: On<"enrolling">, m: Msg<"enroll">, now: Date): Out<BootRecordState> {
-  // A record that is bound to another server stays unchanged.
+  // A record that is bound to another machine stays unchanged.
   if (s.server_uuid !== null && s.server_uuid !== m.server_uuid) return { out: "ignore" };
   const assigned_pi = s.assigned_pi ?? m.enrollment_pi;
   if (assigned_pi === null) return refuse(NO_IMAGE);
@@ -167,8 +168,8 @@ function retire(
 }
 
 /**
- * Removes the image that was assigned at enrolment. The next enrolment uses the policy's image, unless an operator
- * assigns another.
+ * Removes the assigned image of an enrolled record. The next enrolment uses the policy's image, unless an operator
+ * assigns another. In other states only an operator assigns an image, so the image stays.
  */
 function unassigned<S extends BootRecordState>(s: S): S | S & { readonly assigned_pi: null } {
   return s.state === "enrolled" ? { ...s, assigned_pi: null } : s;
@@ -229,8 +230,8 @@ function networkingOf({ hostname, nic_tags, aggregate }: Declared) {
 }
 
 /**
- * Checks that the policy has not changed since the decision read it. A change of the policy takes the lock exclusively,
- * so the reserved address always belongs to the network that the record stores.
+ * Returns the conditions that refuse the commit if the policy has changed since the route read it. A change of the
+ * policy takes the lock exclusively, so the reserved address always belongs to the network that the record stores.
  */
 function policyHolds(m: { readonly policy_version: number }): readonly Condition[] {
   return [

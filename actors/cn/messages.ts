@@ -2,6 +2,7 @@
 import type { Identified, ReportedIdentity } from "../../src/lib/ids/registration-identity.ts";
 import type { CnRole } from "../../src/contract/enums.ts";
 import type { CnPlacementPatch } from "../../src/contract/cn-placement.ts";
+import type { DrainPreview } from "../../src/contract/placement.ts";
 import type { SetupApproval } from "../../src/contract/setup.ts";
 import type { Admitted } from "../boot-record/messages.ts";
 import type { NewTicket } from "../enrolment-claim/messages.ts";
@@ -50,7 +51,14 @@ export type CnMessage =
   /** The owner of the node's key deletes the key; this message is applied in the same commit. */
   | { readonly type: "key_deleted"; readonly key_id: string }
   | { readonly type: "disable" }
+  | { readonly type: "enable" }
   | { readonly type: "set_role"; readonly role: CnRole }
+  /** Null clears a value, undefined leaves it. */
+  | {
+    readonly type: "set_underlay";
+    readonly underlay_address?: string | null;
+    readonly underlay_mtu?: number | null;
+  }
   | {
     readonly type: "set_reservoir";
     readonly reservoir_enabled: boolean | null;
@@ -59,6 +67,8 @@ export type CnMessage =
   }
   | { readonly type: "set_traits"; readonly traits: Readonly<Record<string, string>> }
   | { readonly type: "set_placement"; readonly patch: CnPlacementPatch }
+  /** Cordons the node and starts the operation that moves its instances. The preview says what can move. */
+  | { readonly type: "drain"; readonly operation_id: string; readonly preview: DrainPreview }
   /** A sha512-crypt hash, or null to clear it. */
   | { readonly type: "set_root_password"; readonly root_password_hash: string | null }
   /** A bare machine announced itself over the AMQP broker. */
@@ -104,9 +114,12 @@ export type CnMessage =
   | { readonly type: "setup_failed"; readonly epoch: number; readonly reason: string }
   /** The operation was abandoned. The node returns to awaiting_setup if the epoch is still its current run. */
   | { readonly type: "revert_setup"; readonly epoch: number; readonly reason: string }
-  | { readonly type: "factory_reset" }
-  | { readonly type: "remove" }
+  | ({ readonly type: "factory_reset" } & Confirmed)
+  | ({ readonly type: "remove" } & Confirmed)
   | { readonly type: "tick" };
+
+/** The hostname that the operator typed; absent if the caller sent none. */
+export type Confirmed = { readonly confirm?: string | undefined };
 
 /** The message of one type. */
 export type Msg<T extends CnMessage["type"]> = Of<CnMessage, T>;

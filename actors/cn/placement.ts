@@ -23,6 +23,7 @@ export function setPlacement(s: CnState, { patch }: Msg<"set_placement">): Out<C
   return go(
     next,
     lock(lockKey("cn", server_uuid)),
+    ...(pinned_silo_uuid === null ? [] : [lock(lockKey("silo", pinned_silo_uuid), true)]),
     ...(repinned ? [guard("pin_holds", { pinned_silo_uuid, pinned_tenant_uuid }, PIN_CONFLICT)] : []),
     upsert("cn_placement", ["server_uuid"], { server_uuid, ...placement }),
     audit("cn_placement_set", resource(s), { server_uuid, ...placement }),

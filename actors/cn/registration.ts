@@ -5,12 +5,13 @@ import { UNPROVEN_NODES_MAX } from "../../src/contract/limits.ts";
 import { type Identified, identified } from "../../src/lib/ids/registration-identity.ts";
 import { serialOf } from "../../src/lib/ids/sysinfo-serial.ts";
 import { audit, go, guard, refuse, remove, reply, take, upsert, withActor } from "../engine/effects.ts";
-import type { Out, Part } from "../engine/types.ts";
+import type { Condition, Out, Part } from "../engine/types.ts";
 import { reportedAdminIp } from "./admin-address.ts";
 import { endClaims, proven } from "./claims.ts";
 import { bindKey, dropKey, startNodeJoin } from "./credential.ts";
 import type { Msg, NewNodeKey, NodeProof } from "./messages.ts";
 import { BLANK, type CnState, NO_CODE, type On, resource } from "./state.ts";
+import { reportedUnderlay, underlayMoved } from "./underlay.ts";
 import { registrationReply } from "./view.ts";
 
 /** The budget row of the auto-approve window. */
@@ -100,15 +101,23 @@ export function endWaiting(s: On<"pending">): Out<CnState> {
 
 /** Removes the rows that belong to a node's record. */
 export function satellitesOf(server_uuid: string): readonly Part<CnState>[] {
-  const tables = ["cn_signal", "cn_capacity", "cn_placement", "cn_nic_tag", "cn_load_summary", "placement_reservation"];
+  const tables = [
+    "cn_signal",
+    "cn_capacity",
+    "cn_placement",
+    "cn_nic_tag",
+    "cn_load_summary",
+    "placement_reservation",
+    "vpc_realization",
+  ];
   return tables.map((table) => remove(table, { server_uuid }));
 }
 
 /** An approved node keeps its state, its token and its key, and updates its description. */
 export function refresh(s: On<"approved">, m: Msg<"refresh">, now: Date): Out<CnState> {
   if (!proves(s, m.proof)) return refuse(conflict(NO_PROOF));
-  const next = { ...s, ...identified(m), admin_ip: reportedAdminIp(s, m), ...tokenOf(s, m), last_seen: now };
-  return refreshed(next, m, now);
+  const next = { ...s, ...identified(m), admin_ip: reportedAdminIp(s, m), ...reportedUnderlay(s, m), ...tokenOf(s, m) };
+  return refreshed({ ...next, last_seen: now }, m, now, underlayMoved(s, next));
 }
 
 /**
@@ -129,9 +138,15 @@ function proves(s: CnState, proof: NodeProof): boolean {
   return "key_id" in proof ? s.bound_api_key_id === proof.key_id : s.poll_token_sha256 === proof.poll_token_sha256;
 }
 
-function refreshed(next: CnState, m: Msg<"refresh">, now: Date): Out<CnState> {
+function refreshed(
+  next: CnState,
+  m: Msg<"refresh">,
+  now: Date,
+  moved: readonly Condition[] = [],
+): Out<CnState> {
   return go(
     next,
+    ...moved,
     upsert("cn_signal", ["server_uuid"], { server_uuid: next.server_uuid, last_seen: now }),
     audit("agent_register", resource(m), { server_uuid: m.server_uuid, hostname: m.hostname }),
     reply(registrationReply(next)),
@@ -158,6 +173,7 @@ export function approve(s: On<"pending"> | On<"approved">, m: Msg<"approve">, no
     withActor({ kind: "enrolment-claim", id }, { type: "approve", claim_code: m.claim_code }),
     ...endClaims(server_uuid, id),
     ...proven(s),
+    ...underlayMoved(s, next),
     // The machine starts over, so the reports from before its approval are deleted.
     remove("cn_signal", { server_uuid }),
     ...(replaced === null ? [] : [dropKey(replaced)]),

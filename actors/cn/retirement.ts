@@ -1,10 +1,11 @@
-// How a node leaves: disabled, factory reset, or removed (docs/nodes.md, "Leaving").
+// Disables, enables, resets and removes nodes (docs/nodes.md, "Leaving").
+import { conflict, type Fault } from "../../src/contract/fault.ts";
 import { lockKey } from "../../src/lib/ids/lock-key.ts";
-import { audit, go, guard, lock, withActor } from "../engine/effects.ts";
+import { audit, go, guard, lock, refuse, withActor } from "../engine/effects.ts";
 import type { Out, Part } from "../engine/types.ts";
 import { endClaims, proven } from "./claims.ts";
 import { dropKey } from "./credential.ts";
-import type { Msg } from "./messages.ts";
+import type { Confirmed, Msg } from "./messages.ts";
 import { satellitesOf } from "./registration.ts";
 import { type CnState, NO_CODE, type On, resource } from "./state.ts";
 
@@ -12,7 +13,7 @@ import { type CnState, NO_CODE, type On, resource } from "./state.ts";
  * Disables the node and ends its claims. The key is not revoked; the policy table lists what a disabled node may do.
  */
 export function disable(s: On<"pending"> | On<"approved"> | On<"disabled">): Out<CnState> {
-  // The newest claim's token stays valid, so that its agent learns that the node is disabled.
+  // If no agent is registered, the newest claim's token stays valid. Its agent then learns that the node is disabled.
   const newest = s.poll_token_sha256 === null ? s.claims.at(-1) : undefined;
   const { registration_id, poll_token_sha256 } = newest ?? s;
   const token = { registration_id, poll_token_sha256 };
@@ -33,6 +34,20 @@ export function disable(s: On<"pending"> | On<"approved"> | On<"disabled">): Out
   );
 }
 
+/** Returns a disabled node to service with the key that it has. A repeated enable succeeds. */
+export function enable(s: On<"approved"> | On<"disabled">, _m: Msg<"enable">, now: Date): Out<CnState> {
+  const { bound_api_key_id } = s;
+  if (bound_api_key_id === null) return refuse(NO_KEY);
+  return go<CnState>(
+    { ...s, bound_api_key_id, state: "approved", approved_at: s.approved_at ?? now },
+    audit("cn_enable", resource(s), { server_uuid: s.server_uuid, bound_api_key_id }),
+  );
+}
+
+const NO_KEY = conflict(
+  "the node has no API key; restart its node agent and approve the new claim code (opsctl cn approve)",
+);
+
 /** Removes the reference to a deleted key. The node has no key until one of its claims is approved. */
 export function forgetKey(s: On<"pending"> | On<"disabled">, { key_id }: Msg<"key_deleted">): Out<CnState> {
   if (s.bound_api_key_id !== key_id) return { out: "ignore" };
@@ -41,10 +56,12 @@ export function forgetKey(s: On<"pending"> | On<"disabled">, { key_id }: Msg<"ke
 
 /**
  * Resets the record to its state after the first announce; the machine keeps running until its next boot. Identity,
- * hardware, root password hash and operators' settings stay. Its boot records may enrol again.
+ * hardware, root password hash and operators' settings stay. Its boot records permit enrolment again.
  */
-export function factoryReset(s: On<"approved"> | On<"disabled">): Out<CnState> {
+export function factoryReset(s: On<"approved"> | On<"disabled">, m: Confirmed): Out<CnState> {
   const { server_uuid } = s;
+  const wrong = wrongName(m, s);
+  if (wrong !== null) return refuse(wrong);
   const next: On<"awaiting_setup"> = {
     ...s,
     state: "awaiting_setup",
@@ -74,8 +91,13 @@ export function factoryReset(s: On<"approved"> | On<"disabled">): Out<CnState> {
 }
 
 /** Removes the record and its rows; audit entries and migration records stay. The node is not contacted. */
-export function removeNode(s: On<"pending"> | On<"disabled"> | On<"awaiting_setup">): Out<CnState> {
+export function removeNode(
+  s: On<"pending"> | On<"disabled"> | On<"awaiting_setup">,
+  m: Confirmed,
+): Out<CnState> {
   const { server_uuid } = s;
+  const wrong = wrongName(m, s);
+  if (wrong !== null) return refuse(wrong);
   // The MAC addresses in an unauthenticated registration are unproven, so they must not affect boot records.
   const macs = new Set([...s.bound_macs, ...(s.unproven ? s.announced_macs : s.macs)]);
   return go<CnState>(
@@ -88,6 +110,13 @@ export function removeNode(s: On<"pending"> | On<"disabled"> | On<"awaiting_setu
     ...satellitesOf(server_uuid),
     audit("cn_remove", resource(s), { server_uuid, hostname: s.hostname }),
   );
+}
+
+/** Returns the refusal of a confirmation that names another node, otherwise null. */
+function wrongName({ confirm }: Confirmed, { hostname }: { readonly hostname: string }): Fault | null {
+  return confirm === undefined || confirm === hostname
+    ? null
+    : conflict(`confirm: ${confirm} is not the hostname of the node, ${hostname}`);
 }
 
 /** Checks that nothing is placed on the node. Placements take the same lock. */

@@ -13,6 +13,12 @@ type CnBase = {
   readonly sysinfo: unknown;
   readonly console_listen_port: number | null;
   readonly console_tls_spki_sha256_hex: string | null;
+  /** The address and the MTU in bytes on the underlay, as the node reported them. */
+  readonly underlay_address: string | null;
+  readonly underlay_mtu: number | null;
+  /** As an operator set them: they replace what the node reports. */
+  readonly underlay_address_set: string | null;
+  readonly underlay_mtu_set: number | null;
   readonly registered_at: Date;
   readonly last_setup_error: string | null;
   readonly setup_progress: SetupProgress | null;
@@ -132,6 +138,10 @@ export const UNRESTRICTED: CnPlacementRules = {
 /** The initial values of a record's columns, on both the claim-code path and the netboot path. */
 export const BLANK = {
   role: "tenant",
+  underlay_address: null,
+  underlay_mtu: null,
+  underlay_address_set: null,
+  underlay_mtu_set: null,
   last_setup_error: null,
   setup_progress: null,
   disk_layout: null,

@@ -16,7 +16,8 @@ import {
   refreshInventory,
   reopen,
 } from "./registration.ts";
-import { disable, factoryReset, forgetKey, removeNode } from "./retirement.ts";
+import { drain } from "./drain.ts";
+import { disable, enable, factoryReset, forgetKey, removeNode } from "./retirement.ts";
 import { setPlacement } from "./placement.ts";
 import { setReservoir, setRole, setRootPassword, setTraits } from "./settings.ts";
 import {
@@ -34,9 +35,12 @@ import {
   takeBundle,
 } from "./setup.ts";
 import type { CnState } from "./state.ts";
+import { setUnderlay } from "./underlay.ts";
 import { cnView } from "./view.ts";
+import { conflict } from "../../src/contract/fault.ts";
 
 const NOT_DISABLED = "cn is <STATE>; only an approved or pending node can be disabled";
+const NOT_ENABLED = "cn is <STATE>; only a disabled node can be enabled";
 const NOT_BY_CLAIM =
   "cn is <STATE>; a node that is set up by netboot cannot be approved by claim code: approve its setup, or remove " +
   "its record and let its agent register again";
@@ -44,6 +48,7 @@ const KEY_IN_USE =
   "cn is <STATE> and this is its API key; disable the node before deleting the key (opsctl cn disable), or approve a " +
   "new registration of the node, which replaces it";
 const NOT_RESET = "cn is <STATE>; only an approved or disabled node can be factory reset";
+const NOT_DRAINED = "cn is <STATE>; only an approved node can be drained";
 const NOT_AWAITING = "cn is <STATE>; only a node that is awaiting setup can be approved for setup";
 const NOT_SETTING_UP = "cn is <STATE>; no setup is running on it";
 
@@ -168,6 +173,14 @@ export const cnTable: Table<CnState, CnMessage> = {
     awaiting_setup: NOT_DISABLED,
     setting_up: NOT_DISABLED,
   },
+  enable: {
+    absent: "missing",
+    pending: NOT_ENABLED,
+    approved: enable,
+    disabled: enable,
+    awaiting_setup: NOT_ENABLED,
+    setting_up: NOT_ENABLED,
+  },
   set_role: {
     absent: "missing",
     pending: setRole,
@@ -175,6 +188,14 @@ export const cnTable: Table<CnState, CnMessage> = {
     disabled: setRole,
     awaiting_setup: setRole,
     setting_up: setRole,
+  },
+  set_underlay: {
+    absent: "missing",
+    pending: setUnderlay,
+    approved: setUnderlay,
+    disabled: setUnderlay,
+    awaiting_setup: setUnderlay,
+    setting_up: setUnderlay,
   },
   set_reservoir: {
     absent: "missing",
@@ -199,6 +220,14 @@ export const cnTable: Table<CnState, CnMessage> = {
     disabled: setPlacement,
     awaiting_setup: setPlacement,
     setting_up: setPlacement,
+  },
+  drain: {
+    absent: "missing",
+    pending: NOT_DRAINED,
+    approved: drain,
+    disabled: NOT_DRAINED,
+    awaiting_setup: NOT_DRAINED,
+    setting_up: NOT_DRAINED,
   },
   set_root_password: {
     absent: "missing",
@@ -243,4 +272,5 @@ export const cn: Behavior<CnState, CnMessage> = {
   step: (s, m, now) => runTable(cnTable, s, m, now),
   deadline: (s) => (s.state === "setting_up" ? setupDeadline(s) : null),
   view: cnView,
+  constraints: { cn_underlay_address: conflict("another node has this underlay address") },
 };

@@ -6,6 +6,7 @@ import { toRfc3339 } from "../../src/lib/text/instant.ts";
 import { redactSysinfo } from "../../src/lib/text/redact-sysinfo.ts";
 import type { RegistrationReply } from "../enrolment-claim/state.ts";
 import type { ClaimSummary, CnState } from "./state.ts";
+import { underlayOf } from "./underlay.ts";
 
 /** The columns that operators see. */
 type Shown = Pick<
@@ -13,6 +14,10 @@ type Shown = Pick<
   | "server_uuid"
   | "hostname"
   | "admin_ip"
+  | "underlay_address"
+  | "underlay_mtu"
+  | "underlay_address_set"
+  | "underlay_mtu_set"
   | "state"
   | "role"
   | "registered_at"
@@ -34,10 +39,13 @@ type Shown = Pick<
 export function cnView(s: Shown): CnView {
   const claims = s.claims.map((claim) => claimView(claim, s));
   const newest = s.state === "pending" ? claims.at(-1) : undefined;
+  const underlay = underlayOf(s);
   return {
     server_uuid: s.server_uuid,
     hostname: s.hostname,
     admin_ip: s.admin_ip,
+    underlay_address: underlay.address,
+    underlay_mtu: underlay.mtu,
     state: s.state,
     role: s.role,
     registered_at: toRfc3339(s.registered_at),

@@ -1,5 +1,5 @@
 // The messages of a console session. They carry ids and hashes, but never a ticket and never the time.
-import type { ConsoleMode } from "../../src/contract/enums.ts";
+import type { ConsoleMode, ConsoleRead } from "../../src/contract/enums.ts";
 import type { Of } from "../engine/table.ts";
 
 /** The credential of the caller, by reference. */
@@ -24,18 +24,18 @@ type Wanted = ConsoleCaller & {
 export type ConsoleSessionMessage =
   | Wanted & {
     readonly type: "issue";
-    readonly mode: Exclude<ConsoleMode, "log">;
+    readonly mode: Exclude<ConsoleMode, ConsoleRead>;
     readonly take_over: boolean;
     readonly history_bytes: number;
     readonly ticket_sha256: string;
   }
-  /** Reads the log once. It needs no ticket, since the request itself waits for the node. */
-  | Wanted & { readonly type: "read"; readonly relay_url: string | null }
+  /** Reads the log or the screen once. It needs no ticket, since the request itself waits for the node. */
+  | Wanted & { readonly type: "read"; readonly mode: ConsoleRead; readonly relay_url: string | null }
   /** The caller connected with the ticket. The node is to dial `relay_url`. */
   | { readonly type: "call"; readonly cn: string; readonly relay_url: string | null }
   /** The node got the call. */
   | { readonly type: "tell" }
-  /** The node dialled in. */
+  /** The node connected. */
   | { readonly type: "meet" }
   | { readonly type: "renew" }
   | { readonly type: "end"; readonly reason: string; readonly bytes_in: number; readonly bytes_out: number }

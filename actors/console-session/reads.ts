@@ -5,7 +5,7 @@ import type { Database } from "../../src/db/tables.ts";
 
 type Db = Kysely<Database>;
 
-/** A session as its ticket opens it, with the state and the scope of its instance. */
+/** The session that a ticket opens, with the credential of the caller who requested the ticket. */
 export type TicketSession = {
   readonly id: string;
   readonly instance_id: string;
@@ -25,7 +25,7 @@ export async function findTicketSession(db: Db, ticket_sha256: string): Promise<
     .where("expires_at", ">", sql<Date>`berth_now()`).executeTakeFirst();
 }
 
-/** A call, with the fields that the node needs. */
+/** A call: the request to a node to connect for a session. In state `told` the node has been sent the call. */
 export type ConsoleCallRow = {
   readonly id: string;
   readonly instance_id: string;
@@ -37,7 +37,7 @@ export type ConsoleCallRow = {
   readonly state: "calling" | "told";
 };
 
-/** Lists the calls of a node that has not dialled in yet, oldest first. */
+/** Lists the calls for a node, oldest first, for which the node has not connected yet. At most `rows` calls. */
 export async function findConsoleCalls(db: Db, cn: string, rows: number): Promise<ConsoleCallRow[]> {
   const found = await db.selectFrom("console_session")
     .select(["id", "instance_id", "mode", "take_over", "history_bytes", "username", "relay_url", "state"])

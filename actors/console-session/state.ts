@@ -15,7 +15,7 @@ type Columns = Omit<ConsoleCaller, "credential_expires_at"> & {
   readonly ticket_sha256: string | null;
   readonly relay_url: string | null;
   readonly created_at: Date;
-  /** The end of the ticket, of the wait for the node, or of the lease of the process that relays. */
+  /** When the ticket, the wait for the node, or the lease of the relaying process ends. */
   readonly expires_at: Date;
 };
 

@@ -1,6 +1,7 @@
-// A console session (docs/instances.md, "Serial console"): a ticket for one connection, the call of the node, and the
-// time in which bytes pass. The bytes are not stored; the audit chain has who had the console and when. A log that is
-// read once is not audited, since reads are not.
+// The states of a console session (docs/instances.md, "Serial console"): a ticket for one connection, then a call that
+// asks the node to connect, then the open connection. The bytes are not stored. The audit chain records who opened the
+// console, and when. One read of a log or a screen is not audited, because reads are not audited.
+import { CONSOLE_READS, type ConsoleMode, type ConsoleRead } from "../../src/contract/enums.ts";
 import { NOT_FOUND } from "../../src/contract/fault.ts";
 import { CONSOLE_DIAL_S, CONSOLE_LEASE_S, CONSOLE_TICKET_S } from "../../src/contract/limits.ts";
 import { addMs, toRfc3339 } from "../../src/lib/text/instant.ts";
@@ -41,8 +42,14 @@ function issue(_s: null, m: Msg<"issue">, now: Date): Out<State> {
 
 function read(_s: null, m: Msg<"read">, now: Date): Out<State> {
   const { type: _type, ...columns } = m;
-  const log = { mode: "log", take_over: false, history_bytes: 0, ticket_sha256: null } as const;
-  return go<State>({ ...columns, ...made(m, now), ...log, state: "calling", expires_at: later(now, CONSOLE_DIAL_S) });
+  const unused = { take_over: false, history_bytes: 0, ticket_sha256: null } as const;
+  return go<State>({
+    ...columns,
+    ...made(m, now),
+    ...unused,
+    state: "calling",
+    expires_at: later(now, CONSOLE_DIAL_S),
+  });
 }
 
 function call(s: On<"ticket">, { cn, relay_url }: Msg<"call">, now: Date): Out<State> {
@@ -74,16 +81,21 @@ function expire(s: State, _m: Msg<"tick">, now: Date): Out<State> {
   return now < s.expires_at ? { out: "ignore" } : go<State>(null, ...closed(s, "its node did not dial in"));
 }
 
-/** Ends the session of a process that ended without saying so. */
+/** Ends a session whose lease expired because the server process that relayed it has ended. */
 function lapse(s: On<"open">, _m: Msg<"tick">, now: Date): Out<State> {
   return now < s.expires_at ? { out: "ignore" } : go<State>(null, ...closed(s, "the server process ended"));
 }
 
-/** An unused ticket opened nothing. */
+/** Returns the audit entry of the end. An unused ticket opened no console, so its end has no entry. */
 function closed(s: State, reason: string, counted: Readonly<Record<string, number>> = {}): readonly Part<State>[] {
-  if (s.state === "ticket" || s.mode === "log") return [];
+  if (s.state === "ticket" || isRead(s.mode)) return [];
   const { id: session_id, mode, user_id } = s;
   return [audit("console_close", resource(s), { session_id, mode, user_id, reason, ...counted })];
+}
+
+/** Returns whether the mode is a single read of the log or the screen, without a ticket. */
+function isRead(mode: ConsoleMode): mode is ConsoleRead {
+  return CONSOLE_READS.some((each) => each === mode);
 }
 
 function made({ credential_expires_at }: { readonly credential_expires_at: string | null }, now: Date) {

@@ -32,9 +32,12 @@ export const GUARDS = {
   no_reservation_on_cn: define<Node>("no placement reservation is in flight for the node"),
   no_migration_of_cn: define<Node>("no migration from or to the node is in flight"),
   no_active_cn: define<Node>("the node is neither approved nor being set up"),
+  cn_is_not_draining: define<Node>("no drain of the node is running"),
   cn_is_approved: define<Node>("the node is approved"),
   cn_is_live: define<Node & { readonly live_s: number }>("the node sent a heartbeat within live_s seconds"),
-  cn_has_room: define<Room & { readonly tenant_id?: Uuid; readonly silo_id?: Uuid; readonly role?: string }>(
+  cn_has_room: define<
+    Room & { readonly tenant_id?: Uuid; readonly silo_id?: Uuid; readonly role?: string; readonly grows?: true }
+  >(
     "the node has this much CPU, memory and disk left, and accepts instances of the tenant",
   ),
   cn_offers_nic_tag: define<Node & { readonly nic_tag: string }>("the node reports the NIC tag"),
@@ -52,6 +55,8 @@ export const GUARDS = {
   boot_policy_is: define<{ readonly version: number }>("the boot policy still has this version"),
   // Tenancy
   silos_exist: define<{ readonly silos: readonly Uuid[] }>("every silo exists"),
+  silo_is_empty: define<{ readonly silo_id: Uuid }>("nothing belongs to the silo but its default tenant"),
+  silo_is_not_named: define<{ readonly silo_id: Uuid }>("no external network and no node's pin names the silo"),
   tenant_is_no_default: define<{ readonly tenant_id: Uuid }>("the tenant is not its silo's default tenant"),
   tenant_is_empty: define<{ readonly tenant_id: Uuid }>("nothing belongs to the tenant"),
   project_is_empty: define<{ readonly project_id: Uuid }>("nothing belongs to the project"),
@@ -70,7 +75,10 @@ export const GUARDS = {
   instance_stays: define<{ readonly instance_id: Uuid }>("no migration of the instance is in flight"),
   disk_is_at_rest: define<{ readonly disk_id: Uuid }>("no operation on the disk is in flight"),
   // Networks
-  vni_is_free: define<{ readonly vni: number }>("no VPC has the VNI"),
+  vni_is_free: define<{ readonly vni: number }>("no VPC has the VNI, and no node may still have a deleted VPC with it"),
+  firewall_rules_are: define<{ readonly vpc_id: Uuid; readonly tag: string }>(
+    "the firewall rules of the VPC still have this tag",
+  ),
   vpc_is_empty: define<{ readonly vpc_id: Uuid }>("nothing belongs to the VPC"),
   subnet_block_is_free: define<{ readonly vpc_id: Uuid; readonly block: string }>(
     "the block overlaps no subnet of the VPC",
@@ -78,6 +86,10 @@ export const GUARDS = {
   subnet_is_empty: define<{ readonly subnet_id: Uuid }>("nothing uses the subnet"),
   route_table_is_unused: define<{ readonly route_table_id: Uuid }>("no subnet uses the route table"),
   nat_gateway_is_unused: define<{ readonly id: Uuid }>("no route leads to the NAT gateway"),
+  nat_gateway_has_no_forward: define<{ readonly id: Uuid }>("the NAT gateway has no port forward"),
+  nat_gateway_has_room: define<{ readonly id: Uuid; readonly max: number }>(
+    "the NAT gateway has fewer than max port forwards",
+  ),
   floating_ips_rest: define<{ readonly instance_id: Uuid }>("no operation on the instance's floating IPs is in flight"),
   floating_ip_is_off_nodes: define<{ readonly floating_ip_id: Uuid }>("no node may still answer for the floating IP"),
   nic_tag_exists: define<{ readonly name: string }>("the NIC tag exists"),
@@ -87,6 +99,9 @@ export const GUARDS = {
   ),
   external_subnet_is_unused: define<{ readonly id: Uuid }>("nothing uses the external subnet"),
   external_subnets_exist: define<{ readonly networks: readonly Uuid[] }>("every external subnet exists"),
+  cn_may_host_gateway: define<Node & { readonly nic_tag: string; readonly live_s: number }>(
+    "the node is a live edge node that reports a bridge of the NIC tag",
+  ),
   external_network_is_offered: define<
     { readonly network_id: Uuid; readonly silo_id: Uuid | null; readonly network_pool_id: Uuid | null }
   >("the external subnet is offered to the silo, by itself or by the network pool"),
@@ -96,10 +111,17 @@ export const GUARDS = {
 export const EFFECTS = {
   cn_use: define<Room & { readonly instances: number }>("adds to what is used on the node"),
   quota_use: define<{ readonly project_id: Uuid } & Usage>("adds to what the project and its tenant use"),
-  end_claims: define<Node & { readonly except: Uuid | null } & ClaimSlots>("ends the node's claims but one"),
+  end_claims: define<Node & { readonly except: Uuid | null } & ClaimSlots>(
+    "ends the node's claims, except one if it is named",
+  ),
   claim_ended: define<{ readonly source_bucket: string } & ClaimSlots>("frees the slot of a claim"),
   unproven_ended: define<{ readonly max: number }>("frees the slot of an unproven node"),
   rebuild_admin_pool: define<Json>("makes the pool of admin addresses match the boot policy"),
+  nics_changed: define<{ readonly nic_ids: readonly Uuid[] }>("counts a change of the VPCs of the NICs"),
+  cn_network_changed: define<Node>("counts a change of the VPCs of which the node has a part"),
+  external_network_changed: define<{ readonly ipv4_block: string | null; readonly ipv6_block: string | null }>(
+    "counts a change of the VPCs that use an address in the blocks",
+  ),
   vpc_routes_gone: define<{ readonly vpc_id: Uuid }>("deletes the routes of the VPC"),
 } satisfies Readonly<Record<string, Definition<never>>>;
 
@@ -143,7 +165,7 @@ export type Condition =
    */
   | { readonly part: "lock"; readonly key: string; readonly shared: boolean; readonly counted?: true };
 
-/** A condition as the commit call takes it: the same, under the key `do`. */
+/** A condition in the form of the commit call, which has the kind under the key `do`. */
 export type CallCondition = {
   readonly [P in Condition["part"]]: { readonly do: P } & Omit<Extract<Condition, { part: P }>, "part">;
 }[Condition["part"]];

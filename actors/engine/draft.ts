@@ -10,6 +10,8 @@ type Working = {
   readonly behavior: AnyBehavior;
   readonly loaded: LoadedActor;
   readonly incarnation: string;
+  /** The id was created for a message of this draft, and the actor was not loaded. */
+  readonly is_new: boolean;
   state: ActorState | null;
   version: number;
 };
@@ -66,6 +68,7 @@ export function workingState(
     behavior: context.behavior(ref.kind),
     loaded,
     incarnation: loaded.version > 0 ? loaded.incarnation : incarnationOf(key, context),
+    is_new: loaded === NEW,
     state: loaded.state as ActorState | null,
     version: loaded.version,
   };
@@ -164,9 +167,12 @@ function takePart(draft: Draft, part: Part<ActorState>, by: Envelope, context: D
   }
 }
 
+/** An actor whose id was created for the message that names it. */
+const NEW: LoadedActor = { ...ABSENT };
+
 function stepWith(draft: Draft, { to, message, isNew = false }: With, cause: Envelope, context: DraftContext): void {
   const by = { ...cause, to, message };
-  const loaded = context.actors.get(refKey(to)) ?? (isNew && !context.isRetry ? ABSENT : undefined);
+  const loaded = context.actors.get(refKey(to)) ?? (isNew && !context.isRetry ? NEW : undefined);
   const actor = workingState(draft, to, context, loaded);
   if (actor === undefined) {
     draft.missing.push(to);

@@ -1,75 +1,15 @@
-// The engine loads an actor, steps its queued messages on the loaded state and makes the result durable in one commit
-// call. It sends no reply before that call has returned. After a lost race it loads and steps again; after three it
-// takes the actor's lock. After a broken connection it repeats the call with the same message ids, and the commit call
-// answers those that it has stored.
+// The engine loads an actor, steps its queued messages on the loaded state and makes the result durable in a commit
+// call. It sends no reply before that call has returned. After a lost race it loads and steps again; after three lost
+// races it takes the actor's lock. After a broken connection it loads and steps the messages again, with the same ids.
+// A message that has already committed then gets its stored reply.
 import { type Fault, fault } from "../../src/contract/fault.ts";
-import { fold, type Link } from "./fold.ts";
-import { createMailboxes, type Mailbox, type MailboxLimits, type Waiting } from "./mailbox.ts";
-import type { Ports } from "./ports.ts";
-import {
-  type Choice,
-  CommitError,
-  type LoadedActor,
-  type OutboxRow,
-  type RowWrite,
-  type Store,
-  type StoredReply,
-  type StoreSession,
-  type Unit,
-  type UnitResult,
-} from "./store.ts";
+import { createAnswers, type Item, type Written } from "./answers.ts";
+import { createChains } from "./chains.ts";
+import { createMailboxes, type Mailbox, type Waiting } from "./mailbox.ts";
+import { ENGINE_LIMITS, type EngineLimits, type EngineOptions } from "./options.ts";
+import { CommitError, type StoreSession, type Unit, type UnitResult } from "./store.ts";
 import { type ActorRef, type AnyBehavior, type Message, type Origin, type Outcome, refKey, SYSTEM } from "./types.ts";
-import { wavesOf } from "./waves.ts";
-
-/** The limits of one process: queues, batches, retries. */
-export type EngineLimits = MailboxLimits & {
-  /** Actors in one commit call. */
-  readonly units_max: number;
-  /** Messages of one actor in one commit call. */
-  readonly messages_max: number;
-  /** Units of one actor in one commit call. */
-  readonly chain_max: number;
-  /** Waves in one commit call. It bounds how long a call holds its locks: a wave takes about a millisecond. */
-  readonly waves_max: number;
-  readonly calls_in_flight_max: number;
-  /** Lost races before the actor's lock is taken. */
-  readonly races_max: number;
-  /** Failed calls before the sender gets the error. */
-  readonly failures_max: number;
-};
-
-/** The defaults, our decision. */
-const ENGINE_LIMITS: EngineLimits = {
-  per_actor_max: 2_000,
-  total_max: 20_000,
-  units_max: 512,
-  messages_max: 256,
-  chain_max: 32,
-  waves_max: 32,
-  calls_in_flight_max: 2,
-  races_max: 3,
-  failures_max: 8,
-};
-
-/** The writes of a durable unit. */
-export type Committed = {
-  readonly refs: readonly ActorRef[];
-  /** An allocated value is still its token here. */
-  readonly rows: readonly RowWrite[];
-  /** Null if an allocation may have changed them: then only the outbox has them. */
-  readonly tells: readonly OutboxRow[] | null;
-  /** The actors whose deadline had passed when the unit was loaded. */
-  readonly due: readonly ActorRef[];
-};
-
-/** The parts of an engine. It calls `onCommit` for each unit once the unit is durable. */
-export type EngineOptions = {
-  readonly store: Store;
-  readonly behaviors: readonly AnyBehavior[];
-  readonly ports: Ports;
-  readonly limits?: Partial<EngineLimits>;
-  readonly onCommit?: (committed: Committed) => void;
-};
+import { splitAtWave } from "./waves.ts";
 
 /** The id and the origin of a message. The default origin is the server itself. */
 export type SendOptions = {
@@ -85,24 +25,14 @@ export type Engine = ReturnType<typeof createEngine>;
 /** 503: a queue is full. The message had no effect. */
 export const OVERLOADED = fault("unavailable", "the server is busy; try again", { retry_after_s: 1 });
 
-/** Committed units whose senders have no answer yet. */
-type Written = readonly (readonly [Item, UnitResult])[];
-
-/** A unit of a claimed mailbox in a commit call, and the messages that it answers. */
-type Item = {
-  readonly box: Mailbox;
-  readonly unit: Unit;
-  readonly messages: readonly Waiting[];
-  /** The database's clock at the load. */
-  readonly now: Date;
-};
-
 /** Creates the engine of one process. */
 export function createEngine(options: EngineOptions) {
   const { store, ports } = options;
   const limits: EngineLimits = { ...ENGINE_LIMITS, ...options.limits };
   const behaviors = new Map(options.behaviors.map((behavior) => [behavior.kind, behavior]));
   const boxes = createMailboxes(limits);
+  const settle = createAnswers({ boxes, onCommit: options.onCommit });
+  const stepBatch = createChains({ boxes, behavior, newId: ports.newId, chain_max: limits.chain_max });
   let calls = 0;
   let scheduled = false;
 
@@ -112,7 +42,11 @@ export function createEngine(options: EngineOptions) {
     return found;
   }
 
-  /** Sends a message and resolves with its durable outcome. Rejects with CommitError when the outcome is unknown. */
+  /**
+   * Sends a message and resolves with its outcome once the outcome is durable. Resolves with OVERLOADED if a queue is
+   * full. Rejects after a bug, and with CommitError after a timeout or too many failed calls. The outcome may then be
+   * unknown.
+   */
   function send(to: ActorRef, message: Message, how: SendOptions = {}): Promise<Outcome> {
     behavior(to.kind);
     return new Promise((settle, fail) => {
@@ -174,79 +108,31 @@ export function createEngine(options: EngineOptions) {
   }
 
   /**
-   * Loads, steps and commits. Throws errors of the load; handles errors of the commit call. Returns the units that a
-   * session of exclusive() wrote: their senders wait until its transaction ends.
+   * Loads, steps and commits. Throws errors of the load, and in a session of exclusive() also errors of the commit
+   * call. Otherwise it handles errors of the commit call. Returns the units that a session of exclusive() wrote,
+   * because their senders must wait until its transaction ends.
    */
   async function attempt(claimed: readonly Mailbox[], session: StoreSession, messages_max: number): Promise<Written> {
-    // Messages queued during the load wait for the next one: the loaded clock would be older than they are.
+    // Messages that arrive during this load wait for the next load, because the time that this load returns is older.
     const queued = new Map(claimed.map((box) => [box, Math.min(messages_max, box.queue.length)]));
     const loaded = await session.load(claimed.map((box) => box.ref));
     await ports.fault("after_load");
-    const actors = new Map(loaded.actors);
-    const items: Item[] = [];
     const held: Mailbox[] = [];
-    let waiting = false;
     try {
-      for (const box of claimed) {
-        const folded = await foldBox(box, {
-          actors,
-          now: loaded.now,
-          session,
-          messages_max: queued.get(box) ?? 1,
-          held,
-        });
-        items.push(...folded);
-        waiting ||= folded.length === 0;
-      }
+      const messagesOf = (box: Mailbox) => queued.get(box) ?? 1;
+      const { items, waiting } = await stepBatch({ claimed, messagesOf, session, ...loaded, held });
+      if (items.length > 0) return await commit(items, session);
       if (waiting) await ports.sleep(1 + ports.random() * 4);
-      return items.length > 0 ? await commit(items, session) : [];
+      return [];
     } finally {
       boxes.free(held);
     }
   }
 
-  type FoldWith = {
-    readonly actors: Map<string, LoadedActor>;
-    readonly now: Date;
-    readonly session: StoreSession;
-    readonly messages_max: number;
-    /** Mailboxes claimed for other actors of a unit; freed by the caller. */
-    readonly held: Mailbox[];
-  };
-
-  /** Returns no item when another actor of the first unit is already in a batch; the message then waits. */
-  async function foldBox(box: Mailbox, given: FoldWith): Promise<readonly Item[]> {
-    for (;;) {
-      const queue = box.queue.slice(0, given.messages_max).map((waiting) => waiting.envelope);
-      let folded;
-      try {
-        const isRetry = (box.queue[0]?.attempts ?? 0) > 0;
-        const how = { newId: ports.newId, chain_max: limits.chain_max, isRetry };
-        folded = fold({ ...given, ...how, ref: box.ref, queue, behavior });
-      } catch (error) {
-        boxes.remove(box, box.queue.slice(0, 1)).forEach((broken) => broken.fail(error));
-        return [];
-      }
-      if ("chain" in folded) return itemsOf(box, folded.chain, given.now);
-      const claimed = boxes.claimAlso(folded.needs);
-      if (claimed === null) return [];
-      given.held.push(...claimed);
-      const more = await given.session.load(folded.needs);
-      for (const [key, actor] of more.actors) given.actors.set(key, actor);
-    }
-  }
-
-  function itemsOf(box: Mailbox, chain: readonly Link[], now: Date): readonly Item[] {
-    let from = 0;
-    return chain.map(({ unit, messages }) => ({ box, unit, messages: box.queue.slice(from, from += messages), now }));
-  }
-
   async function commit(items: readonly Item[], session: StoreSession): Promise<Written> {
-    const waves = wavesOf(items.map((item) => item.unit));
-    const now = items.filter((_, index) => (waves[index] ?? 0) < limits.waves_max);
-    if (now.length === items.length) return await call(items, session);
-    const later = items.filter((_, index) => (waves[index] ?? 0) >= limits.waves_max);
-    return [...await call(now, session), ...await commit(later, session)];
+    const [first, rest] = splitAtWave(items, limits.waves_max);
+    const written = await call(first, session);
+    return rest.length === 0 ? written : [...written, ...await commit(rest, session)];
   }
 
   async function call(items: readonly Item[], session: StoreSession): Promise<Written> {
@@ -271,7 +157,11 @@ export function createEngine(options: EngineOptions) {
     return [];
   }
 
-  /** Halves the call until the unit that broke a constraint, or waits for a lock, is alone in it. */
+  /**
+   * Splits the call into halves until the unit that broke a constraint, or waits for a lock, is alone in its call. A
+   * unit that broke a constraint is repeated with its first message only; if that fails, the message is refused. A unit
+   * that waits for a lock is repeated later. If the outcome is unknown, the whole call is repeated later.
+   */
   async function afterFailedCommit(items: readonly Item[], error: unknown): Promise<void> {
     const known = error instanceof CommitError && error.reason !== "unknown" ? error : null;
     if (known !== null && items.length > 1) {
@@ -288,7 +178,11 @@ export function createEngine(options: EngineOptions) {
     await refuseBroken(item, known);
   }
 
-  /** Refuses the message with the constraint's 409. The refusal is stored like any other. */
+  /**
+   * Refuses the message with the constraint's 409. The refusal is stored like any other. If no kind has a text for the
+   * constraint, the engine repeats a message that met a conflict of primary keys, at most failures_max times. Any other
+   * message gets the error.
+   */
   async function refuseBroken(item: Item, error: CommitError): Promise<void> {
     const refusal = constraintFault(error.constraint, item.unit);
     const [waiting] = item.messages;
@@ -307,10 +201,6 @@ export function createEngine(options: EngineOptions) {
 
   function markStale(waiting: Waiting): void {
     waiting.envelope = { ...waiting.envelope, fresh: false };
-  }
-
-  function askAlternatives(waiting: Waiting): void {
-    waiting.envelope = { ...waiting.envelope, alternatives: true };
   }
 
   function isTwin(error: CommitError): boolean {
@@ -332,48 +222,10 @@ export function createEngine(options: EngineOptions) {
     return null;
   }
 
-  function settle(written: Written): void {
-    // The rest of a chain whose earlier unit was not written was decided on rows that do not exist: no race was lost.
-    const broken = new Set<Mailbox>();
-    for (const [item, result] of written) {
-      if (result.status === "conflict" && broken.has(item.box)) continue;
-      if (result.status !== "done" || result.choice !== 0) broken.add(item.box);
-      settleItem(item, result);
-    }
-  }
-
-  function settleItem(item: Item, result: UnitResult): void {
-    switch (result.status) {
-      case "done": {
-        const replies = new Map(
-          (result.replies ?? item.unit.choices[result.choice]?.replies ?? []).map((each) => [each.msg_id, each.reply]),
-        );
-        for (const waiting of boxes.remove(item.box, item.messages)) {
-          const stored = replies.get(waiting.envelope.id);
-          if (stored === undefined) waiting.fail(new Error("a message was committed without a reply"));
-          else waiting.settle(outcomeOf(stored));
-        }
-        options.onCommit?.(committedOf(item, item.unit.choices[result.choice]));
-        return;
-      }
-      case "conflict":
-        if (item.unit.partial === true) item.messages.forEach(askAlternatives);
-        for (const waiting of item.messages) waiting.attempts += 1;
-        return;
-      case "known": {
-        const replies = new Map(result.replies.map((each) => [each.msg_id, each.reply]));
-        // The other messages of the unit were not written and keep their place.
-        const answered = item.messages.filter(({ envelope }) => replies.has(envelope.id));
-        for (const waiting of boxes.remove(item.box, answered)) {
-          const stored = replies.get(waiting.envelope.id);
-          if (stored !== undefined) waiting.settle(outcomeOf(stored));
-        }
-        return;
-      }
-    }
-  }
-
-  /** Keeps the messages queued, marks them as possibly committed, and waits before the next attempt. */
+  /**
+   * Keeps the messages queued, marks them as possibly committed, and waits before the next attempt. Messages that
+   * failed too often get the error. All messages get the error after a bug, or if the database did not answer in time.
+   */
   async function repeatLater(claimed: readonly Mailbox[], error: unknown): Promise<void> {
     if (!(error instanceof CommitError)) {
       ports.report("a batch met a bug", error);
@@ -402,19 +254,4 @@ export function createEngine(options: EngineOptions) {
   }
 
   return { send, idle, queued: boxes.queued, kinds: [...behaviors.keys()], refKey };
-}
-
-function committedOf({ unit, now }: Item, choice: Choice | undefined): Committed {
-  const rows = choice?.rows ?? [];
-  const allocates = choice?.conditions.some((condition) => condition.do === "allocate") ?? false;
-  return {
-    refs: unit.actors.map((each) => each.ref),
-    rows,
-    tells: allocates && choice!.outbox.length > 0 ? null : choice?.outbox ?? [],
-    due: rows.filter(({ row: { wake_at } }) => wake_at instanceof Date && wake_at <= now).map(({ ref }) => ref),
-  };
-}
-
-function outcomeOf(stored: StoredReply): Outcome {
-  return "ok" in stored ? { ok: true, reply: stored.ok } : { ok: false, fault: stored.fault };
 }

@@ -59,7 +59,7 @@ function following(unit: Unit, ref: ActorRef, written_by: string): Unit {
 /** The actor as the commit writes it, and the message of its last transition. */
 type After = { readonly actor: LoadedActor; readonly written_by: string };
 
-/** A link and the actor after it; null when only a load shows what the commit made of it. */
+/** A link and the actor after its commit. `after` is null if that is unknown until the actor is loaded again. */
 type FoldedUnit = Link & { readonly after: After | null };
 
 function foldUnit(input: FoldInput, context: DraftContext): FoldedUnit | { readonly needs: readonly ActorRef[] } {
@@ -92,9 +92,9 @@ function needsOwnUnit(out: Out<ActorState>): boolean {
 const PLAIN_PARTS: ReadonlySet<string> = new Set(["audit", "child", "tell", "reply", "lock"]);
 
 /**
- * Returns whether a load after the commit would find the state of this decision. It would not if the commit fills in an
- * allocated value or chooses an alternative, if an effect or another actor may change what a load joins, or if the kind
- * joins rows that the decision writes.
+ * Returns whether the state after the commit is known without a load. It is unknown in these cases: the commit allocates
+ * a value or chooses an alternative; an effect or another actor may change rows that a load joins; or the kind joins
+ * rows that the decision writes.
  */
 function isForeseen(out: Out<ActorState>, { from }: AnyBehavior): boolean {
   if (out.out !== "go") return true;
@@ -122,7 +122,7 @@ function foldAlone(
   const drafts: Draft[] = [];
   const choices: Choice[] = [];
   const all = alternatives(out);
-  // The first decision is nearly always written, and each alternative is as large as it.
+  // The first call has no alternatives: they make it larger, and the first decision is nearly always written.
   const sent = envelope.alternatives === true ? all : all.slice(0, 1);
   for (const alternative of sent) {
     const draft = draftOf(input, envelope, alternative, context);
@@ -163,8 +163,9 @@ function alternatives(out: Out<ActorState>): readonly Out<ActorState>[] {
 function unitOf(drafts: readonly Draft[], choices: readonly Choice[], envelopes: readonly Envelope[]): Unit {
   const actors = new Map<string, UnitActor>();
   for (const draft of drafts) {
-    for (const [key, { ref, loaded }] of draft.working) {
-      actors.set(key, { ref, incarnation: loaded.incarnation, version: loaded.version });
+    for (const [key, { ref, loaded, is_new }] of draft.working) {
+      const { incarnation, version } = loaded;
+      actors.set(key, { ref, incarnation, version, ...(is_new && { is_new }) });
     }
   }
   return {

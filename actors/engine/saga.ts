@@ -65,7 +65,7 @@ export type StepDefinition = {
   readonly kind: "write" | "job" | "wait";
   /** Whether the step commits with what came before it: the start of the saga, or the end of the step before it. */
   readonly follows: boolean;
-  // deno-lint-ignore no-explicit-any -- the builder below checks the types; the list forgets them
+  // deno-lint-ignore no-explicit-any -- the builder below checks the types; a list cannot hold them
   readonly do: (context: any) => Plan<any>;
   // deno-lint-ignore no-explicit-any -- as above
   readonly undo: ((context: any) => Plan<any>) | null;

@@ -36,6 +36,8 @@ export type UnitActor = {
    * unit is not written, another writer may have reached the same version.
    */
   readonly written_by?: string;
+  /** The id was created for this unit, so only its insert needs to find that no row has it. */
+  readonly is_new?: true;
 };
 
 /**

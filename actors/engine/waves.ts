@@ -1,7 +1,8 @@
-// A commit call works in waves. The conditions of a wave are checked before its first row is written, and after the
-// rows of the waves before it were. So two units share a wave only if neither can affect the conditions of the other:
-// they have no actor in common, and their named locks do not exclude each other. Such a unit goes into a later wave,
-// which sees the rows of the earlier one. A unit never comes before an earlier unit that it could affect.
+// A commit call works in waves. The conditions of a wave are checked after the rows of all earlier waves were written,
+// and before its own first row is written. So two units share a wave only if neither can affect the conditions of the
+// other: they have no actor in common, and their named locks do not exclude each other. Otherwise the later unit goes
+// into a later wave, which sees the rows of the earlier one. A unit never comes before an earlier unit that it could
+// affect.
 import { refKey } from "./types.ts";
 import type { Unit } from "./store.ts";
 
@@ -21,6 +22,16 @@ export function wavesOf(units: readonly Unit[]): readonly number[] {
     for (const [key, mode] of keys) held.set(key, joined(held.get(key), mode, wave));
     return wave;
   });
+}
+
+/** Returns the items whose units are in the first `waves_max` waves, and the rest. Both keep their order. */
+export function splitAtWave<T extends { readonly unit: Unit }>(
+  items: readonly T[],
+  waves_max: number,
+): readonly [readonly T[], readonly T[]] {
+  const waves = wavesOf(items.map(({ unit }) => unit));
+  const isFirst = (_: T, index: number) => (waves[index] ?? 0) < waves_max;
+  return [items.filter(isFirst), items.filter((item, index) => !isFirst(item, index))];
 }
 
 /** Returns the first wave in which a unit may hold the key in this mode. */

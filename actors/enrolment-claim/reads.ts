@@ -29,6 +29,8 @@ export async function findClaimByCode(db: Db, code: string): Promise<FoundClaim 
       "serial",
       "console_listen_port",
       "console_tls_spki_sha256_hex",
+      "underlay_address",
+      "underlay_mtu",
     ])
     .where("claim_code", "=", code).executeTakeFirst();
 }

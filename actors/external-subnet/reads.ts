@@ -20,6 +20,8 @@ const COLUMNS = [
   "provision_end_ipv4",
   "provision_start_ipv6",
   "provision_end_ipv6",
+  "gateway_ipv4",
+  "gateway_ipv6",
   "owner_silos",
   "created_at",
 ] as const;

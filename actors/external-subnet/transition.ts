@@ -8,7 +8,7 @@ import { lockKey } from "../../src/lib/ids/lock-key.ts";
 import type { ProvisionRange } from "../../src/lib/net/provision-range.ts";
 import { externalPool, isShared } from "../../src/lib/net/public-pool.ts";
 import type { Named } from "../../src/lib/text/resource-name.ts";
-import { guard, insert, lock, remove } from "../engine/effects.ts";
+import { effect, guard, insert, lock, remove } from "../engine/effects.ts";
 import type { Part } from "../engine/types.ts";
 import { type Create, type Delete, record, type RecordState, type Update } from "../record/record.ts";
 
@@ -34,6 +34,8 @@ export type ExternalSubnetState = RecordState<
     readonly provision_end_ipv4: string | null;
     readonly provision_start_ipv6: string | null;
     readonly provision_end_ipv6: string | null;
+    readonly gateway_ipv4: string | null;
+    readonly gateway_ipv6: string | null;
   }
 >;
 
@@ -55,17 +57,20 @@ export const externalSubnet = record<ExternalSubnetState, ExternalSubnetMessage,
       provision_end_ipv4: v4?.end ?? null,
       provision_start_ipv6: v6?.start ?? null,
       provision_end_ipv6: v6?.end ?? null,
+      gateway_ipv4: v4?.gateway ?? null,
+      gateway_ipv6: v6?.gateway ?? null,
     }),
     parts: ({ id, nic_tag, owner_silos, ipv4_block, ipv6_block }, { ranges: { v4, v6 } }) => [
       // Only one create runs at a time, so that each sees the blocks of all others.
       lock("external-subnets"),
       lock(lockKey("nic-tag", nic_tag), true),
-      silosExist(owner_silos),
+      ...silosExist(owner_silos),
       guard("nic_tag_exists", { name: nic_tag }, {
         ...NO_NIC_TAG,
         message: NO_NIC_TAG.message.replace("<nic_tag>", nic_tag),
       }),
       guard("external_subnet_is_apart", { ipv4_block, ipv6_block }, overlap("<WHAT>")),
+      effect("external_network_changed", { ipv4_block, ipv6_block }),
       ...(v4 === null ? [] : ownPool(id, "v4", v4)),
       ...(v6 === null ? [] : ownPool(id, "v6", v6)),
     ],
@@ -74,7 +79,7 @@ export const externalSubnet = record<ExternalSubnetState, ExternalSubnetMessage,
     action: "external_subnet_update",
     note: ["name", "owner_silos"],
     row: (next, m) => ({ ...next, owner_silos: m.owner_silos ?? next.owner_silos }),
-    parts: ({ owner_silos }) => [silosExist(owner_silos)],
+    parts: ({ owner_silos }) => silosExist(owner_silos),
   },
   delete: {
     action: "external_subnet_delete",
@@ -82,6 +87,7 @@ export const externalSubnet = record<ExternalSubnetState, ExternalSubnetMessage,
     parts: ({ id, ipv4_block, ipv6_block }) => [
       lock(lockKey("external-subnet", id)),
       guard("external_subnet_is_unused", { id }, `external subnet ${id} is still used by <WHAT>; delete that first`),
+      effect("external_network_changed", { ipv4_block, ipv6_block }),
       ...dropPool(id, "v4", ipv4_block),
       ...dropPool(id, "v6", ipv6_block),
     ],
@@ -99,6 +105,8 @@ export const externalSubnet = record<ExternalSubnetState, ExternalSubnetMessage,
     provision_end_ipv4: row.provision_end_ipv4,
     provision_start_ipv6: row.provision_start_ipv6,
     provision_end_ipv6: row.provision_end_ipv6,
+    gateway_ipv4: row.gateway_ipv4,
+    gateway_ipv6: row.gateway_ipv6,
     owner_silos: [...row.owner_silos],
     created_at: toRfc3339(row.created_at),
   }),
@@ -126,8 +134,11 @@ function dropPool(id: string, family: AddressFamily, block: string | null): Part
   return [remove("pool", { id: externalPool(id, family, block) })];
 }
 
-function silosExist(silos: readonly string[]): Part<never> {
-  return guard("silos_exist", { silos }, badRequest("owner_silos: there is no silo <WHAT>"));
+function silosExist(silos: readonly string[]): Part<never>[] {
+  return [
+    ...silos.map((silo_id) => lock(lockKey("silo", silo_id), true)),
+    guard("silos_exist", { silos }, badRequest("owner_silos: there is no silo <WHAT>")),
+  ];
 }
 
 function overlap(peer: string): Fault {

@@ -1,4 +1,4 @@
-// The columns of a firewall rule that match packets, and the combinations of them that are allowed.
+// The columns of a firewall rule that decide about packets, and the combinations of them that are allowed.
 import type { FirewallAction, FirewallDirection, FirewallProtocol } from "../../src/contract/enums.ts";
 import { badRequest, type Fault, isFault } from "../../src/contract/fault.ts";
 import type { IcmpTypeCode, PortRange } from "../../src/contract/network.ts";
@@ -38,8 +38,8 @@ export function readNetworks({ source_cidr, destination_cidr }: Networks): Netwo
 }
 
 /**
- * Returns the 400 for ports or an ICMP type that the protocol does not have, and for an empty range of ports. Otherwise
- * returns null.
+ * Returns a 400 if the rule has ports or an ICMP type that its protocol does not have, or a range of ports that ends
+ * before it begins. Otherwise returns null.
  */
 export function ruleFault({ protocol, source_ports, destination_ports, icmp_type_code }: Rule): Fault | null {
   for (const [field, range] of Object.entries({ source_ports, destination_ports })) {
@@ -55,7 +55,7 @@ export function ruleFault({ protocol, source_ports, destination_ports, icmp_type
   return null;
 }
 
-/** Returns a 409 when a network is IPv4 or IPv6 and the VPC has no block of that family; otherwise null. */
+/** Returns a 409 if the rule has a network of a family (IPv4 or IPv6) of which the VPC has no block; otherwise null. */
 export function unplanned(
   { source_cidr, destination_cidr }: Networks,
   { plan }: { readonly plan: Blocks },

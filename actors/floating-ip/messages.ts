@@ -62,5 +62,12 @@ export type FloatingIpMessage =
    * null.
    */
   | { readonly type: "instance_gone"; readonly instance_id: string; readonly forced: string | null }
+  /** The instance moved with its NICs to another node, whose network documents now serve the address. */
+  | {
+    readonly type: "instance_moved";
+    readonly instance_id: string;
+    readonly host_cn_uuid: string;
+    readonly operation_id: string;
+  }
   /** The operation that created the floating IP is rolled back. */
   | { readonly type: "withdraw"; readonly operation_id: string };

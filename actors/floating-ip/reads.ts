@@ -36,3 +36,10 @@ export function listFloatingIps(
 ): Promise<FloatingIp[]> {
   return floatingIps.page(db, { project_id }, at);
 }
+
+/** Finds the NIC that a public address is attached to; undefined if it is attached to none. */
+export async function findNicOfAddress(db: Kysely<Database>, address: string): Promise<string | undefined> {
+  const row = await db.selectFrom("floating_ip").select("attached_to").where("address", "=", address)
+    .where("attached_to", "is not", null).executeTakeFirst();
+  return row?.attached_to ?? undefined;
+}

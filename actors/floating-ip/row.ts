@@ -60,6 +60,16 @@ export function rowOf(s: FloatingIpState): FloatingIpRow {
   };
 }
 
+/**
+ * Returns the NIC whose node serves the address according to the network documents. An address that moves is in no
+ * document until the new node has claimed it: its old node may still have it.
+ */
+export function servedNic(row: FloatingIpRow): string | null {
+  if (row.operation_id === null) return row.attached_to;
+  const begins = row.prior_nic_id === null || row.prior_nic_id === row.attached_to;
+  return row.operation_kind === "attach" && row.reclaimed_as === null && begins ? row.attached_to : null;
+}
+
 function binding(nic_id: string | null, instance_id: string | null, host_cn_uuid: string | null): Binding | null {
   return nic_id === null || instance_id === null || host_cn_uuid === null
     ? null

@@ -2,15 +2,16 @@
 // delete is refused while it is attached, and while any node may still answer for the address (docs/networking.md).
 import { conflict, isFault, NOT_FOUND } from "../../src/contract/fault.ts";
 import { renamed } from "../../src/lib/text/resource-name.ts";
-import { audit, go, guard, otherwise, refuse, release, remove } from "../engine/effects.ts";
+import { audit, effect, go, guard, otherwise, refuse, release, remove } from "../engine/effects.ts";
 import { type Of, runTable, type Table } from "../engine/table.ts";
-import type { Behavior, Out } from "../engine/types.ts";
+import type { Behavior, Condition, Out } from "../engine/types.ts";
 import { attach, detach, occupied, operationRuns } from "./binding.ts";
 import { create, described } from "./creation.ts";
 import { loseInstance, loseInstanceInOperation } from "./instance-gone.ts";
+import { follow } from "./instance-moved.ts";
 import type { FloatingIpMessage } from "./messages.ts";
 import { attached, detached, nothingToReclaim, reclaim, restore } from "./operation-end.ts";
-import { type FloatingIpRow, rowOf, stateOf } from "./row.ts";
+import { type FloatingIpRow, rowOf, servedNic, stateOf } from "./row.ts";
 import { bindingOf, type Busy, type Detached, type FloatingIpState } from "./state.ts";
 import { floatingIpRowView } from "./view.ts";
 
@@ -37,6 +38,7 @@ export const floatingIpTable: Table<FloatingIpState, FloatingIpMessage> = {
     attached: loseInstance,
     ...inOperation(loseInstanceInOperation),
   },
+  instance_moved: { absent: "ignore", ...always("ignore"), attached: follow },
   withdraw: { absent: "ignore", detached: withdraw, attached: inUse, ...inOperation(inUse) },
 };
 
@@ -92,14 +94,22 @@ function resource(id: string): string {
 
 /** Converts the row to its state, decides, and converts the next state to a row. */
 function step(row: FloatingIpRow | null, message: FloatingIpMessage, now: Date): Out<FloatingIpRow> {
-  return stored(runTable(floatingIpTable, row && stateOf(row), message, now));
+  return stored(row, runTable(floatingIpTable, row && stateOf(row), message, now));
 }
 
 /** Returns the decision with its state converted to a row. */
-function stored(out: Out<FloatingIpState>): Out<FloatingIpRow> {
+function stored(row: FloatingIpRow | null, out: Out<FloatingIpState>): Out<FloatingIpRow> {
   if (out.out !== "go") return out;
-  const parts = out.parts.map((part) => part.part === "otherwise" ? otherwise(stored(part.out)) : part);
-  return go(out.next && rowOf(out.next), ...parts);
+  const parts = out.parts.map((part) => part.part === "otherwise" ? otherwise(stored(row, part.out)) : part);
+  const next = out.next && rowOf(out.next);
+  return go(next, ...parts, ...served(row, next));
+}
+
+/** Counts a change of the VPCs whose nodes begin or cease to serve the address. */
+function served(before: FloatingIpRow | null, after: FloatingIpRow | null): Condition[] {
+  const [from, to] = [before && servedNic(before), after && servedNic(after)];
+  if (from === to) return [];
+  return [effect("nics_changed", { nic_ids: [from, to].filter((id) => id !== null) })];
 }
 
 export const floatingIp: Behavior<FloatingIpRow, FloatingIpMessage> = {

@@ -8,7 +8,7 @@ export function floatingIpView(s: FloatingIpState): FloatingIp {
   return floatingIpRowView(rowOf(s));
 }
 
-export function floatingIpRowView(row: Pick<FloatingIpRow, keyof FloatingIp>): FloatingIp {
+export function floatingIpRowView(row: Pick<FloatingIpRow, Exclude<keyof FloatingIp, "realized">>): FloatingIp {
   return {
     id: row.id,
     tenant_id: row.tenant_id,
@@ -22,6 +22,7 @@ export function floatingIpRowView(row: Pick<FloatingIpRow, keyof FloatingIp>): F
     network_id: row.network_id,
     external_nic_tag: row.external_nic_tag,
     hosted_cn: row.hosted_cn,
+    realized: null,
     created_at: toRfc3339(row.created_at),
     updated_at: toRfc3339(row.updated_at),
   };

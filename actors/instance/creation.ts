@@ -5,11 +5,13 @@ import { CAPACITY_EXHAUSTED, conflict, type Fault, NO_ELIGIBLE_NODE } from "../.
 import { toRfc3339 } from "../../src/lib/text/instant.ts";
 import { lockKey } from "../../src/lib/ids/lock-key.ts";
 import { canonicalMac, isMulticastMac } from "../../src/lib/net/mac.ts";
+import { labelsFault } from "../../src/lib/text/labels.ts";
 import { nameFault } from "../../src/lib/text/resource-name.ts";
 import { allocate, audit, countedLock, go, insert, lock, otherwise, refuse } from "../engine/effects.ts";
 import type { Of } from "../engine/table.ts";
 import type { Condition, Out, Part } from "../engine/types.ts";
 import { subnetLock, subnetPool } from "../../src/lib/net/subnet-pool.ts";
+import { vpcsChanged } from "../record/vpc-change.ts";
 import type { InstanceMessage, NicPlan } from "./messages.ts";
 import { begin, INSTANCE_CREATE } from "./operation.ts";
 import { type Amounts, exhausted, takeQuota, takeRoom } from "./resources.ts";
@@ -19,7 +21,7 @@ import { instanceView } from "./view.ts";
 type Create = Of<InstanceMessage, "create">;
 
 export function create(_s: null, m: Create, now: Date): Out<InstanceState> {
-  const wrong = nameFault(m.name) ?? brokenNics(m.nics);
+  const wrong = nameFault(m.name) ?? labelsFault(m.labels) ?? brokenNics(m.nics);
   if (wrong !== null) return refuse(wrong);
   // If every candidate refuses, the caller gets the refusal of the last one. For each candidate, the commit checks the
   // quota, then the addresses, then the room.
@@ -52,6 +54,7 @@ function placedOn(host_cn_uuid: string, m: Create, now: Date) {
     kind: "boot",
     size_bytes: m.boot_disk.size_bytes,
     applied_bytes: null,
+    attached: true,
     source_image_id: m.image_id,
     resize_operation_id: null,
   };
@@ -62,6 +65,8 @@ function placedOn(host_cn_uuid: string, m: Create, now: Date) {
     project_id,
     name: m.name,
     description: m.description,
+    labels: m.labels,
+    deletion_protection: m.deletion_protection,
     brand: m.brand,
     cpu: m.cpu,
     memory_bytes: m.memory_bytes,
@@ -95,6 +100,7 @@ function placedOn(host_cn_uuid: string, m: Create, now: Date) {
     ...m.nics.flatMap(takeAddresses),
     ...takeRoom({ server_uuid: host_cn_uuid, owner: { tenant_id, silo_id: m.silo_id } }, amounts, CAPACITY_EXHAUSTED),
     ...nics.map((nic) => insert("nic", nic)),
+    ...vpcsChanged(nics),
     insert("disk", boot),
     ...(m.sealed_user_data === null
       ? []

@@ -16,6 +16,7 @@ export function bind(s: InstanceState, m: Msg<"floating_ip_bound">): Out<Instanc
   if (s.host_cn_uuid !== host_cn_uuid) return refuse(conflict(`instance ${s.id} is not on node ${host_cn_uuid}`));
   if (s.operation_kind === "create") return refuse(conflict(`instance ${s.id} is being created`));
   if (s.operation_kind === "delete") return refuse(conflict(`instance ${s.id} is being deleted`));
+  if (s.operation_kind === "migrate") return refuse(conflict(`instance ${s.id} is being migrated`));
   if (s.floating_ip_ids.includes(floating_ip_id)) return { out: "ignore" };
   return go({ ...s, floating_ip_ids: [...s.floating_ip_ids, floating_ip_id] });
 }
@@ -23,6 +24,7 @@ export function bind(s: InstanceState, m: Msg<"floating_ip_bound">): Out<Instanc
 /** Accepts the move of a floating IP. It stays attached here until it is attached elsewhere. */
 export function mayMove(s: InstanceState, _m: Msg<"floating_ip_moves">): Out<InstanceState> {
   if (s.operation_kind === "delete") return refuse(conflict(`instance ${s.id} is being deleted`));
+  if (s.operation_kind === "migrate") return refuse(conflict(`instance ${s.id} is being migrated`));
   return { out: "ignore" };
 }
 

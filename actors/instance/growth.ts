@@ -25,6 +25,7 @@ export function resize(s: InstanceState, m: Msg<"resize_disk">, now: Date): Out<
   if (host_cn_uuid === null) return refuse(NOT_PLACED);
   if (s.state !== "running" && s.state !== "stopped") return refuse(NOT_AT_REST);
   if (s.operation_kind === "delete") return refuse(conflict(`instance ${s.id} is being deleted`));
+  if (s.operation_kind === "migrate") return refuse(conflict(`instance ${s.id} is being migrated`));
   const { size_bytes, operation_id, limit_ms } = m;
   // A size that the node has not applied yet may be requested again.
   const behind = disk.applied_bytes === null || disk.applied_bytes < disk.size_bytes;
@@ -58,7 +59,7 @@ export function resize(s: InstanceState, m: Msg<"resize_disk">, now: Date): Out<
 }
 
 /** 409: a disk has one resize at a time, because two sizes could reach its node in the wrong order. */
-function underWay(disk_id: string): Fault {
+export function underWay(disk_id: string): Fault {
   return conflict(`disk ${disk_id} is being resized by operation <WHAT>; wait for it to end`);
 }
 

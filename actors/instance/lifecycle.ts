@@ -1,23 +1,34 @@
-// Start, stop, restart and retry of an instance. A message moves the instance to the state in between and starts an
+// Start, stop, restart, reset and retry of an instance. A message moves the instance to the state in between and starts an
 // operation. The end of the operation's job moves the instance to the final state. An instance has one operation at a
 // time (docs/instances.md, "States").
 import { conflict, type Fault } from "../../src/contract/fault.ts";
-import { renamed } from "../../src/lib/text/resource-name.ts";
 import { audit, go, guard, refuse, upsert } from "../engine/effects.ts";
 import type { Of } from "../engine/table.ts";
 import type { Condition, Out } from "../engine/types.ts";
 import type { InstanceMessage } from "./messages.ts";
-import { begin, INSTANCE_LIFECYCLE, type InstanceLifecycleParams, type OperationKind } from "./operation.ts";
+import {
+  begin,
+  INSTANCE_LIFECYCLE,
+  type InstanceLifecycleParams,
+  type LifecycleAction,
+  type OperationKind,
+} from "./operation.ts";
 import { IDLE, type InstanceState } from "./state.ts";
 import { instanceView } from "./view.ts";
 
 type Msg<T extends InstanceMessage["type"]> = Of<InstanceMessage, T>;
-type Action = Msg<"start"> | Msg<"stop"> | Msg<"restart"> | Msg<"retry">;
+type Action = Msg<"start"> | Msg<"stop"> | Msg<"restart"> | Msg<"reset"> | Msg<"retry">;
 
 /** The state in which each action starts, the state while it runs, and the state in which it ends. */
-const FROM = { start: "stopped", stop: "running", restart: "running", retry: "failed" } as const;
-const THROUGH = { start: "pending", stop: "stopping", restart: "stopping", retry: "pending" } as const;
-const TO = { start: "running", stop: "stopped", restart: null, retry: null } as const;
+const FROM = { start: "stopped", stop: "running", restart: "running", reset: "running", retry: "failed" } as const;
+const THROUGH = {
+  start: "pending",
+  stop: "stopping",
+  restart: "stopping",
+  reset: "running",
+  retry: "pending",
+} as const;
+const TO = { start: "running", stop: "stopped", restart: null, reset: null, retry: null } as const;
 
 /** Refuses an action that the instance's state does not allow. */
 export function notHere(s: InstanceState, { type }: Action): Out<InstanceState> {
@@ -94,7 +105,13 @@ const JOB_OF = {
   retry: "start",
   stop: "stop",
   restart: "restart",
+  reset: "reset",
   delete: "delete",
+  create_disk: "create_disk",
+  attach_disk: "attach_disk",
+  detach_disk: "detach_disk",
+  delete_disk: "delete_disk",
+  migrate: "migrate_send",
 } as const satisfies Record<OperationKind, string>;
 
 export function settle(s: InstanceState, { operation_id, to }: Msg<"settle">, now: Date): Out<InstanceState> {
@@ -113,23 +130,22 @@ export function settle(s: InstanceState, { operation_id, to }: Msg<"settle">, no
 /**
  * Ends an operation that failed. A job that no node claimed changed nothing, so the instance returns to its earlier
  * state. The effects of a claimed job are unknown, so the instance becomes failed. This applies to start, stop and
- * restart; a failed delete leaves the instance as it was.
+ * restart; a failed delete or reset leaves the instance as it was.
  */
 export function failOperation(s: InstanceState, m: Msg<"operation_failed">, now: Date): Out<InstanceState> {
   if (s.operation_id !== m.operation_id || s.operation_kind === null) return { out: "ignore" };
   const { operation_id, reason } = m;
   const note = noted(s, `instance_${s.operation_kind}_failed`, { operation_id, reason });
-  if (s.operation_kind === "delete" || s.operation_kind === "create") {
+  const kind = s.operation_kind;
+  if (!isLifecycle(kind) || kind === "reset") {
     return go({ ...s, ...IDLE, updated_at: now }, note);
   }
   if (s.job_begun) return go({ ...s, ...IDLE, state: "failed", reason, updated_at: now }, note);
-  return go({ ...s, ...IDLE, state: FROM[s.operation_kind], updated_at: now }, note);
+  return go({ ...s, ...IDLE, state: FROM[kind], updated_at: now }, note);
 }
 
-export function rename(s: InstanceState, m: Msg<"update">, now: Date): Out<InstanceState> {
-  const next = renamed(s, m);
-  if ("message" in next) return refuse(next);
-  return go({ ...next, updated_at: now }, noted(s, "instance_update", { name: next.name }));
+function isLifecycle(kind: OperationKind): kind is LifecycleAction {
+  return Object.hasOwn(FROM, kind);
 }
 
 export function noted(s: InstanceState, action: string, payload: Record<string, unknown>) {

@@ -1,5 +1,6 @@
 // The messages of an instance.
 import type { JobKind } from "../../src/contract/enums.ts";
+import type { LabelsPatch } from "../../src/contract/labels.ts";
 import type { QuotaDefaults } from "../../src/contract/tenancy.ts";
 import type { Renaming } from "../../src/lib/text/resource-name.ts";
 import type { MadeAs } from "./state.ts";
@@ -39,13 +40,47 @@ export type InstanceMessage =
     & MadeAs
     & Begins
   )
-  | ({ readonly type: "update" } & Renaming)
+  /** Null keeps the present value. A new number of vCPUs or a new memory needs a stopped instance. */
+  | ({
+    readonly type: "update";
+    readonly labels: LabelsPatch | null;
+    readonly deletion_protection: boolean | null;
+    readonly cpu: number | null;
+    readonly memory_bytes: number | null;
+    readonly quota_defaults: QuotaDefaults;
+  } & Renaming)
   | ({ readonly type: "start" } & Begins)
   | ({ readonly type: "stop" } & Begins)
   | ({ readonly type: "restart" } & Begins)
+  /** Presses the reset button. The instance stays running. */
+  | ({ readonly type: "reset" } & Begins)
   /** Starts a failed instance. */
   | ({ readonly type: "retry" } & Begins)
   | ({ readonly type: "delete" } & Begins)
+  /** Moves a running or stopped instance to the first of these nodes that has room. */
+  | ({
+    readonly type: "migrate";
+    readonly silo_id: string;
+    /** The drained node. The message is refused if the instance is on another node. */
+    readonly from_cn?: string;
+    readonly candidates: readonly string[];
+    readonly bandwidth_bytes_per_s: number;
+  } & Begins)
+  /** The target has a whole copy, and the source does not run the machine: the instance belongs to the target. */
+  | {
+    readonly type: "migrated";
+    readonly operation_id: string;
+    readonly target_cn: string;
+    /** The job in which the target starts the machine. */
+    readonly activate_job_id: string;
+  }
+  /** The migration unwinds: the source has the machine as before. */
+  | {
+    readonly type: "migration_failed";
+    readonly operation_id: string;
+    readonly target_cn: string;
+    readonly reason: string;
+  }
   /** Removes the record at once. The node gets its delete job the next time it asks for work. */
   | { readonly type: "force_delete"; readonly operation_id: string; readonly job_id: string }
   /** The node has claimed a job of the instance. */
@@ -73,6 +108,29 @@ export type InstanceMessage =
   }
   /** The node applied this size of the disk. */
   | { readonly type: "disk_applied"; readonly disk_id: string; readonly size_bytes: number }
+  /** Creates an empty data disk and attaches it. */
+  | ({
+    readonly type: "create_disk";
+    readonly disk: {
+      readonly id: string;
+      readonly name: string;
+      readonly description: string;
+      readonly size_bytes: number;
+    };
+    readonly quota_defaults: QuotaDefaults;
+  } & Begins)
+  | ({ readonly type: "attach_disk"; readonly disk_id: string } & Begins)
+  | ({ readonly type: "detach_disk"; readonly disk_id: string } & Begins)
+  | ({ readonly type: "delete_disk"; readonly disk_id: string } & Begins)
+  /** The node changed the data disk, and the operation ends. */
+  | { readonly type: "disk_changed"; readonly operation_id: string; readonly disk_id: string }
+  /** The operation on the data disk unwinds: its job failed or never ran. */
+  | {
+    readonly type: "disk_unchanged";
+    readonly operation_id: string;
+    readonly disk_id: string;
+    readonly reason: string;
+  }
   /**
    * The node reports the instance. `made_at` is the node's own time in RFC 3339, or null. `status_id` is the id of the
    * status report that lists the instance, or null. A status report counts only while it is the node's newest.

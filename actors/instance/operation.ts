@@ -1,6 +1,6 @@
 // The operations on instances: the names of the sagas, the names of the steps that other files refer to, and the
 // parameters of the sagas.
-import type { Instance } from "../../src/contract/instance.ts";
+import type { Disk, Instance } from "../../src/contract/instance.ts";
 import type { Reference } from "../../src/contract/operation.ts";
 import { withNewActor } from "../engine/effects.ts";
 import type { Json, With } from "../engine/types.ts";
@@ -10,7 +10,20 @@ import type { InstanceState } from "./state.ts";
  * The operations that occupy an instance: it has at most one of them in flight. A disk resize is not one of them and
  * can run beside them.
  */
-export type OperationKind = "create" | "start" | "stop" | "restart" | "retry" | "delete";
+export type OperationKind =
+  | "create"
+  | "start"
+  | "stop"
+  | "restart"
+  | "reset"
+  | "retry"
+  | "delete"
+  | "migrate"
+  | DiskAction;
+
+/** The operations on data disks. Each has a job of the same name. */
+export const DISK_ACTIONS = ["create_disk", "attach_disk", "detach_disk", "delete_disk"] as const;
+export type DiskAction = (typeof DISK_ACTIONS)[number];
 
 export const INSTANCE_CREATE = {
   saga: "instance-create",
@@ -25,6 +38,8 @@ export const INSTANCE_DELETE = {
   job: "delete",
   released: "release_record",
 } as const;
+export const DISK_CHANGE = { saga: "disk-change", begun: "begin" } as const;
+export const INSTANCE_MIGRATE = { saga: "instance-migrate", begun: "begin", send: "send" } as const;
 export const DISK_RESIZE = { saga: "disk-resize", grown: "grow_record" } as const;
 
 export type InstanceCreateParams = {
@@ -36,7 +51,7 @@ export type InstanceCreateParams = {
    */
   readonly instance: Instance;
 };
-export type LifecycleAction = "start" | "stop" | "restart" | "retry";
+export type LifecycleAction = "start" | "stop" | "restart" | "reset" | "retry";
 export type InstanceLifecycleParams = InstanceCreateParams & { readonly action: LifecycleAction };
 export type InstanceDeleteParams = {
   readonly instance_id: string;
@@ -45,10 +60,30 @@ export type InstanceDeleteParams = {
   readonly limit_ms: number;
   readonly force: boolean;
 };
+export type InstanceMigrateParams = {
+  readonly instance_id: string;
+  readonly source_cn: string;
+  readonly target_cn: string;
+  /** Whether the guest runs while it moves. */
+  readonly live: boolean;
+  /** Most bytes per second that the source sends. */
+  readonly bandwidth_bytes_per_s: number;
+  readonly limit_ms: number;
+  readonly instance: Instance;
+};
 export type DiskResizeParams = {
   readonly instance_id: string;
   readonly disk_id: string;
   readonly size_bytes: number;
+  readonly host_cn_uuid: string;
+  readonly limit_ms: number;
+};
+
+export type DiskChangeParams = {
+  readonly action: DiskAction;
+  readonly instance_id: string;
+  /** The API view of the disk in the commit that starts the operation. */
+  readonly disk: Disk;
   readonly host_cn_uuid: string;
   readonly limit_ms: number;
 };

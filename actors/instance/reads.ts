@@ -1,9 +1,20 @@
 // Queries on instances, their disks and their NICs.
 import { type Kysely, sql } from "kysely";
 import type { InstanceState } from "../../src/contract/enums.ts";
-import type { Disk, Instance, Nic, PlacedInstance } from "../../src/contract/instance.ts";
+import {
+  type Disk,
+  GuestInterfaces,
+  type Instance,
+  type InstanceShown,
+  type Nic,
+  type PlacedInstance,
+} from "../../src/contract/instance.ts";
+import type { MetricsSample } from "../../src/contract/instance-metrics.ts";
+import type { LabelFilter } from "../../src/contract/labels.ts";
 import { CN_LIVE_S } from "../../src/contract/limits.ts";
 import type { Database } from "../../src/db/tables.ts";
+import { toRfc3339 } from "../../src/lib/text/instant.ts";
+import { hasLabels } from "../record/reads.ts";
 import { diskView, instanceView, lifecycleOf, nicView } from "./view.ts";
 
 type Db = Kysely<Database>;
@@ -37,19 +48,31 @@ export type InstanceFilter = {
   readonly tenant_id?: string;
   readonly project_id?: string;
   readonly state?: InstanceState;
+  readonly labels?: LabelFilter;
+  /** A part of the name, the UUID or an address. */
+  readonly q?: string;
 };
 
 export async function listInstances(db: Db, filter: InstanceFilter & Page): Promise<Instance[]> {
-  const { image_id, cn, tenant_id, project_id, state, after, rows } = filter;
+  const { image_id, cn, tenant_id, project_id, state, labels, q: text, after, rows } = filter;
   const found = await withHost(db)
     .$if(image_id !== undefined, (q) => q.where("i.image_id", "=", image_id!))
     .$if(cn !== undefined, (q) => q.where("i.host_cn_uuid", "=", cn!))
     .$if(tenant_id !== undefined, (q) => q.where("i.tenant_id", "=", tenant_id!))
     .$if(project_id !== undefined, (q) => q.where("i.project_id", "=", project_id!))
     .$if(state !== undefined, (q) => q.where("i.state", "=", state!))
+    .$if(labels !== undefined, (q) => q.where(hasLabels("i.labels", labels!)))
+    .$if(text !== undefined, (q) => q.where(contains(text!)))
     .$if(after !== undefined, (q) => q.where("i.id", ">", after!))
     .orderBy("i.id").limit(rows).execute();
   return found.map(({ host_live, ...row }) => instanceView(row, host_live));
+}
+
+function contains(text: string) {
+  const like = `%${text.toLowerCase().replace(/[\\%_]/g, "\\$&")}%`;
+  return sql<boolean>`(lower(i.name) like ${like} or i.id::text like ${like}
+    or exists (select from nic n where n.instance_id = i.id and (host(n.primary_ipv4) like ${like} or host(n.primary_ipv6) like ${like}))
+    or exists (select from floating_ip f where f.attached_instance_id = i.id and host(f.address) like ${like}))`;
 }
 
 export async function findInstance(db: Db, id: string): Promise<Instance | undefined> {
@@ -57,6 +80,18 @@ export async function findInstance(db: Db, id: string): Promise<Instance | undef
   if (row === undefined) return undefined;
   const { host_live, ...columns } = row;
   return instanceView(columns, host_live);
+}
+
+/** Finds an instance with the addresses that its guest reports. */
+export async function findInstanceShown(db: Db, id: string): Promise<InstanceShown | undefined> {
+  const reported = sql<unknown>`case when i.state = 'running'
+    then s.last_status #> array['vms', i.id::text, 'guest_interfaces'] end`;
+  const row = await withHost(db).select(reported.as("guest_interfaces")).where("i.id", "=", id).executeTakeFirst();
+  if (row === undefined) return undefined;
+  const { host_live, guest_interfaces, ...columns } = row;
+  // A guest chooses these values, so they are checked again here.
+  const { data = null } = GuestInterfaces.safeParse(guest_interfaces);
+  return { ...instanceView(columns, host_live), guest_interfaces: data };
 }
 
 /** Selects instances with `host_live`: whether the last heartbeat of the node is recent, or null without a node. */
@@ -79,6 +114,19 @@ export async function listDisks(db: Db, instance_id: string): Promise<Disk[]> {
   const rows = await db.selectFrom("disk").selectAll().where("instance_id", "=", instance_id)
     .orderBy("kind").orderBy("id").execute();
   return rows.map(diskView);
+}
+
+/** Lists the disks of a project, by id. */
+export async function listProjectDisks(
+  db: Db,
+  { tenant_id, project_id, after, rows }: Pick<NicFilter, "tenant_id" | "project_id"> & Page,
+): Promise<Disk[]> {
+  // Instances have an index by project; disks have one by instance.
+  const found = await db.selectFrom("instance as of").innerJoin("disk", "disk.instance_id", "of.id").selectAll("disk")
+    .where("of.tenant_id", "=", tenant_id!).where("of.project_id", "=", project_id!)
+    .$if(after !== undefined, (q) => q.where("disk.id", ">", after!))
+    .orderBy("disk.id").limit(rows).execute();
+  return found.map(diskView);
 }
 
 export async function findDisk(db: Db, id: string): Promise<Disk | undefined> {
@@ -141,4 +189,14 @@ export async function listReportable(db: Db, server_uuid: string, status_id: str
     .where(sql<boolean>`exists (
       select from cn_signal s where s.server_uuid = ${server_uuid}::uuid and s.status_id = ${status_id}::uuid)`)
     .execute();
+}
+
+/** Lists an instance's samples from the last `minutes` minutes, oldest first. */
+export async function listMetrics(
+  db: Db,
+  { instance_id, minutes }: { readonly instance_id: string; readonly minutes: number },
+): Promise<MetricsSample[]> {
+  const rows = await db.selectFrom("instance_metrics").selectAll().where("instance_id", "=", instance_id)
+    .where("at", ">", sql<Date>`berth_now() - make_interval(mins => ${minutes})`).orderBy("at").execute();
+  return rows.map(({ instance_id: _instance_id, at, ...metrics }) => ({ at: toRfc3339(at), ...metrics }));
 }

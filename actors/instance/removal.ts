@@ -1,10 +1,11 @@
 // The removal of an instance. The record keeps its addresses, disks and room until its node has undone its part: after
 // the delete job, or after the node undid a failed create. An operator can force the removal (docs/instances.md,
 // "Delete").
-import { conflict } from "../../src/contract/fault.ts";
+import { conflict, type Fault, fault } from "../../src/contract/fault.ts";
 import { go, refuse, tell, withActor } from "../engine/effects.ts";
 import type { Of } from "../engine/table.ts";
 import type { Out, Part } from "../engine/types.ts";
+import { holdsData } from "./data-disks.ts";
 import { noneMoves } from "./floating-ips.ts";
 import type { InstanceMessage } from "./messages.ts";
 import { noted, occupied, stays } from "./lifecycle.ts";
@@ -15,8 +16,8 @@ import { IDLE, type InstanceState, type On } from "./state.ts";
 type Msg<T extends InstanceMessage["type"]> = Of<InstanceMessage, T>;
 
 export function destroy(s: On<"stopped"> | On<"failed">, m: Msg<"delete">, now: Date): Out<InstanceState> {
-  const busy = occupied(s);
-  if (busy !== null) return refuse(busy);
+  const kept = occupied(s) ?? protectedFault(s) ?? holdsData(s);
+  if (kept !== null) return refuse(kept);
   const { operation_id, limit_ms } = m;
   const { id: instance_id, host_cn_uuid } = s;
   const params: InstanceDeleteParams = { instance_id, host_cn_uuid, limit_ms, force: false };
@@ -38,7 +39,14 @@ export function destroy(s: On<"stopped"> | On<"failed">, m: Msg<"delete">, now: 
 /** Refuses the delete of an instance that runs or changes. */
 export function notDeletable(s: InstanceState): Out<InstanceState> {
   const text = `instance ${s.id} is not deletable in state ${s.state}; stop it first`;
-  return refuse(occupied(s) ?? conflict(text));
+  return refuse(occupied(s) ?? protectedFault(s) ?? conflict(text));
+}
+
+/** Returns the 409 if the instance is protected against deletion, or null. */
+function protectedFault(s: InstanceState): Fault | null {
+  if (!s.deletion_protection) return null;
+  const message = `${s.name} is protected against deletion; set deletion_protection to false first`;
+  return fault("conflict", message, { error_code: "DeletionProtected" });
 }
 
 /**
@@ -47,6 +55,8 @@ export function notDeletable(s: InstanceState): Out<InstanceState> {
  */
 export function forceDelete(s: InstanceState, m: Msg<"force_delete">): Out<InstanceState> {
   if (s.migration_id !== null) return refuse(occupied(s) ?? conflict("instance is migrating"));
+  const kept = protectedFault(s);
+  if (kept !== null) return refuse(kept);
   const { operation_id, job_id } = m;
   const { id: instance_id, host_cn_uuid } = s;
   const params: InstanceDeleteParams = { instance_id, host_cn_uuid, limit_ms: 0, force: true };
@@ -97,7 +107,7 @@ export function release(s: InstanceState, { operation_id }: Msg<"release">): Out
 function released(s: InstanceState, forced: string | null): Part<InstanceState>[] {
   const gone = { type: "instance_gone", instance_id: s.id, forced };
   return [
-    // An attach changes the instance's row, too, so one of the two commits first and the other sees its result.
+    // An attach also changes the instance's row, so no attach commits at the same time: `floating_ip_ids` is complete.
     ...giveBackAll(s),
     ...s.floating_ip_ids.map((id) => withActor({ kind: "floating-ip", id }, gone)),
   ];

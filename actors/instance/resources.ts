@@ -8,6 +8,7 @@ import { countedLock, effect, guard, lock, release, remove } from "../engine/eff
 import type { Condition, Part } from "../engine/types.ts";
 import { lockKey } from "../../src/lib/ids/lock-key.ts";
 import { subnetLock, subnetPool } from "../../src/lib/net/subnet-pool.ts";
+import { vpcsChanged } from "../record/vpc-change.ts";
 import type { InstanceState, NicRow } from "./state.ts";
 
 const MIB_BYTES = 1_048_576;
@@ -21,6 +22,9 @@ export type Amounts = {
   readonly disk_bytes: number;
   readonly instances: number;
 };
+
+/** The processors and the memory of an instance. */
+export type Size = Pick<Amounts, "cpu" | "memory_bytes">;
 
 /** The tenant and the project whose quotas count the usage. */
 export type QuotaOf = { readonly tenant_id: string; readonly project_id: string };
@@ -59,9 +63,18 @@ export function takeRoom({ server_uuid, owner }: Host, amounts: Amounts, refusal
   return [
     countedLock(lockKey("cn", server_uuid)),
     // Instances run on nodes with the role tenant or both.
-    guard("cn_has_room", { ...room, ...(owner && { ...owner, role: "tenant" }) }, refusal),
+    guard("cn_has_room", { ...room, ...(owner === null ? { grows: true } : { ...owner, role: "tenant" }) }, refusal),
     effect("cn_use", { ...room, instances }),
   ];
+}
+
+/**
+ * Returns the difference between two sizes as amounts of a node's room. The room counts whole MiB, so each size is
+ * rounded before they are compared.
+ */
+export function roomBetween(before: Size, after: Size): Amounts {
+  const mib = Math.floor(after.memory_bytes / MIB_BYTES) - Math.floor(before.memory_bytes / MIB_BYTES);
+  return { cpu: after.cpu - before.cpu, memory_bytes: mib * MIB_BYTES, disk_bytes: 0, instances: 0 };
 }
 
 /** Converts amounts to the units in which a node's room is counted. */
@@ -74,28 +87,43 @@ function roomOf({ cpu, memory_bytes, disk_bytes, instances }: Amounts) {
   };
 }
 
-/** Releases everything that the record holds, in the commit that removes it. */
-export function giveBackAll(s: InstanceState): Part<InstanceState>[] {
+/** Returns what an instance takes from the room of its node. */
+export function amountsOf(s: Pick<InstanceState, "cpu" | "memory_bytes" | "disks">): Amounts {
   const disk_bytes = s.disks.reduce((sum, disk) => sum + disk.size_bytes, 0);
-  const negative = { cpu: -s.cpu, memory_bytes: -s.memory_bytes, disk_bytes: -disk_bytes, instances: -1 };
-  const { project_id, host_cn_uuid: server_uuid, id: instance_id } = s;
+  return { cpu: s.cpu, memory_bytes: s.memory_bytes, disk_bytes, instances: 1 };
+}
+
+/** Releases the room of an instance on a node. */
+export function giveBackRoom(server_uuid: string, amounts: Amounts): Condition[] {
   // Memory is counted in whole MiB. It is rounded down before it is negated, so that exactly the amount that was taken
   // returns.
-  const room = roomOf({ cpu: s.cpu, memory_bytes: s.memory_bytes, disk_bytes, instances: 1 });
-  const back = {
-    cpu_units: -room.cpu_units,
-    ram_mb: -room.ram_mb,
-    disk_bytes: -room.disk_bytes,
-    instances: -room.instances,
-  };
+  const { cpu_units, ram_mb, disk_bytes, instances } = roomOf(amounts);
+  const back = { cpu_units: -cpu_units, ram_mb: -ram_mb, disk_bytes: -disk_bytes, instances: -instances };
+  return [lock(lockKey("cn", server_uuid)), effect("cn_use", { server_uuid, ...back })];
+}
+
+/** Releases everything that the record holds, in the commit that removes it. */
+export function giveBackAll(s: InstanceState): Part<InstanceState>[] {
+  const { id: instance_id } = s;
+  return [
+    ...giveBack(s, amountsOf(s)),
+    ...s.nics.flatMap(addressesOf),
+    remove("nic", { instance_id }),
+    ...vpcsChanged(s.nics),
+    remove("disk", { instance_id }),
+    remove("sealed_user_data", { instance_id }),
+  ];
+}
+
+/** Returns a share of the quotas, and the room on the node. */
+export function giveBack(s: InstanceState, amounts: Amounts): Part<InstanceState>[] {
+  const { project_id, host_cn_uuid: server_uuid } = s;
+  const { cpu, memory_bytes, disk_bytes, instances } = amounts;
+  const negative = { cpu: -cpu, memory_bytes: -memory_bytes, disk_bytes: -disk_bytes, instances: -instances };
   return [
     ...quotaLocks(s),
     effect("quota_use", { project_id, ...negative }),
-    ...(server_uuid === null ? [] : [lock(lockKey("cn", server_uuid)), effect("cn_use", { server_uuid, ...back })]),
-    ...s.nics.flatMap(addressesOf),
-    remove("nic", { instance_id }),
-    remove("disk", { instance_id }),
-    remove("sealed_user_data", { instance_id }),
+    ...(server_uuid === null ? [] : giveBackRoom(server_uuid, amounts)),
   ];
 }
 
@@ -115,4 +143,9 @@ export function exhausted(subnet_id: string, family: "v4" | "v6"): Fault {
 /** 409: the node has no room for a larger disk. */
 export function noRoomToGrow(disk_id: string): Fault {
   return conflict(`the node of disk ${disk_id} has too little free space for the requested size`);
+}
+
+/** 409: the node has no room for a larger instance. */
+export function noRoomForSize(instance_id: string): Fault {
+  return conflict(`the node of instance ${instance_id} has no room for the requested size: <WHAT>`);
 }

@@ -1,5 +1,6 @@
 // The row of an instance, with the NICs and disks that its view joins.
 import type { DiskKind, InstanceBrand, InstanceState as Name } from "../../src/contract/enums.ts";
+import type { Labels } from "../../src/contract/labels.ts";
 import type { Named } from "../../src/lib/text/resource-name.ts";
 import type { At } from "../engine/table.ts";
 import type { OperationKind } from "./operation.ts";
@@ -32,17 +33,22 @@ export type DiskRow = {
   readonly size_bytes: number;
   /** The size that the node last applied. */
   readonly applied_bytes: number | null;
+  /** Whether the guest has the disk. A detached disk stays on the node. */
+  readonly attached: boolean;
   readonly source_image_id: string | null;
   readonly created_at: string;
   /** The operation that last resized it. */
   readonly resize_operation_id: string | null;
 };
 
-/** The properties of an instance from its creation. Only the name and the description can change. */
+/** The properties of an instance from its creation. An update can change some of them. */
 export type MadeAs = {
   readonly id: string;
   readonly tenant_id: string;
   readonly project_id: string;
+  readonly labels: Labels;
+  /** Whether a delete is refused. */
+  readonly deletion_protection: boolean;
   readonly brand: InstanceBrand;
   readonly cpu: number;
   readonly memory_bytes: number;

@@ -4,13 +4,16 @@ import { conflict, NOT_FOUND } from "../../src/contract/fault.ts";
 import { runTable, type Table } from "../engine/table.ts";
 import type { Behavior } from "../engine/types.ts";
 import { create } from "./creation.ts";
+import { changeDisk, createDisk, diskChanged, diskUnchanged } from "./data-disks.ts";
 import { bind, mayMove, unbind } from "./floating-ips.ts";
 import { applied, resize } from "./growth.ts";
-import { act, failOperation, noteClaim, notHere, rename, settle } from "./lifecycle.ts";
+import { act, failOperation, noteClaim, notHere, settle } from "./lifecycle.ts";
 import type { InstanceMessage } from "./messages.ts";
+import { migrate, moveTo, notMovable, stay } from "./migration.ts";
 import { destroy, forceDelete, notDeletable, nothingLeft, release, unwind } from "./removal.ts";
 import { missed, reported } from "./report.ts";
 import type { InstanceState } from "./state.ts";
+import { update } from "./update.ts";
 import { instanceView } from "./view.ts";
 
 /** Returns a row with the same cell in every state. */
@@ -20,11 +23,15 @@ function everywhere<Cell>(cell: Cell) {
 
 export const instanceTable: Table<InstanceState, InstanceMessage> = {
   create: { absent: create, ...everywhere("instance exists already") },
-  update: { absent: "missing", ...everywhere(rename) },
+  update: { absent: "missing", ...everywhere(update) },
   start: { absent: "missing", ...everywhere(notHere), stopped: act },
   stop: { absent: "missing", ...everywhere(notHere), running: act },
   restart: { absent: "missing", ...everywhere(notHere), running: act },
+  reset: { absent: "missing", ...everywhere(notHere), running: act },
   retry: { absent: "missing", ...everywhere(notHere), failed: act },
+  migrate: { absent: "missing", ...everywhere(notMovable), running: migrate, stopped: migrate },
+  migrated: { absent: "ignore", ...everywhere(moveTo) },
+  migration_failed: { absent: "ignore", ...everywhere(stay) },
   delete: { absent: "missing", ...everywhere(notDeletable), stopped: destroy, failed: destroy },
   force_delete: { absent: "missing", ...everywhere(forceDelete) },
   job_claimed: { absent: "ignore", ...everywhere(noteClaim) },
@@ -34,6 +41,12 @@ export const instanceTable: Table<InstanceState, InstanceMessage> = {
   release: { absent: "ignore", ...everywhere(release) },
   resize_disk: { absent: "missing", ...everywhere(resize) },
   disk_applied: { absent: "ignore", ...everywhere(applied) },
+  create_disk: { absent: "missing", ...everywhere(createDisk) },
+  attach_disk: { absent: "missing", ...everywhere(changeDisk) },
+  detach_disk: { absent: "missing", ...everywhere(changeDisk) },
+  delete_disk: { absent: "missing", ...everywhere(changeDisk) },
+  disk_changed: { absent: "ignore", ...everywhere(diskChanged) },
+  disk_unchanged: { absent: "ignore", ...everywhere(diskUnchanged) },
   reported: { absent: "ignore", ...everywhere(reported) },
   missed: { absent: "ignore", ...everywhere(missed) },
   floating_ip_bound: { absent: "missing", ...everywhere(bind) },
@@ -50,6 +63,7 @@ export const instance: Behavior<InstanceState, InstanceMessage> = {
   deadline: () => null,
   view: (s) => instanceView(s),
   constraints: {
+    disk_name: conflict("the instance has a disk with this name already"),
     instance_name: conflict("instance with name <name> already exists in project <project_id>"),
     instance_project_fkey: NOT_FOUND,
     nic_mac: conflict("the MAC address is in use by another NIC"),

@@ -27,6 +27,8 @@ export function instanceView(s: InstanceColumns, host_live: boolean | null = nul
     project_id: s.project_id,
     name: s.name,
     description: s.description,
+    labels: s.labels,
+    deletion_protection: s.deletion_protection,
     brand: s.brand,
     cpu: s.cpu,
     memory_bytes: s.memory_bytes,
@@ -50,7 +52,7 @@ export function diskView(
   row: Omit<DiskRow, "created_at" | "resize_operation_id"> & { readonly created_at: Date },
 ): Disk {
   const { id, tenant_id, project_id, instance_id, name, description, kind } = row;
-  const { size_bytes, applied_bytes, source_image_id, created_at } = row;
+  const { size_bytes, applied_bytes, attached, source_image_id, created_at } = row;
   return {
     id,
     tenant_id,
@@ -62,6 +64,7 @@ export function diskView(
     kind,
     size_bytes,
     applied_bytes,
+    attached,
     source_image_id,
     created_at: toRfc3339(created_at),
   };

@@ -16,6 +16,9 @@ const COLUMNS = [
   "family",
   "public_address",
   "desired_generation",
+  "host_cn_uuid",
+  "leaving_cn_uuid",
+  "left_at",
   "created_at",
   "updated_at",
 ] as const;

@@ -10,7 +10,9 @@ import { poolExhausted, publicPool } from "../../src/lib/net/public-pool.ts";
 import { allocate, audit, go, guard, insert, lock, release, remove, withActor } from "../engine/effects.ts";
 import type { Out, Part } from "../engine/types.ts";
 import { type Create, record, type RecordState, type Update } from "../record/record.ts";
+import { vpcChanged } from "../record/vpc-change.ts";
 import type { VpcMember } from "../vpc/state.ts";
+import { hostedNowhere, leaveHost, type Leaving, takeHost } from "./host.ts";
 
 type Fields = VpcMember & {
   readonly family: AddressFamily;
@@ -24,7 +26,16 @@ export type NatGatewayMessage =
   | Update
   | { readonly type: "delete"; readonly operation_id: string }
   /** The operation that created the gateway is rolled back. */
-  | { readonly type: "withdraw"; readonly operation_id: string };
+  | { readonly type: "withdraw"; readonly operation_id: string }
+  /** The node must no longer run the gateway. It may do so until the next host is chosen. */
+  | { readonly type: "leave_host"; readonly server_uuid: string }
+  /** The node runs the gateway. `left_at` equals the row's: the node that the gateway left no longer runs it. */
+  | {
+    readonly type: "take_host";
+    readonly server_uuid: string;
+    readonly nic_tag: string;
+    readonly left_at: string | null;
+  };
 
 export type NatGatewayState = RecordState<
   VpcMember & {
@@ -32,7 +43,9 @@ export type NatGatewayState = RecordState<
     readonly public_address: string;
     readonly desired_generation: number;
     readonly updated_at: Date;
-  }
+    /** The node that runs the gateway; null while none does. */
+    readonly host_cn_uuid: string | null;
+  } & Leaving
 >;
 
 type OfOperation = { readonly operation_id: string };
@@ -51,11 +64,12 @@ export const natGateway = record<NatGatewayState, NatGatewayMessage, NatGateway>
     action: "nat_gateway_create",
     note: noted,
     row: ({ type: _type, token, operation_id: _operation, ...fields }, now) => (
-      { ...fields, public_address: token, desired_generation: 1, updated_at: now }
+      { ...fields, public_address: token, desired_generation: 1, updated_at: now, ...hostedNowhere }
     ),
     parts: (row, { token, operation_id }) => [
       allocate(publicPool(row.family), token, poolExhausted(`the public ${row.family} address pool`)),
       insert("public_address", { address: token, nat_gateway_id: row.id }),
+      vpcChanged(row),
       begin(row, operation_id, NAT_GATEWAY_CREATE),
     ],
   },
@@ -66,9 +80,16 @@ export const natGateway = record<NatGatewayState, NatGatewayMessage, NatGateway>
   delete: {
     action: "nat_gateway_delete",
     note: noted,
-    parts: (row, { operation_id }) => [...releaseAddress(row), begin(row, operation_id, NAT_GATEWAY_DELETE)],
+    parts: (
+      row,
+      { operation_id },
+    ) => [...releaseAddress(row), vpcChanged(row), begin(row, operation_id, NAT_GATEWAY_DELETE)],
   },
-  others: { withdraw: { absent: "ignore", live: withdraw } },
+  others: {
+    withdraw: { absent: "ignore", live: withdraw },
+    leave_host: { absent: "ignore", live: leaveHost },
+    take_host: { absent: "ignore", live: takeHost },
+  },
   view: (row) => ({
     id: row.id,
     tenant_id: row.tenant_id,
@@ -82,7 +103,8 @@ export const natGateway = record<NatGatewayState, NatGatewayMessage, NatGateway>
     public_address: row.public_address,
     edge_cluster_id: null,
     desired_generation: row.desired_generation,
-    realized: { desired_generation: row.desired_generation, applied_generation: null, realizations: [] },
+    host_cn_uuid: row.host_cn_uuid,
+    realized: null,
     created_at: toRfc3339(row.created_at),
     updated_at: toRfc3339(row.updated_at),
   }),
@@ -94,7 +116,7 @@ export const natGateway = record<NatGatewayState, NatGatewayMessage, NatGateway>
 
 function withdraw(s: NatGatewayState, m: OfOperation): Out<NatGatewayState> {
   const entry = audit("nat_gateway_delete", `NatGateway::"${s.id}"`, noted(s, m));
-  return go<NatGatewayState>(null, ...releaseAddress(s), entry);
+  return go<NatGatewayState>(null, ...releaseAddress(s), vpcChanged(s), entry);
 }
 
 /**
@@ -104,6 +126,7 @@ function releaseAddress({ id, vpc_id, family, public_address }: NatGatewayState)
   return [
     lock(lockKey("vpc", vpc_id)),
     guard("nat_gateway_is_unused", { id }, `nat gateway ${id} is still referenced by routes`),
+    guard("nat_gateway_has_no_forward", { id }, `nat gateway ${id} still has port forwards`),
     release(publicPool(family), public_address),
     remove("public_address", { address: public_address }),
   ];

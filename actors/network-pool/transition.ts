@@ -59,6 +59,7 @@ const NOT_EXTERNAL = fault("bad_request", "networks: <WHAT> is not an external s
 function networksOf({ id, networks, owner_silos }: NetworkPoolState): Part<NetworkPoolState>[] {
   return [
     ...networks.map((network_id) => lock(lockKey("external-subnet", network_id), true)),
+    ...owner_silos.map((silo_id) => lock(lockKey("silo", silo_id), true)),
     guard("silos_exist", { silos: owner_silos }, badRequest("owner_silos: there is no silo <WHAT>")),
     guard("external_subnets_exist", { networks }, NOT_EXTERNAL),
     remove("network_pool_network", { network_pool_id: id }),

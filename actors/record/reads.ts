@@ -1,13 +1,14 @@
 // The queries that are the same for all records: one by its id, a page in the order of ids, a whole list by age.
 import { type Kysely, sql } from "kysely";
 import type { Database } from "../../src/db/tables.ts";
+import type { LabelFilter } from "../../src/contract/labels.ts";
 import type { IdPage } from "../../src/lib/ids/page-token.ts";
 
 type Db = Kysely<Database>;
 type TableName = keyof Database & string;
 type Row<T extends TableName, C extends keyof Database[T]> = Pick<Database[T], C>;
 
-/** A query for one record by its id. `many` finds several; it returns those that exist, by id. */
+/** A query for one record by its id. `many` finds several: it returns a map from id to record, without missing ids. */
 export type Find<V> = {
   (db: Db, id: string): Promise<V | undefined>;
   readonly many: (db: Db, ids: readonly string[]) => Promise<Map<string, V>>;
@@ -55,4 +56,11 @@ export function reader<T extends TableName, C extends keyof Database[T] & string
       return views(await select(db, filter).orderBy("created_at").orderBy("id").limit(rows).execute());
     },
   };
+}
+
+/** Returns the condition that a column has all labels of a filter. */
+export function hasLabels(column: string, filter: LabelFilter) {
+  const pairs = filter.filter(({ value }) => value !== null).map(({ key, value }) => [key, value]);
+  return sql<boolean>`(${sql.ref(column)} @> ${JSON.stringify(Object.fromEntries(pairs))}::jsonb
+    and ${sql.ref(column)} ?& ${filter.map(({ key }) => key)}::text[])`;
 }

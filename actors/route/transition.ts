@@ -6,6 +6,7 @@ import { toRfc3339 } from "../../src/lib/text/instant.ts";
 import { type Blocks, blockText, NOT_A_BLOCK, parseBlock, planFor, storedBlock } from "../../src/lib/net/ip-block.ts";
 import { lockKey } from "../../src/lib/ids/lock-key.ts";
 import { type Create, type Delete, record, type RecordState, type Update } from "../record/record.ts";
+import { vpcChanged } from "../record/vpc-change.ts";
 import type { VpcMember, VpcPlace } from "../vpc/state.ts";
 
 type Fields = VpcMember & {
@@ -40,9 +41,14 @@ export const route = record<RouteState, RouteMessage, Route>({
     row: rowOf,
     check: ({ destination }, { plan }) => unplanned(destination, plan),
     note: ({ name, route_table_id, destination }, { target }) => ({ name, route_table_id, destination, target }),
+    parts: (row) => [vpcChanged(row)],
   },
   update: { action: "route_update" },
-  delete: { action: "route_delete", note: ["name", "route_table_id", "destination"] },
+  delete: {
+    action: "route_delete",
+    note: ["name", "route_table_id", "destination"],
+    parts: (row) => [vpcChanged(row)],
+  },
   view: (row) => ({
     id: row.id,
     tenant_id: row.tenant_id,
@@ -55,6 +61,7 @@ export const route = record<RouteState, RouteMessage, Route>({
     description: row.description,
     destination: storedBlock(row.destination),
     target: targetView(row),
+    realized: null,
     created_at: toRfc3339(row.created_at),
   }),
   constraints: {

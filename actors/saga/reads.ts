@@ -1,5 +1,6 @@
 // Queries on operations. Operators see all operations; tenants see the operations that reference their own objects.
 import { type Kysely, sql } from "kysely";
+import type { OperationState } from "../../src/contract/enums.ts";
 import type { OperationStep, OperationSummary, OperationView, Reference } from "../../src/contract/operation.ts";
 import type { Database, SagaRow } from "../../src/db/tables.ts";
 import { toRfc3339 } from "../../src/lib/text/instant.ts";
@@ -13,11 +14,14 @@ export type OperationQuery = {
   readonly reference?: Reference;
   /** Only operations that reference objects of this tenant. */
   readonly tenant_id?: string;
+  readonly state?: OperationState;
+  /** The saga's name. */
+  readonly kind?: string;
 };
 
 /** Lists operations, newest first. `after_id` continues after that operation. */
 export async function listOperations(db: Db, query: OperationQuery): Promise<OperationSummary[]> {
-  const { rows, after_id, reference, tenant_id } = query;
+  const { rows, after_id, reference, tenant_id, state, kind } = query;
   const seen: Reference[] = tenant_id === undefined ? [] : [{ scope: "tenant", id: tenant_id }];
   const wanted = reference === undefined ? seen : [...seen, reference];
   const found = await db.selectFrom("saga").selectAll()
@@ -27,6 +31,8 @@ export async function listOperations(db: Db, query: OperationQuery): Promise<Ope
       const from = sql`select created_at, id from saga where id = ${after_id}::uuid and ${refersTo(seen)}`;
       return q.where(sql<boolean>`(created_at, id) < (${from})`);
     })
+    .$if(state !== undefined, (q) => q.where(sql<boolean>`state = ${state!}`))
+    .$if(kind !== undefined, (q) => q.where("saga", "=", kind!))
     .orderBy("created_at", "desc").orderBy("id", "desc").limit(rows).execute();
   return found.map(summary);
 }

@@ -24,7 +24,7 @@ type SagaBase = {
   readonly refs: readonly Reference[];
   readonly outputs: Readonly<Record<string, unknown>>;
   readonly steps: Readonly<Record<string, StepRecord>>;
-  /** By wait id, the ends of later steps whose messages arrived early. */
+  /** The ends of later steps whose messages arrived early, by wait id. */
   readonly early: Readonly<Record<string, Ending>>;
   /** Why the saga began to unwind. */
   readonly error: string | null;

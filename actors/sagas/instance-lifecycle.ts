@@ -1,12 +1,12 @@
-// Start, stop, restart and retry. The first commit moves the instance to the state in between; the node's report moves
+// Start, stop, restart, reset and retry. The first commit moves the instance to the state in between; the node's report moves
 // it to the final one (docs/instances.md, "States").
 import { INSTANCE_LIFECYCLE, type InstanceLifecycleParams } from "../instance/operation.ts";
 import { job, saga, write } from "../engine/saga.ts";
 import { failed, instanceEnds, settled } from "./instance-parts.ts";
 
 /** The job of each action, and the state that it ends in. */
-const JOB = { start: "start", retry: "start", stop: "stop", restart: "restart" } as const;
-const ENDS = { start: "running", retry: "running", stop: "stopped", restart: "running" } as const;
+const JOB = { start: "start", retry: "start", stop: "stop", restart: "restart", reset: "reset" } as const;
+const ENDS = { start: "running", retry: "running", stop: "stopped", restart: "running", reset: "running" } as const;
 
 /** The first step commits with the instance's own message (instance/lifecycle.ts). */
 export const instanceLifecycle = saga<InstanceLifecycleParams>(INSTANCE_LIFECYCLE.saga)

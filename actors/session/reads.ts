@@ -1,5 +1,7 @@
 // Queries for sessions.
-import type { Kysely } from "kysely";
+import { type Kysely, sql } from "kysely";
+import type { SessionListed } from "../../src/contract/identity.ts";
+import { toRfc3339 } from "../../src/lib/text/instant.ts";
 import type { Database } from "../../src/db/tables.ts";
 
 /** Returns the user of a session, if the password has not changed since the login. The actor checks the expiry. */
@@ -15,11 +17,53 @@ export async function findSessionUser(db: Kysely<Database>, id: string) {
  */
 export async function findDisplaced(
   db: Kysely<Database>,
-  of: { readonly user_id: string; readonly keep: number; readonly rows: number },
+  of: {
+    readonly user_id: string;
+    /** Sessions of a key displace only sessions of that key: a tenant's key belongs to an operator. */
+    readonly api_key_id: string | null;
+    readonly keep: number;
+    readonly rows: number;
+  },
 ): Promise<string[]> {
-  const newest = db.selectFrom("session").select("id").where("user_id", "=", of.user_id)
-    .orderBy("created_at", "desc").orderBy("id", "desc").limit(of.keep - 1);
-  const found = await db.selectFrom("session").select("id").where("user_id", "=", of.user_id)
+  const own = db.selectFrom("session").select("id").where("user_id", "=", of.user_id)
+    .where("api_key_id", "is not distinct from", of.api_key_id);
+  const newest = own.orderBy("created_at", "desc").orderBy("id", "desc").limit(of.keep - 1);
+  const found = await own
     .where("id", "not in", newest).orderBy("created_at").orderBy("id").limit(of.rows).execute();
   return found.map(({ id }) => id);
+}
+
+/** The sessions that a caller may list and end. */
+export type OwnSessions = {
+  readonly user_id: string;
+  /** Only the sessions of this key: a tenant's key belongs to an operator, whose sessions it must not see. */
+  readonly of_key: string | null;
+  readonly session_id: string | null;
+};
+
+/** Lists the live sessions of a caller, the newest first. */
+export async function listSessions(
+  db: Kysely<Database>,
+  { user_id, of_key, session_id }: OwnSessions,
+): Promise<SessionListed[]> {
+  const rows = await db.selectFrom("session").innerJoin("user_account as of", "of.id", "session.user_id")
+    .select([
+      "session.id",
+      "session.kind",
+      "session.api_key_id",
+      "session.created_at",
+      "session.refreshed_at",
+      "session.expires_at",
+    ])
+    .where("session.user_id", "=", user_id).whereRef("session.user_epoch", "=", "of.session_epoch")
+    .where("session.expires_at", ">", sql<Date>`berth_now()`)
+    .$if(of_key !== null, (q) => q.where("session.api_key_id", "=", of_key))
+    .orderBy("session.created_at", "desc").orderBy("session.id", "desc").execute();
+  return rows.map(({ created_at, refreshed_at, expires_at, ...row }) => ({
+    ...row,
+    created_at: toRfc3339(created_at),
+    refreshed_at: toRfc3339(refreshed_at),
+    expires_at: toRfc3339(expires_at),
+    is_current: row.id === session_id,
+  }));
 }

@@ -11,6 +11,7 @@ import { subnetLock, subnetPool } from "../../src/lib/net/subnet-pool.ts";
 import { audit, go, guard, lock, refuse, remove } from "../engine/effects.ts";
 import type { Out, Part } from "../engine/types.ts";
 import { type Create, type Delete, record, type RecordState, type Update } from "../record/record.ts";
+import { vpcChanged } from "../record/vpc-change.ts";
 import type { VpcMember, VpcPlace } from "../vpc/state.ts";
 import { misplaced, poolOf, tooSmall } from "./blocks.ts";
 
@@ -53,11 +54,12 @@ export const subnet = record<SubnetState, SubnetMessage, Subnet>({
   delete: {
     action: "subnet_delete",
     note: ["name", "vpc_id"],
-    parts: ({ id: subnet_id }) => [
+    parts: ({ id: subnet_id, vpc_id }) => [
       lock(subnetLock(subnet_id)),
       guard("subnet_is_empty", { subnet_id }, `subnet ${subnet_id} still holds <WHAT>; delete that first`),
       remove("pool", { id: subnetPool(subnet_id, "v4") }),
       remove("pool", { id: subnetPool(subnet_id, "v6") }),
+      vpcChanged({ vpc_id }),
     ],
   },
   others: { use_route_table: { absent: "missing", live: useRouteTable } },
@@ -80,6 +82,7 @@ export const subnet = record<SubnetState, SubnetMessage, Subnet>({
     provision_end_ipv4: null,
     provision_start_ipv6: null,
     provision_end_ipv6: null,
+    realized: null,
     created_at: toRfc3339(row.created_at),
   }),
   constraints: {
@@ -123,6 +126,7 @@ function partsOf(row: SubnetState): Part<SubnetState>[] {
       return guard("subnet_block_is_free", { vpc_id, block: text }, `${text} overlaps <WHAT> in the same vpc`);
     }),
     ...blocks.flatMap((block) => poolOf(id, block)),
+    vpcChanged({ vpc_id }),
   ];
 }
 
@@ -138,6 +142,7 @@ function useRouteTable(s: SubnetState, { table }: UseRouteTable): Out<SubnetStat
   return go(
     { ...s, route_table_id: table.id },
     lock(lockKey("vpc", s.vpc_id), true),
+    vpcChanged(s),
     audit("subnet_update", `Subnet::"${s.id}"`, { route_table_id: table.id }),
   );
 }

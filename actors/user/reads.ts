@@ -45,3 +45,9 @@ export async function findLocalUser(db: Db, by: "username" | "id", value: string
     .where("issuer", "is", null).where(by, "=", value).executeTakeFirst();
 }
 export type LocalUser = NonNullable<Awaited<ReturnType<typeof findLocalUser>>>;
+
+/** Returns the epoch of a user's sessions, which a new password moves on; undefined for an unknown user. */
+export async function findSessionEpoch(db: Db, id: string): Promise<number | undefined> {
+  const row = await db.selectFrom("user_account").select("session_epoch").where("id", "=", id).executeTakeFirst();
+  return row?.session_epoch;
+}

@@ -6,9 +6,11 @@ import { toRfc3339 } from "../../src/lib/text/instant.ts";
 import { type GivenBlocks, readBlocks, storedBlock } from "../../src/lib/net/ip-block.ts";
 import { lockKey } from "../../src/lib/ids/lock-key.ts";
 import { type Named, nameFault } from "../../src/lib/text/resource-name.ts";
-import { audit, effect, go, guard, lock, otherwise, refuse, withActor } from "../engine/effects.ts";
+import { audit, effect, go, guard, insert, lock, otherwise, refuse, withActor } from "../engine/effects.ts";
 import type { Out } from "../engine/types.ts";
 import { type Create, type Delete, record, type Update } from "../record/record.ts";
+import { vpcChanged } from "../record/vpc-change.ts";
+import { type ReplaceFirewall, replaceFirewall } from "./firewall-set.ts";
 import type { VpcState } from "./state.ts";
 
 type Fields = Named & GivenBlocks & {
@@ -20,7 +22,7 @@ type Fields = Named & GivenBlocks & {
   readonly vnis: readonly number[];
 };
 
-export type VpcMessage = Create<Fields> | Update | Delete;
+export type VpcMessage = Create<Fields> | Update | Delete | ReplaceFirewall;
 
 /** One lock for all VPCs, so that only one commit at a time looks for a free VNI. */
 const VNI_LOCK = "pool:vni";
@@ -40,13 +42,17 @@ export const vpc = record<VpcState, VpcMessage, Vpc>({
   delete: {
     action: "vpc_delete",
     note: ["name", "tenant_id", "project_id"],
-    parts: ({ id: vpc_id, main_route_table_id }) => [
+    parts: ({ id: vpc_id, main_route_table_id, vni }) => [
       lock(lockKey("vpc", vpc_id)),
       guard("vpc_is_empty", { vpc_id }, `vpc ${vpc_id} still holds <WHAT>; delete that first`),
       effect("vpc_routes_gone", { vpc_id }),
       withActor({ kind: "route-table", id: main_route_table_id }, { type: "vpc_deleted" }),
+      // The VNI stays taken while a node may have the VPC.
+      insert("ended_vpc", { vpc_id, vni }),
+      vpcChanged({ vpc_id }),
     ],
   },
+  others: { replace_firewall: { absent: "missing", live: replaceFirewall } },
   view: (row) => ({
     id: row.id,
     tenant_id: row.tenant_id,
@@ -58,6 +64,7 @@ export const vpc = record<VpcState, VpcMessage, Vpc>({
     vni: row.vni,
     ipv4_block: storedBlock(row.ipv4_block),
     ipv6_block: storedBlock(row.ipv6_block),
+    realized: null,
     created_at: toRfc3339(row.created_at),
   }),
   constraints: {
@@ -91,6 +98,7 @@ function create(_s: null, m: Create<Fields>, now: Date): Out<VpcState> {
         description: `The main route table of VPC ${name}`,
         is_main: true,
       }),
+      vpcChanged({ vpc_id: id }),
       audit("vpc_create", `Vpc::"${id}"`, { name, tenant_id, project_id, vni, ...read.text }),
       ...(rest === null ? [] : [otherwise(rest)]),
     );

@@ -66,7 +66,7 @@ export function frame(type: number, channel: number, payload: Buffer): Buffer {
 
 export const HEARTBEAT_FRAME: Buffer = frame(HEARTBEAT, 0, Buffer.alloc(0));
 
-/** Returns the header and body frames of one message, in frames that the client accepts. */
+/** Returns the header frame and the body frames of one message. No body frame is longer than `frame_bytes_max`. */
 export function contentFrames(channel: number, properties: Buffer, body: Buffer, frame_bytes_max: number): Buffer {
   const size = Buffer.alloc(8);
   size.writeBigUInt64BE(BigInt(body.length));

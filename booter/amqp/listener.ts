@@ -1,6 +1,6 @@
-// The AMQP broker on TCP. It allows one connection per IP address, and closes a connection without a login within ten
-// seconds. It also disconnects a peer that is silent for two heartbeats: otherwise the old connection of a rebooted
-// machine would lock out the machine's new connection.
+// The AMQP broker on TCP. A login closes the older connection from the same IP address. The broker closes a connection
+// that does not log in and open within ten seconds. It also disconnects a peer that is silent for two heartbeats:
+// otherwise a dead connection would keep its machine's identity.
 import type { Buffer } from "node:buffer";
 import { createServer, type Server, type Socket } from "node:net";
 import type { Counters } from "../counters.ts";
@@ -21,7 +21,7 @@ export type AmqpPeer = {
 };
 
 export type AmqpListener = {
-  /** Called when the machine starts to consume its request queue. */
+  /** Called whenever the machine adds a consumer to its request queue. */
   ready(server_uuid: string, peer: AmqpPeer): void;
   gone(server_uuid: string, peer: AmqpPeer): void;
   published(key: string, body: Buffer, peer: AmqpPeer): void;
@@ -55,7 +55,8 @@ export async function openAmqp(options: AmqpOptions): Promise<AmqpBroker> {
     if (connections >= AMQP_CONNECTIONS_MAX) return void socket.destroy();
     connections += 1;
     socket.setNoDelay(true);
-    // If a connection from this address is still open, the machine restarted. A login closes the old connection.
+    // If a connection from this address is still open, the machine restarted. A successful login closes the old
+    // connection.
     const stale = byAddress.get(address);
     const self: Connection = { peer: null, claimed: null };
     const login_limit = setTimeout(() => socket.destroy(), options.login_ms ?? AMQP_LOGIN_MS);

@@ -140,7 +140,8 @@ export function readMethod(payload: Buffer): Method {
 }
 
 /**
- * Reads a login with PLAIN (NUL user NUL password) or AMQPLAIN (a table without its length). Returns null for others.
+ * Reads a login with PLAIN (NUL user NUL password) or AMQPLAIN (a table without its length). Returns null for another
+ * mechanism or an incomplete login.
  */
 export function readLogin(mechanism: string, response: Buffer): { user: string; password: string } | null {
   if (mechanism === "PLAIN") {

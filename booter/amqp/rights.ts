@@ -1,6 +1,6 @@
-// The rights of one machine on the AMQP broker. Its user name is its MAC address. The first server UUID that it uses
-// is its identity: every later queue, binding and message must contain the same UUID. Wildcard bindings are refused,
-// because they would receive messages of other machines.
+// The rights of one machine on the AMQP broker. Its user name is its MAC address. The first server UUID that the
+// connection uses is the machine's identity: later queues, bindings and messages must not contain another UUID. A
+// binding must not have a wildcard in the place of the UUID, because it would receive messages of other machines.
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { Buffer } from "node:buffer";
 
@@ -50,7 +50,10 @@ function ownerIn(forms: readonly RegExp[], key: string): string | false {
   return false;
 }
 
-/** Derives a machine's login from its MAC address: nothing is stored, and no two machines have the same login. */
+/**
+ * Derives a machine's login from the booter's secret and the machine's MAC address. So no login is stored, and no two
+ * machines have the same login.
+ */
 export function amqpLogin(secret: Uint8Array, mac: string): { readonly user: string; readonly password: string } {
   const user = mac.replaceAll(":", "");
   return { user, password: createHmac("sha256", secret).update(`bus ${user}`).digest("hex").slice(0, 32) };

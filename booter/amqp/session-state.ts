@@ -16,8 +16,8 @@ export type SessionPort = {
   hold(bytes: number): boolean;
   opened(): void;
   /**
-   * Called when the machine's request queue gets its first consumer (`is` is true) or loses its last consumer (`is` is
-   * false).
+   * Called with true whenever the machine's request queue gets a consumer. Called with false when the queue loses its
+   * last consumer and when the connection ends.
    */
   consuming(server_uuid: string, is: boolean): void;
   published(key: string, body: Buffer): void;
@@ -52,5 +52,5 @@ export function closeChannel(state: SessionState, channel: Channel): void {
 }
 
 export function accessRefused(): AmqpFault {
-  return new AmqpFault(ACCESS_REFUSED, "the name belongs to another machine", "channel");
+  return new AmqpFault(ACCESS_REFUSED, "this machine may not use the name", "channel");
 }

@@ -1,6 +1,6 @@
 // One machine's AMQP connection: the login, then only the machine's own queues and messages. A message that a machine
-// publishes reaches the booter and the machine's own bound queues, never another machine. A queue gets a message once,
-// even if several of its bindings match: the machine's agent creates its bindings twice after it reconnects.
+// publishes can reach only the booter and the machine's own queues. A queue gets a message once, even if several of its
+// bindings match: the machine's agent creates its bindings twice after it reconnects.
 import { Buffer } from "node:buffer";
 import { AMQP_CHANNELS_MAX, AMQP_FRAME_BYTES_MAX, AMQP_HEARTBEAT_S } from "../limits.ts";
 import { type Channel, deliverWaiting, enqueue, type Message, method, newChannel, takeHeader } from "./channel.ts";
@@ -39,7 +39,10 @@ export type Session = {
   deliver(key: string, body: string): number;
   mac(): string | null;
   heartbeat_s(): number;
-  /** Releases the reserved memory and the identity. The session must not be used afterwards. */
+  /**
+   * Releases the reserved memory and reports that the machine no longer consumes its request queue. The session must
+   * not be used afterwards.
+   */
   ended(): void;
 };
 

@@ -5,8 +5,8 @@
 //
 // The cache survives a restart, because the control plane may run on nodes that need this booter to boot. The cached
 // record of an enrolled node contains the root password hash of its last boot: without it, the node would boot with the
-// password of its image. The hash is removed when the node is no longer enrolled, and when the record reaches its age
-// limit.
+// password of its image. The hash is removed when the node is no longer enrolled. When the record reaches its age
+// limit, the hash is no longer saved.
 import { LOOKUP_LATE_MS, LOOKUP_MS, PENDING_MAX, RECORD_FRESH_MS, RECORDS_MAX } from "../limits.ts";
 import type { Log } from "../log.ts";
 import { type ApiClient, ApiFault } from "./client.ts";
@@ -16,11 +16,15 @@ export type Found = { readonly facts: BootFacts | null; readonly verified: boole
 export type CachedRecord = { readonly facts: BootFacts; readonly verified_at: number };
 
 export type Records = {
-  /** Returns the record if the control plane confirmed it within RECORD_FRESH_MS; otherwise null. */
+  /**
+   * Returns the record if the control plane confirmed the record and the boot policy within RECORD_FRESH_MS; otherwise
+   * null.
+   */
   fresh(mac: string): Found | null;
   /**
-   * Asks the control plane; never rejects. If there is no answer, returns the cached record of an enrolled node after
-   * LOOKUP_MS. For other machines, returns no record after LOOKUP_LATE_MS.
+   * Asks the control plane; never rejects. If PENDING_MAX lookups are in progress, the call fails, or no answer comes
+   * within LOOKUP_MS for an enrolled node or `late_ms` for another machine, returns the cached record as not verified.
+   * Returns no record if none is cached or the cached record is past its age limit.
    */
   find(mac: string, client: Readonly<Record<string, unknown>>): Promise<Found>;
   /** Returns the MAC address of the record with this IP address, or null. */
@@ -42,7 +46,8 @@ export type RecordsOptions = {
   readonly now: () => number;
   readonly start?: readonly CachedRecord[];
   /**
-   * The time limit of a lookup without a usable cached record. The default is LOOKUP_LATE_MS; tests set a shorter one.
+   * The time limit of a lookup for a machine that is not an enrolled node with a cached record. The default is
+   * LOOKUP_LATE_MS; tests set a shorter one.
    */
   readonly late_ms?: number;
 };

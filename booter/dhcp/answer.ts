@@ -67,7 +67,11 @@ type Networking = NonNullable<BootRecord["networking"]>;
 
 const SERVER_PORT = 67;
 const CLIENT_PORT = 68;
-/** The largest UDP payload that fits one Ethernet frame, and the size that every client must accept (RFC 2131, 2). */
+/**
+ * The largest message size that the booter uses (a UDP payload of this size fits one Ethernet frame), and the size that
+ * every client must accept (RFC 2131, 2). The IP and UDP headers are subtracted from both, in case the client counts
+ * them.
+ */
 const MESSAGE_BYTES_MAX = 1_472;
 const MESSAGE_BYTES_MIN = 576;
 const IP_AND_UDP_BYTES = 28;

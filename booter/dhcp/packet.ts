@@ -51,7 +51,7 @@ export function readPacket(bytes: Uint8Array): DhcpPacket | PacketFault {
   const type = options.get(53);
   if (type === undefined || type.length !== 1 || type[0] === 0 || type[0]! > 8) return "bad_message_type";
   const mac = macAt(bytes, MAC_AT);
-  // A multicast address, or the zero address of an unprogrammed network card.
+  // Refuses a multicast address and the zero address of an unprogrammed network card.
   if ((bytes[MAC_AT]! & 1) === 1 || mac === "00:00:00:00:00:00") return "bad_mac";
   return {
     xid: view.getUint32(4),
@@ -96,7 +96,7 @@ function joined(a: Uint8Array, b: Uint8Array): Uint8Array {
   return whole;
 }
 
-/** Converts bytes to text, one character per byte, so that no byte is lost. */
+/** Converts the first 255 bytes to text, one character per byte. */
 export function latin(bytes: Uint8Array | undefined): string {
   if (bytes === undefined) return "";
   let text = "";

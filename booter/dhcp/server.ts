@@ -1,6 +1,7 @@
-// The DHCP sockets. One socket receives on every interface. A second socket for each segment is bound to the booter's
-// address on the segment. It sends the replies, because the bound address decides on which interface a broadcast is
-// sent. Renewals and relayed packets arrive at the bound sockets, so all sockets call the same function.
+// The DHCP sockets. One socket receives on the address `listen`, by default on every interface. Each segment also has a
+// socket that is bound to the booter's address on the segment. This socket sends the replies, because the bound address
+// decides on which interface a broadcast is sent. Renewals and relayed packets arrive at the bound sockets, so all
+// sockets call the same function.
 import type { Counters } from "../counters.ts";
 import type { BootSettings } from "../decision.ts";
 import type { Log } from "../log.ts";
@@ -46,7 +47,7 @@ const PACKET_BYTES_MAX = 1_500;
 
 export type DhcpServer = { readonly port: number; close(): Promise<void> };
 
-/** Returns a packet handler that passes replies to `send`. If the record is fresh, it asks nothing. */
+/** Returns a packet handler that passes replies to `send`. If the record is fresh, the handler makes no lookup. */
 export function dhcpHandler(options: Omit<DhcpOptions, "listen" | "port">, send: (sent: Sent) => void) {
   const { records, transactions, counters, log, rules, settings } = options;
 
@@ -112,7 +113,7 @@ export function dhcpHandler(options: Omit<DhcpOptions, "listen" | "port">, send:
     const fresh = records.fresh(packet.mac);
     if (fresh !== null) return decided(asked, fresh);
     void records.find(packet.mac, clientReport(client)).then((found) => {
-      // The machine sent another DISCOVER during the lookup, so this transaction is over.
+      // If the machine sent another DISCOVER during the lookup, this transaction is over.
       const last = transactions.last(packet.mac);
       if (packet.type === DISCOVER && last !== null && last.xid !== packet.xid) {
         return silent(packet.mac, "superseded");

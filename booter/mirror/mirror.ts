@@ -1,6 +1,6 @@
 // Fetches an install channel from `channel_url`, stores its files by their SHA-256, and serves verified files. A new
 // channel replaces the old one only after all its files are stored, and only if it was not signed before the newest
-// channel ever accepted. The booter remembers that signing time across restarts, even if stored files are lost. To
+// channel ever accepted. The booter remembers that signing time across restarts, even if a stored tarball is lost. To
 // return to an older channel, remove the mirror's folder.
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
@@ -141,7 +141,7 @@ export function openMirror(options: MirrorOptions): Mirror {
 }
 
 /**
- * Fetches the document or the signature of a channel. It never reads more than a megabyte.
+ * Fetches the document or the signature of a channel, which may have at most 1 MiB.
  * @throws ChannelFault with the address and the reason
  */
 export async function fetchSmall(ask: typeof fetch, url: string): Promise<Uint8Array> {
@@ -151,10 +151,14 @@ export async function fetchSmall(ask: typeof fetch, url: string): Promise<Uint8A
   if (!answer.ok || answer.body === null) throw new ChannelFault(`${url}: ${answer.status}`);
   const parts: Uint8Array[] = [];
   let bytes = 0;
-  for await (const part of answer.body) {
-    bytes += part.length;
-    if (bytes > DOCUMENT_BYTES_MAX) throw new ChannelFault(`${url}: is too long`);
-    parts.push(part);
+  try {
+    for await (const part of answer.body) {
+      bytes += part.length;
+      if (bytes > DOCUMENT_BYTES_MAX) throw new ChannelFault(`${url}: is too long`);
+      parts.push(part);
+    }
+  } catch (error) {
+    throw error instanceof ChannelFault ? error : new ChannelFault(`${url}: the response broke off`);
   }
   return Buffer.concat(parts);
 }

@@ -7,7 +7,7 @@ import process from "node:process";
 const OWN_KEY = "../share/berth/release-key.asc";
 
 /**
- * Reads the public key in the configured file; without one, the key of the booter's own release.
+ * Reads the public key in the configured file. If no file is configured, reads the key of the booter's own release.
  * @throws Error that names the setting and the file
  */
 export async function upstreamKey(upstream_key_file: string | undefined): Promise<Uint8Array> {

@@ -74,7 +74,8 @@ export async function openBmc(options: BmcOptions): Promise<Bmc> {
     const before = await expect("GET", path);
     const named = before.body["@odata.etag"];
     const etag = before.headers.etag ?? (typeof named === "string" ? named : undefined);
-    // Tries the ETag as received, then as a strong ETag, then no ETag. If the BMC sent no ETag, tries none, then "*".
+    // Tries the ETag as received, then as a strong ETag, then no ETag. If the BMC sent no ETag, tries no ETag, then
+    // "*".
     const tries: (string | null)[] = etag === undefined
       ? [null, "*"]
       : etag.startsWith("W/")
@@ -118,7 +119,7 @@ function sessionPath(location: string | undefined): string | null {
   return location.startsWith("/") ? location : new URL(location).pathname;
 }
 
-/** Returns the message of @Message.ExtendedInfo or of the error, in one line. */
+/** Returns the messages of @Message.ExtendedInfo, or the error's own message, as one line of at most 512 characters. */
 function messageOf(body: Readonly<Record<string, unknown>>): string {
   const error = (body.error ?? body) as Record<string, unknown>;
   const info = error["@Message.ExtendedInfo"];

@@ -1,5 +1,5 @@
-// The Redfish actions of the booter. Each action handles the differences between vendors. A one-time boot override
-// never sets a boot mode.
+// The Redfish actions of the booter. Each action handles the differences between vendors. setOnetimeBoot never changes
+// the boot mode.
 import { type Bmc, BmcFault } from "./bmc.ts";
 
 export const BOOT_TARGETS = ["uefi-http", "pxe"] as const;

@@ -59,7 +59,10 @@ function addExtra(text: string, flags: string[], properties: Map<string, string>
   }
 }
 
-/** Returns the properties that assign networks to ports, by MAC address or by the name of the port's aggregation. */
+/**
+ * Returns the hostname property and the properties that assign networks to ports, by MAC address or by the name of the
+ * port's aggregation.
+ */
 function networkProperties({ mac, hostname, networking }: BootFacts): [string, string][] {
   const named = networking?.hostname ?? hostname;
   const properties: [string, string][] = named === null ? [] : [["hostname", value(named)]];

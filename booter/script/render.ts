@@ -1,5 +1,5 @@
-// Writes the iPXE script of one machine. It loads the platform's kernel with its arguments, the boot archive, and the
-// machine's own files. The kernel requires this order of lines and these arguments of `module`.
+// Writes the iPXE script of one machine. The script loads the platform's kernel with its arguments, the boot archive,
+// and the machine's own files. The kernel requires this order of lines and these arguments of `module`.
 import { SCRIPT_BYTES_MAX } from "../limits.ts";
 import { type ArgumentParts, kernelLine } from "./arguments.ts";
 import { flag, ScriptFault, url } from "./word.ts";
@@ -26,8 +26,8 @@ export function renderScript(parts: ScriptParts): string {
   const kernel = ["kernel", url(`${platform}/kernel/amd64/unix`), ...flags.map(flag), "-B", properties.join(",")];
   const archive = `${platform}/amd64/boot_archive`;
   const modules = [["module", url(archive), "type=rootfs", "name=ramdisk"]];
-  // A rescue boot loads only the kernel and the archive. Without the archive's hash, it also starts from a damaged
-  // archive.
+  // A rescue boot loads only the kernel and the archive. Without the archive's hash, a rescue boot starts even if the
+  // archive is damaged.
   if (kind !== "rescue") {
     if (has_hash) modules.push(["module", url(`${archive}.hash`), "type=hash", "name=ramdisk"]);
     const own = `${origin}/bootfs/${ticket}/networking.json`;

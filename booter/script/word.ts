@@ -1,5 +1,6 @@
 // Checks the words of a boot script. iPXE splits at blanks, expands ${...} and interprets &&, || and ;, so a word may
-// contain only characters without such a meaning. Values were checked when they were stored; this checks them again.
+// contain only characters without such a meaning. The control plane checked the values when it stored them; this file
+// checks them again.
 
 export class ScriptFault extends Error {}
 

@@ -1,6 +1,6 @@
-// Accompanies a machine from its first AMQP message to the end of its setup. It announces the machine to the control
-// plane. When the setup is approved and the machine is connected, it fetches the setup bundle and sends the setup
-// script. It forwards the machine's reports to the control plane with the run's epoch.
+// Handles a machine from its first AMQP message to the end of its setup. Announces the machine to the control plane.
+// When the setup is approved and the machine is connected, fetches the setup bundle and sends the setup script.
+// Forwards the machine's reports to the control plane with the run's epoch.
 import type { Buffer } from "node:buffer";
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import type { CnState } from "../../src/contract/enums.ts";
@@ -31,11 +31,11 @@ export type SetupCaller = { readonly token: string; readonly address: string };
 export type Relayed = "taken" | "unknown" | "stale" | "away";
 
 export type Enrolment = AmqpListener & {
-  /** Announces waiting machines, delivers approved setups and repeats reports that failed. Never rejects. */
+  /** Announces waiting machines, starts approved setups and repeats undelivered failure reports. Never rejects. */
   pass(): Promise<void>;
   /**
    * Returns the values of the setup run with the caller's token. Returns null if the caller is not the run's machine,
-   * and after the first report of the run.
+   * after the first report of the run, and if the setup was approved again.
    */
   values(caller: SetupCaller): Promise<string | null>;
   report(caller: SetupCaller, report: SetupReport): Promise<Relayed>;
@@ -84,8 +84,7 @@ export function openEnrolment(options: EnrolmentOptions): Enrolment {
       return log("announce.refused", { server_uuid, mac: peer.mac, reason: "its inventory does not have this port" });
     }
     const machine = machineOf(server_uuid, peer);
-    // The machine's agent sends `startup` once after every start. The announce that follows verifies that it is this
-    // machine.
+    // The machine's agent sends `startup` once after every start. The announce below verifies the sender.
     if (topic.kind === "startup" && (ledger.of(server_uuid)?.delivered ?? null) !== null) machine.restarted = true;
     machine.sysinfo = redactSysinfo(content) as Record<string, unknown>;
     void visit(machine);
@@ -172,7 +171,7 @@ export function openEnrolment(options: EnrolmentOptions): Enrolment {
       reported: false,
       failure: null,
     };
-    // The run is written before the script is sent: if the booter dies here, the bundle was delivered at most once.
+    // The run is written before the script is sent: if the booter is killed in between, the script is never sent.
     await ledger.write({ ...run, delivered });
     bundles.set(server_uuid, bundle);
     counters.count("bundles_shipped_total");

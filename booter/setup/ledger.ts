@@ -1,5 +1,5 @@
-// Stores on disk the setup runs that this booter began. So a booter that is killed at any point neither delivers a
-// bundle twice nor loses a machine's reports. The files contain the SHA-256 of the run's token, but not the token. They
+// Stores on disk the setup runs that this booter began. So a booter that is killed at any point neither sends a run's
+// script twice nor loses a machine's reports. The files contain the SHA-256 of the run's token, but not the token. They
 // also contain the idempotency key, with which the booter can fetch the same bundle until the machine's first report.
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { readOwn, writeDurably } from "../private-file.ts";
 export type Run = {
   readonly server_uuid: string;
   readonly idempotency_key: string;
-  /** Null until the script is delivered. It is written before the first byte of the script is sent. */
+  /** Null until the booter is about to deliver the script. Written before the first byte of the script is sent. */
   readonly delivered: Delivered | null;
 };
 

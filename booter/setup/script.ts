@@ -1,9 +1,9 @@
 // The program that sets up a bare machine. It runs on the machine, under its platform image, as root.
 //
 // The text is the same for all machines. A run fetches its values once from the booter, as lines of key, tab and value,
-// and reads them as data, never as code. Every step can be repeated and leaves finished work as it is. The command that
-// creates the pool also stores the machine's UUID in it, so that a later run recognizes the pool as this machine's.
-// docs/nodes.md, "The netboot path".
+// and reads them as data, never as code. Every step can be repeated; a run keeps the machine's existing pool and
+// datasets. The command that creates the pool also stores the machine's UUID in it, so that a later run recognizes the
+// pool as this machine's. See docs/nodes.md, "The netboot path".
 export const SETUP_SCRIPT: string = String.raw`#!/usr/bin/bash
 # Environment: BOOTER_URL and SETUP_TOKEN. SETUP_ROOT is empty on a machine; tests set it.
 set -u
@@ -20,7 +20,8 @@ say() { printf '%s: %s\n' "$at" "$1" >&2; }
 # The token is passed by a pipe: every program of the machine can see arguments.
 with_token() { printf 'header = "X-Setup-Token: %s"\n' "$SETUP_TOKEN" | curl -sS --fail -K - "$@"; }
 
-# report KIND STEP PERCENT TEXT: sends a report to the booter. It fails when this run is no longer valid.
+# report KIND STEP PERCENT TEXT: sends a report to the booter. It fails if the report is not accepted, for example
+# because this run has ended.
 report() {
   printf '%s\t%s\t%s\n%s' "$1" "$2" "$3" "$4" >"$work/report" &&
     with_token --max-time 20 -H 'Content-Type: text/plain' --data-binary "@$work/report" "$BOOTER_URL/setup/report" \
@@ -140,8 +141,8 @@ if [ "$present" = no ]; then
   [ -z "$width" ] || set -- "$@" -w "$width"
   disklayout "$@" "$(value layout)" >"$work/layout.json" || stop "$(tr '\n' ' ' <"$work/layout.json")"
 
-  # Its output is indented with tabs, one value per line, with sections at one tab. Spares are first in the output and
-  # last in the command.
+  # The tool's output has one value per line and is indented with tabs; section names have one tab. Spares are first in
+  # the output and last in the command.
   awk -F '"' '
     /^\t"/ { section = $2 }
     section == "vdevs" && ($2 == "type" || $2 == "name") { vdevs = vdevs $4 "\n" }

@@ -3,7 +3,9 @@
 import { EXIT } from "../internal/exit-code.ts";
 import { Failure } from "../internal/failure.ts";
 
-/** Parses a URL that may be fetched. Throws a Failure for any other. */
+/**
+ * Parses a URL that may be fetched. Throws a Failure for any other URL. `plain_http` allows http from other machines.
+ */
 export function checkedUrl(text: string, plain_http = false): URL {
   if (!URL.canParse(text)) throw new Failure(`${text} is not a URL`, EXIT.failure);
   const url = new URL(text);

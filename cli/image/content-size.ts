@@ -26,7 +26,10 @@ export function isPlain({ compression }: Artifact): boolean {
   return compression === "none";
 }
 
-/** Returns the size of the disk in the file, in bytes. Throws a Failure for an unknown compression. */
+/**
+ * Returns the size of the disk in the file, in bytes. Throws a Failure for an unknown compression, a damaged file and a
+ * disk that is too large.
+ */
 export async function contentBytes(environment: Environment, path: string, { compression }: Artifact): Promise<number> {
   const { stream, close } = open(path, compression);
   let bytes = 0;

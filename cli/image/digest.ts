@@ -13,14 +13,14 @@ export type KnownDigest = Digest & { readonly algorithm: DigestAlgorithm };
 
 const READ_BYTES = 1024 * 1024;
 
-/** Returns the digests that this program can compute. */
+/** Returns the artifact's digests whose algorithm this program supports. */
 export function knownDigests({ integrity }: Artifact): readonly KnownDigest[] {
   return (integrity?.digests ?? []).filter((digest): digest is KnownDigest =>
     DIGEST_ALGORITHMS.some((name) => name === digest.algorithm && digest.value.length === DIGEST_HEX_CHARS[name])
   );
 }
 
-/** Reads a file once and returns its hashes. Calls `tell` with the bytes read so far. */
+/** Reads a file once and returns its hashes. Calls `onProgress` with the number of bytes read so far. */
 export async function hashFile(
   environment: Environment,
   path: string,

@@ -147,7 +147,9 @@ async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/** Returns the size of a file, or null if it does not exist. Throws a Failure if it is not a file. */
+/**
+ * Returns the size of a file, or null if it does not exist. Throws a Failure if it is not a file or is not accessible.
+ */
 export async function sizeOfFile(path: string): Promise<number | null> {
   const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return null;

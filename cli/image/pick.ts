@@ -10,7 +10,10 @@ import type { Source } from "./source.ts";
 
 const DEFAULT_ARCH = "x86_64";
 
-/** Finds an image by its reference. Throws a Failure with exit code 3 that lists the choices. */
+/**
+ * Finds an image by its reference. Throws a usage Failure for a malformed reference. If no image matches, throws a
+ * Failure with exit code 3 that lists the choices.
+ */
 export async function findImage(source: Source, reference: string): Promise<Image> {
   const [distro = "", release = "", build, ...rest] = reference.split("/");
   if (distro === "" || release === "" || build === "" || rest.length > 0) {
@@ -52,7 +55,7 @@ function missing(what: string, there: readonly string[]): Failure {
   return new Failure(`the index has no ${what}; it has ${names.join(", ") || "none"}`, EXIT.not_found);
 }
 
-/** Picks one artifact. Throws a Failure that lists the choices when several match. */
+/** Picks one artifact. Throws a Failure that lists the choices if none or several match. */
 export function pickArtifact(image: Image, options: PickOptions): Artifact {
   const { artifacts } = image.build;
   const meant = artifacts.filter((artifact) => isMeant(artifact, options));

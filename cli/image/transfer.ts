@@ -25,7 +25,10 @@ export type Transfer = {
   readonly onProgress: (bytes: number, of: number | null) => void;
 };
 
-/** Downloads the file. Throws a Failure if the server does not have the file, or has a file of another size. */
+/**
+ * Downloads the file. Throws a Failure if the server does not have the file or has a file of another size, and after
+ * several tries without new bytes.
+ */
 export async function transfer(environment: Environment, job: Transfer): Promise<void> {
   // Progress means more bytes than in any earlier attempt: a server without ranges starts at 0 each time.
   let furthest = job.part.bytes();
@@ -60,7 +63,7 @@ async function transferOnce(environment: Environment, job: Transfer): Promise<bo
     return false;
   }
   if (end === "complete") return true;
-  const bytes_max = end ?? job.bytes_max ?? IMAGE_BYTES_MAX;
+  const bytes_max = Math.min(end ?? Infinity, job.bytes_max ?? IMAGE_BYTES_MAX);
   for await (const chunk of reply.chunks()) {
     if (part.bytes() + chunk.length > bytes_max) {
       await part.restart(null);

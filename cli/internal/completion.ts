@@ -5,7 +5,7 @@ import type { CommandNode, OptionNode } from "../framework.ts";
 export type Candidate = { readonly value: string; readonly summary: string };
 export type LookUp = (argument: string) => Promise<readonly Candidate[]>;
 
-/** Returns the candidates for the last of `words`, which may be empty. `words` excludes the program's name. */
+/** Returns the candidates for the last word, which may be an empty text. `words` excludes the program's name. */
 export async function candidates(root: CommandNode, words: readonly string[], lookUp: LookUp): Promise<Candidate[]> {
   const current = words.at(-1) ?? "";
   const cursor = walk(root, words.slice(0, -1));
@@ -20,7 +20,10 @@ type Cursor = {
   readonly open: OptionNode | null;
 };
 
-/** Follows the complete words. Returns the command, its number of arguments, and the option that awaits a value. */
+/**
+ * Follows the complete words. Returns the command, its options, the number of arguments that it has so far, and the
+ * option whose value comes next, or null.
+ */
 function walk(root: CommandNode, words: readonly string[]): Cursor {
   let node = root;
   let options = root.options;

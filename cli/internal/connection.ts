@@ -2,6 +2,7 @@
 import { EXIT } from "./exit-code.ts";
 import { parseEndpoint } from "./endpoint.ts";
 import { Failure, usageFailure } from "./failure.ts";
+import type { OutputFlags } from "./output/format.ts";
 import {
   checkProfileName,
   DEFAULT_PROFILE,
@@ -13,11 +14,10 @@ import {
 import { isDue, renewSession } from "./session.ts";
 import type { Environment } from "./environment.ts";
 
-export type Globals = {
+export type Globals = OutputFlags & {
   readonly endpoint?: string;
   readonly apiKey?: string;
   readonly profile?: string;
-  readonly json?: boolean;
 };
 export type Connection = {
   readonly endpoint: string;
@@ -32,7 +32,7 @@ export async function resolveConnection(environment: Environment, flags: Globals
   return { endpoint, ...await resolveToken(environment, flags, endpoint) };
 }
 
-/** Returns the connection with a new, saved token. API keys cannot be renewed. */
+/** Returns the connection with a new token, which is also saved. Returns a connection with an API key unchanged. */
 export async function renewConnection(
   environment: Environment,
   refused: Connection,

@@ -16,7 +16,9 @@ export type ConsoleEvents = {
 };
 
 export type Console = {
-  /** Sends what is typed. Resolves when it has left; the console's other end may be slow. */
+  /**
+   * Sends typed bytes. Resolves after all bytes were sent, which takes longer if the other end of the console is slow.
+   */
   type(bytes: Uint8Array): Promise<void>;
   /** Closes the console. */
   leave(): void;

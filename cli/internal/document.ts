@@ -4,7 +4,7 @@ import { Failure, usageFailure } from "./failure.ts";
 import type { Io } from "./io.ts";
 import { readPlainFile } from "./private-file.ts";
 
-/** Reads a document; `-` is standard input. Throws a usage Failure if it cannot be parsed. */
+/** Reads a document; `-` is standard input. Throws a Failure if the document cannot be read or parsed. */
 export async function readDocument(io: Io, path: string): Promise<unknown> {
   if (path === "-") return parseJson(await (await io.environment.keyboard()).readAll(), "standard input");
   const text = await readPlainFile(path);

@@ -3,6 +3,7 @@ import { retryAfterS } from "./backoff.ts";
 import { EXIT } from "./exit-code.ts";
 import { Failure } from "./failure.ts";
 import type { Environment } from "./environment.ts";
+import { noteServerTime } from "./server-clock.ts";
 
 export type Link = {
   readonly endpoint: string;
@@ -23,6 +24,8 @@ export type Call = {
   readonly limit_ms: number;
   /** True if the body of a 2xx answer is text, not JSON. */
   readonly is_text?: boolean;
+  /** True if the body of a 2xx answer is bytes: a Uint8Array. */
+  readonly is_bytes?: boolean;
 };
 export type Answer = {
   readonly status: number;
@@ -30,6 +33,8 @@ export type Answer = {
   readonly retry_after_s: number | null;
   /** The record's version, for If-Match. */
   readonly etag: string | null;
+  /** Whether the server has fulfilled the request's preference (RFC 7240). */
+  readonly is_preference_applied?: boolean;
 };
 
 /**
@@ -45,7 +50,7 @@ export async function exchange(environment: Environment, link: Link, call: Call)
     const response = await environment.fetch(urlOf(link, call), {
       method: call.method,
       headers: {
-        accept: call.is_text === true ? "text/plain" : "application/json",
+        accept: acceptOf(call),
         "user-agent": link.user_agent,
         ...(call.body === undefined ? {} : { "content-type": "application/json" }),
         ...(call.bytes === undefined ? {} : { "content-type": "application/octet-stream" }),
@@ -58,6 +63,11 @@ export async function exchange(environment: Environment, link: Link, call: Call)
       redirect: "manual",
       signal: AbortSignal.any([environment.signal, limit]),
     });
+    noteServerTime(environment, response.headers.get("date"));
+    if (call.is_bytes === true && response.ok) {
+      const { status } = response;
+      return { status, retry_after_s: null, etag: null, body: new Uint8Array(await response.arrayBuffer()) };
+    }
     const text = await response.text();
     return answerOf(response, text, call);
   } catch (error) {
@@ -66,6 +76,12 @@ export async function exchange(environment: Environment, link: Link, call: Call)
     const why = limit.aborted ? `no answer within ${call.limit_ms / 1_000} s` : reason(error);
     throw new Unreachable(`cannot reach ${link.endpoint}: ${why}`, EXIT.unreachable);
   }
+}
+
+function acceptOf({ is_text, is_bytes }: Call): string {
+  // An error is JSON in any case.
+  if (is_bytes === true) return "*/*";
+  return is_text === true ? "text/plain" : "application/json";
 }
 
 function urlOf(link: Link, call: Call): string {
@@ -85,7 +101,8 @@ function answerOf(response: Response, text: string, { is_text }: Call): Answer {
       status,
     });
   }
-  const head = { status, retry_after_s, etag: response.headers.get("etag") };
+  const is_preference_applied = response.headers.has("preference-applied");
+  const head = { status, retry_after_s, etag: response.headers.get("etag"), is_preference_applied };
   if (text === "") return { ...head, body: null };
   if (is_text === true && status < 300) return { ...head, body: text };
   try {

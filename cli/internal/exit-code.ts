@@ -1,4 +1,4 @@
-// Exit codes of the executables. Scripts rely on these numbers.
+// Exit codes of all executables. Scripts rely on these numbers.
 
 export const EXIT = {
   ok: 0,
@@ -13,7 +13,23 @@ export const EXIT = {
   unreachable: 7,
   interrupted: 130,
 } as const;
-export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
+
+/** Exit codes of index-builder where they differ. Schedulers rely on these numbers. */
+export const INDEX_EXIT = {
+  /** The site cannot be read or written, or another error stopped the program. */
+  site: 3,
+  /**
+   * No vendor failed, but there is an alarm: a finding that an attacker could have caused, for example a changed
+   * digest.
+   */
+  alarm: 4,
+  /** Another builder runs on the same site (EX_TEMPFAIL). */
+  busy: 75,
+} as const;
+
+export type ExitCode =
+  | (typeof EXIT)[keyof typeof EXIT]
+  | (typeof INDEX_EXIT)[keyof typeof INDEX_EXIT];
 
 export function exitCodeOfStatus(http_status: number): ExitCode {
   switch (http_status) {

@@ -21,6 +21,13 @@ export class Failure extends Error {
   }
 }
 
+/** Ends a command that has already printed the reason. */
+export class Ended extends Failure {
+  constructor(exit_code: ExitCode) {
+    super("", exit_code);
+  }
+}
+
 export function usageFailure(message: string): Failure {
   return new Failure(message, EXIT.usage);
 }
@@ -34,7 +41,9 @@ export function failureOfAnswer(status: number, body: unknown, retry_after_s: nu
   const text = typeof fields.message === "string" && fields.message !== ""
     ? fields.message
     : `the server responded with status ${status}`;
-  const later = (status === 429 || status === 503) && retry_after_s !== null ? `; try again in ${retry_after_s} s` : "";
+  const names_delay = text.includes("try again in");
+  const says_later = (status === 429 || status === 503) && retry_after_s !== null && !names_delay;
+  const later = says_later ? `; try again in ${retry_after_s} s` : "";
   return new Failure(text + later, exitCodeOfStatus(status), {
     status,
     error_code: textOrNull(fields.error_code),

@@ -2,10 +2,11 @@
 import { Buffer } from "node:buffer";
 import process from "node:process";
 import { EXIT } from "./exit-code.ts";
-import { Failure } from "./failure.ts";
+import { Failure, usageFailure } from "./failure.ts";
 
 export type Keyboard = {
   readonly isTTY: boolean;
+  /** Returns all of standard input. Throws a usage Failure unless it is UTF-8 text. */
   readAll(): Promise<string>;
   /**
    * Shows `prompt` on stderr and reads one line without echo. Ctrl-U clears it, Ctrl-C ends the command with exit code
@@ -15,8 +16,8 @@ export type Keyboard = {
   /** Shows `prompt` on stderr and reads one line with echo. The end of input also ends the line. */
   readLine(prompt: string): Promise<string>;
   /**
-   * Passes on every byte of standard input, also Ctrl-C of a terminal, until the returned function is called. It waits
-   * for each call of `onBytes` before it reads on. `onEnd` is called at the end of input.
+   * Passes on every byte of standard input, also Ctrl-C of a terminal, until the returned function is called. After
+   * each chunk, waits for the promise of `onBytes` before it reads the next one. Calls `onEnd` at the end of input.
    */
   readRaw(onBytes: (bytes: Uint8Array) => Promise<void>, onEnd: () => void): () => void;
 };
@@ -56,7 +57,11 @@ function readRaw(onBytes: (bytes: Uint8Array) => Promise<void>, onEnd: () => voi
 async function readAll(): Promise<string> {
   const chunks: Uint8Array[] = [];
   for await (const chunk of process.stdin) chunks.push(typeof chunk === "string" ? Buffer.from(chunk) : chunk);
-  return Buffer.concat(chunks).toString("utf8");
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(Buffer.concat(chunks));
+  } catch {
+    throw usageFailure("standard input is not UTF-8 text");
+  }
 }
 
 function readLine(prompt: string, signal: AbortSignal): Promise<string> {

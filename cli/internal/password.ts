@@ -1,5 +1,5 @@
-// Reads passwords from the terminal without echo, or from standard input. It never reads them from the command line,
-// which other users of the machine can read.
+// Reads passwords from the terminal without echo, or from standard input. The programs never read passwords from the
+// command line, which other users of the machine can read.
 import { usageFailure } from "./failure.ts";
 import type { Io } from "./io.ts";
 

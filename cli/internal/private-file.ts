@@ -1,8 +1,8 @@
-// Files with secrets. Writes are atomic and on disk when the call returns; only the owner can read the file. A file
-// that others can read is rejected, because its secret may be known.
+// Files with secrets. Writes are atomic and on disk when the call returns; by default only the owner can read the file.
+// A file to which its mode gives other users any access is rejected, because its secret may be known.
 import { constants } from "node:fs";
-import { chmod, mkdir, open, rename, rm } from "node:fs/promises";
-import { dirname } from "node:path";
+import { chmod, mkdir, open, readdir, rename, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { EXIT } from "./exit-code.ts";
 import { Failure } from "./failure.ts";
 
@@ -39,6 +39,14 @@ export async function writeFileDurably(
   }
 }
 
+const DRAFT = /\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.tmp$/;
+
+/** Removes what killed processes left of unfinished writes below a folder. No other process may write there. */
+export async function removeDrafts(folder: string): Promise<void> {
+  const names = await readdir(folder, { recursive: true }).catch(() => []);
+  await Promise.all(names.filter((name) => DRAFT.test(name)).map((name) => rm(join(folder, name), { force: true })));
+}
+
 /** Reads a file with a secret. Returns null if it does not exist. Throws a Failure if group or others may access it. */
 export async function readPrivateFile(path: string): Promise<string | null> {
   return await readWhole(path, true);
@@ -62,7 +70,7 @@ async function readWhole(path: string, owner_only: boolean): Promise<string | nu
     const { mode } = await file.stat();
     if (owner_only && (mode & OTHERS) !== 0) {
       const shown = (mode & 0o777).toString(8).padStart(4, "0");
-      throw new Failure(`${path} can be read by other users (mode ${shown}); run: chmod 600 ${path}`, EXIT.auth);
+      throw new Failure(`${path} is accessible to other users (mode ${shown}); run: chmod 600 ${path}`, EXIT.auth);
     }
     return await file.readFile("utf8");
   } finally {

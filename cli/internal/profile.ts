@@ -77,7 +77,7 @@ async function parseToml(path: string, text: string | null): Promise<Record<stri
   try {
     return parse(text);
   } catch {
-    // The parser's message quotes the line, which may be a secret.
+    // The parser's message quotes the line, which may contain a secret.
     throw new Failure(`${path} is not valid TOML`, EXIT.usage);
   }
 }

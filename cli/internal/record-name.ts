@@ -2,6 +2,7 @@
 import { EXIT } from "./exit-code.ts";
 import { Failure, usageFailure } from "./failure.ts";
 import type { Io } from "./io.ts";
+import { nearNames } from "./near-names.ts";
 import { plainText } from "./plain-text.ts";
 
 export type RecordKind<T> = {
@@ -55,7 +56,9 @@ export function pickRecord<T>(records: readonly T[], name: string, kind: RecordK
   const found = records.filter((record) => fits(record, name, kind));
   if (found.length === 1) return found[0]!;
   if (found.length === 0) {
-    const hint = kind.list === undefined ? "" : `; to list them, run: ${kind.list}`;
+    const near = nearNames(records.map(kind.title), name);
+    const list = kind.list === undefined ? "" : `; to list them, run: ${kind.list}`;
+    const hint = near.length === 0 ? list : `; did you mean ${near.join(" or ")}?`;
     throw new Failure(`no ${kind.one} has the name ${name}${hint}`, EXIT.not_found);
   }
   const shown = found.slice(0, CANDIDATES_SHOWN).map((record) => `\n  ${kind.id(record)}  ${kind.title(record)}`);

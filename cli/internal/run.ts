@@ -3,9 +3,10 @@ import { VERSION } from "../version.ts";
 import { type AnyCommand, parse, rootOf } from "../framework.ts";
 import type { Globals } from "./connection.ts";
 import { EXIT, type ExitCode } from "./exit-code.ts";
-import { Failure, failureText, usageFailure } from "./failure.ts";
+import { Ended, Failure, failureText, usageFailure } from "./failure.ts";
 import type { Io } from "./io.ts";
 import type { Environment } from "./environment.ts";
+import { type OutputFlags, wantsData } from "./output/format.ts";
 
 const environments = new WeakMap<AnyCommand, Environment>();
 
@@ -21,8 +22,21 @@ export function withIo<R extends unknown[]>(body: (io: Io, ...rest: R) => Promis
     const member = rest.at(-1) as AnyCommand;
     const flags = member.optsWithGlobals() as Globals;
     const { openIo } = await import("./io.ts");
-    await body(openIo(environmentOf(member), flags, `${rootOf(member).name()}/${VERSION}`), ...rest);
+    const open = (environment: Environment) => openIo(environment, flags, `${rootOf(member).name()}/${VERSION}`);
+    await runBody(environmentOf(member), open, { flags, body: (io) => body(io, ...rest) });
   };
+}
+
+type Body<I extends Io> = { readonly flags: OutputFlags; readonly body: (io: I) => Promise<void> };
+
+/** Runs the body of a verb once, or with --watch until Ctrl-C. */
+export async function runBody<I extends Io>(
+  environment: Environment,
+  open: (environment: Environment) => I,
+  { flags, body }: Body<I>,
+): Promise<void> {
+  if (flags.watch !== true) return await body(open(environment));
+  await (await import("./watch.ts")).watch(environment, open, body);
 }
 
 export async function runCommand(
@@ -42,17 +56,12 @@ export async function runCommand(
     throw usageFailure(outcome.message);
   } catch (error) {
     const failure = error instanceof Failure ? error : new Failure(messageOf(error), EXIT.failure);
-    if (failure.exit_code !== EXIT.interrupted) environment.stderr.write(`${failureText(failure, wantsJson(argv))}\n`);
+    const isPrinted = failure instanceof Ended || failure.exit_code === EXIT.interrupted;
+    if (!isPrinted) environment.stderr.write(`${failureText(failure, wantsData(argv))}\n`);
     return failure.exit_code;
   }
 }
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
-}
-
-/** Searches the command line, because a usage error leaves no parsed options. */
-function wantsJson(argv: readonly string[]): boolean {
-  const end = argv.indexOf("--");
-  return (end < 0 ? argv : argv.slice(0, end)).includes("--json");
 }

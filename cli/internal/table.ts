@@ -1,10 +1,31 @@
-// Tables and labelled blocks: left-aligned, two spaces between columns, no borders, nothing truncated.
+// Tables and labelled blocks: left-aligned, two spaces between columns, no borders. Only the tables of lists on a
+// terminal (output/list-table.ts) are truncated.
 import { plainText } from "./plain-text.ts";
 
-export type Column<T> = readonly [title: string, cell: (row: T) => unknown];
+export type Column<T> = readonly [title: string, cell: (row: T) => unknown, style?: ColumnStyle];
+
+/** How the table of a list shows a column. Sorting, filters and CSV use the value itself. */
+export type ColumnStyle = {
+  /**
+   * `id`: shortened to a unique prefix on a terminal. `state`: coloured by its word. `bytes`: a number of bytes, shown
+   * as `4 GiB`. `age`: an ISO 8601 time, shown as the time since. `time`: an ISO 8601 time, shown to the second on a terminal.
+   */
+  readonly format?: "id" | "state" | "bytes" | "age" | "time";
+  /** Shown only with `-o wide` and by --columns. */
+  readonly wide?: boolean;
+};
+
+export const ID_COLUMN = { format: "id" } as const;
+export const STATE_COLUMN = { format: "state" } as const;
+export const BYTES_COLUMN = { format: "bytes" } as const;
+export const AGE_COLUMN = { format: "age" } as const;
+export const TIME_COLUMN = { format: "time" } as const;
+export const WIDE_COLUMN = { wide: true } as const;
+/** An id of a record that other columns name. */
+export const WIDE_ID_COLUMN = { format: "id", wide: true } as const;
 
 /** Prints one value: `-` if unset, compact JSON for objects. */
-function cellText(value: unknown): string {
+export function cellText(value: unknown): string {
   if (value === null || value === undefined || value === "") return "-";
   return plainText(typeof value === "object" ? JSON.stringify(value) : String(value));
 }
@@ -36,7 +57,7 @@ export function fitted(text: string, columns: number): string {
   return shown;
 }
 
-function pad(text: string, width: number): string {
+export function pad(text: string, width: number): string {
   return text + " ".repeat(Math.max(0, width - textWidth(text)));
 }
 

@@ -23,7 +23,10 @@ type Header = {
   readonly type: "file" | "folder";
 };
 
-/** Archives the files and their parent folders as `./usr/bin/name`. Throws an Error if ustar cannot store a path. */
+/**
+ * Archives the files and their parent folders as `./usr/bin/name`. Throws an Error if ustar cannot store a path or a
+ * path occurs twice.
+ */
 export function tarArchive(entries: readonly Entry[], time_s: number): Uint8Array {
   const folders = new Set(["./"]);
   const files = new Map<string, Entry>();

@@ -1,6 +1,6 @@
 // The executables in the manual: their command trees, and sections that the trees do not contain.
-import { buildProgram as buildBooter } from "../../booter/program.ts";
-import { buildProgram as buildIndexBuilder } from "../../index-builder/program.ts";
+import { buildBooter } from "../../booter/program.ts";
+import { buildIndexBuilder } from "../../index-builder/program.ts";
 import { type CommandNode, describe } from "../framework.ts";
 import { buildAgent } from "../../nodeagent/program.ts";
 import { buildProgram as buildOpsctl } from "../opsctl/program.ts";
@@ -15,8 +15,6 @@ export type Manual = Pick<PageSource, "section" | "more" | "see"> & {
   readonly pagePerNoun: boolean;
 };
 
-const SILENT = { out: () => {}, err: () => {}, line: () => {}, status: () => {} };
-
 const CLIENT_EXITS = [
   ["0", "Success."],
   ["1", "The server refused the request or failed, or a check found a problem."],
@@ -30,7 +28,6 @@ const CLIENT_EXITS = [
 ] as const;
 
 export async function everyManual(): Promise<Manual[]> {
-  const stopped = AbortSignal.abort();
   return [
     {
       tree: describe(await buildOpsctl("all")),
@@ -67,14 +64,14 @@ export async function everyManual(): Promise<Manual[]> {
     },
     { tree: describe(buildAgent()), section: 8, pagePerNoun: false, more: [], see: ["opsctl(1)"] },
     {
-      tree: describe(buildBooter({ ...SILENT, stopped }, () => {})),
+      tree: describe(buildBooter()),
       section: 8,
       pagePerNoun: false,
       more: [["FILES", [["/etc/berth/booter.toml", "The configuration of the booter."]]]],
       see: ["opsctl(1)"],
     },
     {
-      tree: describe(buildIndexBuilder(SILENT).root),
+      tree: describe(buildIndexBuilder()),
       section: 1,
       pagePerNoun: false,
       more: [
@@ -82,8 +79,8 @@ export async function everyManual(): Promise<Manual[]> {
           ["0", "Success."],
           ["1", "A vendor failed, and its last good files stay; or verify found problems."],
           ["2", "The command line is wrong."],
-          ["3", "The site cannot be read or written; nothing was changed."],
-          ["4", "The site was published, with an alarm: a finding that an attacker could have caused."],
+          ["3", "The site cannot be read or written, or another error stopped the program."],
+          ["4", "No vendor failed, but there is an alarm: a finding that an attacker could have caused."],
           ["75", "Another builder runs on the same site."],
         ]],
         ["ENVIRONMENT", [["INDEX_SIGN_PASSPHRASE", "Passphrase of the signing key."]]],

@@ -11,6 +11,7 @@ async function group(name: string, summary: string, members: readonly AnyCommand
 const SUMMARIES = {
   cn: "Compute nodes",
   pi: "Platform images",
+  instance: "Instances of all tenants",
   system: "Instances on compute nodes",
   placement: "Placement decisions and their reasons",
   silo: "Silos, the top of the tenancy hierarchy",
@@ -18,6 +19,7 @@ const SUMMARIES = {
   project: "Projects of a tenant",
   quota: "Quotas and usage of tenants and projects",
   user: "Users, their passwords and capabilities",
+  network: "Networks of VPCs on the nodes",
   "nic-tag": "NIC tags: networks that nodes are wired to",
   "external-subnet": "Subnets of public addresses",
   "network-pool": "Pools of external subnets; each takes over when the one before it is full",
@@ -29,6 +31,12 @@ const SUMMARIES = {
   "support-bundle": "Write a support bundle: one archive without secrets",
   doctor: "Check the control plane's invariants; exit code 1 on a violation",
   "api-key": "API keys, your own or a tenant's",
+  apply: "Create and change the records of a site as a manifest describes them",
+  diff: "Show what apply would change; exit code 1 if anything",
+  export: "Print the records of the site as a manifest",
+  search: "Find objects of all kinds by name, address or id",
+  api: "Send one request to any route, with the saved endpoint and credential",
+  profile: "Profiles of this machine: endpoints and credentials",
   login: "Save an endpoint and an API key or a session in a profile",
   logout: "Delete the saved API key of a profile, or end its session",
   whoami: "Show the owner of the credential",
@@ -46,6 +54,10 @@ export const NOUNS: readonly Noun[] = [
   noun("pi", async (summary) => group("pi", summary, (await import("./pi/verbs.ts")).piVerbs())),
   noun("system", async (summary) => group("system", summary, (await import("./system/verbs.ts")).systemVerbs())),
   noun(
+    "instance",
+    async (summary) => group("instance", summary, (await import("./instance/verbs.ts")).instanceVerbs()),
+  ),
+  noun(
     "placement",
     async (summary) => group("placement", summary, (await import("./placement/verbs.ts")).placementVerbs()),
   ),
@@ -54,6 +66,7 @@ export const NOUNS: readonly Noun[] = [
   noun("project", async (summary) => group("project", summary, (await import("./project/verbs.ts")).projectVerbs())),
   noun("quota", async (summary) => group("quota", summary, (await import("./quota/verbs.ts")).quotaVerbs())),
   noun("user", async (summary) => group("user", summary, (await import("./user/verbs.ts")).userVerbs())),
+  noun("network", async (summary) => group("network", summary, [(await import("./network/trace.ts")).trace()])),
   noun("nic-tag", async (summary) => group("nic-tag", summary, (await import("./nic-tag/verbs.ts")).nicTagVerbs())),
   noun(
     "external-subnet",
@@ -81,6 +94,21 @@ export const NOUNS: readonly Noun[] = [
     async (summary) => (await import("./support-bundle/support-bundle.ts")).supportBundle(summary),
   ),
   noun("api-key", async (summary) => group("api-key", summary, (await import("./api-key/verbs.ts")).apiKeyVerbs())),
+  noun("apply", async (summary) => (await import("./manifest/verbs.ts")).applySite(summary)),
+  noun("diff", async (summary) => (await import("./manifest/verbs.ts")).diffSite(summary)),
+  noun("export", async (summary) => (await import("./manifest/verbs.ts")).exportSite(summary)),
+  noun("search", async (summary) => {
+    const [{ search }, { withIo }] = await Promise.all([import("../internal/search.ts"), import("../internal/run.ts")]);
+    return search(summary, withIo);
+  }),
+  noun("api", async (summary) => {
+    const [{ rawCall }, { withIo }] = await Promise.all([
+      import("../internal/raw-call.ts"),
+      import("../internal/run.ts"),
+    ]);
+    return rawCall(summary, { withIo, example: "GET /v1/system/summary" });
+  }),
+  noun("profile", async (summary) => group("profile", summary, (await import("./profile/verbs.ts")).profileVerbs())),
   noun("login", async (summary) => (await import("./session/login.ts")).login(summary)),
   noun("logout", async (summary) => (await import("./session/logout.ts")).logout(summary)),
   noun("whoami", async (summary) => (await import("./session/whoami.ts")).whoami(summary)),

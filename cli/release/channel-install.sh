@@ -2,9 +2,9 @@
 # Installs Berth's programs from a channel: channel.json, its signature, and the tarballs that it lists. This file contains
 # the release's public key. The script verifies the signature and the digests before it unpacks or runs anything.
 #
-# Needs a POSIX shell; curl or wget for a URL; gpgv, or OpenSSL 3 if an Ed25519 key signed the channel; one of sha256sum,
-# digest, shasum and openssl; gzip, tar, awk, sed, od, dd and mktemp. The global zone of SmartOS has all of these except
-# gpgv and sha256sum.
+# The script needs a POSIX shell; curl or wget for a URL; gpgv, or OpenSSL 3 if an Ed25519 key signed the channel; one
+# of sha256sum, digest, shasum and openssl; gzip, tar, awk, sed, od, dd and mktemp. The global zone of SmartOS has all
+# of these except gpgv and sha256sum.
 set -eu
 
 say() { printf '%s\n' "$*" >&2; }
@@ -166,7 +166,8 @@ target_of() {
   printf '%s-%s' "$system" "$machine"
 }
 
-# fetch NAME BYTES_MAX: limits bytes and time, so that a server cannot fill the disk or block a setup forever.
+# fetch NAME BYTES_MAX: with curl, limits bytes and time, so that a server cannot fill the disk or block a setup
+# forever. With wget, limits only each wait for data.
 fetch() {
   case $from in
     https://* | http://*)

@@ -1,6 +1,7 @@
 // The files of the control plane: its source, and the npm packages that it imports. The package also has a Deno
 // executable.
 import { Buffer } from "node:buffer";
+import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { closureOf, type Lock } from "./lock.ts";
@@ -10,6 +11,8 @@ import type { Entry } from "../internal/tar.ts";
 export const HOME = "usr/lib/berth";
 
 const FOLDERS = [["src", ".ts"], ["actors", ".ts"], ["migrations", ".sql"]] as const;
+/** The built web console, which `task console:build` writes. `task release` runs that task first. */
+const WEB_CONSOLE = "console/dist";
 const FILE_MODE = 0o644;
 
 export type ControlPlane = {
@@ -18,9 +21,16 @@ export type ControlPlane = {
   readonly imported: readonly string[];
 };
 
+/** Throws an Error if the web console was not built: the package must have it. */
+export function requireWebConsole(root: string): void {
+  if (existsSync(join(root, WEB_CONSOLE, "index.html"))) return;
+  throw new Error(`${WEB_CONSOLE} is missing: build the web console with \`deno task console:build\``);
+}
+
 /** Returns all files except the Deno executable, which depends on the architecture. */
 export async function controlPlaneFiles(root: string, lock: Lock): Promise<ControlPlane> {
   const sources = (await Promise.all(FOLDERS.map(([folder, end]) => sourcesBelow(root, folder, end)))).flat();
+  const webConsole = existsSync(join(root, WEB_CONSOLE)) ? await sourcesBelow(root, WEB_CONSOLE, "") : [];
   const imported = importedPackages(
     sources.filter(({ path }) => path.endsWith(".ts")).map(({ bytes }) => Buffer.from(bytes).toString("utf8")),
   );
@@ -31,6 +41,7 @@ export async function controlPlaneFiles(root: string, lock: Lock): Promise<Contr
     imported,
     files: [
       ...sources,
+      ...webConsole,
       json("package.json", { name, version, type, dependencies: Object.fromEntries(versions) }),
       // Deno must use the package's node_modules without changes.
       json("deno.json", { nodeModulesDir: "manual" }),

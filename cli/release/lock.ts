@@ -36,7 +36,8 @@ export async function readLock(path: string): Promise<Lock> {
 }
 
 /**
- * Returns the named packages and all their dependencies, sorted by name. Throws an Error if the lock lacks a package.
+ * Returns the named packages and all their dependencies, sorted by name. Throws an Error if the lock lacks a named
+ * package.
  */
 export function closureOf(lock: Lock, names: readonly string[]): readonly LockedPackage[] {
   const found = new Map<string, LockedPackage>();

@@ -12,7 +12,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { BUN_VERSION, compile, entryOf } from "../compile.ts";
 import { VERSION } from "../version.ts";
-import { controlPlaneFiles } from "./control-plane.ts";
+import { controlPlaneFiles, requireWebConsole } from "./control-plane.ts";
 import { checkTarballs } from "./channel.ts";
 import { ARCHITECTURES } from "./deb.ts";
 import { DENO_PINS, DENO_VERSION, denoExecutable } from "./deno-runtime.ts";
@@ -108,6 +108,7 @@ async function release(key_path: string | undefined): Promise<void> {
   const key = await readReleaseKey(key_path, process.env["BERTH_RELEASE_PASSPHRASE"] ?? null);
   const note = (line: string) => console.error(line);
   const items = wanted(note);
+  if (items.some(({ name }) => name === "berth-control-plane")) requireWebConsole(ROOT);
   const tarballs = values.tarball.map((path) => ({ name: basename(path), path }));
   await checkTarballs(tarballs, VERSION);
   if (await publicKeyPem(key) === null) {

@@ -9,8 +9,8 @@ export type ReleaseKey = openpgp.PrivateKey;
 const KNOWN_TO_GPGV: readonly string[] = ["rsaEncryptSign", "rsaSign", "eddsaLegacy", "ecdsa"];
 
 /**
- * Reads an armored private key. Throws an Error if the file is not a key, the passphrase is wrong, or gpgv does not
- * support the key.
+ * Reads an armored private key. Throws an Error if the file is not a key, the passphrase is missing or wrong, or gpgv
+ * does not support the key.
  */
 export async function readReleaseKey(path: string, passphrase: string | null): Promise<ReleaseKey> {
   const armoredKey = await readFile(path, "utf8").catch((error) => {

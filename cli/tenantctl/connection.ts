@@ -53,7 +53,7 @@ function ofSession(saved: Session): Omit<Connection, "endpoint"> {
   return { token: saved.access_token, session: { profile: DEFAULT_PROFILE, saved } };
 }
 
-/** Returns the connection with a new, saved token. API keys cannot be renewed. */
+/** Returns the connection with a new token, which is also saved. Returns a connection with an API key unchanged. */
 export async function renewConnection(environment: Environment, refused: Connection): Promise<Connection> {
   const { endpoint, session } = refused;
   if (session === undefined) return refused;

@@ -1,6 +1,6 @@
 import type { Front } from "../front-page.ts";
 import { VERSION } from "../version.ts";
-import { FORMATS } from "./flags.ts";
+import { FORMAT_CHOICES, OUTPUT_OPTIONS } from "../internal/output/format.ts";
 import { NOUNS } from "./nouns.ts";
 
 export const FRONT: Front = {
@@ -21,10 +21,12 @@ export const FRONT: Front = {
     {
       flags: "-o, --output <format>",
       summary: "output format; by default table on a terminal, else json",
-      choices: FORMATS,
+      choices: FORMAT_CHOICES,
+      choices_are_open: true,
     },
-    { flags: "--json", summary: "the same as -o json", hidden: true },
-    { flags: "--no-headers", summary: "print tables without the header line" },
+    { flags: "--json", summary: "print the server's JSON unchanged", hidden: true },
+    OUTPUT_OPTIONS.no_headers,
+    OUTPUT_OPTIONS.quiet,
   ],
   nouns: NOUNS,
 };

@@ -50,6 +50,12 @@ export const NOUNS: readonly Noun[] = [
     load: async (summary) => group("nat-gateway", summary, (await import("./nat-gateway/verbs.ts")).natGatewayVerbs()),
   },
   {
+    name: "port-forward",
+    summary: "Port forwards from NAT gateways to NICs",
+    load: async (summary) =>
+      group("port-forward", summary, (await import("./port-forward/verbs.ts")).portForwardVerbs()),
+  },
+  {
     name: "floating-ip",
     summary: "Floating IPs: public addresses that attach to NICs",
     load: async (summary) => group("floating-ip", summary, (await import("./floating-ip/verbs.ts")).floatingIpVerbs()),
@@ -84,6 +90,42 @@ export const NOUNS: readonly Noun[] = [
     name: "operation",
     summary: "Operations in progress or finished",
     load: async (summary) => group("operation", summary, (await import("./operation/verbs.ts")).operationVerbs()),
+  },
+  {
+    name: "ssh",
+    summary: "Log in to an instance with ssh, or run a command on it",
+    load: async (summary) => (await import("./instance/ssh.ts")).ssh(summary),
+  },
+  {
+    name: "apply",
+    summary: "Create and change the records of a project as a manifest describes them",
+    load: async (summary) => (await import("./manifest/apply.ts")).applyProject(summary),
+  },
+  {
+    name: "diff",
+    summary: "Show what apply would change; exit code 1 if anything",
+    load: async (summary) => (await import("./manifest/apply.ts")).diffProject(summary),
+  },
+  {
+    name: "export",
+    summary: "Print the records of a project as a manifest",
+    load: async (summary) => (await import("./manifest/apply.ts")).exportProject(summary),
+  },
+  {
+    name: "search",
+    summary: "Find objects of the tenant by name, address or id",
+    load: async (summary) => {
+      const [{ search }, { withIo }] = await Promise.all([import("../internal/search.ts"), import("./open-io.ts")]);
+      return search(summary, withIo);
+    },
+  },
+  {
+    name: "api",
+    summary: "Send one request to any route, with the saved endpoint and credential",
+    load: async (summary) => {
+      const [{ rawCall }, { withIo }] = await Promise.all([import("../internal/raw-call.ts"), import("./open-io.ts")]);
+      return rawCall(summary, { withIo, example: "GET /v1/auth/whoami" });
+    },
   },
   {
     name: "login",

@@ -1,10 +1,9 @@
-// The tenantctl command tree. The verbs of a noun are loaded only when the noun is on the command line: a command does
-// not load the code of other commands.
+// The tenantctl command tree. The verbs of a noun are loaded only when the noun is on the command line, or to complete
+// words. A command does not load the code of other commands.
 import { addHidden, type AnyCommand, command, rootCommand } from "../framework.ts";
 import type { ExitCode } from "../internal/exit-code.ts";
 import { runCommand } from "../internal/run.ts";
 import type { Environment } from "../internal/environment.ts";
-import { wantsData } from "./flags.ts";
 import { FRONT } from "./front.ts";
 import { NOUNS } from "./nouns.ts";
 
@@ -20,8 +19,6 @@ export async function buildProgram(argv: readonly string[] | "all"): Promise<Any
   return root;
 }
 
-/** Adds --json for -o json and -o yaml: cli/internal reads that flag to print a failure as JSON. */
 export async function runTenantctl(argv: readonly string[], environment: Environment): Promise<ExitCode> {
-  const root = await buildProgram(argv);
-  return await runCommand(root, wantsData(argv) ? ["--json", ...argv] : argv, environment);
+  return await runCommand(await buildProgram(argv), argv, environment);
 }

@@ -10,9 +10,9 @@ import { claimsOf } from "./session/claims.ts";
 import { readLogin } from "./session/saved-login.ts";
 
 /**
- * Returns the tenant's UUID from --tenant, else TENANTCTL_TENANT, else the credential's claims, else the server's
- * whoami: an API key that is bound to a tenant needs no flag. Returns undefined if unknown; the server then rejects the
- * request.
+ * Returns the tenant's UUID from --tenant, else TENANTCTL_TENANT, else the credential's claims or the tenant saved with
+ * an API key, else the server's whoami: an API key that is bound to a tenant needs no flag. Returns undefined if the
+ * tenant is unknown; the server then rejects the request.
  */
 export async function tenantOf(io: TenantIo): Promise<string | undefined> {
   const named = firstSet(io.flags.tenant, io.environment.env.TENANTCTL_TENANT);
@@ -40,9 +40,17 @@ function givenProject(io: TenantIo): string | undefined {
   return firstSet(io.flags.project, io.environment.env.TENANTCTL_PROJECT);
 }
 
-/** Throws a usage Failure if no project is given. Called before any request. */
-export function needProject(io: TenantIo, what: string): void {
-  if (givenProject(io) === undefined) throw usageFailure(`--project is required to create ${what}`);
+/**
+ * Uses the only project of the tenant if no project is given, and prints a note that names it. Throws a usage Failure if
+ * the tenant has no project or another one.
+ */
+export async function needProject(io: TenantIo, what: string): Promise<void> {
+  if (givenProject(io) !== undefined) return;
+  const tenant = await io.tenant();
+  const [only, other] = tenant === undefined ? [] : await projectsOf(io, tenant);
+  if (only === undefined || other !== undefined) throw usageFailure(`--project is required to create ${what}`);
+  io.useProject(only.id);
+  if (!io.json) io.note(`In project ${only.name}, the only one of the tenant`);
 }
 
 export async function resolveProject(io: TenantIo, named: string): Promise<string> {

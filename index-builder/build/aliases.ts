@@ -32,7 +32,10 @@ export function giveAliases(found: readonly Labelled[]): Aliased {
   return { releases, dev_channel: label?.toLowerCase() ?? null };
 }
 
-/** Merges candidates that resolved to the same release into one entry, at the position of the first. */
+/**
+ * Merges channels that resolved to the same release into one entry, at the position of the first channel. Throws a
+ * VendorFault if two candidates that are not both channels have the same release id.
+ */
 export function mergeChannels(found: readonly { candidate: Candidate; resolved: ResolvedRelease }[]): Labelled[] {
   const merged = new Map<string, { resolved: ResolvedRelease; labels: Candidate[] }>();
   for (const { candidate, resolved } of found) {

@@ -20,7 +20,8 @@ export type ArtifactSetting = {
 
 /**
  * Returns the artifact to publish for an image.
- * @throws VendorFault gone or not_recorded if the image does not exist, held if its sources contradict each other
+ * @throws VendorFault gone or not_recorded if the image does not exist, held if its sources contradict each other, or
+ * another fault of a document
  */
 export async function resolveArtifact(draft: ArtifactDraft, setting: ArtifactSetting): Promise<Artifact> {
   const before = setting.previous(draft.url);
@@ -87,7 +88,7 @@ async function digestsOf(
   } catch (error) {
     if (!canBeKept(error, setting) && !isFault(error, "gone")) throw error;
     const kept = before?.integrity?.digests ?? [];
-    // A new image without a readable hash must not replace an image with a known hash.
+    // In a release that the previous tree has, an image without any known hash is not published.
     if (kept.length === 0 && setting.release_known) throw new VendorFault("held", messageOf(error));
     setting.visit.warn(
       `${messageOf(error)}; ${

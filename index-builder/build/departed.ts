@@ -1,11 +1,17 @@
-// Keeps the first_seen of an ended point release's last build until the vendor's vault has the build, which may take
-// days. The first_seen must not change when the build moves to the archive of the index.
+// When a point release ends, its builds leave the vendor's current folder. They may appear in the vendor's vault days
+// later, and then get into the archive of the index. Their first_seen times must not change, so they are kept here
+// until then.
 import type { Build } from "../tree/model.ts";
 
-/** The first_seen times by "release/build". */
+/** The kept first_seen times. The keys have the form "release/build". */
 export type Departed = Readonly<Record<string, string>>;
 
-/** @param before current builds of this release in the previous tree */
+/**
+ * Returns the first_seen times to keep for a release: the times already kept, and the times of builds that left
+ * since the previous tree.
+ * @param known the times kept so far, of all releases
+ * @param before the current builds of this release in the previous tree
+ */
 export function departedOf(
   known: Departed,
   { release, before, current, archived }: {

@@ -85,8 +85,8 @@ export function openDocuments(setting: Setting): Documents {
   }
 
   /**
-   * Fetches a signature. Returns null if the vendor has no signature. If an earlier run saw a signature and it is
-   * missing now, that is a fault: an attacker could have removed it.
+   * Fetches a signature. Returns null if the vendor has no signature and the mode allows that. If an earlier run saw
+   * the signature, its absence is a fault: an attacker could have removed the signature.
    */
   async function signatureOf<T>(series: string, url: string, work: () => Promise<T>): Promise<T | null> {
     try {

@@ -11,7 +11,10 @@ const Product = z.object({
 });
 export type Cycles = ReadonlyMap<string, boolean>;
 
-/** Reads which cycles have ended. An end date in the past is enough, because the site sets its flag later. */
+/**
+ * Reads which cycles have ended. A cycle has also ended if its end date is today or in the past, because the site sets
+ * its flag later.
+ */
 export async function readCycles(visit: Pick<Visit, "json" | "today">, product: string): Promise<Cycles> {
   const { result } = await visit.json(`https://${END_OF_LIFE_HOST}/api/v1/products/${product}`, Product);
   return new Map(result.releases.map(({ name, isEol, eolFrom }) => [

@@ -1,7 +1,8 @@
-// Handles faults in optional parts of a release: other architectures, other variants and older builds. After a 404 the
-// part counts as absent. If there is no response, the whole vendor is retried. If the last attempt gets no response
-// either, the part becomes a gap: the vendor is published, and the images of the previous tree stay (kept-images.ts).
-// Every other fault fails the vendor, because a change of format or a bad signature must not look like a removed image.
+// Handles faults in optional parts of a release: other architectures, other variants and older builds. After a 404 or
+// 410, and if the response is not recorded, the part counts as absent. After a transient fault, such as no response,
+// the whole vendor is retried. If the last attempt has a transient fault too, the part becomes a gap: the vendor is
+// published, and the images of the previous tree stay (kept-images.ts). Every other fault fails the vendor, because a
+// change of format or a bad signature must not look like a removed image.
 import { isFault, messageOf } from "../fault.ts";
 import type { Notes } from "./report.ts";
 

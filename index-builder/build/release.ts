@@ -16,7 +16,7 @@ import type { Notes } from "./report.ts";
 export type ReleaseSetting = {
   readonly visit: Visit;
   readonly gaps: Gaps;
-  /** The services for reading vaults. They allow no gaps. */
+  /** The services for reading vaults. They do not skip a part after a transient fault. */
   readonly vault: { readonly visit: Visit; readonly gaps: Gaps };
   readonly web: Web;
   readonly notes: Notes;
@@ -87,7 +87,7 @@ async function currentBuilds(resolved: Resolved, release: Release, setting: Rele
       const build = await resolveBuild(draft, { ...setting, kind: "primary", release: release.id, previous });
       if (build !== null) builds.push(build);
     } catch (error) {
-      // Only a fault of the newest build fails the release.
+      // Every fault of the newest build fails the release.
       if (index === 0) throw error;
       const what = `${release.id} ${draft.build}`;
       if (isAbsent(error)) setting.notes.warn(`${what}: left out: ${messageOf(error)}`);
@@ -100,8 +100,8 @@ async function currentBuilds(resolved: Resolved, release: Release, setting: Rele
 type ArchiveSetting = ReleaseSetting & { readonly release: Release; readonly current: readonly Build[] };
 
 /**
- * Keeps archived builds, and asks the vault only for point releases that the archive lacks. A fault leaves out only one
- * point release, and the next run tries it again.
+ * Keeps archived builds, and asks the vault only for point releases that the archive lacks. A fault leaves out one
+ * point release, or all new ones if the vault cannot be listed. The next run tries them again.
  */
 async function archivedBuilds(resolved: Resolved, setting: ArchiveSetting): Promise<Build[]> {
   const { release, current, previous, notes, departed, first_seen, vault } = setting;
@@ -130,7 +130,8 @@ async function archivedBuilds(resolved: Resolved, setting: ArchiveSetting): Prom
 }
 
 /**
- * Returns null on every fault. Notes every fault but a 404. The note is an alarm if an attacker could have caused it.
+ * Returns null if `work` throws. Notes every error except the fault `gone`. The note is an alarm if an attacker could
+ * have caused the error.
  */
 async function orNull<T>(notes: Notes, what: string, work: () => Promise<T>): Promise<T | null> {
   try {

@@ -1,6 +1,9 @@
 // Notes about the run of one vendor, for operators and for the JSON summary.
 
-/** A note. An alarm is a finding that an attacker could have caused; it makes the run end with exit code 4. */
+/**
+ * A note. An alarm is a finding that an attacker could have caused; the run then ends with exit code 4, unless a vendor
+ * failed.
+ */
 export type Note = { readonly level: "warning" | "alarm"; readonly text: string };
 export type SignatureMode = "off" | "check" | "require";
 

@@ -106,7 +106,10 @@ function trustOf({ trust, accept_changes }: VendorSetting): VendorTrust {
   return accept_changes === true ? { ...known, documents: {} } : known;
 }
 
-/** Returns the supported candidates whose cycle has not ended, and all pre-releases and development channels. */
+/**
+ * Returns the supported releases whose cycle has not ended, the supported channels, and all pre-releases and
+ * development channels.
+ */
 async function wanted(vendor: Vendor, visit: Visit, notes: Notes): Promise<Candidate[]> {
   const candidates = await vendor.list(visit);
   const open = candidates.filter(({ supported, dev }) => supported || dev !== null);

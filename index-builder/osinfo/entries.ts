@@ -1,6 +1,6 @@
 // Entries of the osinfo database that an index can refer to. Releases up to November 2022 are in the database (Debian's
 // package osinfo-db 0.20221130); ids of later releases follow its naming rule. An id consists of a prefix and a key:
-// "http://ubuntu.com/ubuntu/" + "22.04". A short id does too: "ubuntu" + "22.04".
+// "http://ubuntu.com/ubuntu/" + "22.04". A short id also consists of a prefix and the key: "ubuntu" + "22.04".
 
 export type OsinfoFamily = {
   readonly id_prefix: string;

@@ -1,6 +1,6 @@
 // Parses checksum documents. Every line must have the expected format. So a truncated document, an HTML page or any
-// other document is refused as a whole. A document with two hashes for one name is also refused. Comments (#) and empty
-// lines are skipped.
+// other document is refused as a whole. A document with two different hashes for one name is also refused. Comments (#)
+// and empty lines are skipped.
 import { checksumLine, isSilentLine, type ListFormat } from "../../src/lib/crypto/checksum-line.ts";
 import { asDigest, type DigestAlgorithm } from "../../src/lib/crypto/digest-hex.ts";
 import { unreadable, VendorFault } from "../fault.ts";

@@ -1,4 +1,4 @@
-// Parses the head of a Debian Release file: "Key: value" lines up to the first indented line.
+// Parses the head of a Debian Release file: "Key: value" lines up to the first indented or empty line.
 import { unreadable } from "../fault.ts";
 
 /**

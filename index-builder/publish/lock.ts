@@ -1,7 +1,7 @@
 // Lets only one builder at a time work on a site. The lock is a series of numbered files in the folder of generations:
-// the process named in the highest file holds the lock while it runs. A builder takes the next number by creating its
-// file, which succeeds for only one of them. A released file is marked as free. It is removed only after a file with a
-// higher number exists, so that no number is ever used twice.
+// the process named in the highest file holds the lock while it runs. A builder takes the next number by creating the
+// file with that number. This succeeds for only one builder. A released file is marked as free. It is removed only
+// after a file with a higher number exists, so that no number is ever used twice.
 import { link, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
@@ -61,7 +61,10 @@ async function isHeld(path: string): Promise<boolean> {
   return Number.isSafeInteger(pid) && await holderOf(pid) === text;
 }
 
-/** Returns an identifier of a process: its id and, on Linux, its start time, because the system reuses ids. */
+/**
+ * Returns an identifier of a process: its id and, on Linux, its start time, because the system reuses ids. Returns
+ * "none" if no process has this id.
+ */
 async function holderOf(pid: number): Promise<string> {
   const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => null);
   if (stat !== null) return `${pid} ${stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19]}`;

@@ -1,6 +1,7 @@
 // The generations of a site. SITE is a symbolic link to `.SITE.generations/N/site`, and the trust state of the
 // generation is in the same folder N. A rename replaces the link to publish a generation. So a reader sees the old or
-// the new generation, the trust state is never newer than the tree, and a killed builder leaves the link unchanged.
+// the new generation, the trust state is never newer than the tree, and a killed builder leaves the old or the new
+// generation published. setAsidePlainFolder is an exception.
 import { lstat, mkdir, open, readdir, readFile, readlink, rename, rm, symlink } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { documentText } from "../../src/lib/image-index/documents.ts";
@@ -58,8 +59,8 @@ async function currentNumber(site: Site): Promise<number> {
 }
 
 /**
- * Writes a generation, switches the link to it and returns its number. The caller must hold the lock. If this throws,
- * the previous generation is still published.
+ * Writes a generation, switches the link to it and returns its number. The caller must hold the lock. After an error
+ * before the switch, the previous generation is still published.
  */
 export async function publish(site: Site, next: { files: Files; trust: TrustState }): Promise<number> {
   await tidy(site);

@@ -61,7 +61,8 @@ export function checkFiles(files: Files, { pages, hosts }: Expected): Problem[] 
       complain(distroPath(summary.id), `differs from ${INDEX_PATH}`);
     }
   }
-  // Both files are generated from the files above, so the check generates them again and compares.
+  // images.json and the page are generated from the documents of the distros, so the check generates both again and
+  // compares.
   if (trees.length === list.distros.length) {
     const images = imagesOf({ distros: trees });
     equalRule(files, IMAGES_PATH, documentText(images), complain);

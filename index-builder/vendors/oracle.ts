@@ -106,7 +106,7 @@ function templateOf(href: string, sha256: string): Template | null {
   if (major === undefined || arch === undefined) return null;
   const point_release = `${major}.${update}`;
   // b182 of aarch64 and b182 of x86_64 are different builds, so the id contains the architecture unless it is x86_64.
-  // In this form, it sorts before the id of the default image.
+  // An id with an architecture sorts before the id of the default image of the same point release.
   const build = arch === "x86_64" ? `${point_release}-b${number}` : `${point_release}-${arch}-b${number}`;
   return { major, point_release, variant: VARIANT, arch, build, url, sha256 };
 }

@@ -43,7 +43,7 @@ export const LIVE: LiveSetting = {
   }),
 };
 
-/** The number of IP addresses of a host name that are tried. */
+/** The largest number of IP addresses of a host name that are tried. */
 const ADDRESSES_TRIED = 3;
 const HEADER_BYTES_MAX = 64 * 1024;
 const REDIRECTS = [301, 302, 303, 307, 308];

@@ -1,5 +1,5 @@
-// Requests bodies and metadata by URL, and turns error statuses into faults. A run of a vendor requests every URL at
-// most once, except large documents, which their caller keeps in parsed form.
+// Requests bodies and metadata by URL, and turns error statuses into faults. A run of a vendor sends at most one GET
+// and one HEAD to every URL. Large documents are an exception: their caller keeps them in parsed form.
 import { VENDOR_DOCUMENT_BYTES_MAX } from "../../src/lib/image-index/documents.ts";
 import { VendorFault } from "../fault.ts";
 import type { Answer, Exchange } from "./exchange.ts";

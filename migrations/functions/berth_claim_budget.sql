@@ -1,5 +1,5 @@
--- Locks a counter of claims or of unproven nodes. A missing counter is created by counting the rows, because the
--- counter's last user deletes it.
+-- Locks a counter of claims or of unproven nodes. Creates a missing counter with `room`, which the caller has computed by
+-- counting rows. A counter is missing if its last user has deleted it.
 create or replace function berth_claim_budget(of_name text, room bigint) returns void language plpgsql volatile as $$
 begin
   -- Locked from here on: another call may be deleting the row.

@@ -1,6 +1,10 @@
--- Lists those given columns that the table itself has, for an insert, a set or a select; the others are joined by a
--- view. A column that an older process does not send gets its default.
+-- Berth does not call this function any more; a later migration can drop it.
+-- Lists the given columns that the table itself has, for an insert, a set or a select. A view joins the other given
+-- columns. A column that an older process does not send gets its default.
 create or replace function berth_columns(of_table regclass, given text[], alias text) returns text
-language sql stable strict as $$
-  select string_agg(alias || quote_ident(attname), ', ' order by attnum) from pg_attribute
-  where attrelid = of_table and attname = any(given) and attnum > 0 and not attisdropped and attgenerated = '' $$;
+language plpgsql stable strict as $$
+begin
+  return (
+    select string_agg(alias || quote_ident(attname), ', ' order by attnum) from pg_attribute
+     where attrelid = of_table and attname = any(given) and attnum > 0 and not attisdropped and attgenerated = '');
+end $$;

@@ -14,7 +14,7 @@ begin
   for each in select * from jsonb_array_elements(conditions) loop
     case each->>'do'
       when 'guard' then
-        execute format('select %I($1)::text', 'guard_' || (each->>'name')) into verdict using each->'args';
+        verdict := berth_guard(each->>'name', each->'args');
         holds := verdict = 'true';
         if holds is not true and verdict <> 'false' then
           return jsonb_build_object('fault',
@@ -56,7 +56,7 @@ begin
         value := case when spot.base is null then taken::text else host(spot.base + taken) end;
         values := values || jsonb_build_object(each->>'token', value);
       when 'effect' then
-        execute format('select %I($1)', 'effect_' || (each->>'name')) using each->'args';
+        perform berth_effect(each->>'name', each->'args');
       when 'release' then
         perform berth_release(each->>'pool', each->>'value');
       else null;

@@ -1,3 +1,4 @@
+-- Berth does not call this function any more; a later migration can drop it.
 -- Puts allocated values {token: value} in place of their tokens, which are whole strings of a JSON text. Without values
 -- the text stays as it is.
 create or replace function berth_filled(content text, given jsonb) returns text language plpgsql immutable as $$

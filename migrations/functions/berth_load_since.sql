@@ -1,5 +1,5 @@
--- {cpu_p50_<of>, cpu_p95_<of>, cpu_max_<of>, samples_<of>} of a node's hours since `since`. Percentiles are exact to
--- 0.05.
+-- Returns {cpu_p50_<of>, cpu_p95_<of>, cpu_max_<of>, samples_<of>} of a node's hours after `since`. Percentiles are exact
+-- to 0.05.
 create or replace function berth_load_since(of_cn uuid, since timestamptz, of text) returns jsonb language sql stable as $$
   with hours as (select cpu_max, cpu_counts from cn_load_hour where server_uuid = of_cn and hour > since),
   counted as (select i, sum(n) as n from hours, unnest(cpu_counts) with ordinality c(n, i) group by i),

@@ -1,4 +1,5 @@
--- Returns the bytes of a node's disks that its capacity report does not count as used.
+-- Returns the bytes of a node's disks that the node has not made yet, so that its capacity report does not count them as
+-- used.
 create or replace function berth_unmade_bytes(of_cn uuid) returns bigint language sql stable as $$
   select coalesce(sum(d.size_bytes - coalesce(d.applied_bytes, 0)), 0)::bigint
     from instance i join disk d on d.instance_id = i.id

@@ -1,4 +1,5 @@
--- Audits the sums of closed windows and deletes the windows without denials. Returns the number of closed windows.
+-- Handles the windows that are over: audits the sum of each window with denials and begins a new window, and deletes
+-- each window without denials. Returns the number of handled windows.
 create or replace function close_denials(window_s int) returns int language plpgsql volatile as $$
 declare
   counted denial_window;

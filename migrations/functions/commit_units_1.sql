@@ -6,7 +6,9 @@
 --
 -- call: {units, messages: [{u, msg_id}], locks: [{key, shared}],
 --        written: [{u, kind, id, incarnation, version, msg_id}], plans: [{u, partial, choices: [[condition]]}],
---        rows: [{op, kind, columns, entries: [{$u, $c, $id, column...}]}], children: [{u, c, n, op, table, key, row}],
+--        rows: [{op, kind, columns, entries: [{$u, $c, $id, column...}]}],
+--        children: [{op, table, key, columns, entries: [{$u, $c, column...}]}], in order; processes of the release before
+--          send [{u, c, n, op, table, key, row}],
 --        outbox: [{u, c, id, to_kind, to_id, message}]}          u: unit, c: choice, n: order; empty lists are left out
 -- a_, t_, r_: the actors, transitions and replies of the units, one array per column: every message has them, and
 --        PostgreSQL reads arrays several times faster than JSON. Audit notes and replies are JSON texts.
@@ -32,21 +34,17 @@ declare
   chosen    json[] := '{}';
   conflicts int[] := '{}';
   held      bigint[] := '{}';
-  found     bigint[];
   lost      int[];
   lock_on   record;
   of_kind   record;
   plan      record;
   writes    record;
   verdict   jsonb;
-  -- Of each unit with conditions, from 1: the refusal, and the allocated values.
+  -- Of each unit with conditions, from 1: the refusal, and the allocated values as berth_replaced takes them.
   refusals  jsonb[] := '{}';
   allocated jsonb[] := '{}';
   decided   int[] := '{}';
   option    int;
-  sets      text;
-  given     text[];
-  columns   text;
 begin
   -- 1. A message that was committed before gets the same reply.
   if call ? 'messages' then
@@ -70,25 +68,17 @@ begin
   end if;
 
   -- 3. Actor rows, at the incarnation and version of the load. A row that another call has locked is a lost race.
-  for of_kind in select k.* from actor_kind k where k.kind = any(a_kind) order by k.kind loop
-    execute format($q$
-      with wanted as materialized (
-        select a.n, a.id::%3$I as id, a.incarnation, a.version
-          from unnest($2, $3, $4, $5) with ordinality a(kind, id, incarnation, version, n) where a.kind = $1)
-      select array_agg(h.n) from (
-        select w.n from wanted w join %1$I t on t.%2$I = w.id
-         where t.version = w.version and t.incarnation = w.incarnation for update of t skip locked) h $q$,
-      of_kind.table_name, of_kind.key_column, of_kind.key_type)
-      into found using of_kind.kind, a_kind, a_id, a_incarnation, a_version;
-    held := held || found;
-    if 0 = any(a_version) then
-      execute format($q$
-        with wanted as materialized (
-          select a.n, a.id::%3$I as id
-            from unnest($2, $3, $4) with ordinality a(kind, id, version, n) where a.kind = $1 and a.version = 0)
-        select array_agg(w.n) from wanted w where not exists (select from %1$I t where t.%2$I = w.id) $q$,
-        of_kind.table_name, of_kind.key_column, of_kind.key_type) into found using of_kind.kind, a_kind, a_id, a_version;
-      held := held || found;
+  for of_kind in select k.kind, k.table_name, k.key_column, k.key_type,
+                        bool_or(a.version > 0) as has_rows, bool_or(a.version = 0) as has_absent
+                   from unnest(a_kind, a_version) a(kind, version) join actor_kind k using (kind)
+                  group by k.kind order by k.kind loop
+    if of_kind.has_rows then
+      held := held || berth_held(of_kind.kind, a_kind, a_id, a_incarnation, a_version,
+                                 of_kind.table_name, of_kind.key_column, of_kind.key_type);
+    end if;
+    if of_kind.has_absent then
+      held := held || berth_absent(of_kind.kind, a_kind, a_id, a_incarnation, a_version,
+                                   of_kind.table_name, of_kind.key_column, of_kind.key_type);
     end if;
   end loop;
   if cardinality(held) < cardinality(a_u) then
@@ -136,7 +126,8 @@ begin
       decided := decided || plan.u;
       if option >= 0 then
         refusals[plan.u + 1] := null;
-        allocated[plan.u + 1] := nullif(verdict->'values', '{}');
+        allocated[plan.u + 1] := (select jsonb_agg(jsonb_build_array(to_json(key)::text, to_json(value)::text))
+                                    from jsonb_each_text(verdict->'values'));
       end if;
     end loop;
 
@@ -144,23 +135,22 @@ begin
     insert into seen select r.msg, refusals[r.u + 1]::text from unnest(r_u, r_c, r_msg) r(u, c, msg)
       where r.c = 0 and refusals[r.u + 1] is not null;
 
-    -- From here on the call has only the chosen writes, with the allocated values in place of their tokens.
-    t_audit := array(select case when choice[t.u + 1] = t.c then berth_filled(t.audit, allocated[t.u + 1]) end
-                       from unnest(t_u, t_c, t_audit) with ordinality t(u, c, audit, n) order by n);
-    r_reply := array(select case when choice[r.u + 1] = r.c then berth_filled(r.reply, allocated[r.u + 1]) end
-                       from unnest(r_u, r_c, r_reply) with ordinality r(u, c, reply, n) order by n);
-    call := jsonb_build_object(
-      'rows', coalesce((
-        select jsonb_agg(jsonb_set(w, '{entries}', coalesce((
-          select jsonb_agg(berth_filled(e::text, allocated[(e->>'$u')::int + 1])::jsonb)
-            from jsonb_array_elements(w->'entries') e where choice[(e->>'$u')::int + 1] = (e->>'$c')::int), '[]')))
-          from jsonb_array_elements(call->'rows') w), '[]'),
-      'children', coalesce((
-        select jsonb_agg(berth_filled(e::text, allocated[(e->>'u')::int + 1])::jsonb)
-          from jsonb_array_elements(call->'children') e where choice[(e->>'u')::int + 1] = (e->>'c')::int), '[]'),
-      'outbox', coalesce((
-        select jsonb_agg(berth_filled(e::text, allocated[(e->>'u')::int + 1])::jsonb)
-          from jsonb_array_elements(call->'outbox') e where choice[(e->>'u')::int + 1] = (e->>'c')::int), '[]'));
+    -- From here on the call has only the chosen writes, with the allocated values in place of their tokens. A write that
+    -- is not chosen may still have a token, which no column takes. Nothing changes if every unit has its only choice and
+    -- no value was allocated.
+    if exists (select from unnest(allocated) a where a is not null) or exists (select from unnest(choice) c where c <> 0)
+      or exists (select from jsonb_array_elements(call->'plans') p where jsonb_array_length(p->'choices') > 1) then
+      t_audit := array(select case when choice[t.u + 1] = t.c then berth_replaced(t.audit, allocated[t.u + 1]) end
+                         from unnest(t_u, t_c, t_audit) with ordinality t(u, c, audit, n) order by n);
+      r_reply := array(select case when choice[r.u + 1] = r.c then berth_replaced(r.reply, allocated[r.u + 1]) end
+                         from unnest(r_u, r_c, r_reply) with ordinality r(u, c, reply, n) order by n);
+      call := call || jsonb_build_object(
+        'rows', berth_filled_writes(call->'rows', choice, allocated),
+        'children', berth_filled_writes(call->'children', choice, allocated),
+        'outbox', coalesce((
+          select jsonb_agg(berth_replaced(e::text, allocated[(e->>'u')::int + 1])::jsonb)
+            from jsonb_array_elements(call->'outbox') e where choice[(e->>'u')::int + 1] = (e->>'c')::int), '[]'));
+    end if;
 
     chosen := array(
       select json_build_object('u', d.u, 'c', choice[d.u + 1], 'replies', json_agg(json_build_object(
@@ -176,57 +166,35 @@ begin
                   join actor_kind k on k.kind = w.kind
                  where w.op in ('insert', 'update') order by w.op, k.kind loop
     if writes.op = 'insert' then
-      execute format($q$
-        insert into %1$I (%2$s) select %3$s
-          from jsonb_array_elements($1) e cross join jsonb_populate_record(null::%1$I, e) p
-         where $2[(e->>'$u')::int + 1] = (e->>'$c')::int $q$, writes.table_name,
-        berth_columns(writes.table_name::regclass, writes.columns, ''),
-        berth_columns(writes.table_name::regclass, writes.columns, 'p.')) using writes.entries, choice;
+      perform berth_insert(writes.entries, choice, writes.columns, writes.table_name, array[writes.key_column],
+                           writes.key_type);
     else
-      -- A state also has columns that its view joins; the table does not have them.
-      select string_agg(format('%1$I = r.%1$I', attname), ', '),
-             string_agg(format('%I %s', attname, format_type(atttypid, atttypmod)), ', ')
-        into sets, columns from pg_attribute
-       where attrelid = writes.table_name::regclass and attname = any(writes.columns) and attnum > 0
-         and not attisdropped and attgenerated = '';
-      execute format($q$
-        update %1$I t set %4$s from jsonb_to_recordset($1) r("$u" int, "$c" int, "$id" %3$I, %5$s)
-         where $2[r."$u" + 1] = r."$c" and t.%2$I = r."$id" $q$,
-        writes.table_name, writes.key_column, writes.key_type, sets, columns) using writes.entries, choice;
+      perform berth_update(writes.entries, choice, writes.columns, writes.table_name, array[writes.key_column],
+                           writes.key_type);
     end if;
   end loop;
 
   if call ? 'children' then
-    for writes in select w.n, w.op, w."table" as table_name, w.key, w.row
-                    from jsonb_to_recordset(call->'children')
-                         w(u int, c int, n int, op text, "table" name, key text[], row jsonb)
-                   where choice[w.u + 1] = w.c order by w.n loop
-      given := array(select jsonb_object_keys(writes.row));
+    for writes in select w.op, w."table" as table_name, w.key,
+                         coalesce(w.columns, array(select jsonb_object_keys(w.row))) as columns,
+                         coalesce(w.entries, jsonb_build_array(w.row || jsonb_build_object('$u', w.u, '$c', w.c))) as entries
+                    from jsonb_array_elements(call->'children') with ordinality each(of, place),
+                         jsonb_to_record(each.of) w(op text, "table" name, key text[], columns text[], entries jsonb,
+                                                    u int, c int, "row" jsonb)
+                   order by place loop
       case writes.op
-        when 'insert' then
-          execute format('insert into %1$I (%2$s) select %2$s from jsonb_populate_record(null::%1$I, $1)',
-            writes.table_name, berth_columns(writes.table_name::regclass, given, '')) using writes.row;
-        when 'upsert' then
-          execute format('insert into %1$I (%3$s) select %3$s from jsonb_populate_record(null::%1$I, $1)
-                          on conflict (%2$s) do update set (%3$s) = row(%4$s)', writes.table_name,
-            (select string_agg(quote_ident(k), ', ') from unnest(writes.key) k),
-            berth_columns(writes.table_name::regclass, given, ''),
-            berth_columns(writes.table_name::regclass, given, 'excluded.')) using writes.row;
-        when 'delete' then
-          execute format('delete from %1$I t using jsonb_populate_record(null::%1$I, $1) p where %2$s', writes.table_name,
-            (select string_agg(format('t.%1$I = p.%1$I', k), ' and ') from unnest(writes.key) k))
-            using writes.row;
+        when 'insert' then perform berth_insert(writes.entries, choice, writes.columns, writes.table_name, writes.key, '');
+        when 'upsert' then perform berth_upsert(writes.entries, choice, writes.columns, writes.table_name, writes.key, '');
+        when 'delete' then perform berth_remove(writes.entries, choice, writes.columns, writes.table_name, writes.key, '');
       end case;
     end loop;
   end if;
 
-  for writes in select w.entries, k.table_name, k.key_column, k.key_type
-                  from jsonb_to_recordset(call->'rows') w(op text, kind text, entries jsonb)
+  for writes in select w.entries, w.columns, k.table_name, k.key_column, k.key_type
+                  from jsonb_to_recordset(call->'rows') w(op text, kind text, columns text[], entries jsonb)
                   join actor_kind k on k.kind = w.kind where w.op = 'delete' order by k.kind loop
-    execute format($q$
-      delete from %1$I t using jsonb_to_recordset($1) r("$u" int, "$c" int, "$id" %3$I)
-       where $2[r."$u" + 1] = r."$c" and t.%2$I = r."$id" $q$,
-      writes.table_name, writes.key_column, writes.key_type) using writes.entries, choice;
+    perform berth_delete(writes.entries, choice, writes.columns, writes.table_name, array[writes.key_column],
+                         writes.key_type);
   end loop;
 
   insert into transition (actor_kind, actor_id, incarnation, seq, event, from_state, to_state, msg_id, at, audit)

@@ -1,5 +1,5 @@
--- Counts a denial of one caller and action. Audits the first of a window at once, and the sum of the others when the
--- window is over.
+-- Counts a denial of one caller and action. Audits the first denial of a window at once, and the sum of the others when
+-- the window is over.
 create or replace function count_denial(of_key text, window_s int, of_msg uuid, of_request text, of_audit jsonb) returns void
 language plpgsql volatile as $$
 declare

@@ -1,4 +1,4 @@
--- Returns the budget of one unproven node.
+-- Gives back the budget of one unproven node.
 create or replace function effect_unproven_ended(args jsonb) returns void language plpgsql volatile as $$
 begin
   update budget set remaining = remaining + 1 where name = 'unproven-nodes';

@@ -2,8 +2,8 @@
 -- filters of src/lib/placement check the same rules with the same names. The counters stay locked until the unit is
 -- written. {tenant_id, silo_id} are compared with the node's pin, {role} with its role; the caller and a change of the
 -- role hold the lock cn:<id>. Units that take room may share a wave. The rows of earlier units of the wave are not
--- written yet, so their disks are only in the counter. Every new instance needs CPU, so a call without cpu_units is about
--- the growth of an existing instance. The node's state does not matter for growth.
+-- written yet, so their disks are only in the counter. A call with {grows}, or without cpu_units, is about the growth of
+-- an existing instance. The node's state does not matter for growth.
 create or replace function guard_cn_has_room(args jsonb) returns text language plpgsql volatile as $$
 declare
   of_cn  constant uuid := (args->>'server_uuid')::uuid;
@@ -26,7 +26,7 @@ begin
   end loop;
   if node.state is null then return 'it is gone'; end if;
 
-  if wanted.cpu_units > 0 then
+  if wanted.cpu_units > 0 and not args ? 'grows' then
     if node.state <> 'approved' then return format('it is %s', node.state); end if;
     -- 60 s: docs/limits.md.
     if node.last_seen is null or node.last_seen < berth_now() - interval '60 seconds' then
@@ -57,6 +57,10 @@ begin
   if wanted.disk_bytes > 0 then
     select p into pool from jsonb_array_elements(node.report->'zpools') p where p->>'name' = 'zones' limit 1;
     if pool is null then return 'it has no pool zones'; end if;
+    -- Each byte of a disk that is not made yet is counted as used, so this bound needs no disk.
+    room := least((pool->>'total_bytes')::double precision, (pool->>'free_bytes')::double precision)
+            * coalesce(node.overprovision_disk, 1) - node.disk_bytes;
+    if room >= wanted.disk_bytes then return 'true'; end if;
     room := least(
       (pool->>'total_bytes')::double precision * coalesce(node.overprovision_disk, 1) - node.disk_bytes,
       (pool->>'free_bytes')::double precision * coalesce(node.overprovision_disk, 1)

@@ -1,5 +1,5 @@
--- Returns whether the uploaded images of a tenant and its open uploads have at most max bytes with size_bytes more:
--- {tenant_id, size_bytes, max}. The caller must hold the lock image-uploads:<tenant>.
+-- Returns whether a tenant's uploaded images, its open uploads and size_bytes more together have at most max bytes.
+-- Arguments: {tenant_id, size_bytes, max}. The caller must hold the lock image-uploads:<tenant>.
 create or replace function guard_image_upload_fits(args jsonb) returns boolean language sql volatile as $$
   select (args->>'size_bytes')::numeric <= (args->>'max')::numeric
     - (select coalesce(sum(size_bytes), 0) from image_upload where tenant_id = (args->>'tenant_id')::uuid)

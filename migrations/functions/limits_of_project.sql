@@ -1,11 +1,5 @@
--- Returns the limits in force for a project: all limits of its own quota, or, without a quota, the defaults {cpu_limit,
--- memory_bytes, disk_bytes, instance_limit}. Null is unlimited. `own` is true if the quota applies.
+-- Returns the limits in force for a project: the limits of its quota, or the defaults. See limits_in_force.
 create or replace function limits_of_project(project uuid, defaults jsonb,
   out cpu bigint, out memory_bytes bigint, out disk_bytes bigint, out instances bigint, out own boolean)
 language sql stable as $$
-  select case when q.project_id is null then (defaults->>'cpu_limit')::bigint else q.cpu_limit end,
-         case when q.project_id is null then (defaults->>'memory_bytes')::bigint else q.memory_bytes end,
-         case when q.project_id is null then (defaults->>'disk_bytes')::bigint else q.disk_bytes end,
-         case when q.project_id is null then (defaults->>'instance_limit')::bigint else q.instance_limit end,
-         q.project_id is not null
-    from (values (project)) w(id) left join quota q on q.project_id = w.id $$;
+  select l.* from limits_in_force((select to_jsonb(q) from quota q where q.project_id = project), defaults) l $$;

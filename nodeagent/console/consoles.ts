@@ -1,15 +1,18 @@
-// The consoles of the node's VMs. The control plane calls in the answer to a claim, and the node dials in: nodes have no
-// open port. docs/instances.md, "Serial console".
+// The consoles of the node's VMs. The answer to a claim contains the control plane's calls, and for each call the node
+// connects to the control plane, because nodes have no open port. docs/instances.md, "Serial console".
 import type { ConsoleCall } from "../../src/contract/console.ts";
 import { CONSOLE_CALLS_MAX, CONSOLE_DIAL_S, CONSOLE_REDIAL_MS } from "../../src/contract/limits.ts";
 import { CONSOLE_PROTOCOL, controlText } from "../../src/lib/console/frames.ts";
 import { Unreachable } from "../../cli/internal/exchange.ts";
+import { plainText } from "../../cli/internal/plain-text.ts";
 import type { ClientSocket } from "../../cli/internal/websocket.ts";
 import { type Agent, log, rest } from "../agent.ts";
+import { DetailedFailure } from "../detailed-failure.ts";
 import { createHub, type Hub } from "./hub.ts";
+import { sendWhole } from "./send-whole.ts";
 
 export type Consoles = {
-  /** Dials in for calls that are new. Does not wait. */
+  /** Connects for each new call. Does not wait for the connections. */
   answer(calls: readonly ConsoleCall[]): void;
   /** Returns the sessions of the last calls. */
   known(): string[];
@@ -70,9 +73,20 @@ export function createConsoles(agent: Agent, api_key: string): Consoles {
     }
   }
 
+  async function sendScreen(instance_id: string, socket: ClientSocket): Promise<void> {
+    try {
+      sendWhole(socket, await driver.screenshot(instance_id));
+    } catch (error) {
+      if (error instanceof DetailedFailure) log(agent, `screenshot of ${instance_id}: ${error.detail}`);
+      socket.send(controlText({ type: "end", message: plainText((error as Error).message) }));
+      socket.close();
+    }
+  }
+
   async function serve(call: ConsoleCall): Promise<void> {
     try {
       const socket = await dial(call);
+      if (call.mode === "screenshot") return await sendScreen(call.instance_id, socket);
       const hub = hubOf(call.instance_id);
       if (hub !== null) return hub.join(call, socket);
       socket.send(controlText({ type: "end", message: GONE }));
@@ -90,7 +104,7 @@ export function createConsoles(agent: Agent, api_key: string): Consoles {
         calls.add(call.session_id);
         void serve(call);
       }
-      // Older sessions have been met or have expired.
+      // Older calls have been answered or have expired.
       for (const id of [...calls].slice(0, -CONSOLE_CALLS_MAX)) calls.delete(id);
     },
   };

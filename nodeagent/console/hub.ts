@@ -1,6 +1,6 @@
 // The console of one VM and its users: one who types, and any number who watch. The node decides who types, since all
 // connections of the VM end here, whichever server processes they pass. Each user has a position in the feed and a
-// window; nothing is queued for a slow one.
+// window; nothing is queued for a slow user.
 import type { ConsoleCall } from "../../src/contract/console.ts";
 import { CONSOLE_FRAME_BYTES_MAX, CONSOLES_PER_INSTANCE_MAX } from "../../src/contract/limits.ts";
 import { type ConsoleControl, controlText, parseControl } from "../../src/lib/console/frames.ts";
@@ -50,7 +50,7 @@ export function createHub(first: VmConsole, left: () => void): Hub {
   function advance(user: User): void {
     const { window, until, socket } = user;
     const end = () => Math.min(feed.end(), until ?? Infinity);
-    // Reported when the user can read on, so that a slow one is not sent a report for each lost piece.
+    // Reported only when the window has room, so that a slow user does not get a report for each lost piece.
     if (user.at < feed.start() && window.room() > 0) {
       tell(user, { type: "skipped", bytes: feed.start() - user.at });
       user.at = feed.start();
@@ -75,7 +75,7 @@ export function createHub(first: VmConsole, left: () => void): Hub {
     left();
   }
 
-  /** Returns why the user cannot have the console, or null. Demotes the one who types if this one takes over. */
+  /** Returns why the user cannot join, or null. If the user takes over, the user who typed until now can only watch. */
   function refusal({ mode, take_over, username }: ConsoleCall): string | null {
     if (users.size >= CONSOLES_PER_INSTANCE_MAX) return `the instance has ${CONSOLES_PER_INSTANCE_MAX} open consoles`;
     if (mode !== "write" || typist === null) return null;

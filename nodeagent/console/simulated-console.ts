@@ -7,11 +7,11 @@ import { createFeed } from "./feed.ts";
 
 const FLOOD = /^flood (\d{1,9})$/;
 const FLOOD_PIECE_BYTES = 4_096;
-/** Bytes of a line that the guest remembers. */
+/** Characters of a line that the guest remembers. */
 const LINE_CHARS_MAX = 256;
 const PROMPT = "$ ";
 
-/** Returns `console` of a driver. A console begins to exist when it is first asked for. */
+/** Returns the function `console` of a driver. A console is created when it is first requested. */
 export function simulatedConsoles(vms: () => Readonly<Record<string, SimulatedVm>>): Driver["console"] {
   const consoles = new Map<string, VmConsole>();
   return (id) => {
@@ -40,7 +40,7 @@ function simulatedConsole(name: string): VmConsole {
   function flood(left: number): void {
     const bytes = Math.min(left, FLOOD_PIECE_BYTES);
     print(bytes < left ? "#".repeat(bytes) : `${"#".repeat(bytes)}\r\n${PROMPT}`);
-    // Between the pieces the agent does its other work.
+    // The pause lets the agent do its other work between the pieces.
     if (bytes < left) setTimeout(() => flood(left - bytes), 0);
   }
 

@@ -3,7 +3,6 @@
 import { EXTERNAL_DEVICE, OVERLAY_DEVICE } from "./names.ts";
 import {
   type Address,
-  FAMILIES,
   type Family,
   type FamilyState,
   type Forwarding,
@@ -18,7 +17,7 @@ export type Changes = {
   readonly ip: Readonly<Record<Family, readonly string[]>>;
   /** Lines for `bridge -batch`. */
   readonly bridge: readonly string[];
-  /** Public addresses that the router gets now and must announce. */
+  /** Public IPv4 addresses that the router gets now and must announce. The kernel announces IPv6 addresses itself. */
   readonly announced: readonly string[];
 };
 
@@ -26,7 +25,6 @@ export type Changes = {
 export function changesOf(observed: RouterState, wanted: RouterState): Changes {
   const ip = { 4: familyLines(4, observed, wanted), 6: familyLines(6, observed, wanted) };
   const nodes = difference(observed.nodes, wanted.nodes, forwardingKey);
-  const isPublic = ({ device }: Address) => device === EXTERNAL_DEVICE;
   return {
     ip,
     bridge: [
@@ -37,10 +35,8 @@ export function changesOf(observed: RouterState, wanted: RouterState): Changes {
         `fdb replace ${mac} dev ${OVERLAY_DEVICE} dst ${underlay_address} self permanent`
       ),
     ],
-    announced: FAMILIES.flatMap((family) =>
-      difference(observed.families[family].addresses, wanted.families[family].addresses, addressKey).added
-        .filter(isPublic).map(({ address }) => address)
-    ),
+    announced: difference(observed.families[4].addresses, wanted.families[4].addresses, addressKey).added
+      .filter(({ device }) => device === EXTERNAL_DEVICE).map(({ address }) => address),
   };
 }
 
@@ -56,7 +52,10 @@ function familyLines(family: Family, before: RouterState, after: RouterState): s
   return [
     // Additions come first and removals last, so that a packet that is allowed before and after always has its route.
     ...addresses.added.map(({ device, address }) =>
-      `addr add ${address}/${prefixOf(family, device)} dev ${device}${family === 6 ? " nodad" : ""}`
+      // Only an address without `nodad` is announced (see external-device.ts). No address is checked for duplicates, since
+      // the router's namespace switches that off.
+      `addr add ${address}/${prefixOf(family, device)} dev ${device}` +
+      (family === 6 && device !== EXTERNAL_DEVICE ? " nodad" : "")
     ),
     ...neighbours.added.map(({ device, address, mac }) =>
       `neigh replace ${address} lladdr ${mac} dev ${device} nud permanent`

@@ -1,28 +1,7 @@
 // The firewall rules of a VPC as nftables rules. All NICs of the VPC share two chains, one for each direction.
 // Established connections and replies pass before these chains are reached.
 import type { DocumentRule } from "../../src/contract/network-document.ts";
-
-/** Returns the rules of one direction in the order of their evaluation: higher priority first, then deny before allow. */
-export function orderedRules(
-  rules: readonly DocumentRule[],
-  direction: DocumentRule["direction"],
-): readonly DocumentRule[] {
-  return rules
-    .filter((rule) => rule.direction === direction && canMatch(rule))
-    .toSorted((a, b) => b.priority - a.priority || rank(a) - rank(b));
-}
-
-/** Returns false for a rule of two families, which matches no packet. nft refuses such a rule. */
-function canMatch({ protocol, source_cidr, destination_cidr }: DocumentRule): boolean {
-  const families = new Set([source_cidr, destination_cidr].filter((cidr) => cidr !== null).map(familyOf));
-  if (protocol === "icmp4") families.add("ip");
-  if (protocol === "icmp6") families.add("ip6");
-  return families.size < 2;
-}
-
-function rank({ action }: DocumentRule): number {
-  return action === "deny" ? 0 : 1;
-}
+import { orderedRules } from "../../src/lib/net/firewall-verdict.ts";
 
 /** Returns the nftables rules of one direction. An allowed packet returns from the chain. */
 export function ruleLines(rules: readonly DocumentRule[], direction: DocumentRule["direction"]): string[] {

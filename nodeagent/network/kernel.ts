@@ -1,13 +1,18 @@
-// Applies network documents to the kernel. Each VPC is a router namespace. Every step looks at what is there first, so
+// Applies network documents to the kernel. Each VPC is a router namespace. Every step reads the kernel's state first, so
 // an agent that was killed anywhere continues with the next call, and an equal document changes nothing.
-import { execFile } from "node:child_process";
-import type { NetworkDocument } from "../../src/contract/network-document.ts";
+import type { NetworkDocument, RuleCount } from "../../src/contract/network-document.ts";
 import { changesOf } from "./changes.ts";
+import { markLines, parseConnections } from "./connections.ts";
+import { type ExternalPlace, portName, setExternal } from "./external-device.ts";
 import { EXTERNAL_DEVICE, GATEWAY_MAC, OVERLAY_DEVICE, routerMac, tapName, VXLAN_PORT } from "./names.ts";
-import { hasExternal, observedState, tapsOf } from "./observed-state.ts";
-import { FAMILIES, type RouterState, wantedState } from "./router-state.ts";
+import type { Applied, AttachedTaps, NetworkDriver, RouterState, TapBytes } from "./network-driver.ts";
+import { observeRouter } from "./observe.ts";
+import { tapBytesOf, tapsOf } from "./observed-state.ts";
+import { type Run, runProgram } from "./run.ts";
+import { ruleCountsOf, withCounts } from "./rule-counts.ts";
+import { FAMILIES, wantedState } from "./router-state.ts";
 import { rulesetOf } from "./ruleset.ts";
-import { underlayRuleset } from "./underlay.ts";
+import { NO_UNDERLAY_FILTER, underlayRuleset } from "./underlay.ts";
 
 /** Where the node's own devices are, and the names of its router namespaces. */
 export type NodePlace = {
@@ -18,20 +23,8 @@ export type NodePlace = {
   readonly underlay_address: string;
 };
 
-/** Runs a program and returns its output. Throws an Error with what the program wrote to its error output. */
-export type Run = (argv: readonly string[], input?: string) => Promise<string>;
+export type KernelNetwork = NetworkDriver & { readonly place: NodePlace };
 
-/** The result of an application. */
-export type Applied = {
-  /** Lines that changed addresses, neighbours, rules and routes. 0 if the router was as the document wants it. */
-  readonly changes: number;
-  readonly ruleset_replaced: boolean;
-};
-
-export type KernelNetwork = ReturnType<typeof kernelNetwork>;
-
-/** Time limit of one command. Programming 2,000 NICs takes 0.3 s. */
-const COMMAND_LIMIT_MS = 30_000;
 /** Announcements of a public address: three, so that one lost packet does not matter. */
 const ANNOUNCEMENTS = 3;
 
@@ -55,39 +48,89 @@ const KERNEL_MAIN_PRIORITY = 32_766;
 const KERNEL_DEFAULT_PRIORITY = 32_767;
 
 /** Creates the kernel driver of a node. */
-export function kernelNetwork(place: NodePlace, run: Run = runProgram) {
+export function kernelNetwork(place: NodePlace, run: Run = runProgram): KernelNetwork {
   /** The rulesets as the kernel listed them after this process had set them, by namespace. */
   const listed = new Map<string, { readonly text: string; readonly listing: string }>();
   const ip = (...words: readonly string[]) => run(["ip", ...words]);
-  const onHost = (...words: readonly string[]) =>
-    place.host_namespace === null ? ip(...words) : ip("-n", place.host_namespace, ...words);
+  const onHostRun = (program: "ip" | "bridge", ...words: readonly string[]) =>
+    run([program, ...place.host_namespace === null ? [] : ["-n", place.host_namespace], ...words]);
+  const onHost = (...words: readonly string[]) => onHostRun("ip", ...words);
   const namespaceOf = (vni: number) => `${place.prefix}${vni}`;
   const inside = (namespace: string, argv: readonly string[], input?: string) =>
     run(["ip", "netns", "exec", namespace, ...argv], input);
 
-  /** Makes the router of a VPC equal to the document. The firewall is in force before the first route. */
-  async function apply(document: NetworkDocument): Promise<Applied> {
+  async function apply(document: NetworkDocument, attached: AttachedTaps = new Map()): Promise<Applied> {
     const namespace = namespaceOf(document.vni);
-    if (!(await namespaces()).has(namespace)) await ip("netns", "add", namespace);
-    let links = await ip("-n", namespace, "-j", "link");
-    if (!hasDevice(links, OVERLAY_DEVICE)) await addOverlay(namespace, document);
-    if (document.external !== null) await addExternal(namespace, document, hasExternal(links));
-    else if (hasExternal(links)) await ip("-n", namespace, "link", "del", EXTERNAL_DEVICE);
+    await createNamespace(namespace);
+    let links = await ip("-n", namespace, "-j", "-d", "link");
+    const repaired = await setOverlay(namespace, document, links);
+    await moveTaps(namespace, document, attached, tapsOf(links));
+    await setExternal(externalPlace(namespace, document), links, document.external);
     links = await ip("-n", namespace, "-j", "link");
     const taps = tapsOf(links);
     const ruleset_replaced = await setRuleset(namespace, rulesetOf(document, taps));
+    if (ruleset_replaced) await endForbidden(namespace, document);
     await setTaps(namespace, document, links);
-    const changes = changesOf(await observe(namespace), wantedState(document, place.underlay_address, taps));
+    const changes = changesOf(await observeRouter(namespace, run), wantedState(document, place.underlay_address, taps));
     await batch(["bridge", "-n", namespace], changes.bridge);
-    // IPv6 first: IPv4 routes lead over IPv6 neighbours.
+    // IPv6 first, because IPv4 routes use IPv6 next hops.
     for (const family of FAMILIES.toReversed()) {
       await batch(["ip", "-n", namespace, `-${family}`], changes.ip[family]);
     }
     await Promise.all(changes.announced.map((address) => announce(namespace, address)));
-    return { changes: changes.bridge.length + changes.ip[4].length + changes.ip[6].length, ruleset_replaced };
+    const count = changes.bridge.length + changes.ip[4].length + changes.ip[6].length;
+    return { changes: count + repaired, ruleset_replaced };
   }
 
-  /** Removes the routers of all VPCs but these. Returns the VNIs of the removed ones. */
+  function externalPlace(namespace: string, { vni }: NetworkDocument): ExternalPlace {
+    return { vni, namespace, onHost: onHostRun, inside: (...argv) => inside(namespace, argv) };
+  }
+
+  async function createNamespace(name: string): Promise<void> {
+    if ((await namespaces()).has(name)) {
+      const is_usable = await ip("-n", name, "link", "show", "dev", "lo").then(() => true, () => false);
+      if (is_usable) return;
+      // A crash between the name and its mount leaves a name that no program can enter.
+      await ip("netns", "del", name);
+    }
+    await ip("netns", "add", name);
+  }
+
+  /** Moves the taps of running VMs into the router. QEMU keeps its tap open while the tap moves. */
+  async function moveTaps(
+    namespace: string,
+    { local_nics }: NetworkDocument,
+    attached: AttachedTaps,
+    present: ReadonlySet<string>,
+  ): Promise<void> {
+    for (const { mac } of local_nics) {
+      const from = attached.get(mac);
+      if (from === undefined || present.has(tapName(mac))) continue;
+      await ip("-n", from, "link", "set", "dev", tapName(mac), "netns", namespace);
+    }
+  }
+
+  async function removeTap(vni: number, mac: string): Promise<void> {
+    const namespace = namespaceOf(vni);
+    if (!(await namespaces()).has(namespace)) return;
+    const taps = tapsOf(await ip("-n", namespace, "-j", "link"));
+    if (taps.has(tapName(mac))) await ip("-n", namespace, "link", "del", "dev", tapName(mac));
+  }
+
+  async function tapBytes(vni: number): Promise<ReadonlyMap<string, TapBytes>> {
+    return await ip("-n", namespaceOf(vni), "-j", "-s", "link").then(tapBytesOf, () => new Map());
+  }
+
+  async function inspect(document: NetworkDocument): Promise<RouterState | null> {
+    const namespace = namespaceOf(document.vni);
+    if (!(await namespaces()).has(namespace)) return null;
+    const taps = tapsOf(await ip("-n", namespace, "-j", "link"));
+    const changes = changesOf(await observeRouter(namespace, run), wantedState(document, place.underlay_address, taps));
+    const is_listed = listed.get(namespace)?.listing === await listing(namespace);
+    const lines = [...changes.bridge, ...changes.ip[4], ...changes.ip[6]];
+    return { taps, differences: lines.length + (is_listed ? 0 : 1) };
+  }
+
   async function keepOnly(vnis: ReadonlySet<number>): Promise<readonly number[]> {
     const mine = [...await namespaces()].flatMap((name) => {
       const vni = name.startsWith(place.prefix) ? name.slice(place.prefix.length) : "";
@@ -96,33 +139,51 @@ export function kernelNetwork(place: NodePlace, run: Run = runProgram) {
     const removed = mine.filter((vni) => !vnis.has(vni));
     for (const vni of removed) {
       listed.delete(namespaceOf(vni));
+      // The kernel removes the devices of a namespace some time after its end. Until then the VNI is taken.
+      await onHost("link", "del", portName(vni)).catch(() => {});
+      await ip("-n", namespaceOf(vni), "link", "del", OVERLAY_DEVICE).catch(() => {});
       await ip("netns", "del", namespaceOf(vni));
     }
+    if (vnis.size === 0) await setUnderlayFilter(NO_UNDERLAY_FILTER);
     return removed;
   }
 
-  /**
-   * Ends the connections of the document's NICs on this node, so that a rule that took rights away holds for open ones,
-   * too. The kernel treats the next packet of each as new, so an allowed connection continues.
-   */
-  async function forgetConnections(document: NetworkDocument): Promise<void> {
-    const addresses = document.local_nics.flatMap(({ ipv4, ipv6, floating_ips }) => [ipv4, ipv6, ...floating_ips])
-      .filter((address) => address !== null);
-    for (const address of addresses) {
-      for (const side of ["--orig-src", "--orig-dst", "--reply-src"]) {
-        const family = address.includes(":") ? "ipv6" : "ipv4";
-        // conntrack fails if there is nothing to delete.
-        await inside(namespaceOf(document.vni), ["conntrack", "-D", "-f", family, side, address]).catch(() => {});
-      }
-    }
+  /** Ends the open connections that the document's firewall forbids. */
+  async function endForbidden(namespace: string, document: NetworkDocument): Promise<void> {
+    const listings = await Promise.all(
+      ["ipv4", "ipv6"].map((family) => inside(namespace, ["conntrack", "-L", "-f", family])),
+    );
+    const lines = markLines(document, listings.flatMap(parseConnections));
+    // A connection may have ended meanwhile. conntrack then stops there, so the others are marked one by one.
+    if (lines.length === 0) return;
+    await inside(namespace, ["conntrack", "-R", "-"], `${lines.join("\n")}\n`).catch(async () => {
+      for (const line of lines) await inside(namespace, ["conntrack", ...line.split(" ")]).catch(() => {});
+    });
   }
 
-  /** Lets only these nodes send packets of VPCs to this node. */
   async function acceptNodes(underlay_addresses: readonly string[]): Promise<void> {
+    await setUnderlayFilter(underlayRuleset(underlay_addresses));
+  }
+
+  async function setUnderlayFilter(ruleset: string): Promise<void> {
     const argv = ["nft", "-f", "-"];
-    const ruleset = underlayRuleset(underlay_addresses);
     if (place.host_namespace === null) await run(argv, ruleset);
     else await inside(place.host_namespace, argv, ruleset);
+  }
+
+  /** Makes the overlay device match the document. Returns the number of repaired differences. */
+  async function setOverlay(namespace: string, document: NetworkDocument, links: string): Promise<number> {
+    const link = linksOf(links).find(({ ifname }) => ifname === OVERLAY_DEVICE);
+    const is_of_this_node = link?.address === routerMac(place.underlay_address);
+    if (link !== undefined && is_of_this_node) {
+      if (link.mtu === document.mtu && link.flags.includes("UP")) return 0;
+      await ip("-n", namespace, "link", "set", "dev", OVERLAY_DEVICE, "mtu", String(document.mtu), "up");
+      return 1;
+    }
+    // The node's underlay address has changed.
+    if (link !== undefined) await ip("-n", namespace, "link", "del", "dev", OVERLAY_DEVICE);
+    await addOverlay(namespace, document);
+    return 1;
   }
 
   async function addOverlay(namespace: string, { vni, mtu }: NetworkDocument): Promise<void> {
@@ -145,23 +206,6 @@ export function kernelNetwork(place: NodePlace, run: Run = runProgram) {
       ...["local", place.underlay_address, "nolearning", "ttl", "64"],
     );
     await batch(["ip", "-n", namespace], ["link set lo up", `link set ${OVERLAY_DEVICE} up`]);
-  }
-
-  async function addExternal(
-    namespace: string,
-    { vni, external }: NetworkDocument,
-    present: boolean,
-  ): Promise<void> {
-    const outer = `x${vni}`;
-    if (!present) {
-      await onHost("link", "add", outer, "type", "veth", "peer", "name", EXTERNAL_DEVICE, "netns", namespace);
-      await inside(namespace, [
-        ...["sysctl", "-qw", `net.ipv4.conf.${EXTERNAL_DEVICE}.arp_ignore=1`],
-        `net.ipv4.conf.${EXTERNAL_DEVICE}.arp_announce=2`,
-      ]);
-    }
-    await onHost("link", "set", outer, "master", external?.bridge ?? "", "up");
-    await ip("-n", namespace, "link", "set", EXTERNAL_DEVICE, "up");
   }
 
   /** Gives each tap that is not up yet the gateway's MAC and the settings of a routed port. */
@@ -191,32 +235,18 @@ export function kernelNetwork(place: NodePlace, run: Run = runProgram) {
   async function setRuleset(namespace: string, text: string): Promise<boolean> {
     const known = listed.get(namespace);
     if (known?.text === text && known.listing === await listing(namespace)) return false;
-    await inside(namespace, ["nft", "-f", "-"], text);
+    await inside(namespace, ["nft", "-f", "-"], withCounts(text, await countsIn(namespace)));
     listed.set(namespace, { text, listing: await listing(namespace) });
     return true;
+  }
+
+  async function countsIn(namespace: string): Promise<readonly RuleCount[]> {
+    return await inside(namespace, ["nft", "list", "table", "inet", "berth"]).then(ruleCountsOf, () => []);
   }
 
   /** Lists the ruleset without its counters. */
   function listing(namespace: string): Promise<string> {
     return inside(namespace, ["nft", "-s", "list", "ruleset"]);
-  }
-
-  async function observe(namespace: string): Promise<RouterState> {
-    const json = (...words: readonly string[]) => ip("-n", namespace, "-j", ...words);
-    const [addresses, neighbours, forwardings, rules4, rules6, routes4, routes6] = await Promise.all([
-      json("addr"),
-      json("neigh", "show", "nud", "permanent"),
-      run(["bridge", "-n", namespace, "-j", "fdb", "show", "dev", OVERLAY_DEVICE]),
-      json("-4", "rule"),
-      json("-6", "rule"),
-      json("-4", "route", "show", "table", "all"),
-      json("-6", "route", "show", "table", "all"),
-    ]);
-    return observedState({
-      ...{ addresses, neighbours, forwardings },
-      rules: { 4: rules4, 6: rules6 },
-      routes: { 4: routes4, 6: routes6 },
-    });
   }
 
   async function namespaces(): Promise<ReadonlySet<string>> {
@@ -228,14 +258,14 @@ export function kernelNetwork(place: NodePlace, run: Run = runProgram) {
     if (lines.length > 0) await run([...argv, "-batch", "-"], `${lines.join("\n")}\n`);
   }
 
-  /** Announces the address to the external network. Announcements have no answer. */
+  /** Announces an IPv4 address to the external network. Announcements have no answer. */
   async function announce(namespace: string, address: string): Promise<void> {
-    if (address.includes(":")) return; // The kernel announces an IPv6 address itself (ndisc_notify).
     const argv = ["arping", "-q", "-U", "-c", String(ANNOUNCEMENTS), "-W", "0.2", "-i", EXTERNAL_DEVICE];
     await inside(namespace, [...argv, "-S", address, address]).catch(() => {});
   }
 
-  return { apply, keepOnly, forgetConnections, acceptNodes };
+  const ruleCounts = (vni: number) => countsIn(namespaceOf(vni));
+  return { place, carries_packets: true, apply, removeTap, tapBytes, ruleCounts, inspect, keepOnly, acceptNodes };
 }
 
 type Link = {
@@ -247,21 +277,4 @@ type Link = {
 
 function linksOf(printed: string): readonly Link[] {
   return JSON.parse(printed) as Link[];
-}
-
-function hasDevice(printed: string, name: string): boolean {
-  return linksOf(printed).some(({ ifname }) => ifname === name);
-}
-
-function runProgram(argv: readonly string[], input = ""): Promise<string> {
-  const [program = "", ...words] = argv;
-  return new Promise((done, fail) => {
-    const child = execFile(program, words, { timeout: COMMAND_LIMIT_MS, maxBuffer: Infinity }, (error, out, said) => {
-      if (error === null) done(out);
-      else fail(new Error(`${argv.join(" ")}: ${said.trim() || error.message}`));
-    });
-    // A program that ends before it has read everything is reported by its exit code.
-    child.stdin?.on("error", () => {});
-    child.stdin?.end(input);
-  });
 }

@@ -8,15 +8,21 @@ export const GATEWAY_MAC = "02:be:00:00:00:01";
 export const GATEWAY_IPV6 = "fe80::1";
 /** The metadata service's IPv4 address, on the loopback device of every router. */
 export const METADATA_IPV4 = "169.254.169.254";
+/** The metadata service's IPv6 address. Routers answer DNS on both addresses, too. */
+export const METADATA_IPV6 = "fd00:ec2::254";
 /** The UDP port of VXLAN (RFC 7348). */
 export const VXLAN_PORT = 4789;
 /** The bytes that VXLAN adds to a packet: outer IPv4 20, UDP 8, VXLAN 8, inner Ethernet 14. */
 export const VXLAN_OVERHEAD_BYTES = 50;
 
+/** The name of a router's namespace on a node; the VNI follows. */
+export const ROUTER_PREFIX = "berth-";
 /** The router's device towards the other nodes. */
 export const OVERLAY_DEVICE = "vx";
 /** The router's device towards the external network. */
 export const EXTERNAL_DEVICE = "xt";
+/** The cable under that device if the external network is a VLAN. */
+export const EXTERNAL_CABLE = "xv";
 
 /** Returns the name of a NIC's tap. With 13 characters it fits into the kernel's 15. */
 export function tapName(mac: string): string {

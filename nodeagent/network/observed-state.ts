@@ -1,4 +1,5 @@
 // Reads the observed state of a router from the JSON that `ip -j` and `bridge -j` print.
+import type { TapBytes } from "./network-driver.ts";
 import { EXTERNAL_DEVICE, GATEWAY_IPV6, OVERLAY_DEVICE, tapName } from "./names.ts";
 import {
   FAMILIES,
@@ -115,11 +116,40 @@ export function tapsOf(printed: string): ReadonlySet<string> {
   );
 }
 
+type PrintedCounters = {
+  readonly ifname: string;
+  readonly stats64?: { readonly rx: { readonly bytes: number }; readonly tx: { readonly bytes: number } };
+};
+
+/** Returns the bytes of each tap among the links that `ip -j -s link` prints, by MAC of its NIC. */
+export function tapBytesOf(printed: string): ReadonlyMap<string, TapBytes> {
+  return new Map(
+    list<PrintedCounters>(printed).filter(({ ifname }) => TAP.test(ifname)).map(({ ifname, stats64 }) => [
+      macOfTap(ifname),
+      { received: stats64?.rx.bytes ?? 0, sent: stats64?.tx.bytes ?? 0 },
+    ]),
+  );
+}
+
+function macOfTap(name: string): string {
+  return name.slice(tapName("").length).match(/../g)!.join(":");
+}
+
 const TAP = new RegExp(`^${tapName("")}[0-9a-f]{12}$`);
 
-/** Returns whether the printed links have the device of the external network. */
-export function hasExternal(printed: string): boolean {
-  return list<{ readonly ifname: string }>(printed).some(({ ifname }) => ifname === EXTERNAL_DEVICE);
+type PrintedLink = {
+  readonly ifname: string;
+  readonly linkinfo?: { readonly info_kind?: string; readonly info_data?: { readonly id?: number } };
+};
+
+/**
+ * Returns the VLAN of the external network's device among the links that `ip -j -d link` prints: null if it has none,
+ * undefined if there is no device.
+ */
+export function vlanOf(printed: string): number | null | undefined {
+  const device = list<PrintedLink>(printed).find(({ ifname }) => ifname === EXTERNAL_DEVICE);
+  if (device === undefined) return undefined;
+  return device.linkinfo?.info_kind === "vlan" ? device.linkinfo.info_data?.id ?? null : null;
 }
 
 /** `ip` prints nothing at all for some empty lists. */

@@ -6,6 +6,7 @@ import {
   EXTERNAL_DEVICE,
   GATEWAY_IPV6,
   METADATA_IPV4,
+  METADATA_IPV6,
   OVERLAY_DEVICE,
   routerAddress,
   routerMac,
@@ -85,10 +86,14 @@ export function wantedState(
     const nics = document.local_nics.filter(({ mac }) => taps.has(tapName(mac))).map((nic) => ({
       device: tapName(nic.mac),
       mac: nic.mac,
+      arriving: nic.arriving,
       address: family === 4 ? nic.ipv4 : nic.ipv6,
       public_addresses: nic.floating_ips.filter((address) => familyOf(address) === family),
     }));
-    const present = nics.filter((nic): nic is typeof nic & { address: string } => nic.address !== null);
+    // The route of an arriving NIC still leads to the node that it leaves.
+    const present = nics.filter((nic): nic is typeof nic & { address: string } =>
+      nic.address !== null && !nic.arriving
+    );
     const gateways = document.nat_gateways.map(({ public_address }) => public_address)
       .filter((address) => familyOf(address) === family);
     const floating = present.flatMap(({ public_addresses }) => public_addresses);
@@ -133,7 +138,9 @@ export function wantedState(
             ? []
             : [{ table: MAIN_TABLE, destination: address, hop: throughNode(nic.underlay_address) }];
         }),
-        ...(onward === null ? [] : [{ table: PUBLIC_TABLE, destination: "default", hop: onward }]),
+        ...(onward === null
+          ? []
+          : [{ table: PUBLIC_TABLE, destination: "default", hop: onward }, ...unreachableBlocks(family, PUBLIC_TABLE)]),
         ...subnetsOf(family).flatMap(({ subnet, index }) => subnetRoutes(family, subnet, index)),
       ]),
     };
@@ -142,6 +149,7 @@ export function wantedState(
   function routerAddresses(family: Family, devices: readonly string[]): Address[] {
     if (family === 6) {
       return [
+        { device: "lo", address: METADATA_IPV6 },
         { device: OVERLAY_DEVICE, address: routerAddress(underlay_address) },
         ...devices.map((device) => ({ device, address: GATEWAY_IPV6 })),
       ];
@@ -159,18 +167,22 @@ export function wantedState(
 
   function subnetRoutes(family: Family, subnet: DocumentSubnet, index: number): KernelRoute[] {
     return [
-      // Packets to unused addresses of the VPC must not leave through a gateway.
-      ...document.blocks.filter((block) => familyOf(block) === family).map((block) => ({
-        table: OTHER_TABLE + index,
-        destination: destinationText(block),
-        hop: { kind: "unreachable" as const },
-      })),
+      ...unreachableBlocks(family, OTHER_TABLE + index),
       ...subnet.routes.filter(({ destination }) => familyOf(destination) === family).flatMap((route) => {
         const hop = hopOf(family, route.target);
         const table = (isInsideSubnet(route.destination) ? INSIDE_TABLE : OTHER_TABLE) + index;
         return hop === null ? [] : [{ table, destination: destinationText(route.destination), hop }];
       }),
     ];
+  }
+
+  /** Packets to unused addresses of the VPC must not leave through a gateway or by a floating IP. */
+  function unreachableBlocks(family: Family, table: number): KernelRoute[] {
+    return document.blocks.filter((block) => familyOf(block) === family).map((block) => ({
+      table,
+      destination: destinationText(block),
+      hop: { kind: "unreachable" as const },
+    }));
   }
 
   function isInsideSubnet(destination: string): boolean {

@@ -1,9 +1,10 @@
 // The nftables ruleset of a VPC's router namespace, as one text for `nft -f`: the kernel applies all of it or nothing.
 // Table `netdev berth` filters what a NIC sends: its own addresses only. Table `inet berth` has the firewall, the
 // translation of public addresses, and the few services that the router itself answers.
-import type { LocalNic, NetworkDocument } from "../../src/contract/network-document.ts";
+import type { DocumentNatGateway, LocalNic, NetworkDocument } from "../../src/contract/network-document.ts";
+import { FORBIDDEN_MARK } from "./connections.ts";
 import { ruleLines } from "./firewall.ts";
-import { EXTERNAL_DEVICE, METADATA_IPV4, OVERLAY_DEVICE, tapName } from "./names.ts";
+import { EXTERNAL_DEVICE, GATEWAY_IPV6, METADATA_IPV4, METADATA_IPV6, OVERLAY_DEVICE, tapName } from "./names.ts";
 
 /** User ids of QEMU processes. A QEMU that a guest has broken out of must not send from the router. */
 const VM_UIDS = "200000-299999";
@@ -12,7 +13,15 @@ const ECHO_PER_SECOND = 50;
 /** Bits of the DHCP header before the client's hardware address, counted from the UDP header: 8 + 28 bytes. */
 const DHCP_MAC_OFFSET_BITS = 288;
 
+/** The burst that a NIC's rate limit allows, in seconds at that rate. */
+const BURST_S = 0.1;
+const BURST_PACKETS_MIN = 64;
+/** Four packets of 64 KiB, the largest that a guest sends with segmentation offload. */
+const BURST_BYTES_MIN = 4 * 65_536;
+
 const IPV4_MULTICAST = "224.0.0.0/4";
+/** The multicast address to which DHCPv6 clients send (RFC 8415). */
+const ALL_DHCP6_SERVERS = "ff02::1:2";
 
 /**
  * Returns the ruleset.
@@ -53,11 +62,13 @@ function base(name: string, hook: string, rules: readonly string[]): string[] {
   return chain(name, [`type ${hook};`, ...rules]);
 }
 
-/** Returns the filter of a NIC. It accepts ARP, DHCP requests, and packets from the NIC's own addresses. */
-function sourceChain({ mac, ipv4, ipv6 }: LocalNic): string[] {
+/** Returns the filter of a NIC. It accepts ARP, DHCP requests, and packets from the NIC's own addresses, up to its limits. */
+function sourceChain(nic: LocalNic): string[] {
+  const { mac, ipv4, ipv6 } = nic;
   const tap = tapName(mac);
   return base(tap, `filter hook ingress device "${tap}" priority 0; policy drop`, [
     `ether saddr != ${mac} counter drop`,
+    ...rateLimits(nic),
     ...(ipv4 === null ? [] : [
       `ether type arp arp operation { request, reply } arp saddr ether ${mac} arp saddr ip { ${ipv4}, 0.0.0.0 } accept`,
       "ether type ip ip saddr 0.0.0.0 ip daddr 255.255.255.255 udp sport 68 udp dport 67 " +
@@ -70,10 +81,25 @@ function sourceChain({ mac, ipv4, ipv6 }: LocalNic): string[] {
       // A guest must not announce itself as a router, or answer as a DHCPv6 server.
       "ether type ip6 icmpv6 type { nd-router-advert, nd-redirect } counter drop",
       "ether type ip6 udp sport 547 counter drop",
+      // The router is in no multicast group, so a DHCPv6 request goes to its own address.
+      `ether type ip6 ip6 saddr fe80::/64 ip6 daddr ${ALL_DHCP6_SERVERS} udp sport 546 udp dport 547 ` +
+      `ip6 daddr set ${GATEWAY_IPV6} accept`,
       `ether type ip6 ip6 saddr { ${ipv6}, fe80::/64, :: } accept`,
     ]),
     "counter drop",
   ]);
+}
+
+/** Drops what is above the NIC's limits in one direction. A guest's TCP then sends more slowly. */
+function rateLimits({ packets_per_second_max, bytes_per_second_max }: LocalNic): string[] {
+  const rule = (rate: number, burst_min: number, unit: "packets" | "bytes") => {
+    const burst = Math.max(Math.floor(rate * BURST_S), burst_min);
+    return `limit rate over ${rate}${unit === "bytes" ? " bytes" : ""}/second burst ${burst} ${unit} counter drop`;
+  };
+  return [
+    ...(packets_per_second_max == null ? [] : [rule(packets_per_second_max, BURST_PACKETS_MIN, "packets")]),
+    ...(bytes_per_second_max == null ? [] : [rule(bytes_per_second_max, BURST_BYTES_MIN, "bytes")]),
+  ];
 }
 
 function tapSet(nics: readonly LocalNic[]): string[] {
@@ -83,21 +109,28 @@ function tapSet(nics: readonly LocalNic[]): string[] {
 
 function forwardChain(nics: readonly LocalNic[]): string[] {
   return base("forward", "filter hook forward priority filter; policy drop", [
+    `ct mark ${FORBIDDEN_MARK} counter drop`,
+    ...nics.flatMap((nic) => rateLimits(nic).map((rule) => `oifname "${tapName(nic.mac)}" ${rule}`)),
     "tcp flags syn tcp option maxseg size set rt mtu",
     "ct state established,related accept",
     "ct state invalid counter drop",
     // Each metadata service is for the guests of its own router.
     "iifname @taps ip daddr 169.254.0.0/16 counter drop",
+    `iifname @taps ip6 daddr ${METADATA_IPV6} counter drop`,
     ...nics.flatMap(({ mac, connections_max }) =>
       connections_max === null
         ? []
-        : [`iifname "${tapName(mac)}" ct state new ct count over ${connections_max} counter drop`]
+        : ["iifname", "oifname"].map((side) =>
+          `${side} "${tapName(mac)}" ct state new ct count over ${connections_max} counter drop`
+        )
     ),
     "iifname @taps jump rules_out",
     "oifname @taps jump rules_in",
     "iifname @taps accept",
     "oifname @taps accept",
     `iifname "${OVERLAY_DEVICE}" oifname "${EXTERNAL_DEVICE}" accept`,
+    // A port forward to a NIC of another node, whose firewall decides.
+    `iifname "${EXTERNAL_DEVICE}" oifname "${OVERLAY_DEVICE}" ct status dnat accept`,
     "counter drop",
   ]);
 }
@@ -106,7 +139,11 @@ const INPUT = base("input", "filter hook input priority filter; policy drop", [
   'iifname "lo" accept',
   "ct state established,related accept",
   "iifname @taps udp sport 68 udp dport 67 accept",
-  `iifname @taps ip daddr ${METADATA_IPV4} tcp dport 80 accept`,
+  `iifname @taps ip6 daddr ${GATEWAY_IPV6} udp sport 546 udp dport 547 accept`,
+  `iifname @taps ip daddr ${METADATA_IPV4} tcp dport { 53, 80 } accept`,
+  `iifname @taps ip daddr ${METADATA_IPV4} udp dport 53 accept`,
+  `iifname @taps ip6 daddr ${METADATA_IPV6} tcp dport { 53, 80 } accept`,
+  `iifname @taps ip6 daddr ${METADATA_IPV6} udp dport 53 accept`,
   `iifname @taps icmp type echo-request limit rate ${ECHO_PER_SECOND}/second accept`,
   "iifname @taps icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert, nd-router-solicit, echo-request } accept",
   `iifname "${EXTERNAL_DEVICE}" icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert } accept`,
@@ -115,9 +152,12 @@ const INPUT = base("input", "filter hook input priority filter; policy drop", [
 
 const OUTPUT = base("output", "filter hook output priority filter; policy accept", [
   `meta skuid ${VM_UIDS} counter drop`,
+  // Metadata reaches the guest and no machine behind it.
+  `ip saddr ${METADATA_IPV4} tcp sport 80 ip ttl set 1`,
+  `ip6 saddr ${METADATA_IPV6} tcp sport 80 ip6 hoplimit set 1`,
 ]);
 
-/** Translates floating IPs in both directions, and what leaves through a NAT gateway of this node. */
+/** Translates floating IPs in both directions, and the packets and port forwards of this node's NAT gateways. */
 function translation({ blocks, nat_gateways }: NetworkDocument, nics: readonly LocalNic[]): string[] {
   const bound = nics.flatMap(({ floating_ips, ipv4, ipv6 }) =>
     floating_ips.map((outer) => ({ outer, inner: familyOf(outer) === "ip" ? ipv4 : ipv6 }))
@@ -138,7 +178,7 @@ function translation({ blocks, nat_gateways }: NetworkDocument, nics: readonly L
         pairs.length === 0
           ? []
           : [`dnat ${family} to ${family} daddr ${map(pairs.map(({ outer, inner }) => [outer, inner]))}`]
-      ),
+      ).concat(nat_gateways.flatMap(forwardRules)),
     ),
     ...base(
       "translate_out",
@@ -157,6 +197,15 @@ function translation({ blocks, nat_gateways }: NetworkDocument, nics: readonly L
       ),
     ),
   ];
+}
+
+/** Returns the rules for a gateway's port forwards. */
+function forwardRules({ public_address, port_forwards = [] }: DocumentNatGateway): string[] {
+  const family = familyOf(public_address);
+  return port_forwards.map(({ protocol, public_port, address, port }) =>
+    `iifname "${EXTERNAL_DEVICE}" ${family} daddr ${public_address} ${protocol} dport ${public_port} ` +
+    `dnat ${family} to ${family === "ip6" ? `[${address}]` : address}:${port}`
+  );
 }
 
 function familyOf(address: string): "ip" | "ip6" {

@@ -4,6 +4,9 @@ import { VXLAN_PORT } from "./names.ts";
 
 const TABLE = "inet berth_underlay";
 
+/** Removes the filter. A node without VPCs has no device that receives VXLAN. */
+export const NO_UNDERLAY_FILTER = `table ${TABLE}\ndelete table ${TABLE}\n`;
+
 /** Returns the ruleset of the node's own namespace. */
 export function underlayRuleset(nodes: readonly string[]): string {
   const elements = nodes.length === 0 ? "" : `elements = { ${nodes.join(", ")} }`;

@@ -14,6 +14,9 @@ const INFO_PROCESSOR_S_MAX = 20;
 const INFO_LIMIT_MS = 30_000;
 /** Bytes of tables that a disk file may have beside its content. */
 const TABLE_BYTES = 64 * 2 ** 20;
+/** Exit codes of `qemu-img check`. */
+const DAMAGED = 2;
+const LEAKS_ONLY = 3;
 const READABLE = 0o444;
 const PRIVATE_FOLDER = 0o700;
 const WORK = ".base-";
@@ -69,6 +72,13 @@ async function convert(cwd: string, bytes_max: number): Promise<void> {
     { ...limits, limit_ms: INFO_LIMIT_MS, processor_s_max: INFO_PROCESSOR_S_MAX },
   ).catch(refuse);
   judgeImage(JSON.parse(described), { format, bytes_max });
+  if (format === "qcow2") {
+    // A file that was cut off still converts: its missing clusters read as zeros.
+    await runUnprivileged(
+      ["qemu-img", "check", "-q", "-f", format, name],
+      { ...limits, limit_ms: CONVERT_LIMIT_MS, processor_s_max: CONVERT_PROCESSOR_S_MAX },
+    ).catch(refuseDamaged);
+  }
   await runUnprivileged(
     ["qemu-img", "convert", "-f", format, "-O", "qcow2", "-S", "4k", name, "base.qcow2"],
     { ...limits, limit_ms: CONVERT_LIMIT_MS, processor_s_max: CONVERT_PROCESSOR_S_MAX },
@@ -91,6 +101,15 @@ async function decompress(compression: Compression, limits: Limits): Promise<voi
     }
     return refuse(error);
   });
+}
+
+/** Refuses a file whose tables are damaged, or refer to bytes after its end. Clusters that nothing uses are harmless. */
+function refuseDamaged(error: unknown): void {
+  if (error instanceof ProgramFailed && error.code === LEAKS_ONLY) return;
+  if (error instanceof ProgramFailed && error.code === DAMAGED) {
+    throw new RefusedImage("it is damaged or incomplete: qemu-img check reports errors");
+  }
+  refuse(error);
 }
 
 function refuse(error: unknown): never {

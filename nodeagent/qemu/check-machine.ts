@@ -1,4 +1,4 @@
-// Checks what this machine has and lacks for running VMs, with the Debian package that provides it.
+// Checks whether this machine can run VMs, and names the Debian package of each missing program.
 import { constants, existsSync } from "node:fs";
 import { access, open, rm, stat, statfs } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
@@ -15,7 +15,7 @@ export type Finding = {
   readonly note: string;
 };
 
-/** Programs without which no VM runs, with their packages. */
+/** Programs that every VM needs, with their packages. */
 const PROGRAMS: Readonly<Record<string, string>> = {
   [QEMU]: "qemu-system-x86",
   "qemu-img": "qemu-utils",
@@ -24,6 +24,15 @@ const PROGRAMS: Readonly<Record<string, string>> = {
   "prlimit": "util-linux",
   "unshare": "util-linux",
 };
+/** Programs for the networks of VPCs. */
+const NETWORK_PROGRAMS: Readonly<Record<string, string>> = {
+  "nft": "nftables",
+  "conntrack": "conntrack",
+  "arping": "arping",
+  "sysctl": "procps",
+};
+/** Programs for migrations to this node, which needs a certificate. */
+const MIGRATION_PROGRAMS: Readonly<Record<string, string>> = { "openssl": "openssl" };
 /** Programs for compressed images. */
 const DECOMPRESSORS: Readonly<Record<string, string>> = {
   "gzip": "gzip",
@@ -42,6 +51,8 @@ export async function checkMachine(folders: Folders): Promise<readonly Finding[]
     ...programFindings(PROGRAMS, "missing"),
     await tunFinding(),
     await spaceFinding(folders),
+    ...programFindings(NETWORK_PROGRAMS, "limited"),
+    ...programFindings(MIGRATION_PROGRAMS, "limited"),
     ...programFindings(DECOMPRESSORS, "limited"),
     ...hostFindings(host),
   ];
@@ -70,7 +81,7 @@ async function spaceFinding({ machine_dir, run_dir }: Folders): Promise<Finding>
     const gib = Math.floor(bavail * bsize / 2 ** 30);
     if (bavail * bsize < SPACE_BYTES_MIN) return missing(machine_dir, `only ${bavail * bsize} bytes are free`);
     const closed = await closedFolder(present) ?? await closedFolder(firstExisting(run_dir));
-    if (closed !== null) return missing(machine_dir, `QEMU's users cannot pass ${closed}: chmod o+x ${closed}`);
+    if (closed !== null) return missing(machine_dir, `QEMU's users cannot enter ${closed}: chmod o+x ${closed}`);
     if (!await takesDirectWrites(present)) {
       return missing(machine_dir, "its file system has no direct I/O; use ext4 or XFS");
     }
@@ -107,14 +118,14 @@ async function takesDirectWrites(folder: string): Promise<boolean> {
     await file.close();
     return true;
   } catch (error) {
-    // Without permission to write, the check is impossible; root has it.
+    // Without permission to write, the check is impossible, and the folder counts as suitable. Root has the permission.
     return ["EACCES", "EROFS"].includes((error as NodeJS.ErrnoException).code ?? "");
   } finally {
     await rm(path, { force: true }).catch(() => {});
   }
 }
 
-/** Returns the first folder on the way that other users cannot pass; null if all can be passed. */
+/** Returns the first folder of the path that other users cannot enter, or null. */
 async function closedFolder(folder: string): Promise<string | null> {
   const parent = dirname(folder);
   const above = parent === folder ? null : await closedFolder(parent);

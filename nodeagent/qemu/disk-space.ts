@@ -3,7 +3,7 @@
 import { statfs } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Host } from "./host.ts";
-import type { Qmp } from "./qmp.ts";
+import type { VmMonitor } from "./vm-monitor.ts";
 
 /** Pause between checks for free space. */
 const CHECK_MS = 2_000;
@@ -13,18 +13,20 @@ export const SPACE_BYTES_MIN = 256 * 2 ** 20;
 /** Returns a function that waits in the background for space, and then continues the guest. */
 export function createSpaceWaiter(
   { folders, signal, log }: Pick<Host, "folders" | "signal" | "log">,
-  find: (id: string) => Qmp | undefined,
+  find: (id: string) => Pick<VmMonitor, "qmp" | "console"> | undefined,
 ): (id: string) => void {
   const waiting = new Set<string>();
 
   async function wait(id: string): Promise<void> {
     log(`VM ${id}: waits, because the node's disk is full`);
+    find(id)?.console.note("the node's disk is full: the machine waits, and continues when there is space");
     for (;;) {
       await sleep(CHECK_MS, undefined, { ref: false });
-      const qmp = find(id);
-      if (signal.aborted || qmp === undefined) return;
+      const monitor = find(id);
+      if (signal.aborted || monitor === undefined) return;
       if (await freeBytes(folders.machine_dir) < SPACE_BYTES_MIN) continue;
-      await qmp.execute("cont");
+      await monitor.qmp.execute("cont");
+      monitor.console.note("the node's disk has space again: the machine continues");
       return log(`VM ${id}: continues, because the node's disk has space again`);
     }
   }

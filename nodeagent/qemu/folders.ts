@@ -16,12 +16,16 @@ export const RUN_DIR = "/run/berth";
 export const SOCKET_PATH_BYTES_MAX = 107;
 
 /** The sockets of a VM: QEMU's monitor, serial console, screen and guest agent. */
-export type SocketName = "qmp" | "console" | "vnc" | "qga";
+export type SocketName = "qmp" | "console" | "vnc" | "qga" | MoveSocketName;
+/** The sockets of a VM that moves: its memory, and its disks. */
+export type MoveSocketName = "ram" | "nbd";
 
 export type VmPlaces = {
   readonly folder: string;
   readonly base: string;
   readonly seed: string;
+  /** The files of the seed volume as JSON, for the metadata service. Only root can read it. */
+  readonly guest_files: string;
   readonly uefi_variables: string;
   readonly run_folder: string;
   /** Folder in which QEMU may create files: screenshots. */
@@ -47,6 +51,7 @@ export function placesOf(folders: Folders, id: string): VmPlaces {
     folder,
     base: join(folder, "base.qcow2"),
     seed: join(folder, "seed.img"),
+    guest_files: join(folder, "guest-files.json"),
     uefi_variables: join(folder, "uefi-variables.fd"),
     run_folder,
     output_folder: join(run_folder, "out"),

@@ -18,7 +18,10 @@ export function confinementName(vm_id: string): string {
   return `berth-vm-${vm_id}`;
 }
 
-/** Runs a command in the VM's namespace, as the VM's user, without capabilities and with no way to get any. */
+/**
+ * Returns the command line that runs a command in the VM's namespace, as the VM's user, without capabilities and with no
+ * way to get any.
+ */
 export function confinedArgv({ vm_id, uid, kvm_gid }: Confinement, command: readonly string[]): string[] {
   return [
     "ip",
@@ -37,8 +40,8 @@ export function confinedArgv({ vm_id, uid, kvm_gid }: Confinement, command: read
 }
 
 /**
- * Runs a command as a transient service, which survives the agent and keeps the exit reason. systemd refuses a numeric
- * `User=` without an entry in passwd, so the command itself changes the user.
+ * Returns the command line that runs a command as a transient service. The service survives the agent and keeps the exit
+ * reason. systemd refuses a numeric `User=` without an entry in passwd, so the command itself changes the user.
  */
 export function unitArgv(
   { vm_id, cpu, memory_bytes }: { readonly vm_id: string; readonly cpu: number; readonly memory_bytes: number },

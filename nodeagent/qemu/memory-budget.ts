@@ -12,12 +12,12 @@ export function memoryBudget(physical_bytes: number, { enabled, percent }: Reser
   return enabled ? Math.floor(physical_bytes * percent) : physical_bytes;
 }
 
-/** Returns the memory in bytes of VMs that run or shall run. */
+/** Returns the memory in bytes of all VMs that run, start or stop. */
 export function memoryInUse(vms: readonly Pick<VmRecord, "memory_bytes" | "power">[]): number {
   return vms.filter(({ power }) => power !== "off").reduce((sum, { memory_bytes }) => sum + memory_bytes, 0);
 }
 
-/** Throws a Failure if the VM does not fit beside the others that run or shall run. */
+/** Throws a Failure if the VM does not fit beside the others that run, start or stop. */
 export function admitMemory(vm: VmRecord, all: readonly VmRecord[], budget_bytes: number): void {
   const used_bytes = memoryInUse(all.filter(({ id }) => id !== vm.id));
   if (used_bytes + vm.memory_bytes <= budget_bytes) return;

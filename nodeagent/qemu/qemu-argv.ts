@@ -1,4 +1,5 @@
 // The command line of QEMU for a VM.
+import { blockNodes, DATA_CONTROLLER, dataDiskArgv, isAttachedData } from "./block-nodes.ts";
 import type { VmPlaces } from "./folders.ts";
 import { tapName } from "./tap-name.ts";
 import type { VmRecord } from "./vm-record.ts";
@@ -67,7 +68,7 @@ export function qemuArgv(vm: VmRecord, { program, accelerator, places, uefi }: A
     "-device",
     "virtio-balloon-pci,id=balloon0,free-page-reporting=on",
     ...vm.firmware === "uefi" ? firmwareArgv(uefi, places) : [],
-    ...vm.disks.flatMap((disk, index) =>
+    ...vm.disks.filter(({ kind }) => kind !== "data").flatMap((disk, index) =>
       diskArgv({ node: blockNode(index), file: places.disk(disk.id), serial: serialOf(disk.id), index })
     ),
     ...seedArgv(places.seed),
@@ -95,6 +96,10 @@ export function qemuArgv(vm: VmRecord, { program, accelerator, places, uefi }: A
     "VGA,vgamem_mb=16",
     "-vnc",
     `unix:${places.socket("vnc")}`,
+    // The last device, so that the addresses of the others do not depend on it.
+    "-device",
+    `virtio-scsi-pci,id=${DATA_CONTROLLER}`,
+    ...vm.disks.filter(isAttachedData).flatMap((disk) => dataDiskArgv(disk.id, places.disk(disk.id))),
     "-S",
   ];
 }
@@ -103,24 +108,7 @@ type Drive = { readonly node: string; readonly file: string; readonly serial: st
 
 function diskArgv({ node, file, serial, index }: Drive): string[] {
   return [
-    "-blockdev",
-    JSON.stringify({
-      driver: "file",
-      "node-name": `${node}-file`,
-      filename: file,
-      discard: "unmap",
-      aio: "threads",
-      // Bypasses the node's page cache: a flush of the guest is then on the disk, and memory is not used twice.
-      cache: { direct: true, "no-flush": false },
-    }),
-    "-blockdev",
-    JSON.stringify({
-      driver: "qcow2",
-      "node-name": node,
-      file: `${node}-file`,
-      discard: "unmap",
-      "detect-zeroes": "unmap",
-    }),
+    ...blockNodes({ node, file_node: `${node}-file`, file }).flatMap((each) => ["-blockdev", JSON.stringify(each)]),
     "-device",
     `virtio-blk-pci,drive=${node},id=${node}-device,serial=${serial},write-cache=on,bootindex=${index}`,
   ];

@@ -4,9 +4,18 @@ import { EXIT } from "../../cli/internal/exit-code.ts";
 import { Failure, usageFailure } from "../../cli/internal/failure.ts";
 import type { Environment } from "../../cli/internal/environment.ts";
 import type { Driver } from "../driver.ts";
-import { vmStatus } from "../vm-status.ts";
+import { notRunning } from "../not-running.ts";
+import { documentsFolder, openDocumentStore } from "../network/document-store.ts";
+import type { NetworkDriver } from "../network/network-driver.ts";
+import { createNodeNetwork } from "../network/node-network.ts";
+import { simulatedNetwork } from "../network/simulated.ts";
+import type { GuestServices } from "../network/guests/guest-process.ts";
+import { underlayRegistration } from "../network/underlay-address.ts";
+import { MOVING, vmStatus } from "../vm-status.ts";
 import { makeBaseImage, removeUnfinishedBases } from "./base-image.ts";
 import { type Folders, imageFolder, placesOf, SOCKET_PATH_BYTES_MAX } from "./folders.ts";
+import { createGuestAddresses } from "./guest-addresses.ts";
+import { guestAgentAt } from "./guest-agent.ts";
 import {
   ownHostname,
   readCapacity,
@@ -20,6 +29,10 @@ import { detectHost, type Host } from "./host.ts";
 import { openMachineFile } from "./machine-file.ts";
 import { admitMemory, memoryBudget, memoryInUse, physicalMemory } from "./memory-budget.ts";
 import { writeRootKeys } from "./root-keys.ts";
+import { takeScreenshot } from "./screenshot.ts";
+import { qemuArrivals } from "./vm-arrival.ts";
+import { qemuDepartures } from "./vm-departure.ts";
+import { createVmMetrics } from "./vm-metrics.ts";
 import { createVmPower } from "./vm-power.ts";
 import { reportedState } from "./vm-record.ts";
 import { openVmStore } from "./vm-store.ts";
@@ -32,19 +45,26 @@ export type QemuOptions = {
   readonly hostname: string | undefined;
   readonly disk_reserve: number;
   readonly nic_tags: readonly string[];
+  readonly underlay_address?: string | null;
   readonly environment: Environment;
   readonly log: (line: string) => void;
+  /** Builds the routers of VPCs; by default none are built. */
+  readonly network_driver?: NetworkDriver;
+  readonly guest_services?: GuestServices | null;
   /** Replaces parts of this machine in tests. */
   readonly host?: Partial<Host>;
 };
 
-/** UUIDs of mainboards without an identity: only zeros or only Fs. */
+/** UUIDs of mainboards without an identity: they consist of zeros and Fs. */
 const NO_IDENTITY = /^(?:0|f|-)+$/i;
-/** An id of the length of all ids. */
+/** A substitute for an instance's id where only its length matters. */
 const NO_INSTANCE = "00000000-0000-0000-0000-000000000000";
 const OPEN_FOLDER = 0o711;
 
-/** Opens the machine and finds the VMs that run. Throws a Failure if the machine cannot run VMs at all. */
+/**
+ * Opens the stored state of the machine, applies its networks again and recovers its VMs. Throws a Failure if the
+ * machine cannot run VMs at all.
+ */
 export async function qemuDriver(options: QemuOptions): Promise<Driver> {
   const { folders, environment, log } = options;
   checkRunFolder(folders);
@@ -62,8 +82,28 @@ export async function qemuDriver(options: QemuOptions): Promise<Driver> {
   const physical_bytes = await physicalMemory();
   const budget = () => memoryBudget(physical_bytes, machine.read().reservoir);
   const store = await openVmStore(folders, log);
-  const power = createVmPower({ host, store, admit: (vm) => admitMemory(vm, store.all(), budget()) });
+  const network = createNodeNetwork({
+    driver: options.network_driver ?? simulatedNetwork(),
+    store: await openDocumentStore(documentsFolder(options.state_dir), log),
+    log,
+    services: options.guest_services ?? null,
+  });
+  // The routers must exist before recover() starts VMs. They are missing after a boot of the node.
+  await network.restore();
+  const power = createVmPower({ host, store, network, admit: (vm) => admitMemory(vm, store.all(), budget()) });
   await power.recover();
+  const readMetrics = createVmMetrics({ vms: store.all, monitor: power.monitor, tapBytes: network.tapBytes });
+  const guests = createGuestAddresses({
+    agentOf: (id) => guestAgentAt(placesOf(folders, id).socket("qga")),
+    monotonicMs: environment.monotonicMs,
+  });
+  const vms = qemuVms({
+    host,
+    store,
+    power,
+    bindings: { read: () => machine.read().addresses, write: (addresses) => machine.change({ addresses }) },
+  });
+  const moves = { host, store, power, vms };
   const hostname = options.hostname ?? ownHostname();
   const boot_time = bootTime(await readFile("/proc/stat", "utf8"));
   let ticks = ticksOf(await readFile("/proc/stat", "utf8"));
@@ -74,15 +114,17 @@ export async function qemuDriver(options: QemuOptions): Promise<Driver> {
       hostname,
       admin_ip: null,
       sysinfo: await readSysinfo(server_uuid, hostname),
+      ...await underlayRegistration(options.underlay_address ?? null),
     }),
     status: async () => {
       const { addresses, reservoir } = machine.read();
       const vms = Object.fromEntries(
         store.all().map((vm) => {
-          const state = reportedState(vm);
+          const state = vm.move ? MOVING : reportedState(vm);
           return [vm.id, {
             ...vmStatus({ ...vm, uuid: vm.id, alias: vm.name, state }),
             reason: vm.end?.reason ?? null,
+            guest_interfaces: guests.of(vm.id),
           }];
         }),
       );
@@ -92,7 +134,7 @@ export async function qemuDriver(options: QemuOptions): Promise<Driver> {
         size_gb: Math.round(size_bytes / 1e9),
       }));
       const memory = { total_mb: Math.floor(physical_bytes / 2 ** 20) };
-      return { vms, addresses, pools, disks, boot_time, reservoir, memory };
+      return { vms, addresses, pools, disks, boot_time, reservoir, memory, network: network.status() };
     },
     capacity: async () => {
       const before = ticks;
@@ -105,39 +147,46 @@ export async function qemuDriver(options: QemuOptions): Promise<Driver> {
         nic_tags: options.nic_tags,
       });
     },
+    metrics: async () => {
+      guests.refresh(store.all().filter((vm) => vm.power === "on").map(({ id }) => id));
+      return await readMetrics();
+    },
     applyReservoir: async (reservoir) => {
       await machine.change({ reservoir });
       await host.supervisor.limitMemory(reservoir.enabled ? budget() : null);
     },
     applyRootKeys: (keys) => writeRootKeys(keys, environment.home_dir),
-    vms: qemuVms({
-      host,
-      store,
-      power,
-      bindings: { read: () => machine.read().addresses, write: (addresses) => machine.change({ addresses }) },
-    }),
+    vms,
+    migrations: { ...qemuArrivals(moves), ...qemuDepartures(moves) },
+    network,
     images: { folder: imageFolder(folders), prepare: makeBaseImage },
-    console: (id) => power.monitor(id)?.console,
+    console: power.console,
+    screenshot: async (id) => {
+      const [vm, monitor] = [store.get(id), power.monitor(id)];
+      if (vm?.power !== "on" || monitor === undefined) throw notRunning();
+      const { output_folder } = placesOf(folders, id);
+      return await takeScreenshot(monitor.qmp, { output_folder, uid: vm.uid });
+    },
     beforeStep: () => Promise.resolve(),
   };
 }
 
-/** Throws a usage Failure if the folder's name is so long that sockets in it cannot have an address. */
+/** Throws a usage Failure if the paths of sockets in the run folder would be longer than Linux allows. */
 function checkRunFolder(folders: Folders): void {
   const longest = placesOf(folders, NO_INSTANCE).socket("console").length;
   if (longest <= SOCKET_PATH_BYTES_MAX) return;
   throw usageFailure(
-    `--run-dir ${folders.run_dir} is ${longest - SOCKET_PATH_BYTES_MAX} characters too long for sockets`,
+    `--run-dir ${folders.run_dir} is ${longest - SOCKET_PATH_BYTES_MAX} characters too long for the paths of sockets`,
   );
 }
 
 async function identityOf({ server_uuid }: QemuOptions): Promise<string> {
   const id = server_uuid?.toLowerCase() ?? await readFirmwareUuid();
   if (id !== null && !NO_IDENTITY.test(id)) return id;
-  throw new Failure("this machine's firmware has no UUID; choose one with --server-uuid", EXIT.usage);
+  throw new Failure("this machine's firmware has no valid UUID; set one with --server-uuid", EXIT.usage);
 }
 
-/** Reads the time of the node's boot from /proc/stat, in RFC 3339. */
+/** Returns the time of the node's boot in RFC 3339, from the text of /proc/stat. */
 function bootTime(stat: string): string {
   return new Date(Number(/^btime ([0-9]+)$/m.exec(stat)?.[1] ?? 0) * 1_000).toISOString();
 }

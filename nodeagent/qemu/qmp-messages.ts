@@ -8,12 +8,34 @@ export type RunState =
   | "shutdown"
   | "guest-panicked"
   | "internal-error"
-  | "io-error";
+  | "io-error"
+  | "inmigrate"
+  | "finish-migrate"
+  | "postmigrate";
+
+/** The state of a migration: among others active, pre-switchover, completed, failed and cancelled. */
+export type MigrationStatus = string;
+
+/** QEMU's answer about its migration. Bytes and milliseconds. */
+export type MigrationInfo = {
+  readonly status?: MigrationStatus;
+  readonly ram?: { readonly transferred: number; readonly remaining: number; readonly total: number };
+  readonly "error-desc"?: string;
+};
+
+/** A copy of a disk in progress. Bytes. */
+export type BlockJob = {
+  readonly device: string;
+  readonly len: number;
+  readonly offset: number;
+  readonly ready: boolean;
+  readonly status: string;
+};
 
 type NoArguments = Readonly<Record<string, never>>;
 
 /** Each command with its arguments and its answer. */
-export type QmpCommands = {
+export type QmpCommands = MigrationCommands & {
   readonly qmp_capabilities: { readonly arguments: NoArguments; readonly answer: unknown };
   readonly "query-status": { readonly arguments: NoArguments; readonly answer: { readonly status: RunState } };
   readonly "query-blockstats": { readonly arguments: NoArguments; readonly answer: readonly BlockStatistics[] };
@@ -29,12 +51,82 @@ export type QmpCommands = {
     readonly arguments: { readonly "node-name": string; readonly size: number };
     readonly answer: unknown;
   };
+  readonly "query-named-block-nodes": {
+    /** `flat`: without the nodes below each node. */
+    readonly arguments: { readonly flat: true };
+    readonly answer: readonly { readonly "node-name"?: string }[];
+  };
+  readonly "blockdev-add": {
+    readonly arguments: { readonly driver: string; readonly "node-name": string };
+    readonly answer: unknown;
+  };
+  readonly "blockdev-del": { readonly arguments: { readonly "node-name": string }; readonly answer: unknown };
+  readonly device_add: {
+    readonly arguments: { readonly driver: string; readonly id: string };
+    readonly answer: unknown;
+  };
+  readonly device_del: { readonly arguments: { readonly id: string }; readonly answer: unknown };
+  /** Lists the children of an object, such as the devices. */
+  readonly "qom-list": {
+    readonly arguments: { readonly path: string };
+    readonly answer: readonly { readonly name: string }[];
+  };
   readonly screendump: {
     readonly arguments: { readonly filename: string; readonly format: "png" };
     readonly answer: unknown;
   };
 };
 export type CommandName = keyof QmpCommands;
+
+/** The commands that move a guest to another QEMU. */
+type MigrationCommands = {
+  readonly migrate: { readonly arguments: { readonly uri: string }; readonly answer: unknown };
+  readonly "migrate-incoming": { readonly arguments: { readonly uri: string }; readonly answer: unknown };
+  readonly migrate_cancel: { readonly arguments: NoArguments; readonly answer: unknown };
+  readonly "migrate-continue": { readonly arguments: { readonly state: "pre-switchover" }; readonly answer: unknown };
+  readonly "query-migrate": { readonly arguments: NoArguments; readonly answer: MigrationInfo };
+  readonly "migrate-set-capabilities": {
+    readonly arguments: { readonly capabilities: readonly { readonly capability: string; readonly state: boolean }[] };
+    readonly answer: unknown;
+  };
+  readonly "migrate-set-parameters": {
+    readonly arguments: { readonly "max-bandwidth"?: number; readonly "downtime-limit"?: number };
+    readonly answer: unknown;
+  };
+  readonly "nbd-server-start": {
+    readonly arguments: { readonly addr: { readonly type: "unix"; readonly data: { readonly path: string } } };
+    readonly answer: unknown;
+  };
+  readonly "nbd-server-stop": { readonly arguments: NoArguments; readonly answer: unknown };
+  readonly "block-export-add": {
+    readonly arguments: {
+      readonly type: "nbd";
+      readonly id: string;
+      readonly "node-name": string;
+      readonly name: string;
+      readonly writable: true;
+    };
+    readonly answer: unknown;
+  };
+  readonly "blockdev-add": { readonly arguments: Readonly<Record<string, unknown>>; readonly answer: unknown };
+  readonly "blockdev-del": { readonly arguments: { readonly "node-name": string }; readonly answer: unknown };
+  readonly "blockdev-mirror": {
+    readonly arguments: {
+      readonly "job-id": string;
+      readonly device: string;
+      readonly target: string;
+      readonly sync: "top";
+      readonly "copy-mode": "write-blocking";
+      readonly speed: number;
+    };
+    readonly answer: unknown;
+  };
+  readonly "block-job-cancel": {
+    readonly arguments: { readonly device: string; readonly force?: boolean };
+    readonly answer: unknown;
+  };
+  readonly "query-block-jobs": { readonly arguments: NoArguments; readonly answer: readonly BlockJob[] };
+};
 
 /** Counters of one block node since QEMU started. Bytes. */
 export type BlockStatistics = {

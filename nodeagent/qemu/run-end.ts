@@ -1,8 +1,8 @@
-// The sentences that say how a run ended: one for the tenant, and details for operators.
+// How the run of a VM ended: the state, and the reason as a tenant reads it.
 import type { RunEnd } from "./vm-monitor.ts";
 import type { End } from "./vm-record.ts";
 
-/** Returns the end of an unasked run. `ending` is how QEMU's process ended; null if unknown. */
+/** Returns the end of a run that no job ended. `ending` says how QEMU's process ended; null if unknown. */
 export function endOfRun(end: RunEnd, ending: string | null): End {
   switch (end) {
     case "off":
@@ -19,7 +19,7 @@ export function endOfRun(end: RunEnd, ending: string | null): End {
   }
 }
 
-/** The end of a VM whose process disappeared while no agent was running. */
+/** The end of a VM whose process ended, when nothing says how. */
 export const VANISHED: End = { state: "failed", reason: "the virtual machine's process ended unexpectedly" };
 
 function goneReason(ending: string | null): string {

@@ -17,6 +17,8 @@ export class ProgramFailed extends Failure {
     readonly stderr: string,
     /** Signal that ended the program; null if it ended itself. */
     readonly signal: string | null,
+    /** Exit code; null if a signal ended the program, or it did not start. */
+    readonly code: number | null = null,
   ) {
     const why = stderr.trim() === "" ? signal === null ? "it failed" : `ended by ${signal}` : stderr.trim();
     super(`${program}: ${why.slice(-REASON_CHARS_MAX)}`, EXIT.failure);
@@ -44,7 +46,8 @@ export function runProgram(argv: readonly string[], options: RunOptions = {}): P
       (error, stdout, stderr) => {
         if (error === null) return resolve(stdout);
         const missing = error.code as unknown === "ENOENT" ? `${program} is not installed` : stderr;
-        reject(new ProgramFailed(name, missing, error.signal ?? null));
+        const code = typeof error.code === "number" ? error.code : null;
+        reject(new ProgramFailed(name, missing, error.signal ?? null, code));
       },
     );
   });

@@ -2,6 +2,7 @@
 // with the label CIDATA.
 import type { Blueprint } from "../../src/contract/job.ts";
 import { formatIp, parseCidr } from "../../src/lib/net/ip-address.ts";
+import { METADATA_IPV4, METADATA_IPV6 } from "../network/names.ts";
 import { fatVolume } from "./fat-volume.ts";
 
 export type SeedPlan =
@@ -63,7 +64,7 @@ function isPlainCloudConfig(text: string): boolean {
     (content[0] === undefined || !/^[\s-]/.test(content[0]));
 }
 
-/** Writes the addresses of each NIC. Only the first NIC has default routes. */
+/** Writes the addresses of each NIC. Only the first NIC has default routes and the router's DNS server. */
 export function networkConfig({ nics, subnets }: Pick<SeedPlan, "nics" | "subnets">): string {
   const blocks = new Map(subnets.map((subnet) => [subnet.id, subnet]));
   const ethernets = nics.map((nic, index) => {
@@ -82,9 +83,14 @@ export function networkConfig({ nics, subnets }: Pick<SeedPlan, "nics" | "subnet
       `    mtu: ${MTU_BYTES}`,
       ...addresses.length === 0 ? [] : ["    addresses:", ...addresses.map((each) => `      - ${quoted(each)}`)],
       ...index > 0 || routes.length === 0 ? [] : ["    routes:", ...routes],
+      ...index > 0 || routes.length === 0 ? [] : nameservers(ipv4 === null ? METADATA_IPV6 : METADATA_IPV4),
     ].join("\n");
   });
   return ["version: 2", ethernets.length === 0 ? "ethernets: {}" : "ethernets:", ...ethernets, ""].join("\n");
+}
+
+function nameservers(address: string): string[] {
+  return ["    nameservers:", `      addresses: [${quoted(address)}]`];
 }
 
 /** Returns an address with its subnet's prefix, and the subnet's gateway: its first host address. */

@@ -3,7 +3,12 @@ import { connect, type Socket } from "node:net";
 import type { VmConsole as Console } from "../driver.ts";
 import { createConsoleRing } from "./console-ring.ts";
 
-export type VmConsole = Console & { close(): void };
+export type VmConsole = Console & {
+  /** Adds a line of the node to the output, for the tenant. */
+  note(line: string): void;
+  /** Disconnects. The output stays readable. */
+  close(): void;
+};
 
 /**
  * Pause before output is read. QEMU sends a flood as single bytes; while the agent pauses, they gather in the kernel,
@@ -23,12 +28,14 @@ export function openVmConsole(path: string): VmConsole {
   socket.unref();
   let timer: ReturnType<typeof setTimeout> | undefined;
 
+  function keep(bytes: Uint8Array): void {
+    ring.append(bytes);
+    for (const listener of [...listeners]) listener(bytes);
+  }
+
   function take(): void {
     timer = undefined;
-    for (let bytes = socket.read() as Uint8Array | null; bytes !== null; bytes = socket.read()) {
-      ring.append(bytes);
-      for (const listener of [...listeners]) listener(bytes);
-    }
+    for (let bytes = socket.read() as Uint8Array | null; bytes !== null; bytes = socket.read()) keep(bytes);
   }
 
   socket.on("readable", () => {
@@ -42,9 +49,14 @@ export function openVmConsole(path: string): VmConsole {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
+    note: (line) => {
+      take();
+      keep(new TextEncoder().encode(`\r\n[berth: ${line}]\r\n`));
+    },
     write: (bytes) => void (socket.writable && socket.write(bytes)),
     close: () => {
       clearTimeout(timer);
+      take();
       socket.destroy();
     },
   };

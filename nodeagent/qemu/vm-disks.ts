@@ -12,13 +12,13 @@ import type { VmDisk } from "./vm-record.ts";
 const FORMAT = "extended_l2=on,cluster_size=128k";
 const OWNER_ONLY = 0o600;
 const OWNER_READS = 0o400;
-/** QEMU's group passes the folder, but cannot list it or create files. */
+/** QEMU's group may enter the folder, but cannot list it or create files. */
 const PASSABLE = 0o710;
 /** The first sector of a disk, and in it the code that BIOS starts. */
 const SECTOR_BYTES = 512;
-/** Processor time to grow a disk, which only changes its tables. */
-const GROW_PROCESSOR_S_MAX = 20;
 const BOOT_CODE_BYTES = 440;
+/** Processor time to grow a disk. The growth changes only the tables in the file. */
+const GROW_PROCESSOR_S_MAX = 20;
 
 /** Creates the folder of a VM. */
 export async function createVmFolder({ folder }: VmPlaces, uid: number): Promise<void> {

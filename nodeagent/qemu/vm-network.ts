@@ -1,5 +1,5 @@
-// The network namespace of a VM, with one tap for each NIC. QEMU runs in it, so a QEMU that a guest took over reaches no
-// address of the node.
+// The network namespace of a VM, with one tap for each NIC. QEMU runs in this namespace. So a guest that takes over its
+// QEMU cannot connect to any address of the node.
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { confinementName } from "./launch-argv.ts";
@@ -14,7 +14,7 @@ const NAMESPACES = "/run/netns";
 export async function createNetwork({ id, uid, nics }: Pick<VmRecord, "id" | "uid" | "nics">): Promise<void> {
   const name = confinementName(id);
   if (!await isUsable(name)) {
-    // A crash between the name and its mount leaves a name that no program can enter.
+    // `ip netns add` creates the name, then mounts the namespace on it. A crash in between leaves an unusable name.
     await runProgram(["ip", "netns", "delete", name]).catch(() => {});
     await runProgram(["ip", "netns", "add", name]);
   }

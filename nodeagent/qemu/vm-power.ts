@@ -1,44 +1,57 @@
-// Starts and stops VMs, and follows those that run. Every step is on disk before the next one begins, so a restarted
-// agent continues where the last one ended: `starting` and `stopping` are finished, `on` is found again.
+// Starts and stops VMs, and watches those that run. Every step is on disk before the next one begins, so a restarted
+// agent continues where the last one ended: it completes `starting` and `stopping`, and reconnects to VMs with `on`.
 import { rm } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { EXIT } from "../../cli/internal/exit-code.ts";
 import { Failure } from "../../cli/internal/failure.ts";
 import { DetailedFailure } from "../detailed-failure.ts";
+import { createOneAtATime } from "../one-at-a-time.ts";
 import { placesOf } from "./folders.ts";
 import type { Host } from "./host.ts";
 import { qemuArgv } from "./qemu-argv.ts";
+import { pressPowerButton } from "./power-button.ts";
 import { killProcesses, processesOf, waitForEnd } from "./processes.ts";
 import { createRunFolder, lockRunFolder } from "./run-folder.ts";
 import { endOfRun, VANISHED } from "./run-end.ts";
 import { createSpaceWaiter } from "./disk-space.ts";
 import { monitorVm, type RunEnd, type VmMonitor } from "./vm-monitor.ts";
+import type { NodeNetwork } from "../network/node-network.ts";
+import { confinementName } from "./launch-argv.ts";
+import type { VmConsole } from "./vm-console.ts";
 import { createNetwork } from "./vm-network.ts";
-import type { End, VmRecord } from "./vm-record.ts";
+import type { VmRecord } from "./vm-record.ts";
 import type { VmStore } from "./vm-store.ts";
 
 export type VmPower = {
   boot(id: string): Promise<void>;
   halt(id: string): Promise<void>;
-  /** Ends QEMU at once. The record says that it is off. */
+  /** Ends QEMU without a shutdown of its guest, and records that it is off. */
   cut(id: string): Promise<void>;
   /** Runs work while no other work on this VM runs. */
   serialized<T>(id: string, work: () => Promise<T>): Promise<T>;
-  /** Returns the connections to a running VM. */
+  /** Connects to a VM's QEMU. This and the next three calls do not wait for other work on the VM. */
+  attach(vm: VmRecord): Promise<VmMonitor>;
+  /** Starts QEMU with its guest paused. `more` holds further arguments of its command line. */
+  launch(vm: VmRecord, more: readonly string[]): Promise<VmMonitor>;
+  /** Lets the guest of a waiting QEMU run. */
+  run(vm: VmRecord, monitor: VmMonitor): Promise<void>;
+  /** Ends QEMU and removes its sockets and taps. */
+  end(vm: VmRecord): Promise<void>;
+  /** Returns the connections to a VM's QEMU. Undefined if the agent is not connected to one. */
   monitor(id: string): VmMonitor | undefined;
+  /** Returns the console of the last run, also after its end. Undefined if the VM did not run on this agent. */
+  console(id: string): VmConsole | undefined;
   /** Brings all VMs to their wanted state after a start of the agent. Starts of VMs continue in the background. */
   recover(): Promise<void>;
 };
 
-/** Time that QEMU has to open its monitor, and to end after `quit`. A busy node is slow. */
+/** Time that QEMU has to open its monitor, to end after `quit`, and to end after a signal. A busy node is slow. */
 const START_LIMIT_MS = 30_000;
 const QUIT_LIMIT_MS = 10_000;
 const KILL_LIMIT_MS = 30_000;
 /** Time that a new process has to become QEMU. Until then it cannot be recognized. */
 const EXEC_LIMIT_MS = 1_000;
-/** A guest that boots misses the power button, so it is pressed again. */
-const POWER_BUTTON_MS = 5_000;
-/** Pause between tries to reach a QEMU that does not answer. */
+/** Pause between attempts to connect to a QEMU that does not answer. */
 const RETRY_MS = 5_000;
 /** VMs that start at the same time after a boot of the node. */
 const STARTS_AT_ONCE_MAX = 4;
@@ -46,26 +59,21 @@ const STARTS_AT_ONCE_MAX = 4;
 export type PowerOptions = {
   readonly host: Host;
   readonly store: VmStore;
+  readonly network: NodeNetwork;
   /** Throws a Failure if the node's memory cannot hold this VM beside the running ones. */
   readonly admit: (vm: VmRecord) => void;
 };
 
-export function createVmPower({ host, store, admit }: PowerOptions): VmPower {
+export function createVmPower({ host, store, network, admit }: PowerOptions): VmPower {
   const monitors = new Map<string, VmMonitor>();
-  const last = new Map<string, Promise<unknown>>();
-  const waitForSpace = createSpaceWaiter(host, (id) => monitors.get(id)?.qmp);
+  const serialized = createOneAtATime();
+  const consoles = new Map<string, VmConsole>();
+  const waitForSpace = createSpaceWaiter(host, (id) => monitors.get(id));
   const places = (id: string) => placesOf(host.folders, id);
-  // The next agent can connect only when this one has left.
+  // The next agent can connect only after this one has disconnected.
   host.signal.addEventListener("abort", () => {
     for (const id of [...monitors.keys()]) detach(id);
   }, { once: true });
-
-  function serialized<T>(id: string, work: () => Promise<T>): Promise<T> {
-    const done = (last.get(id) ?? Promise.resolve()).catch(() => {}).then(work);
-    last.set(id, done);
-    done.catch(() => {}).finally(() => last.get(id) === done && last.delete(id));
-    return done;
-  }
 
   function existing(id: string): VmRecord {
     const vm = store.get(id);
@@ -84,6 +92,9 @@ export function createVmPower({ host, store, admit }: PowerOptions): VmPower {
       onNoSpace: () => waitForSpace(vm.id),
     });
     monitors.set(vm.id, monitor);
+    consoles.set(vm.id, monitor.console);
+    // QEMU has opened the taps, so they can move into the routers.
+    await network.attach(confinementName(vm.id), vm.nics);
     void monitor.ended.then((end) => serialized(vm.id, () => conclude(vm.id, end, monitor)))
       .catch((error) => host.log(`VM ${vm.id}: ${error.message}`));
     return monitor;
@@ -94,20 +105,23 @@ export function createVmPower({ host, store, admit }: PowerOptions): VmPower {
     monitors.delete(id);
   }
 
-  /** Ends QEMU: by its monitor if it answers, otherwise by a signal. */
+  /** Ends QEMU through its monitor. If the monitor does not answer or QEMU does not end in time, sends a signal. */
   async function endProcess(vm: Pick<VmRecord, "id" | "uid">): Promise<void> {
     const quits = await monitors.get(vm.id)?.qmp.execute("quit", {}, QUIT_LIMIT_MS).then(() => true, () => false);
     detach(vm.id);
     if (!await waitForEnd(vm, quits ? QUIT_LIMIT_MS : 0)) await killProcesses(vm, KILL_LIMIT_MS);
     await host.supervisor.forget(vm.id);
+    await network.detach(store.get(vm.id)?.nics ?? []);
     await rm(places(vm.id).run_folder, { recursive: true, force: true });
   }
 
-  /** Records the end of a run that no job asked for. */
+  /** Records the end of a run that no job requested. */
   async function conclude(id: string, end: RunEnd, monitor: VmMonitor): Promise<void> {
     const vm = store.get(id);
     // A halt, or a later start, already handled the end of this run.
-    if (vm === undefined || monitors.get(id) !== monitor || vm.power === "off" || vm.power === "stopping") return;
+    if (vm === undefined || monitors.get(id) !== monitor || vm.move || vm.power === "off" || vm.power === "stopping") {
+      return;
+    }
     if (end === "gone" && !await waitForEnd(vm, QUIT_LIMIT_MS)) {
       // Only the connection ended.
       detach(id);
@@ -115,6 +129,7 @@ export function createVmPower({ host, store, admit }: PowerOptions): VmPower {
     }
     const ending = end === "gone" ? await host.supervisor.ending(id).catch(() => null) : null;
     const { state, reason } = endOfRun(end, ending);
+    monitor.console.note(reason ?? "the guest turned itself off");
     await store.change(id, { power: "off", end: { state, reason } });
     host.log(`VM ${id}: ${state}${reason === null ? "" : `: ${reason}`}${ending === null ? "" : ` (${ending})`}`);
     await endProcess(vm);
@@ -122,6 +137,7 @@ export function createVmPower({ host, store, admit }: PowerOptions): VmPower {
 
   async function boot(id: string): Promise<void> {
     const vm = existing(id);
+    if (vm.move) throw new Failure(`VM ${id} is moving to another node`, EXIT.conflict);
     if ((await processesOf(vm)).length > 0 && await adopt(vm)) return;
     admit(vm);
     await store.change(id, { power: "starting", boot_id: host.boot_id });
@@ -137,7 +153,7 @@ export function createVmPower({ host, store, admit }: PowerOptions): VmPower {
     }
   }
 
-  /** Continues a QEMU that a boot before this one started. Returns false if its run is over. */
+  /** Connects to a QEMU that an interrupted start left, and runs its guest. Returns false if its run is over. */
   async function adopt(vm: VmRecord): Promise<boolean> {
     const monitor = await attach(vm).catch(() => null);
     const { status } = await monitor?.qmp.execute("query-status").catch(() => null) ?? { status: null };
@@ -145,8 +161,12 @@ export function createVmPower({ host, store, admit }: PowerOptions): VmPower {
       case "prelaunch":
         await run(vm, monitor!);
         return true;
-      case "running":
       case "paused":
+        // A VM that arrived by migration is paused until this agent runs it for the first time.
+        if (vm.power === "starting") await monitor!.qmp.execute("cont");
+        await store.change(vm.id, { power: "on", end: null });
+        return true;
+      case "running":
       case "io-error":
         await store.change(vm.id, { power: "on", end: null });
         return true;
@@ -158,12 +178,19 @@ export function createVmPower({ host, store, admit }: PowerOptions): VmPower {
   }
 
   async function start(vm: VmRecord): Promise<void> {
+    await run(vm, await launch(vm));
+  }
+
+  /** Starts QEMU with its guest paused. */
+  async function launch(vm: VmRecord, more: readonly string[] = []): Promise<VmMonitor> {
     const { program, accelerator, uefi, kvm_gid } = host;
     await createRunFolder(places(vm.id), vm.uid);
+    // A tap that an ended QEMU left in a router would conflict with the new one.
+    await network.detach(vm.nics);
     await createNetwork(vm);
-    const argv = qemuArgv(vm, { program, accelerator, uefi, places: places(vm.id) });
+    const argv = [...qemuArgv(vm, { program, accelerator, uefi, places: places(vm.id) }), ...more];
     await host.supervisor.start(vm, { vm_id: vm.id, uid: vm.uid, kvm_gid }, argv);
-    await run(vm, await attach(vm));
+    return await attach(vm);
   }
 
   /** Lets the guest of a prepared QEMU run. */
@@ -177,37 +204,26 @@ export function createVmPower({ host, store, admit }: PowerOptions): VmPower {
     const vm = store.get(id);
     if (vm === undefined) return;
     if (vm.power !== "off") await store.change(id, { power: "stopping" });
-    if (vm.power !== "off" && (await processesOf(vm)).length > 0) await pressPowerButton(vm);
-    await endProcess(vm);
-    await turnedOff(id, { state: "stopped", reason: null });
-  }
-
-  async function turnedOff(id: string, end: End): Promise<void> {
-    const { power, end: before } = existing(id);
-    if (power !== "off" || before?.state !== end.state) await store.change(id, { power: "off", end });
-  }
-
-  /** Waits until the guest is off, or the limit has passed. Throws if the agent stops. */
-  async function pressPowerButton(vm: VmRecord): Promise<void> {
-    const monitor = await attach(vm).catch(() => null);
-    if (monitor === null || monitor.found === "prelaunch" && vm.power === "starting") return;
-    let is_over = false;
-    void monitor.ended.then(() => is_over = true);
-    const end_ms = performance.now() + host.halt_wait_ms;
-    while (!is_over && performance.now() < end_ms) {
-      await monitor.qmp.execute("system_powerdown").catch(() => {});
-      const pause_ms = Math.max(0, Math.min(POWER_BUTTON_MS, end_ms - performance.now()));
-      await Promise.race([monitor.ended, sleep(pause_ms, undefined, { signal: host.signal })]);
+    if (vm.power !== "off" && (await processesOf(vm)).length > 0) {
+      const monitor = await attach(vm).catch(() => null);
+      if (monitor !== null && !(monitor.found === "prelaunch" && vm.power === "starting")) {
+        await pressPowerButton(monitor, { host, guest_agent: places(id).socket("qga") });
+      }
     }
+    await endProcess(vm);
+    const { power, end } = existing(id);
+    if (power === "off" && end?.state === "stopped") return;
+    await store.change(id, { power: "off", end: { state: "stopped", reason: null } });
   }
 
   async function cut(id: string): Promise<void> {
+    consoles.delete(id);
     const vm = store.get(id);
     if (vm !== undefined && vm.power !== "off") await store.change(id, { power: "off" });
     await endProcess(vm ?? { id, uid: NO_UID });
   }
 
-  /** Reaches a QEMU that runs but did not answer. */
+  /** Tries to connect to a QEMU that runs but did not answer, until it succeeds or the VM is no longer on. */
   async function attachLater(vm: VmRecord): Promise<void> {
     host.log(`VM ${vm.id}: its QEMU does not answer; retrying`);
     while (!host.signal.aborted && store.get(vm.id)?.power === "on" && !monitors.has(vm.id)) {
@@ -216,10 +232,10 @@ export function createVmPower({ host, store, admit }: PowerOptions): VmPower {
     }
   }
 
-  /** Connects to a VM that shall run; if it has no process, records that. */
+  /** Connects to a VM whose record says that it runs. If it has no process, records the end of its run. */
   async function follow(vm: VmRecord): Promise<void> {
     if ((await processesOf(vm)).length > 0) await attach(vm);
-    else if (store.get(vm.id)?.power === "on") {
+    else if (store.get(vm.id)?.power === "on" && !vm.move) {
       const ending = await host.supervisor.ending(vm.id).catch(() => null);
       await store.change(vm.id, { power: "off", end: ending === null ? VANISHED : endOfRun("gone", ending) });
       host.log(`VM ${vm.id}: ${VANISHED.reason}`);
@@ -239,9 +255,11 @@ export function createVmPower({ host, store, admit }: PowerOptions): VmPower {
     void Promise.all(Array.from({ length: STARTS_AT_ONCE_MAX }, work));
   }
 
-  /** Returns work that takes long, or undefined. */
+  /** Recovers one VM. Returns the work that takes long, for the caller to run, or undefined. */
   async function recoverOne(vm: VmRecord): Promise<(() => Promise<void>) | undefined> {
     const has_process = (await processesOf(vm)).length > 0;
+    // The control plane decides on which node it runs. Its QEMU may hold the only copy of its memory.
+    if (vm.move) return void (has_process && await serialized(vm.id, () => attach(vm)).catch(() => {}));
     switch (vm.power) {
       case "off":
         if (has_process) await serialized(vm.id, () => endProcess(vm));
@@ -251,7 +269,7 @@ export function createVmPower({ host, store, admit }: PowerOptions): VmPower {
       case "starting":
         return () => serialized(vm.id, () => boot(vm.id));
       case "on":
-        // A boot of the node ended every process: the VM starts again.
+        // The node has booted since, which ended every process. So the VM starts again.
         if (!has_process && vm.boot_id !== host.boot_id) {
           await store.change(vm.id, { power: "starting" });
           return () => serialized(vm.id, () => boot(vm.id));
@@ -266,7 +284,12 @@ export function createVmPower({ host, store, admit }: PowerOptions): VmPower {
     halt: (id) => serialized(id, () => halt(id)),
     cut,
     serialized,
+    attach,
+    launch,
+    end: endProcess,
+    run,
     monitor: (id) => monitors.get(id),
+    console: (id) => consoles.get(id),
     recover,
   };
 }

@@ -3,6 +3,7 @@
 import { join } from "node:path";
 import { EXIT } from "../../cli/internal/exit-code.ts";
 import { Failure } from "../../cli/internal/failure.ts";
+import type { MoveRecord } from "../migration/migrations.ts";
 import { readPlainFile, writeFileDurably } from "../../cli/internal/private-file.ts";
 
 export type VmDisk = {
@@ -12,6 +13,8 @@ export type VmDisk = {
   readonly size_bytes: number;
   /** Image of the disk; null for an empty disk. */
   readonly image_sha256: string | null;
+  /** False for a data disk that the guest does not have. Records of an older agent lack the field. */
+  readonly attached?: boolean;
 };
 
 export type VmNic = {
@@ -25,7 +28,7 @@ export type VmNic = {
 
 /** The wanted state of the QEMU process. It is on disk before the agent acts. */
 export type Power =
-  /** No QEMU shall run. */
+  /** QEMU must not run. */
   | "off"
   /** A boot has begun; the guest may not run yet. */
   | "starting"
@@ -55,6 +58,8 @@ export type VmRecord = {
   readonly boot_id: string;
   /** Null until the first run has ended. */
   readonly end: End | null;
+  /** Set while the VM moves to or from another node. */
+  readonly move?: MoveRecord | null;
   /** RFC 3339. */
   readonly last_modified: string;
 };

@@ -1,12 +1,18 @@
 // The VMs of a machine with QEMU, as the agent's jobs use them.
 import { EXIT } from "../../cli/internal/exit-code.ts";
 import { Failure } from "../../cli/internal/failure.ts";
+import { writeFileDurably } from "../../cli/internal/private-file.ts";
 import { addressBindings, type BindingStore } from "../address-bindings.ts";
 import type { VmPlan, Vms } from "../driver.ts";
+import type { MoveRecord } from "../migration/migrations.ts";
+import { noDisk } from "../no-disk.ts";
+import { notRunning } from "../not-running.ts";
+import { dataDisks } from "./data-disks.ts";
 import { placesOf } from "./folders.ts";
 import type { Host } from "./host.ts";
+import { dataNames, isAttachedData } from "./block-nodes.ts";
 import { blockNode } from "./qemu-argv.ts";
-import { seedVolume } from "./seed.ts";
+import { seedFiles, seedVolume } from "./seed.ts";
 import {
   createDisk,
   createUefiVariables,
@@ -33,13 +39,15 @@ export function qemuVms({ host, store, power, bindings }: VmsOptions): Vms {
   const hasNic = (id: string) => store.all().some(({ nics }) => nics.some((nic) => nic.id === id));
   const addresses = addressBindings(bindings, hasNic);
 
+  const data = dataDisks({ store, places, qmp: (id) => power.monitor(id)?.qmp });
+
   function existing(id: string): VmRecord {
     const vm = store.get(id);
     if (vm === undefined) throw new Failure(`VM ${id} does not exist`, EXIT.not_found);
     return vm;
   }
 
-  async function createDisks(plan: VmPlan): Promise<void> {
+  async function createDisks(plan: VmPlan, move: MoveRecord | null = null): Promise<void> {
     const { id } = plan.instance;
     const known = store.get(id) ?? emptyVm(plan, { uid: store.freeUid(), boot_id: host.boot_id });
     const present = new Set(known.disks.map((disk) => disk.id));
@@ -50,8 +58,8 @@ export function qemuVms({ host, store, power, bindings }: VmsOptions): Vms {
       size_bytes: disk.size_bytes,
       image_sha256: disk.kind === "boot" ? plan.image?.sha256 ?? null : null,
     }));
-    // The record comes first: an interrupted create can then be continued or removed.
-    const vm = { ...known, disks: [...known.disks, ...added] };
+    // The record is written before the files, so that an interrupted create can be continued or removed.
+    const vm = { ...known, ...move !== null && { move }, disks: [...known.disks, ...added] };
     await store.put(vm);
     await createVmFolder(places(id), vm.uid);
     if (vm.disks.some(({ image_sha256 }) => image_sha256 !== null)) {
@@ -76,11 +84,18 @@ export function qemuVms({ host, store, power, bindings }: VmsOptions): Vms {
     const { id, uid, firmware } = existing(plan.instance.id);
     const identity = Object.entries(plan.managed_identity ?? {}).map(([key, value]) => [`cp:${key}`, value]);
     await writeSeed(places(id), seedVolume(plan), uid);
+    await writeFileDurably(places(id).guest_files, `${JSON.stringify(seedFiles(plan))}\n`);
     if (firmware === "uefi") {
       if (host.uefi === null) throw new Failure("the image boots only with UEFI, which this node lacks", EXIT.failure);
       await createUefiVariables(places(id), host.uefi.variables, uid);
     }
     await store.change(id, { internal_metadata: Object.fromEntries(identity) });
+  }
+
+  async function setSize(id: string, { cpu, memory_bytes }: Pick<VmRecord, "cpu" | "memory_bytes">): Promise<void> {
+    const vm = existing(id);
+    const is_new = vm.cpu !== cpu || vm.memory_bytes !== memory_bytes;
+    if (is_new && vm.power === "off") await store.change(id, { cpu, memory_bytes });
   }
 
   async function destroy(id: string): Promise<void> {
@@ -96,11 +111,13 @@ export function qemuVms({ host, store, power, bindings }: VmsOptions): Vms {
     const vm = existing(id);
     const index = vm.disks.findIndex((disk) => disk.id === wanted.id);
     const disk = vm.disks[index];
-    if (disk === undefined) throw new Failure(`VM ${id} has no disk ${wanted.id}`, EXIT.not_found);
+    if (disk === undefined) throw noDisk(id, wanted.id);
     const size_bytes = Math.max(disk.size_bytes, wanted.size_bytes);
-    const qmp = power.monitor(id)?.qmp;
+    const is_detached = disk.kind === "data" && !isAttachedData(disk);
+    const qmp = is_detached ? undefined : power.monitor(id)?.qmp;
+    const node = disk.kind === "data" ? dataNames(disk.id).node : blockNode(index);
     // Repeats the growth of an interrupted job: the file may be larger than the record already.
-    if (qmp !== undefined) await qmp.execute("block_resize", { "node-name": blockNode(index), size: size_bytes });
+    if (qmp !== undefined) await qmp.execute("block_resize", { "node-name": node, size: size_bytes });
     else if (size_bytes > disk.size_bytes) await growDisk(places(id).disk(disk.id), size_bytes, vm.uid);
     const disks = vm.disks.map((each) => each.id === disk.id ? { ...each, size_bytes } : each);
     if (size_bytes !== disk.size_bytes) await store.change(id, { disks });
@@ -108,13 +125,27 @@ export function qemuVms({ host, store, power, bindings }: VmsOptions): Vms {
   }
 
   return {
-    createDisks: (plan) => power.serialized(plan.instance.id, () => createDisks(plan)),
+    createDisks: (plan, move) => power.serialized(plan.instance.id, () => createDisks(plan, move)),
     createNics: (plan) => power.serialized(plan.instance.id, () => createNics(plan)),
     create: (plan) => power.serialized(plan.instance.id, () => create(plan)),
+    setSize: (id, size) => power.serialized(id, () => setSize(id, size)),
     boot: power.boot,
     halt: power.halt,
+    reset: async (id) => {
+      const monitor = existing(id).power === "on" ? power.monitor(id) : undefined;
+      if (monitor === undefined) throw notRunning();
+      await monitor.qmp.execute("system_reset");
+    },
     destroy: (id) => power.serialized(id, () => destroy(id)),
     resize: (id, disk) => power.serialized(id, () => resize(id, disk)),
+    createDisk: (id, disk) => power.serialized(id, () => data.create(existing(id), disk)),
+    attachDisk: (id, disk_id) => power.serialized(id, () => data.attach(existing(id), disk_id)),
+    detachDisk: (id, disk_id) => power.serialized(id, () => data.detach(existing(id), disk_id)),
+    deleteDisk: (id, disk_id) =>
+      power.serialized(id, async () => {
+        const vm = store.get(id);
+        if (vm !== undefined) await data.remove(vm, disk_id);
+      }),
     bindAddress: addresses.bind,
     releaseAddress: addresses.release,
     hasNic,

@@ -28,7 +28,8 @@ export function refusalOf(action: Action, principal: Principal): Fault | null {
   const rule: Rule = POLICY[action];
   if (rule.who === "anyone" || rule.who === "visitor") return null;
   if (principal.kind === "anonymous") return UNAUTHENTICATED;
-  return rule.scopes.includes(principal.scope) && hasRight(rule.who, principal) ? null : denial(action);
+  const isPermitted = hasRight(rule.who, principal) || (rule.observed === true && observes(principal));
+  return rule.scopes.includes(principal.scope) && isPermitted ? null : denial(action);
 }
 
 /**
@@ -36,11 +37,12 @@ export function refusalOf(action: Action, principal: Principal): Fault | null {
  * only after refusalOf returned null.
  */
 export function refusalAt(action: Action, principal: Principal, scope: ResourceScope | RecordScope): Fault | null {
-  const { who, scopes }: Rule = POLICY[action];
+  const { who, scopes, observed }: Rule = POLICY[action];
   // A key whose scope does not include the action is treated as anonymous. Only `visitor` rules permit anonymous
   // callers.
   const caller = principal.kind === "user" && scopes.includes(principal.scope) ? principal : null;
   if (caller?.is_root) return null;
+  if (observed === true && caller !== null && observes(caller)) return null;
   if (who === "tenant") return caller?.tenant_id === scope.tenant_id ? null : denial(action);
   if (who === "operator") {
     return caller !== null && (operates(caller) || caller.tenant_id === scope.tenant_id) ? null : denial(action);
@@ -53,9 +55,20 @@ export function refusalAt(action: Action, principal: Principal, scope: ResourceS
   return who !== "owner" || (caller !== null && owns(caller, scope)) ? null : denial(action);
 }
 
-/** Returns whether the caller is an operator of the fleet, who may act on the instances of any tenant. */
+/** Returns the names of the actions that the caller may perform; for some of them the object decides, too. */
+export function permittedActions(caller: KnownPrincipal): string[] {
+  return (Object.keys(POLICY) as Action[])
+    .filter((action) => POLICY[action].who !== "anyone" && refusalOf(action, caller) === null).map(actionId);
+}
+
+/** Returns whether the caller is an operator who may act on the instances of any tenant. */
 export function operates(principal: Principal): boolean {
   return principal.kind === "user" && (principal.is_root || principal.capabilities.includes("system-operate"));
+}
+
+/** Returns whether the caller may see the whole fleet: root operators and users with system-read. */
+export function observes(principal: Principal): boolean {
+  return principal.kind === "user" && (principal.is_root || principal.capabilities.includes("system-read"));
 }
 
 function denial(action: Action): Fault {
@@ -115,7 +128,9 @@ export function refusalsOf(action: Action): (403 | 404)[] {
 /** Returns a text that says who may perform an action, for the API description. */
 export function rightsOf(action: Action): string {
   const rule: Rule = POLICY[action];
-  const rest = `key scopes: ${rule.scopes.join(", ")}${rule.denied === "hide" ? "; others get 404" : ""}`;
+  const others = rule.denied === "hide" ? "; others get 404" : "";
+  const observers = rule.observed === true ? "users with the capability system-read; " : "";
+  const rest = `${observers}key scopes: ${rule.scopes.join(", ")}${others}`;
   switch (rule.who) {
     case "anyone":
       return "anyone, also without a credential";

@@ -1,24 +1,29 @@
 // Authorizes each request before its route runs. It refuses in this order:
 // 401 for a bad credential, also on anonymous routes; 429 for an authenticated caller above its rate; 400 for a missing
 // selector; then 403 or 404, first for the action in general, then for the object.
-// A 403 or 404 for an authenticated caller is audited. A repeated request for an object that was deleted meanwhile uses
-// the object's saved scope, so that it gets the same answer. A long poll is authorized again before it is answered: a
-// caller that lost its credential or permission meanwhile gets no content (docs/reliability.md, S-11).
+// A 403 or 404 for an authenticated caller is audited, except a root operator's 404. A repeated request for an object
+// that was deleted meanwhile uses the object's saved scope, so that it gets the same answer. A long poll is authorized
+// again before it is answered: a caller that lost its credential or permission meanwhile gets only the refusal
+// (docs/reliability.md, S-11).
+// The cookie of the web console counts only without an Authorization header, and not on routes for everybody, so that an
+// ended session does not prevent the next login. A request with the cookie that writes must come from a page of this
+// server. A 401 deletes the cookie.
 import type { Context } from "hono";
 import { createMiddleware } from "hono/factory";
 import type { AuditActor } from "../contract/audit.ts";
 import { type Fault, NOT_FOUND } from "../contract/fault.ts";
-import { CREDENTIAL_FRESH_MS } from "../contract/limits.ts";
+import { CREDENTIAL_FRESH_MS, WEB_SESSION_TOUCH_S } from "../contract/limits.ts";
 import type { FindRow } from "../db/shared-finds.ts";
 import type { Checked } from "../http/body-admission.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import type { HttpEnv } from "../http/env.ts";
-import { type Action } from "./policy.ts";
+import { type Action, POLICY } from "./policy.ts";
 import { actionId, refusalAt, refusalOf, UNAUTHENTICATED } from "./authorization.ts";
 import { shareOf } from "./caller.ts";
-import type { Credentials } from "./credential.ts";
+import type { Credentials, Presented } from "./credential.ts";
 import { type Locate, type RecordScope, type ResourceScope, selectorFault } from "./resource-scope.ts";
 import type { KnownPrincipal, Principal } from "./principal.ts";
+import { foreignWrite, NO_WEB_SESSION, webSessionToken } from "./web-session-cookie.ts";
 
 export type AuthorizeOptions = {
   readonly credentials: Credentials;
@@ -30,6 +35,8 @@ export type AuthorizeOptions = {
   readonly firstUse: (cn: string, key_id: string) => Promise<unknown>;
   /** Records that the key was used, without waiting for the write. */
   readonly used: (key_id: string) => void;
+  /** Records that a session of the web console was used, without waiting for the write. */
+  readonly touched: (session_id: string) => void;
   readonly denied: (denial: Denied) => Promise<void>;
   /** Counts a request of an authenticated caller. Returns null, or the 429 if the caller exceeds its rate. */
   readonly rate: (principal: KnownPrincipal, method: string) => Fault | null;
@@ -55,11 +62,13 @@ export type Authorize = ReturnType<typeof createAuthorize>;
 export function createAuthorize(options: AuthorizeOptions) {
   return (action: Action, locate?: Locate) =>
     createMiddleware<HttpEnv>(async (c, next) => {
-      const authorization = c.req.header("authorization");
-      const checked = freshlyChecked(c);
-      const credential = checked === undefined ? await options.credentials(authorization) : checked.credential;
-      if (credential === null) return faultResponse(c, UNAUTHENTICATED);
-      const { principal, pending } = credential;
+      const presented = presentedTo(action, c);
+      const foreign = presented.cookie === undefined ? null : foreignWrite(c);
+      if (foreign !== null) return faultResponse(c, foreign);
+      const checked = ignoresCookie(presented, c) ? undefined : freshlyChecked(c);
+      const credential = checked === undefined ? await options.credentials(presented) : checked.credential;
+      if (credential === null) return unauthenticated();
+      const { principal, pending, idle_s = 0 } = credential;
       const known = principal.kind === "user" ? principal : null;
       if (known !== null) {
         c.env?.known?.(shareOf(known).id);
@@ -67,7 +76,7 @@ export function createAuthorize(options: AuthorizeOptions) {
         if (tooMany !== null) return faultResponse(c, tooMany);
       }
       const refusal = refusalOf(action, principal);
-      if (refusal === UNAUTHENTICATED) return faultResponse(c, refusal);
+      if (refusal === UNAUTHENTICATED) return unauthenticated();
       const missing = locate === undefined ? null : selectorFault(c, locate);
       if (missing !== null) return faultResponse(c, missing);
       if (refusal !== null) return await refuse(refusal);
@@ -75,27 +84,29 @@ export function createAuthorize(options: AuthorizeOptions) {
         const found = await locate.find(c, options.findRow);
         if (found !== null && "kind" in found) return faultResponse(c, found);
         const hidden = found === null || !("anywhere" in found || refusalAt(action, principal, found) === null);
-        // Also looked up if the caller may not access the object, so that response time does not reveal whether it
-        // exists.
+        // The saved scope is also read if the object exists and the caller may not access it, so that the response time
+        // does not reveal whether the object exists.
         const savedScope = hidden ? await options.savedScope(c, principal) : null;
         const scope = found ?? savedScope;
         // A root operator may access every object, so its 404 means that the object is missing, and is not audited.
         if (scope === null) return known?.is_root ? faultResponse(c, NOT_FOUND) : await refuse(NOT_FOUND);
-        const foreign = "anywhere" in scope ? null : refusalAt(action, principal, scope);
-        if (foreign !== null) return await refuse(foreign);
+        const outside = "anywhere" in scope ? null : refusalAt(action, principal, scope);
+        if (outside !== null) return await refuse(outside);
         if (!("anywhere" in scope)) c.set("recordScope", scope);
         if (!("scope_kind" in scope || "anywhere" in scope)) c.set("resourceScope", scope);
       }
       if (known !== null) {
         if (known.key_id !== null) options.used(known.key_id);
+        if (known.session_id !== null && idle_s >= WEB_SESSION_TOUCH_S) options.touched(known.session_id);
         if (pending && known.bound_cn !== null && known.key_id !== null) {
           await options.firstUse(known.bound_cn, known.key_id);
         }
       }
       c.set("principal", principal);
       c.set("checkAgain", async () => {
-        const again = await options.credentials(authorization);
+        const again = await options.credentials(presented);
         if (again === null) return UNAUTHENTICATED;
+        c.set("principal", again.principal);
         const scope = c.get("recordScope");
         return refusalOf(action, again.principal) ??
           (scope === undefined ? null : refusalAt(action, again.principal, scope));
@@ -104,9 +115,14 @@ export function createAuthorize(options: AuthorizeOptions) {
       await options.answered(c);
       const lost = c.get("held") === true ? await c.get("checkAgain")?.() ?? null : null;
       if (lost !== null) {
-        // Drops the headers of the withheld answer.
+        // Without this line the refusal would keep the headers of the withheld answer.
         c.res = undefined;
-        c.res = faultResponse(c, lost);
+        c.res = lost === UNAUTHENTICATED ? unauthenticated() : faultResponse(c, lost);
+      }
+
+      function unauthenticated() {
+        if (presented.cookie !== undefined) c.header("set-cookie", NO_WEB_SESSION);
+        return faultResponse(c, UNAUTHENTICATED);
       }
 
       async function refuse(why: Fault) {
@@ -118,6 +134,18 @@ export function createAuthorize(options: AuthorizeOptions) {
   async function recordDenied(request_id: string, principal: KnownPrincipal, action: Action): Promise<void> {
     await options.denied({ request_id, actor: auditActor(principal), action: actionId(action), resource: null });
   }
+}
+
+/** Returns what the request presents to a route with this action. Routes for everybody ignore the cookie. */
+function presentedTo(action: Action, c: Context<HttpEnv>): Presented {
+  const authorization = c.req.header("authorization");
+  const counts = authorization === undefined && POLICY[action].who !== "anyone";
+  return { authorization, cookie: counts ? webSessionToken(c.req.header("cookie")) : undefined };
+}
+
+/** Returns whether the request has no credential but perhaps a cookie, which the check before the body was about. */
+function ignoresCookie({ authorization, cookie }: Presented, c: Context<HttpEnv>): boolean {
+  return authorization === undefined && cookie === undefined && c.req.header("cookie") !== undefined;
 }
 
 /**

@@ -2,10 +2,9 @@
 // hours, and its credential may end meanwhile. A key and a login session are looked up by their ids. A token of another
 // issuer cannot be looked up: it is valid until its expiry, while its user exists.
 import { createLookup } from "../db/lookup.ts";
-import type { Db } from "../db/pool.ts";
 import { createApiKeyReference } from "./api-key-credential.ts";
 import type { KnownPrincipal, Person } from "./principal.ts";
-import { createSessionReference } from "./session-credential.ts";
+import { createSessionReference, type SessionSource } from "./session-credential.ts";
 
 /** A credential by reference. It contains no secret. */
 export type CredentialReference = {
@@ -31,9 +30,10 @@ const USERS = `
    where u.id = any($1)`;
 
 /** Returns the function that finds the principal, or null if the credential has ended. */
-export function createCredentialReferences(db: Db): FindReferenced {
+export function createCredentialReferences(source: SessionSource): FindReferenced {
+  const { db } = source;
   const ofKey = createApiKeyReference(db);
-  const ofLogin = createSessionReference(db);
+  const ofLogin = createSessionReference(source);
   const findUser = createLookup<UserRow>(async (ids) => {
     const { rows } = await db.query<UserRow>(USERS, [ids]);
     return new Map(rows.map((row) => [row.user_id, row]));

@@ -1,40 +1,52 @@
-// Resolves the Authorization header to a principal. Only `Bearer` is accepted, with one of three credentials: an API
-// key, a token of another issuer (it has the claim `iss`), or a token of our own sessions (it does not). Each is
-// checked by its own reader with its own algorithms, so that a token is never checked by the rules of another kind.
+// Resolves the credential of a request to a principal. The Authorization header has one of three: an API key, a token of
+// another issuer (with the claim `iss`), or a token of our own sessions (without `iss`). Only `Bearer` is accepted.
+// Without the header, the cookie of the web console counts. Each kind has its own reader and its own algorithms, so that
+// a token is never checked by the rules of another kind.
 import { decodeJwt, errors } from "jose";
 import { TOKEN_CHARS_MAX } from "../contract/limits.ts";
 import type { Db } from "../db/pool.ts";
 import { parseApiKey } from "../lib/ids/api-key.ts";
 import { createApiKeyCredential } from "./api-key-credential.ts";
-import { createIssuerKeys, type IssuerWeb } from "./issuer.ts";
-import { createIssuerCredential, type IssuerOptions } from "./issuer-credential.ts";
+import type { IssuerCredentials } from "./issuer-credential.ts";
 import type { Principal } from "./principal.ts";
-import { createSessionCredential } from "./session-credential.ts";
+import { createSessionCredential, createWebSessionCredential } from "./session-credential.ts";
 import type { SessionTokens } from "./token.ts";
 
-/** The principal of a request. `pending` is true for the key of a node that has not used it before. */
-export type Credential = { readonly principal: Principal; readonly pending: boolean };
-
-export type CredentialOptions = Pick<IssuerOptions, "identity" | "federate"> & {
-  readonly db: Db;
-  readonly tokens: SessionTokens;
-  readonly web: Omit<IssuerWeb, "identity">;
+export type Credential = {
+  readonly principal: Principal;
+  /** True for the key of a node that has not used it before. */
+  readonly pending: boolean;
+  /** Seconds since the last recorded use of a session of the web console; undefined for other credentials. */
+  readonly idle_s?: number;
 };
 
+/** The credentials of a request. The header has precedence over the token of the cookie. */
+export type Presented = { readonly authorization: string | undefined; readonly cookie: string | undefined };
+
+export type CredentialOptions = {
+  readonly db: Db;
+  readonly tokens: SessionTokens;
+  /** The issuer of the identity service; null: none. */
+  readonly identity_issuer: string | null;
+  readonly issuers: Pick<IssuerCredentials, "ofToken">;
+};
+
+const ANONYMOUS: Credential = { principal: { kind: "anonymous" }, pending: false };
 const TOKEN = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 
 /** Returns the function that resolves credentials. */
-export function createCredentials({ db, tokens, identity, federate, web }: CredentialOptions) {
+export function createCredentials({ db, tokens, identity_issuer, issuers }: CredentialOptions) {
   const ofApiKey = createApiKeyCredential(db);
-  const ofSession = createSessionCredential(db, tokens);
-  const ofIssuer = createIssuerCredential({ db, keys: createIssuerKeys({ ...web, identity }), identity, federate });
+  const source = { db, identity_issuer };
+  const ofSession = createSessionCredential(source, tokens);
+  const ofWebSession = createWebSessionCredential(source, tokens);
 
   /**
-   * Returns the anonymous principal without a header, and null for a bad credential. Throws when the database or the
+   * Returns the anonymous principal without a credential, and null for a bad one. Throws when the database or the
    * issuer fails.
    */
-  return async function credential(header: string | undefined): Promise<Credential | null> {
-    if (header === undefined) return { principal: { kind: "anonymous" }, pending: false };
+  return async function credential({ authorization: header, cookie }: Presented): Promise<Credential | null> {
+    if (header === undefined) return cookie === undefined ? ANONYMOUS : await ofWebSession(cookie);
     if (!header.startsWith("Bearer ")) return null;
     const text = header.slice("Bearer ".length);
     const key = parseApiKey(text);
@@ -42,7 +54,7 @@ export function createCredentials({ db, tokens, identity, federate, web }: Crede
     if (text.length > TOKEN_CHARS_MAX || !TOKEN.test(text)) return null;
     const issuer = claimedIssuer(text);
     if (issuer === null) return null;
-    return issuer === undefined ? await ofSession(text) : await ofIssuer(text, issuer);
+    return issuer === undefined ? await ofSession(text) : await issuers.ofToken(text, issuer);
   };
 }
 

@@ -6,11 +6,19 @@ import type { Capability } from "../contract/enums.ts";
 import { SUBJECT_CHARS_MAX, TOKEN_LEEWAY_S } from "../contract/limits.ts";
 import type { Db } from "../db/pool.ts";
 import type { Credential } from "./credential.ts";
-import type { Issuer, IssuerKeys } from "./issuer.ts";
+import type { IssuerKeys } from "./issuer.ts";
+import type { Issuer } from "./issuer-document.ts";
 import type { KnownPrincipal } from "./principal.ts";
 
-/** The identity service, from BERTH_IDENTITY_ISSUER, BERTH_IDENTITY_AUDIENCE and BERTH_IDENTITY_JWKS_URL. */
-export type IdentityService = Issuer & { readonly audience: string };
+/** The identity service, from the variables BERTH_IDENTITY_*. */
+export type IdentityService = Issuer & {
+  readonly audience: string;
+  /** The client of the site, for operators who sign in to the web console; null: they cannot. */
+  readonly client: { readonly id: string; readonly secret: string } | null;
+};
+
+/** The client and the nonce that an ID token must name. */
+export type SignInExpected = { readonly client_id: string; readonly nonce: string };
 
 export type Federated = {
   readonly issuer: string;
@@ -37,6 +45,8 @@ const Claims = z.object({
   aud: z.union([z.string(), z.array(z.string())]),
   exp: seconds,
   nbf: seconds.optional(),
+  nonce: z.string().optional(),
+  azp: z.string().optional(),
 });
 /** The claims of the identity service's tokens. `cnf` names the node that the token is for (RFC 7800). */
 const IdentityClaims = Claims.extend({
@@ -77,17 +87,28 @@ export function createIssuerCredential({ db, keys, identity, federate }: IssuerO
   /**
    * Returns the credential of the token, or null if the token is not accepted. `iss` is the token's unverified issuer.
    */
-  return async function issuerCredential(token: string, iss: string): Promise<Credential | null> {
+  async function ofToken(token: string, iss: string): Promise<Credential | null> {
     return identity !== null && iss === identity.issuer
-      ? await ofIdentityService(token, identity)
-      : await ofTenant(token, iss);
-  };
+      ? await ofIdentityService(token, identity, null)
+      : await ofTenant(token, iss, null);
+  }
 
-  async function ofIdentityService(token: string, service: IdentityService): Promise<Credential | null> {
+  /** Returns the credential of an ID token (OpenID Connect Core, 3.1.3.7), or null if the token is not accepted. */
+  async function ofSignIn(token: string, iss: string, expected: SignInExpected): Promise<Credential | null> {
+    return identity !== null && iss === identity.issuer
+      ? await ofIdentityService(token, identity, expected)
+      : await ofTenant(token, iss, expected);
+  }
+
+  async function ofIdentityService(
+    token: string,
+    service: IdentityService,
+    signIn: SignInExpected | null,
+  ): Promise<Credential | null> {
     const { issuer, jwks_url, audience } = service;
     const payload = await keys.verify(token, { issuer, jwks_url }, IDENTITY_ALGORITHMS);
     const claims = IdentityClaims.safeParse(payload).data;
-    if (claims === undefined || !isFor(claims, issuer, [audience])) return null;
+    if (claims === undefined || !isFor(claims, { issuer, audiences: [audience], signIn })) return null;
     const node = claims.cnf?.server_uuid.toLowerCase() ?? null;
     const wanted = node === null ? claims.tenant_id?.toLowerCase() ?? null : null;
     const known = await readKnown({ claims, tenant_id: wanted, node });
@@ -98,12 +119,13 @@ export function createIssuerCredential({ db, keys, identity, federate }: IssuerO
     return asUser(known, claims, { is_root: claims.realm_scope === "system", scope, bound_cn: null });
   }
 
-  async function ofTenant(token: string, iss: string): Promise<Credential | null> {
+  async function ofTenant(token: string, iss: string, signIn: SignInExpected | null): Promise<Credential | null> {
     const idp = (await db.query<IdpRow>(IDP, [iss])).rows[0];
     if (idp === undefined) return null;
     const payload = await keys.verify(token, { issuer: idp.issuer_url, jwks_url: null }, TENANT_ALGORITHMS);
     const claims = TenantClaims.safeParse(payload).data;
-    if (claims === undefined || !isFor(claims, idp.issuer_url, [idp.audience, idp.client_id])) return null;
+    const audiences = [idp.audience, idp.client_id];
+    if (claims === undefined || !isFor(claims, { issuer: idp.issuer_url, audiences, signIn })) return null;
     const known = await readKnown({ claims, tenant_id: idp.tenant_id, node: null });
     return known === null ? null : asUser(known, claims, { is_root: false, scope: "full", bound_cn: null });
   }
@@ -152,14 +174,28 @@ export function createIssuerCredential({ db, keys, identity, federate }: IssuerO
       pending: false,
     };
   }
+
+  return { ofToken, ofSignIn };
 }
+
+export type IssuerCredentials = ReturnType<typeof createIssuerCredential>;
 
 /** The end of the year 9999, the last instant that RFC 3339 can express. */
 const INSTANT_MS_MAX = Date.UTC(10_000, 0) - 1;
 
-function isFor(claims: z.infer<typeof Claims>, issuer: string, audiences: readonly string[]): boolean {
-  const named = typeof claims.aud === "string" ? [claims.aud] : claims.aud;
-  return claims.iss === issuer && named.some((each) => audiences.includes(each));
+type Expected = {
+  readonly issuer: string;
+  /** The audiences of a bearer token. An ID token is for its client only. */
+  readonly audiences: readonly string[];
+  readonly signIn: SignInExpected | null;
+};
+
+function isFor({ aud, iss, nonce, azp }: z.infer<typeof Claims>, { issuer, audiences, signIn }: Expected): boolean {
+  const named = typeof aud === "string" ? [aud] : aud;
+  if (iss !== issuer) return false;
+  if (signIn === null) return named.some((each) => audiences.includes(each));
+  const { client_id } = signIn;
+  return named.includes(client_id) && nonce === signIn.nonce && (azp === undefined || azp === client_id);
 }
 
 function nameOf(sub: string, issuer: string): string {

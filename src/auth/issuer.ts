@@ -4,43 +4,22 @@
 import { Buffer } from "node:buffer";
 import { compactVerify, createLocalJWKSet, errors } from "jose";
 import { z } from "zod";
+import { ISSUER_PAUSE_S, JWKS_CACHE_S, JWKS_COOLDOWN_S } from "../contract/limits.ts";
 import {
-  ISSUER_ANSWER_MS,
-  ISSUER_BYTES_MAX,
-  ISSUER_PAUSE_S,
-  JWKS_CACHE_S,
-  JWKS_COOLDOWN_S,
-} from "../contract/limits.ts";
-import type { DocumentFetch } from "../outbound/document.ts";
-import { mayFollow } from "./issuer-url.ts";
-
-/** The issuer does not answer, or its answer is invalid. The message is only logged. */
-export class IssuerUnavailable extends Error {
-  override readonly name = "IssuerUnavailable";
-}
-
-export type Issuer = {
-  readonly issuer: string;
-  /** The URL of the key set; null: found by discovery. */
-  readonly jwks_url: string | null;
-};
+  fetchJson,
+  type Issuer,
+  IssuerUnavailable,
+  type IssuerWeb,
+  ownUrls,
+  readDiscovery,
+} from "./issuer-document.ts";
 
 type Keys = { readonly read_at_ms: number; readonly find: ReturnType<typeof createLocalJWKSet> };
 type Entry = { keys: Keys | null; reading: Promise<Keys> | null; failed_at_ms: number | null };
 
-const Discovery = z.object({ issuer: z.string(), jwks_uri: z.string() });
 const KeySet = z.object({ keys: z.array(z.looseObject({ kty: z.string() })) });
 
 export type IssuerKeys = ReturnType<typeof createIssuerKeys>;
-
-/** Access to the documents of issuers. Their URLs are not trusted: tenants and issuers choose them. */
-export type IssuerWeb = {
-  readonly fetch: DocumentFetch;
-  /** Reads the setting `fetch.allowed_private`: the private networks that may be fetched from. */
-  readonly allowedPrivate: () => Promise<readonly string[]>;
-  /** The identity service of the site's configuration. */
-  readonly identity: Issuer | null;
-};
 
 /**
  * Returns `verify`, which checks the signatures of tokens. `clock_ms` is monotonic; it only measures the age of cached
@@ -106,39 +85,8 @@ export function createIssuerKeys(web: IssuerWeb, clock_ms: () => number = () => 
   return { verify };
 }
 
-async function readKeys(web: IssuerWeb, { issuer, jwks_url }: Issuer): Promise<Keys["find"]> {
-  const own = web.identity?.issuer === issuer ? [issuer, web.identity.jwks_url ?? issuer] : [];
-  const url = jwks_url ?? await discover(web, issuer, own);
-  return createLocalJWKSet(KeySet.parse(await fetchJson(web, url, own)));
-}
-
-async function discover(web: IssuerWeb, issuer: string, named: readonly string[]): Promise<string> {
-  const url = `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`;
-  const found = Discovery.parse(await fetchJson(web, url, named));
-  if (found.issuer !== issuer) throw new Error(`the discovery document at ${url} names another issuer`);
-  if (!mayFollow(issuer, found.jwks_uri)) {
-    throw new Error(`the discovery document at ${url} names a jwks_uri that is not allowed`);
-  }
-  return found.jwks_uri;
-}
-
-/**
- * Fetches a JSON document.
- * @param named URLs in the site's configuration, whose origins may be private
- */
-async function fetchJson(
-  { fetch, allowedPrivate }: IssuerWeb,
-  url: string,
-  named: readonly string[],
-): Promise<unknown> {
-  const allowed = await allowedPrivate();
-  const { status, text } = await fetch({
-    url,
-    allowed,
-    named,
-    bytes_max: ISSUER_BYTES_MAX,
-    total_ms: ISSUER_ANSWER_MS,
-  });
-  if (status !== 200) throw new Error(`${url} answered ${status}`);
-  return JSON.parse(text);
+async function readKeys(web: IssuerWeb, of: Issuer): Promise<Keys["find"]> {
+  const url = of.jwks_url ?? (await readDiscovery(web, of)).jwks_uri;
+  const json = await fetchJson(web, { url, named: ownUrls(web, of) });
+  return createLocalJWKSet(KeySet.parse(json));
 }

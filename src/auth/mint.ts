@@ -84,6 +84,11 @@ export function createMint(secret: Uint8Array) {
     return derive(secret, { purpose: "console-ticket", id: msg_id }, CONSOLE_TICKET_BYTES).toString("base64url");
   }
 
+  /** Derives the ticket that the source of a migration shows to its target. It is never stored. */
+  function migrationTicket(migration_id: string): string {
+    return derive(secret, { purpose: "migration-ticket", id: migration_id }, TICKET_KEY_BYTES).toString("base64url");
+  }
+
   /** Derives a UUID (version 8) from the message id, for an additional record that the request creates. */
   function idFrom(msg_id: string, label: string): string {
     const hex = derive(secret, { purpose: `id:${label}`, id: msg_id }, UUID_BYTES).toString("hex");
@@ -104,6 +109,20 @@ export function createMint(secret: Uint8Array) {
   /** Seals the client secret of a tenant's issuer for the tenant's record. */
   function sealIdpSecret(tenant_id: string, text: string): string {
     return seal(secret, text, { purpose: "idp-secret", id: tenant_id });
+  }
+
+  function openIdpSecret(tenant_id: string, sealed: string): string {
+    return open(secret, sealed, { purpose: "idp-secret", id: tenant_id });
+  }
+
+  /** Seals what a browser keeps in a cookie while its user signs in at an issuer. */
+  function sealOidcSignIn(text: string): string {
+    return seal(secret, text, { purpose: "oidc-sign-in", id: "" });
+  }
+
+  /** Throws an Error if this server's secret did not seal the text. */
+  function openOidcSignIn(sealed: string): string {
+    return open(secret, sealed, { purpose: "oidc-sign-in", id: "" });
   }
 
   /** Seals the cloud-init data of an instance, which may hold passwords, for the instance's record. */
@@ -139,6 +158,9 @@ export function createMint(secret: Uint8Array) {
 
   return {
     sealIdpSecret,
+    openIdpSecret,
+    sealOidcSignIn,
+    openOidcSignIn,
     sealUserData,
     openUserData,
     identityHmac,
@@ -150,6 +172,7 @@ export function createMint(secret: Uint8Array) {
     openTickets,
     pollToken,
     consoleTicket,
+    migrationTicket,
     idFrom,
     vnis,
   };

@@ -44,6 +44,7 @@ export type ScopedTable =
   | "route_table"
   | "route"
   | "firewall_rule"
+  | "port_forward"
   | "image_upload"
   | "instance"
   | "disk"
@@ -82,10 +83,13 @@ export const inVpc: Locate = inParent("vpc", "vpc");
 export const inRouteTable: Locate = inParent("route_table", null);
 
 /** The instance that `?instance=` names. */
-export const inInstance: Locate = {
-  ...inParent("instance", null),
-  missing: (c) =>
-    `${c.req.method} ${c.req.path} requires \`?instance=<uuid>\`; there is no search for disks across a project`,
+export const inInstance: Locate = inParent("instance", null);
+
+/** Lists of disks: of one instance or of one project. */
+export const ofDisks: Locate = {
+  wanted: (c) => narrow(c, ["instance"]) ? [] : ["tenant", "project"],
+  missing: (c) => `${c.req.method} ${c.req.path} requires \`?instance=<uuid>\` or \`?tenant=<uuid>&project=<uuid>\``,
+  find: (c, findRow) => (narrow(c, ["instance"]) ? inInstance : inProject).find(c, findRow),
 };
 
 /** Lists of instances. With `?image=` or `?cn=` the list spans all projects, otherwise it needs one project. */

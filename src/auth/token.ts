@@ -19,7 +19,10 @@ export type TokenSource = {
   readonly tenant_id: string | null;
   readonly generation: number;
   readonly refreshed_at: Date;
-  /** The time at which the session ends unless it is refreshed; its tokens expire no later. */
+  /**
+   * The time at which the session ends unless it is refreshed. The tokens expire no later. Null for a reply that was
+   * stored before sessions had a lifetime.
+   */
   readonly expires_at: Date | null;
 };
 
@@ -40,6 +43,8 @@ const RefreshClaims = z.strictObject({
   exp: seconds,
   typ: z.literal("refresh"),
 });
+/** The token in the cookie of the web console. The session's row has its expiry. */
+const WebClaims = z.strictObject({ sub: z.guid(), sid: z.guid(), typ: z.literal("web") });
 export type AccessClaims = z.infer<typeof AccessClaims>;
 
 export type SessionTokens = ReturnType<typeof createSessionTokens>;
@@ -68,6 +73,11 @@ export function createSessionTokens(secret: Uint8Array) {
     };
   }
 
+  /** Issues the token for the cookie of a session of the web console. The same session always gets the same token. */
+  async function issueWeb({ id, user_id }: Pick<TokenSource, "id" | "user_id">): Promise<string> {
+    return await sign({ sub: user_id, sid: id, typ: "web" });
+  }
+
   async function read<T>(token: string, schema: z.ZodType<T>): Promise<T | null> {
     try {
       const { payload } = await compactVerify(token, key, { algorithms: [ALG] });
@@ -81,6 +91,9 @@ export function createSessionTokens(secret: Uint8Array) {
   /** Returns the claims of an access token that this server signed, or null. Does not check the expiry. */
   const readAccess = (token: string) => read(token, AccessClaims);
 
+  /** Returns the claims of a token of the web console that this server signed, or null. */
+  const readWeb = (token: string) => read(token, WebClaims);
+
   /**
    * Returns the session and generation of a refresh token that this server signed, or null. Does not check the expiry.
    */
@@ -91,5 +104,5 @@ export function createSessionTokens(secret: Uint8Array) {
     return sid === claims.sid ? { sid, generation: Number(generation) } : null;
   }
 
-  return { issue, readAccess, readRefresh };
+  return { issue, issueWeb, readAccess, readRefresh, readWeb };
 }

@@ -3,6 +3,7 @@
 import { z } from "zod";
 import { Timestamp, Uuid, withDefault } from "./common.ts";
 import { CN_STATES, DEVICE_KINDS, POOL_TIERS } from "./enums.ts";
+import { MTU_MAX, MTU_MIN } from "./limits.ts";
 
 /** A hostname: an RFC 1123 label. */
 export const Hostname = z.string().regex(
@@ -16,6 +17,10 @@ export const Registration = z.object({
   hostname: Hostname,
   admin_ip: z.ipv4().nullish(),
   sysinfo: z.unknown().refine((value) => value !== undefined && value !== null, "sysinfo is required"),
+  underlay_address: z.ipv4().nullish().describe(
+    "The node's address on the underlay, which carries the packets of VPCs",
+  ),
+  underlay_mtu: z.number().int().min(MTU_MIN).max(MTU_MAX).nullish(),
   console_listen_port: z.number().int().min(1).max(65_535).nullish(),
   console_tls_spki_sha256_hex: z.string().regex(/^[0-9a-fA-F]{64}$/).nullish(),
 });

@@ -21,6 +21,17 @@ const ID = {
 } as const;
 const OF_PROJECT = { tenant_id: ID.tenant, project_id: ID.project } as const;
 const OF_VPC = { ...OF_PROJECT, vpc_id: ID.vpc, vpc: "front" } as const;
+const REALIZED = {
+  desired_generation: 12,
+  applied_generation: 11,
+  realizations: [{
+    realizer: { kind: "cn", id: ID.node },
+    generation: 11,
+    status: "applied",
+    last_reported_at: AT,
+    message: null,
+  }],
+} as const;
 const PUBLIC = { kind: "public" } as const;
 
 /** The examples by schema name. */
@@ -61,6 +72,7 @@ export const ANSWER_EXAMPLES: Readonly<Record<string, unknown>> = {
     vni: 4_711,
     ipv4_block: "10.0.0.0/16",
     ipv6_block: "fd00:10::/48",
+    realized: REALIZED,
     created_at: AT,
   },
   Subnet: {
@@ -78,6 +90,7 @@ export const ANSWER_EXAMPLES: Readonly<Record<string, unknown>> = {
     provision_end_ipv4: null,
     provision_start_ipv6: null,
     provision_end_ipv6: null,
+    realized: REALIZED,
     created_at: AT,
   },
   RouteTable: {
@@ -104,6 +117,8 @@ export const ANSWER_EXAMPLES: Readonly<Record<string, unknown>> = {
     source_ports: null,
     destination_ports: { low: 22, high: 22 },
     icmp_type_code: null,
+    counts: { packets: 1_204, bytes: 72_240, counted_at: AT },
+    realized: REALIZED,
     created_at: AT,
   },
   FloatingIp: {
@@ -118,6 +133,7 @@ export const ANSWER_EXAMPLES: Readonly<Record<string, unknown>> = {
     network_id: null,
     external_nic_tag: null,
     hosted_cn: null,
+    realized: null,
     created_at: AT,
     updated_at: AT,
   },
@@ -150,6 +166,8 @@ export const ANSWER_EXAMPLES: Readonly<Record<string, unknown>> = {
     ...OF_PROJECT,
     name: "web-1",
     description: "",
+    labels: { env: "production" },
+    deletion_protection: false,
     brand: "bhyve",
     cpu: 2,
     memory_bytes: 4_294_967_296,
@@ -177,6 +195,8 @@ export const ANSWER_EXAMPLES: Readonly<Record<string, unknown>> = {
     provision_end_ipv4: "198.18.0.254",
     provision_start_ipv6: null,
     provision_end_ipv6: null,
+    gateway_ipv4: "198.18.0.1",
+    gateway_ipv6: null,
     owner_silos: [],
     created_at: AT,
   },
@@ -202,6 +222,8 @@ export const ANSWER_EXAMPLES: Readonly<Record<string, unknown>> = {
     server_uuid: ID.node,
     hostname: "node-7",
     admin_ip: "10.20.0.17",
+    underlay_address: "10.30.0.17",
+    underlay_mtu: 9_000,
     state: "approved",
     role: "tenant",
     registered_at: AT,

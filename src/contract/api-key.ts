@@ -44,9 +44,15 @@ export const Whoami = z.object({
     "The silo of a user with the capability silo-admin; null for other users, and for a key that is " +
       "bound to a tenant",
   ),
+  silo_name: z.string().nullable().describe("The name of `home_silo_id`"),
   key_id: z.string().nullable(),
+  session_id: z.string().nullable().describe("The login session; null for keys and tokens of other issuers"),
   scope: z.enum(KEY_SCOPES).nullable().describe("Null for a login session"),
   bound_to_cn: z.string().nullable(),
   expires_at: Timestamp.nullable(),
+  actions: z.array(z.string()).describe(
+    "The actions that the caller may perform, as the audit chain names them. For some, the object decides, too",
+  ),
+  version: z.string().describe("The version of the server"),
 });
 export type Whoami = z.infer<typeof Whoami>;

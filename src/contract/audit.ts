@@ -42,8 +42,14 @@ export type AuditEvent = z.infer<typeof AuditEvent>;
 export const AuditHead = z.object({ seq: z.number().int(), hash: z.string() });
 export type AuditHead = z.infer<typeof AuditHead>;
 
-/** A page of events in the order of `seq`. `head` is null while the chain has no events. */
-export const AuditPage = z.object({ events: z.array(AuditEvent), head: AuditHead.nullable() });
+/** A page of events. `head` is null while the chain has no events. */
+export const AuditPage = z.object({
+  events: z.array(AuditEvent),
+  head: AuditHead.nullable(),
+  next_before_seq: z.number().int().nullable().describe(
+    "With order=desc: send it as `before_seq` to continue. Null at the beginning of the chain, and with order=asc",
+  ),
+});
 export type AuditPage = z.infer<typeof AuditPage>;
 
 /** The result of verifying the chain. `outcome` has exactly one of the two keys. */

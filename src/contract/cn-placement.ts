@@ -12,7 +12,7 @@ export const CnPlacementRules = z.object({
   reserved: z.boolean().describe("Kept free of new instances"),
   reserved_reason: z.string().nullable(),
   cordoned: z.boolean().describe(
-    "Temporarily takes no new instances; the reason `drain` means that it is being emptied",
+    "Temporarily takes no new instances; the reason `drain` means that the node is being emptied",
   ),
   cordoned_reason: z.string().nullable(),
   overprovision_cpu: z.number().nullable().describe("Factor of the node's CPUs; null: the cluster default"),

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { Timestamp, Uuid } from "./common.ts";
 import { CN_ROLES, CN_STATES } from "./enums.ts";
+import { MTU_MAX, MTU_MIN } from "./limits.ts";
 
 /** The last progress report of a running setup. */
 export const SetupProgress = z.object({
@@ -41,6 +42,12 @@ export const CnView = z.object({
   server_uuid: z.string(),
   hostname: z.string(),
   admin_ip: z.string().nullable(),
+  underlay_address: z.string().nullable().describe(
+    "The IPv4 address to which other nodes send the packets of VPCs: an operator's, the reported one, or admin_ip",
+  ),
+  underlay_mtu: z.number().int().nullable().describe(
+    "In bytes; null if no operator has set it and the node reports none",
+  ),
   state: z.enum(CN_STATES),
   role: z.enum(CN_ROLES),
   registered_at: Timestamp,
@@ -67,6 +74,13 @@ export type CnView = z.infer<typeof CnView>;
 /** The body of POST /v1/cn-approvals. */
 export const CnApproval = z.strictObject({ code: z.string().max(64).describe("The claim code, XXX-XXX or XXXXXX") });
 export type CnApproval = z.infer<typeof CnApproval>;
+
+/** A change of a node's place on the underlay. A missing field stays; null returns to what the node reports. */
+export const CnUnderlayPatch = z.strictObject({
+  underlay_address: z.ipv4().nullable().optional(),
+  underlay_mtu: z.number().int().min(MTU_MIN).max(MTU_MAX).nullable().optional(),
+});
+export type CnUnderlayPatch = z.infer<typeof CnUnderlayPatch>;
 
 /** The body that sets the role of a node, for future placements. */
 export const CnRoleBody = z.strictObject({ role: z.enum(CN_ROLES) });
@@ -116,3 +130,8 @@ export type AutoApproveBody = z.infer<typeof AutoApproveBody>;
 
 /** The path parameter with the UUID of a node. */
 export const CnParam = z.object({ server_uuid: Uuid });
+
+/** The query of an action that cannot be undone. */
+export const CnConfirmation = z.object({
+  confirm: z.string().max(255).optional().describe("The hostname of the node, as the operator typed it"),
+});

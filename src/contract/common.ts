@@ -48,6 +48,17 @@ export const PageQuery = {
   page_token: z.string().min(1).max(512).optional().describe("`next_page` of the previous page"),
 };
 
+/** The answer of GET / to a program. The addresses are paths on this server. */
+export const Greeting = z.object({
+  name: z.literal("Berth"),
+  version: z.string(),
+  console: z.string(),
+  docs: z.string(),
+  openapi: z.string(),
+  identity_service: z.boolean().describe("Whether operators can sign in to the web console at an identity service"),
+});
+export type Greeting = z.infer<typeof Greeting>;
+
 /** The answer of GET /v1/health. */
 export const Health = z.object({ status: z.literal("ok"), version: z.string() });
 export type Health = z.infer<typeof Health>;

@@ -10,7 +10,7 @@ export const ConsoleTicketBody = z.strictObject({
     "write: type and read. watch: only read. One console of an instance types, the others watch",
   ),
   take_over: withDefault(z.boolean(), false).describe(
-    "With write: if another console types, it becomes a watcher. Without it, this console is refused then",
+    "With write: if another console types, that console becomes a watcher. If false, this console is refused instead",
   ),
   history_bytes: withDefault(z.number().int().min(0).max(CONSOLE_LOG_BYTES_MAX), CONSOLE_HISTORY_BYTES_DEFAULT)
     .describe("Bytes of earlier output that are sent first"),

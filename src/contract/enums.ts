@@ -13,6 +13,23 @@ export type CnRole = (typeof CN_ROLES)[number];
 export const KEY_SCOPES = ["full", "read_only", "audit_only", "agent", "booter", "ur_enroll"] as const;
 export type KeyScope = (typeof KEY_SCOPES)[number];
 
+/** The kinds of login sessions: of a program, with tokens; of the web console, with a cookie. */
+export const SESSION_KINDS = ["token", "web"] as const;
+export type SessionKind = (typeof SESSION_KINDS)[number];
+
+/** The kinds of objects that a search finds. */
+export const SEARCH_KINDS = [
+  "cn",
+  "instance",
+  "floating_ip",
+  "vpc",
+  "project",
+  "tenant",
+  "silo",
+  "operation",
+  "job",
+] as const;
+
 /** The tiers of pools and the kinds of devices in a capacity report. */
 export const POOL_TIERS = ["ssd", "nvme", "hdd", "mixed"] as const;
 export const DEVICE_KINDS = ["gpu", "sr-iov-vf"] as const;
@@ -91,9 +108,12 @@ export const COMPRESSIONS = [
 export const INSTANCE_STATES = ["pending", "provisioning", "running", "stopping", "stopped", "failed"] as const;
 export type InstanceState = (typeof INSTANCE_STATES)[number];
 
-/** The modes of a console session: type and read, only read, or read the log once. */
-export const CONSOLE_MODES = ["write", "watch", "log"] as const;
+/** The modes of a console session: type and read, only read, or read the log or the screen once. */
+export const CONSOLE_MODES = ["write", "watch", "log", "screenshot"] as const;
 export type ConsoleMode = (typeof CONSOLE_MODES)[number];
+/** The modes that one request reads as a whole. They need no ticket. */
+export const CONSOLE_READS = ["log", "screenshot"] as const satisfies readonly ConsoleMode[];
+export type ConsoleRead = (typeof CONSOLE_READS)[number];
 
 /** Rights of a user that go beyond its own tenant. `storage-admin` can be granted, but no route requires it yet. */
 export const CAPABILITIES = [
@@ -115,8 +135,15 @@ export const FIREWALL_DIRECTIONS = ["inbound", "outbound"] as const;
 export type FirewallDirection = (typeof FIREWALL_DIRECTIONS)[number];
 export const FIREWALL_ACTIONS = ["allow", "deny"] as const;
 export type FirewallAction = (typeof FIREWALL_ACTIONS)[number];
+export const PORT_FORWARD_PROTOCOLS = ["tcp", "udp"] as const;
+export type PortForwardProtocol = (typeof PORT_FORWARD_PROTOCOLS)[number];
 export const FIREWALL_PROTOCOLS = ["any", "tcp", "udp", "icmp4", "icmp6"] as const;
 export type FirewallProtocol = (typeof FIREWALL_PROTOCOLS)[number];
+/** The protocols of a packet. */
+export const PACKET_PROTOCOLS = ["tcp", "udp", "icmp4", "icmp6"] as const satisfies readonly FirewallProtocol[];
+export type PacketProtocol = (typeof PACKET_PROTOCOLS)[number];
+/** The ends of a traced packet. */
+export const TRACE_VERDICTS = ["arrives", "leaves", "stops", "unknown"] as const;
 
 /** The kinds of subnets and of route targets. */
 export const SUBNET_KINDS = ["internal", "external", "fabric", "unknown"] as const;
@@ -143,12 +170,26 @@ export const JOB_KINDS = [
   "start",
   "stop",
   "restart",
+  "reset",
   "delete",
   "resize_disk",
+  "create_disk",
+  "attach_disk",
+  "detach_disk",
+  "delete_disk",
   "fip_claim",
   "fip_release",
+  "migrate_receive",
+  "migrate_send",
+  "migrate_resume",
+  "migrate_activate",
+  "migrate_discard",
+  "migrate_clean",
 ] as const;
 export type JobKind = (typeof JOB_KINDS)[number];
+/** The states of a migration of an instance; only `running` is not final. */
+export const MIGRATION_STATES = ["running", "completed", "failed", "aborted"] as const;
+export type MigrationState = (typeof MIGRATION_STATES)[number];
 /** The states of a job; the last three are final. */
 export const JOB_STATUSES = ["pending", "in_progress", "completed", "failed", "cancelled"] as const;
 export type JobStatus = (typeof JOB_STATUSES)[number];
@@ -217,3 +258,7 @@ export type CnPlacementClearable = (typeof CN_PLACEMENT_CLEARABLE)[number];
 export const DIAGNOSES = ["ok", "warn", "fail"] as const;
 export const CHECK_STATUSES = [...DIAGNOSES, "skip"] as const;
 export type CheckStatus = (typeof CHECK_STATUSES)[number];
+
+/** A node took a network document, applied it, or could not apply it. */
+export const REALIZATION_STATUSES = ["accepted", "applied", "failed"] as const;
+export type RealizationStatus = (typeof REALIZATION_STATUSES)[number];

@@ -19,6 +19,8 @@ export const ERROR_CODES = {
   NotFound: { status: 404, when: "the object does not exist, or the caller may not see it" },
   Conflict: { status: 409, when: "the request conflicts with the current state or a uniqueness rule" },
   ClaimCodeTaken: { status: 409, when: "no free claim code was found; register again" },
+  DeletionProtected: { status: 409, when: "the instance is protected against deletion" },
+  FirewallRulesChanged: { status: 409, when: "the firewall rules of the VPC have changed; try again" },
   NicTagInUse: { status: 409, when: "the NIC tag is in use" },
   NicTagNotProvided: { status: 409, when: "the NIC tag does not exist, or the node does not offer it" },
   PinConflict: { status: 409, when: "the tenant of a pin is outside the silo of the pin" },

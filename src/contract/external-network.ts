@@ -6,6 +6,8 @@ import {
   MTU_MIN,
   OWNER_SILOS_MAX,
   POOL_NETWORKS_MAX,
+  PORT_NAME_BYTES_MAX,
+  REPORTED_NIC_TAGS_MAX,
   RESOURCE_NAME_BYTES_MAX,
   VLAN_ID_MAX,
 } from "./limits.ts";
@@ -45,6 +47,8 @@ export const ExternalSubnet = z.object({
   provision_end_ipv4: z.string().nullable(),
   provision_start_ipv6: z.string().nullable(),
   provision_end_ipv6: z.string().nullable(),
+  gateway_ipv4: z.string().nullable().describe("The router of the external network"),
+  gateway_ipv6: z.string().nullable(),
   owner_silos: z.array(z.string()).describe("The silos whose tenants may use it; empty: all"),
   created_at: Timestamp,
 });
@@ -60,6 +64,8 @@ export const ExternalSubnetBody = z.strictObject({
   provision_end_ipv4: address.describe("Default: the last host address of the block"),
   provision_start_ipv6: address,
   provision_end_ipv6: address,
+  gateway_ipv4: z.ipv4().nullish().describe("Default: the first address of the block"),
+  gateway_ipv6: z.ipv6().nullish().describe("Default: the first address of the block"),
   owner_silos: withDefault(silos, []),
 });
 export type ExternalSubnetBody = z.infer<typeof ExternalSubnetBody>;
@@ -93,6 +99,26 @@ export const NetworkPoolBody = z.strictObject({
 });
 export type NetworkPoolBody = z.infer<typeof NetworkPoolBody>;
 
-/** The NIC tags in the last capacity report of a node. */
-export const CnNicTags = z.object({ server_uuid: z.string(), hostname: z.string(), nic_tags: z.array(z.string()) });
+/** A NIC tag as a node reports it. */
+export const ReportedNicTag = z.object({
+  name: z.string().max(RESOURCE_NAME_BYTES_MAX),
+  physical_nic: z.string().max(PORT_NAME_BYTES_MAX).describe("The port of the node; empty if unknown"),
+  vlan_id: z.number().int().min(0).max(VLAN_ID_MAX).nullish().transform((value) => value ?? null),
+  mtu: z.number().int().min(MTU_MIN).max(MTU_MAX).nullish().transform((value) => value ?? null),
+  bridge: z.string().regex(/^[A-Za-z0-9._-]{1,15}$/, "must be the name of a network interface").nullish()
+    .transform((value) => value ?? null).describe("The bridge for gateways and floating IPs; null without one"),
+});
+export type ReportedNicTag = z.infer<typeof ReportedNicTag>;
+
+/** A node's NIC tags with their bridges. Names that no operator has created are dropped; an empty list is ignored. */
+export const NicTagReport = z.object({ nic_tags: z.array(ReportedNicTag).max(REPORTED_NIC_TAGS_MAX) });
+export type NicTagReport = z.infer<typeof NicTagReport>;
+
+/** The NIC tags of a node: by name from its last capacity report, and with their bridges. */
+export const CnNicTags = z.object({
+  server_uuid: z.string(),
+  hostname: z.string(),
+  nic_tags: z.array(z.string()),
+  reported: z.array(ReportedNicTag),
+});
 export type CnNicTags = z.infer<typeof CnNicTags>;

@@ -54,6 +54,12 @@ export function badRequest(message: string): Fault {
 /** The boot policy changed between the read and the commit. Routes retry, so callers rarely see this fault. */
 export const POLICY_CHANGED: Fault = conflictAs("PolicyChanged", "the boot policy changed; try again");
 
+/** The firewall rules of a VPC changed between the read and the commit. The route retries. */
+export const FIREWALL_RULES_CHANGED: Fault = conflictAs(
+  "FirewallRulesChanged",
+  "the firewall rules of the vpc changed; try again",
+);
+
 /** The fault for a placement that every node rejected. */
 export const NO_ELIGIBLE_NODE: Fault = fault(
   "unavailable",

@@ -1,7 +1,7 @@
 // Users, sessions and the issuers of tenants (docs/tenancy.md).
 import { z } from "zod";
 import { Timestamp } from "./common.ts";
-import { CAPABILITIES, TENANT_KEY_SCOPES } from "./enums.ts";
+import { CAPABILITIES, SESSION_KINDS, TENANT_KEY_SCOPES } from "./enums.ts";
 import { PASSWORD_CHARS_MAX, PASSWORD_CHARS_MIN, USERNAME_CHARS_MAX } from "./limits.ts";
 
 /** A password. The limits count characters; only the hash is stored. */
@@ -50,9 +50,33 @@ export const LoginBody = z.strictObject({
 });
 export type LoginBody = z.infer<typeof LoginBody>;
 
+/** The body that opens a session of the web console. */
+export const WebSessionBody = z.strictObject({
+  username: LoginBody.shape.username.nullish(),
+  password: LoginBody.shape.password.nullish(),
+  api_key: z.string().max(PASSWORD_CHARS_MAX).nullish().describe("An API key instead of a user name and a password"),
+}).refine(
+  ({ username, password, api_key }) =>
+    api_key != null ? username == null && password == null : username != null && password != null,
+  "must have api_key, or username and password",
+);
+export type WebSessionBody = z.infer<typeof WebSessionBody>;
+
 /** The body that renews a session. */
 export const RefreshBody = z.strictObject({ refresh_token: z.string().max(4_096) });
 export type RefreshBody = z.infer<typeof RefreshBody>;
+
+/** A session of the caller. */
+export const SessionListed = z.object({
+  id: z.string(),
+  kind: z.enum(SESSION_KINDS).describe("token: of a program; web: of the web console"),
+  api_key_id: z.string().nullable().describe("The key that opened the session; null for a login"),
+  created_at: Timestamp,
+  refreshed_at: Timestamp.describe("The last use that moved the expiry"),
+  expires_at: Timestamp,
+  is_current: z.boolean().describe("Whether this request uses the session"),
+});
+export type SessionListed = z.infer<typeof SessionListed>;
 
 /** The two tokens of a session and their expiry. */
 export const Tokens = z.object({

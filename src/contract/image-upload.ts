@@ -19,14 +19,14 @@ export const ImageUpload = z.object({
   received_bytes: z.number().int().describe("The position of the next part"),
   part_bytes: z.number().int().describe("The size of each part but the last"),
   created_at: Timestamp,
-  expires_at: Timestamp.describe("The upload is deleted then. Each part moves it"),
+  expires_at: Timestamp.describe("The upload is deleted at this time, which each part postpones"),
 });
 export type ImageUpload = z.infer<typeof ImageUpload>;
 
 /** The body that finishes an upload. */
 export const ImageUploadEndBody = z.strictObject({
   sha256: z.string().regex(/^[0-9a-f]{64}$/, "must be 64 lower-case hex digits").nullish().describe(
-    "The digest that the caller expects; 409 if the stored bytes have another",
+    "The digest that the caller expects; 409 if the stored bytes have another digest",
   ),
 });
 export type ImageUploadEndBody = z.input<typeof ImageUploadEndBody>;

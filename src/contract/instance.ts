@@ -2,8 +2,12 @@
 import { z } from "zod";
 import { Timestamp, withDefault } from "./common.ts";
 import { DISK_KINDS, INSTANCE_BRANDS, INSTANCE_STATES } from "./enums.ts";
-import { EXTRA_NICS_MAX, SSH_KEYS_OF_INSTANCE_MAX } from "./limits.ts";
-import { Description, ResourceName } from "./tenancy.ts";
+import { Labels, LabelsPatch, NewLabels } from "./labels.ts";
+import { EXTRA_NICS_MAX, GUEST_ADDRESSES_MAX, GUEST_INTERFACES_MAX, SSH_KEYS_OF_INSTANCE_MAX } from "./limits.ts";
+import { Description, NamedPatch, ResourceName } from "./tenancy.ts";
+
+/** A MAC address as the node reports it. */
+const GUEST_MAC = /^[0-9a-f]{2}(:[0-9a-f]{2}){5}$/;
 
 /** An instance on a node, as operators see it. */
 export const PlacedInstance = z.object({
@@ -33,6 +37,8 @@ export const Instance = z.object({
   project_id: z.string(),
   name: z.string(),
   description: z.string(),
+  labels: Labels,
+  deletion_protection: z.boolean().describe("Whether a delete is refused until this is false"),
   brand: z.enum(INSTANCE_BRANDS),
   cpu: z.number().int(),
   memory_bytes: z.number().int(),
@@ -48,9 +54,33 @@ export const Instance = z.object({
 });
 export type Instance = z.infer<typeof Instance>;
 
+/** A network interface, as the guest itself reports it. */
+export const GuestInterface = z.object({
+  mac: z.string().regex(GUEST_MAC),
+  addresses: z.array(z.union([z.ipv4(), z.ipv6()])).max(GUEST_ADDRESSES_MAX),
+});
+export type GuestInterface = z.infer<typeof GuestInterface>;
+/** The network interfaces of a guest, as the guest itself reports them. */
+export const GuestInterfaces = z.array(GuestInterface).max(GUEST_INTERFACES_MAX);
+
+/** An instance with what its guest reports. */
+export const InstanceShown = Instance.extend({
+  guest_interfaces: GuestInterfaces.nullable().describe(
+    "The addresses that the guest itself reports, if it runs the QEMU guest agent. They are evidence, not truth: a guest " +
+      "may report anything, and the network delivers only to the addresses of its NICs. From the last status report of " +
+      "its node. Null if the instance does not run or reports nothing",
+  ),
+});
+export type InstanceShown = z.infer<typeof InstanceShown>;
+
 /** An additional NIC that is created with the instance. */
 export const ExtraNic = z.strictObject({ subnet_id: z.guid(), name: ResourceName });
 export type ExtraNic = z.infer<typeof ExtraNic>;
+
+const Cpu = z.number().int().min(0).max(0xffff_ffff).describe("vCPUs, above 0");
+const MemoryBytes = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER).describe(
+  "At least the setting `instance.memory_bytes_min`, 16 MiB by default",
+);
 
 /** The body that creates an instance. The route itself refuses zero sizes and long user data, with its own messages. */
 export const InstanceBody = z.strictObject({
@@ -58,16 +88,27 @@ export const InstanceBody = z.strictObject({
   description: withDefault(Description, ""),
   image_id: z.guid(),
   primary_subnet_id: z.guid(),
-  cpu: z.number().int().min(0).max(0xffff_ffff).describe("vCPUs, above 0"),
-  memory_bytes: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER).describe("Above 0"),
+  cpu: Cpu,
+  memory_bytes: MemoryBytes,
   ssh_key_ids: withDefault(z.array(z.guid()).max(SSH_KEYS_OF_INSTANCE_MAX), []),
   disk_bytes: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER).nullish()
     .describe("Size of the boot disk, at least the image's size. Default: the image's size, for bhyve at least 20 GiB"),
   mac: z.string().max(64).nullish().describe("MAC address of the primary NIC"),
   extra_nics: withDefault(z.array(ExtraNic).max(EXTRA_NICS_MAX), []),
   user_data: z.string().nullish().describe("For cloud-init, up to 64 KiB"),
+  labels: withDefault(NewLabels, {}),
+  deletion_protection: withDefault(z.boolean(), false),
 });
 export type InstanceBody = z.infer<typeof InstanceBody>;
+
+/** The body that changes an instance. Missing fields stay unchanged. */
+export const InstancePatch = NamedPatch.extend({
+  labels: LabelsPatch.nullish(),
+  deletion_protection: z.boolean().nullish(),
+  cpu: Cpu.nullish(),
+  memory_bytes: MemoryBytes.nullish(),
+});
+export type InstancePatch = z.infer<typeof InstancePatch>;
 
 /** A disk of an instance. `instance` and `instance_id` hold the same UUID. */
 export const Disk = z.object({
@@ -81,10 +122,18 @@ export const Disk = z.object({
   kind: z.enum(DISK_KINDS),
   size_bytes: z.number().int(),
   applied_bytes: z.number().int().nullable().describe("The size that the node last reported"),
+  attached: z.boolean().describe("Whether the guest has it; a detached disk stays on the node of its instance"),
   source_image_id: z.string().nullable(),
   created_at: Timestamp,
 });
 export type Disk = z.infer<typeof Disk>;
+/** The body that creates an empty data disk. */
+export const DiskBody = z.strictObject({
+  name: ResourceName,
+  description: withDefault(Description, ""),
+  size_bytes: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER).describe("Above 0, at most 16 TiB"),
+});
+export type DiskBody = z.infer<typeof DiskBody>;
 /** The new size of a disk. Disks cannot shrink. */
 export const DiskResizeBody = z.strictObject({ size_bytes: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER) });
 /** The resized disk, and whether its guest must restart to see the new size. */

@@ -53,8 +53,8 @@ export const ClaimBody = z.object({
       "returned again",
   ),
   known_consoles: z.array(Uuid).max(CONSOLE_CALLS_MAX).nullish().describe(
-    "The calls for consoles that the agent has. A call that is missing here, because the answer was lost, is returned " +
-      "again. Absent: the agent knows no consoles, and gets no calls",
+    "The sessions of the console calls that the agent already has. A call that is missing here, because the answer was " +
+      "lost, is returned again. Absent: the agent does not support consoles and gets no calls",
   ),
 });
 export type ClaimBody = z.input<typeof ClaimBody>;
@@ -110,7 +110,7 @@ export const ManagedIdentity = z.object({
 export type ManagedIdentity = z.infer<typeof ManagedIdentity>;
 
 /**
- * The data that a node needs for a job. For kinds other than provision, only the ids and `instance` are set; the other
+ * The data that a node needs for a job. For kinds other than provision and migrate_receive, only the ids and `instance` are set; the other
  * fields are empty or null.
  */
 export const Blueprint = z.object({
@@ -124,6 +124,7 @@ export const Blueprint = z.object({
   ssh_public_keys: z.array(z.string()),
   user_data: z.string().nullable(),
   managed_identity: ManagedIdentity.nullable(),
+  migration_ticket: z.string().nullish().describe("Secret that the source of a migration shows to the target"),
   imds_bindings: z.array(z.object({ pseudo_src: z.string(), port_id: z.string(), instance_id: z.string() })),
   provision_metadata: z.array(z.object({
     key: z.string(),

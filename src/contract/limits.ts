@@ -96,6 +96,11 @@ export const HEADER_LINES_MAX = 100;
 export const CONNECTIONS_MAX = 15_000;
 /** How often the agent checks whether its status changed. */
 export const AGENT_STATUS_CHECK_MS = 500;
+/** How often the agent reads the counters of its VMs, in milliseconds. */
+export const AGENT_METRICS_MS = 15_000;
+/** The minutes of samples that a request for an instance's metrics returns by default, and at most: older ones are deleted. */
+export const METRICS_MINUTES_DEFAULT = 5;
+export const METRICS_MINUTES_MAX = 60;
 /** How often the agent reads its effective configuration. */
 export const AGENT_CONFIG_MS = 60_000;
 /** The longest `wait=` of GET /v1/operations/{id}, below the idle timeout of common proxies. */
@@ -135,6 +140,15 @@ export const RESOURCE_NAME_BYTES_MAX = 63;
 export const DESCRIPTION_CHARS_MAX = 4_096;
 /** The highest priority of a firewall rule. */
 export const FIREWALL_PRIORITY_MAX = 65_535;
+/** The most rules in a set of firewall rules. One commit replaces the set. */
+export const FIREWALL_SET_RULES_MAX = 500;
+/** Sentences of a node about the way of a packet, and their characters: a few more than the longest way has. */
+export const TRACE_STEPS_MAX = 20;
+export const TRACE_STEP_CHARS_MAX = 400;
+/** Seconds that a node has to answer where a packet stops. A node polls again at once after each answer. */
+export const TRACE_WAIT_S = 10;
+/** The most questions that may be open for one node: each costs it some commands. */
+export const TRACES_OPEN_MAX = 8;
 export const PORT_MAX = 65_535;
 export const ICMP_NUMBER_MAX = 255;
 /** VNIs have 24 bits, and the lowest values are reserved. A create of a VPC tries at most VNI_TRIES_MAX of them. */
@@ -185,6 +199,17 @@ export const SUBJECT_CHARS_MAX = 255;
 export const JWKS_COOLDOWN_S = 30;
 /** Networks in `fetch.allowed_private`. Every fetch compares its address with each of them. */
 export const FETCH_RANGES_MAX = 100;
+
+/** DNS servers of the guests of VPCs. A node asks them one after another and waits 2 s for each. */
+export const RESOLVERS_MAX = 4;
+/** Port forwards of one NAT gateway. Each is a rule in the gateway's node. */
+export const PORT_FORWARDS_MAX = 256;
+/** Classes of sizes in the setting `network.nic_limits`. */
+export const NIC_LIMIT_CLASSES_MAX = 32;
+/** The least limits of a NIC in that setting. With less, a guest could not boot, and an operator would look for a fault. */
+export const NIC_CONNECTIONS_MIN = 16;
+export const NIC_PACKETS_PER_SECOND_MIN = 100;
+export const NIC_BYTES_PER_SECOND_MIN = 16_384;
 /** Limits of a request to an issuer: its duration, the bytes of the answer, and the pause after a failure. */
 export const ISSUER_ANSWER_MS = 5_000;
 export const ISSUER_BYTES_MAX = 262_144;
@@ -206,6 +231,8 @@ export const DISK_BYTES_MAX = 16 * 2 ** 40;
 export const BHYVE_BOOT_DISK_BYTES_MIN = 20 * 2 ** 30;
 /** Bytes of an instance's user data. */
 export const USER_DATA_BYTES_MAX = 64 * 1_024;
+/** The smallest memory of an instance by default: 16 MiB. No known system boots with less. */
+export const INSTANCE_MEMORY_BYTES_MIN = 16 * 2 ** 20;
 /** Seconds that a node may take for an operation on an instance, by default. */
 export const INSTANCE_CREATE_WAIT_S = 600;
 /** CPU units per vCPU. */
@@ -216,9 +243,19 @@ export const OVERPROVISION_RAM = 1;
 export const OVERPROVISION_DISK = 1;
 /** Seconds after which a job fails, unless its lease is renewed before. */
 export const JOB_LEASE_S = 600;
+/** Labels of one object, and the characters of a label's key or value. */
+export const LABELS_MAX = 32;
+export const LABEL_CHARS_MAX = 63;
+/** Characters of the filter of a list by labels: a few labels with the longest keys and values. */
+export const LABEL_FILTER_CHARS_MAX = 1_024;
+/** Disks of one instance in addition to its boot disk. */
+export const DATA_DISKS_MAX = 16;
 /** NICs in addition to the primary one, and SSH keys, of one instance. */
 export const EXTRA_NICS_MAX = 31;
 export const SSH_KEYS_OF_INSTANCE_MAX = 100;
+/** Network interfaces that a guest may report, and addresses of one interface. A guest may report anything. */
+export const GUEST_INTERFACES_MAX = 32;
+export const GUEST_ADDRESSES_MAX = 32;
 /** Characters of the reason that a node gives for a failed job. */
 export const JOB_REASON_CHARS_MAX = 2_048;
 /** Candidate nodes, best first, that one commit of a new instance tries. */
@@ -250,6 +287,21 @@ export const JOB_STEP_CHARS_MAX = 255;
  */
 export const NODE_WAIT_MS = 24 * 60 * 60 * 1_000;
 /**
+ * Most bytes per second that a node sends for one migration by default. Four migrations at once then fill a link of 10
+ * Gbit/s.
+ */
+export const BANDWIDTH_BYTES_PER_S = 256 * 2 ** 20;
+/** Migrations from one node that a drain runs at once. By default they fill a link of 10 Gbit/s. */
+export const DRAIN_MIGRATIONS_MAX = 4;
+/** A drain that has not ended after this time fails: 7 days, enough for 1,000 instances at 40 minutes each. */
+export const DRAIN_LIMIT_MS = 7 * 24 * 60 * 60 * 1_000;
+/** A drain gives up an instance after this many refused migrations, one second apart. */
+export const DRAIN_TRIES_MAX = 3;
+/** Least bandwidth of a migration, in bytes per second. With less, memory changes faster than it is sent. */
+export const BANDWIDTH_BYTES_PER_S_MIN = 2 ** 20;
+/** Migrations of an instance in one answer. */
+export const MIGRATIONS_LISTED_MAX = 100;
+/**
  * A request waits for its operation this much longer than the node's time limit, so that a rollback and the commit can
  * end.
  */
@@ -261,6 +313,34 @@ export const TLS_FILES_READ_MS = 5_000;
  * not work forever. Users log in once a week.
  */
 export const SESSION_LIFETIME_S_DEFAULT = 7 * 24 * 60 * 60;
+/** Seconds after which an unused sign-in link of the development environment expires, and the bytes of its code. */
+export const DEV_SIGN_IN_LINK_S = 3_600;
+export const DEV_SIGN_IN_CODE_BYTES = 16;
+/** Seconds that a user has to sign in at an issuer: enough to find a second factor. */
+export const OIDC_SIGN_IN_S = 600;
+/** Random bytes of the state, the nonce and the code verifier of a sign-in (RFC 7636, 4.1 has 32). */
+export const OIDC_RANDOM_BYTES = 32;
+/** Characters of the path to which a sign-in returns, and of each value that the issuer returns. */
+export const OIDC_TEXT_CHARS_MAX = 2_048;
+/** Seconds without a request after which a session of the web console ends: a working day, not a night. */
+export const WEB_SESSION_IDLE_S_DEFAULT = 12 * 60 * 60;
+/** Seconds after the last recorded use of a session of the web console after which a request records its use. */
+export const WEB_SESSION_TOUCH_S = 300;
+/** Events that one search of the audit chain looks at. 20,000 took 460 ms on two shared cores. */
+export const AUDIT_SEARCH_EVENTS_MAX = 10_000;
+/** Rows of one window of a list: some screens. A window may begin at any row of a list of nodes. */
+export const WINDOW_ROWS_DEFAULT = 100;
+export const WINDOW_ROWS_MAX = 500;
+export const WINDOW_OFFSET_MAX = 1_000_000;
+/** Hits of one search: a list below a text field, at most a screen. */
+export const SEARCH_HITS_DEFAULT = 10;
+export const SEARCH_HITS_MAX = 50;
+/** Characters of a search text: a hostname of 253 characters fits. */
+export const SEARCH_CHARS_MAX = 253;
+/** The longest `wait=` of GET /v1/changes, below the idle timeout of common proxies. */
+export const CHANGES_WAIT_S_MAX = 20;
+/** Characters of a cursor of GET /v1/changes. A cursor has 22; the rest is room for later forms. */
+export const CHANGES_CURSOR_CHARS_MAX = 128;
 /** Sessions of one user; a further login ends the oldest. The limit is high because scripts log in often. */
 export const SESSIONS_PER_USER_MAX = 50;
 /** Sessions that one login can end in its commit. */
@@ -318,8 +398,8 @@ export const CONSOLE_REDIAL_MS = 250;
 /** Bytes of a serial console that a node keeps for each instance. */
 export const CONSOLE_LOG_BYTES_MAX = 2 ** 20;
 /**
- * Bytes that one end of a console may send before the other end has confirmed them, per direction. It bounds the memory
- * of every process in between. At 50 ms round trip it still carries 1.3 MB/s.
+ * Bytes that one end of a console may send before the other end has confirmed them, per direction. They limit the memory
+ * of every process in between. With a round trip of 50 ms, 1.3 MB/s are still possible.
  */
 export const CONSOLE_WINDOW_BYTES = 65_536;
 /** Bytes of one frame of a console, so that confirmations are not held up. */
@@ -330,6 +410,12 @@ export const CONSOLE_CONTROL_BYTES_MAX = 4_096;
 export const CONSOLE_BUFFER_BYTES_MAX = 4 * CONSOLE_WINDOW_BYTES;
 /** Bytes of earlier output that a console shows when it opens: about one screen. */
 export const CONSOLE_HISTORY_BYTES_DEFAULT = 4_096;
+/** Bytes of a screenshot: a screen of 1280 by 800 pixels without any repetition has 3 MiB. */
+export const SCREENSHOT_BYTES_MAX = 8 * 2 ** 20;
+/** Seconds that a node has to send a screenshot after it dialled in. */
+export const SCREENSHOT_S_MAX = 20;
+/** Consoles that a screenshot counts as in a caller's share, because its bytes wait in memory. */
+export const SCREENSHOT_CONSOLES = 16;
 /** Consoles of one instance, writers and watchers together. */
 export const CONSOLES_PER_INSTANCE_MAX = 32;
 /** Consoles that one process relays (512 kB each at most), and how many of them one caller may have. */
@@ -349,3 +435,27 @@ export const CONSOLE_PING_MS = 20_000;
  */
 export const CONSOLE_RENEW_MS = 60_000;
 export const CONSOLE_LEASE_S = 180;
+/** VPCs of one node: more than the instances that fit on it. */
+export const NETWORK_VPCS_MAX = 4_096;
+/** Counters of firewall rules in one poll of a node, about 100 bytes each. The node sends the others with its next poll. */
+export const RULE_COUNTS_MAX = 4_096;
+/** Characters of a node's reason why it could not apply a network document. */
+export const NETWORK_MESSAGE_CHARS_MAX = 1_000;
+/** Bytes that VXLAN adds to a packet over IPv4: an inner Ethernet header, VXLAN, UDP and IPv4 headers. */
+export const OVERLAY_HEADER_BYTES = 50;
+/** The largest MTU inside a VPC, in bytes: the MTU of Ethernet, which guests expect. */
+export const VPC_MTU_MAX = 1_500;
+/** The MTU of the underlay of a node that reports none, in bytes. */
+export const UNDERLAY_MTU_DEFAULT = 1_500;
+/** Seconds after which a node stops its NAT gateways while the control plane does not answer it. */
+export const NAT_GATEWAY_SILENCE_S = 60;
+/**
+ * Seconds after the last heartbeat of a node when it certainly runs no NAT gateway: NAT_GATEWAY_SILENCE_S after the end
+ * of a long poll that began with the last heartbeat (REGISTER_STATUS_HOLD_MS).
+ */
+export const NAT_GATEWAY_FENCE_S = 90;
+/** The longest wait for `Prefer: wait`, in seconds. */
+export const PREFER_WAIT_S_MAX = 30;
+/** NIC tags in one report of a node, and bytes of the name of a network port (the limit of Linux is 15). */
+export const REPORTED_NIC_TAGS_MAX = 64;
+export const PORT_NAME_BYTES_MAX = 64;

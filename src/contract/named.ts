@@ -3,20 +3,24 @@ import * as agent from "./agent.ts";
 import * as apiKey from "./api-key.ts";
 import * as boot from "./boot.ts";
 import * as audit from "./audit.ts";
+import { Changes } from "./changes.ts";
 import * as consoles from "./console.ts";
 import * as cn from "./cn.ts";
 import * as doctor from "./doctor.ts";
-import { ErrorBody, Health } from "./common.ts";
+import { ErrorBody, Greeting, Health } from "./common.ts";
 import * as image from "./image.ts";
 import * as imageUpload from "./image-upload.ts";
 import * as instance from "./instance.ts";
 import * as externalNetwork from "./external-network.ts";
+import * as portForward from "./port-forward.ts";
 import * as identity from "./identity.ts";
+import { FleetSummary, NodeRow, NodeWindow } from "./node-window.ts";
 import * as job from "./job.ts";
 import * as network from "./network.ts";
 import * as cnPlacement from "./cn-placement.ts";
 import * as placement from "./placement.ts";
 import * as operation from "./operation.ts";
+import { SearchHit } from "./search.ts";
 import * as sshKey from "./ssh-key.ts";
 import * as setup from "./setup.ts";
 import * as setting from "./setting.ts";
@@ -26,6 +30,12 @@ import * as tenancy from "./tenancy.ts";
 export const namedSchemas = {
   ErrorBody,
   Health,
+  Greeting,
+  Changes,
+  NodeRow,
+  NodeWindow,
+  FleetSummary,
+  SearchHit,
   CnView: cn.CnView,
   SetupProgress: cn.SetupProgress,
   CnApproval: cn.CnApproval,
@@ -76,6 +86,7 @@ export const namedSchemas = {
   Disk: instance.Disk,
   DiskResizeBody: instance.DiskResizeBody,
   DiskResized: instance.DiskResized,
+  InstanceShown: instance.InstanceShown,
   Nic: instance.Nic,
   ApiKeyBody: apiKey.ApiKeyBody,
   ApiKeyView: apiKey.ApiKeyView,
@@ -110,6 +121,7 @@ export const namedSchemas = {
   User: identity.User,
   UserBody: identity.UserBody,
   Tokens: identity.Tokens,
+  WebSessionBody: identity.WebSessionBody,
   LoginBody: identity.LoginBody,
   RefreshBody: identity.RefreshBody,
   IdpBody: identity.IdpBody,
@@ -134,6 +146,8 @@ export const namedSchemas = {
   FirewallRuleBody: network.FirewallRuleBody,
   PortRange: network.PortRange,
   IcmpTypeCode: network.IcmpTypeCode,
+  PortForward: portForward.PortForward,
+  PortForwardBody: portForward.PortForwardBody,
   NicTag: externalNetwork.NicTag,
   NicTagBody: externalNetwork.NicTagBody,
   ExternalSubnet: externalNetwork.ExternalSubnet,

@@ -1,8 +1,17 @@
 // The network document: what one node applies for one VPC. A node gets a document for each VPC of which it hosts a NIC
 // or a NAT gateway. The whole document is applied or none of it. Addresses and blocks are in canonical form (RFC 5952).
 import { z } from "zod";
-import { FIREWALL_ACTIONS, FIREWALL_DIRECTIONS, FIREWALL_PROTOCOLS } from "./enums.ts";
+import { Uuid } from "./common.ts";
+import {
+  FIREWALL_ACTIONS,
+  FIREWALL_DIRECTIONS,
+  FIREWALL_PROTOCOLS,
+  PORT_FORWARD_PROTOCOLS,
+  REALIZATION_STATUSES,
+} from "./enums.ts";
+import { NETWORK_MESSAGE_CHARS_MAX, NETWORK_VPCS_MAX, RULE_COUNTS_MAX } from "./limits.ts";
 import { IcmpTypeCode, PortRange } from "./network.ts";
+import { TraceQuestion } from "./network-trace.ts";
 
 /** The format of the documents below. A node refuses a document of another format, and keeps what it has applied. */
 export const NETWORK_DOCUMENT_FORMAT = 1;
@@ -32,20 +41,33 @@ export const DocumentSubnet = z.object({
 });
 export type DocumentSubnet = z.infer<typeof DocumentSubnet>;
 
+const limit = (what: string) => z.number().int().nullable().describe(`${what}; null is unlimited`);
+
 /** A NIC whose instance is on this node. */
 export const LocalNic = z.object({
   nic_id: z.string(),
+  instance_id: z.string(),
+  hostname: z.string().describe("The instance's name, for DHCP and metadata"),
   subnet_id: z.string(),
   mac: z.string(),
   ...addresses,
   floating_ips: z.array(z.string()),
-  connections_max: z.number().int().nullable().describe("Open connections of the NIC; null is unlimited"),
+  arriving: z.boolean().describe(
+    "True on the target of a migration before the switch: the tap and its filter exist, the route does not",
+  ),
+  connections_max: limit("Open connections in each direction"),
+  packets_per_second_max: limit("Packets in each direction").optional(),
+  bytes_per_second_max: limit("Bytes of packets in each direction, without the Ethernet header").optional(),
 });
 export type LocalNic = z.infer<typeof LocalNic>;
 
 /** A NIC of the VPC whose instance is on another node. */
 export const RemoteNic = z.object({ ...addresses, underlay_address });
 export type RemoteNic = z.infer<typeof RemoteNic>;
+
+/** A DNS name of the VPC: `NAME.PROJECT.internal` for the first NIC of each instance. */
+export const DocumentName = z.object({ name: z.string(), ...addresses });
+export type DocumentName = z.infer<typeof DocumentName>;
 
 /** A firewall rule. Null fields match everything. */
 export const DocumentRule = z.object({
@@ -65,10 +87,28 @@ export type DocumentRule = z.infer<typeof DocumentRule>;
 /** The external network of the VPC's gateways and floating IPs on this node. */
 export const DocumentExternal = z.object({
   bridge: z.string().describe("The node's bridge of the NIC tag"),
+  vlan_id: z.number().int().nullish().describe("The VLAN of the external network on the bridge; null is untagged"),
   gateway_ipv4: z.string().nullable(),
   gateway_ipv6: z.string().nullable(),
 });
 export type DocumentExternal = z.infer<typeof DocumentExternal>;
+
+/** A port of a NAT gateway's public address whose connections go to a NIC of the VPC. */
+export const DocumentPortForward = z.object({
+  protocol: z.enum(PORT_FORWARD_PROTOCOLS),
+  public_port: z.number().int(),
+  address: z.string().describe("The NIC's address of the gateway's family"),
+  port: z.number().int(),
+});
+export type DocumentPortForward = z.infer<typeof DocumentPortForward>;
+
+/** A NAT gateway that the node hosts. */
+export const DocumentNatGateway = z.object({
+  nat_gateway_id: z.string(),
+  public_address: z.string(),
+  port_forwards: z.array(DocumentPortForward).optional(),
+});
+export type DocumentNatGateway = z.infer<typeof DocumentNatGateway>;
 
 /** The document of one VPC for one node. */
 export const NetworkDocument = z.object({
@@ -81,10 +121,56 @@ export const NetworkDocument = z.object({
   subnets: z.array(DocumentSubnet),
   local_nics: z.array(LocalNic),
   remote_nics: z.array(RemoteNic),
-  nat_gateways: z.array(z.object({ nat_gateway_id: z.string(), public_address: z.string() })).describe(
-    "The NAT gateways that this node hosts",
-  ),
+  nat_gateways: z.array(DocumentNatGateway).describe("The NAT gateways that this node hosts"),
   external: DocumentExternal.nullable().describe("Null unless this node has a gateway or a floating IP of the VPC"),
   firewall_rules: z.array(DocumentRule),
+  names: z.array(DocumentName),
+  resolvers: z.array(z.string()).describe("Addresses of the DNS servers that answer for other names"),
 });
 export type NetworkDocument = z.infer<typeof NetworkDocument>;
+
+const count = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
+/** Counters of a firewall rule on one node, since the VPC has a router there. */
+export const RuleCount = z.object({
+  rule_id: Uuid,
+  packets: count.describe("First packets of connections"),
+  bytes: count.describe("Their bytes"),
+});
+export type RuleCount = z.infer<typeof RuleCount>;
+
+/** A poll of a node: the generations that it has stored, by VPC. */
+export const NetworkPollBody = z.object({
+  wait: z.number().int().min(0).describe("Longest wait for a change, in seconds; longer ones are shortened"),
+  have: z.record(Uuid, z.number().int()).describe(
+    "The generation of each stored document, by VPC id. A VPC that is left out is not stored, and nothing of it is " +
+      "applied any more",
+  ).refine((have) => Object.keys(have).length <= NETWORK_VPCS_MAX, `a node has at most ${NETWORK_VPCS_MAX} VPCs`),
+  counts: z.array(RuleCount).max(RULE_COUNTS_MAX).nullish().describe(
+    "Counters of firewall rules that changed since the node's last report. Unknown rules are left out",
+  ),
+  traces: z.boolean().nullish().describe("Whether the agent answers questions where a packet stops"),
+});
+export type NetworkPollBody = z.infer<typeof NetworkPollBody>;
+
+/** The answer: what the node has to change. `vpcs` and `gone` are empty after a wait without a change. */
+export const NetworkPollView = z.object({
+  nodes: z.array(underlay_address).describe("Every node that may send packets of VPCs to this node"),
+  vpcs: z.array(NetworkDocument).describe("The documents that are newer than the stored ones"),
+  gone: z.array(z.string()).describe(
+    "VPCs of which the node hosts nothing any more. The node removes them; its next poll, without them, reports that",
+  ),
+  traces: z.array(TraceQuestion).optional().describe(
+    "Questions; the node answers each with POST /v1/agent/network/trace",
+  ),
+});
+export type NetworkPollView = z.infer<typeof NetworkPollView>;
+
+/** A node's report that it has applied a generation of a VPC's document, or why it has not. */
+export const NetworkRealizationBody = z.object({
+  resource: z.object({ kind: z.literal("vpc"), id: Uuid }),
+  realizer: z.object({ kind: z.literal("cn"), id: Uuid }),
+  generation: z.number().int().min(0),
+  status: z.enum(REALIZATION_STATUSES),
+  message: z.string().max(NETWORK_MESSAGE_CHARS_MAX).nullish(),
+});
+export type NetworkRealizationBody = z.infer<typeof NetworkRealizationBody>;

@@ -7,6 +7,7 @@ import {
   FIREWALL_ACTIONS,
   FIREWALL_DIRECTIONS,
   FIREWALL_PROTOCOLS,
+  REALIZATION_STATUSES,
   ROUTE_TARGET_KINDS,
   SUBNET_KINDS,
 } from "./enums.ts";
@@ -22,6 +23,30 @@ const owned = { id: z.string(), tenant_id: z.string(), project_id: z.string() };
 const ofVpc = { ...owned, vpc_id: z.string(), vpc: z.string() };
 const text = { name: z.string(), description: z.string() };
 
+/** The last report of one node about a VPC's network. */
+export const Realization = z.object({
+  realizer: z.object({ kind: z.literal("cn"), id: z.string() }),
+  generation: z.number().int().describe("The newest generation that the node reported"),
+  status: z.enum(REALIZATION_STATUSES).nullable().describe("Null until the node has reported"),
+  last_reported_at: Timestamp.nullable(),
+  message: z.string().nullable().describe("Why the node could not apply the generation"),
+});
+export type Realization = z.infer<typeof Realization>;
+
+/**
+ * How far the nodes are with the network of the VPC. A change of any object of the VPC raises the generation. An object
+ * is in effect when the applied generation has reached the desired one.
+ */
+export const Realized = z.object({
+  desired_generation: z.number().int(),
+  applied_generation: z.number().int().nullable().describe(
+    "The least generation that the nodes of the object have applied; null while one of them has applied none",
+  ),
+  realizations: z.array(Realization),
+});
+export type Realized = z.infer<typeof Realized>;
+const realized = Realized.nullable().describe("Null in the answer to a write without Prefer: wait");
+
 /** A private network of a tenant. A block is null if the VPC has no block of its family. */
 export const Vpc = z.object({
   ...owned,
@@ -31,6 +56,7 @@ export const Vpc = z.object({
   vni: z.number().int().describe("Geneve VNI, unique"),
   ipv4_block: z.string().nullable(),
   ipv6_block: z.string().nullable(),
+  realized,
   created_at: Timestamp,
 });
 export type Vpc = z.infer<typeof Vpc>;
@@ -52,6 +78,7 @@ export const Subnet = z.object({
   provision_end_ipv4: z.string().nullable(),
   provision_start_ipv6: z.string().nullable(),
   provision_end_ipv6: z.string().nullable(),
+  realized,
   created_at: Timestamp,
 });
 export type Subnet = z.infer<typeof Subnet>;
@@ -64,13 +91,6 @@ export type SubnetBody = z.infer<typeof SubnetBody>;
 /** The body that associates a subnet with another route table of its VPC. */
 export const SubnetRouteTableBody = z.strictObject({ route_table_id: z.guid() });
 
-/** The generation of the object that the nodes shall apply, and the generation that they have applied. */
-const Realized = z.object({
-  desired_generation: z.number().int(),
-  applied_generation: z.number().int().nullable(),
-  realizations: z.array(z.unknown()),
-});
-
 /** A NAT gateway: the public source address of a VPC's instances. */
 export const NatGateway = z.object({
   ...ofVpc,
@@ -80,7 +100,8 @@ export const NatGateway = z.object({
   public_address: z.string(),
   edge_cluster_id: z.string().nullable(),
   desired_generation: z.number().int(),
-  realized: Realized,
+  host_cn_uuid: z.string().nullable().describe("The edge node that runs it; null until there is one"),
+  realized,
   created_at: Timestamp,
   updated_at: Timestamp,
 });
@@ -100,6 +121,7 @@ export const FloatingIp = z.object({
   network_id: z.string().nullable().describe("The external subnet of its address; null for the fixed pools"),
   external_nic_tag: z.string().nullable(),
   hosted_cn: z.string().nullable(),
+  realized: Realized.nullable().describe("Null while it is attached to no NIC, and in the answer to a write"),
   created_at: Timestamp,
   updated_at: Timestamp,
 });
@@ -148,6 +170,7 @@ export const Route = z.object({
   ...text,
   destination: z.string().describe("A CIDR block"),
   target: RouteTarget,
+  realized,
   created_at: Timestamp,
 });
 export type Route = z.infer<typeof Route>;
@@ -168,6 +191,7 @@ const icmp_number = z.number().int().min(0).max(ICMP_NUMBER_MAX);
 export const IcmpTypeCode = z.strictObject({ type: icmp_number, code: icmp_number });
 export type IcmpTypeCode = z.infer<typeof IcmpTypeCode>;
 const network = z.union([z.cidrv4(), z.cidrv6()]);
+const priority = z.number().int().min(0).max(FIREWALL_PRIORITY_MAX);
 
 /** One firewall rule of a VPC. Null fields match everything. */
 export const FirewallRule = z.object({
@@ -183,15 +207,22 @@ export const FirewallRule = z.object({
   source_ports: PortRange.nullable(),
   destination_ports: PortRange.nullable(),
   icmp_type_code: IcmpTypeCode.nullable(),
+  counts: z.object({
+    packets: z.number().int().describe("Packets that the rule decided about: the first ones of connections"),
+    bytes: z.number().int().describe("Bytes of these packets"),
+    counted_at: Timestamp.describe("When a node last reported a change"),
+  }).nullable().describe(
+    "Sums of what the nodes reported, at most about two minutes ago. A node begins again at 0 when it starts. Null: no " +
+      "node has reported yet, or this is the answer to a write",
+  ),
+  realized,
   created_at: Timestamp,
 });
 export type FirewallRule = z.infer<typeof FirewallRule>;
 /** The body that creates a rule. Missing fields match everything. */
 export const FirewallRuleBody = z.strictObject({
   ...described,
-  priority: z.number().int().min(0).max(FIREWALL_PRIORITY_MAX).describe(
-    "Rules with higher priority are evaluated first",
-  ),
+  priority: priority.describe("Rules with higher priority are evaluated first"),
   direction: z.enum(FIREWALL_DIRECTIONS),
   action: z.enum(FIREWALL_ACTIONS),
   protocol: withDefault(z.enum(FIREWALL_PROTOCOLS), "any"),
@@ -202,3 +233,20 @@ export const FirewallRuleBody = z.strictObject({
   icmp_type_code: IcmpTypeCode.nullish(),
 });
 export type FirewallRuleBody = z.infer<typeof FirewallRuleBody>;
+
+const orAny = "Null: the rule matches every value";
+/** The body that changes a rule. Missing fields stay unchanged. */
+export const FirewallRulePatch = z.strictObject({
+  name: ResourceName.nullish(),
+  description: Description.nullish(),
+  priority: priority.nullish(),
+  direction: z.enum(FIREWALL_DIRECTIONS).nullish(),
+  action: z.enum(FIREWALL_ACTIONS).nullish(),
+  protocol: z.enum(FIREWALL_PROTOCOLS).nullish(),
+  source_cidr: network.nullish().describe(orAny),
+  destination_cidr: network.nullish().describe(orAny),
+  source_ports: PortRange.nullish().describe(orAny),
+  destination_ports: PortRange.nullish().describe(orAny),
+  icmp_type_code: IcmpTypeCode.nullish().describe(orAny),
+});
+export type FirewallRulePatch = z.infer<typeof FirewallRulePatch>;

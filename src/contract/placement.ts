@@ -106,7 +106,11 @@ const drained = {
 export const PlaceableInstance = z.object({ ...drained, target_cn_uuid: z.string(), target_cn_hostname: z.string() });
 export type PlaceableInstance = z.infer<typeof PlaceableInstance>;
 /** An instance on the node to drain, and the reason why no other node can take it. */
-export const NotPlaceableInstance = z.object({ ...drained, reason: z.string() });
+export const NotPlaceableInstance = z.object({
+  ...drained,
+  reason: z.string(),
+  remedy: z.string().describe("Names a node that could take a running instance once it is stopped, if there is one"),
+});
 export type NotPlaceableInstance = z.infer<typeof NotPlaceableInstance>;
 
 /** The preview of a drain. Each instance takes its room away from the instances after it in the list. */

@@ -1,5 +1,6 @@
 // The cluster settings: the key, schema, default and description of each.
 import { z } from "zod";
+import { NicLimitClasses } from "./nic-limits.ts";
 import { PLACEMENT_PROFILES_DEFAULT, PlacementProfiles } from "./placement-profiles.ts";
 import {
   CALLER_REQUESTS_PER_MINUTE,
@@ -7,11 +8,14 @@ import {
   FETCH_RANGES_MAX,
   IMAGE_UPLOADED_BYTES_DEFAULT,
   INSTANCE_CREATE_WAIT_S,
+  INSTANCE_MEMORY_BYTES_MIN,
   JOB_LEASE_S,
   RESERVOIR_ENABLED_DEFAULT,
   RESERVOIR_PERCENT_DEFAULT,
+  RESOLVERS_MAX,
   SAGA_RETENTION_S_DEFAULT,
   SESSION_LIFETIME_S_DEFAULT,
+  WEB_SESSION_IDLE_S_DEFAULT,
 } from "./limits.ts";
 
 type Definition = {
@@ -48,6 +52,12 @@ export const SETTINGS = {
     restart_required: false,
     description:
       "Seconds that a node may take for an operation on an instance, and that the request waits for the operation",
+  },
+  "instance.memory_bytes_min": {
+    schema: z.number().int().min(1).max(Number.MAX_SAFE_INTEGER),
+    default: INSTANCE_MEMORY_BYTES_MIN,
+    restart_required: false,
+    description: "Smallest memory of a new instance, in bytes",
   },
   "sweeper.interval_secs": {
     schema: seconds(1, 3_600),
@@ -183,6 +193,12 @@ export const SETTINGS = {
     restart_required: false,
     description: "Seconds from login to the end of the session, whether it is refreshed or not",
   },
+  "session.web_idle_secs": {
+    schema: seconds(900, 31_536_000),
+    default: WEB_SESSION_IDLE_S_DEFAULT,
+    restart_required: false,
+    description: "Seconds without a request after which a session of the web console ends",
+  },
   "cn.root_authorized_keys": {
     schema: z.array(
       z.string().max(16_384).regex(
@@ -193,6 +209,22 @@ export const SETTINGS = {
     default: [],
     restart_required: false,
     description: "OpenSSH public keys that may log in as root on every node",
+  },
+  "network.resolvers": {
+    schema: z.array(z.union([z.ipv4(), z.ipv6()], { error: "must be an IP address" })).max(RESOLVERS_MAX),
+    default: [],
+    restart_required: false,
+    description: "DNS servers that nodes ask for the guests of VPCs, in this order; []: guests resolve only names of " +
+      "their VPC. A change reaches a VPC with its next change",
+  },
+  "network.nic_limits": {
+    schema: NicLimitClasses,
+    default: [],
+    restart_required: false,
+    description: "Limits of each NIC by the size of its instance: the first class whose cpu_max is at least the " +
+      "instance's vCPUs, or null. connections_max counts open connections; packets_per_second_max and " +
+      "bytes_per_second_max count packets; each counts for each direction; null: unlimited. A change reaches a VPC with " +
+      "its next change",
   },
   "fetch.allowed_private": {
     schema: z.array(z.union([z.cidrv4(), z.cidrv6()], { error: "must be a network such as 10.20.0.0/16 or fd00::/8" }))

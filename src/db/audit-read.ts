@@ -1,7 +1,7 @@
-// Reads the audit chain. Every read first appends the events of transitions that were committed before the read began,
-// so a client that sees the effect of a change also finds its event.
+// Reads the audit chain. Every query for events first appends the events of transitions that were committed before it
+// began, so a client that sees the effect of a change also finds its event.
 import type { AuditEvent, AuditHead, AuditPage } from "../contract/audit.ts";
-import { AUDIT_PAGE_ROWS_DEFAULT } from "../contract/limits.ts";
+import { AUDIT_PAGE_ROWS_DEFAULT, AUDIT_SEARCH_EVENTS_MAX } from "../contract/limits.ts";
 import { chainPending } from "./audit-chain.ts";
 import type { Db, DbClient } from "./pool.ts";
 
@@ -17,8 +17,8 @@ const UNSETTLED = `
        and not exists (select from audit_event e where e.transition_id = t.id)) as unsettled`;
 
 /**
- * Appends pending events. An event that is younger than a running transaction cannot be appended until that transaction
- * ends; waits at most a second for it.
+ * Appends pending events. An event cannot be appended while an older transaction runs. Waits about a second at most for
+ * such transactions.
  */
 export async function settle(db: Db): Promise<void> {
   const edge = (await db.query<{ edge: string }>(EDGE)).rows[0]!.edge;
@@ -30,7 +30,7 @@ export async function settle(db: Db): Promise<void> {
   }
 }
 
-/** Returns the newest event, or null before the first. */
+/** Returns the number and the hash of the newest event, or null before the first. */
 export async function readHead(db: DbClient): Promise<AuditHead | null> {
   const { rows } = await db.query<AuditHead>("select seq, hash from audit_head where seq >= 0");
   return rows[0] ?? null;
@@ -51,9 +51,63 @@ export async function listEvents(db: Db, query: { after_seq?: number; limit?: nu
   const { rows } = await db.query<PageRow>(PAGE, [query.after_seq ?? -1, query.limit ?? AUDIT_PAGE_ROWS_DEFAULT]);
   const head = rows[0];
   return {
+    next_before_seq: null,
     events: rows.filter((row) => row.seq !== null).map(toEvent),
     head: head === undefined || head.head_seq < 0 ? null : { seq: head.head_seq, hash: head.head_hash },
   };
+}
+
+export type AuditSearch = {
+  /** Only events below this number; absent: from the newest. */
+  readonly before_seq?: number;
+  readonly limit?: number;
+  /** The id of a user or a key. */
+  readonly actor?: string;
+  readonly action?: string;
+  /** A part of the resource, such as a UUID. */
+  readonly resource?: string;
+  readonly request_id?: string;
+  readonly decision?: string;
+  /** Only events from this time on, and before that time, in RFC 3339. */
+  readonly since?: string;
+  readonly until?: string;
+  /** Only events of this tenant: of its users and keys, and permitted changes of its objects. */
+  readonly tenant_id?: string;
+};
+
+const SEARCH = `
+  select seq, canonical, hash
+    from (select seq, canonical, hash, canonical::jsonb as event from audit_event where seq >= $1 and seq < $2) e
+   where ($4::text is null or $4 in (event->'actor'->>'user_id', event->'actor'->>'key_id'))
+     and ($5::text is null or event->>'action' = $5)
+     and ($6::text is null or event->>'resource' like $6)
+     and ($7::text is null or event->>'request_id' = $7)
+     and ($8::text is null or event->>'decision' = $8)
+     and ($9::timestamptz is null or (event->>'ts')::timestamptz >= $9)
+     and ($10::timestamptz is null or (event->>'ts')::timestamptz < $10)
+     and ($11::uuid is null
+          or event->'actor'->>'user_id' in (select id::text from user_account where tenant_id = $11)
+          or event->'actor'->>'key_id' in (select id::text from api_key where tenant_id = $11)
+          or (event->>'decision' = 'allow' and event->'payload'->>'tenant_id' = $11::text))
+   order by seq desc limit $3`;
+
+/**
+ * Lists the events that match, newest first. Looks at AUDIT_SEARCH_EVENTS_MAX events at most, so that a search without
+ * a match does not read the whole chain; `next_before_seq` says where to continue.
+ */
+export async function searchEvents(db: Db, search: AuditSearch): Promise<AuditPage> {
+  await settle(db);
+  const head = await readHead(db);
+  if (head === null) return { events: [], head, next_before_seq: null };
+  const before = Math.min(search.before_seq ?? Infinity, head.seq + 1);
+  const from = Math.max(0, before - AUDIT_SEARCH_EVENTS_MAX);
+  const limit = search.limit ?? AUDIT_PAGE_ROWS_DEFAULT;
+  const { actor, action, resource, request_id, decision, since, until, tenant_id } = search;
+  const like = resource === undefined ? null : `%${resource.replace(/[\\%_]/g, "\\$&")}%`;
+  const filters = [actor, action, like, request_id, decision, since, until, tenant_id].map((value) => value ?? null);
+  const { rows } = await db.query<StoredEvent>(SEARCH, [from, before, limit, ...filters]);
+  const last = rows.length === limit ? rows.at(-1)?.seq ?? from : from;
+  return { events: rows.map(toEvent), head, next_before_seq: last === 0 ? null : last };
 }
 
 /** Returns one event, or null if the chain does not have that number yet. */

@@ -1,7 +1,7 @@
 // Encodes a set of units as one statement with a call of commit_units_1 for each wave. The parts that every message has (actor, transition,
 // reply) are passed as one array per column: PostgreSQL reads arrays several times faster than JSON, and does not parse
 // the replies. The parts that only some messages have are passed in one JSON document, which omits empty lists.
-import type { Choice, ReplyRow, RowWrite, TransitionRow, Unit } from "../../actors/engine/store.ts";
+import type { ChildRow, Choice, ReplyRow, RowWrite, TransitionRow, Unit } from "../../actors/engine/store.ts";
 import type { CallCondition } from "../../actors/engine/conditions.ts";
 import { wavesOf } from "../../actors/engine/waves.ts";
 import { arrayLiteral, longTextArray } from "./sql-array.ts";
@@ -62,7 +62,8 @@ function waveParams(units: readonly Unit[], locks: readonly object[]): readonly 
   const lists = emptyLists();
   units.forEach((unit, u) => {
     for (const msg_id of unit.stale_ids) lists.messages.push({ u, msg_id });
-    for (const { ref: { kind, id }, incarnation, version, written_by } of unit.actors) {
+    for (const { ref: { kind, id }, incarnation, version, written_by, is_new } of unit.actors) {
+      if (is_new) continue;
       lists.actors.push({ u, kind, id, incarnation: version > 0 ? incarnation : null, version });
       if (written_by !== undefined) lists.written.push({ u, kind, id, incarnation, version, msg_id: written_by });
     }
@@ -115,6 +116,14 @@ type Writes = {
   readonly entries: object[];
 };
 
+/** Child rows of one table that one SQL statement writes. */
+type ChildWrites = Pick<ChildRow, "op" | "table" | "key"> & {
+  readonly columns: readonly string[];
+  readonly entries: object[];
+  /** The keys of an upsert: PostgreSQL refuses a statement that writes one row twice. */
+  readonly keys: Set<string>;
+};
+
 type Lists = ReturnType<typeof emptyLists>;
 
 function emptyLists() {
@@ -124,7 +133,7 @@ function emptyLists() {
     written: [] as object[],
     plans: [] as object[],
     writes: new Map<string, Writes>(),
-    children: [] as object[],
+    children: [] as ChildWrites[],
     transitions: [] as (Entry & TransitionRow)[],
     replies: [] as (Entry & ReplyRow)[],
     outbox: [] as object[],
@@ -140,12 +149,35 @@ function addChoice(lists: Lists, choice: Choice, { u, c }: Entry): void {
     // No column name begins with a dollar sign.
     writes.entries.push({ $u: u, $c: c, $id: ref.id, ...row });
   }
-  for (const each of choice.children) lists.children.push({ u, c, n: lists.children.length, ...each });
+  let at = 0;
+  for (const child of choice.children) at = addChild(lists.children, child, { at, entry: { $u: u, $c: c } });
   for (const each of choice.transitions) lists.transitions.push({ u, c, ...each });
   for (const each of choice.replies) lists.replies.push({ u, c, ...each });
   for (const { id, to, message } of choice.outbox) {
     lists.outbox.push({ u, c, id, to_kind: to.kind, to_id: to.id, message });
   }
+}
+
+/**
+ * Adds a child row to the first writes at or after `at` that fit, or to new ones behind them. So the children of a
+ * choice are written in their order, and units with the same children share the statements. Returns the place.
+ */
+function addChild(
+  lists: ChildWrites[],
+  { op, table, key, row }: ChildRow,
+  { at, entry }: { readonly at: number; readonly entry: object },
+): number {
+  const columns = Object.keys(row);
+  const row_key = op === "upsert" ? JSON.stringify(key.map((column) => row[column])) : null;
+  const like = String([op, table, key, columns]);
+  let place = lists.findIndex((each, index) =>
+    index >= at && String([each.op, each.table, each.key, each.columns]) === like &&
+    (row_key === null || !each.keys.has(row_key))
+  );
+  if (place < 0) place = lists.push({ op, table, key, columns, entries: [], keys: new Set() }) - 1;
+  lists[place]?.entries.push({ ...entry, ...row });
+  if (row_key !== null) lists[place]?.keys.add(row_key);
+  return place;
 }
 
 function needsPlan(unit: Unit): boolean {
@@ -159,6 +191,7 @@ function isChecked(condition: CallCondition): boolean {
 
 function documentOf(units: number, lists: Lists, locks: readonly object[]): string {
   const { messages, written, plans, writes, children, outbox } = lists;
-  const rare = { messages, locks, written, plans, rows: [...writes.values()], children, outbox };
+  const childWrites = children.map(({ keys: _keys, ...each }) => each);
+  const rare = { messages, locks, written, plans, rows: [...writes.values()], children: childWrites, outbox };
   return JSON.stringify({ units, ...Object.fromEntries(Object.entries(rare).filter(([, list]) => list.length > 0)) });
 }

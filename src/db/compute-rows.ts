@@ -16,6 +16,8 @@ export type ImageRow = NamedRow & Omit<ScopeColumns<ImageScopeKind>, "user_id"> 
 
 export type InstanceRow = OwnedRow & {
   state: InstanceState;
+  labels: Record<string, string>;
+  deletion_protection: boolean;
   brand: InstanceBrand;
   cpu: number;
   memory_bytes: number;
@@ -54,6 +56,7 @@ export type DiskRow = PartRow & {
   kind: DiskKind;
   size_bytes: number;
   applied_bytes: number | null;
+  attached: boolean;
   source_image_id: string | null;
 };
 
@@ -81,4 +84,16 @@ export type JobRow = {
   step: string | null;
   percent: number | null;
   progress_at: Date | null;
+};
+
+/** A sample of what the machine of an instance used. */
+export type MetricsRow = {
+  instance_id: string;
+  at: Date;
+  cpu_seconds: number;
+  memory_bytes: number;
+  disk_read_bytes: number;
+  disk_written_bytes: number;
+  network_received_bytes: number;
+  network_sent_bytes: number;
 };

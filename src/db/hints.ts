@@ -67,7 +67,7 @@ export function createHints({ db, report }: HintOptions): Hints {
     const payload = encode(by, waiting);
     waiting.clear();
     try {
-      await db.query("select pg_notify($1, $2)", [HINT_CHANNEL, payload]);
+      await db.query("select pg_notify($1, $2)", [HINT_CHANNEL, payload], "hint");
     } catch (error) {
       report("hints were not sent", error);
     }

@@ -43,9 +43,12 @@ const CLAIM = `
 
 const OTHER_BODY = fault("unprocessable", "this Idempotency-Key was used for a request with another body");
 
+/** Each connection parses and plans the statement once. */
+const CLAIM_NAME = "claim idempotency key";
+
 export async function claimKey(db: DbClient, claim: KeyClaim): Promise<KeyAnswer> {
   const { principal, method, path, key, body_sha256, new_msg_id, place } = claim;
-  const { rows } = await db.query<{ msg_id: string; body_sha256: string; repeated: boolean }>(CLAIM, [
+  const params = [
     principal,
     method,
     indexable(path),
@@ -54,7 +57,12 @@ export async function claimKey(db: DbClient, claim: KeyClaim): Promise<KeyAnswer
     new_msg_id,
     SEEN_RETENTION_HOURS,
     place === undefined ? null : JSON.stringify(place),
-  ]);
+  ];
+  const { rows } = await db.query<{ msg_id: string; body_sha256: string; repeated: boolean }>(
+    CLAIM,
+    params,
+    CLAIM_NAME,
+  );
   const row = rows[0]!;
   if (row.body_sha256 !== body_sha256) return { ok: false, fault: OTHER_BODY };
   return { ok: true, msg_id: row.msg_id, repeated: row.repeated };

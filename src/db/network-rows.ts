@@ -4,6 +4,7 @@ import type {
   FirewallAction,
   FirewallDirection,
   FirewallProtocol,
+  PortForwardProtocol,
   RouteTargetKind,
 } from "../contract/enums.ts";
 import type { IcmpTypeCode, PortRange } from "../contract/network.ts";
@@ -53,12 +54,24 @@ export type FirewallRuleRow = OwnedRow & {
   icmp_type_code: IcmpTypeCode | null;
 };
 
+export type PortForwardRow = OwnedRow & {
+  vpc_id: string;
+  nat_gateway_id: string;
+  nic_id: string;
+  protocol: PortForwardProtocol;
+  public_port: number;
+  nic_port: number;
+};
+
 export type NatGatewayRow = OwnedRow & {
   vpc_id: string;
   family: AddressFamily;
   public_address: string;
   desired_generation: number;
   updated_at: Date;
+  host_cn_uuid: string | null;
+  leaving_cn_uuid: string | null;
+  left_at: Date | null;
 };
 
 export type ExternalSubnetRow = NamedRow & {
@@ -70,6 +83,8 @@ export type ExternalSubnetRow = NamedRow & {
   provision_end_ipv4: string | null;
   provision_start_ipv6: string | null;
   provision_end_ipv6: string | null;
+  gateway_ipv4: string | null;
+  gateway_ipv6: string | null;
   owner_silos: string[];
 };
 

@@ -2,6 +2,7 @@
 // audit event. No acknowledged signal is lost: the server replies after it has committed the signal, or a newer one
 // from the same node. Every authenticated call by an agent updates last_seen.
 import { type Fault, fault } from "../contract/fault.ts";
+import type { ReportedMetrics } from "../contract/instance-metrics.ts";
 import type { Db } from "./pool.ts";
 import { createSignalBatch, type Entry, type SignalBatch } from "./signal-batch.ts";
 
@@ -17,6 +18,8 @@ export type Signals = {
    */
   status(server_uuid: string, payload: unknown, timing?: TimedStatus): Promise<Fault | null>;
   capacity(server_uuid: string, report: unknown): Promise<Fault | null>;
+  /** Stores a sample of each instance that is on this node. Ignores other instances. */
+  metrics(server_uuid: string, samples: readonly ReportedMetrics[]): Promise<Fault | null>;
   /** Renews the leases of these jobs. Ignores jobs that this node has not claimed. */
   running(server_uuid: string, jobs: readonly string[]): Promise<Fault | null>;
   /** Stores the progress of a job, if this node has claimed it. */
@@ -38,6 +41,8 @@ export type JobProgressReport = { readonly job_id: string; readonly step: string
 const FLUSH_MS = 20;
 /** Batch delay of the use of keys, for which no caller waits. */
 const USE_FLUSH_MS = 1_000;
+/** The shortest time between two samples of an instance: a third of a node's interval, so that delays lose none. */
+const METRICS_APART_S = 5;
 const BUSY = fault("unavailable", "the server is busy; try again", { retry_after_s: 1 });
 
 // Rows are locked in the order of their keys, so that two processes cannot deadlock.
@@ -71,6 +76,21 @@ const CAPACITY = `
      where exists (select from cn where server_uuid = u.id) order by u.id
   on conflict (server_uuid) do update set report = excluded.report, reported_at = excluded.reported_at`;
 
+// A statement that is repeated adds no second sample, and a node that reports often fills no table.
+const METRICS = `
+  insert into instance_metrics
+    select i.id, n.now, m.cpu_seconds, m.memory_bytes, m.disk_read_bytes, m.disk_written_bytes,
+           m.network_received_bytes, m.network_sent_bytes
+      from unnest($1::uuid[], $2::text[]) u(node, json),
+           jsonb_to_recordset(u.json::jsonb) m(instance_id uuid, cpu_seconds double precision, memory_bytes bigint,
+             disk_read_bytes bigint, disk_written_bytes bigint, network_received_bytes bigint, network_sent_bytes bigint),
+           instance i, (select berth_now() as now) n
+     where i.id = m.instance_id and i.host_cn_uuid = u.node
+       and not exists (select from instance_metrics s
+                        where s.instance_id = i.id and s.at > n.now - make_interval(secs => ${METRICS_APART_S}))
+     order by i.id
+  on conflict do nothing`;
+
 const KEY_USED = `
   insert into api_key_use as s (key_id, last_used_at)
     select u.id, n.now from unnest($1::uuid[]) u(id), (select berth_now() as now) n
@@ -95,14 +115,21 @@ const PROGRESS = `
 
 export function createSignals(db: Db, options: { flush_ms?: number; entries_max?: number } = {}): Signals {
   const { flush_ms: delay_ms = FLUSH_MS, entries_max } = options;
-  const batch = (write: (entries: readonly Entry[]) => Promise<unknown>, wait_ms = delay_ms) =>
-    createSignalBatch({ write, delay_ms: wait_ms, entries_max });
-  const seen = batch((entries) => db.query(SEEN, [keys(entries)]));
-  const statuses = batch((entries) => db.query(STATUS, [keys(entries), jsons(entries)]));
-  const capacities = batch((entries) => db.query(CAPACITY, [keys(entries), jsons(entries)]));
-  const uses = batch((entries) => db.query(KEY_USED, [keys(entries)]), USE_FLUSH_MS);
-  const renewals = batch((entries) => db.query(RUNNING, [keys(entries), jsons(entries)]));
-  const steps = batch((entries) => db.query(PROGRESS, [jsons(entries)]));
+  /** Each connection parses and plans the statement once, under this name. */
+  const batch = (name: string, sql: string, params: (entries: readonly Entry[]) => unknown[], wait_ms = delay_ms) =>
+    createSignalBatch({
+      write: (entries) => db.query(sql, params(entries), `signal ${name}`),
+      delay_ms: wait_ms,
+      entries_max,
+    });
+  const keysAndJsons = (entries: readonly Entry[]) => [keys(entries), jsons(entries)];
+  const seen = batch("seen", SEEN, (entries) => [keys(entries)]);
+  const statuses = batch("status", STATUS, keysAndJsons);
+  const capacities = batch("capacity", CAPACITY, keysAndJsons);
+  const metrics = batch("metrics", METRICS, keysAndJsons);
+  const uses = batch("key used", KEY_USED, (entries) => [keys(entries)], USE_FLUSH_MS);
+  const renewals = batch("running", RUNNING, keysAndJsons);
+  const steps = batch("progress", PROGRESS, (entries) => [jsons(entries)]);
   let closed = false;
 
   async function put(into: SignalBatch, key: string, json = ""): Promise<Fault | null> {
@@ -121,6 +148,8 @@ export function createSignals(db: Db, options: { flush_ms?: number; entries_max?
       const faults = await Promise.all([put(capacities, server_uuid, JSON.stringify(report)), put(seen, server_uuid)]);
       return faults[0] ?? faults[1];
     },
+    metrics: (server_uuid, samples) =>
+      samples.length === 0 ? Promise.resolve(null) : put(metrics, server_uuid, JSON.stringify(samples)),
     running: (server_uuid, jobs) =>
       jobs.length === 0 ? Promise.resolve(null) : put(renewals, server_uuid, JSON.stringify(jobs)),
     progress: (server_uuid, report) =>
@@ -128,7 +157,7 @@ export function createSignals(db: Db, options: { flush_ms?: number; entries_max?
     keyUsed: (key_id) => void put(uses, key_id).catch(() => {}), // The next use of the key sends the signal again.
     close: async () => {
       closed = true;
-      await Promise.all([seen, statuses, capacities, uses, renewals, steps].map((each) => each.flush()));
+      await Promise.all([seen, statuses, capacities, metrics, uses, renewals, steps].map((each) => each.flush()));
     },
   };
 }

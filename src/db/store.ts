@@ -25,31 +25,54 @@ export function createStore(db: Db, behaviors: readonly AnyBehavior[]): Store {
     return behavior;
   }
 
-  async function loadOn(client: DbClient, refs: readonly ActorRef[], forUpdate = false): Promise<Loaded> {
-    const byKind = Map.groupBy(refs, (ref) => ref.kind);
+  /** Loads the actors of each kind with one statement, all at the same time. */
+  async function load(refs: readonly ActorRef[]): Promise<Loaded> {
+    const byKind = [...Map.groupBy(refs, (ref) => ref.kind)];
+    return loadedOf(
+      refs,
+      await Promise.all(byKind.map(async ([kind, members]) => {
+        const ids = members.map((ref) => ref.id);
+        const client = ids.length <= KEYS_MAX ? db.byKey : db;
+        return { kind, rows: (await client.query<LoadRow>(loadStatement(kind), [ids])).rows };
+      })),
+    );
+  }
+
+  /** Locks the rows of the actors and loads them, in a transaction. */
+  async function loadLocked(client: DbClient, refs: readonly ActorRef[]): Promise<Loaded> {
+    const found: LoadedRows[] = [];
+    for (const [kind, members] of Map.groupBy(refs, (ref) => ref.kind)) {
+      const { table, key } = behaviorOf(kind);
+      const ids = members.map((ref) => ref.id);
+      await client.query(`select from ${table} where ${key} = any($1) for update`, [ids]);
+      found.push({ kind, rows: (await client.query<LoadRow>(loadStatement(kind), [ids])).rows });
+    }
+    return loadedOf(refs, found);
+  }
+
+  /**
+   * Returns the statement that loads actors of a kind by their ids. The left join returns the clock even if no row
+   * matches. Table names come from our code, ids are parameters.
+   */
+  function loadStatement(kind: string): string {
+    const { table, key, from } = behaviorOf(kind);
+    return `select c.now_ms as "$now", t.* from (${NOW_MS}) c left join ${from ?? table} t on t.${key} = any($1)`;
+  }
+
+  function loadedOf(refs: readonly ActorRef[], found: readonly LoadedRows[]): Loaded {
     const actors = new Map<string, LoadedActor>(refs.map((ref) => [refKey(ref), ABSENT]));
-    let now: Date | null = null;
-    for (const [kind, members] of byKind) {
-      const { table, key, from } = behaviorOf(kind);
-      if (forUpdate) {
-        await client.query(`select from ${table} where ${key} = any($1) for update`, [members.map((ref) => ref.id)]);
-      }
-      const { where, params, name } = keyCondition(`t.${key}`, members.map((ref) => ref.id));
-      // The left join returns the clock even if no row matches. Table names come from our code, ids are parameters.
-      const { rows } = await client.query<LoadRow>(
-        `select c.now_ms as "$now", t.* from (${NOW_MS}) c left join ${from ?? table} t on ${where}`,
-        params,
-        forUpdate ? undefined : `load ${kind} ${name}`,
-      );
+    let now_ms = Infinity;
+    for (const { kind, rows } of found) {
+      const { key } = behaviorOf(kind);
       for (const { $now, ...row } of rows) {
-        now ??= new Date($now);
+        now_ms = Math.min(now_ms, $now);
         const { incarnation, version, wake_at: _wake, ...state } = row;
         if (version === null) continue;
         actors.set(refKey({ kind, id: String(row[key]) }), { state, incarnation, version });
       }
     }
-    if (now === null) throw new Error("load was called with an empty list of actors");
-    return { now, actors };
+    if (now_ms === Infinity) throw new Error("load was called with an empty list of actors");
+    return { now: new Date(now_ms), actors };
   }
 
   async function commitOn(
@@ -75,7 +98,7 @@ export function createStore(db: Db, behaviors: readonly AnyBehavior[]): Store {
         await client.query("begin");
         await client.query("select pg_advisory_xact_lock(hashtextextended($1, 0))", [`actor:${refKey(ref)}`]);
         const result = await run({
-          load: (refs) => loadOn(client, refs, true),
+          load: (refs) => loadLocked(client, refs),
           commit: (units) => commitOn(client, units, true),
         });
         await client.query("commit");
@@ -89,7 +112,7 @@ export function createStore(db: Db, behaviors: readonly AnyBehavior[]): Store {
   return {
     load: async (refs) => {
       try {
-        return await loadOn(db, refs);
+        return await load(refs);
       } catch (error) {
         throw commitErrorOf(error);
       }
@@ -101,6 +124,7 @@ export function createStore(db: Db, behaviors: readonly AnyBehavior[]): Store {
       const { rows } = await db.query<{ id: string }>(
         `select ${key} as id from ${table} where wake_at <= (select berth_now()) order by wake_at limit $1`,
         [limit],
+        `due ${kind}`,
       );
       return rows.map(({ id }) => ({ kind, id }));
     },
@@ -112,7 +136,7 @@ export function createStore(db: Db, behaviors: readonly AnyBehavior[]): Store {
       return rows.map(({ id, to_kind, to_id, message }) => ({ id, to: { kind: to_kind, id: to_id }, message }));
     },
     delivered: async (ids) => {
-      await db.query("delete from outbox where id = any($1)", [ids]);
+      await db.query("delete from outbox where id = any($1)", [ids], "outbox delivered");
     },
   };
 }
@@ -123,21 +147,13 @@ export function createStore(db: Db, behaviors: readonly AnyBehavior[]): Store {
  */
 const NOW_MS = "select floor(extract(epoch from berth_now()) * 1000)::bigint as now_ms";
 
-/** The numbers of keys for which a load has a statement of its own; a smaller number repeats its last key. */
-const KEY_COUNTS = [1, 2, 4, 8];
-
 /**
- * Returns the condition that a column has one of the keys. For an array, PostgreSQL assumes ten keys and would plan
- * every load of fewer again; a plan for a known number of keys is kept.
+ * The most actors of a kind that a load reads on the connections of key-reads.ts, which keep its plan. A larger answer
+ * would delay the reads behind it.
  */
-function keyCondition(column: string, keys: readonly string[]) {
-  const count = KEY_COUNTS.find((each) => each >= keys.length);
-  if (count === undefined) return { where: `${column} = any($1)`, params: [keys], name: "any" };
-  const places = Array.from({ length: count }, (_, n) => `$${n + 1}`);
-  const params = places.map((_, n) => keys[Math.min(n, keys.length - 1)]);
-  return { where: `${column} in (${places})`, params, name: String(count) };
-}
+const KEYS_MAX = 64;
 
+type LoadedRows = { readonly kind: string; readonly rows: readonly LoadRow[] };
 type LoadRow = { $now: number; incarnation: string; version: number | null } & Record<string, unknown>;
 
 /** The units that were not written as requested. `u` is the index of the unit within its wave. */

@@ -1,6 +1,6 @@
 // The tables and their columns for Kysely, named as in the migrations. The actors' reads.ts files query them.
 import type { AdminNetwork, AllowlistEntry, Networking, Provenance, Roster } from "../contract/boot.ts";
-import type { BootRecordState, Capability, CnRole, CnState, KeyScope } from "../contract/enums.ts";
+import type { BootRecordState, Capability, CnRole, CnState, KeyScope, SessionKind } from "../contract/enums.ts";
 import type { Reference } from "../contract/operation.ts";
 import type { CnConflict, SetupProgress } from "../contract/cn.ts";
 import type { CnPlacementRules } from "../contract/cn-placement.ts";
@@ -10,13 +10,14 @@ import type { ConsoleSessionState } from "../../actors/console-session/state.ts"
 import type { EnrolmentClaimState } from "../../actors/enrolment-claim/state.ts";
 import type { ImageUploadState } from "../../actors/image-upload/state.ts";
 import type { StepRecord } from "../../actors/saga/state.ts";
-import type { DiskRow, ImageRow, InstanceRow, JobRow, NicRow, SshKeyRow } from "./compute-rows.ts";
+import type { DiskRow, ImageRow, InstanceRow, JobRow, MetricsRow, NicRow, SshKeyRow } from "./compute-rows.ts";
 import type {
   ExternalSubnetRow,
   FirewallRuleRow,
   FloatingIpRow,
   NamedRow,
   NatGatewayRow,
+  PortForwardRow,
   RouteRow,
   RouteTableRow,
   SubnetRow,
@@ -40,6 +41,7 @@ export interface Database {
   staging: { staged_by: string; stamps: string[]; staged_at: Date };
   cn_signal: { server_uuid: string; last_seen: Date | null };
   instance: InstanceRow;
+  instance_metrics: MetricsRow;
   console_session: ConsoleSessionState;
   image_upload: Omit<ImageUploadState, "state">;
   sealed_user_data: { instance_id: string; plain: string | null; sealed: string | null };
@@ -63,6 +65,7 @@ export interface Database {
   route_table: RouteTableRow;
   route: RouteRow;
   firewall_rule: FirewallRuleRow;
+  port_forward: PortForwardRow;
   nat_gateway: NatGatewayRow;
   floating_ip: FloatingIpRow;
   nic_tag: NamedRow & { mtu: number };
@@ -83,6 +86,10 @@ export type CnLoaded = {
   hostname: string;
   role: CnRole;
   admin_ip: string | null;
+  underlay_address: string | null;
+  underlay_mtu: number | null;
+  underlay_address_set: string | null;
+  underlay_mtu_set: number | null;
   sysinfo: unknown;
   registered_at: Date;
   approved_at: Date | null;
@@ -147,12 +154,18 @@ export type SessionRow = {
   created_at: Date;
   refreshed_at: Date;
   expires_at: Date;
+  kind: SessionKind;
+  api_key_id: string | null;
+  granted_root: boolean;
+  granted_scope: "full" | "read_only" | null;
 };
 
 export type IdpRow = {
   tenant_id: string;
   issuer_url: string;
   client_id: string;
+  /** Sealed. */
+  client_secret: string;
   audience: string;
   created_at: Date;
 };

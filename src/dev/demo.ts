@@ -11,6 +11,7 @@ import { bareNode } from "./scenarios/bare-node.ts";
 import { netboot } from "./scenarios/netboot.ts";
 import { nodeJoin } from "./scenarios/node-join.ts";
 import { tenantNetwork } from "./scenarios/tenant-network.ts";
+import { webConsole } from "./scenarios/web-console.ts";
 
 async function demo(): Promise<void> {
   say("Building the executables (Bun) and starting the control plane with its own PostgreSQL");
@@ -24,10 +25,11 @@ async function demo(): Promise<void> {
     nodes: 0,
   });
   const { url, rootKey } = environment;
-  // Users of machines must pass the folder.
+  // The users that run the machines must be able to enter the folder.
   await chmod(folder, 0o711);
   const agent = startAgent(url, join(folder, "a"));
   try {
+    await webConsole(environment);
     const opsctl = executable("opsctl", { OPSCTL_ENDPOINT: url, OPSCTL_API_KEY: rootKey });
     await nodeJoin(opsctl, agent);
     await bareNode(opsctl, url, folder);

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import process from "node:process";
 import { buildExecutables, newRootKey, ROOT, startDevEnvironment } from "./environment.ts";
+import { signInPath } from "./sign-in-path.ts";
 
 const NODES = 3;
 const PORT = Number(process.env["PORT"] ?? 8080);
@@ -29,6 +30,10 @@ const environment = await startDevEnvironment({
 });
 
 console.log(`
+The web console is at ${environment.url}/console/; this link signs you in, once:
+
+  ${environment.url}${await signInPath(environment)}
+
 The control plane runs at ${environment.url}; its API is described at ${environment.url}/docs
 Below, each of ${NODES} simulated nodes prints its claim code until it is approved. In another terminal, in this folder:
 

@@ -3,7 +3,19 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { openClient } from "../db/pool.ts";
 
-const EMPTY = ["instance", "disk", "nic", "floating_ip", "nat_gateway", "route", "subnet", "vpc", "image", "project"];
+const EMPTY = [
+  "instance",
+  "disk",
+  "nic",
+  "floating_ip",
+  "port_forward",
+  "nat_gateway",
+  "route",
+  "subnet",
+  "vpc",
+  "image",
+  "project",
+];
 const QUERY = [
   ...EMPTY.map((table) => `select '${table}' as what from ${table}`),
   "select 'public_address' from public_address",

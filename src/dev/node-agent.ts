@@ -73,7 +73,7 @@ export function startAgent(endpoint: string, stateDir: string) {
   };
 }
 
-/** Beside the agent's directory, which is closed to the machines' users. */
+/** Returns the machines' folder. It is beside the agent's directory, because the machines' users cannot enter that one. */
 function machineDir(stateDir: string): string {
   return `${stateDir}-machines`;
 }

@@ -32,7 +32,7 @@ const SIZES = `
 export const ADDRESS_CHECKS: readonly Check[] = [
   invariant(
     "INV-7",
-    "a boot record's address is unique, inside its network, and not the network, broadcast or gateway address",
+    "a boot record's address is unique, in the network of its gateway, and not the network, broadcast or gateway address",
     `
     select format('boot record %s has %s', mac, host(address)) as what from (
       select *, set_masklen(address, (networking->>'prefix_len')::int) as own,
@@ -88,17 +88,30 @@ export const ADDRESS_CHECKS: readonly Check[] = [
   ),
   invariant(
     "INV-7",
-    "a node's counted use equals the sum over its instances",
+    "no VPC has the VNI of a deleted VPC that a node may still have",
+    `
+    select format('VNI %s of VPC %s and of the deleted VPC %s on node %s', v.vni, v.id, e.vpc_id, r.server_uuid) as what
+      from vpc v join ended_vpc e on e.vni = v.vni join vpc_realization r on r.vpc_id = e.vpc_id`,
+  ),
+  invariant(
+    "INV-7",
+    "a node's counted use equals the sum over its instances and those that migrate to it",
     `
     select format('node %s: counted %s, in use %s', server_uuid, u.used, w.used) as what
       from (select server_uuid, array[cpu_units, ram_mb, disk_bytes, instances] as used from cn_usage) u
-      full join (select i.host_cn_uuid as server_uuid,
+      full join (select i.server_uuid,
                         array[sum(i.cpu) * ${CPU_UNITS_PER_VCPU}, sum(i.memory_bytes / 1048576),
                               coalesce(sum(d.bytes), 0),
                               count(*)]::bigint[] as used
-                   from instance i left join (select instance_id, sum(size_bytes) as bytes from disk group by 1) d
-                     on d.instance_id = i.id
-                  where i.host_cn_uuid is not null group by 1) w using (server_uuid)
+                   from (select id, host_cn_uuid as server_uuid, cpu, memory_bytes from instance
+                          where host_cn_uuid is not null
+                         union all
+                         select i.id, m.target_cn, i.cpu, i.memory_bytes
+                           from migration m join instance i on i.id = m.instance_id
+                          where not berth_migration_ended(m.state)) i
+                        left join (select instance_id, sum(size_bytes) as bytes from disk group by 1) d
+                          on d.instance_id = i.id
+                  group by 1) w using (server_uuid)
      where coalesce(u.used, '{0,0,0,0}') <> coalesce(w.used, '{0,0,0,0}')`,
   ),
   invariant(

@@ -28,7 +28,7 @@ export const CLAIM_CHECKS: readonly Check[] = [
   ),
   invariant(
     "INV-9",
-    "a pending node has an enrolment claim",
+    "a pending node has an enrolment claim or a claim code",
     `
     select format('node %s', server_uuid) as what from cn where state = 'pending' and claim_code is null
        and not exists (select from enrolment_claim k where k.server_uuid = cn.server_uuid)`,

@@ -10,8 +10,8 @@ import type { DbClient } from "../db/pool.ts";
 const MAJOR_TESTED = 18;
 const MAJOR_MIN = 15;
 /**
- * A larger difference is only a warning. It confuses operators who compare timestamps, but the server decides by the
- * database's clock alone.
+ * From this difference between the clocks on, the check warns. It never fails: the difference confuses operators who
+ * compare timestamps, but the server decides by the database's clock alone.
  */
 const CLOCK_DIFFERENCE_MS_MAX = 2_000;
 
@@ -29,7 +29,7 @@ export async function databaseVersion(client: DbClient): Promise<CheckResult> {
   const { number, name, standby } = row!;
   const major = Math.floor(number / 10_000);
   const old = major < MAJOR_TESTED;
-  const title = `the database is a primary server of PostgreSQL ${MAJOR_TESTED}`;
+  const title = `the database is a primary server of PostgreSQL ${MAJOR_TESTED} or later`;
   const facts = [`PostgreSQL ${name}${standby ? ", a standby" : ""}`];
   if (!old && !standby) return result("database", title, { status: "ok", facts });
   return result("database", title, {
@@ -48,7 +48,7 @@ export async function migrationsWhole(
   client: DbClient,
   { migrations, functions }: SchemaFiles,
 ): Promise<CheckResult> {
-  const title = "every migration of this build has run, with its present text";
+  const title = "every migration and function of this build has run, with its present text";
   const { rows } = await client.query<{ number: number; name: string; sha256: string }>(
     "select number, name, sha256 from schema_migration order by number",
   );

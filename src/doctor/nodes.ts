@@ -98,7 +98,7 @@ export const NODE_CHECKS: readonly Check[] = [
   ),
   invariant(
     "INV-14",
-    "an auto-approve window ends in time and approves at most its count",
+    "an open auto-approve window is not too long, and its budget has the window's expiry and at most its count",
     `
     select format('window of %s, %s left, until %s', s.window_count, b.remaining, s.window_expires_at) as what
       from site s left join budget b on b.name = 'auto-approve'

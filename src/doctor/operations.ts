@@ -27,7 +27,7 @@ export const OPERATION_CHECKS: readonly Check[] = [
   ),
   invariant(
     "INV-10",
-    "each approval of a claim code has one operation",
+    "each approval of a registration has one operation",
     `
     select format('node %s, message %s', t.actor_id, t.msg_id) as what from transition t
       left join (select msg_id, count(*) as begun from transition where actor_kind = 'saga' and event = 'start'
@@ -54,7 +54,7 @@ export const OPERATION_CHECKS: readonly Check[] = [
   ),
   invariant(
     "INV-12",
-    "each instance that a node creates or runs has a record",
+    "the instance of each open job that creates, starts or restarts it has a record",
     `
     select format('job %s (%s) of node %s for instance %s', j.id, j.kind, j.target_cn,
                   j.payload->>'instance_id') as what

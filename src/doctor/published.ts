@@ -36,6 +36,8 @@ export const PUBLISHED_STEPS: readonly Step[] = [
   ["disable", "pending", "disabled"],
   ["disable", "approved", "disabled"],
   ["disable", "disabled", "disabled"],
+  ["enable", "disabled", "approved"],
+  ["enable", "approved", "approved"],
   ["factory_reset", "approved", "awaiting_setup"],
   ["factory_reset", "disabled", "awaiting_setup"],
   ["remove", "pending", "absent"],

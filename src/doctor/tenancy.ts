@@ -8,6 +8,7 @@ const OF_PROJECTS = [
   "subnet",
   "route",
   "firewall_rule",
+  "port_forward",
   "nat_gateway",
   "floating_ip",
   "instance",
@@ -15,7 +16,7 @@ const OF_PROJECTS = [
   "disk",
 ];
 const OWNED = OF_PROJECTS.map((table) => `select '${table}' as kind, id, tenant_id, project_id from ${table}`);
-const IN_VPC = ["route_table", "subnet", "route", "firewall_rule", "nat_gateway", "nic"];
+const IN_VPC = ["route_table", "subnet", "route", "firewall_rule", "nat_gateway", "nic", "port_forward"];
 const PLACED = IN_VPC.map((table) => `select '${table}' as kind, id, tenant_id, project_id, vpc_id from ${table}`);
 
 export const TENANCY_CHECKS: readonly Check[] = [
@@ -89,7 +90,7 @@ export const TENANCY_CHECKS: readonly Check[] = [
   ),
   invariant(
     "INV-16",
-    "a floating IP is attached to an existing NIC, or its release is in progress",
+    "a floating IP that is attached names an existing NIC of its instance, or its release is in progress",
     `
     select format('floating ip %s at nic %s of instance %s', f.id, f.attached_to, f.attached_instance_id) as what
       from floating_ip f left join nic n on n.id = f.attached_to

@@ -2,7 +2,8 @@
 // is read. Authenticated callers have a budget that all others (strangers) cannot use up; strangers have a smaller
 // budget and less time. In each budget, a source (a caller, or an address) has a limited share (docs/reliability.md,
 // S-50).
-import type { Credential, Credentials } from "../auth/credential.ts";
+import type { Credential, Credentials, Presented } from "../auth/credential.ts";
+import { webSessionToken } from "../auth/web-session-cookie.ts";
 import { shareOf } from "../auth/caller.ts";
 import {
   BODIES_KNOWN_BYTES,
@@ -21,6 +22,8 @@ export type BodyAsk = {
   /** The caller's address behind trusted proxies. */
   readonly address: string;
   readonly authorization: string | undefined;
+  /** The Cookie header. */
+  readonly cookies: string | undefined;
   /** Content-Length, or null for a body of unknown length. */
   readonly length: number | null;
   /** Called when another source takes over the slot. The slot is already released then. */
@@ -47,17 +50,17 @@ export function createBodyAdmission({ credentials }: { readonly credentials: Cre
   const known = createShares({ total_max: BODIES_KNOWN_BYTES, each_max: BODIES_KNOWN_EACH_BYTES });
   const strangers = createShares({ total_max: BODIES_STRANGER_BYTES, each_max: BODIES_STRANGER_EACH_BYTES });
 
-  async function check(authorization: string | undefined): Promise<Checked | undefined> {
-    if (authorization === undefined) return undefined;
+  async function check(presented: Presented): Promise<Checked | undefined> {
+    if (presented.authorization === undefined && presented.cookie === undefined) return undefined;
     try {
-      return { credential: await credentials(authorization), at_ms: performance.now() };
+      return { credential: await credentials(presented), at_ms: performance.now() };
     } catch {
       return undefined; // The authorization checks again and reports the failure.
     }
   }
 
-  return async ({ address, authorization, length, evict }) => {
-    const checked = await check(authorization);
+  return async ({ address, authorization, cookies, length, evict }) => {
+    const checked = await check({ authorization, cookie: webSessionToken(cookies) });
     const principal = checked?.credential?.principal;
     const is_known = principal?.kind === "user";
     // A body of unknown length is counted as it arrives.

@@ -1,5 +1,5 @@
-// Divides the open connections among their sources (docs/reliability.md, S-50). A new connection counts against its
-// address, as a stranger's. A request with a valid credential moves the connection to the share of the caller.
+// Divides the open connections among their sources (docs/reliability.md, S-50). A new connection is a stranger's and
+// counts against the share of its address. A request with a valid credential moves the connection to the caller's share.
 // Strangers can never have all connections: at their limit, a new one replaces the oldest connection of the address
 // that has the most. Trusted proxies are not limited.
 import type { Socket } from "node:net";
@@ -55,7 +55,7 @@ export function createConnectionShares({ connections_max, trusted }: ConnectionS
       const entry = open.get(nameOf(socket));
       if (entry === undefined || entry.isKnown || entry.socket.destroyed) return;
       const slot = known.take(caller, 1, () => entry.socket.destroy());
-      if (slot === null) return; // It stays with the strangers.
+      if (slot === null) return; // The connection keeps its stranger's slot.
       entry.slot.release();
       entry.slot = slot;
       entry.isKnown = true;

@@ -7,13 +7,16 @@ export const DOCS_STYLE = `
 *{box-sizing:border-box}html{scroll-behavior:smooth}
 body{margin:0;background:var(--bg);color:var(--ink);font:15px/1.55 system-ui,sans-serif;display:grid;
 grid-template-columns:minmax(240px,330px) minmax(0,1fr)}
-nav{position:sticky;top:0;height:100vh;overflow:auto;padding:28px 20px 40px;border-right:1px solid var(--line);
+nav{order:-1;position:sticky;top:0;height:100vh;overflow:auto;padding:28px 20px 40px;border-right:1px solid var(--line);
 background:var(--panel)}
 nav .name{font-size:20px;font-weight:700;letter-spacing:-.02em}nav .version{color:var(--soft);margin-left:6px}
 nav h2{font-size:12px;text-transform:uppercase;letter-spacing:.08em;color:var(--soft);margin:26px 0 6px}
 nav ul{list-style:none;margin:0;padding:0}
 nav a{display:flex;gap:8px;align-items:baseline;padding:3px 6px;border-radius:5px;color:var(--ink);text-decoration:none;
 font-size:13px;overflow-wrap:anywhere}nav a:hover{background:var(--code)}
+.skip{display:none}form{display:flex;flex-wrap:wrap;gap:8px;align-items:center;margin:20px 0 8px}
+input,button{font:inherit;color:inherit;padding:5px 10px;border:1px solid var(--line);border-radius:6px;
+background:var(--panel)}input{flex:1 1 160px;min-width:0}
 main{padding:40px clamp(20px,4vw,64px) 120px;max-width:1080px}
 h1{font-size:30px;letter-spacing:-.02em;margin:0 0 6px}main>h2{margin:56px 0 8px;font-size:22px;letter-spacing:-.01em}
 p{margin:8px 0}a{color:var(--accent)}
@@ -31,6 +34,9 @@ table{border-collapse:collapse;width:100%;font-size:14px}
 th{text-align:left;font-weight:600;color:var(--soft);font-size:12px}
 th,td{padding:6px 14px 6px 0;border-bottom:1px solid var(--line);vertical-align:top}tr:last-child td{border-bottom:0}
 .type{color:var(--soft);white-space:nowrap}.req{color:var(--delete);font-size:12px;white-space:nowrap}
-@media(max-width:860px){body{display:block}nav{position:static;height:auto;border:0;border-bottom:1px solid var(--line)}}
+@media(max-width:860px){body{display:block}nav{position:static;height:auto;border:0;border-top:1px solid var(--line)}
+.skip{display:inline-block;margin-bottom:12px}main{padding:20px 16px 40px}article{padding:14px 14px}
+td{display:inline-block;border:0;padding:2px 8px 2px 0;overflow-wrap:anywhere}td:last-child{display:block}
+tr{display:block;padding:4px 0;border-bottom:1px solid var(--line)}.type{white-space:normal}}
 @media print{nav{display:none}body{display:block}article{break-inside:avoid}}
 `;

@@ -19,7 +19,7 @@ export type Peer = {
   readonly checked: Checked | undefined;
   /** Reports to the server that the connection belongs to this authenticated caller. */
   readonly known: (caller: string) => void;
-  /** Accepts the request as a WebSocket. Undefined if the request asks for none. The answer of the route is not sent. */
+  /** Accepts the request as a WebSocket: the route's answer is then not sent. Undefined if the request asks for none. */
   readonly upgrade: ((accepted: SocketAcceptance) => void) | undefined;
 };
 
@@ -50,7 +50,7 @@ export type HttpEnv = {
     checked: Checked | undefined;
     /** True for a long poll: its credential is checked again before it is answered. */
     held: boolean | undefined;
-    /** Checks the credential and its permissions again; returns null, or the refusal. */
+    /** Checks the credential and its permissions again and updates `principal`; returns null, or the refusal. */
     checkAgain: (() => Promise<Fault | null>) | undefined;
     /** The scope of the object, on routes with `locate`. */
     resourceScope: ResourceScope | undefined;

@@ -61,6 +61,7 @@ async function readAdmitted(c: Context<HttpEnv>, admit?: BodyAdmission) {
   const admitted = await admit({
     address: c.get("clientAddress"),
     authorization: request.headers.get("authorization") ?? undefined,
+    cookies: request.headers.get("cookie") ?? undefined,
     length: length === null ? null : Number(length),
     evict: () => end.resolve("many"),
   });

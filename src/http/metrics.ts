@@ -1,4 +1,5 @@
-// Prometheus metrics of one process. Labels have a bounded number of values: route patterns and nine methods.
+// Prometheus metrics of one process. Labels have a bounded number of values: route patterns, statuses, seven methods
+// and "other".
 // prom-client's default metrics read /proc, which the server's permissions forbid; the process metrics here need no
 // permission.
 import process from "node:process";

@@ -56,6 +56,7 @@ export async function admittedBody({ req, res, isAsking, left }: Sending, bodies
       trusted,
     }),
     authorization: lineOf(req, "authorization"),
+    cookies: lineOf(req, "cookie"),
     length: length === undefined ? null : Number(length),
     evict: () => end.abort("too many"),
   });

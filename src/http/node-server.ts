@@ -177,7 +177,7 @@ function drain(server: Server, site: Site, graceMs: number): Promise<void> {
 
 async function take(exchange: Exchange, site: Site): Promise<void> {
   const { req, res } = exchange;
-  // Created lazily: few handlers use it.
+  // The controller is created when a handler first asks for the signal, since few handlers do.
   let leaving: AbortController | undefined;
   let left = false;
   let answering = false;
@@ -236,14 +236,14 @@ function refusal(req: IncomingMessage): EdgeAnswer | null {
 }
 
 function toRequest(req: IncomingMessage): Request {
-  // Passed as pairs, because a Headers object would be sorted and copied again.
+  // The headers are passed as pairs, because a Headers object would be sorted and copied again.
   const headers: [string, string][] = [];
   for (let at = 0; at < req.rawHeaders.length; at += 2) headers.push([req.rawHeaders[at]!, req.rawHeaders[at + 1]!]);
   return new Request(ORIGIN + req.url, { method: req.method, headers });
 }
 
 async function write({ req, res }: Exchange, response: Response, site: Site): Promise<void> {
-  // Does not use `response.body`, which would create a stream.
+  // `response.body` is not used, because it would create a stream.
   const body = new Uint8Array(await response.arrayBuffer());
   const headers: string[] = [];
   // forEach takes a third of the time that an iterator takes.

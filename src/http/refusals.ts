@@ -20,7 +20,7 @@ type RouteFacts = RefusalHints & {
 
 const DESCRIPTIONS = {
   400: "The request is invalid; the message names the rule",
-  401: "The credential is missing or not valid. Anonymous routes answer so when a bad one is sent",
+  401: "The credential is missing or not valid. A bad credential is also refused on routes that need none",
   403: "The action is not permitted with this credential",
   404: "The object does not exist, or the caller may not see it",
   409: "Conflicts with the current state or with a uniqueness rule; the message says which",
@@ -40,7 +40,7 @@ export type RefusalStatus = keyof typeof DESCRIPTIONS;
 
 /** The error statuses of every route: from the shell, from the authorization with its rate limit, and from failures. */
 const OF_ALL: readonly RefusalStatus[] = [400, 401, 414, 429, 500, 503];
-/** The error statuses of every route that accepts a body and writes. */
+/** The error statuses of every route whose method is not GET, unless the route's `x-never` lists them. */
 const OF_WRITES: readonly RefusalStatus[] = [408, 409, 413, 422];
 const RETRY_AFTER: Json = { "Retry-After": { description: "Whole seconds to wait", schema: { type: "integer" } } };
 const HEADERS: Readonly<Partial<Record<RefusalStatus, Json>>> = {

@@ -9,6 +9,7 @@ import { METHODS } from "hono/router";
 import { URI_BYTES_MAX } from "../contract/limits.ts";
 import { clientAddress } from "../lib/net/client-address.ts";
 import type { Cidr } from "../lib/net/ip-address.ts";
+import { compressAnswer } from "./compression.ts";
 import { goneSignal, type HttpEnv } from "./env.ts";
 import { errorAnswer, INTERNAL, type Refusal, UNAVAILABLE } from "./error-answer.ts";
 import type { BodyAdmission } from "./body-admission.ts";
@@ -49,6 +50,7 @@ export function newApp(options: ShellOptions = {}): OpenAPIHono<HttpEnv> {
     const refusal = uriRefusal(c) ?? await takeBody(c, options.admitBody);
     if (refusal) c.res = errorAnswer(c, refusal);
     else await next();
+    await compressAnswer(c);
     finish(c);
     options.observe?.({
       method: c.req.method,
@@ -94,7 +96,10 @@ function uriRefusal(c: Context<HttpEnv>): Refusal | null {
   return null;
 }
 
-/** Sets the security headers (docs/reliability.md, S-33 and S-34), unless the route set them. */
+/**
+ * Sets the headers of every answer (docs/reliability.md, S-33 and S-34). A route may set its own cache-control and
+ * content-security-policy.
+ */
 function finish(c: Context<HttpEnv>): void {
   const { headers } = c.res;
   headers.set("x-request-id", c.get("requestId"));

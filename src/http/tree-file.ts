@@ -6,6 +6,7 @@ import { join, sep } from "node:path";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import type { Context } from "hono";
+import { acceptsGzip } from "./accepts-gzip.ts";
 import type { HttpEnv } from "./env.ts";
 
 type TreeFile = {
@@ -13,20 +14,21 @@ type TreeFile = {
   readonly zipped: Uint8Array<ArrayBuffer> | null;
   readonly etag: string;
   readonly modified: Date;
-  /** Identifies the file as it was read: a different stamp means a different file. */
+  /** Identifies the file as it was read: a changed or replaced file has another stamp. */
   readonly stamp: string;
 };
 
 const gzipBytes = promisify(gzip);
-/** Smaller files are not compressed, because it does not pay. */
+/** Smaller files are not compressed, because that would save few bytes. */
 const ZIP_BYTES_MIN = 1_024;
 /** Larger files are not part of an index, so they are not served. */
 const FILE_BYTES_MAX = 64 * 1024 * 1024;
+/** Bytes of files, plain and compressed, that a process keeps in memory. */
 const KEPT_BYTES_MAX = 64 * 1024 * 1024;
 /** The form of a path segment in the tree. */
 const SEGMENT = /^(?!\.)[A-Za-z0-9._+-]{1,128}$/;
 
-/** How often a request is retried because publications moved the root link during the request. */
+/** The most attempts per request. An attempt is repeated if a publication moved the root link meanwhile. */
 const SWITCHES_MAX = 20;
 
 /**
@@ -44,7 +46,7 @@ export function createTreeFiles(root: string) {
       const base = await unlessMissing(realpath(root));
       if (base === null) return null;
       const found = await unlessMissing(load(segments, base));
-      // If the publication with this file was removed meanwhile, the next one has the file.
+      // If the publication was removed while its file was read, the next publication may have the file.
       if (found !== null || await unlessMissing(realpath(root)) === base) return found;
     }
     throw new Error(`${root} was published ${SWITCHES_MAX} times during one request`);
@@ -137,8 +139,4 @@ function isUnchanged(c: Context<HttpEnv>, file: TreeFile, etag: string): boolean
   }
   const since = Date.parse(c.req.header("if-modified-since") ?? "");
   return !Number.isNaN(since) && Math.floor(file.modified.getTime() / 1_000) <= Math.floor(since / 1_000);
-}
-
-function acceptsGzip(header: string | undefined): boolean {
-  return (header ?? "").split(",").some((each) => /^\s*(?:gzip|\*)\s*(?:;\s*q=(?!0(?:\.0*)?\s*$).*)?$/i.test(each));
 }

@@ -10,7 +10,7 @@ import {
 
 /**
  * Answers a request of Deno.serve, which may ask for a WebSocket.
- * @param ask the handler. Its peer needs `upgrade`, which is undefined for other requests
+ * @param ask calls the handler with a peer that has this `upgrade`, which is undefined if no WebSocket is asked for
  */
 export async function answerDeno(
   request: Request,

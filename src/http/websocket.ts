@@ -1,5 +1,5 @@
-// WebSockets for routes. A route that accepts one calls `upgrade` of its peer; the server that received the request then
-// completes the handshake with the library of its own, and passes the socket on in this form.
+// WebSockets for routes. A route that accepts one calls `upgrade` of its peer. The server that received the request then
+// completes the handshake with its own library, and passes the socket to the route as a ServerSocket.
 import { CONSOLE_PING_MS } from "../contract/limits.ts";
 
 export type SocketListener = {
@@ -29,7 +29,7 @@ export type SocketAcceptance = {
 /** Status codes of RFC 6455, 7.4.1, and one of our own for a console that ended for the reason in its last message. */
 export const SOCKET_CLOSE = { normal: 1_000, going_away: 1_001, policy: 1_008, ended: 4_000 } as const;
 
-/** The interval of pings. A socket whose other end did not answer the last one is dead. */
+/** The interval of pings. If the other end does not answer a ping before the next one, the socket is closed. */
 export const SOCKET_PING_MS = CONSOLE_PING_MS;
 
 /** The answer of a route that accepted a WebSocket. The server does not send it. */

@@ -21,8 +21,8 @@ const FORMATS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns the 400 for a request that violates its schema. The error code is BadRequest if a value in the body breaks a
- * rule. A value of the wrong type has no error code.
+ * Returns the 400 for a request that violates its schema. The error code is BadRequest if all violations are values in
+ * the body that break a rule, such as a maximum. Otherwise there is no error code, for example if a type is wrong.
  * @param target hono's name for the part of the request: json, query, param, header
  */
 export function schemaRefusal(target: string, issues: readonly Issue[]): Refusal<400> {
@@ -82,7 +82,7 @@ function ruleText(issue: Issue): string {
     case "invalid_value":
       return `must be ${issue.values.length > 1 ? "one of " : ""}${issue.values.map(String).join(", ")}`;
     case "invalid_format":
-      // Keeps the message of a schema; the library's own texts begin with "Invalid".
+      // The schema's own message is used if it has one; the library's texts begin with "Invalid".
       if (!issue.message.startsWith("Invalid")) return issue.message;
       return FORMATS[issue.format] ? `must be ${FORMATS[issue.format]}` : "does not have the required form";
     case "invalid_union":

@@ -1,6 +1,7 @@
-// Stores uploaded images in an S3-compatible bucket: one object for each part, `ID/PART`. So a part needs one request, and
-// an upload that stops leaves no multipart upload behind, which the bucket would keep and charge without showing it.
+// Stores uploaded images in an S3-compatible bucket: one object for each part, `ID/PART`. So each part needs one request.
+// Multipart uploads are not used: the bucket would keep an interrupted one and charge for it, but not list it.
 import { AwsClient } from "aws4fetch";
+import { isEqual } from "./folder.ts";
 import type { BucketConfig, ImageStore, StoredImage } from "./store.ts";
 
 const REQUEST_LIMIT_MS = 30_000;
@@ -9,14 +10,21 @@ const RETRIES = 3;
 const PART_DIGITS = 8;
 /** Objects that are deleted at the same time. */
 const DELETES_AT_ONCE = 8;
+/** Statuses of a bucket that has the object: it exists, or another request creates it at this moment. */
+const EXISTS = [412, 409];
 const OBJECT = "<Contents>";
 const KEY = /<Key>(?:[^<]*\/)?([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\/([0-9]{8})<\/Key>/;
 const MODIFIED = /<LastModified>([^<]+)<\/LastModified>/;
 const NEXT = /<NextContinuationToken>([^<]+)<\/NextContinuationToken>/;
 
+/** The error of an answer that was not expected. It has no text of the answer, which may name the key. */
+function refused({ status }: Response, method: string): Error {
+  return new Error(`the bucket of uploaded images answered ${status} to ${method}`);
+}
+
 type Listed = { readonly id: string; readonly part: string; readonly changed_at_ms: number };
 
-/** Opens a bucket. It is first asked when a part is written or read. */
+/** Returns the store without sending a request to the bucket. */
 export function openBucketStore({ url, region, key_id, secret }: BucketConfig): ImageStore {
   const client = new AwsClient({
     accessKeyId: key_id,
@@ -29,10 +37,15 @@ export function openBucketStore({ url, region, key_id, secret }: BucketConfig): 
   const [, bucket = "", prefix = ""] = /^\/([^/]+)(?:\/(.+))?$/.exec(pathname) ?? [];
   const keyPrefix = prefix === "" ? "" : `${prefix}/`;
 
-  async function ask(method: string, at: string, body?: Uint8Array<ArrayBuffer>): Promise<Response> {
+  async function ask(
+    method: string,
+    at: string,
+    body?: Uint8Array<ArrayBuffer>,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<Response> {
     const signal = AbortSignal.timeout(REQUEST_LIMIT_MS);
     // A signed request must not follow a redirect to another host.
-    return await client.fetch(at, { method, signal, redirect: "manual", ...(body !== undefined && { body }) });
+    return await client.fetch(at, { method, headers, signal, redirect: "manual", ...(body !== undefined && { body }) });
   }
 
   /** Returns the answer. Throws an Error without the answer's text, which may name the key. */
@@ -40,7 +53,7 @@ export function openBucketStore({ url, region, key_id, secret }: BucketConfig): 
     const answer = await ask(method, at, body);
     if (answer.ok) return answer;
     await answer.body?.cancel();
-    throw new Error(`the bucket of uploaded images answered ${answer.status} to ${method}`);
+    throw refused(answer, method);
   }
 
   const partUrl = (id: string, part: number | string) => `${url}/${id}/${String(part).padStart(PART_DIGITS, "0")}`;
@@ -60,17 +73,24 @@ export function openBucketStore({ url, region, key_id, secret }: BucketConfig): 
     }
   }
 
+  async function read(id: string, part: number): Promise<Uint8Array<ArrayBuffer> | null> {
+    const answer = await ask("GET", partUrl(id, part));
+    if (answer.ok) return new Uint8Array(await answer.arrayBuffer());
+    await answer.body?.cancel();
+    if (answer.status === 404) return null;
+    throw refused(answer, "GET");
+  }
+
   return {
     write: async (id, part, bytes) => {
-      await (await must("PUT", partUrl(id, part), bytes)).body?.cancel();
-    },
-    read: async (id, part) => {
-      const answer = await ask("GET", partUrl(id, part));
-      if (answer.ok) return new Uint8Array(await answer.arrayBuffer());
+      // A bucket that does not know this header replaces the part.
+      const answer = await ask("PUT", partUrl(id, part), bytes, { "if-none-match": "*" });
       await answer.body?.cancel();
-      if (answer.status === 404) return null;
-      throw new Error(`the bucket of uploaded images answered ${answer.status} to GET`);
+      if (answer.ok) return true;
+      if (!EXISTS.includes(answer.status)) throw refused(answer, "PUT");
+      return isEqual(await read(id, part), bytes);
     },
+    read,
     remove: async (id) => {
       const parts: string[] = [];
       for await (const { part } of objects(`${id}/`)) parts.push(part);

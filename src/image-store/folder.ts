@@ -1,55 +1,56 @@
-// Stores uploaded images in a folder: one file for each, named by the id of its upload. Several server processes may
-// share the folder, for example over NFS.
-import { mkdir, open, readdir, rm, stat } from "node:fs/promises";
+// Stores uploaded images in a folder: a folder for each, named by the id of its upload, with one file for each part.
+// Several server processes may share the folder, for example over NFS. A part never changes: its file appears complete,
+// and never replaces another one.
+import { Buffer } from "node:buffer";
+import { randomUUID } from "node:crypto";
+import { link, mkdir, open, readdir, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { IMAGE_PART_BYTES } from "../contract/limits.ts";
 import type { ImageStore } from "./store.ts";
 
 const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const OWNER_ONLY = { folder: 0o700, file: 0o600 } as const;
+const PART_DIGITS = 8;
 
 /** Opens the folder and creates it if it is missing. */
 export async function openFolderStore(folder: string): Promise<ImageStore> {
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await mkdir(folder, { recursive: true, mode: OWNER_ONLY.folder });
 
   function pathOf(id: string): string {
     if (!ID.test(id)) throw new TypeError("the id of an upload is a UUID");
     return join(folder, id);
   }
 
+  const partPath = (id: string, part: number) => join(pathOf(id), String(part).padStart(PART_DIGITS, "0"));
+
+  async function read(id: string, part: number): Promise<Uint8Array<ArrayBuffer> | null> {
+    const bytes = await readFile(partPath(id, part)).catch(absent);
+    return bytes === null ? null : new Uint8Array(bytes);
+  }
+
   return {
     write: async (id, part, bytes) => {
-      // Creates the file without truncating it.
-      const file = await open(pathOf(id), "a", 0o600).then(async (made) => {
-        await made.close();
-        return await open(pathOf(id), "r+");
-      });
+      await mkdir(pathOf(id), { recursive: true, mode: OWNER_ONLY.folder });
+      const draft = join(pathOf(id), `.${randomUUID()}`);
+      const file = await open(draft, "wx", OWNER_ONLY.file);
       try {
-        for (let at = 0; at < bytes.length;) {
-          at += (await file.write(bytes, at, bytes.length - at, part * IMAGE_PART_BYTES + at)).bytesWritten;
+        try {
+          await file.writeFile(bytes);
+          await file.datasync();
+        } finally {
+          await file.close();
         }
-        await file.datasync();
+        await link(draft, partPath(id, part));
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+        return isEqual(await read(id, part), bytes);
       } finally {
-        await file.close();
+        await rm(draft, { force: true });
       }
+      await syncFolder(pathOf(id));
+      return true;
     },
-    read: async (id, part) => {
-      const file = await open(pathOf(id), "r").catch(absent);
-      if (file === null) return null;
-      try {
-        const bytes = new Uint8Array(IMAGE_PART_BYTES);
-        let size = 0;
-        for (;;) {
-          const from = part * IMAGE_PART_BYTES + size;
-          const { bytesRead } = await file.read(bytes, size, bytes.length - size, from);
-          size += bytesRead;
-          if (bytesRead === 0 || size === bytes.length) break;
-        }
-        return size === 0 ? null : bytes.slice(0, size);
-      } finally {
-        await file.close();
-      }
-    },
-    remove: async (id) => await rm(pathOf(id), { force: true }),
+    read,
+    remove: async (id) => await rm(pathOf(id), { recursive: true, force: true }),
     list: async () => {
       const names = (await readdir(folder)).filter((name) => ID.test(name));
       const found = await Promise.all(names.map(async (id) => {
@@ -59,6 +60,21 @@ export async function openFolderStore(folder: string): Promise<ImageStore> {
       return found.flat();
     },
   };
+}
+
+/** Makes the names of a folder's new files durable. */
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, "r");
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}
+
+/** Returns whether a stored part has these bytes. */
+export function isEqual(stored: Uint8Array | null, bytes: Uint8Array): boolean {
+  return stored !== null && Buffer.compare(stored, bytes) === 0;
 }
 
 /** Returns null for a file that does not exist. */

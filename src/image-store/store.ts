@@ -1,7 +1,7 @@
 // Where the bytes of uploaded images are: a folder or a bucket. An image is stored in parts of IMAGE_PART_BYTES; the last
 // one may be shorter. The database decides which parts count.
 
-/** A bucket is addressed by path: `url` ends with its name, and may have a prefix of the keys. */
+/** `url` ends with the name of the bucket, or with its name and a prefix for the keys. */
 export type BucketConfig = {
   readonly url: string;
   readonly region: string;
@@ -17,11 +17,14 @@ export type ImageStoreConfig =
 export type StoredImage = { readonly id: string; readonly changed_at_ms: number };
 
 export type ImageStore = {
-  /** Stores a part, instead of an earlier one with this number. It is durable when this resolves. */
-  write(id: string, part: number, bytes: Uint8Array<ArrayBuffer>): Promise<void>;
+  /**
+   * Stores a part. It is durable when this resolves, and never changes: returns false if the part is stored already
+   * with other bytes, for example by a second program that uploads to the same record.
+   */
+  write(id: string, part: number, bytes: Uint8Array<ArrayBuffer>): Promise<boolean>;
   /** Returns a part, or null if it is missing. */
   read(id: string, part: number): Promise<Uint8Array<ArrayBuffer> | null>;
   remove(id: string): Promise<void>;
-  /** Lists what is stored, complete or not. */
+  /** Lists the stored images, complete or not. */
   list(): Promise<StoredImage[]>;
 };

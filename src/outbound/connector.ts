@@ -28,6 +28,8 @@ export type NamedOrigins = Map<string, readonly string[] | null>;
 export type Outbound = {
   readonly reach: Reach;
   readonly headers?: Readonly<Record<string, string>>;
+  /** The body of a POST. Without it, the request is a GET. */
+  readonly body?: string;
   readonly signal: AbortSignal;
   /** Resolves a name to all its addresses. Default: this machine's resolver. */
   readonly resolve?: (host: string) => Promise<readonly string[]>;
@@ -58,7 +60,7 @@ export function namedOrigins(urls: readonly string[]): NamedOrigins {
 }
 
 /**
- * Sends one GET without redirects, cookies, credentials or decompression. Throws FetchRefused for an address that must
+ * Sends one request without redirects, cookies or decompression, and with no headers but the caller's. Throws FetchRefused for an address that must
  * not be fetched. If no response arrives for another reason, throws the network's error or the reason of `signal`.
  */
 export async function fetchOutbound(text: string, outbound: Outbound): Promise<Response> {
@@ -126,18 +128,18 @@ async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<
 /** Thrown if a connection could not be opened. Nothing was sent, so the name's next address may be tried. */
 class NotConnected extends Error {}
 
-async function getFrom(address: string, url: URL, { headers, signal }: Outbound): Promise<Response> {
+async function getFrom(address: string, url: URL, { headers, body, signal }: Outbound): Promise<Response> {
   const tls = url.protocol === "https:";
   const name = literalAddress(url) ?? url.hostname.replace(/\.$/, "");
   const options = {
-    method: "GET",
+    method: body === undefined ? "GET" : "POST",
     host: address,
     port: url.port === "" ? (tls ? 443 : 80) : Number(url.port),
     path: `${url.pathname}${url.search}`,
     headers: { "accept-encoding": "identity", ...headers, host: url.host, connection: "close" },
     agent: false as const,
     maxHeaderSize: HEADER_BYTES_MAX,
-    // SNI accepts only names. Without it, the certificate is verified for `host`.
+    // SNI accepts only names. Without a server name, the certificate is verified for `host`.
     ...(isIP(name) === 0 && { servername: name }),
   };
   signal.throwIfAborted();
@@ -173,7 +175,7 @@ async function getFrom(address: string, url: URL, { headers, signal }: Outbound)
         fail(error);
       }
     });
-    request.end();
+    request.end(body);
   });
 }
 

@@ -1,4 +1,4 @@
-// Fetches a small document from another server: an issuer's discovery document or its keys. The fetch runs in this
+// Fetches a small document from another server: an issuer's discovery document, its keys, or its answer to a code. The fetch runs in this
 // process (fetchDocumentHere) or in a separate one (process.ts, remote.ts).
 import { joinedBytes } from "../lib/text/joined-bytes.ts";
 import { readRanges } from "../lib/net/public-address.ts";
@@ -10,6 +10,8 @@ export type DocumentRequest = {
   readonly allowed: readonly string[];
   /** URLs in the operator's configuration. Their origins may have private addresses. */
   readonly named: readonly string[];
+  /** A form to send with POST. Without it, the document is read with GET. */
+  readonly form?: { readonly body: string; readonly authorization: string | null };
   readonly bytes_max: number;
   readonly total_ms: number;
 };
@@ -20,10 +22,11 @@ export type DocumentFetch = (request: DocumentRequest) => Promise<FetchedDocumen
  * Fetches in this process. Throws if the address is refused, or the response is too long or too slow. Returns a
  * redirect like any other response, without following it.
  */
-export const fetchDocumentHere: DocumentFetch = async ({ url, allowed, named, bytes_max, total_ms }) => {
+export const fetchDocumentHere: DocumentFetch = async ({ url, allowed, named, form, bytes_max, total_ms }) => {
   const response = await fetchOutbound(url, {
     reach: { allowed: readRanges(allowed), named: namedOrigins(named) },
-    headers: { accept: "application/json" },
+    headers: { accept: "application/json", ...(form !== undefined && formHeaders(form)) },
+    body: form?.body,
     signal: AbortSignal.timeout(total_ms),
   });
   const chunks: Uint8Array[] = [];
@@ -35,3 +38,8 @@ export const fetchDocumentHere: DocumentFetch = async ({ url, allowed, named, by
   }
   return { status: response.status, text: new TextDecoder().decode(joinedBytes(chunks)) };
 };
+
+function formHeaders({ authorization }: NonNullable<DocumentRequest["form"]>): Record<string, string> {
+  const type = { "content-type": "application/x-www-form-urlencoded" };
+  return authorization === null ? type : { ...type, authorization };
+}

@@ -1,5 +1,5 @@
 // The process that fetches documents for the server. Only this process may connect to any address, and it has no other
-// permission: it cannot read files or environment variables or start programs, and it has no credentials. It reads
+// permission: it cannot read files or environment variables or start programs, and it keeps no credentials. It reads
 // `{secret, port}` from the first line of standard input, prints the port on which it listens, and exits when standard
 // input ends.
 import { Buffer } from "node:buffer";
@@ -42,7 +42,7 @@ function serve({ secret, port }: { readonly secret: string; readonly port: numbe
   server.listen(port, "127.0.0.1", () => console.log((server.address() as AddressInfo).port));
 }
 
-// Ignores signals: the process exits when its standard input closes, even if its parent was killed.
+// Signals are ignored: the process exits when its standard input closes, which also happens if its parent is killed.
 process.on("SIGTERM", () => {});
 process.on("SIGINT", () => {});
 const input = createInterface({ input: process.stdin });

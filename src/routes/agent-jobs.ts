@@ -140,7 +140,7 @@ export function agentJobRoutes(app: App, deps: Deps): void {
     tags,
     summary: "Report the outcome of a job",
     description: "A node undoes its part before it reports a failure. 409 when the job has already ended: the agent " +
-      "ignores it, since a tombstone lists what is left to undo.",
+      "ignores this answer, since a tombstone lists what is left to undo.",
     ...rights(deps, "AgentComplete"),
     request: { params: JobParam, body: jsonBody(JobEndBody) },
     responses: answers(Job, "The job"),

@@ -10,6 +10,7 @@ import { faultResponse } from "../http/fault-status.ts";
 import { redactSysinfo } from "../lib/text/redact-sysinfo.ts";
 import { answers, ASKS, jsonBody, rights } from "./answer.ts";
 import { nodeOf } from "../services/calling-node.ts";
+import { splitMetrics } from "../services/reported-metrics.ts";
 import type { App, Reads, RouteDeps } from "./deps.ts";
 import { madeAt, reconcile } from "../services/reconcile.ts";
 
@@ -50,17 +51,22 @@ export function agentRoutes(app: App, deps: Deps): void {
     description:
       "`vms` overrides the records of the node's instances, except during operations. `timestamp` (RFC 3339) is the " +
       "time of the report by the node's clock. A report that is not later than the last one since the approval only " +
-      "updates last_seen. An agent gives each report a later time than the previous one, even if its clock was set back.",
+      "updates last_seen. An agent gives each report a later time than the previous one, even if its clock was set back. " +
+      "`metrics` has the counters of the machines by instance; they are kept apart, and not shown with the status.",
     ...rights(deps, "AgentStatus"),
     ...ASKS,
     request: { body: jsonBody(StatusReport) },
     responses: answers(Done, "Stored"),
   });
   app.openapi(reportRoute, async (c) => {
-    const { payload } = c.req.valid("json");
+    const { payload, samples } = splitMetrics(c.req.valid("json").payload);
     const told = { id: deps.newId(), made_at: madeAt(payload) };
-    const refusal = await deps.signals.status(nodeOf(c), redactSysinfo(payload), told);
-    if (refusal !== null) return faultResponse(c, refusal);
+    const refusals = await Promise.all([
+      deps.signals.status(nodeOf(c), redactSysinfo(payload), told),
+      deps.signals.metrics(nodeOf(c), samples),
+    ]);
+    const refusal = refusals.find((each) => each !== null);
+    if (refusal !== undefined) return faultResponse(c, refusal);
     await reconcile(c, deps, { ...told, payload });
     return c.json(null, 200);
   });

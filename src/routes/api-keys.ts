@@ -2,18 +2,17 @@
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { listApiKeys } from "../../actors/api-key/reads.ts";
-import { findTenant } from "../../actors/tenant/reads.ts";
 import { ApiKeyBody, ApiKeyCreated, ApiKeyView, Whoami } from "../contract/api-key.ts";
 import { Uuid } from "../contract/common.ts";
 import { callerOf } from "../auth/authorize.ts";
 import { faultResponse } from "../http/fault-status.ts";
-import { toRfc3339 } from "../lib/text/instant.ts";
 import { answers, answersCreated, answersNothing, jsonBody, rights, wholeList } from "./answer.ts";
 import type { App, RouteDeps, Writes } from "./deps.ts";
 import { isFault } from "../contract/fault.ts";
 import { answerNewKey, OWN_KEY } from "../services/new-key.ts";
+import { whoami } from "../services/whoami.ts";
 
-type Deps = Writes & Pick<RouteDeps, "mint">;
+type Deps = Writes & Pick<RouteDeps, "mint" | "version">;
 
 const tags = ["Credentials"];
 
@@ -26,27 +25,7 @@ export function apiKeyRoutes(app: App, deps: Deps): void {
     ...rights(deps, "Whoami"),
     responses: answers(Whoami, "The caller"),
   });
-  app.openapi(whoamiRoute, async (c) => {
-    const { user_id, username, is_root, capabilities, tenant_id, home_silo_id, key_id, bound_cn, ...rest } = callerOf(
-      c,
-    );
-    const silo_id = rest.key_tenant_id === null ? home_silo_id : null;
-    const scope = rest.session_id === null ? rest.scope : null;
-    const expires_at = rest.expires_at === null ? null : toRfc3339(rest.expires_at);
-    const tenant = tenant_id === null ? undefined : await findTenant(deps.kysely, tenant_id);
-    const tenant_name = tenant?.name ?? null;
-    const whose = {
-      user_id,
-      username,
-      is_root,
-      capabilities: [...capabilities],
-      tenant_id,
-      tenant_name,
-      home_silo_id,
-      silo_id,
-    };
-    return c.json({ ...whose, key_id, scope, bound_to_cn: bound_cn, expires_at }, 200);
-  });
+  app.openapi(whoamiRoute, async (c) => c.json(await whoami(deps, callerOf(c)), 200));
 
   const createKeyRoute = createRoute({
     method: "post",
@@ -54,7 +33,8 @@ export function apiKeyRoutes(app: App, deps: Deps): void {
     tags,
     summary: "Create an API key for the caller",
     description:
-      "Only this response contains the secret. For 24 hours, a request with the same Idempotency-Key gets it again. " +
+      "Only this response contains the secret. For 24 hours, a request with the same Idempotency-Key gets this " +
+      "response again. " +
       "A key that is bound to a tenant creates only keys of that tenant. A key that expires creates only keys that " +
       "do not expire later: a later `expires_at` is 400, and the default is the same expiry. A session may create a " +
       "key without an expiry.",

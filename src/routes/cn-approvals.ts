@@ -32,8 +32,9 @@ const NO_CLAIM: Fault = {
  */
 function noClaim(server_uuid: string, id: string): FoundClaim {
   const nothing = { admin_ip: null, sysinfo: {}, macs: [], serial: null, console_listen_port: null };
+  const no_underlay = { underlay_address: null, underlay_mtu: null };
   const no_token = { registration_id: id, poll_token_sha256: "" };
-  return { id, server_uuid, hostname: "", ...nothing, console_tls_spki_sha256_hex: null, ...no_token };
+  return { id, server_uuid, hostname: "", ...nothing, ...no_underlay, console_tls_spki_sha256_hex: null, ...no_token };
 }
 
 export function cnApprovalRoutes(app: App, deps: Deps): void {

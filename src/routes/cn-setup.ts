@@ -1,8 +1,8 @@
-// Setup and reset of bare machines, for operators (docs/nodes.md, "The netboot path").
+// Routes for operators: setup, reset, root password and placement traits of a node (docs/nodes.md, "The netboot path").
 import { createRoute } from "@hono/zod-openapi";
 import { getRandomValues } from "node:crypto";
 import { findAnnounced, findCnSettings, nextSetupEpoch } from "../../actors/cn/reads.ts";
-import { CnParam, CnView } from "../contract/cn.ts";
+import { CnConfirmation, CnParam, CnView } from "../contract/cn.ts";
 import { badRequest, type Fault, isFault, NOT_FOUND } from "../contract/fault.ts";
 import { LayoutProposal, RootPasswordBody, SetupApproval, SetupApproved, Traits } from "../contract/setup.ts";
 import { faultResponse } from "../http/fault-status.ts";
@@ -24,13 +24,13 @@ export function cnSetupRoutes(app: App, deps: Deps): void {
     tags,
     summary: "Propose a disk layout",
     description:
-      "Always 200 for a known node, also without a usable disk. Uses only the inventory that the machine announced " +
-      "through a booter, not the inventory that a node agent sends when it registers. The inventory has only the name " +
-      "and the size in GB of each disk, so the proposal assumes that every disk is spinning and not removable. The " +
-      "layout tool on the node makes the final choice.",
+      "Returns 200 for every known node, even one without a usable disk. Uses only the inventory that the machine " +
+      "announced through a booter, not the inventory that a node agent sends when it registers. The inventory has only " +
+      "the name and the size in GB of each disk, so the proposal assumes that every disk is spinning and not " +
+      "removable. The layout tool on the node makes the final choice.",
     ...rights(deps, "CnSetupPropose"),
     request: { params: CnParam },
-    responses: answers(LayoutProposal, "The inventory, and a layout or the reason for its absence"),
+    responses: answers(LayoutProposal, "The announced disks, and a layout or the reason why no layout is possible"),
   });
   app.openapi(proposalRoute, async (c) => {
     const announced = await findAnnounced(deps.byKey, c.req.valid("param").server_uuid);
@@ -44,7 +44,8 @@ export function cnSetupRoutes(app: App, deps: Deps): void {
     tags,
     summary: "Approve a disk layout and start the setup; destroys the data on every disk of the layout",
     description:
-      "A key with a scope other than `full` gets 403. The setup has 45 minutes; follow the cn-setup operation.",
+      "A key with a scope other than `full` gets 403. The setup fails if it takes longer than 45 minutes. To follow " +
+      "it, read the operation `operation_id`.",
     ...rights(deps, "CnSetupApprove"),
     request: { params: CnParam, body: jsonBody(SetupApproval) },
     responses: answers(SetupApproved, "The node in setup, and the operation"),
@@ -70,14 +71,18 @@ export function cnSetupRoutes(app: App, deps: Deps): void {
     tags,
     summary: "Reset a node's record to awaiting setup",
     description: "Revokes the node's key at once. The node keeps running until its next boot, and its disks are " +
-      "not touched.",
+      "not touched. 409 if the node is neither approved nor disabled, if something is placed on it, if the boot " +
+      "policy has no valid enrollment image, or if `confirm` is not its hostname.",
     ...rights(deps, "CnFactoryReset"),
-    request: { params: CnParam },
+    request: { params: CnParam, query: CnConfirmation },
     responses: answers(CnView, "The node, awaiting setup"),
   });
   app.openapi(resetRoute, async (c) => {
     const { server_uuid } = c.req.valid("param");
-    const outcome = await deps.sendOnce(c, { kind: "cn", id: server_uuid }, { type: "factory_reset" });
+    const outcome = await deps.sendOnce(c, { kind: "cn", id: server_uuid }, {
+      type: "factory_reset",
+      ...c.req.valid("query"),
+    });
     return outcome.ok ? c.json(outcome.reply, 200) : faultResponse(c, outcome.fault);
   });
 
@@ -87,10 +92,10 @@ export function cnSetupRoutes(app: App, deps: Deps): void {
     tags,
     summary: "Set the root password that a node gets at its next netboot, or clear it",
     description:
-      "Send `password`, or a sha512-crypt `password_hash` ($6$salt$hash); without either the password is cleared. " +
-      "The control plane stores only the hash, and returns the hash only on the booter's routes. At each netboot the " +
-      "machine gets the hash as a boot parameter over plain HTTP. Anyone on the admin network can read it, so choose a " +
-      "strong password.",
+      "Send `password`, or a sha512-crypt `password_hash` ($6$salt$hash). If both are absent, the password is " +
+      "cleared. The control plane stores only the hash, and returns the hash only on the booter's routes. At each " +
+      "netboot the machine gets the hash as a boot parameter over plain HTTP. Anyone on the admin network can read it, " +
+      "so choose a strong password.",
     ...rights(deps, "CnRootPassword"),
     request: { params: CnParam, body: jsonBody(RootPasswordBody) },
     responses: answers(CnView, "The node, without the hash"),

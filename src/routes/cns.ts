@@ -4,7 +4,15 @@ import { z } from "zod";
 import { findCn, findCnSettings, listCns } from "../../actors/cn/reads.ts";
 import { listInstancesOn } from "../../actors/instance/reads.ts";
 import { cnView } from "../../actors/cn/view.ts";
-import { CnParam, CnReservoirBody, CnReservoirView, CnRoleBody, CnView } from "../contract/cn.ts";
+import {
+  CnConfirmation,
+  CnParam,
+  CnReservoirBody,
+  CnReservoirView,
+  CnRoleBody,
+  CnUnderlayPatch,
+  CnView,
+} from "../contract/cn.ts";
 import { PlacedInstance } from "../contract/instance.ts";
 import { page, PageQuery, Uuid } from "../contract/common.ts";
 import { CN_STATES } from "../contract/enums.ts";
@@ -104,7 +112,9 @@ export function cnRoutes(app: App, deps: Deps): void {
     path: "/v1/cns/{server_uuid}/disable",
     tags,
     summary: "Disable a node",
-    description: "Ends the node's claims. Its key stays valid; remove the node to revoke it.",
+    description:
+      "Ends the node's claims. The node gets no new work; its instances continue to run. Its key stays valid: " +
+      "enable the node to use it again, or remove the node to revoke the key.",
     ...rights(deps, "CnDisable"),
     request: { params: CnParam },
     responses: answers(CnView, "The node, disabled"),
@@ -112,6 +122,23 @@ export function cnRoutes(app: App, deps: Deps): void {
   app.openapi(disableRoute, async (c) => {
     const { server_uuid } = c.req.valid("param");
     const outcome = await deps.sendOnce(c, { kind: "cn", id: server_uuid }, { type: "disable" });
+    return outcome.ok ? c.json(outcome.reply, 200) : faultResponse(c, outcome.fault);
+  });
+
+  const enableRoute = createRoute({
+    method: "post",
+    path: "/v1/cns/{server_uuid}/enable",
+    tags,
+    summary: "Enable a disabled node again",
+    description: "The node keeps its key and its settings. A node whose key was deleted answers 409: its agent must " +
+      "register again. Enabling an approved node changes nothing.",
+    ...rights(deps, "CnEnable"),
+    request: { params: CnParam },
+    responses: answers(CnView, "The node, approved"),
+  });
+  app.openapi(enableRoute, async (c) => {
+    const { server_uuid } = c.req.valid("param");
+    const outcome = await deps.sendOnce(c, { kind: "cn", id: server_uuid }, { type: "enable" });
     return outcome.ok ? c.json(outcome.reply, 200) : faultResponse(c, outcome.fault);
   });
 
@@ -128,6 +155,23 @@ export function cnRoutes(app: App, deps: Deps): void {
     const { server_uuid } = c.req.valid("param");
     const { role } = c.req.valid("json");
     const outcome = await deps.sendOnce(c, { kind: "cn", id: server_uuid }, { type: "set_role", role });
+    return outcome.ok ? c.json(outcome.reply, 200) : faultResponse(c, outcome.fault);
+  });
+
+  const underlayRoute = createRoute({
+    method: "patch",
+    path: "/v1/cns/{server_uuid}/underlay",
+    tags,
+    summary: "Set the underlay address and MTU of a node",
+    description: "Replaces what the node reports; null returns to it. 409 if another node has the address. The VPCs " +
+      "of the node get a new generation.",
+    ...rights(deps, "CnSetUnderlay"),
+    request: { params: CnParam, body: jsonBody(CnUnderlayPatch) },
+    responses: answers(CnView, "The node"),
+  });
+  app.openapi(underlayRoute, async (c) => {
+    const to = { kind: "cn" as const, id: c.req.valid("param").server_uuid };
+    const outcome = await deps.sendOnce(c, to, { type: "set_underlay", ...c.req.valid("json") });
     return outcome.ok ? c.json(outcome.reply, 200) : faultResponse(c, outcome.fault);
   });
 
@@ -161,14 +205,18 @@ export function cnRoutes(app: App, deps: Deps): void {
     summary: "Remove a node's record and revoke its key",
     description:
       "Allowed in disabled, pending and awaiting_setup while the node has no instances. Removing a missing " +
-      "node succeeds. The machine is not contacted, and its disks are not touched.",
+      "node succeeds. The machine is not contacted, and its disks are not touched. 409 if `confirm` is not " +
+      "the hostname of the node.",
     ...rights(deps, "CnRemove"),
-    request: { params: CnParam },
+    request: { params: CnParam, query: CnConfirmation },
     responses: answersNothing("Removed"),
   });
   app.openapi(removeRoute, async (c) => {
     const { server_uuid } = c.req.valid("param");
-    const outcome = await deps.sendOnce(c, { kind: "cn", id: server_uuid }, { type: "remove" });
+    const outcome = await deps.sendOnce(c, { kind: "cn", id: server_uuid }, {
+      type: "remove",
+      ...c.req.valid("query"),
+    });
     return outcome.ok ? c.body(null, 204) : faultResponse(c, outcome.fault);
   });
 }

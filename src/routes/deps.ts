@@ -5,23 +5,33 @@ import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Find } from "../../actors/record/reads.ts";
 import type { Messages } from "../../actors/registry.ts";
 import type { Replies } from "../../actors/replies.ts";
-import type { Outcome } from "../../actors/engine/types.ts";
+import type { ActorRef, Outcome } from "../../actors/engine/types.ts";
 import type { SagaDefinition } from "../../actors/engine/saga.ts";
 import type { Registered } from "../../actors/cn/reads.ts";
 import type { NodeWork } from "../../actors/job/reads.ts";
+import type { RealizationStatus } from "../contract/enums.ts";
+import type { ReportedNicTag } from "../contract/external-network.ts";
+import type { NetworkPollView, RuleCount } from "../contract/network-document.ts";
+import type { TraceAnswer, TraceQuestion } from "../contract/network-trace.ts";
+import type { ContentHost } from "../lib/net/network-content.ts";
+import type { Realized } from "../contract/network.ts";
 import type { AuditEvent, AuditPage, AuditVerification } from "../contract/audit.ts";
 import type { Authorize } from "../auth/authorize.ts";
+import type { Credentials } from "../auth/credential.ts";
 import type { FindReferenced } from "../auth/credential-reference.ts";
 import type { Mint } from "../auth/mint.ts";
 import type { Passwords } from "../auth/password.ts";
 import type { SessionTokens } from "../auth/token.ts";
+import type { SearchHit } from "../contract/search.ts";
 import type { Fault } from "../contract/fault.ts";
+import type { ReportedMetrics } from "../contract/instance-metrics.ts";
 import type { HttpEnv } from "../http/env.ts";
 import type { Shares } from "../http/shares.ts";
 import type { Database } from "../db/tables.ts";
 import type { ImageStore } from "../image-store/store.ts";
 import type { NodesToPlace } from "../services/placement-snapshot.ts";
 import type { ConsoleRelay } from "../services/console-relay.ts";
+import type { OidcSignIn } from "../services/oidc-sign-in.ts";
 import type { Settings } from "../services/settings.ts";
 
 export type App = OpenAPIHono<HttpEnv>;
@@ -43,6 +53,8 @@ export type MessageOf<K extends keyof Messages, T extends Messages[K]["type"]> =
 
 export type RouteDeps = {
   readonly allow: Authorize;
+  /** Checks a credential that a request has in its body. */
+  readonly credentials: Credentials;
   /** For the functions in the actors' reads.ts; routes contain no queries. */
   readonly kysely: Kysely<Database>;
   /**
@@ -73,6 +85,8 @@ export type RouteDeps = {
   readonly tokens: SessionTokens;
   /** The issuer of the identity service, which no tenant can register. */
   readonly identity_issuer: string | null;
+  /** Signs users of issuers in to the web console. */
+  readonly oidc: OidcSignIn;
   readonly root_user_id: string;
   readonly settings: Settings;
   readonly signals: {
@@ -83,6 +97,7 @@ export type RouteDeps = {
       told: { readonly id: string; readonly made_at: string | null },
     ): Promise<Fault | null>;
     capacity(server_uuid: string, report: unknown): Promise<Fault | null>;
+    metrics(server_uuid: string, samples: readonly ReportedMetrics[]): Promise<Fault | null>;
     running(server_uuid: string, jobs: readonly string[]): Promise<Fault | null>;
     progress(
       server_uuid: string,
@@ -97,12 +112,27 @@ export type RouteDeps = {
   readonly workOf: (server_uuid: string) => Promise<NodeWork | null>;
   /** Long polls of nodes that wait for work, by UUID. */
   readonly claims: Polls<{ readonly work: true }>;
+  readonly networks: NetworkPorts;
+  /** Long polls of nodes that wait for network documents, by UUID. */
+  readonly networkPolls: Polls<{ readonly changed: true }>;
+  /** Long polls that wait until all nodes of a VPC have applied a generation, by `VPC_ID GENERATION`. */
+  readonly realizations: Polls<{ readonly applied: true }>;
+  /** Long polls that wait for the answer of a node where a packet stops, by the question's id. */
+  readonly traceAnswers: Polls<TraceAnswer>;
   /** Long polls that wait for the end of an operation, by the operation's id. */
   readonly endings: Polls<{ readonly ended: true }>;
   /** Long polls of requests that wait for the outcome of the operation that they started, by the operation's id. */
   readonly outcomes: Polls<{ readonly ended: true }>;
   /** The shares of long polls: of each authenticated caller, and of each address of other callers (strangers). */
   readonly holdShares: { readonly known: Shares; readonly strangers: Shares };
+  /** Finds objects by a part of the name, of one tenant or of the whole fleet (null). */
+  readonly search: (
+    query: { readonly q: string; readonly limit: number; readonly tenant_id: string | null },
+  ) => Promise<SearchHit[]>;
+  /** The objects that changed lately. */
+  readonly changes: { wait(after: string | undefined, wait: ChangesWait): Promise<ChangesSince | "full"> };
+  /** Finds the audiences of objects: `public`, `silo:ID`, `tenant:ID` and `user:ID`, in the order of the objects. */
+  readonly audiencesOf: (refs: readonly ActorRef[]) => Promise<readonly (readonly string[])[]>;
   /** The consoles of this process. */
   readonly consoles: ConsoleRelay;
   /** Where uploaded images are stored; null if this site stores none. */
@@ -116,6 +146,8 @@ export type RouteDeps = {
   readonly sagas: readonly SagaDefinition<never>[];
   readonly audit: {
     list(query: { after_seq?: number; limit?: number }): Promise<AuditPage>;
+    /** Lists the events that match, newest first. */
+    search(query: AuditSearch): Promise<AuditPage>;
     get(seq: number): Promise<AuditEvent | null>;
     verify(range: { from?: number; to?: number }): Promise<AuditVerification>;
     /** Records an approval with a wrong claim code, with at most the first three characters of the code. */
@@ -130,7 +162,7 @@ export type RouteDeps = {
     approve(address: string): Promise<Fault | null>;
     register(address: string): Promise<Fault | null>;
     login(address: string): Promise<Fault | null>;
-    /** Counts a failed login of the account before the password is checked; `passwordRight` takes it back. */
+    /** Counts a failed login of the account before the password is checked; `passwordRight` takes the count back. */
     password(username: string): Promise<Fault | null>;
     passwordRight(username: string): Promise<void>;
     /** Returns the 429 if there were too many failed approvals on the whole site, otherwise null. */
@@ -138,6 +170,84 @@ export type RouteDeps = {
     noteApproveFailure(): Promise<void>;
   };
   readonly hold_ms: number;
+  /** The version of the server. */
+  readonly version: string;
+};
+
+/** The filters of GET /v1/audit/events. */
+export type AuditSearch = {
+  readonly before_seq?: number;
+  readonly limit?: number;
+  readonly actor?: string;
+  readonly action?: string;
+  readonly resource?: string;
+  readonly request_id?: string;
+  readonly decision?: string;
+  readonly since?: string;
+  readonly until?: string;
+  /** Only events of this tenant. */
+  readonly tenant_id?: string | undefined;
+};
+
+export type ChangesSince = {
+  readonly cursor: string;
+  readonly refs: readonly ActorRef[];
+  /** Whether changes are missing, so that the caller must read everything again. */
+  readonly reset: boolean;
+};
+
+export type ChangesWait = {
+  readonly hold_ms: number;
+  /** Ends the wait early. */
+  readonly signal: AbortSignal;
+  /** Returns the changes that the caller may see; null if the caller lost its rights, which ends the wait. */
+  readonly visible: (refs: readonly ActorRef[]) => Promise<readonly ActorRef[] | null>;
+};
+
+/** A node, and the generation of each document that it stores, by VPC id. */
+export type NetworkAsked = {
+  readonly server_uuid: string;
+  readonly have: Readonly<Record<string, number>>;
+  /** Whether the agent answers questions where a packet stops. */
+  readonly answers_traces: boolean;
+};
+
+/** A node's report about one VPC. */
+export type NetworkReport = {
+  readonly vpc_id: string;
+  readonly server_uuid: string;
+  readonly generation: number;
+  readonly status: RealizationStatus;
+  readonly message: string | null;
+};
+
+/** The network documents of nodes, and what the nodes have applied. */
+export type NetworkPorts = {
+  /** Returns the answer to a poll at its arrival; null if nothing changed. */
+  begin(asked: NetworkAsked): Promise<NetworkPollView | null>;
+  /** Returns the answer to a poll that has waited. */
+  answer(asked: NetworkAsked): Promise<NetworkPollView>;
+  /**
+   * Stores a report. `unknown`: the node has no part of the VPC. `older` and `ahead`: the report is before the stored
+   * generation, or after the VPC's newest, which `generation` is.
+   */
+  report(report: NetworkReport): Promise<{
+    readonly verdict: "stored" | "unknown" | "older" | "ahead";
+    readonly generation: number;
+  }>;
+  /** Stores the counters of firewall rules that a node reports. */
+  count(server_uuid: string, counts: readonly RuleCount[]): Promise<void>;
+  /** Asks a node where a packet stops. Returns false if too many questions are open for the node. */
+  ask(server_uuid: string, question: TraceQuestion): Promise<boolean>;
+  /** Ends a question whose answer no request needs. */
+  unask(trace_id: string): Promise<void>;
+  /** Stores a node's answer. Returns false unless the question is open and was for this node. */
+  answerTrace(server_uuid: string, answer: TraceAnswer): Promise<boolean>;
+  /** Returns the nodes of a VPC with their underlay addresses, and its generation; null if the VPC does not exist. */
+  nodesOf(vpc_id: string): Promise<{ readonly generation: number; readonly hosts: readonly ContentHost[] } | null>;
+  nicTags(server_uuid: string, tags: readonly ReportedNicTag[]): Promise<void>;
+  /** Returns how far the nodes of a VPC are; null if the VPC does not exist. */
+  realized(vpc_id: string): Promise<Realized | null>;
 };
 
 /** The dependencies of `rights`. */

@@ -1,13 +1,14 @@
 // Disks of instances (docs/instances.md, "Disks").
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
-import { findDisk, listDisks } from "../../actors/instance/reads.ts";
-import { atRow, inInstance } from "../auth/resource-scope.ts";
-import { page, Uuid } from "../contract/common.ts";
+import { findDisk, listDisks, listProjectDisks } from "../../actors/instance/reads.ts";
+import { atRow, ofDisks } from "../auth/resource-scope.ts";
+import { page, PageQuery, Uuid } from "../contract/common.ts";
 import { badRequest, isFault, NOT_FOUND } from "../contract/fault.ts";
 import { Disk, DiskResizeBody, DiskResized } from "../contract/instance.ts";
 import { DISK_BYTES_MAX, NODE_WAIT_MS } from "../contract/limits.ts";
 import { faultResponse } from "../http/fault-status.ts";
+import { pageById } from "../http/page.ts";
 import { answers, jsonBody, rights } from "./answer.ts";
 import type { App, RouteDeps, Writes } from "./deps.ts";
 
@@ -17,22 +18,35 @@ const tags = ["Instances"];
 const path = "/v1/disks/{disk_id}";
 const params = z.object({ disk_id: Uuid });
 const atDisk = atRow("disk", "disk_id");
-const SIZE = badRequest("size_bytes must be greater than zero and at most 16 TiB");
+/** 400: the size of a disk is not allowed. */
+export const DISK_SIZE = badRequest("size_bytes must be greater than zero and at most 16 TiB");
 
 export function diskRoutes(app: App, deps: Deps): void {
   const listRoute = createRoute({
     method: "get",
     path: "/v1/disks",
     tags,
-    summary: "List the disks of an instance",
-    ...rights(deps, "DiskList", inInstance),
-    request: { query: z.object({ instance: Uuid }) },
-    responses: answers(page(Disk), "The disks, the boot disk first"),
+    summary: "List the disks of an instance or a project",
+    description:
+      "Requires `instance`, or `tenant` and `project`. The disks of an instance have the boot disk first and no " +
+      "pages; the disks of a project have pages and are ordered by id.",
+    ...rights(deps, "DiskList", ofDisks),
+    request: {
+      query: z.object({
+        instance: Uuid.optional(),
+        tenant: Uuid.optional(),
+        project: Uuid.optional(),
+        ...PageQuery,
+      }),
+    },
+    responses: answers(page(Disk), "The disks"),
   });
-  app.openapi(
-    listRoute,
-    async (c) => c.json({ items: await listDisks(deps.kysely, c.req.valid("query").instance) }, 200),
-  );
+  app.openapi(listRoute, async (c) => {
+    const { instance, tenant: tenant_id, project: project_id, ...query } = c.req.valid("query");
+    if (instance !== undefined) return c.json({ items: await listDisks(deps.kysely, instance) }, 200);
+    const result = await pageById(query, (at) => listProjectDisks(deps.kysely, { tenant_id, project_id, ...at }));
+    return result.ok ? c.json(result.page, 200) : faultResponse(c, result.fault);
+  });
 
   const showRoute = createRoute({
     method: "get",
@@ -55,7 +69,8 @@ export function diskRoutes(app: App, deps: Deps): void {
     summary: "Grow a disk",
     description:
       "Changes the record at once and starts the operation disk-resize on the node without waiting for it. " +
-      "`applied_bytes` is the size that the node last reported. A running guest sees the new size after a reboot. " +
+      "`applied_bytes` is the size that the node last reported. On a node with QEMU a running guest sees the new size " +
+      "without a reboot. `reboot_required` is true for every running instance. " +
       "409 while an earlier resize of the disk is running.",
     ...rights(deps, "DiskResize", atDisk),
     request: { params, body: jsonBody(DiskResizeBody) },
@@ -64,7 +79,7 @@ export function diskRoutes(app: App, deps: Deps): void {
   app.openapi(resizeRoute, async (c) => {
     const { disk_id } = c.req.valid("param");
     const { size_bytes } = c.req.valid("json");
-    if (size_bytes === 0 || size_bytes > DISK_BYTES_MAX) return faultResponse(c, SIZE);
+    if (size_bytes === 0 || size_bytes > DISK_BYTES_MAX) return faultResponse(c, DISK_SIZE);
     const disk = await findDisk(deps.kysely, disk_id);
     if (disk === undefined) return faultResponse(c, NOT_FOUND);
     const idempotency = await deps.idempotency(c);

@@ -137,17 +137,28 @@ function rangesOf(body: ExternalSubnetBody): Record<AddressFamily, ProvisionRang
 function rangeOf(family: AddressFamily, body: ExternalSubnetBody): ProvisionRange | null | Fault {
   const name = `ip${family}` as const;
   const [block, start, end] = [body[`${name}_block`], body[`provision_start_${name}`], body[`provision_end_${name}`]];
+  const gateway = body[`gateway_${name}`];
   if (!block) {
-    if (!start && !end) return null;
-    return badRequest(`${start ? "provision_start" : "provision_end"}_${name} needs ${name}_block`);
+    if (!start && !end && !gateway) return null;
+    const field = start ? "provision_start" : end ? "provision_end" : "gateway";
+    return badRequest(`${field}_${name} needs ${name}_block`);
   }
-  const parsed = parseProvisionRange(family, { block, start: start ?? null, end: end ?? null });
+  const parsed = parseProvisionRange(family, {
+    block,
+    start: start ?? null,
+    end: end ?? null,
+    gateway: gateway ?? null,
+  });
   if ("error" in parsed) return badRequest(parsed.error);
   // The offsets of a shared pool start at its network address and end below this number.
   if (isShared(family, parsed.range.block) && parsed.range.offset === Number.MAX_SAFE_INTEGER) {
     return badRequest(
       `provision_start_${name} is above the highest address of the public pool`,
     );
+  }
+  // Addresses of a shared pool are also allocated outside of this range.
+  if (isShared(family, parsed.range.block) && gateway) {
+    return badRequest(`gateway_${name} cannot be set for the block of a fixed public pool`);
   }
   return parsed.range;
 }

@@ -2,19 +2,21 @@
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findFirewallRule, listFirewallRules } from "../../actors/firewall-rule/reads.ts";
-import { findVpc } from "../../actors/vpc/reads.ts";
+import { addRealized, findVpc, withRealized } from "../../actors/vpc/reads.ts";
 import { atRow, inVpc } from "../auth/resource-scope.ts";
 import { page, PageQuery, Uuid } from "../contract/common.ts";
 import { isFault, NOT_FOUND } from "../contract/fault.ts";
-import { FirewallRule, FirewallRuleBody } from "../contract/network.ts";
+import { FirewallRule, FirewallRuleBody, FirewallRulePatch, type Vpc } from "../contract/network.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { pageById } from "../http/page.ts";
 import { answers, answersCreated, jsonBody, rights } from "./answer.ts";
 import type { App, Writes } from "./deps.ts";
-import { deleteRecord, renameRecord, showRecord } from "./record-routes.ts";
+import { applied, PREFER_WAIT, type Waits } from "./prefer-wait.ts";
+import { deleteVpcRecord, showRecord } from "./record-routes.ts";
 
-type Deps = Writes;
+type Deps = Writes & Waits;
 
+const ofVpcId = ({ vpc_id }: { readonly vpc_id: string }) => vpc_id;
 const tags = ["Networking"];
 const ofVpc = z.object({ vpc: Uuid, project: Uuid.optional() });
 
@@ -42,7 +44,10 @@ export function firewallRuleRoutes(app: App, deps: Deps): void {
   });
   app.openapi(listRoute, async (c) => {
     const { vpc: vpc_id, ...query } = c.req.valid("query");
-    const result = await pageById(query, (at) => listFirewallRules(deps.kysely, { vpc_id, ...at }));
+    const result = await pageById(
+      query,
+      async (at) => addRealized(deps.kysely, await listFirewallRules(deps.kysely, { vpc_id, ...at }), ofVpcId),
+    );
     return result.ok ? c.json(result.page, 200) : faultResponse(c, result.fault);
   });
 
@@ -55,7 +60,7 @@ export function firewallRuleRoutes(app: App, deps: Deps): void {
       "The rule applies to every NIC in the VPC. Rules with a higher priority are evaluated first. Ports need tcp " +
       "or udp; an ICMP type and code need icmp4 or icmp6. The VPC must have a block of the family of each network.",
     ...rights(deps, "FirewallRuleCreate", inVpc),
-    request: { query: ofVpc, body: jsonBody(FirewallRuleBody) },
+    request: { query: ofVpc, headers: PREFER_WAIT, body: jsonBody(FirewallRuleBody) },
     responses: answersCreated(FirewallRule, "The rule"),
   });
   app.openapi(createRuleRoute, async (c) => {
@@ -76,27 +81,64 @@ export function firewallRuleRoutes(app: App, deps: Deps): void {
       source_ports: body.source_ports ?? null,
       destination_ports: body.destination_ports ?? null,
       icmp_type_code: body.icmp_type_code ?? null,
-      plan: { ipv4_block: vpc.ipv4_block, ipv6_block: vpc.ipv6_block },
+      plan: blocksOf(vpc),
     }, idempotency);
-    return outcome.ok ? c.json(outcome.reply, 201) : faultResponse(c, outcome.fault);
+    if (!outcome.ok) return faultResponse(c, outcome.fault);
+    return c.json({ ...outcome.reply, realized: await applied(c, deps, vpc.id) }, 201);
   });
 
   showRecord(app, deps, {
     ...firewallRule,
     action: "FirewallRuleGet",
     summary: "Show a firewall rule",
-    find: findFirewallRule,
+    find: withRealized(findFirewallRule, ofVpcId),
   });
 
-  renameRecord(app, deps, {
-    ...firewallRule,
-    action: "FirewallRuleUpdate",
-    summary: "Rename or describe a firewall rule",
+  const updateRoute = createRoute({
+    method: "patch",
+    path: firewallRule.path,
+    tags,
+    summary: "Change a firewall rule",
+    description:
+      "Missing fields stay unchanged. Null in a network, a port range or `icmp_type_code` removes that condition. The " +
+      "changed rule must be valid as a whole: to change the protocol from tcp to icmp4, also set the ports to null.",
+    ...rights(deps, "FirewallRuleUpdate", firewallRule.locate),
+    request: { params: firewallRule.params, headers: PREFER_WAIT, body: jsonBody(FirewallRulePatch) },
+    responses: answers(FirewallRule, "The rule"),
+  });
+  app.openapi(updateRoute, async (c) => {
+    const { firewall_rule_id: id } = c.req.valid("param");
+    const { name, description, ...changes } = c.req.valid("json");
+    const before = await findFirewallRule(deps.kysely, id);
+    const vpc = before && await findVpc(deps.kysely, before.vpc_id);
+    const rule = ruleChanges(changes);
+    const named = { name: name ?? null, description: description ?? null };
+    // Without the rule the message changes nothing: its outcome is 404, or the first reply to a repeated request.
+    const change = vpc !== undefined && Object.keys(rule).length > 0 && { rule: { ...rule, plan: blocksOf(vpc) } };
+    const message = { type: "update", ...named, ...change } as const;
+    const outcome = await deps.sendOnce(c, { kind: "firewall-rule", id }, message);
+    if (!outcome.ok) return faultResponse(c, outcome.fault);
+    return c.json({ ...outcome.reply, realized: await applied(c, deps, outcome.reply.vpc_id) }, 200);
   });
 
-  deleteRecord(app, deps, {
+  deleteVpcRecord(app, deps, {
     ...firewallRule,
     action: "FirewallRuleDelete",
     summary: "Delete a firewall rule",
+    find: findFirewallRule,
   });
+}
+
+function blocksOf({ ipv4_block, ipv6_block }: Vpc): Pick<Vpc, "ipv4_block" | "ipv6_block"> {
+  return { ipv4_block, ipv6_block };
+}
+
+type Changes = Omit<FirewallRulePatch, "name" | "description">;
+type Columns = Pick<FirewallRule, Exclude<keyof Changes, undefined>>;
+
+/** Returns the columns that a body changes. Null leaves a column unchanged that cannot be null. */
+function ruleChanges({ priority, direction, action, protocol, ...conditions }: Changes) {
+  const required = Object.entries({ priority, direction, action, protocol }).filter(([, value]) => value != null);
+  const optional = Object.entries(conditions).filter(([, value]) => value !== undefined);
+  return Object.fromEntries([...required, ...optional]) as Partial<Columns>;
 }

@@ -2,6 +2,7 @@
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findFloatingIp, listFloatingIps } from "../../actors/floating-ip/reads.ts";
+import { addRealizedOfNics, withRealizedOfNics } from "../../actors/vpc/reads.ts";
 import { scopeOf } from "../auth/authorize.ts";
 import { atRow, inProject } from "../auth/resource-scope.ts";
 import { page, PageQuery, Uuid } from "../contract/common.ts";
@@ -44,7 +45,10 @@ export function floatingIpRoutes(app: App, deps: Deps): void {
   });
   app.openapi(listRoute, async (c) => {
     const { project: project_id, ...query } = c.req.valid("query");
-    const result = await pageById(query, (at) => listFloatingIps(deps.kysely, { project_id, ...at }));
+    const result = await pageById(
+      query,
+      async (at) => addRealizedOfNics(deps.kysely, await listFloatingIps(deps.kysely, { project_id, ...at })),
+    );
     return result.ok ? c.json(result.page, 200) : faultResponse(c, result.fault);
   });
 
@@ -91,7 +95,7 @@ export function floatingIpRoutes(app: App, deps: Deps): void {
     ...floatingIp,
     action: "FloatingIpGet",
     summary: "Show a floating IP",
-    find: findFloatingIp,
+    find: withRealizedOfNics(findFloatingIp),
   });
 
   renameRecord(app, deps, {
@@ -104,7 +108,7 @@ export function floatingIpRoutes(app: App, deps: Deps): void {
     ...floatingIp,
     action: "FloatingIpDelete",
     summary: "Delete a floating IP",
-    description: "409 while it is attached. The delete frees the address at once.",
+    description: "409 while the floating IP is attached. The delete frees the address at once.",
   });
 }
 

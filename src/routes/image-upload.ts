@@ -1,5 +1,4 @@
 // Uploads of images, in parts (docs/instances.md, "Uploaded images").
-import { createHash } from "node:crypto";
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findImage } from "../../actors/image/reads.ts";
@@ -16,6 +15,7 @@ import { faultResponse } from "../http/fault-status.ts";
 import { ERROR_RESPONSES } from "../http/openapi.ts";
 import { scopedId } from "../lib/ids/scope.ts";
 import { nodeOf } from "../services/calling-node.ts";
+import { createUploadDigests } from "../services/upload-digests.ts";
 import { answers, answersCreated, answersNothing, jsonBody, refuses, REPEATABLE, rights } from "./answer.ts";
 import type { App, RouteDeps, Writes } from "./deps.ts";
 
@@ -29,17 +29,23 @@ const atUpload = atRow("image_upload", "upload_id");
 const NO_STORE = conflict("this site stores no images; the operator can set BERTH_IMAGE_DIR or BERTH_IMAGE_BUCKET");
 const NOT_BYTES = fault("unsupported_media_type", "send the part as application/octet-stream");
 const OTHER_DIGEST = (found: string) => conflict(`the stored bytes have the SHA-256 ${found}; upload the file again`);
+const OTHER_BYTES = conflict(
+  "the part is stored already with other bytes: another program uploads to this record. Cancel it and begin again",
+);
+const MISSING_BYTES = badRequest("stored bytes are missing; upload the file again");
 const PART_MAX = Math.ceil(IMAGE_UPLOAD_BYTES_MAX / IMAGE_PART_BYTES);
 
 export function imageUploadRoutes(app: App, deps: Deps): void {
+  const digests = deps.imageStore === null ? null : createUploadDigests(deps.imageStore.read);
+
   const beginRoute = createRoute({
     method: "post",
     path: "/v1/tenants/{tenant_id}/image-uploads",
     tags,
     summary: "Begin to upload an image",
     description:
-      "The bytes follow in parts: PUT /v1/image-uploads/{upload_id}/parts. Their sum is limited for each tenant by the " +
-      "setting `image.uploaded_bytes_max`. The upload is deleted a day after its last part.",
+      "The bytes follow in parts: PUT /v1/image-uploads/{upload_id}/parts. The setting `image.uploaded_bytes_max` limits " +
+      "the bytes of all uploaded images of a tenant. The upload is deleted a day after its last part.",
     ...rights(deps, "ImageUpload", atTenant),
     request: { params: z.object({ tenant_id: Uuid }), body: jsonBody(ImageUploadBody) },
     responses: answersCreated(ImageUpload, "The upload"),
@@ -69,7 +75,7 @@ export function imageUploadRoutes(app: App, deps: Deps): void {
     path,
     tags,
     summary: "Show an upload",
-    description: "404 when it is finished, cancelled or expired.",
+    description: "404 when the upload is finished, cancelled or expired.",
     ...rights(deps, "ImageUploadGet", atUpload),
     request: { params },
     responses: answers(ImageUpload, "The upload"),
@@ -101,14 +107,24 @@ export function imageUploadRoutes(app: App, deps: Deps): void {
     const bytes = new Uint8Array(await c.req.arrayBuffer());
     const upload = await viewOf(id);
     if (isFault(upload)) return faultResponse(c, upload);
-    if (from % IMAGE_PART_BYTES !== 0 || from !== upload.received_bytes || bytes.length === 0) {
+    const wanted = Math.min(IMAGE_PART_BYTES, upload.size_bytes - upload.received_bytes);
+    // A stored part never changes, so a part that the actor would refuse is not stored.
+    if (from !== upload.received_bytes || bytes.length === 0 || bytes.length !== wanted) {
+      // A repeated part is compared with the stored one; write does not change it.
+      const is_repeated = from % IMAGE_PART_BYTES === 0 && from + bytes.length === upload.received_bytes;
+      if (is_repeated && bytes.length > 0 && !(await deps.imageStore.write(id, from / IMAGE_PART_BYTES, bytes))) {
+        return faultResponse(c, OTHER_BYTES);
+      }
       // The actor answers with the right position, or accepts a part that it has already.
       const outcome = await deps.send(c, { kind: "image-upload", id }, { type: "receive", from, bytes: bytes.length });
       return outcome.ok ? c.json(await viewOf(id) as ImageUpload, 200) : faultResponse(c, outcome.fault);
     }
-    await deps.imageStore.write(id, from / IMAGE_PART_BYTES, bytes);
+    const is_mine = await deps.imageStore.write(id, from / IMAGE_PART_BYTES, bytes);
+    if (!is_mine) return faultResponse(c, OTHER_BYTES);
     const outcome = await deps.send(c, { kind: "image-upload", id }, { type: "receive", from, bytes: bytes.length });
-    return outcome.ok ? c.json(outcome.reply, 200) : faultResponse(c, outcome.fault);
+    if (!outcome.ok) return faultResponse(c, outcome.fault);
+    await digests?.add(id, from, bytes);
+    return c.json(outcome.reply, 200);
   });
 
   const finishRoute = createRoute({
@@ -116,13 +132,15 @@ export function imageUploadRoutes(app: App, deps: Deps): void {
     path: `${path}/finish`,
     tags,
     summary: "Finish an upload",
-    description: "The server computes the SHA-256 of the stored bytes and creates the image of the tenant.",
+    description:
+      "The server creates the image of the tenant, with the SHA-256 of the stored bytes. It computes the digest while the " +
+      "parts arrive, and now reads only the parts that this server process has not seen.",
     ...rights(deps, "ImageUploadFinish", atUpload),
     request: { params, body: { ...jsonBody(ImageUploadEndBody), required: false } },
     responses: answersCreated(Image, "The image"),
   });
   app.openapi(finishRoute, async (c) => {
-    if (deps.imageStore === null) return faultResponse(c, NO_STORE);
+    if (digests === null) return faultResponse(c, NO_STORE);
     const { upload_id: id } = c.req.valid("param");
     const { sha256: expected } = c.req.valid("json") ?? {};
     const idempotency = await deps.idempotency(c);
@@ -133,8 +151,8 @@ export function imageUploadRoutes(app: App, deps: Deps): void {
     if (received_bytes < size_bytes) {
       return faultResponse(c, conflict(`the upload has ${received_bytes} of ${size_bytes} bytes`));
     }
-    const sha256 = await digestOf(id, size_bytes);
-    if (typeof sha256 !== "string") return faultResponse(c, sha256);
+    const sha256 = await digests.digest(id, size_bytes);
+    if (sha256 === null) return faultResponse(c, MISSING_BYTES);
     if (expected && expected !== sha256) return faultResponse(c, OTHER_DIGEST(sha256));
     const scope = { scope_kind: "tenant", silo_id: null, tenant_id, project_id: null, user_id: null } as const;
     const image_id = scopedId(scope, sha256);
@@ -170,8 +188,8 @@ export function imageUploadRoutes(app: App, deps: Deps): void {
     tags: ["Node agent"],
     summary: "Read a part of an uploaded image",
     description:
-      `\`part\` counts from 0; each has ${IMAGE_PART_BYTES} bytes, the last one may have less. A node reads the image ` +
-      "of an instance for which it has a job in progress; others are 404.",
+      `\`part\` counts from 0. Each part has ${IMAGE_PART_BYTES} bytes; the last part may have fewer. A node can read ` +
+      "the image of an instance for which it has a job in progress; for other images it gets 404.",
     ...rights(deps, "AgentImage"),
     request: { params, query: z.object({ part: wholeNumber(0, PART_MAX) }) },
     responses: {
@@ -185,7 +203,7 @@ export function imageUploadRoutes(app: App, deps: Deps): void {
     const size_bytes = await findUploadedForNode(deps.kysely, id, nodeOf(c));
     const bytes = size_bytes === null ? null : await deps.imageStore?.read(id, part) ?? null;
     if (bytes === null || size_bytes === null) return faultResponse(c, NOT_FOUND);
-    // Bytes after the end are of a part that was refused.
+    // Bytes after the end of the image belong to a part that was refused.
     const length = Math.min(bytes.length, size_bytes - part * IMAGE_PART_BYTES);
     if (length <= 0) return faultResponse(c, NOT_FOUND);
     return c.body(bytes.subarray(0, length), 200, { "content-type": "application/octet-stream" }) as never;
@@ -194,19 +212,6 @@ export function imageUploadRoutes(app: App, deps: Deps): void {
   async function viewOf(id: string): Promise<ImageUpload | Fault> {
     const row = await findImageUpload(deps.kysely, id);
     return row === undefined ? NOT_FOUND : imageUploadView(row);
-  }
-
-  /** Computes the digest of the stored bytes. Returns the refusal if some are missing. */
-  async function digestOf(id: string, size_bytes: number): Promise<string | Fault> {
-    const hash = createHash("sha256");
-    for (let part = 0, left = size_bytes; left > 0; part += 1) {
-      const bytes = await deps.imageStore?.read(id, part) ?? null;
-      const wanted = Math.min(IMAGE_PART_BYTES, left);
-      if (bytes === null || bytes.length < wanted) return badRequest("stored bytes are missing; upload the file again");
-      hash.update(bytes.subarray(0, wanted));
-      left -= wanted;
-    }
-    return hash.digest("hex");
   }
 }
 

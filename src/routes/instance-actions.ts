@@ -1,4 +1,4 @@
-// Actions on an instance: start, stop, restart, retry, delete (docs/instances.md, "States").
+// Actions on an instance: start, stop, restart, reset, retry, delete (docs/instances.md, "States").
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { type Action } from "../auth/policy.ts";
@@ -23,7 +23,7 @@ const atInstance = atRow("instance", "instance_id");
 const OPERATORS_ONLY = fault("forbidden", "force delete is operator-only", { error_code: "Forbidden" });
 
 type Doing = {
-  readonly verb: "start" | "stop" | "restart" | "retry";
+  readonly verb: "start" | "stop" | "restart" | "reset" | "retry";
   readonly action: Action;
   readonly summary: string;
 };
@@ -31,6 +31,7 @@ const DOINGS: readonly Doing[] = [
   { verb: "start", action: "InstanceStart", summary: "Start a stopped instance" },
   { verb: "stop", action: "InstanceStop", summary: "Stop a running instance" },
   { verb: "restart", action: "InstanceRestart", summary: "Restart a running instance" },
+  { verb: "reset", action: "InstanceReset", summary: "Press the reset button of a running instance" },
   { verb: "retry", action: "InstanceRetry", summary: "Start a failed instance again" },
 ];
 

@@ -1,20 +1,20 @@
 // Instances of a project, for members of its tenant (docs/instances.md).
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
-import { findInstance, listInstances } from "../../actors/instance/reads.ts";
+import { findInstance, findInstanceShown, listInstances } from "../../actors/instance/reads.ts";
 import { callerOf, scopeOf } from "../auth/authorize.ts";
 import { atRow, inProject, ofInstances } from "../auth/resource-scope.ts";
 import { page, PageQuery, Uuid } from "../contract/common.ts";
 import { INSTANCE_STATES, type InstanceState } from "../contract/enums.ts";
 import { CAPACITY_EXHAUSTED, type Fault, isFault, NOT_FOUND } from "../contract/fault.ts";
-import { Instance, InstanceBody } from "../contract/instance.ts";
+import { Instance, InstanceBody, InstancePatch, InstanceShown } from "../contract/instance.ts";
+import { LabelQuery } from "../contract/labels.ts";
 import { PLACEMENT_TRIES_MAX } from "../contract/limits.ts";
-import { NamedPatch } from "../contract/tenancy.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { pageById } from "../http/page.ts";
 import { answers, answersCreated, jsonBody, rights } from "./answer.ts";
 import type { App, Operates, Reads, RouteDeps } from "./deps.ts";
-import { brokenRule, newInstance } from "../services/new-instance.ts";
+import { brokenRule, brokenSize, newInstance } from "../services/new-instance.ts";
 import { ACCEPTED, operate, PREFER } from "./operation-answer.ts";
 
 type Deps = Operates & Pick<RouteDeps, "mint" | "nodesToPlace">;
@@ -48,13 +48,14 @@ export function instanceRoutes(app: App, deps: Deps): void {
         tenant: Uuid.optional(),
         project: Uuid.optional(),
         state: StateQuery,
+        label: LabelQuery,
         ...PageQuery,
       }),
     },
     responses: answers(page(Instance), "The instances, oldest first"),
   });
   app.openapi(listRoute, async (c) => {
-    const { image, cn, tenant, project, state, ...query } = c.req.valid("query");
+    const { image, cn, tenant, project, state, label, ...query } = c.req.valid("query");
     const own = callerOf(c).is_root ? undefined : callerOf(c).tenant_id ?? undefined;
     if (own !== undefined && tenant !== undefined && tenant !== own) return c.json({ items: [] }, 200);
     const filter = {
@@ -63,6 +64,7 @@ export function instanceRoutes(app: App, deps: Deps): void {
       tenant_id: own ?? tenant,
       project_id: project,
       state: state as InstanceState | undefined,
+      labels: label,
     };
     const result = await pageById(query, (at) => listInstances(deps.kysely, { ...filter, ...at }));
     return result.ok ? c.json(result.page, 200) : faultResponse(c, result.fault);
@@ -120,10 +122,10 @@ export function instanceRoutes(app: App, deps: Deps): void {
     summary: "Show an instance",
     ...rights(deps, "InstanceGet", atInstance),
     request: { params },
-    responses: answers(Instance, "The instance"),
+    responses: answers(InstanceShown, "The instance"),
   });
   app.openapi(showRoute, async (c) => {
-    const found = await findInstance(deps.byKey, c.req.valid("param").instance_id);
+    const found = await findInstanceShown(deps.byKey, c.req.valid("param").instance_id);
     return found === undefined ? faultResponse(c, NOT_FOUND) : c.json(found, 200);
   });
 
@@ -131,18 +133,30 @@ export function instanceRoutes(app: App, deps: Deps): void {
     method: "patch",
     path,
     tags,
-    summary: "Rename or describe an instance",
+    summary: "Change an instance",
+    description:
+      "Changes the name, description, labels, protection against deletion, vCPUs and memory; what is missing stays. " +
+      "A new number of vCPUs or a new memory needs a stopped instance (409), quota, and room on its node (409); the " +
+      "next start applies it. `labels` names the labels to set, or to remove with null.",
     ...rights(deps, "InstanceUpdate", atInstance),
-    request: { params, body: jsonBody(NamedPatch) },
+    request: { params, body: jsonBody(InstancePatch) },
     responses: answers(Instance, "The instance"),
   });
   app.openapi(updateRoute, async (c) => {
-    const { name, description } = c.req.valid("json");
+    const body = c.req.valid("json");
+    const { quota_defaults, memory_bytes_min } = await deps.settings.instanceCreation();
+    const broken = brokenSize(body, memory_bytes_min);
+    if (broken !== null) return faultResponse(c, broken);
     const to = { kind: "instance" as const, id: c.req.valid("param").instance_id };
     const outcome = await deps.sendOnce(c, to, {
       type: "update",
-      name: name ?? null,
-      description: description ?? null,
+      name: body.name ?? null,
+      description: body.description ?? null,
+      labels: body.labels ?? null,
+      deletion_protection: body.deletion_protection ?? null,
+      cpu: body.cpu ?? null,
+      memory_bytes: body.memory_bytes ?? null,
+      quota_defaults,
     });
     if (!outcome.ok) return faultResponse(c, outcome.fault);
     const written = outcome.reply;

@@ -2,19 +2,25 @@
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findNatGateway, listNatGateways } from "../../actors/nat-gateway/reads.ts";
+import { addRealized, withRealized } from "../../actors/vpc/reads.ts";
 import { scopeOf } from "../auth/authorize.ts";
 import { atRow, inVpc } from "../auth/resource-scope.ts";
 import { page, PageQuery, Uuid } from "../contract/common.ts";
 import { isFault, NOT_FOUND } from "../contract/fault.ts";
-import { NatGateway, NatGatewayBody } from "../contract/network.ts";
+import { NatGateway, NatGatewayBody, type Realized } from "../contract/network.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { pageById } from "../http/page.ts";
 import { answers, answersCreated, answersNothing, jsonBody, rights } from "./answer.ts";
 import type { App, RouteDeps, Writes } from "./deps.ts";
+import { applied, PREFER_WAIT, prefersWait, type Waits } from "./prefer-wait.ts";
 import { renameRecord, showRecord } from "./record-routes.ts";
 
-type Deps = Writes & Pick<RouteDeps, "mint">;
+type Deps = Writes & Pick<RouteDeps, "mint"> & Waits;
 
+const ofVpcId = ({ vpc_id }: { readonly vpc_id: string }) => vpc_id;
+/** A gateway without a node is not in effect. */
+const unhosted = ({ host_cn_uuid }: NatGateway, realized: Realized): Realized =>
+  host_cn_uuid === null ? { ...realized, applied_generation: null } : realized;
 const tags = ["Networking"];
 const path = "/v1/nat-gateways/{nat_gateway_id}";
 const params = z.object({ nat_gateway_id: Uuid });
@@ -44,7 +50,10 @@ export function natGatewayRoutes(app: App, deps: Deps): void {
   });
   app.openapi(listRoute, async (c) => {
     const { vpc: vpc_id, ...query } = c.req.valid("query");
-    const result = await pageById(query, (at) => listNatGateways(deps.kysely, { vpc_id, ...at }));
+    const result = await pageById(
+      query,
+      async (at) => addRealized(deps.kysely, await listNatGateways(deps.kysely, { vpc_id, ...at }), ofVpcId, unhosted),
+    );
     return result.ok ? c.json(result.page, 200) : faultResponse(c, result.fault);
   });
 
@@ -82,7 +91,7 @@ export function natGatewayRoutes(app: App, deps: Deps): void {
     ...natGateway,
     action: "NatGatewayGet",
     summary: "Show a NAT gateway",
-    find: findNatGateway,
+    find: withRealized(findNatGateway, ofVpcId, unhosted),
   });
 
   renameRecord(app, deps, {
@@ -100,7 +109,7 @@ export function natGatewayRoutes(app: App, deps: Deps): void {
       "409 while a route targets it. The delete frees the address at once. The operation nat-gateway-delete " +
       "records the delete.",
     ...rights(deps, "NatGatewayDelete", atGateway),
-    request: { params },
+    request: { params, headers: PREFER_WAIT },
     responses: answersNothing("Deleted"),
   });
   app.openapi(deleteRoute, async (c) => {
@@ -108,7 +117,10 @@ export function natGatewayRoutes(app: App, deps: Deps): void {
     if (isFault(idempotency)) return faultResponse(c, idempotency);
     const to = { kind: "nat-gateway" as const, id: c.req.valid("param").nat_gateway_id };
     const message = { type: "delete", operation_id: deps.mint.idFrom(idempotency.id, "operation") } as const;
+    const before = prefersWait(c) ? await deps.findOne(findNatGateway, to.id) : null;
     const outcome = await deps.send(c, to, message, idempotency);
-    return outcome.ok ? c.body(null, 204) : faultResponse(c, outcome.fault);
+    if (!outcome.ok) return faultResponse(c, outcome.fault);
+    if (before !== null) await applied(c, deps, before.vpc_id);
+    return c.body(null, 204);
   });
 }

@@ -68,7 +68,7 @@ export function nicTagRoutes(app: App, deps: Deps): void {
     ...nicTag,
     action: "SystemConfigWrite",
     summary: "Delete a NIC tag",
-    description: "409 NicTagInUse while an external subnet uses it.",
+    description: "409 NicTagInUse while an external subnet uses the tag.",
   });
 
   const offersRoute = createRoute({

@@ -3,6 +3,7 @@ import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findNic, listNics } from "../../actors/instance/reads.ts";
 import { callerOf } from "../auth/authorize.ts";
+import { observes } from "../auth/authorization.ts";
 import { atRow, ofNics } from "../auth/resource-scope.ts";
 import { page, PageQuery, Uuid } from "../contract/common.ts";
 import { badRequest, NOT_FOUND } from "../contract/fault.ts";
@@ -25,7 +26,7 @@ export function nicRoutes(app: App, deps: Deps): void {
     summary: "List NICs by address, subnet, instance or project",
     description:
       "Requires `ip`, `subnet`, `instance`, or `tenant` and `project`. Each further parameter narrows the list. " +
-      "Members of a tenant see only the tenant's NICs.",
+      "Members of a tenant see only the tenant's NICs; users with system-read see all.",
     ...rights(deps, "NicList", ofNics),
     request: {
       query: z.object({
@@ -43,7 +44,8 @@ export function nicRoutes(app: App, deps: Deps): void {
     const { ip: text, subnet: subnet_id, instance: instance_id, tenant, project, ...query } = c.req.valid("query");
     const ip = text === undefined ? undefined : parseIp(text);
     if (ip === null) return faultResponse(c, badRequest("ip: must be an IPv4 or IPv6 address"));
-    const own = callerOf(c).is_root ? undefined : callerOf(c).tenant_id ?? undefined;
+    const caller = callerOf(c);
+    const own = observes(caller) ? undefined : caller.tenant_id ?? undefined;
     if (own !== undefined && tenant !== undefined && tenant !== own) return c.json({ items: [] }, 200);
     const filter = {
       ip: ip && formatIp(ip),

@@ -3,9 +3,10 @@ import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findOperation, listOperations } from "../../actors/saga/reads.ts";
 import { callerOf } from "../auth/authorize.ts";
+import { observes } from "../auth/authorization.ts";
 import { atOperation } from "../auth/resource-scope.ts";
 import { Uuid, wholeNumber } from "../contract/common.ts";
-import { RESOURCE_SCOPES } from "../contract/enums.ts";
+import { OPERATION_STATES, RESOURCE_SCOPES } from "../contract/enums.ts";
 import { fault, isFault, NOT_FOUND } from "../contract/fault.ts";
 import { OPERATION_PAGE_ROWS_DEFAULT, OPERATION_PAGE_ROWS_MAX, OPERATION_WAIT_S_MAX } from "../contract/limits.ts";
 import { OperationSummary, OperationView } from "../contract/operation.ts";
@@ -25,7 +26,7 @@ export function operationRoutes(app: App, deps: Deps): void {
     path: "/v1/operations",
     tags,
     summary: "List operations, newest first",
-    description: "Members of a tenant see the operations on the tenant's objects.",
+    description: "Members of a tenant see the operations on the tenant's objects; users with system-read see all.",
     ...rights(deps, "OperationsList"),
     request: {
       query: z.object({
@@ -33,20 +34,22 @@ export function operationRoutes(app: App, deps: Deps): void {
         after_id: Uuid.optional().describe("Continue after this operation"),
         resource_scope: z.enum(RESOURCE_SCOPES).optional(),
         resource_id: z.string().max(128).optional(),
+        state: z.enum(OPERATION_STATES).optional(),
+        kind: z.string().max(64).optional().describe("The saga's name, for example node-join"),
       }),
     },
     responses: answers(z.array(OperationSummary), "The operations"),
   });
   app.openapi(listRoute, async (c) => {
-    const { limit, after_id, resource_scope, resource_id } = c.req.valid("query");
+    const { limit, after_id, resource_scope, resource_id, state, kind } = c.req.valid("query");
     if ((resource_scope === undefined) !== (resource_id === undefined)) return faultResponse(c, HALF_FILTER);
     const reference = resource_scope === undefined || resource_id === undefined
       ? undefined
       : { scope: resource_scope, id: resource_id };
     const rows = limit ?? OPERATION_PAGE_ROWS_DEFAULT;
-    const { is_root, tenant_id } = callerOf(c);
-    const own = is_root ? undefined : tenant_id ?? undefined;
-    return c.json(await listOperations(deps.kysely, { rows, after_id, reference, tenant_id: own }), 200);
+    const caller = callerOf(c);
+    const own = observes(caller) ? undefined : caller.tenant_id ?? undefined;
+    return c.json(await listOperations(deps.kysely, { rows, after_id, reference, tenant_id: own, state, kind }), 200);
   });
 
   const showRoute = createRoute({

@@ -1,21 +1,15 @@
-// Placement for operators: the rules of a node, why a node can take an instance or not, and the preview of a drain
+// Placement for operators: the rules of a node, and why a node can take an instance or not
 // (docs/instances.md, "Placement").
 import { createRoute } from "@hono/zod-openapi";
 import { findCnSettings } from "../../actors/cn/reads.ts";
 import { placementView } from "../../actors/cn/view.ts";
-import {
-  findCapacity,
-  findInstanceToPlace,
-  findSiloOf,
-  hostedInstances,
-  placementSnapshot,
-} from "../services/placement-snapshot.ts";
+import { findInstanceToPlace, findSiloOf, placementSnapshot } from "../services/placement-snapshot.ts";
 import { CnParam } from "../contract/cn.ts";
 import { CnPlacement, CnPlacementPatch } from "../contract/cn-placement.ts";
 import { badRequest, type Fault, isFault, NOT_FOUND } from "../contract/fault.ts";
-import { DrainPreview, ExplainBody, PlacementExplanation } from "../contract/placement.ts";
+import { ExplainBody, PlacementExplanation } from "../contract/placement.ts";
 import { faultResponse } from "../http/fault-status.ts";
-import { type HostedInstance, previewDrain } from "../lib/placement/drain.ts";
+import { type HostedInstance } from "../lib/placement/drain.ts";
 import { pick } from "../lib/placement/pick.ts";
 import { type PlacementRequest, sizesOf } from "../lib/placement/request.ts";
 import { type Snapshot, withInstance } from "../lib/placement/snapshot.ts";
@@ -87,32 +81,6 @@ export function placementRoutes(app: App, deps: Deps): void {
     const snapshot = await placementSnapshot(deps.kysely, { load_stale_s });
     const { report } = pick(request, instance === null ? snapshot : without(snapshot, instance), profile);
     return c.json({ ...report, elapsed_ms: Math.round(performance.now() - started) }, 200);
-  });
-
-  const drainRoute = createRoute({
-    method: "post",
-    path: "/v1/cns/{server_uuid}/drain/preview",
-    tags,
-    summary: "Preview where the instances of a node would go",
-    description:
-      "Changes nothing. Instances are placed in turn, the largest first; each leaves less room for the instances " +
-      "after it.",
-    ...rights(deps, "CnDrainPreview"),
-    ...ASKS,
-    request: { params: CnParam },
-    responses: answers(
-      DrainPreview,
-      "The instances that other nodes can take, and the instances that no other node can take",
-    ),
-  });
-  app.openapi(drainRoute, async (c) => {
-    const { server_uuid } = c.req.valid("param");
-    const node = await findCapacity(deps.byKey, server_uuid);
-    if (node === undefined) return faultResponse(c, NOT_FOUND);
-    const { profile, load_stale_s } = await deps.settings.placement();
-    const instances = await hostedInstances(deps.kysely, server_uuid);
-    const snapshot = await placementSnapshot(deps.kysely, { load_stale_s });
-    return c.json(previewDrain({ server_uuid, ...node, instances }, snapshot, profile), 200);
   });
 
   async function requestFrom(body: ExplainBody, instance: HostedInstance | null): Promise<PlacementRequest | Fault> {

@@ -10,6 +10,7 @@ import { NamedPatch } from "../contract/tenancy.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { answers, answersNothing, jsonBody, rights } from "./answer.ts";
 import type { App, Ctx, Writes } from "./deps.ts";
+import { applied, PREFER_WAIT, prefersWait, type Waits } from "./prefer-wait.ts";
 
 type Deps = Writes;
 
@@ -69,6 +70,34 @@ export function renameRecord(app: App, deps: Deps, of: RecordPath<RenamedKind> &
     const message = { type: "update", name: name ?? null, description: description ?? null } as const;
     const outcome = await deps.sendOnce(c, { kind: of.kind, id: idOf(c, of) }, message);
     return outcome.ok ? c.json(outcome.reply as object, 200) : faultResponse(c, outcome.fault);
+  });
+}
+
+/** A delete that changes a VPC: `find` finds the record with its VPC. */
+type OfVpc = { readonly find: Pick<Find<{ readonly vpc_id: string }>, "many"> };
+
+/** As deleteRecord, for an object of a VPC. With `Prefer: wait=N`, the answer waits until the nodes have removed it. */
+export function deleteVpcRecord(
+  app: App,
+  deps: Deps & Waits,
+  of: RecordPath<DeletedKind> & Texts & OfVpc,
+): void {
+  const route = createRoute({
+    method: "delete",
+    path: of.path,
+    tags: of.tags,
+    summary: of.summary,
+    ...(of.description !== undefined && { description: of.description }),
+    ...rights(deps, of.action, of.locate),
+    request: { params: of.params, headers: PREFER_WAIT },
+    responses: answersNothing("Deleted"),
+  });
+  app.openapi(route, async (c) => {
+    const before = prefersWait(c) ? await deps.findOne(of.find, idOf(c, of)) : null;
+    const outcome = await deps.sendOnce(c, { kind: of.kind, id: idOf(c, of) }, { type: "delete" });
+    if (!outcome.ok) return faultResponse(c, outcome.fault);
+    if (before !== null) await applied(c, deps, before.vpc_id);
+    return c.body(null, 204);
   });
 }
 

@@ -240,6 +240,8 @@ function registrationOf(body: z.output<typeof Registration>): ReportedIdentity {
     sysinfo: redactSysinfo(body.sysinfo),
     console_listen_port: body.console_listen_port ?? null,
     console_tls_spki_sha256_hex: body.console_tls_spki_sha256_hex?.toLowerCase() ?? null,
+    underlay_address: body.underlay_address ?? null,
+    underlay_mtu: body.underlay_mtu ?? null,
   };
 }
 

@@ -3,15 +3,19 @@ import type { App, RouteDeps } from "./deps.ts";
 import { agentRoutes } from "./agent.ts";
 import { agentConsoleRoutes } from "./agent-console.ts";
 import { agentJobRoutes } from "./agent-jobs.ts";
+import { agentNetworkRoutes } from "./agent-network.ts";
 import { apiKeyRoutes } from "./api-keys.ts";
 import { auditRoutes } from "./audit.ts";
 import { bootPolicyRoutes } from "./boot-policy.ts";
 import { booterRoutes } from "./booter.ts";
+import { capacityRoutes } from "./capacity.ts";
+import { changeRoutes } from "./changes.ts";
 import { cnApprovalRoutes } from "./cn-approvals.ts";
 import { cnBootRoutes } from "./cn-boot.ts";
 import { cnSetupRoutes } from "./cn-setup.ts";
 import { cnRoutes } from "./cns.ts";
 import { configRoutes } from "./config.ts";
+import { dataDiskRoutes } from "./data-disks.ts";
 import { diskRoutes } from "./disks.ts";
 import { externalSubnetRoutes } from "./external-subnets.ts";
 import { firewallRuleRoutes } from "./firewall-rules.ts";
@@ -22,19 +26,29 @@ import { imageUploadRoutes } from "./image-upload.ts";
 import { imageRoutes } from "./images.ts";
 import { instanceActionRoutes } from "./instance-actions.ts";
 import { instanceConsoleRoutes } from "./instance-console.ts";
+import { instanceMigrateRoutes } from "./instance-migrate.ts";
+import { instanceMetricsRoutes } from "./instance-metrics.ts";
+import { instanceScreenshotRoutes } from "./instance-screenshot.ts";
 import { instanceRoutes } from "./instances.ts";
 import { jobRoutes } from "./jobs.ts";
 import { natGatewayRoutes } from "./nat-gateways.ts";
+import { portForwardRoutes } from "./port-forwards.ts";
 import { networkPoolRoutes } from "./network-pools.ts";
+import { networkTraceRoutes } from "./network-trace.ts";
 import { nicTagRoutes } from "./nic-tags.ts";
 import { nicRoutes } from "./nics.ts";
+import { nodeDiagnosisRoutes } from "./node-diagnosis.ts";
+import { nodeRoutes } from "./nodes.ts";
 import { operationRoutes } from "./operations.ts";
+import { ownSessionRoutes } from "./own-sessions.ts";
+import { cnDrainRoutes } from "./cn-drain.ts";
 import { placementRoutes } from "./placement.ts";
 import { projectRoutes } from "./projects.ts";
 import { quotaRoutes } from "./quotas.ts";
 import { registrationRoutes } from "./registration.ts";
 import { routeTableRoutes } from "./route-tables.ts";
 import { routeRoutes } from "./routes.ts";
+import { searchRoutes } from "./search.ts";
 import { sessionRoutes } from "./sessions.ts";
 import { siloRoutes } from "./silos.ts";
 import { sshKeyRoutes } from "./ssh-keys.ts";
@@ -43,13 +57,19 @@ import { systemInstanceRoutes } from "./system-instances.ts";
 import { tenantKeyRoutes } from "./tenant-keys.ts";
 import { tenantRoutes } from "./tenants.ts";
 import { userRoutes } from "./users.ts";
+import { vpcFirewallRoutes } from "./vpc-firewall.ts";
 import { vpcRoutes } from "./vpcs.ts";
+import { oidcRoutes } from "./oidc.ts";
+import { webSessionRoutes } from "./web-session.ts";
 
 /** The functions that add routes, in the order of the API description. */
 const ROUTES: readonly ((app: App, deps: RouteDeps) => void)[] = [
   cnRoutes,
+  nodeRoutes,
+  capacityRoutes,
   cnApprovalRoutes,
   cnSetupRoutes,
+  cnDrainRoutes,
   placementRoutes,
   cnBootRoutes,
   bootPolicyRoutes,
@@ -57,14 +77,21 @@ const ROUTES: readonly ((app: App, deps: RouteDeps) => void)[] = [
   registrationRoutes,
   agentRoutes,
   agentJobRoutes,
+  agentNetworkRoutes,
   agentConsoleRoutes,
   jobRoutes,
   apiKeyRoutes,
   sessionRoutes,
+  ownSessionRoutes,
+  webSessionRoutes,
+  oidcRoutes,
   userRoutes,
   configRoutes,
   auditRoutes,
+  nodeDiagnosisRoutes,
   operationRoutes,
+  changeRoutes,
+  searchRoutes,
   siloRoutes,
   tenantRoutes,
   tenantKeyRoutes,
@@ -72,6 +99,7 @@ const ROUTES: readonly ((app: App, deps: RouteDeps) => void)[] = [
   projectRoutes,
   quotaRoutes,
   natGatewayRoutes,
+  portForwardRoutes,
   floatingIpRoutes,
   floatingIpBindingRoutes,
   nicTagRoutes,
@@ -82,14 +110,20 @@ const ROUTES: readonly ((app: App, deps: RouteDeps) => void)[] = [
   routeTableRoutes,
   routeRoutes,
   firewallRuleRoutes,
+  vpcFirewallRoutes,
   imageRoutes,
   imageUploadRoutes,
   sshKeyRoutes,
   instanceRoutes,
   instanceActionRoutes,
   instanceConsoleRoutes,
+  instanceMetricsRoutes,
+  instanceMigrateRoutes,
+  instanceScreenshotRoutes,
   systemInstanceRoutes,
+  networkTraceRoutes,
   diskRoutes,
+  dataDiskRoutes,
   nicRoutes,
 ];
 

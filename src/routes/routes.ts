@@ -4,7 +4,7 @@ import { z } from "zod";
 import { findNatGateway } from "../../actors/nat-gateway/reads.ts";
 import { findRoute, listRoutes } from "../../actors/route/reads.ts";
 import { findRouteTable } from "../../actors/route-table/reads.ts";
-import { findVpc } from "../../actors/vpc/reads.ts";
+import { addRealized, findVpc, withRealized } from "../../actors/vpc/reads.ts";
 import { atRow, inRouteTable } from "../auth/resource-scope.ts";
 import { page, PageQuery, Uuid } from "../contract/common.ts";
 import { isFault, NOT_FOUND } from "../contract/fault.ts";
@@ -13,10 +13,12 @@ import { faultResponse } from "../http/fault-status.ts";
 import { pageById } from "../http/page.ts";
 import { answers, answersCreated, jsonBody, rights } from "./answer.ts";
 import type { App, Writes } from "./deps.ts";
-import { deleteRecord, renameRecord, showRecord } from "./record-routes.ts";
+import { applied, PREFER_WAIT, type Waits } from "./prefer-wait.ts";
+import { deleteVpcRecord, renameRecord, showRecord } from "./record-routes.ts";
 
-type Deps = Writes;
+type Deps = Writes & Waits;
 
+const ofVpcId = ({ vpc_id }: { readonly vpc_id: string }) => vpc_id;
 const tags = ["Networking"];
 const ofTable = z.object({ route_table: Uuid });
 
@@ -43,7 +45,10 @@ export function routeRoutes(app: App, deps: Deps): void {
   });
   app.openapi(listRoute, async (c) => {
     const { route_table: route_table_id, ...query } = c.req.valid("query");
-    const result = await pageById(query, (at) => listRoutes(deps.kysely, { route_table_id, ...at }));
+    const result = await pageById(
+      query,
+      async (at) => addRealized(deps.kysely, await listRoutes(deps.kysely, { route_table_id, ...at }), ofVpcId),
+    );
     return result.ok ? c.json(result.page, 200) : faultResponse(c, result.fault);
   });
 
@@ -56,7 +61,7 @@ export function routeRoutes(app: App, deps: Deps): void {
       "The VPC must have a block of the family of the destination. No other route of the table may have the " +
       "same destination. A NAT gateway must belong to the same VPC.",
     ...rights(deps, "RouteCreate", inRouteTable),
-    request: { query: ofTable, body: jsonBody(RouteBody) },
+    request: { query: ofTable, headers: PREFER_WAIT, body: jsonBody(RouteBody) },
     responses: answersCreated(Route, "The route"),
   });
   app.openapi(createRouteRoute, async (c) => {
@@ -81,14 +86,15 @@ export function routeRoutes(app: App, deps: Deps): void {
       gateway: gateway === undefined ? null : factsOf(gateway),
       plan: { ipv4_block: vpc.ipv4_block, ipv6_block: vpc.ipv6_block },
     }, idempotency);
-    return outcome.ok ? c.json(outcome.reply, 201) : faultResponse(c, outcome.fault);
+    if (!outcome.ok) return faultResponse(c, outcome.fault);
+    return c.json({ ...outcome.reply, realized: await applied(c, deps, table.vpc_id) }, 201);
   });
 
   showRecord(app, deps, {
     ...route,
     action: "RouteGet",
     summary: "Show a route",
-    find: findRoute,
+    find: withRealized(findRoute, ofVpcId),
   });
 
   renameRecord(app, deps, {
@@ -97,10 +103,11 @@ export function routeRoutes(app: App, deps: Deps): void {
     summary: "Rename or describe a route",
   });
 
-  deleteRecord(app, deps, {
+  deleteVpcRecord(app, deps, {
     ...route,
     action: "RouteDelete",
     summary: "Delete a route",
+    find: findRoute,
   });
 }
 

@@ -4,15 +4,15 @@ import { createMiddleware } from "hono/factory";
 import { z } from "zod";
 import { findDisplaced, findSessionUser } from "../../actors/session/reads.ts";
 import type { SessionView } from "../../actors/session/transition.ts";
-import { findLocalUser, type LocalUser } from "../../actors/user/reads.ts";
+import { findLocalUser } from "../../actors/user/reads.ts";
 import { callerOf } from "../auth/authorize.ts";
-import { UNAUTHENTICATED, WRONG_LOGIN } from "../auth/authorization.ts";
-import type { KnownPrincipal } from "../auth/principal.ts";
+import { UNAUTHENTICATED } from "../auth/authorization.ts";
 import { badRequest, conflict, type Fault, isFault } from "../contract/fault.ts";
 import { LoginBody, PasswordChangeBody, RefreshBody, Tokens } from "../contract/identity.ts";
 import { SESSIONS_DISPLACED_MAX, SESSIONS_PER_USER_MAX } from "../contract/limits.ts";
 import type { HttpEnv } from "../http/env.ts";
 import { faultResponse } from "../http/fault-status.ts";
+import { loginPrincipal, passwordLogin } from "../services/password-login.ts";
 import { answers, answersNothing, jsonBody, openRights, refuses, rights } from "./answer.ts";
 import type { App, RouteDeps, Writes } from "./deps.ts";
 
@@ -45,25 +45,19 @@ export function sessionRoutes(app: App, deps: Deps): void {
     responses: answers(Tokens, "The tokens: one for requests, one for the next refresh"),
   });
   app.openapi(loginRoute, async (c) => {
-    const { username, password } = c.req.valid("json");
-    const tooMany = await deps.limits.password(username);
-    if (tooMany !== null) return faultResponse(c, tooMany);
-    const user = await findLocalUser(deps.kysely, "username", username);
-    const right = await deps.passwords.verify(password, user?.password_hash ?? null);
-    // If the server is too busy to check the password, `right` is a Fault, which does not count as a failed login.
-    if (right !== false) await deps.limits.passwordRight(username);
-    if (typeof right !== "boolean") return faultResponse(c, right);
-    if (user === undefined || !right) {
-      await deps.audit.refusedLogin(c, user?.id ?? null);
-      return faultResponse(c, WRONG_LOGIN);
-    }
-    c.set("principal", principalOf(user));
+    const user = await passwordLogin(c, deps, c.req.valid("json"));
+    if (isFault(user)) return faultResponse(c, user);
     const idempotency = await deps.idempotency(c);
     if (isFault(idempotency)) return faultResponse(c, idempotency);
     const whose = { id: idempotency.id, user_id: user.id, user_epoch: user.session_epoch };
     const [lifetime_s, displaces] = await Promise.all([
       deps.settings.sessionLifetimeS(),
-      findDisplaced(deps.kysely, { user_id: user.id, keep: SESSIONS_PER_USER_MAX, rows: SESSIONS_DISPLACED_MAX }),
+      findDisplaced(deps.kysely, {
+        user_id: user.id,
+        api_key_id: null,
+        keep: SESSIONS_PER_USER_MAX,
+        rows: SESSIONS_DISPLACED_MAX,
+      }),
     ]);
     const message = { type: "create", ...whose, lifetime_s, displaces } as const;
     const outcome = await deps.send(c, { kind: "session", id: idempotency.id }, message, idempotency);
@@ -88,7 +82,7 @@ export function sessionRoutes(app: App, deps: Deps): void {
     const claims = await deps.tokens.readRefresh(c.req.valid("json").refresh_token);
     const user = claims === null ? undefined : await findSessionUser(deps.kysely, claims.sid);
     if (claims === null || user === undefined) return faultResponse(c, UNAUTHENTICATED);
-    c.set("principal", principalOf(user));
+    c.set("principal", loginPrincipal(user));
     const { sid: id, generation } = claims;
     const lifetime_s = await deps.settings.sessionLifetimeS();
     const outcome = await deps.sendOnce(c, { kind: "session", id }, { type: "refresh", generation, lifetime_s });
@@ -152,25 +146,9 @@ export function sessionRoutes(app: App, deps: Deps): void {
 const NO_PASSWORD = conflict("the user of this credential has no password on this server");
 const WRONG_PASSWORD = badRequest("current_password: is wrong");
 
-type WhoseSession = Omit<LocalUser, "password_hash" | "session_epoch" | "issuer" | "created_at">;
+type WhoseTokens = { readonly tenant_id: string | null };
 
-/** Returns the principal of a user whose password or token is valid, for the audit chain. */
-function principalOf({ id, username, is_root, capabilities, tenant_id, silo_id }: WhoseSession): KnownPrincipal {
-  const administers = capabilities.includes("silo-admin") ? silo_id : null;
-  const whose = {
-    user_id: id,
-    username,
-    is_root,
-    capabilities,
-    tenant_id,
-    silo_id: administers,
-    home_silo_id: silo_id,
-  };
-  const none = { key_id: null, key_tenant_id: null, session_id: null, bound_cn: null, expires_at: null };
-  return { kind: "user", ...whose, ...none, scope: "full" };
-}
-
-async function tokensOf({ tokens }: Deps, { tenant_id }: WhoseSession, session: SessionView): Promise<Tokens> {
+async function tokensOf({ tokens }: Deps, { tenant_id }: WhoseTokens, session: SessionView): Promise<Tokens> {
   const { refreshed_at, expires_at } = session;
   return await tokens.issue({
     ...session,

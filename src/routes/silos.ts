@@ -8,7 +8,7 @@ import { NamedBody, Silo } from "../contract/tenancy.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { answers, answersCreated, jsonBody, rights, wholeList } from "./answer.ts";
 import type { App, RouteDeps, Writes } from "./deps.ts";
-import { renameRecord, showRecord } from "./record-routes.ts";
+import { deleteRecord, renameRecord, showRecord } from "./record-routes.ts";
 
 type Deps = Writes & Pick<RouteDeps, "mint">;
 
@@ -70,5 +70,15 @@ export function siloRoutes(app: App, deps: Deps): void {
     ...silo,
     action: "SiloUpdate",
     summary: "Rename or describe a silo",
+  });
+
+  deleteRecord(app, deps, {
+    ...silo,
+    action: "SiloDelete",
+    summary: "Delete a silo that holds nothing, with its default tenant",
+    description:
+      "Refused (409) while the silo has another tenant, an image or an SSH key, while its default tenant holds " +
+      "anything, and while an external subnet, a network pool or a node's pin names the silo. The message names one " +
+      "such object.",
   });
 }

@@ -3,7 +3,7 @@ import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findRouteTable } from "../../actors/route-table/reads.ts";
 import { findSubnet, listSubnets } from "../../actors/subnet/reads.ts";
-import { findVpc } from "../../actors/vpc/reads.ts";
+import { addRealized, findVpc, withRealized } from "../../actors/vpc/reads.ts";
 import { atRow, inVpc } from "../auth/resource-scope.ts";
 import { page, PageQuery, Uuid } from "../contract/common.ts";
 import { isFault, NOT_FOUND } from "../contract/fault.ts";
@@ -12,10 +12,12 @@ import { faultResponse } from "../http/fault-status.ts";
 import { pageById } from "../http/page.ts";
 import { answers, answersCreated, jsonBody, rights } from "./answer.ts";
 import type { App, Writes } from "./deps.ts";
-import { deleteRecord, renameRecord, showRecord } from "./record-routes.ts";
+import { applied, PREFER_WAIT, type Waits } from "./prefer-wait.ts";
+import { deleteVpcRecord, renameRecord, showRecord } from "./record-routes.ts";
 
-type Deps = Writes;
+type Deps = Writes & Waits;
 
+const ofVpcId = ({ vpc_id }: { readonly vpc_id: string }) => vpc_id;
 const tags = ["Networking"];
 const path = "/v1/subnets/{subnet_id}";
 const params = z.object({ subnet_id: Uuid });
@@ -45,7 +47,10 @@ export function subnetRoutes(app: App, deps: Deps): void {
   });
   app.openapi(listRoute, async (c) => {
     const { vpc: vpc_id, ...query } = c.req.valid("query");
-    const result = await pageById(query, (at) => listSubnets(deps.kysely, { vpc_id, ...at }));
+    const result = await pageById(
+      query,
+      async (at) => addRealized(deps.kysely, await listSubnets(deps.kysely, { vpc_id, ...at }), ofVpcId),
+    );
     return result.ok ? c.json(result.page, 200) : faultResponse(c, result.fault);
   });
 
@@ -58,7 +63,7 @@ export function subnetRoutes(app: App, deps: Deps): void {
       "The subnet needs at least one block. Each block must be inside the VPC's block of its family and overlap no " +
       "other subnet. The subnet starts with the main route table of the VPC.",
     ...rights(deps, "SubnetCreate", inVpc),
-    request: { query: ofVpc, body: jsonBody(SubnetBody) },
+    request: { query: ofVpc, headers: PREFER_WAIT, body: jsonBody(SubnetBody) },
     responses: answersCreated(Subnet, "The subnet"),
   });
   app.openapi(createSubnetRoute, async (c) => {
@@ -77,14 +82,15 @@ export function subnetRoutes(app: App, deps: Deps): void {
       ...c.req.valid("json"),
       plan: { ipv4_block, ipv6_block },
     }, idempotency);
-    return outcome.ok ? c.json(outcome.reply, 201) : faultResponse(c, outcome.fault);
+    if (!outcome.ok) return faultResponse(c, outcome.fault);
+    return c.json({ ...outcome.reply, realized: await applied(c, deps, vpc.id) }, 201);
   });
 
   showRecord(app, deps, {
     ...subnet,
     action: "SubnetGet",
     summary: "Show a subnet",
-    find: findSubnet,
+    find: withRealized(findSubnet, ofVpcId),
   });
 
   renameRecord(app, deps, {
@@ -99,7 +105,7 @@ export function subnetRoutes(app: App, deps: Deps): void {
     tags,
     summary: "Associate a subnet with another route table of its VPC",
     ...rights(deps, "SubnetUpdate", atSubnet),
-    request: { params, body: jsonBody(SubnetRouteTableBody) },
+    request: { params, headers: PREFER_WAIT, body: jsonBody(SubnetRouteTableBody) },
     responses: answers(Subnet, "The subnet"),
   });
   app.openapi(tableRoute, async (c) => {
@@ -109,12 +115,14 @@ export function subnetRoutes(app: App, deps: Deps): void {
       ? null
       : { id: found.id, tenant_id: found.tenant_id, project_id: found.project_id, vpc_id: found.vpc_id };
     const outcome = await deps.sendOnce(c, to, { type: "use_route_table", table });
-    return outcome.ok ? c.json(outcome.reply, 200) : faultResponse(c, outcome.fault);
+    if (!outcome.ok) return faultResponse(c, outcome.fault);
+    return c.json({ ...outcome.reply, realized: await applied(c, deps, outcome.reply.vpc_id) }, 200);
   });
 
-  deleteRecord(app, deps, {
+  deleteVpcRecord(app, deps, {
     ...subnet,
     action: "SubnetDelete",
     summary: "Delete a subnet that holds nothing",
+    find: findSubnet,
   });
 }

@@ -2,6 +2,7 @@
 import { createRoute } from "@hono/zod-openapi";
 import { createMiddleware } from "hono/factory";
 import { z } from "zod";
+import { SEARCH_CHARS_MAX } from "../contract/limits.ts";
 import { Health } from "../contract/common.ts";
 import { fault } from "../contract/fault.ts";
 import { docsPage } from "../http/docs-page.ts";
@@ -94,10 +95,19 @@ export function systemRoutes(app: App, deps: SystemDeps): void {
     tags,
     summary: "This API as an HTML page",
     ...openRights(deps, "ApiDescription"),
+    request: {
+      query: z.object({
+        q: z.string().max(SEARCH_CHARS_MAX).optional().describe("Only endpoints that contain every word of this text"),
+      }),
+    },
     responses: { 200: { description: "HTML without scripts and external resources" } },
   });
   const docs = memo(() => docsPage(document()));
-  app.openapi(docsRoute, (c) => c.body(docs().html, 200, docs().headers));
+  app.openapi(docsRoute, (c) => {
+    const { q = "" } = c.req.valid("query");
+    const { html, headers } = q.trim() === "" ? docs() : docsPage(document(), q);
+    return c.body(html, 200, headers);
+  });
 }
 
 function memo<T>(make: () => T): () => T {

@@ -1,7 +1,7 @@
 // VPCs of a project (docs/networking.md).
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
-import { findVpc, listVpcs } from "../../actors/vpc/reads.ts";
+import { addRealized, findVpc, listVpcs, withRealized } from "../../actors/vpc/reads.ts";
 import { scopeOf } from "../auth/authorize.ts";
 import { atRow, inProject } from "../auth/resource-scope.ts";
 import { page, PageQuery, Uuid } from "../contract/common.ts";
@@ -15,6 +15,7 @@ import { deleteRecord, renameRecord, showRecord } from "./record-routes.ts";
 
 type Deps = Writes & Pick<RouteDeps, "mint">;
 
+const ofVpcId = ({ id }: { readonly id: string }) => id;
 const tags = ["Networking"];
 const ofProject = z.object({ tenant: Uuid, project: Uuid });
 
@@ -41,7 +42,10 @@ export function vpcRoutes(app: App, deps: Deps): void {
   });
   app.openapi(listRoute, async (c) => {
     const { project: project_id, ...query } = c.req.valid("query");
-    const result = await pageById(query, (at) => listVpcs(deps.kysely, { project_id, ...at }));
+    const result = await pageById(
+      query,
+      async (at) => addRealized(deps.kysely, await listVpcs(deps.kysely, { project_id, ...at }), ofVpcId),
+    );
     return result.ok ? c.json(result.page, 200) : faultResponse(c, result.fault);
   });
 
@@ -76,7 +80,7 @@ export function vpcRoutes(app: App, deps: Deps): void {
     ...vpc,
     action: "VpcGet",
     summary: "Show a VPC",
-    find: findVpc,
+    find: withRealized(findVpc, ofVpcId),
   });
 
   renameRecord(app, deps, {

@@ -77,7 +77,8 @@ function sourcesIn(network: ExternalSubnet): AddressSource[] {
     const name = `ip${family}` as const;
     const block = network[`${name}_block`];
     if (block === null) return [];
-    const fields = { block, start: network[`provision_start_${name}`], end: network[`provision_end_${name}`] };
+    const [start, end] = [network[`provision_start_${name}`], network[`provision_end_${name}`]];
+    const fields = { block, start, end, gateway: network[`gateway_${name}`] };
     const parsed = parseProvisionRange(family, fields);
     if ("error" in parsed) throw new Error(`external subnet ${network.id} has an invalid range in the database`);
     const { offset, count } = parsed.range;

@@ -16,11 +16,20 @@ export async function blueprintOf(deps: Deps, job: Job): Promise<Blueprint> {
   if (typeof instance_id !== "string") return { job_id: job.id, kind: job.kind, instance: null, ...NOTHING };
   const [instance = null, own] = await Promise.all([
     findInstance(deps.byKey, instance_id),
-    job.kind.kind === "provision" ? ownParts(deps, instance_id) : null,
+    CREATES.has(job.kind.kind) ? ownParts(deps, instance_id) : null,
   ]);
   const part = instance !== null && own !== null ? await wholePart(deps, instance, own) : NOTHING;
-  return { job_id: job.id, kind: job.kind, instance, ...part };
+  const { migration_id } = job.kind;
+  const ticket = typeof migration_id === "string" && MOVES.has(job.kind.kind)
+    ? { migration_ticket: deps.mint.migrationTicket(migration_id) }
+    : {};
+  return { job_id: job.id, kind: job.kind, instance, ...part, ...ticket };
 }
+
+/** The kinds of jobs that create a machine on their node. */
+const CREATES: ReadonlySet<string> = new Set(["provision", "migrate_receive"]);
+/** The kinds of jobs in which two nodes connect to each other. */
+const MOVES: ReadonlySet<string> = new Set(["migrate_receive", "migrate_send"]);
 
 const NOTHING: Part = {
   image: null,
@@ -36,7 +45,7 @@ const NOTHING: Part = {
 
 type OwnParts = Awaited<ReturnType<typeof ownParts>>;
 
-/** Reads the records that the instance's id finds. */
+/** Reads the records that can be found by the instance's id. */
 async function ownParts({ byKey }: Deps, instance_id: string) {
   const [nics, disks, sealed_user_data] = await Promise.all([
     listNicsOf(byKey, instance_id),

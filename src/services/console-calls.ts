@@ -1,4 +1,4 @@
-// The calls of a node: consoles whose callers wait for it to dial in.
+// The calls for a node. Each call is a console whose caller waits for the node to dial in.
 import { type ConsoleCallRow, findConsoleCalls } from "../../actors/console-session/reads.ts";
 import type { ConsoleCall } from "../contract/console.ts";
 import { CONSOLE_CALLS_MAX } from "../contract/limits.ts";
@@ -6,7 +6,7 @@ import type { Ctx, RouteDeps } from "../routes/deps.ts";
 
 type Asked = { readonly server_uuid: string; readonly consoles: readonly string[] | null };
 
-/** Returns the calls that the node does not know yet, and marks them as told: a told call wakes no long poll. */
+/** Returns the calls that the node does not know yet. Marks new calls as told, because a told call wakes no long poll. */
 export async function consoleCalls(
   c: Ctx,
   { kysely, send }: Pick<RouteDeps, "kysely" | "send">,

@@ -22,8 +22,8 @@ export async function checkConsoles(
   return new Map(reasons.flatMap(([id, reason]) => reason === null ? [] : [[id, reason]]));
 
   async function lostRight({ reference, mode }: CheckedConsole, scope: ConsoleInstance): Promise<string | null> {
-    // The request that reads a log was authorized a moment ago.
-    if (mode === "log") return null;
+    // The request that reads a log or a screen was authorized a moment ago.
+    if (mode === "log" || mode === "screenshot") return null;
     const principal = await referenced(reference);
     if (principal === null) return "your credential was revoked or has expired. Log in and open the console again";
     const refusal = refusalOf("InstanceConsole", principal) ?? refusalAt("InstanceConsole", principal, scope);

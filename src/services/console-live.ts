@@ -1,5 +1,5 @@
-// One console of this process: its caller's socket waits until the node dials in; then the two are a pair. It ends once,
-// for one reason, which the caller reads and the audit chain gets.
+// One console of this process. The caller's socket waits until the node dials in. Then the sockets of the caller and the
+// node are a pair. A console ends once, for one reason, which the caller reads and the audit chain records.
 import type { CredentialReference } from "../auth/credential-reference.ts";
 import type { ConsoleMode } from "../contract/enums.ts";
 import {
@@ -29,7 +29,7 @@ export type ConsoleReport =
 /** A console that waits for its node. */
 export type OpenedConsole = CheckedConsole & {
   readonly caller: ServerSocket;
-  /** Reports to the actor of the session. It logs its own errors. */
+  /** Sends the report to the actor of the session, and logs its own errors. */
   readonly report: (message: ConsoleReport) => void;
   /** Called once, when the console has ended. */
   readonly ended: () => void;

@@ -1,6 +1,6 @@
 // Two connected WebSockets of one console: the caller's and the node's. Each frame is passed on unchanged. The two ends
-// limit what is on the way by the window rule (src/lib/console/window.ts), so nothing here reads or waits; an end that
-// breaks the rule ends the console.
+// limit the bytes on the way by the window rule (src/lib/console/window.ts), so this file never waits for a slow end. A
+// sender that breaks the rule ends the console.
 import { CONSOLE_BUFFER_BYTES_MAX, CONSOLE_FRAME_BYTES_MAX } from "../contract/limits.ts";
 import { type ServerSocket, SOCKET_CLOSE } from "../http/websocket.ts";
 import { controlText, parseControl } from "../lib/console/frames.ts";
@@ -34,7 +34,7 @@ export function pairConsole({ caller, node, may_write, now_ms, ended }: PairOpti
     ended(message);
   }
 
-  /** Sends a frame on, unless its receiver is so slow that the sender must have ignored the window. */
+  /** Passes a frame on. Ends the console if so much waits for the receiver that the sender must have ignored the window. */
   function pass(to: ServerSocket, data: Uint8Array | string): void {
     if (over) return;
     if (to.buffered() > CONSOLE_BUFFER_BYTES_MAX) return end("the console's other end sends without waiting");
@@ -49,7 +49,7 @@ export function pairConsole({ caller, node, may_write, now_ms, ended }: PairOpti
       used_at_ms = now_ms();
       pass(node, bytes);
     },
-    // A caller has nothing to control but the flow.
+    // The only control frame of a caller is `ack`, which controls the flow.
     onText: (text) => {
       const control = parseControl(text);
       if (control?.type === "ack") pass(node, text);

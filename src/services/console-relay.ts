@@ -1,6 +1,6 @@
-// The consoles of this process. A caller's socket waits here until the node dials in, to this process: the call names its
-// address. So the bytes of a console pass through one process, whichever process the node polls
-// (docs/architecture.md, "Consoles"). The consoles are checked again while they last.
+// The consoles of this process. A caller's socket waits here until the node dials in to this process, whose address is in
+// the call. Therefore the bytes of a console pass through one process, whichever process the node polls
+// (docs/architecture.md, "Consoles"). Open consoles are checked again in an interval.
 import { type ServerSocket, SOCKET_CLOSE } from "../http/websocket.ts";
 import {
   type CheckedConsole,

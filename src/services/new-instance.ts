@@ -10,7 +10,7 @@ import type { Principal } from "../auth/principal.ts";
 import { sees } from "../auth/visibility.ts";
 import { INSTANCE_BRANDS, type InstanceBrand } from "../contract/enums.ts";
 import { badRequest, type Fault, NOT_FOUND } from "../contract/fault.ts";
-import type { InstanceBody } from "../contract/instance.ts";
+import type { InstanceBody, InstancePatch } from "../contract/instance.ts";
 import {
   BHYVE_BOOT_DISK_BYTES_MIN,
   DISK_BYTES_MAX,
@@ -37,11 +37,22 @@ const DISK_SIZE = badRequest("disk_bytes must be greater than zero and at most 1
 
 /** Returns the 400 for the first value that is not allowed, or null. */
 export function brokenRule({ cpu, memory_bytes, disk_bytes, user_data }: InstanceBody): Fault | null {
-  if (cpu === 0) return badRequest("cpu must be greater than zero");
-  if (memory_bytes === 0) return badRequest("memory_bytes must be greater than zero");
+  const size = brokenSize({ cpu, memory_bytes }, 0);
+  if (size !== null) return size;
   if (typeof disk_bytes === "number" && (disk_bytes === 0 || disk_bytes > DISK_BYTES_MAX)) return DISK_SIZE;
   const bytes = user_data ? new TextEncoder().encode(user_data).length : 0;
   return bytes > USER_DATA_BYTES_MAX ? badRequest(`user_data must be at most ${USER_DATA_BYTES_MAX} bytes`) : null;
+}
+
+/** Returns the 400 for a size that is not allowed, or null. A missing value is allowed. */
+export function brokenSize(
+  { cpu, memory_bytes }: Pick<InstancePatch, "cpu" | "memory_bytes">,
+  memory_bytes_min: number,
+) {
+  if (cpu === 0) return badRequest("cpu must be greater than zero");
+  if (memory_bytes === 0) return badRequest("memory_bytes must be greater than zero");
+  const is_small = typeof memory_bytes === "number" && memory_bytes < memory_bytes_min;
+  return is_small ? badRequest(`memory_bytes must be at least ${memory_bytes_min}, not ${memory_bytes}`) : null;
 }
 
 type Deps = Pick<RouteDeps, "byKey" | "kysely" | "mint" | "nodesToPlace" | "settings">;
@@ -53,13 +64,16 @@ type Deps = Pick<RouteDeps, "byKey" | "kysely" | "mint" | "nodesToPlace" | "sett
 export async function newInstance(deps: Deps, wanted: Wanted): Promise<Create | Fault> {
   const { body, place, id, operation_id, tries } = wanted;
   const ssh_key_ids = [...new Set(body.ssh_key_ids.map((key) => key.toLowerCase()))];
-  const [image, nics, keysMissing, nodes, { profile, load_stale_s, quota_defaults, limit_ms }] = await Promise.all([
-    imageOf(deps, wanted),
-    nicsOf(deps, wanted),
-    missingKey(deps, wanted, ssh_key_ids),
-    deps.nodesToPlace(),
-    deps.settings.instanceCreation(),
-  ]);
+  const [image, nics, keysMissing, nodes, { profile, load_stale_s, quota_defaults, limit_ms, memory_bytes_min }] =
+    await Promise.all([
+      imageOf(deps, wanted),
+      nicsOf(deps, wanted),
+      missingKey(deps, wanted, ssh_key_ids),
+      deps.nodesToPlace(),
+      deps.settings.instanceCreation(),
+    ]);
+  const small = brokenSize(body, memory_bytes_min);
+  if (small !== null) return small;
   if (image === null || nics === null || keysMissing) return NOT_FOUND;
   const brand = brandOf(image.compatibility?.brand);
   const boot_bytes = bootBytes(body.disk_bytes ?? null, image.content_bytes ?? image.size_bytes, brand);
@@ -88,6 +102,8 @@ export async function newInstance(deps: Deps, wanted: Wanted): Promise<Create | 
     project_id,
     name: body.name,
     description: body.description,
+    labels: body.labels,
+    deletion_protection: body.deletion_protection,
     brand,
     cpu,
     memory_bytes,

@@ -9,7 +9,7 @@ import type { Ctx, RouteDeps } from "../routes/deps.ts";
 /** Matches the years that ISO 8601 writes without a sign. PostgreSQL does not parse other years. */
 const PLAIN_YEAR = /^[0-9]{4}-/;
 
-type Deps = Pick<RouteDeps, "kysely" | "mint" | "send">;
+type Deps = Pick<RouteDeps, "byKey" | "mint" | "send">;
 type Vm = { readonly state: string; readonly identity: string | null; readonly reason: string | null };
 
 export type TakenStatus = { readonly id: string; readonly made_at: string | null; readonly payload: unknown };
@@ -23,7 +23,7 @@ export async function reconcile(c: Ctx, deps: Deps, { id, made_at, payload }: Ta
   if (typeof vms !== "object" || vms === null) return;
   const by = nodeOf(c);
   const said = { by, made_at, status_id: id };
-  const present = await listReportable(deps.kysely, by, id);
+  const present = await listReportable(deps.byKey, by, id);
   await Promise.all(present.map(async (record) => {
     const vm = vmOf(Object.hasOwn(vms, record.id) ? member(vms, record.id) : undefined);
     const to = { kind: "instance", id: record.id } as const;

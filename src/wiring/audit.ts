@@ -1,7 +1,7 @@
 // The audit chain for routes: reading it, and recording refusals for which no message is sent.
 import { auditActor } from "../auth/authorize.ts";
 import { recordDenial } from "../db/audit-denial.ts";
-import { getEvent, listEvents } from "../db/audit-read.ts";
+import { getEvent, listEvents, searchEvents } from "../db/audit-read.ts";
 import { verify } from "../db/audit-verify.ts";
 import type { Db } from "../db/pool.ts";
 import type { Ctx, RouteDeps } from "../routes/deps.ts";
@@ -14,6 +14,7 @@ export function createAudit(db: Db, newId: () => string): RouteDeps["audit"] {
   });
   return {
     list: (query) => listEvents(db, query),
+    search: (query) => searchEvents(db, query),
     get: (seq) => getEvent(db, seq),
     verify: (range) => verify(db, range),
     refusedCode: (c, prefix) =>

@@ -20,7 +20,7 @@ export type CallerRateOptions = {
 
 const logger = getLogger(["berth"]);
 const MINUTE_MS = 60_000;
-/** The number of buckets above which full buckets are dropped. */
+/** The least number of buckets at which full buckets are dropped. */
 const BUCKETS_SWEPT = 10_000;
 
 export type CallerRate = (principal: KnownPrincipal, method: string) => Fault | null;

@@ -1,4 +1,5 @@
-// The consoles of this process. A commit that changes an instance sends a hint; its consoles are then checked at once.
+// The consoles of this process. A commit that changes an instance sends a hint. The instance's consoles are then checked
+// at once.
 import { createCredentialReferences } from "../auth/credential-reference.ts";
 import { CONSOLES_EACH_MAX, CONSOLES_MAX } from "../contract/limits.ts";
 import type { Hints } from "../db/hints.ts";
@@ -9,14 +10,15 @@ import { createConsoleRelay } from "../services/console-relay.ts";
 
 type ConsolePorts = {
   readonly db: Db;
+  readonly identity_issuer: string | null;
   readonly hints: Pick<Hints, "onHint">;
   /** How long a console waits for its node. */
   readonly dial_ms: number;
   readonly report: (message: string, error: unknown) => void;
 };
 
-export function createConsoles({ db, hints, report, dial_ms }: ConsolePorts) {
-  const referenced = createCredentialReferences(db);
+export function createConsoles({ db, identity_issuer, hints, report, dial_ms }: ConsolePorts) {
+  const referenced = createCredentialReferences({ db, identity_issuer });
   const consoles = createConsoleRelay({
     check: (all) => checkConsoles({ kysely: db.kysely, referenced }, all),
     now_ms: () => performance.now(),

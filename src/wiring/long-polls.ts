@@ -1,12 +1,14 @@
-// The long polls of the server. A commit of this process answers the polls that wait for what it wrote. A hint of
-// another process names the kinds that changed; their polls then check at once.
+// The long polls of the server. A commit of this process answers the polls that wait for what it wrote. A hint
+// names the actors that changed. The polls that depend on actors of these kinds then check at once.
 import { findRegistered, type Registered } from "../../actors/cn/reads.ts";
 import { findNodesWithWork, findNodesWork, type NodeWork } from "../../actors/job/reads.ts";
 import { findDecided, findEnded } from "../../actors/saga/reads.ts";
-import type { Committed } from "../../actors/engine/engine.ts";
+import type { Committed } from "../../actors/engine/options.ts";
 import type { RowWrite } from "../../actors/engine/store.ts";
 import type { SagaState } from "../../actors/saga/state.ts";
 import { HELD_KNOWN_EACH_MAX, HELD_STRANGER_EACH_MAX, HELD_STRANGERS_MAX } from "../contract/limits.ts";
+import { createAudiences } from "../db/change-audience.ts";
+import { createChanges } from "../db/changes.ts";
 import { createLongPolls } from "../db/long-polls.ts";
 import type { createHints } from "../db/hints.ts";
 import { createLookup } from "../db/lookup.ts";
@@ -17,9 +19,9 @@ import { createShares } from "../http/shares.ts";
  * Maximum number of long polls of one kind in one process, about 22 kB each: ten thousand nodes, and some that
  * reconnected before their earlier poll timed out.
  */
-const HELD_MAX = 12_000;
+export const HELD_MAX = 12_000;
 /** The number of kinds of long polls. Each kind can have HELD_MAX. */
-const KINDS = 4;
+const KINDS = 8;
 
 type HoldPorts = {
   readonly db: Db;
@@ -27,7 +29,8 @@ type HoldPorts = {
   readonly report: (message: string, error: unknown) => void;
 };
 
-export function createLongPollsOfServer({ db: { kysely, byKey }, hints, report }: HoldPorts) {
+export function createLongPollsOfServer({ db, hints, report }: HoldPorts) {
+  const { kysely, byKey } = db;
   const held = { held_max: HELD_MAX, report };
   const polls = {
     approvals: createLongPolls<string, Registered | { readonly ended: true }>({
@@ -45,6 +48,8 @@ export function createLongPollsOfServer({ db: { kysely, byKey }, hints, report }
     endings: createLongPolls<string, { readonly ended: true }>({ sweep: (ids) => findEnded(kysely, ids), ...held }),
     outcomes: createLongPolls<string, { readonly ended: true }>({ sweep: (ids) => findDecided(kysely, ids), ...held }),
   };
+
+  const changes = createChanges(hints, { held_max: HELD_MAX });
 
   hints.onHint((hint, own) => {
     const changed = (kind: string) => hint === "all" || hint.some((ref) => ref.kind === kind);
@@ -82,6 +87,7 @@ export function createLongPollsOfServer({ db: { kysely, byKey }, hints, report }
   /** Answers all long polls. */
   function release(): void {
     for (const poll of Object.values(polls)) poll.close();
+    changes.close();
   }
 
   /** Looks up the work of nodes in batches: many nodes ask at the same time, and most of them have no work. */
@@ -92,5 +98,5 @@ export function createLongPollsOfServer({ db: { kysely, byKey }, hints, report }
     strangers: createShares({ total_max: HELD_STRANGERS_MAX, each_max: HELD_STRANGER_EACH_MAX }),
   };
 
-  return { polls, holdShares, workOf, committed, release };
+  return { polls, changes, audiencesOf: createAudiences(db), holdShares, workOf, committed, release };
 }

@@ -3,7 +3,8 @@
 // crash, an error or another process left. Every pass is idempotent, so any number of processes may run it. Two things
 // start a pass: the loop of a running process, and a call from outside (the cron entry of a host that stops idle
 // processes).
-import type { Committed, Engine } from "../../actors/engine/engine.ts";
+import type { Engine } from "../../actors/engine/engine.ts";
+import type { Committed } from "../../actors/engine/options.ts";
 import type { Ports } from "../../actors/engine/ports.ts";
 import type { LoadedActor, OutboxRow, Store } from "../../actors/engine/store.ts";
 import { type ActorRef, type Outcome, refKey } from "../../actors/engine/types.ts";
@@ -26,7 +27,7 @@ export type BackgroundWorkerOptions = {
 
 export type BackgroundWorker = ReturnType<typeof createBackgroundWorker>;
 
-/** Rows per batch; a pass continues while batches are full. */
+/** Rows per batch. If a batch is full, another batch follows in this pass or in the next one. */
 const BATCH_ROWS = 200;
 const EVERY_MS = 500;
 /** Minimum pause between two passes. */
@@ -128,7 +129,7 @@ export function createBackgroundWorker(options: BackgroundWorkerOptions) {
     }
   }
 
-  /** Does at once what a commit of this process made due: its tells and its sagas. */
+  /** Does at once what a commit of this process made due: its tells, its sagas and its other timers. */
   function follow({ tells, due }: Committed): void {
     if (stopped) return;
     if (tells === null) nudge();

@@ -1,9 +1,9 @@
-// Summarizes the nodes' capacity reports for placement. Every process tries; the database lets only one of them do it
-// per interval.
+// Summarizes the nodes' capacity reports for placement. Every process tries to do this in each interval. The database
+// lets only one of them do the work.
 import type { Ports } from "../../actors/engine/ports.ts";
 
 export type LoadMaterializer = {
-  /** Runs one pass, unless a process ran one within the interval. */
+  /** Runs one pass, unless a process ran one within half the interval. */
   pass(): Promise<void>;
   /** Runs a pass in each interval, the first one after one interval. */
   start(): void;
@@ -11,7 +11,7 @@ export type LoadMaterializer = {
 };
 
 export type LoadOptions = {
-  /** Summarizes the reports since the last pass, unless a process has done so within the interval. */
+  /** Summarizes the nodes' last reports, unless a process has done so within half the interval. */
   readonly materialize: (interval_s: number) => Promise<unknown>;
   readonly ports: Pick<Ports, "report">;
   readonly interval_s: () => Promise<number>;

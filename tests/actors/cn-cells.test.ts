@@ -27,10 +27,13 @@ setup_completed    404                409          409                409       
 setup_failed       404                409          409                409                409                go:awaiting_setup
 revert_setup       ignore             ignore       ignore             ignore             ignore             go:awaiting_setup
 disable            404                go:disabled  go:disabled        go:disabled        409                409
+enable             404                409          go:approved        go:approved        409                409
 set_role           404                go:pending   go:approved        go:disabled        go:awaiting_setup  go:setting_up
+set_underlay       404                go:pending   go:approved        go:disabled        go:awaiting_setup  go:setting_up
 set_reservoir      404                go:pending   go:approved        go:disabled        go:awaiting_setup  go:setting_up
 set_traits         404                go:pending   go:approved        go:disabled        go:awaiting_setup  go:setting_up
 set_placement      404                go:pending   go:approved        go:disabled        go:awaiting_setup  go:setting_up
+drain              404                409          go:approved        409                409                409
 set_root_password  404                go:pending   go:approved        go:disabled        go:awaiting_setup  go:setting_up
 factory_reset      404                409          go:awaiting_setup  go:awaiting_setup  409                409
 remove             ignore             go:gone      409                go:gone            go:gone            409
@@ -81,6 +84,10 @@ const BASE = {
   bundle_taken: false,
   console_listen_port: null,
   console_tls_spki_sha256_hex: null,
+  underlay_address: null,
+  underlay_mtu: null,
+  underlay_address_set: null,
+  underlay_mtu_set: null,
   registered_at: later(-1_000),
   last_setup_error: null,
   setup_progress: null,
@@ -130,6 +137,8 @@ const SAID = {
   sysinfo: { fresh: true },
   console_listen_port: 9_101,
   console_tls_spki_sha256_hex: "ef".repeat(32),
+  underlay_address: "192.0.2.9",
+  underlay_mtu: 9_000,
 } as const;
 const TICKET = { registration_id: "aaaaaaaa-0000-7000-8000-000000000005", poll_token_sha256: "01".repeat(32) } as const;
 const CLAIM = "aaaaaaaa-0000-7000-8000-000000000008";
@@ -155,7 +164,9 @@ const MESSAGES: { [T in CnMessage["type"]]: Extract<CnMessage, { type: T }> } = 
   key_used: { type: "key_used", key_id: OLD_KEY },
   key_deleted: { type: "key_deleted", key_id: OLD_KEY },
   disable: { type: "disable" },
+  enable: { type: "enable" },
   set_role: { type: "set_role", role: "both" },
+  set_underlay: { type: "set_underlay", underlay_address: "192.0.2.7" },
   set_reservoir: {
     type: "set_reservoir",
     reservoir_enabled: false,
@@ -164,6 +175,18 @@ const MESSAGES: { [T in CnMessage["type"]]: Extract<CnMessage, { type: T }> } = 
   },
   set_traits: { type: "set_traits", traits: { rack: "r1" } },
   set_placement: { type: "set_placement", patch: { cordoned: true } },
+  drain: {
+    type: "drain",
+    operation_id: OLD_KEY,
+    preview: {
+      instances_on_cn: 0,
+      placeable: [],
+      not_placeable: [],
+      capacity_ok: false,
+      quorum_ok: true,
+      quorum_at_risk: [],
+    },
+  },
   set_root_password: { type: "set_root_password", root_password_hash: null },
   announce: {
     type: "announce",
@@ -364,6 +387,16 @@ test("a factory reset clears the fields of the previous setup run and keeps the 
     root_password_hash: "$6$kept$hash",
   });
   expect(parts).toContainEqual({ part: "with", to: { kind: "api-key", id: OLD_KEY }, message: { type: "revoke" } });
+});
+
+test("enable returns a disabled node with its key, and refuses a node without one", () => {
+  const disabled = IN["disabled"]!;
+  const { next, parts } = going(disabled, MESSAGES.enable);
+  expect(next).toEqual({ ...disabled, state: "approved" });
+  expect(parts).toEqual([expect.objectContaining({ action: "cn_enable" })]);
+  expect(step({ ...disabled, bound_api_key_id: null } as CnState, MESSAGES.enable)).toMatchObject({
+    fault: { kind: "conflict", message: expect.stringContaining("opsctl cn approve") },
+  });
 });
 
 test("disable ends the claims and clears the undelivered key but keeps the bound key", () => {

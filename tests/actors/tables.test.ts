@@ -17,6 +17,7 @@ import { imageUploadTable } from "../../actors/image-upload/transition.ts";
 import { instanceTable } from "../../actors/instance/transition.ts";
 import { jobTable } from "../../actors/job/transition.ts";
 import { behaviors, sagas } from "../../actors/registry.ts";
+import { portForward } from "../../actors/port-forward/transition.ts";
 import { natGateway } from "../../actors/nat-gateway/transition.ts";
 import { networkPool } from "../../actors/network-pool/transition.ts";
 import { nicTag } from "../../actors/nic-tag/transition.ts";
@@ -65,6 +66,7 @@ const TABLES = {
   route: route.transitions,
   "firewall-rule": firewallRule.transitions,
   "nat-gateway": natGateway.transitions,
+  "port-forward": portForward.transitions,
   "floating-ip": floatingIpTable,
   "nic-tag": nicTag.transitions,
   "external-subnet": externalSubnet.transitions,

@@ -1,5 +1,5 @@
-// The rate limit of approvals is checked first, before the checks whose answers could help to guess a code
-// (docs/reliability.md, S-07).
+// The rate limit of approvals is checked before the credential, the permissions and the code, because the answers of
+// those checks could help to guess a code (docs/reliability.md, S-07).
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 
@@ -23,7 +23,7 @@ async function drain(address: string): Promise<void> {
   }
 }
 
-test("the eleventh approval attempt within a minute gets 429 with Retry-After in whole seconds", async () => {
+test("the eleventh approval attempt within a minute gets 429 with a Retry-After of 1 to 6 seconds", async () => {
   await drain("198.51.100.1");
   const answer = await t.approve("000000", from("198.51.100.1"));
   expect(answer.status).toBe(429);
@@ -102,7 +102,7 @@ test("S-07: two control planes on one database share the bucket", async () => {
   await other.close();
 });
 
-test("S-07: after 300 failed approvals in an hour, from any addresses, a valid code gets 429 for more than a minute", async () => {
+test("S-07: after 300 failed approvals in an hour, from any addresses, a valid code gets 429 with a Retry-After of more than a minute", async () => {
   await t.db.query(
     `insert into failure_count values ('cn-approval', date_trunc('minute', berth_now()), 300)
      on conflict (subject, minute) do update set failures = 300`,

@@ -93,7 +93,7 @@ test("after_seq is exclusive, limit is at most 1,000, and an event can be read b
   expect((await t.call("GET", `/v1/audit/events/${events.length + 100}`)).status).toBe(404);
 });
 
-describe("S-40: every change by an operator adds exactly one event", () => {
+describe("S-40: every audited change adds exactly one event with its action", () => {
   const node = async () => (await t.register()).server_uuid;
   test.each<[string, () => Promise<() => Promise<{ status: number }>>]>([
     ["cn_approve", async () => {

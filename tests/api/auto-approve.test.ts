@@ -35,7 +35,7 @@ test("a window shows its opening time, its expiry, the remaining count and who o
   expect(await current()).toEqual(body);
 });
 
-test("new nodes are approved without a code until the count is used up, then they wait", async () => {
+test("new nodes are approved without a code until the count is used up; the next node is pending", async () => {
   await open({ duration_secs: 600, count: 2 });
   const first = await t.register();
   expect(first).toMatchObject({ state: "approved", claim_code: null, claim_code_expires_at: null });

@@ -47,6 +47,13 @@ function freshNetwork(): string {
   return `10.${networks >> 8}.${networks & 255}.0/24`;
 }
 
+let ports = 1_000;
+
+/** Returns a new port each time. */
+function freshPort(): number {
+  return ports += 1;
+}
+
 type Objects = Readonly<Record<string, string>>;
 
 /** Fields by route that override or complete the route's example. */
@@ -59,6 +66,8 @@ const CHANGES: Readonly<Record<string, (of?: Objects) => Fields>> = {
   "PUT /v2/cn-boot-policy": () => ({ allowlist: [] }),
   // Another machine than in the body of POST /v1/agent/register.
   "POST /v2/booter/announce": () => ({ server_uuid: "3d4c0e2a-7b1f-4c55-9e0a-6b2f8d1c4e78" }),
+  // A real drain would move the instances of the other cells.
+  "POST /v1/cns/{server_uuid}/drain": () => ({ dry_run: true }),
   "PATCH /v1/cns/{server_uuid}/placement": () => ({ overprovision_cpu: 2.5, fault_domain: "rack-7" }),
   // The test must create the image, the subnet and the SSH keys, and set their ids.
   "POST /v1/instances": () => ({
@@ -70,7 +79,9 @@ const CHANGES: Readonly<Record<string, (of?: Objects) => Fields>> = {
   }),
   "POST /v1/tenants/{tenant_id}/image-uploads": () => ({ size_bytes: 1 }),
   "POST /v1/image-uploads/{upload_id}/finish": () => ({ sha256: null }),
+  "POST /v1/instances/{instance_id}/migrate": () => ({}),
   "POST /v1/instances/{instance_id}/console-ticket": () => ({ mode: "write" }),
+  "POST /v1/disks": () => ({ name: "data", size_bytes: 2 ** 30 }),
   "POST /v1/disks/{disk_id}/resize": () => ({ size_bytes: 2 ** 33 }),
   "POST /v1/vpcs": () => ({ ipv4_block: "10.0.0.0/8" }),
   "POST /v1/subnets": () => ({ ipv4_block: freshNetwork(), ipv6_block: null }),
@@ -79,6 +90,11 @@ const CHANGES: Readonly<Record<string, (of?: Objects) => Fields>> = {
   "POST /v1/firewall-rules": () => ({
     destination_cidr: "10.0.0.0/8",
     source_ports: { low: 1_024, high: 65_535 },
+  }),
+  "POST /v1/port-forwards": (of) => ({
+    nat_gateway_id: of?.nat_gateway ?? crypto.randomUUID(),
+    nic_id: of?.nic ?? crypto.randomUUID(),
+    public_port: freshPort(),
   }),
   "POST /v1/system/external-subnets": () => ({ nic_tag: NIC_TAG, ipv4_block: freshBlock() }),
   "POST /v1/system/users": () => ({ username: `user-${crypto.randomUUID()}` }),

@@ -35,7 +35,7 @@ async function statuses(times: number, ask: () => Promise<{ status: number }>): 
   return all.reduce<Record<number, number>>((sum, { status }) => ({ ...sum, [status]: (sum[status] ?? 0) + 1 }), {});
 }
 
-test("a caller above its rate gets 429 with Retry-After; others are not slowed", async () => {
+test("a caller above its rate gets 429 until Retry-After has passed; other callers are not refused", async () => {
   const [greedy, other] = [await addUser(t.db, "greedy"), await addUser(t.db, "other")];
   const answers = await statuses(3 * REQUESTS, () => whoami(greedy.key));
   expect(answers[200]).toBeGreaterThanOrEqual(REQUESTS);

@@ -23,6 +23,8 @@ const PROFILES = {
   profiles: [{ name: "mine", description: "d", builtin: false, weights: { "score-ram-headroom": 10 } }],
 };
 
+const NIC_LIMITS = { cpu_max: 2, connections_max: 16, packets_per_second_max: 100, bytes_per_second_max: 16_384 };
+
 /** One row per setting: key, default, whether a change needs a restart, accepted values, refused values. */
 const KEYS: readonly [string, unknown, boolean, readonly unknown[], readonly unknown[]][] = [
   ["provisioner.inprocess_disabled", false, true, [true], [0, "true", null]],
@@ -54,6 +56,16 @@ const KEYS: readonly [string, unknown, boolean, readonly unknown[], readonly unk
     [[], ["10.20.0.0/16", "fd00::/8"]],
     ["10.0.0.0/8", ["10.0.0.1"], ["10.0.0.0/33"], ["example.com"], [7], null],
   ],
+  ["network.nic_limits", [], false, [[], [NIC_LIMITS], [NIC_LIMITS, { ...NIC_LIMITS, cpu_max: null }]], [
+    NIC_LIMITS,
+    [{ ...NIC_LIMITS, cpu_max: 0 }],
+    [{ ...NIC_LIMITS, connections_max: 15 }],
+    [{ ...NIC_LIMITS, packets_per_second_max: 99 }],
+    [{ ...NIC_LIMITS, bytes_per_second_max: 16_383 }],
+    [{ ...NIC_LIMITS, unknown: 1 }],
+    [NIC_LIMITS, NIC_LIMITS],
+    [{ ...NIC_LIMITS, cpu_max: null }, NIC_LIMITS],
+  ]],
   ["cn.root_authorized_keys", [], false, [[], [ED25519]], [["not a key"], [`${ED25519}\nssh-rsa AAAA`], ED25519]],
 ];
 

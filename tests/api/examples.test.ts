@@ -26,9 +26,12 @@ const NAMING = new Set([
   "current_password",
   "epoch",
   "image_id",
+  "nat_gateway_id",
   "networks",
   "nic_id",
   "primary_subnet_id",
+  "realizer",
+  "resource",
   "refresh_token",
   "route_table_id",
   "ssh_key_ids",
@@ -40,6 +43,8 @@ let t: TestControlPlane;
 let folder: TemporaryFolder;
 /** The node that hosts the instances, and the node that sends the examples of agent routes. */
 let host: Node;
+/** A node that takes a migrating instance. */
+let spare: Node;
 let agent: Node;
 let ids: Objects;
 let routes: readonly RouteDescription[];
@@ -64,6 +69,10 @@ beforeAll(async () => {
   const objects = await makeObjects(t);
   // Joins after makeObjects, so that its instance is not placed on this node.
   host = await addNode(t, { platform_version: PLATFORM, hvm_supported: true });
+  spare = await addNode(t, { platform_version: PLATFORM, hvm_supported: true });
+  await spare.alive();
+  await host.alive();
+  okOf(await t.call("PATCH", `/v1/cns/${spare.server_uuid}/placement`, { body: { cordoned: true } }));
   const mac = "02:be:57:00:00:02";
   await make("/v2/booter/seen", { mac });
   okOf(await t.call("PUT", "/v2/platform-images", { body: exampleOf("PUT /v2/platform-images") }));
@@ -105,7 +114,7 @@ beforeAll(async () => {
   const { id: instance } = await host.done(t.call("POST", `/v1/instances${query}`, { body }), "provision");
   const [disk] = okOf(await t.call("GET", `/v1/disks?instance=${instance}`)).items;
   const [nic] = okOf(await t.call("GET", `/v1/nics?instance=${instance}`)).items;
-  ids = { ...ids, instance_id: instance, disk_id: disk.id, nic: nic.id };
+  ids = { ...ids, instance_id: instance, disk_id: disk.id, nic: nic.id, nic_of_objects: ids.nic! };
 });
 afterAll(async () => {
   await t.close();
@@ -116,6 +125,22 @@ afterAll(async () => {
 const STAGES: Readonly<Record<string, () => Stage | Promise<Stage>>> = {
   "POST /v1/agent/register": () => ({ key: null }),
   "POST /v1/agent/claim": () => ({ fields: { claimed_by: agent.server_uuid } }),
+  "POST /v1/agent/network-realization": async () => {
+    const vpc_id = ids.vpc;
+    await t.db.query("insert into vpc_realization (vpc_id, server_uuid) values ($1, $2)", [vpc_id, agent.server_uuid]);
+    return {
+      fields: {
+        resource: { kind: "vpc", id: vpc_id },
+        realizer: { kind: "cn", id: agent.server_uuid },
+      },
+    };
+  },
+  "POST /v1/agent/network/trace": async () => {
+    const { trace_id } = BODY_EXAMPLES["POST /v1/agent/network/trace"] as { readonly trace_id: string };
+    const asked = "insert into network_trace (id, server_uuid, question) values ($1, $2, '{}')";
+    await t.db.query(asked, [trace_id, agent.server_uuid]);
+    return {};
+  },
   "POST /v1/agent/jobs/{job_id}/progress": jobInHand,
   "POST /v1/agent/jobs/{job_id}/complete": jobInHand,
   "POST /v1/image-uploads/{upload_id}/finish": async () => {
@@ -136,6 +161,7 @@ const STAGES: Readonly<Record<string, () => Stage | Promise<Stage>>> = {
   "POST /v2/booter/cns/{server_uuid}/setup-complete": settingUp,
   "POST /v2/booter/cns/{server_uuid}/setup-failed": settingUp,
   "POST /v1/auth/login": () => ({ key: null }),
+  "POST /v1/console/session": () => ({ key: null }),
   "POST /v1/auth/refresh": async () => ({ key: null, fields: { refresh_token: (await login()).refresh_token } }),
   "POST /v1/auth/password": async () => ({ key: (await login()).access_token }),
   "POST /v1/subnets": () => ({ objects: { vpc: made.get("POST /v1/vpcs") ?? "" } }),
@@ -147,6 +173,22 @@ const STAGES: Readonly<Record<string, () => Stage | Promise<Stage>>> = {
   }),
   "POST /v1/system/network-pools": () => ({ fields: { networks: [ids.external_subnet_id] } }),
   "PUT /v1/system/network-pools/{network_pool_id}": () => ({ fields: { networks: [ids.external_subnet_id] } }),
+  "POST /v1/instances/{instance_id}/migrate": async () => {
+    // An instance of its own, since a migration occupies it. Its target was cordoned, so that it got no other instance.
+    const body = {
+      name: "moves",
+      image_id: ids.image_id,
+      primary_subnet_id: ids.subnet,
+      cpu: 1,
+      memory_bytes: 2 ** 30,
+    };
+    const path = `/v1/instances?tenant=${ids.tenant}&project=${ids.project}`;
+    const { id: instance_id } = await host.done(t.call("POST", path, { body }), "provision");
+    okOf(await t.call("PATCH", `/v1/cns/${spare.server_uuid}/placement`, { body: { cordoned: false } }));
+    return { objects: { instance_id } };
+  },
+  "POST /v1/port-forwards": () => ({ fields: { nat_gateway_id: ids.nat_gateway_id, nic_id: ids.nic_of_objects } }),
+  "POST /v1/disks": () => ({ objects: { instance: ids.instance_id! } }),
   "POST /v1/instances": () => ({
     fields: { image_id: ids.image, primary_subnet_id: ids.subnet, ssh_key_ids: [ids.key_id] },
   }),
@@ -157,6 +199,7 @@ const JOBS: Readonly<Record<string, string>> = {
   "POST /v1/floating-ips/{floating_ip_id}/attach": "fip_claim",
   "POST /v1/tenants/{tenant_id}/projects/{project_id}/floating-ips/{floating_ip_id}/attach": "fip_claim",
   "POST /v1/instances": "provision",
+  "POST /v1/disks": "create_disk",
 };
 
 /** Starts the setup of a node. Returns the node for the path, and the epoch of the setup. */

@@ -22,29 +22,40 @@ GET /v1/agent/jobs/{job_id}/blueprint      200 403 404             200 403 404
 POST /v1/agent/jobs/{job_id}/progress      200 403 404             200 403 404
 POST /v1/agent/jobs/{job_id}/complete      200 403 404             200 403 404
 POST /v1/agent/jobs/{job_id}/bury          409 403 404             409 403 404
+POST /v1/agent/network/poll                200 200 200             200 200 200
+POST /v1/agent/network/trace               404 404 404             404 404 404
+POST /v1/agent/network-realization         404 403 403             404 403 403
+POST /v1/agent/nic-tags                    200 200 200             200 200 200
 GET /v1/agent/images/{upload_id}           400 400 400             400 400 400
 GET /v1/agent/consoles/{session_id}        404 404 404             404 404 404
 GET /v1/system/jobs/{job_id}               404 404 404             404 404 404
 GET /v1/system/jobs                        404 404 404             404 404 404
 GET /v1/system/cns/{cn_id}                 404 404 404             404 404 404
 GET /v1/system/cns/{cn_id}/instances       404 404 404             404 404 404
+GET /v1/system/cns/{cn_id}/capacity        404 404 404             404 404 404
+GET /v1/system/cns/{cn_id}/load            404 404 404             404 404 404
+GET /v1/system/cns/{cn_id}/doctor          404 404 404             404 404 404
 GET /v1/system/instances                   404 404 404             404 404 404
 GET /v1/instances                          404 404 404             404 404 404
 POST /v1/instances                         404 404 404             404 404 404
 POST /v1/cns/{server_uuid}/disable         403 403 403             403 403 403
+POST /v1/cns/{server_uuid}/enable          403 403 403             403 403 403
 POST /v1/cns/{server_uuid}/role            403 403 403             403 403 403
+PATCH /v1/cns/{server_uuid}/underlay       403 403 403             403 403 403
 POST /v1/cns/{server_uuid}/reservoir       403 403 403             403 403 403
 DELETE /v1/cns/{server_uuid}               403 403 403             403 403 403
 GET /v1/cns/{server_uuid}/traits           403 403 403             403 403 403
 POST /v1/cns/{server_uuid}/traits          403 403 403             403 403 403
 GET /v1/cns/{server_uuid}/placement        403 403 403             403 403 403
 PATCH /v1/cns/{server_uuid}/placement      403 403 403             403 403 403
+POST /v1/cns/{server_uuid}/drain           403 403 403             403 403 403
 POST /v1/cns/{server_uuid}/drain/preview   403 403 403             403 403 403
 POST /v1/cns/{server_uuid}/root-password   403 403 403             403 403 403
 GET /v1/cns/{server_uuid}/setup-layout-proposal  403 403 403       403 403 403
 POST /v1/cns/{server_uuid}/approve-setup   403 403 403             403 403 403
 POST /v1/cns/{server_uuid}/factory-reset   403 403 403             403 403 403
 GET /v2/cn-boot/{mac}                      403 403 403             403 403 403
+GET /v2/cn-boot/{mac}/doctor               404 404 404             404 404 404
 POST /v2/cn-boot/{mac}/authorize           403 403 403             403 403 403
 POST /v2/cn-boot/{mac}/reactivate          403 403 403             403 403 403
 POST /v2/cn-boot/{mac}/rescue              403 403 403             403 403 403
@@ -68,7 +79,18 @@ const EXPECTED = new Map(
 /** Routes that need no key. A test below checks what a registration changes. */
 const ANONYMOUS = ["POST /v1/agent/register", "GET /v1/agent/register/status"];
 /** Fields and parameters that name a node, a job, or a MAC address. */
-const NAMES = ["server_uuid", "cn_id", "cn", "node", "job_id", "mac", "claimed_by", "running_jobs", "target_cn"];
+const NAMES = [
+  "server_uuid",
+  "cn_id",
+  "cn",
+  "node",
+  "job_id",
+  "mac",
+  "claimed_by",
+  "realizer",
+  "running_jobs",
+  "target_cn",
+];
 /** Lists that could include a node's objects; the test sends them with `?cn=`. */
 const FILTERED = ["GET /v1/system/instances", "GET /v1/system/jobs", "GET /v1/instances"];
 const OBJECTS = ["own", "other", "absent"] as const;
@@ -140,7 +162,7 @@ function namesNode({ path, parameters, body, name }: RouteDescription): boolean 
 
 type Request = { readonly path: string; readonly body?: unknown };
 
-/** Returns the requests of a route for these objects. If the path names a job, there is one request for each job. */
+/** Returns the requests of a route for these objects: for a path with a job, one for each job of the other node. */
 async function requestsOf(route: string, caller: Owner, objects: Objects): Promise<readonly Request[]> {
   const [, pattern = ""] = route.split(" ");
   const of = { own: caller, other, absent: ABSENT }[objects];
@@ -180,6 +202,8 @@ function bodyOf(route: string, of: Omit<Owner, "key">): unknown {
       return { running_jobs: Object.values(of.jobs) };
     case "POST /v1/agent/claim":
       return { claimed_by: of.server_uuid };
+    case "POST /v1/agent/network-realization":
+      return { ...accepted, realizer: { kind: "cn", id: of.server_uuid } };
     case "POST /v1/agent/status":
       return { payload: { mine: true }, server_uuid: of.server_uuid };
     case "POST /v2/booter/seen":
@@ -295,7 +319,7 @@ describe("S-13: a request that names another node in its query, headers or body 
     expect(rows.map(({ state }) => state).sort()).toEqual(["in_progress", "pending"]);
   });
 
-  test("a registration with the key of one node changes no row of another", async () => {
+  test("a registration with the key of one node changes and deletes no row of another node", async () => {
     const { key } = callers.get("node")!;
     const before = await rowsOfOther();
     const body = {

@@ -17,7 +17,7 @@ const act = (server_uuid: string, verb: string, body?: unknown) =>
   t.call("POST", `/v1/cns/${server_uuid}/${verb}`, { body });
 const remove = (server_uuid: string) => t.call("DELETE", `/v1/cns/${server_uuid}`);
 describe("lists", () => {
-  test("without limit the list is complete, in the order of registration, with all five states", async () => {
+  test("without limit the list is complete and in the order of registration, with nodes in all five states", async () => {
     const nodes = [await t.register(), await t.register(), await t.register()];
     await t.approve(nodes[1]?.claim_code ?? "");
     await act(nodes[2]?.server_uuid ?? "", "disable");
@@ -209,7 +209,7 @@ describe("remove", () => {
     expect((await remove(server_uuid)).status).toBe(204);
   });
 
-  test("a removed node can register again and starts over", async () => {
+  test("a removed node can register again as a new node, without its earlier role", async () => {
     const { server_uuid } = await t.register();
     await act(server_uuid, "role", { role: "both" });
     await remove(server_uuid);

@@ -23,7 +23,7 @@ const MADE: readonly (readonly [name: string, path: string, body: string])[] = [
   ["floating_ip", "/v1/floating-ips?tenant={tenant}&project={project}", "POST /v1/floating-ips"],
 ];
 
-const EVERY = [...MADE.map(([name]) => name), "instance"];
+const EVERY = [...MADE.map(([name]) => name), "instance", "port_forward"];
 
 /**
  * Creates an object of every kind, or of the kinds in `only` and their parents. Objects in `within` are used as parents
@@ -38,13 +38,22 @@ export async function makeObjects(t: TestControlPlane, within: Objects = {}, onl
     made[name] = made[`${name}_id`] = id;
   }
   if (!("instance" in within) && wanted.has("instance")) Object.assign(made, await makeInstance(t, made));
+  if (!("port_forward" in within) && wanted.has("port_forward")) Object.assign(made, await makePortForward(t, made));
   await operationsEnded(t, new Set(Object.values(made)));
   return made;
+}
+
+/** Creates a port forward from the gateway to the NIC of these objects. */
+export async function makePortForward(t: TestControlPlane, of: Objects): Promise<Objects> {
+  const body = acceptedBodies["POST /v1/port-forwards"]?.(of);
+  const { id } = okOf(await t.call("POST", `/v1/port-forwards?vpc=${of.vpc}`, { body }));
+  return { port_forward: id, port_forward_id: id };
 }
 
 /** Adds the parents of the kinds, up to the silo. A disk or a NIC counts as its instance. */
 function withParents(names: readonly string[]): ReadonlySet<string> {
   const wanted = new Set(names.map((name) => ["disk", "nic"].includes(name) ? "instance" : name));
+  if (wanted.has("port_forward")) wanted.add("instance").add("nat_gateway");
   if (wanted.has("instance")) wanted.add("vpc");
   for (const [name, path] of MADE.toReversed()) {
     if (!wanted.has(name)) continue;
@@ -73,7 +82,10 @@ async function makeInstance(t: TestControlPlane, made: Objects): Promise<Objects
     image_id: await own("/v1/images", {
       compatibility: { brand: "bhyve", arch: "x86_64", min_platform: platform },
     }),
-    primary_subnet_id: await own(`/v1/subnets?vpc=${made.vpc}`),
+    // Both families, so that a gateway of either one can forward to the NIC.
+    primary_subnet_id: await own(`/v1/subnets?vpc=${made.vpc}`, {
+      ipv6_block: `fd00:10:0:${(0x1000 + platforms).toString(16)}::/64`,
+    }),
     extra_nics: [],
     ssh_key_ids: [],
     mac: null,

@@ -4,7 +4,10 @@ import { vi } from "vitest";
 
 const PATIENT = { timeout: 20_000 };
 
-/** Waits for the timer of the next long poll with this duration. The returned function fires it. */
+/**
+ * Records the timers of long polls with this duration from now on. The returned function waits for the first one, and
+ * returns a function that fires it.
+ */
 export function watchHold(hold_ms: number): () => Promise<() => void> {
   const start = globalThis.setTimeout;
   const found: (() => void)[] = [];

@@ -8,7 +8,7 @@ import { makeObjects } from "./objects.ts";
 type Objects = "existing" | "absent";
 type Target = { readonly path: string; readonly body?: unknown };
 /** The ids that paths, selectors and bodies need. */
-type InstanceFixture = Readonly<Record<"tenant" | "project" | "vpc" | "network" | "nic", string>>;
+type InstanceFixture = Readonly<Record<"tenant" | "project" | "vpc" | "network" | "nic" | "nat_gateway", string>>;
 
 const NOWHERE: InstanceFixture = {
   tenant: randomUUID(),
@@ -16,6 +16,7 @@ const NOWHERE: InstanceFixture = {
   vpc: randomUUID(),
   network: randomUUID(),
   nic: randomUUID(),
+  nat_gateway: randomUUID(),
 };
 
 type Family = {
@@ -33,6 +34,13 @@ const FAMILIES: readonly Family[] = [
     param: "nat_gateway_id",
     change: "PATCH",
     selectors: ({ vpc }) => `?vpc=${vpc}`,
+  },
+  {
+    base: "/v1/port-forwards",
+    param: "port_forward_id",
+    change: "PATCH",
+    selectors: ({ vpc }) => `?vpc=${vpc}`,
+    fields: ({ nat_gateway, nic }) => ({ nat_gateway_id: nat_gateway, nic_id: nic }),
   },
   {
     base: "/v1/floating-ips",
@@ -57,7 +65,10 @@ export function publicAddressTargets(
   const fixture = () => made ??= makeFixture(plane());
   const families = Object.fromEntries(
     FAMILIES.flatMap(({ base, param, change, selectors = () => "", fields = () => ({}) }) => {
-      const bodyOf = async (route: string) => ({ ...acceptedBodies[route]?.(), ...fields(await fixture()) });
+      const bodyOf = async (route: string) => ({
+        ...acceptedBodies[route]?.(),
+        ...route.startsWith("PATCH") ? {} : fields(await fixture()),
+      });
       const all = async (objects: Objects) => base + selectors(objects === "existing" ? await fixture() : NOWHERE);
       const one = async (objects: Objects) => {
         if (objects === "absent") return `${base}/${randomUUID()}`;
@@ -101,9 +112,9 @@ function bindingTargets(fixture: () => Promise<InstanceFixture>, one: (objects: 
 }
 
 async function makeFixture(t: TestControlPlane): Promise<InstanceFixture> {
-  const { tenant = "", project = "", vpc = "", nic = "" } = await makeObjects(t);
+  const { tenant = "", project = "", vpc = "", nic = "", nat_gateway = "" } = await makeObjects(t);
   okOf(await t.call("POST", "/v1/system/nic-tags", { body: { name: NIC_TAG, mtu: 1_500 } }));
   const body = acceptedBodies["POST /v1/system/external-subnets"]?.();
   const network = okOf(await t.call("POST", "/v1/system/external-subnets", { body }));
-  return { tenant, project, vpc, nic, network: network.id };
+  return { tenant, project, vpc, nic, nat_gateway, network: network.id };
 }

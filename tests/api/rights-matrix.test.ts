@@ -33,10 +33,13 @@ const UPLOAD_ROUTES = [
 // - off: the key of a disabled node.
 const TABLE = `
 route                                anon query   bad    root    read   audit agent booter enroll    user    node     off
+GET /                                 200   200   401     200     200     200   200    200    200     200     200     200
 GET /v1/health                        200   200   401     200     200     200   200    200    200     200     200     200
 GET /readyz                           200   200   401     200     200     200   200    200    200     200     200     200
 GET /openapi.json                     200   200   401     200     200     200   200    200    200     200     200     200
 GET /docs                             200   200   401     200     200     200   200    200    200     200     200     200
+POST /lab/sign-in                     401   401   401     201     403     403   403    403    403     403     403     403
+GET /lab/sign-in/{code}               404   404   401     404     404     404   404    404    404     404     404     404
 POST /lab/clock                       200   200   401     200     200     200   200    200    200     200     200     200
 POST /v1/agent/register               200   200   401     200     200     200   200    200    200     200     403     403
 GET /v1/agent/register/status     200/404 200/404 401 200/404 200/404 200/404 200/404 200/404 200/404 200/404 200/404 200/404
@@ -49,23 +52,44 @@ GET /v1/agent/jobs/{job_id}/blueprint 401   401   401     403     403     403   
 POST /v1/agent/jobs/{job_id}/progress 401   401   401     403     403     403   403    403    403     403 200/404 200/404
 POST /v1/agent/jobs/{job_id}/complete 401   401   401     403     403     403   403    403    403     403 200/404 200/404
 POST /v1/agent/jobs/{job_id}/bury     401   401   401     403     403     403   403    403    403     403 409/404 409/404
+POST /v1/agent/network/poll           401   401   401     403     403     403   403    403    403     403     200     200
+POST /v1/agent/network/trace          401   401   401     403     403     403   403    403    403     403     404     404
+POST /v1/agent/network-realization    401   401   401     403     403     403   403    403    403     403     403     403
+POST /v1/agent/nic-tags               401   401   401     403     403     403   403    403    403     403     200     200
 GET /v1/agent/images/{upload_id}      401   401   401     403     403     403   403    403    403     403     404     404
 GET /v1/agent/consoles/{session_id}   401   401   401     403     403     403   403    403    403     403     404     404
 GET /v1/system/doctor                 401   401   401     200     200     404   404    404    404     404     404     404
 GET /v1/system/jobs                   401   401   401     200     200     404   404    404    404     404     404     404
 GET /v1/system/jobs/{job_id}          401   401   401 200/404 200/404     404   404    404    404     404     404     404
+GET /v1/system/nodes                 401   401   401     200     200     404   404    404    404     404     404     404
+GET /v1/system/capacity               401   401   401     200     200     404   404    404    404     404     404     404
+GET /v1/system/load                   401   401   401     200     200     404   404    404    404     404     404     404
+GET /v1/system/cns/{cn_id}/capacity   401   401   401 200/404 200/404     404   404    404    404     404     404     404
+GET /v1/system/cns/{cn_id}/load       401   401   401 200/404 200/404     404   404    404    404     404     404     404
+GET /v1/auth/sessions                 401   401   401     200     200     403   403    403    403     200     403     403
+DELETE /v1/auth/sessions/{session_id} 401   401   401     404     403     403   403    403    403     404     403     403
+GET /v1/tenants/{tenant_id}/audit/events
+                                      401   401   401 200/404 200/404 200/404   404    404    404     404     404     404
+GET /v1/system/summary                401   401   401     200     200     404   404    404    404     404     404     404
 GET /v1/system/cns                    401   401   401     200     200     404   404    404    404     404     404     404
 GET /v1/system/cns/{cn_id}            401   401   401 200/404 200/404     404   404    404    404     404     404     404
 GET /v1/system/cns/{cn_id}/instances  401   401   401 200/404 200/404     404   404    404    404     404     404     404
+GET /v1/system/cns/{cn_id}/doctor     401   401   401 200/404 200/404     404   404    404    404     404     404     404
 GET /v1/system/instances              401   401   401     200     200     404   404    404    404     404     404     404
+GET /v1/system/instances/{instance_id}/network-trace
+                                      401   401   401     400     400     404   404    404    404     404     404     404
 POST /v1/cn-approvals                 401   401   401 200/404     403     403   403    403    403     403     403     403
 POST /v1/cns/{server_uuid}/disable    401   401   401 200/404     403     403   403    403    403     403     403     403
+POST /v1/cns/{server_uuid}/enable     401   401   401 409/404     403     403   403    403    403     403     403     403
 POST /v1/cns/{server_uuid}/role       401   401   401 200/404     403     403   403    403    403     403     403     403
+PATCH /v1/cns/{server_uuid}/underlay   401   401   401 200/404     403     403   403    403    403     403     403     403
 POST /v1/cns/{server_uuid}/reservoir  401   401   401 200/404     403     403   403    403    403     403     403     403
 DELETE /v1/cns/{server_uuid}          401   401   401     204     403     403   403    403    403     403     403     403
 GET /v1/cn-auto-approve               401   401   401     200     200     403   403    403    403     403     403     403
 POST /v1/cn-auto-approve              401   401   401     200     403     403   403    403    403     403     403     403
 DELETE /v1/cn-auto-approve            401   401   401     204     403     403   403    403    403     403     403     403
+GET /v1/search                        401   401   401     200     200     403   403    403    403     200     403     403
+GET /v1/changes                       401   401   401     200     200     403   403    403    403     200     403     403
 GET /v1/auth/whoami                   401   401   401     200     200     200   200    200    200     200     200     200
 GET /v1/auth/api-keys                 401   401   401     200     200     403   403    403    403     200     403     403
 POST /v1/auth/api-keys                401   401   401     201     403     403   403    403    403     201     403     403
@@ -84,6 +108,7 @@ GET /v1/cns/{server_uuid}/traits      401   401   401 200/404 200/404     403   
 POST /v1/cns/{server_uuid}/traits     401   401   401 200/404     403     403   403    403    403     403     403     403
 GET /v1/cns/{server_uuid}/placement   401   401   401 200/404 200/404     403   403    403    403     403     403     403
 PATCH /v1/cns/{server_uuid}/placement 401   401   401 200/404     403     403   403    403    403     403     403     403
+POST /v1/cns/{server_uuid}/drain      401   401   401 200/404     403     403   403    403    403     403     403     403
 POST /v1/cns/{server_uuid}/drain/preview
                                       401   401   401 200/404 200/404     403   403    403    403     403     403     403
 POST /v1/system/placement/explain     401   401   401     200     200     404   404    404    404     404     404     404
@@ -94,6 +119,7 @@ POST /v1/cns/{server_uuid}/approve-setup 401 401  401 409/404     403     403   
 POST /v1/cns/{server_uuid}/factory-reset 401 401  401 409/404     403     403   403    403    403     403     403     403
 GET /v2/cn-boot                       401   401   401     200     200     403   403    200    403     403     403     403
 GET /v2/cn-boot/{mac}                 401   401   401 200/404 200/404     403   403 200/404   403     403     403     403
+GET /v2/cn-boot/{mac}/doctor          401   401   401 200/404 200/404     404   404    404    404     404     404     404
 POST /v2/cn-boot/{mac}/authorize      401   401   401     200     403     403   403    403    403     403     403     403
 POST /v2/cn-boot/{mac}/reactivate     401   401   401 409/404     403     403   403    403    403     403     403     403
 POST /v2/cn-boot/{mac}/rescue         401   401   401 200/404     403     403   403    403    403     403     403     403
@@ -121,6 +147,7 @@ GET /v1/silos                         401   401   401     200     200     403   
 POST /v1/silos                        401   401   401     201     403     403   403    403    403     403     403     403
 GET /v1/silos/{silo_id}               401   401   401 200/404 200/404     403   403    403    403     403     403     403
 PATCH /v1/silos/{silo_id}             401   401   401 200/404     403     403   403    403    403     403     403     403
+DELETE /v1/silos/{silo_id}            401   401   401 409/404     403     403   403    403    403     403     403     403
 GET /v1/silos/{silo_id}/tenants       401   401   401 200/404 200/404     404   404    404    404     404     404     404
 POST /v1/silos/{silo_id}/tenants      401   401   401 201/404     404     404   404    404    404     404     404     404
 GET /v1/silos/{silo_id}/tenants/{tenant_id}
@@ -182,6 +209,9 @@ PATCH /v1/firewall-rules/{firewall_rule_id}
                                       401   401   401 200/404     404     404   404    404    404     404     404     404
 DELETE /v1/firewall-rules/{firewall_rule_id}
                                       401   401   401 204/404     404     404   404    404    404     404     404     404
+GET /v1/vpcs/{vpc_id}/firewall-rules  401   401   401 200/404 200/404     404   404   404    404     404     404     404
+PUT /v1/vpcs/{vpc_id}/firewall-rules  401   401   401 200/404     404     404   404   404    404     404     404     404
+GET /v1/vpcs/{vpc_id}/firewall-check  401   401   401 200/404 200/404     404   404   404    404     404     404     404
 GET /v1/nat-gateways                  401   401   401 200/404 200/404     404   404   404    404    404     404     404     404
 POST /v1/nat-gateways                 401   401   401 201/404     404     404   404   404    404    404     404     404     404
 GET /v1/nat-gateways/{nat_gateway_id}
@@ -189,6 +219,14 @@ GET /v1/nat-gateways/{nat_gateway_id}
 PATCH /v1/nat-gateways/{nat_gateway_id}
                                       401   401   401 200/404     404     404   404   404    404    404     404     404     404
 DELETE /v1/nat-gateways/{nat_gateway_id}
+                                      401   401   401 204/404     404     404   404   404    404    404     404     404     404
+GET /v1/port-forwards                 401   401   401 200/404 200/404     404   404   404    404    404     404     404     404
+POST /v1/port-forwards                401   401   401 201/404     404     404   404   404    404    404     404     404     404
+GET /v1/port-forwards/{port_forward_id}
+                                      401   401   401 200/404 200/404     404   404   404    404    404     404     404     404
+PATCH /v1/port-forwards/{port_forward_id}
+                                      401   401   401 200/404     404     404   404   404    404    404     404     404     404
+DELETE /v1/port-forwards/{port_forward_id}
                                       401   401   401 204/404     404     404   404   404    404    404     404     404     404
 GET /v1/floating-ips                  401   401   401 200/404 200/404     404   404   404    404    404     404     404     404
 POST /v1/floating-ips                 401   401   401 201/404     404     404   404   404    404    404     404     404     404
@@ -262,13 +300,26 @@ GET /v1/instances/{instance_id}/console
                                       403   403   401     403     403     403   403    403    403     403     403     403
 GET /v1/instances/{instance_id}/console-log
                                       401   401   401 502/404 502/404     404   404    404    404     404     404     404
+GET /v1/instances/{instance_id}/metrics
+                                      401   401   401 200/404 200/404     404   404    404    404     404     404     404
+GET /v1/instances/{instance_id}/screenshot
+                                      401   401   401 409/404 409/404     404   404    404    404     404     404     404
 POST /v1/instances/{instance_id}/stop  401   401   401 409/404     404     404   404    404    404     404     404     404
 POST /v1/instances/{instance_id}/restart
                                        401   401   401 409/404     404     404   404    404    404     404     404     404
+POST /v1/instances/{instance_id}/reset 401   401   401 409/404     404     404   404    404    404     404     404     404
 POST /v1/instances/{instance_id}/retry 401   401   401 409/404     404     404   404    404    404     404     404     404
+POST /v1/instances/{instance_id}/migrate
+                                       401   401   401 409/404     404     404   404    404    404     404     404     404
+GET /v1/instances/{instance_id}/migrations
+                                       401   401   401 200/404 200/404     404   404    404    404     404     404     404
 GET /v1/disks                          401   401   401 200/404 200/404     404   404    404    404     404     404     404
 GET /v1/disks/{disk_id}                401   401   401 200/404 200/404     404   404    404    404     404     404     404
 POST /v1/disks/{disk_id}/resize        401   401   401 400/404     404     404   404    404    404     404     404     404
+POST /v1/disks                         401   401   401 409/404     404     404   404    404    404     404     404     404
+POST /v1/disks/{disk_id}/attach        401   401   401 409/404     404     404   404    404    404     404     404     404
+POST /v1/disks/{disk_id}/detach        401   401   401 409/404     404     404   404    404    404     404     404     404
+DELETE /v1/disks/{disk_id}             401   401   401 409/404     404     404   404    404    404     404     404     404
 GET /v1/nics                           401   401   401 200/404 200/404     404   404    404    404     404     404     404
 GET /v1/nics/{nic_id}                  401   401   401 200/404 200/404     404   404    404    404     404     404     404
 GET /v1/ssh-keys                       200   200   401     200     200     200   200    200    200     200     200     200
@@ -287,6 +338,10 @@ POST /v1/tenants/{tenant_id}/projects/{project_id}/ssh-keys
 GET /v1/auth/ssh-keys                  401   401   401     200     200     403   403    403    403     200     403     403
 POST /v1/auth/ssh-keys                 401   401   401     201     403     403   403    403    403     201     403     403
 POST /v1/auth/login               200/401 200/401 401 200/401 200/401 200/401 200/401 200/401 200/401 200/401 200/401 200/401
+POST /v1/console/session          200/401 200/401 401 200/401 200/401 200/401 200/401 200/401 200/401 200/401 200/401 200/401
+GET /v1/auth/oidc/start               302   302   401     302     302     302   302    302    302     302     302     302
+GET /v1/auth/oidc/callback            302   302   401     302     302     302   302    302    302     302     302     302
+DELETE /v1/console/session            401   401   401     400     400     400   400    400    400     400     400     400
 POST /v1/auth/refresh             200/401 200/401 401 200/401 200/401 200/401 200/401 200/401 200/401 200/401 200/401 200/401
 POST /v1/auth/logout                  401   401   401     400     400     400   400    400    400     400     400     400
 POST /v1/auth/password                401   401   401     409     403     403   403    403    403     409     403     403
@@ -399,9 +454,17 @@ const TARGETS: Record<string, (objects: Objects, column: string) => Promise<Targ
     path: `/v1/agent/register/status?poll_token=${objects === "existing" ? nodeToken : "0".repeat(32)}`,
   }),
   "GET /v1/system/cns/{cn_id}": async (objects) => ({ path: `/v1/system/cns/${await node(objects)}` }),
+  "GET /v1/system/cns/{cn_id}/capacity": async (objects) => ({
+    path: `/v1/system/cns/${await node(objects)}/capacity`,
+  }),
+  "GET /v1/system/cns/{cn_id}/load": async (objects) => ({ path: `/v1/system/cns/${await node(objects)}/load` }),
+  "DELETE /v1/auth/sessions/{session_id}": () => ({ path: `/v1/auth/sessions/${randomUUID()}` }),
+  "GET /v1/system/cns/{cn_id}/doctor": async (objects) => ({ path: `/v1/system/cns/${await node(objects)}/doctor` }),
   "GET /v1/system/cns/{cn_id}/instances": async (objects) => ({
     path: `/v1/system/cns/${await node(objects)}/instances`,
   }),
+  "GET /lab/sign-in/{code}": () => ({ path: "/lab/sign-in/unknown" }),
+  "GET /v1/search": () => ({ path: "/v1/search?q=x" }),
   "GET /v1/system/instances": () => ({ path: `/v1/system/instances?cn=${randomUUID()}` }),
   "POST /v1/cn-approvals": async (objects) => ({
     path: "/v1/cn-approvals",
@@ -410,6 +473,7 @@ const TARGETS: Record<string, (objects: Objects, column: string) => Promise<Targ
   "DELETE /v1/auth/api-keys/{id}": async (objects, column) => ({
     path: `/v1/auth/api-keys/${objects === "existing" ? await ownKey(column) : randomUUID()}`,
   }),
+  "GET /v2/cn-boot/{mac}/doctor": async (objects) => ({ path: `/v2/cn-boot/${await mac(objects)}/doctor` }),
   "GET /v2/cn-boot/{mac}": async (objects) => ({ path: `/v2/cn-boot/${await mac(objects)}` }),
   "PUT /v2/cn-boot-roster": () => ({ path: "/v2/cn-boot-roster", body: [] }),
   "POST /v2/booter/seen": async (objects) => ({ path: "/v2/booter/seen", body: { mac: await mac(objects) } }),
@@ -524,7 +588,9 @@ function refusal401(message: string): string {
 }
 
 function refusalsOf401(route: string): string[] {
-  return route === "POST /v1/auth/login" ? [UNAUTHENTICATED, WRONG_LOGIN] : [UNAUTHENTICATED];
+  return ["POST /v1/auth/login", "POST /v1/console/session"].includes(route)
+    ? [UNAUTHENTICATED, WRONG_LOGIN]
+    : [UNAUTHENTICATED];
 }
 
 /** Returns whether a cell needs its own object, because its caller may change the object or is a node. */

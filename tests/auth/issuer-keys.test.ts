@@ -1,6 +1,7 @@
 // How the keys of an issuer are found, cached and read again.
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { createIssuerKeys, IssuerUnavailable } from "../../src/auth/issuer.ts";
+import { createIssuerKeys } from "../../src/auth/issuer.ts";
+import { IssuerUnavailable } from "../../src/auth/issuer-document.ts";
 import { fetchDocumentHere } from "../../src/outbound/document.ts";
 import { ISSUER_BYTES_MAX, ISSUER_PAUSE_S, JWKS_CACHE_S, JWKS_COOLDOWN_S } from "../../src/contract/limits.ts";
 import { type LocalIssuer, openLocalIssuer } from "./local-issuer.ts";

@@ -11,7 +11,7 @@ export type LocalIssuer = {
   readonly jwks_url: string;
   /** Returns how often the keys were requested. */
   readonly keyReads: () => number;
-  /** Overrides the next answers: a status, or the bodies. */
+  /** Overrides the status or the bodies of all later answers; `{}` ends this. */
   readonly behave: (how: { status?: number; discovery?: unknown; keys?: unknown }) => void;
   readonly jwk: (algorithm: Algorithm) => JWK;
   /** Replaces the keys; tokens that were signed with the old keys become invalid. */

@@ -13,7 +13,7 @@ test("a sealed text can be opened, and two seals of one text differ", () => {
   }
 });
 
-test("a sealed text reveals nothing of its content", () => {
+test("the bytes of a sealed text do not contain the plaintext", () => {
   const canary = "canary-canary-canary-canary";
   const sealed = seal(secret, canary, context);
   const bytes = Buffer.from(sealed.slice(3), "base64url");
@@ -42,13 +42,13 @@ test("a changed bit, a truncation and a wrong format are detected", () => {
   }
 });
 
-test("contexts differ even if their purpose and id are the same text when joined", () => {
+test("contexts differ even if purpose and id, joined, are the same text", () => {
   const sealed = seal(secret, "text", { purpose: 'a","b', id: "c" });
   expect(() => open(secret, sealed, { purpose: "a", id: 'b","c' })).toThrow("cannot open");
   expect(derive(secret, { purpose: "ab", id: "c" }, 16)).not.toEqual(derive(secret, { purpose: "a", id: "bc" }, 16));
 });
 
-test("a derived value depends only on secret, purpose, id and use", () => {
+test("a derived value is constant for a secret, purpose and id, and differs if one of them changes", () => {
   const value = derive(secret, context, 24);
   expect(value).toHaveLength(24);
   expect(derive(secret, context, 24)).toEqual(value);

@@ -75,7 +75,7 @@ test("with an external database the secret is created in the database, once for 
   }
 });
 
-test("neither the server's role nor the report role can change the stored secret, and the report role cannot read it", async () => {
+test("the server's role cannot change the stored secret, and the report role cannot read it", async () => {
   for (const sql of ["update server_secret set secret = secret", "delete from server_secret"]) {
     expect(sqlState(await db.query(sql).catch((error) => error)), sql).toBe("42501");
   }

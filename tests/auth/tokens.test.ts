@@ -1,4 +1,4 @@
-// Invalid credentials (docs/reliability.md, S-10). Every token here gets the same 401, whatever its claims.
+// Invalid credentials (docs/reliability.md, S-10). Every invalid token gets the same 401, whatever its claims.
 import { Buffer } from "node:buffer";
 import { createHmac, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";

@@ -35,6 +35,7 @@ export function lightMachine(): LightMachine {
         }
         case "start":
         case "restart":
+        case "reset":
           return change(id, "running");
         case "stop":
           return change(id, "stopped");

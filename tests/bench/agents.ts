@@ -149,7 +149,7 @@ export async function measureAgents({ cluster, agents, seconds }: AgentsOptions)
 }
 
 /** Inserts approved nodes in the state after enrolment, with keys that have been used. */
-async function seedApproved(owner: DbClient, agents: number): Promise<NodeKey[]> {
+export async function seedApproved(owner: DbClient, agents: number): Promise<NodeKey[]> {
   const keys = Array.from({ length: agents }, () => {
     const [lookup, secret] = [letters(KEY_LOOKUP_CHARS), letters(KEY_SECRET_CHARS)];
     const node = { server_uuid: randomUUID(), api_key: formatApiKey(lookup, secret) };

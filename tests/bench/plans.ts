@@ -62,8 +62,8 @@ async function readFrom(path: string, offset: number): Promise<string> {
   }
 }
 
-/** A plan is one log entry: the first line ends with `plan:`, the others begin with a tab. */
-const ENTRY = /LOG: {2}duration: [\d.]+ ms {2}plan:\n((?:\t.*\n)+)/g;
+/** A plan is one log entry: the first line ends with `plan:`, the others begin with a tab, the last one is a brace. */
+const ENTRY = /LOG: {2}duration: [\d.]+ ms {2}plan:\n((?:\t.*\n)*?\t\}\n)/g;
 
 type Node = {
   readonly "Node Type": string;

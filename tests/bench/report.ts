@@ -1,4 +1,4 @@
-// Computes and prints the figures of all rounds.
+// Computes the figures of all rounds.
 import type { LoadResult } from "./engine-load.ts";
 
 export type Line = LoadResult & {
@@ -60,29 +60,4 @@ export function median(values: readonly (number | null)[]): number | null {
   const known = values.filter((value) => value !== null).sort((a, b) => a - b);
   const [low, high] = [known[(known.length - 1) >> 1], known[known.length >> 1]];
   return low === undefined || high === undefined ? null : (low + high) / 2;
-}
-
-const COLUMNS: readonly (readonly [string, (line: Summary) => string])[] = [
-  ["subject", (line) => line.subject],
-  ["load", (line) => line.name],
-  ["msg/s", (line) => String(line.messages_per_s)],
-  ["pgbench tps", (line) => fixed(line.pgbench_tps, 0)],
-  ["ratio", (line) => fixed(line.ratio, 2)],
-  ["CPU us/msg", (line) => fixed(line.cpu_us, 0)],
-  ["CPU us/tx", (line) => fixed(line.pgbench_cpu_us, 0)],
-  ["cores: Berth", (line) => fixed(line.engine_cores, 2)],
-  ["cores: server", (line) => fixed(line.server_cores, 2)],
-  ["cores: load", (line) => fixed(line.load_cores, 2)],
-  ["p50 ms", (line) => fixed(line.p50_ms, 1)],
-  ["p99 ms", (line) => fixed(line.p99_ms, 1)],
-];
-
-export function printTable(lines: readonly Summary[]): void {
-  const rows = [COLUMNS.map(([title]) => title), ...lines.map((line) => COLUMNS.map(([, cell]) => cell(line)))];
-  const widths = COLUMNS.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  for (const row of rows) console.log(row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  ").trimEnd());
-}
-
-function fixed(value: number | null, digits: number): string {
-  return value === null ? "-" : value.toFixed(digits);
 }

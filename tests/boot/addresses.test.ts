@@ -68,7 +68,7 @@ test("a record keeps its address through decommission and reactivation; no other
   expect(okOf(await t.call("POST", `/v2/cn-boot/${mac}/authorize`)).address).toBe("10.30.4.10");
 });
 
-test("after a change of the range, the next machine gets its lowest free address; assigned addresses stay assigned", async () => {
+test("after a change of the range, the next machine gets the lowest free address of the new range; assigned addresses stay assigned", async () => {
   await use(block(5));
   for (const last of [10, 11, 12]) expect(await nextAddress()).toBe(`10.30.5.${last}`);
   await use(block(5, { provision_start_ipv4: "10.30.5.12" }));

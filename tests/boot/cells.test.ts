@@ -162,7 +162,7 @@ test("an enrolment uses the record's assigned image, otherwise the policy's imag
 });
 
 test.each([["rearm"], ["retire"], ["decommission"]] as const)(
-  "%s ends an enrolment: its image is cleared; address, networking, provenance and binding stay",
+  "%s of an enrolled record clears the assigned image; address, networking, provenance and binding stay",
   (type) => {
     const enrolled = IN["enrolled"] as BootRecordState;
     const state = type === "rearm" ? "enrolling" : "decommissioned";

@@ -87,7 +87,7 @@ describe("reactivate", () => {
 
 describe("rescue", () => {
   test.each(STATES)(
-    "can be set and cleared on a record that is %s; it only adds a missing address",
+    "can be set and cleared on a record that is %s; nothing else changes, but a record without an address gets one",
     async (state) => {
       const mac = await recordIn(state);
       const { updated_at: _before, ...before } = await showRecord(t, mac);
@@ -141,7 +141,7 @@ describe("rescue", () => {
     expect(okOf(await post(mac, "rescue")).rescue).toBe(true);
   });
 
-  test("stays set through every change of state", async () => {
+  test("stays set when the record is decommissioned, reactivated and authorized", async () => {
     const mac = await recordIn("enrolling");
     okOf(await post(mac, "rescue"));
     okOf(await post(mac, "decommission"));

@@ -128,7 +128,7 @@ describe("a record gets the declared values of its MAC address", () => {
     expect([again.converged, sorted(again.unchanged), again.unknown]).toEqual([[], sorted([mac, quiet]), [never]]);
   });
 
-  test("and loses an aggregate that is no longer declared", async () => {
+  test("by converge, and loses an aggregate that is no longer declared", async () => {
     const mac = newMac();
     okOf(await put([{ hostname: "app-1", macs: [mac], aggregate: { name: "aggr0", macs: [mac] } }]));
     okOf(await seen(t, mac));

@@ -1,4 +1,4 @@
-"""A machine's agent on pika: consumes one message, answers it, and prints what it saw. Configured by the environment."""
+"""Acts as a machine's agent with pika: consumes one message, answers it, and prints what it saw. Environment variables configure it."""
 
 import json
 import os

@@ -56,8 +56,8 @@ afterEach(() => {
   for (const each of clients.splice(0)) each.close();
 });
 /**
- * The last part of the latest client address. Each connection needs a new address, because the broker accepts one
- * connection per address.
+ * The last part of the latest client address. Each connection needs a new address, because a login closes the older
+ * connection from the same address.
  */
 let addresses = 10;
 async function client(from = `127.0.0.${++addresses}`): Promise<AmqpClient> {
@@ -215,7 +215,7 @@ describe("another client", () => {
     await made.expect("60.72");
   });
 
-  test("gets publisher confirms, and gets mandatory messages back that reach no queue", async () => {
+  test("gets publisher confirms, and gets back mandatory messages that reach no queue", async () => {
     const { made } = await plain();
     made.send(1, 85, 10, u8(0));
     await made.expect("85.11");
@@ -316,7 +316,7 @@ describe("a connection ends at once on", () => {
   });
 });
 
-test("a body above the size limit closes only its channel, and nothing of the body is stored", async () => {
+test("a content header with a size above the limit closes the channel", async () => {
   const { made, server_uuid } = await agent();
   made.send(1, 60, 40, u16(0), shortText("amq.topic"), shortText(`ur.startup.${server_uuid}`), u8(0));
   made.socket.write(frame(2, 1, Buffer.concat([u16(60), u16(0), u64(2 ** 40), u16(0)])));

@@ -1,5 +1,5 @@
-// Kills the booter's process while it delivers a setup to a machine. Whenever it is killed, the machine gets its script
-// exactly once, and the setup completes.
+// Kills the booter's process while it delivers a setup to a machine. The machine gets its script exactly once, and the
+// setup completes, at whatever moment the booter is killed.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ack, type AmqpClient, login, openClient } from "../../src/dev/amqp-client.ts";

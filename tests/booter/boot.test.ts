@@ -31,7 +31,7 @@ afterAll(async () => {
   await site.close();
 });
 
-/** Sends a DISCOVER as iPXE does. Returns the machine's address and the path of its script. */
+/** Sends a DISCOVER as iPXE does. Returns the packet, the reply, the machine's address and its script's path. */
 async function offered(mac = newMac()) {
   const asked = discover(mac);
   const reply = await relay.ask(asked);
@@ -62,7 +62,7 @@ test("a new machine enrols and gets an address of the admin network and its own 
   ].join("\n"));
 });
 
-test("every file of the script is served to the machine, with its exact length, to HEAD and then to GET", async () => {
+test("a machine gets every file of its script by HEAD and then GET, both with the exact Content-Length", async () => {
   const { address, path } = await offered();
   const paths = [path];
   for (let each = paths.shift(), text = ""; each !== undefined; each = paths.shift()) {
@@ -93,22 +93,22 @@ test("a requested range of a platform image is served", async () => {
   expect([outside.status, outside.headers["content-range"]]).toEqual([416, `bytes */${bytes.length}`]);
 });
 
-describe("S-21: a boot script is served", () => {
-  test("to its machine's address only", async () => {
+describe("S-21: a boot script", () => {
+  test("is served only to its machine's address", async () => {
     const { path } = await offered();
     const other = await offered();
     expect((await http(path, other.address)).status).toBe(404);
     expect((await http(path, "127.0.0.1")).status).toBe(404);
   });
 
-  test("only until the machine's next DISCOVER", async () => {
+  test("is served only until the machine's next DISCOVER", async () => {
     const { mac, address, path } = await offered();
     const again = await offered(mac);
     expect((await http(path, address)).status).toBe(404);
     expect((await http(again.path, address)).status).toBe(200);
   });
 
-  test("not for a changed ticket", async () => {
+  test("is not served for a changed ticket", async () => {
     const { address, path } = await offered();
     const flip = (at: number) => path.slice(0, at) + (path[at] === "0" ? "1" : "0") + path.slice(at + 1);
     for (let at = "/script/".length; at < path.length; at++) {
@@ -120,7 +120,7 @@ describe("S-21: a boot script is served", () => {
   const alarms = (reason: string, mac: string) =>
     site.log.filter(({ event, fields }) => event === "http.refused" && fields.reason === reason && fields.mac === mac);
 
-  test("once: later requests get 404 with an alarm, also HEAD, until the machine's next DISCOVER", async () => {
+  test("is served once: until the machine's next DISCOVER, later GET and HEAD requests get 404 and raise an alarm", async () => {
     const { mac, address, path } = await offered();
     expect((await http(path, address, { method: "HEAD" })).status).toBe(200);
     const [first, ...rest] = await Promise.all([1, 2, 3].map(() => http(path, address)));
@@ -133,7 +133,7 @@ describe("S-21: a boot script is served", () => {
     expect((await http((await offered(mac)).path, address)).status).toBe(200);
   });
 
-  test("once, even if OFFER and ACK both contained its URL", async () => {
+  test("is served once, even if OFFER and ACK both contained its URL", async () => {
     const { mac, asked, address, path, reply } = await offered();
     const again = await relay.ask({
       mac,
@@ -149,14 +149,14 @@ describe("S-21: a boot script is served", () => {
     expect((await http(path, address)).status).toBe(404);
   });
 
-  test("once, even if the booter restarts afterwards", async () => {
+  test("is served once, even if the booter restarts afterwards", async () => {
     const { address, path } = await offered();
     expect((await http(path, address)).status).toBe(200);
     await site.restart();
     expect((await http(path, address)).status).toBe(404);
   });
 
-  test("again to a machine that disconnected before it got the answer", async () => {
+  test("is served again to a machine that disconnected before it got the answer", async () => {
     const { address, path } = await offered();
     site.link.late_ms = 500;
     try {
@@ -171,14 +171,14 @@ describe("S-21: a boot script is served", () => {
     expect((await http(path, address)).status).toBe(200);
   });
 
-  test("once, but the machine's own files any number of times, because they contain no secret", async () => {
+  test("is served once; networking.json is served any number of times, because it contains no secret", async () => {
     const { address, path } = await offered();
     const { text } = await http(path, address);
     const own = new URL(/module (\S+networking\.json) /.exec(text)![1]!).pathname;
     for (let times = 0; times < 3; times += 1) expect((await http(own, address)).status).toBe(200);
   });
 
-  test("not after ten minutes, and not for a guessed MAC address; both raise an alarm", async () => {
+  test("is not served after ten minutes or for a guessed MAC address; the booter counts both refusals", async () => {
     const { mac, address, path } = await offered();
     const [forged, expired] = [refusals("ticket_forged"), refusals("ticket_expired")];
     const other = newMac().replaceAll(":", "");
@@ -196,7 +196,7 @@ describe("S-21: a boot script is served", () => {
     expect(refusals("ticket_expired")).toBe(expired + 1);
   });
 
-  test("if the booter restarted after the DISCOVER", async () => {
+  test("is served if the booter restarted after the DISCOVER", async () => {
     const { address, path } = await offered();
     const before = site.booter.ports.http;
     await site.restart();
@@ -204,7 +204,7 @@ describe("S-21: a boot script is served", () => {
     expect((await http(path, address)).status).toBe(200);
   });
 
-  test("no longer after an operator decommissioned the record", async () => {
+  test("is not served after an operator decommissioned the record", async () => {
     const { mac, address, path } = await offered();
     okOf(await site.t.call("POST", `/v2/cn-boot/${mac}/decommission`));
     await site.booter.records.refresh();
@@ -213,7 +213,7 @@ describe("S-21: a boot script is served", () => {
   });
 });
 
-test("rescue is served to a decommissioned machine, without its files and without an AMQP login", async () => {
+test("rescue is served to a decommissioned machine, without networking.json, hashes or an AMQP login", async () => {
   const { mac, address } = await offered();
   okOf(await site.t.call("POST", `/v2/cn-boot/${mac}/decommission`));
   okOf(await site.t.call("POST", `/v2/cn-boot/${mac}/rescue`));
@@ -248,7 +248,7 @@ test("a discovered machine, a machine of another architecture and one that does 
   }
 });
 
-test("a REQUEST without a class gets the answer for the kind of client that sent the DISCOVER", async () => {
+test("a REQUEST without a vendor class gets the answer for the kind of client that sent the DISCOVER", async () => {
   const { mac, asked, reply } = await offered();
   const acknowledged = await relay.ask({
     mac,

@@ -1,4 +1,4 @@
-// Starts the booter as a process that can be killed, and serves this process's control plane on a socket for it.
+// Starts the booter as a process that can be killed, and serves this process's control plane to the booter on a socket.
 import { spawn } from "node:child_process";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";

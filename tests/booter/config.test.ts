@@ -1,4 +1,4 @@
-// The configuration file: every message names its key, and an unknown key is never ignored.
+// The configuration file: the message for a wrong value names its key, and an unknown key is never ignored.
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
@@ -10,6 +10,7 @@ import { ConfigFault, readBooterConfig } from "../../booter/config.ts";
 import type { ApiClient } from "../../booter/api-client/client.ts";
 import { ApiFault } from "../../booter/api-client/client.ts";
 import { bootFacts } from "../../booter/api-client/wire.ts";
+import { fakeEnvironment } from "../cli/fake-environment.ts";
 import { runBooter } from "../../booter/program.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { factsOf } from "./facts.ts";
@@ -84,7 +85,7 @@ describe("the shipped configuration file", () => {
   });
 });
 
-describe("a file is refused, with the key in the message, if it has", () => {
+describe("a file is refused if it has", () => {
   test.each([
     ["an unknown key", `colour = 1\n${BASE}`, /^booter\.toml: colour: unknown key/],
     [
@@ -97,7 +98,7 @@ describe("a file is refused, with the key in the message, if it has", () => {
       BASE.replace("10.0.0.1", "10.0.0.256"),
       /^booter\.toml: segment\.0\.address: must be an IPv4/,
     ],
-    ["a network of no bits", BASE.replace("= 24", "= 0"), /^booter\.toml: segment\.0\.prefix_len: /],
+    ["a prefix length of 0", BASE.replace("= 24", "= 0"), /^booter\.toml: segment\.0\.prefix_len: /],
     ["no segment", BASE.slice(0, BASE.indexOf("[[segment")), /^booter\.toml: segment: /],
     [
       "a duplicate segment",
@@ -110,14 +111,14 @@ describe("a file is refused, with the key in the message, if it has", () => {
       BASE.replace("https://", "https://user:secret@"),
       /^booter\.toml: control_plane\.url: /,
     ],
-    ["a relay without its length", `${BASE}[dhcp]\nrelays = ["10.0.0.0"]\n`, /^booter\.toml: dhcp\.relays\.0: /],
+    ["a relay without a prefix length", `${BASE}[dhcp]\nrelays = ["10.0.0.0"]\n`, /^booter\.toml: dhcp\.relays\.0: /],
     [
-      "a setup without its images",
+      "an incomplete setup",
       `${BASE}[ur.setup]\nplatform_stamp = "a"\n`,
       /^booter\.toml: ur\.setup\.install_sh_url: /,
     ],
     [
-      "a stamp that leaves its folder",
+      "a stamp that is a path",
       `${BASE}${SETUP_BLOCK.replace(`platform_stamp = "${STAMP}"`, 'platform_stamp = "../x"')}`,
       /^booter\.toml: ur\.setup\.platform_stamp: /,
     ],
@@ -127,20 +128,20 @@ describe("a file is refused, with the key in the message, if it has", () => {
       /^booter\.toml: ur\.setup\.boot_image_sha256: must be 64/,
     ],
     [
-      "a key without its mirror",
+      "an upstream key without an upstream channel",
       `${BASE}${SETUP_BLOCK}upstream_key_file = "/etc/berth/channel.asc"\n`,
       /^booter\.toml: ur\.setup\.upstream_key_file: /,
     ],
-    ["a file that is not TOML", `${BASE}x = \n`, /^booter\.toml: /],
+    ["text that is not TOML", `${BASE}x = \n`, /^booter\.toml: /],
   ])("%s", (_name, text, message) => {
     expect(refusal(text)[0]).toMatch(message);
   });
 
-  test("several problems: the messages name all of them", () => {
+  test("several problems: there is one message for each", () => {
     expect(refusal(`a = 1\nb = 2\n${BASE}[http]\nport = -1\n`)).toHaveLength(3);
   });
 
-  test("an invalid value, which is not in the message because it may be a secret", () => {
+  test("a password in an address: the message does not contain the password", () => {
     expect(refusal(BASE.replace("https://", "https://user:secret@")).join()).not.toContain("secret");
   });
 });
@@ -199,21 +200,16 @@ describe("booter check", () => {
     expect((await checked("", { records: away })).at(-1)).toContain("fail control plane: https://berth.example: GET");
   });
 
-  test("exits with 1 when it finds a problem, and with 2 for wrong arguments", async () => {
+  test("exits with 1 if it cannot read the configuration, and with 2 for wrong arguments", async () => {
     const folder = await temporaryFolder("check");
     const path = join(folder.path, "booter.toml");
     await writeFile(path, `x = 1\n${BASE}`);
-    const printed = { out: "", err: "" };
-    const terminal = {
-      out: (text: string) => printed.out += text,
-      err: (text: string) => printed.err += text,
-      stopped: new AbortController().signal,
-    };
-    expect(await runBooter(["check", "--config", path], terminal)).toBe(1);
-    expect(printed.err).toBe(`error: ${path}: x: unknown key\n`);
-    expect(await runBooter(["check", "--config", join(folder.path, "none")], terminal)).toBe(1);
-    expect(printed.err).toContain("none: cannot be read (ENOENT)");
-    expect(await runBooter(["check", "--client", "toaster"], terminal)).toBe(2);
+    const { environment, err } = fakeEnvironment();
+    expect(await runBooter(["check", "--config", path], environment)).toBe(1);
+    expect(err()).toBe(`error: ${path}: x: unknown key\n`);
+    expect(await runBooter(["check", "--config", join(folder.path, "none")], environment)).toBe(1);
+    expect(err()).toContain("none: cannot be read (ENOENT)");
+    expect(await runBooter(["check", "--client", "toaster"], environment)).toBe(2);
     await folder.remove();
   });
 });

@@ -1,5 +1,5 @@
 // Tests whether a machine boots, and what it boots. This depends on its boot record, rescue, address and client, and on
-// the setting answer_only_pxe. docs/booting.md, "Boot records".
+// the setting answer_only_pxe. See docs/booting.md, "Boot records".
 import { describe, expect, test } from "vitest";
 import { type BootSettings, CLIENT_KINDS, type ClientKind, decide, type Decision } from "../../booter/decision.ts";
 import { BOOT_RECORD_STATES } from "../../src/contract/enums.ts";
@@ -63,7 +63,7 @@ function table(): string {
   );
 }
 
-test("the decision for every combination of its inputs", () => {
+test("the decision for every record state, with and without rescue, an address and answer_only_pxe, for every client", () => {
   expect(ROWS.length * CLIENT_KINDS.length * 2).toBe(240);
   expect(table()).toMatchSnapshot();
 });
@@ -89,7 +89,7 @@ test.each(BOOT_RECORD_STATES)("rescue is served in state %s, and never without a
 });
 
 describe("while the control plane is away", () => {
-  test("an enrolled node boots its own image, also in rescue mode", () => {
+  test("an enrolled node boots its own image, or rescue", () => {
     expect(cell({ state: "enrolled", rescue: false, addressed: true }, "ipxe", { verified: false })).toEqual({
       kind: "local",
       stamp: "own-image",
@@ -120,9 +120,12 @@ describe("images", () => {
     expect(ask(enrolling, { staged: new Set(["own-image"]) })).toEqual({ kind: "nothing", reason: "image_not_staged" });
   });
 
-  test.each(["../etc", "a/b", "a b", "", "a".repeat(65)])("the image name %j is refused, staged or not", (stamp) => {
-    expect(ask(enrolling, { enrollment_pi: stamp, staged: new Set([stamp]) }).kind).toBe("nothing");
-  });
+  test.each(["../etc", "a/b", "a b", "", "a".repeat(65)])(
+    "the image name %j is refused, even if it is staged",
+    (stamp) => {
+      expect(ask(enrolling, { enrollment_pi: stamp, staged: new Set([stamp]) }).kind).toBe("nothing");
+    },
+  );
 
   test("rescue falls back to the policy's image when the assigned one is not staged", () => {
     const record = { ...enrolling, rescue: true, assigned_pi: "gone-image" };

@@ -1,5 +1,5 @@
-// Takes a bare machine from its announce over AMQP to an approved node, through the real control plane. Some tests kill
-// the booter in between.
+// Takes a bare machine from its announce over AMQP to an approved node, through the real control plane. Some tests
+// restart the booter in between.
 import { randomUUID } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -174,7 +174,7 @@ describe("a bare machine", () => {
 });
 
 describe("a setup", () => {
-  test("that fails is reported with the machine's message, cut to 512 bytes, and the node's key is deleted", async () => {
+  test("that fails is reported with the machine's message, cut to 512 bytes, and no API key is bound to the node", async () => {
     const bare = await netbooted();
     const run = await shipped(bare, await listening(bare));
     const message = "ä".repeat(400);
@@ -203,7 +203,7 @@ describe("a setup", () => {
     await announced(bare);
   });
 
-  test("can be approved again after a failure, and is delivered again with its new epoch", async () => {
+  test("can be approved again after a failure, and is delivered again with a new epoch", async () => {
     const bare = await netbooted();
     const client = await listening(bare);
     const first = await shipped(bare, client);
@@ -241,8 +241,8 @@ describe("a setup", () => {
   });
 });
 
-describe("a booter that dies", () => {
-  test("after the delivery never delivers again, and accepts the reports of the run", async () => {
+describe("a booter", () => {
+  test("that restarts after the delivery does not deliver again, and accepts the reports of the run", async () => {
     const bare = await netbooted();
     const run = await shipped(bare, await listening(bare));
     await site.restart();
@@ -259,12 +259,13 @@ describe("a booter that dies", () => {
     again.close();
   });
 
-  test("between fetching and delivering a bundle gets the same bundle again, and delivers it once", async () => {
+  test("that stopped between fetching and delivering a bundle gets the same bundle again, and delivers it", async () => {
     const bare = await netbooted();
     const client = await listening(bare);
     await announced(bare);
     await approve(bare);
-    // The dead booter left this state: the run's key is on disk, the bundle is fetched, nothing is delivered.
+    // Creates the state that a killed booter leaves: the idempotency key is on disk, the bundle is fetched, and nothing
+    // is delivered.
     const idempotency_key = `setup-${randomUUID()}`;
     const bundle = await site.api().bundle(bare.server_uuid, idempotency_key);
     client.close();
@@ -278,7 +279,7 @@ describe("a booter that dies", () => {
     expect(key).toBe(`ur.execute.${bare.server_uuid}.setup-${bundle.epoch}`);
   });
 
-  test("leaves no secret on disk", async () => {
+  test("writes neither the API key nor the token to disk, and logs neither the API key nor the AMQP password", async () => {
     const bare = await netbooted();
     const run = await shipped(bare, await listening(bare));
     const { text } = await setup(bare, run, "values");
@@ -295,7 +296,7 @@ describe("a booter that dies", () => {
   });
 });
 
-test("while the control plane is away a report gets 503, and the script's retry succeeds later", async () => {
+test("while the control plane is away a report gets 503; a later retry succeeds", async () => {
   const bare = await netbooted();
   const run = await shipped(bare, await listening(bare));
   site.link.away = true;

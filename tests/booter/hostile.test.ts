@@ -1,5 +1,6 @@
 // Hostile packets and streams through the DHCP and AMQP servers without their sockets: no exception escapes, and only
-// machines that the control plane admits get a reply. Also tests a booter whose control plane is away, slow, and back.
+// machines that the control plane admits get a reply. Also tests a booter whose control plane is away, slow, and then
+// available again.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Sent } from "../../booter/dhcp/server.ts";
 import { LOOKUP_LATE_MS, LOOKUP_MS } from "../../booter/limits.ts";
@@ -16,7 +17,7 @@ test("S-43: after 20,000 mutated packets, replies went only to the machine that 
   expect(reached).toBeGreaterThan(1_000);
 }, 120_000);
 
-test("10,000 mutated AMQP streams: each session ends or continues, and throws nothing", () => {
+test("10,000 mutated AMQP streams: each session ends or continues, and no session throws", () => {
   const { reached, violations } = mutatedAmqp(10_000);
   expect(violations).toEqual([]);
   // Enough mutated streams must pass the login.

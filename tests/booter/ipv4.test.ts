@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { ipv4Number, ipv4Text } from "../../booter/ipv4.ts";
 import { seeded } from "./seeded.ts";
 
-test("20,000 texts are read as addresses exactly if node:net does so, and are written back unchanged", () => {
+test("20,000 texts are read as addresses if and only if node:net does so, and each address is written back unchanged", () => {
   const random = seeded(5);
   const pieces = [
     "0",

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as openpgp from "openpgp";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { fetchSmall, type Mirror, openMirror } from "../../booter/mirror/mirror.ts";
 import { openHttp } from "../../booter/http/server.ts";
 import { NOT_FOUND } from "../../booter/http/answer.ts";
@@ -32,7 +32,6 @@ beforeEach(async () => {
   folder = await temporaryFolder("mirror");
   return () => folder.remove();
 });
-afterAll(() => {});
 
 const FILES: Readonly<Record<string, string>> = {
   "install.sh": "#!/bin/sh\necho hi\n",
@@ -176,7 +175,7 @@ test("the mirror keeps serving its channel if the next one is invalid or older",
   expect((await served(mirror, "/install.sh")).text).toBe("a newer one");
 });
 
-test("after a restart the mirror serves its stored channel, and fetches again only files that were changed on disk", async () => {
+test("after a restart the mirror serves its stored channel without fetching files, and serves none if one was changed on disk", async () => {
   const upstream = upstreamOf();
   await publish(upstream);
   await open(upstream).mirror.refresh();
@@ -193,7 +192,7 @@ test("after a restart the mirror serves its stored channel, and fetches again on
   expect((await served(third.mirror, "/install.sh")).status).toBe(404);
 });
 
-test("an older channel is also refused after a restart, and after stored files were lost", async () => {
+test("an older channel is also refused after a restart, even if a stored file was lost", async () => {
   const upstream = upstreamOf();
   await publish(upstream);
   await open(upstream).mirror.refresh();
@@ -218,7 +217,7 @@ test("the mirror deletes the files of an earlier channel", async () => {
   expect((await readdir(folder.path)).sort()).toEqual([entry("", "a newer one").sha256, "taken.json"].sort());
 });
 
-test("the mirror reads at most a megabyte of channel.json", async () => {
+test("the mirror refuses an endless channel.json after about a megabyte", async () => {
   const upstream = upstreamOf();
   await publish(upstream);
   let sent = 0;

@@ -1,5 +1,5 @@
-// Feeds the three servers, without their sockets, with packets of real clients in which some bytes were changed. Tests
-// use up to 100,000 packets of each kind, the stress test a million.
+// Passes packets of real clients, in which some bytes were changed, to the DHCP handler, to AMQP sessions, and to the
+// parser of TFTP requests. Tests use up to 100,000 packets of each kind, the stress test a million.
 import { Buffer } from "node:buffer";
 import { frame, METHOD, PROTOCOL_HEADER } from "../../booter/amqp/frame.ts";
 import { newSession } from "../../booter/amqp/session.ts";
@@ -21,7 +21,7 @@ const MUTATED_MAC = "52:54:00:aa:00:01";
 const SOURCE = { address: "10.0.0.99", port: 68 };
 
 export type Mutated = {
-  /** The number of packets that passed the first check. If none did, the test proves nothing. */
+  /** The number of DHCP replies, opened AMQP sessions or valid TFTP requests. If it is 0, the test proves nothing. */
   readonly reached: number;
   readonly violations: readonly string[];
 };
@@ -135,7 +135,7 @@ export function mutatedAmqp(count: number): Mutated {
   return { reached: opened, violations };
 }
 
-/** Returns ten frames: a login, a queue, a consumer and a message. */
+/** Returns the protocol header and ten frames: a login, a queue, a consumer and a message. */
 function amqpStream(): Buffer {
   const start_ok = Buffer.concat([u16(10), u16(11), u32(0), shortText("PLAIN"), longText("\0u\0p"), shortText("en")]);
   const method = (channel: number, ...parts: Buffer[]) => frame(METHOD, channel, Buffer.concat(parts));

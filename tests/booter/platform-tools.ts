@@ -134,7 +134,7 @@ export async function installTools(folder: string, stamp: string): Promise<Platf
   await mkdir(join(state, "datasets"), { recursive: true });
   await writeFile(join(bin, "tool"), PROGRAM);
   await chmod(join(bin, "tool"), 0o755);
-  // Sleeps are frequent, and tests do not need them in the log of calls.
+  // The fake `sleep` returns at once and is not in the log of calls, because tests do not need it there.
   await writeFile(join(bin, "sleep"), "#!/bin/sh\n");
   await chmod(join(bin, "sleep"), 0o755);
   for (const name of TOOLS) await symlink("tool", join(bin, name));

@@ -157,7 +157,7 @@ describe("while the control plane is away", () => {
     expect(cached()).not.toContain(HASH);
   });
 
-  test("10,000 unknown machines get no answer", async () => {
+  test("10,000 unknown machines get no record", async () => {
     const { site, open } = fixture();
     site.away = true;
     const records = open();
@@ -177,7 +177,7 @@ describe("while the control plane is away", () => {
   });
 });
 
-test("with a control plane that hangs, pending lookups are bounded, and cached records answer in time", async () => {
+test("with a control plane that hangs, pending lookups are limited, and beyond the limit a cached record is used at once", async () => {
   const { site, open } = fixture([enrolled()]);
   const records = open([], 10);
   await records.refresh();
@@ -185,7 +185,6 @@ test("with a control plane that hangs, pending lookups are bounded, and cached r
   site.now += RECORD_FRESH_MS + 1;
   const waiting = Array.from({ length: PENDING_MAX + 100 }, (_, number) => records.find(macOf(number), {}));
   expect(records.pending()).toBe(PENDING_MAX);
-  // Beyond the limit of lookups, the cached record is used at once.
   expect(await records.find(MAC, {})).toMatchObject({ verified: false, facts: { mac: MAC } });
   await Promise.all(waiting);
   expect(records.pending()).toBe(0);
@@ -195,7 +194,7 @@ describe("a late answer", () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  /** Returns records whose control plane delays its answers until `go`. */
+  /** Returns records whose control plane delays its answers between `hold` and `go`. */
   function late(start: BootFacts[]) {
     const { site, open } = fixture(start);
     let go = () => {};
@@ -237,7 +236,7 @@ describe("a late answer", () => {
     expect([records.fresh(MAC)?.verified, records.pending()]).toEqual([true, 0]);
   });
 
-  test("that arrives after the limit is ignored", async () => {
+  test("that does not arrive within the limit is no longer awaited", async () => {
     const { records, hold } = late([enrolled()]);
     hold();
     const found = records.find(MAC, {});
@@ -249,7 +248,7 @@ describe("a late answer", () => {
 
 describe("cached records on disk", () => {
   const SECRET = new Uint8Array(32).fill(1);
-  test("are read back unchanged, and a file with any changed byte is ignored", async () => {
+  test("are read back unchanged, and a changed or cut file is ignored", async () => {
     const folder = await temporaryFolder("records");
     try {
       const path = join(folder.path, "records.json");

@@ -3,6 +3,7 @@ import { Buffer } from "node:buffer";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
+import { fakeEnvironment } from "../cli/fake-environment.ts";
 import { runBooter } from "../../booter/program.ts";
 import { openBmc } from "../../booter/redfish/bmc.ts";
 import { ensureUefi, type Pause, powerCycle, setOnetimeBoot } from "../../booter/redfish/verbs.ts";
@@ -37,7 +38,7 @@ describe("set-onetime-boot", () => {
     ["with an ETag only in the body", { etag: "body", needs_etag: true }],
     ["with a required ETag that the BMC does not show", { needs_etag: true }],
     ["with a BMC that refuses its own ETag", { etag: "strong", refuses_etag: true }],
-    ["with a BMC that accepts it only at the settings resource", { settings_only: true }],
+    ["with a BMC that accepts the change only at the settings resource", { settings_only: true }],
     ["without sessions", { no_sessions: true }],
   ])("works %s, and never sends a boot mode", async (_name, quirks) => {
     expect(await doing(quirks, (bmc) => setOnetimeBoot(bmc, "uefi-http"))).toContain("UefiHttp");
@@ -59,7 +60,7 @@ describe("set-onetime-boot", () => {
     ["answers an error with 200", { refuses_with_200: true }, /The value is not accepted/],
     ["has two systems", { systems: 2 }, /has 2 systems/],
     ["has no system", { systems: 0 }, /has 0 systems/],
-  ])("fails at a BMC that %s", async (_name, quirks, message) => {
+  ])("fails with a BMC that %s", async (_name, quirks, message) => {
     await expect(doing(quirks, (bmc) => setOnetimeBoot(bmc, "pxe"))).rejects.toThrow(message);
   });
 });
@@ -95,7 +96,10 @@ describe("power-cycle", () => {
     ["starts a machine that is off", { power: "Off" }, ["On"]],
     ["cycles the power if the BMC has no restart", { resets: ["On", "ForceOff", "PowerCycle"] }, ["PowerCycle"]],
     ["switches off and on if the BMC has neither", { resets: ["On", "ForceOff"], slow: 3 }, ["ForceOff", "On"]],
-    ["skips resets that are listed but missing", { resets: ["On", "ForceOff"], lists_missing_resets: true }, [
+    ["tries the next reset type if the BMC does not support a listed one", {
+      resets: ["On", "ForceOff"],
+      lists_missing_resets: true,
+    }, [
       "ForceRestart",
       "PowerCycle",
       "ForceOff",
@@ -119,17 +123,11 @@ describe("the command", () => {
     const folder = await temporaryFolder("redfish");
     const file = join(folder.path, "password");
     await writeFile(file, password, { mode });
-    const printed = { out: "", err: "" };
-    const code = await runBooter(
-      ["redfish", "--host", mock.url, "--user", "admin", "--password-file", file, ...argv],
-      {
-        out: (text) => printed.out += text,
-        err: (text) => printed.err += text,
-        stopped: new AbortController().signal,
-      },
-    );
+    const { environment, out, err } = fakeEnvironment();
+    const words = ["redfish", "--host", mock.url, "--user", "admin", "--password-file", file, ...argv];
+    const code = await runBooter(words, environment);
     await folder.remove();
-    return { code, ...printed };
+    return { code, out: out(), err: err() };
   }
 
   test("reads the password from its file, without the line break, and boots from HTTP by default", async () => {
@@ -142,7 +140,7 @@ describe("the command", () => {
 
   test("refuses a password file that others can read, and never repeats a password", async () => {
     const open = await command(PASSWORD, 0o644, "power-cycle");
-    expect([open.code, open.err]).toEqual([1, expect.stringContaining("can be read by other users")]);
+    expect([open.code, open.err]).toEqual([1, expect.stringContaining("is accessible to other users")]);
     await mock.close();
     const wrong = await command("wrong-pass", 0o600, "power-cycle");
     expect([wrong.code, wrong.err]).toEqual([1, "error: the BMC refused the user name or the password\n"]);

@@ -35,7 +35,7 @@ export type ScratchMachine = {
   /** Returns the status of the booter's answer to a report of a step. */
   answer: (step: string) => number;
   start(): Promise<Ended>;
-  /** Reads a file of the fake tools' state, or null. */
+  /** Returns the content of a file of the fake tools' state, or null if the file does not exist. */
   state(name: string): Promise<string | null>;
   put(name: string, text?: string): Promise<void>;
   forget(name: string): Promise<void>;
@@ -142,7 +142,7 @@ export async function openScratchMachine(): Promise<ScratchMachineFixture> {
   };
 }
 
-/** Returns one call of every kind; each step has at least one. `at` is the position at which a fake tool fails. */
+/** Returns the first call of every kind. `at` is the call's position in the list, counted from 1. */
 export function kindsOfCalls(calls: readonly string[]): { readonly call: string; readonly at: number }[] {
   const kinds = new Set<string>();
   return calls.flatMap((call, index) => {

@@ -103,7 +103,7 @@ describe("a bare machine", () => {
     await expect(access(join(plain.root, "disk/var/tmp/setup"))).rejects.toThrow();
   });
 
-  test("S-23: passes no secret as a program's argument, and prints none", () => {
+  test("S-23: passes no secret as an argument of a platform tool, and prints none", () => {
     for (const secret of [KEY, plain.token, HASH]) {
       expect(ended.calls.join("\n")).not.toContain(secret);
       expect(ended.err).not.toContain(secret);
@@ -231,17 +231,17 @@ describe("a run fails, and no disk is changed, when", () => {
     expect([last.kind, last.step]).toEqual(["failed", step]);
     expect(last.text).toMatch(message);
   });
+});
 
-  test.concurrent("a capacity of exactly twice the memory is enough", async ({ expect }) => {
-    const machine = await fixture.machine();
-    await machine.put("layout.json", JSON.stringify({ ...LAYOUT, capacity: 2 * 1_024 * 1_048_576 }, null, "\t"));
-    expect((await machine.start()).code).toBe(113);
-  });
+test.concurrent("a pool with a capacity of exactly twice the memory is accepted", async ({ expect }) => {
+  const machine = await fixture.machine();
+  await machine.put("layout.json", JSON.stringify({ ...LAYOUT, capacity: 2 * 1_024 * 1_048_576 }, null, "\t"));
+  expect((await machine.start()).code).toBe(113);
 });
 
 describe("a pool of this machine", () => {
   test.concurrent.for(["pool", "exported"])(
-    "is reused (state: %s): nothing is created again",
+    "is reused (state: %s): neither the pool nor an existing dataset is created again",
     async (where, { expect }) => {
       const machine = await fixture.machine();
       const { put } = machine;
@@ -270,11 +270,11 @@ describe("a call fails once: the next run succeeds, the pool is created once, an
   });
 });
 
-test("the stress test has a call to fail for every step", () => {
+test("a run has more than 18 kinds of calls that the stress test can fail", () => {
   expect(kindsOfCalls(ended.calls).length).toBeGreaterThan(18);
 });
 
-test.concurrent("the machine does not restart if the end could not be reported", async ({ expect }) => {
+test.concurrent("a run whose end could not be reported ends with 1, so the machine does not restart", async ({ expect }) => {
   const machine = await fixture.machine();
   machine.answer = (step) => step === "complete" ? 503 : 200;
   const { code } = await machine.start();

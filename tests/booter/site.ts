@@ -34,7 +34,7 @@ export type Site = {
   readonly config: BooterConfig;
   readonly log: readonly Line[];
   booter: Booter;
-  /** The link from the booter to the control plane: `away` makes every call fail, `late_ms` delays answers. */
+  /** The link from the booter to the control plane: `away` makes every call fail, `late_ms` delays every call. */
   readonly link: { away: boolean; late_ms: number; calls: string[] };
   api(): ApiClient;
   restart(): Promise<void>;
@@ -179,7 +179,7 @@ export function discover(mac: string, client: keyof typeof CLIENTS = "ipxe"): Pa
   return { mac, xid: ++xids, options: [DISCOVER_TYPE, ...CLIENTS[client]] };
 }
 
-/** Returns the path of the boot script that a reply names. */
+/** Returns the path of the URL in option 67 of a reply. */
 export function scriptPath({ options }: Pick<Reply, "options">): string {
   return new URL(textOf(options.get(67)).replace("\0", "")).pathname;
 }

@@ -169,7 +169,7 @@ describe("an error packet is the answer to", () => {
   test.each([
     ["a write", packet(2, strings("undionly.kpxe", "octet")), 2],
     ["a mode other than octet", packet(1, strings("undionly.kpxe", "netascii")), 0],
-    ["a file that is not in the map", rrq("autoexec.ipxe"), 1],
+    ["an unknown file", rrq("autoexec.ipxe"), 1],
     ["a path out of the folder", rrq("../../etc/passwd"), 1],
     ["an absolute path", rrq("/etc/passwd"), 1],
     ["a request without its end", rrq("undionly.kpxe").subarray(0, -1), 0],
@@ -229,7 +229,7 @@ describe("a transfer", () => {
     expect(transfer.acknowledged(2)).toHaveLength(1);
   });
 
-  test("with any acknowledgements sends at most a window at once, sends every byte, and ends", () => {
+  test("with any acknowledgements sends at most 16 blocks at once, sends every byte, and ends", () => {
     fc.assert(fc.property(
       fc.uint8Array({ maxLength: 3_000 }),
       fc.integer({ min: 8, max: 600 }),

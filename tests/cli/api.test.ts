@@ -44,24 +44,25 @@ test("after a response with a long Retry-After, the command fails with that time
 
 test("429 is not retried", async () => {
   const limited = { status: 429, body: { message: "slow down" }, headers: { "retry-after": "6" } };
-  const ran = await opsctl(["cn", "disable", NODE_ID], { server: inOrder(limited) });
+  const ran = await opsctl(["cn", "disable", NODE_ID, "--yes"], { server: inOrder(limited) });
   expect(ran.code).toBe(1);
   expect(ran.err()).toBe("error: slow down; try again in 6 s\n");
 });
 
 test("a retried POST carries the same Idempotency-Key", async () => {
   const server = inOrder(CUT, { body: node() }, { body: node() });
-  const ran = await opsctl(["cn", "disable", NODE_ID], { server });
+  const ran = await opsctl(["cn", "disable", NODE_ID, "--yes"], { server });
   const keys = ran.asked.map(({ headers }) => headers["idempotency-key"]);
   expect(keys).toHaveLength(2);
   expect(keys[0]).toMatch(/^[\x21-\x7e]{1,255}$/);
   expect(keys[1]).toBe(keys[0]);
 });
 
-test("a retried POST gets a 409 while its earlier attempt runs, and is retried again; any other 409 is final", async () => {
+test("a retried POST gets a 409 while its earlier attempt runs, and is retried again; a 409 to the first attempt is final", async () => {
   const running: FakeAnswer = { status: 409, body: { message: "still running" }, headers: { "retry-after": "1" } };
-  expect((await opsctl(["cn", "disable", NODE_ID], { server: inOrder(CUT, running, { body: node() }) })).code).toBe(0);
-  expect((await opsctl(["cn", "disable", NODE_ID], { server: inOrder(running) })).code).toBe(5);
+  expect((await opsctl(["cn", "disable", NODE_ID, "--yes"], { server: inOrder(CUT, running, { body: node() }) })).code)
+    .toBe(0);
+  expect((await opsctl(["cn", "disable", NODE_ID, "--yes"], { server: inOrder(running) })).code).toBe(5);
 });
 
 test("a DELETE whose first response was lost succeeds if the object is gone", async () => {
@@ -84,7 +85,7 @@ test("a response that is not JSON is an error", async () => {
   expect(ran.err()).toContain("not JSON");
 });
 
-test("lists follow next_page to the end", async () => {
+test("cn list follows next_page to the end, and sends its filter with every request", async () => {
   const server = inOrder(
     { body: { items: [node({ hostname: "a" })], next_page: "t1" } },
     { body: { items: [node({ hostname: "b" })], next_page: "t2" } },
@@ -96,7 +97,7 @@ test("lists follow next_page to the end", async () => {
   expect(ran.asked.every(({ query }) => query.state === "pending" && query.limit === "50")).toBe(true);
 });
 
-test("every request carries the credential in its header and nowhere else", async () => {
+test("the API key is sent in the Authorization header, and is not in the path, the query or the output", async () => {
   const ran = await opsctl(["cn", "list", "--api-key", "opsk_flag"], { server: inOrder({ body: { items: [] } }) });
   expect(ran.asked[0]!.headers.authorization).toBe("Bearer opsk_flag");
   expect(JSON.stringify([ran.asked[0]!.path, ran.asked[0]!.query])).not.toContain("opsk_");

@@ -202,7 +202,7 @@ test.each([["p.json", "{"], ["p.toml", "a ="]])(
   },
 );
 
-test("a PUT whose response was lost is repeated with its Idempotency-Key, so that If-Match does not reject it", async () => {
+test("a PUT whose response was lost is repeated with the same Idempotency-Key", async () => {
   const { server } = policyServer();
   let cut = true;
   const flaky: Server = (asked, signal) => {

@@ -23,10 +23,25 @@ test("cn-instances shows name, state, tenant, project and size", async () => {
   const path = `/v1/tenants/${a.tenant.tenant_id}/projects/${a.tenant.project_id}`;
   const { name: project } = okOf(await a.t.call("GET", path));
   const [head, row = ""] = (await at.printed(`system cn-instances ${a.node.server_uuid}`)).split("\n");
-  expect(head).toMatch(/^ID +NAME +STATE +TENANT +PROJECT +CPU +MEMORY +DISK$/);
-  expect(row.split(/ {2,}/)).toEqual([id, "web-1", "running", `${silo}/${tenant}`, project, "3", "6GiB", "20GiB"]);
+  expect(head).toMatch(/^NAME +ID +STATE +TENANT +PROJECT +CPU +MEMORY +DISK$/);
+  expect(row.split(/ {2,}/)).toEqual(["web-1", id, "running", `${silo}/${tenant}`, project, "3", "6 GiB", "20 GiB"]);
   const [shown] = (await at.json<{ items: unknown[] }>(`system cn-instances ${a.node.server_uuid}`)).items;
   expect(shown).toMatchObject({ tenant_id: a.tenant.tenant_id, project_id: a.tenant.project_id, cpu: 3 });
+});
+
+test("cn disable names the instances on the node and asks; cn enable returns the node", async () => {
+  const { id } = await a.running({ name: "web-2" });
+  const { server_uuid } = a.node;
+  const refused = await at.run(`cn disable ${server_uuid}`);
+  expect(refused.code).toBe(2);
+  expect(refused.err()).toContain("--yes");
+  const asked = await at.run(`cn disable ${server_uuid}`, { isTTY: true, typed: ["no"] });
+  expect(asked.code).toBe(1);
+  expect(asked.err()).toContain(`  web-2 (${id}, running)`);
+  expect((await at.run(`cn disable ${server_uuid} --yes`)).code).toBe(0);
+  expect((await at.json<{ state: string }>(`cn show ${server_uuid}`)).state).toBe("disabled");
+  expect((await at.json<{ state: string }>(`cn enable ${server_uuid}`)).state).toBe("approved");
+  expect(okOf(await a.node.call("GET", "/v1/agent/config")).state).toBe("approved");
 });
 
 test("cn list --state takes each of the five states, and no other", async () => {

@@ -51,7 +51,7 @@ test("boot records are completed by MAC, platform images are offered once, and n
   expect(await complete(["cn", "exec", "--nodes", "r"], { server: nodes })).toEqual(["rack1-n4"]);
 });
 
-test("a name that a shell would split is not offered", async () => {
+test("a name with characters that are special in a shell is not offered", async () => {
   const server = () => ({ body: { items: [node({ hostname: "$(reboot)" }), node({ hostname: "a b" })] } });
   expect((await complete(["cn", "show", ""], { server })).every((value) => value === NODE_ID)).toBe(true);
 });

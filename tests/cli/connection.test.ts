@@ -116,7 +116,7 @@ test("for an empty --endpoint, as from an unset shell variable, the error is tha
   for (const text of ["", " "]) expect(() => parseEndpoint(text, "--endpoint")).toThrow("--endpoint is empty");
 });
 
-test("two spellings of an endpoint compare equal", () => {
+test("an endpoint gets a lower-case scheme and host, and loses a default port and a final slash", () => {
   expect(parseEndpoint("HTTPS://Lab.Example:443/", "x")).toBe("https://lab.example");
   expect(parseEndpoint("http://h:8080/berth/", "x")).toBe("http://h:8080/berth");
 });
@@ -153,7 +153,7 @@ test("a key that the server rejects is not saved", async () => {
   expect(await readdir(ran.home_dir)).toEqual([]);
 });
 
-test("login without a terminal requires --api-key-stdin; on a terminal it asks for the key without echo", async () => {
+test("login without a terminal requires --api-key-stdin; on a terminal it asks for the key and does not print it", async () => {
   const argv = ["login", "--endpoint", "http://127.0.0.1:8080"];
   expect((await opsctl(argv, { env: {} })).code).toBe(2);
   const asked = await opsctl(argv, { env: {}, isTTY: true, typed: "opsk_typed", server: () => ({ body: WHOAMI }) });

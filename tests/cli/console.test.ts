@@ -1,4 +1,4 @@
-// The parts of a console in a program: the escape, and the text that is safe to print.
+// Parts of the console client: the escape, and the conversion of a guest's output to text that is safe to print.
 import { describe, expect, test } from "vitest";
 import { createConsoleText } from "../../cli/internal/console-text.ts";
 import { createEscape } from "../../cli/internal/console-escape.ts";
@@ -14,18 +14,18 @@ describe("the escape", () => {
     });
   };
 
-  test("leaves by ~. at the beginning of a line", () => {
+  test("leaves the console at ~. at the beginning of a line", () => {
     expect(typed("~.")).toEqual([["", "leave"]]);
     expect(typed("ls\r", "~", ".")).toEqual([["ls\r", null], ["", null], ["", "leave"]]);
     expect(typed("ls\n~.rest")).toEqual([["ls\n", "leave"]]);
   });
 
-  test("does not count inside a line", () => {
+  test("is not recognized inside a line, and ~~ sends one ~", () => {
     expect(typed("a~.")).toEqual([["a~.", null]]);
     expect(typed("~~.")).toEqual([["~.", null]]);
   });
 
-  test("shows help by ~? and passes on ~ before other keys", () => {
+  test("shows help at ~? and passes on ~ before other keys", () => {
     expect(typed("~?", "ls")).toEqual([["", "help"], ["ls", null]]);
     expect(typed("~", "x~.")).toEqual([["", null], ["~x~.", null]]);
     expect(typed("~\r~.")).toEqual([["~\r", "leave"]]);

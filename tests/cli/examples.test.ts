@@ -1,8 +1,10 @@
-// Help and man pages show one example of every verb. Here the parser of the program reads each of them.
+// Help and man pages show one example of every verb. These tests read each example with the program's own parser.
 import { describe, expect, test } from "vitest";
+import { buildBooter } from "../../booter/program.ts";
 import { type AnyCommand, describe as treeOf, parse } from "../../cli/framework.ts";
 import { buildProgram as buildOpsctl } from "../../cli/opsctl/program.ts";
 import { buildProgram as buildTenantctl } from "../../cli/tenantctl/program.ts";
+import { buildIndexBuilder } from "../../index-builder/program.ts";
 import { buildAgent } from "../../nodeagent/program.ts";
 
 const SILENT = { out: () => {}, err: () => {}, columns: () => 80 };
@@ -12,6 +14,8 @@ const PROGRAMS = [
   ["opsctl", () => buildOpsctl("all")],
   ["tenantctl", () => buildTenantctl("all")],
   ["nodeagent", () => Promise.resolve(buildAgent())],
+  ["booter", () => Promise.resolve(buildBooter())],
+  ["index-builder", () => Promise.resolve(buildIndexBuilder())],
 ] as const;
 
 /** Lists the verbs that help shows. */

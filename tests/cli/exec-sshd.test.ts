@@ -103,7 +103,7 @@ test.skipIf(why_not !== null)(
   },
 );
 
-test.skipIf(why_not !== null)("--json prints the result of each node and also exits 1", async () => {
+test.skipIf(why_not !== null)("--json prints the result of each node, and exits 1 if a node failed", async () => {
   const ran = await exec([A, NOWHERE], ["--json", "--", "printf 'two\\nlines'"]);
   expect(ran.code).toBe(1);
   const { items } = JSON.parse(ran.out());

@@ -62,7 +62,7 @@ test("--ssh-option overrides ConnectTimeout and the keepalive options, but not B
   expect(sshArguments()).toContain("ops");
 });
 
-test("without --nodes the command runs on every approved node and on no other", async () => {
+test("the command runs on the approved nodes only; with --nodes, once on each named node", async () => {
   const nodes = [
     node(READY),
     node({ ...READY, server_uuid: OTHER_ID, admin_ip: "10.0.0.2", hostname: "other", state: "disabled" }),

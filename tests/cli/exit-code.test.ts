@@ -62,7 +62,9 @@ test.each([
   [["cn", "show", "a", "b"], "too many arguments"],
   [["cn", "auto-approve", "open"], "required option '--duration-secs <seconds>' not specified"],
   [["cn", "auto-approve", "open", "--duration-secs", "0"], "It must be a whole number, at least 1."],
-  [["cn", "reservoir", "set", "n", "--percent", "much"], "It must be a number."],
+  [["cn", "reservoir", "set", "n", "--percent", "much"], "It must be 0% to 100%, or a fraction from 0 to 1."],
+  [["cn", "reservoir", "set", "n", "--percent", "50"], "Did you mean 50%?"],
+  [["config", "set", "reservoir.percent_default", "80"], "Did you mean 80%?"],
 ])("a usage error exits 2 with the reason: %j", async (argv, message) => {
   const ran = await opsctl(argv);
   expect(ran.code).toBe(2);
@@ -94,4 +96,18 @@ test("an interrupt exits 130 without output", async () => {
   const argv = ["cn", "list"];
   expect(await runCommand(await buildProgram(argv), argv, fake.environment)).toBe(130);
   expect(fake.out() + fake.err()).toBe("");
+});
+
+test("an interrupt while waiting exits 130 and names the command that waits again", async () => {
+  const fake = fakeEnvironment({
+    env: LOGGED_IN,
+    server: (_asked, signal) =>
+      new Promise((_, reject) => {
+        signal.addEventListener("abort", () => reject(signal.reason));
+        fake.abort();
+      }),
+  });
+  const argv = ["operation", "wait", "0191b0a2"];
+  expect(await runCommand(await buildProgram(argv), argv, fake.environment)).toBe(130);
+  expect(fake.err()).toBe("Operation 0191b0a2 continues; to wait for it, run: opsctl operation wait 0191b0a2\n");
 });

@@ -52,6 +52,15 @@ test("every opsctl command prints its recorded help", async () => {
   expect(pages.join("\n")).toMatchSnapshot();
 });
 
+test("help of a verb is the help that its option --help prints", async () => {
+  const verb = await helpOf(["cn", "approve", "--help"]);
+  expect(verb).toContain("Usage: opsctl cn approve ");
+  for (const words of [["help", "cn", "approve"], ["cn", "help", "approve"]]) {
+    const ran = await opsctl(words);
+    expect([ran.code, ran.out()]).toEqual([0, verb]);
+  }
+});
+
 test("every nodeagent command prints its recorded help", () => {
   expect(everyHelp(describe(buildAgent()), "nodeagent").join("\n")).toMatchSnapshot();
 });

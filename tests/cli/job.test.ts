@@ -34,7 +34,10 @@ test("job show prints the job's object, progress and operation", async () => {
 
 test("job list shows why a job failed, and that its node must still undo it", async () => {
   const failed = job({ status: { status: "failed", reason: "the node went away" }, tombstone: true });
-  const ran = await opsctl(["job", "list"], { server: () => ({ body: { items: [failed] } }) });
+  const ran = await opsctl(["job", "list"], {
+    server: () => ({ body: { items: [failed] } }),
+    wall_ms: Date.parse(failed.created_at) + 3_600_000,
+  });
   expect(ran.out()).toMatchSnapshot();
 });
 

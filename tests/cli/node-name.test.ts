@@ -12,7 +12,7 @@ const ALL = [
 ];
 
 async function disable(name: string) {
-  const ran = await opsctl(["cn", "disable", name], {
+  const ran = await opsctl(["cn", "disable", name, "--yes"], {
     server: ({ method, path }) => ({
       body: method === "GET" ? { items: ALL } : node({ server_uuid: path.split("/")[3] }),
     }),

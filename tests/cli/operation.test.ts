@@ -91,7 +91,7 @@ test("operation list shows only the first reference of each operation", async ()
   const references = ["instance", "project", "tenant", "cn"].map((scope, at) => ({ scope, id: `id-${at}` }));
   const server: Server = () => ({ body: [{ ...operation("succeeded"), references }] });
   const lines = (await opsctl(["operation", "list"], { server })).out().split("\n");
-  expect(lines[0]).toMatch(/^ID +KIND +STATE +OBJECT +CREATED_AT +DONE_AT$/);
+  expect(lines[0]).toMatch(/^ID +KIND +STATE +OBJECT +AGE$/);
   expect(lines[1]).toContain("  instance:id-0  ");
   expect(lines[1]).not.toContain("project");
 });

@@ -28,23 +28,23 @@ const claimed = (change = {}): { server: Server } => ({
   },
 });
 
-test("cn list prints six columns, and the column CLAIMS if an operator must check a claim", async () => {
-  const other = node({ server_uuid: KEY_ID, hostname: "b", state: "setting_up", admin_ip: "10.0.0.2" });
+test("cn list prints READY by the server's verdict, and CLAIMS if an operator must check a claim", async () => {
+  const wall_ms = Date.parse("2026-11-21T10:05:00Z");
+  const verdict = { usable: false, findings: [{ level: "stops", text: "an operator disabled it", mend: null }] };
+  const listing = (items: unknown[]): Server => ({ path }) => ({
+    body: !path.endsWith("/doctor") ? { items } : path.includes(KEY_ID) ? verdict : { usable: true, findings: [] },
+  });
+  const other = node({ server_uuid: KEY_ID, hostname: "b", state: "disabled", last_seen: "2026-11-21T10:04:30Z" });
   const plain = [node({ claims: [{ ...CLAIM, differs: [] }], identity_conflict: false }), other];
-  expect((await opsctl(["cn", "list"], answering({ items: plain }))).out()).toBe(
-    `SERVER_UUID                           HOSTNAME  STATE       ROLE    ADMIN_IP  REGISTERED_AT
-${NODE_ID}  rack1-n4  pending     tenant  -         2026-11-21T10:00:00Z
-${KEY_ID}  b         setting_up  tenant  10.0.0.2  2026-11-21T10:00:00Z
+  expect((await opsctl(["cn", "list"], { server: listing(plain), wall_ms })).out()).toBe(
+    `NAME      ID                                    STATE     LAST_SEEN  AGE  ROLE    ADMIN_IP  READY
+rack1-n4  ${NODE_ID}  pending   -          5m   tenant  -         yes
+b         ${KEY_ID}  disabled  30s        5m   tenant  -         no (an operator disabled it)
 `,
   );
   const items = [node(), { ...other, claims: [CLAIM], identity_conflict: true }];
-  const ran = await opsctl(["cn", "list"], answering({ items }));
-  expect(ran.out()).toBe(
-    `SERVER_UUID                           HOSTNAME  STATE       ROLE    ADMIN_IP  REGISTERED_AT         CLAIMS
-${NODE_ID}  rack1-n4  pending     tenant  -         2026-11-21T10:00:00Z  -
-${KEY_ID}  b         setting_up  tenant  10.0.0.2  2026-11-21T10:00:00Z  1 (differs)
-`,
-  );
+  const marked = await opsctl(["cn", "list", "--columns", "name,claims"], { server: listing(items), wall_ms });
+  expect(marked.out()).toBe("NAME      CLAIMS\nrack1-n4  -\nb         1 (differs)\n");
 });
 
 test("cn list without nodes prints a note", async () => {
@@ -114,8 +114,8 @@ test("cn approve of a claim that differs from the record needs a terminal or --y
   expect(ran.asked.map(({ method }) => method)).not.toContain("POST");
 });
 
-test("cn disable sends one request and prints the node", async () => {
-  const ran = await opsctl(["cn", "disable", NODE_ID.toUpperCase()], answering(node({ state: "disabled" })));
+test("cn disable --yes sends one request and prints the node", async () => {
+  const ran = await opsctl(["cn", "disable", NODE_ID.toUpperCase(), "--yes"], answering(node({ state: "disabled" })));
   expect(ran.asked.map(({ path }) => path)).toEqual([`/v1/cns/${NODE_ID}/disable`]);
   expect(ran.out()).toBe(`Disabled CN ${NODE_ID} (state=disabled)\n`);
 });
@@ -126,6 +126,14 @@ test("cn label set sends the label and prints it", async () => {
   expect(ran.out()).toBe(`Set CN ${NODE_ID} role to edge\n`);
 });
 
+test("cn approve approves each of several codes", async () => {
+  const ran = await opsctl(["cn", "approve", "4Q7-9KZ", "abc", "123", "XYZ987", "--yes"], {
+    server: ({ method }) => ({ body: method === "GET" ? { items: [] } : node({ state: "approved" }) }),
+  });
+  const sent = ran.asked.filter(({ method }) => method === "POST").map(({ body }) => body);
+  expect(sent).toEqual([{ code: "4Q79KZ" }, { code: "ABC123" }, { code: "XYZ987" }]);
+});
+
 test("cn reservoir set sends both fields, null for an omitted one", async () => {
   const view = { server_uuid: NODE_ID, reservoir_enabled: null, reservoir_percent: 0.5 };
   const answer = answering({ ...view, effective_enabled: true, effective_percent: 0.5 });
@@ -134,8 +142,8 @@ test("cn reservoir set sends both fields, null for an omitted one", async () => 
   expect(ran.out()).toBe(
     "reservoir_enabled:  (inherit)\nreservoir_percent:  0.5\neffective_enabled:  true\neffective_percent:  0.5\n",
   );
-  const off = await opsctl(["cn", "reservoir", "set", NODE_ID, "--enabled", "false", "--percent", "-7"], answer);
-  expect(off.asked[0]!.body).toEqual({ reservoir_enabled: false, reservoir_percent: -7 });
+  const off = await opsctl(["cn", "reservoir", "set", NODE_ID, "--enabled", "false", "--percent", "7.5%"], answer);
+  expect(off.asked[0]!.body).toEqual({ reservoir_enabled: false, reservoir_percent: 0.075 });
   const clear = await opsctl(["cn", "reservoir", "clear", NODE_ID], answer);
   expect(clear.asked[0]!.body).toEqual({ reservoir_enabled: null, reservoir_percent: null });
 });
@@ -200,7 +208,7 @@ test("api-key list prints its columns", async () => {
   const key = { id: "k1", scope: "full", description: "ci", created_at: "t1", expires_at: null, last_used_at: "t2" };
   const ran = await opsctl(["api-key", "list"], answering([key]));
   expect(ran.out()).toBe(
-    "ID  SCOPE  DESCRIPTION  CREATED_AT  EXPIRES_AT  LAST_USED_AT\nk1  full   ci           t1          -           t2\n",
+    "ID  SCOPE  DESCRIPTION  AGE  EXPIRES_AT  LAST_USED\nk1  full   ci           t1   -           t2\n",
   );
 });
 

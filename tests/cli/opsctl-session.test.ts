@@ -1,4 +1,4 @@
-// Users and password logins: opsctl saves the tokens, renews them in time and ends the session with logout.
+// Users and password logins: opsctl saves the tokens, renews them in time and ends the session with logout. See
 // docs/tenancy.md, "Credentials".
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
@@ -56,8 +56,8 @@ test("a user is created, listed and shown, gets and loses capabilities, and is d
   expect(await at.json(`user show ${ada.id}`)).toEqual(ada);
   expect(await at.printed("user show ada")).toContain("capabilities:  system-read\n");
   const [titles, ...rows] = (await at.printed("user list")).trimEnd().split("\n");
-  expect(titles).toMatch(/^ID +USERNAME +ROOT +CAPABILITIES +TENANT_ID +ISSUER +CREATED_AT$/);
-  expect(rows.find((row) => row.startsWith(ada.id))).toMatch(/ ada +no +system-read +- +- +/);
+  expect(titles).toMatch(/^USERNAME +ID +ROOT +CAPABILITIES +TENANT_ID +ISSUER +AGE$/);
+  expect(rows.find((row) => row.startsWith("ada "))).toMatch(/ no +system-read +- +- +/);
 
   expect(await at.printed("user grant ada system-operate"))
     .toBe("Capabilities of user ada: system-operate, system-read\n");
@@ -127,7 +127,7 @@ test("a wrong password and an unknown user both exit 4 and save nothing", async 
   }
 });
 
-test("--username together with --api-key is rejected", async () => {
+test("login options that exclude each other or need --username are rejected before any request", async () => {
   for (const argv of ["--username x --api-key-stdin", "--password-stdin", "--username x --api-key k"]) {
     const ran = await at.run(`login --endpoint ${ENDPOINT} ${argv}`, { env: {}, isTTY: true });
     expect([ran.code, ran.asked], argv).toEqual([2, []]);
@@ -155,7 +155,7 @@ test("an access token with less than 60 s left is renewed first and saved", asyn
   ]);
 });
 
-test("a token that the server rejects is renewed once, whatever the machine's clock shows", async () => {
+test("a token that the server rejects is renewed once, even if it is still valid by the machine's clock", async () => {
   await user("gus", "--capability system-read");
   const session = await logIn("gus");
   await t.advance(ACCESS_TOKEN_TTL_S + LATER_S);

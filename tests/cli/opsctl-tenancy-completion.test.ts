@@ -45,7 +45,7 @@ test("projects are offered for projects and quotas; an ambiguous name is offered
   expect(await completed(`quota show ${till.id}`)).toEqual([till.id]);
 });
 
-test("a name that a shell would split is not offered, but its id is", async () => {
+test("a name with characters that are special in a shell is not offered, but its id is", async () => {
   const odd = await at.run(["silo", "create", "$(reboot) now", "--json"]);
   const { id } = JSON.parse(odd.out()) as Silo;
   const offered = await completed("silo show ");

@@ -1,4 +1,4 @@
-// Public addresses: NIC tags, external subnets and pools. docs/networking.md.
+// Public addresses: NIC tags, external subnets and pools. See docs/networking.md.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { ExternalSubnet, NetworkPool, NicTag } from "../../src/contract/external-network.ts";
 import type { Silo } from "../../src/contract/tenancy.ts";
@@ -23,8 +23,8 @@ test("a NIC tag is created, listed, shown and deleted", async () => {
   expect(storage).toMatchObject({ name: "storage", mtu: 9000, description: "Disks" });
   expect(await at.json(`nic-tag show ${storage.id}`)).toEqual(storage);
   const lines = (await at.printed("nic-tag list")).split("\n");
-  expect(lines[0]).toMatch(/^ID +NAME +MTU +CREATED_AT +DESCRIPTION$/);
-  expect(lines.find((line) => line.startsWith(storage.id))).toMatch(/ storage +9000 .* Disks$/);
+  expect(lines[0]).toMatch(/^NAME +ID +MTU +AGE +DESCRIPTION$/);
+  expect(lines.find((line) => line.startsWith("storage "))).toMatch(/ 9000 .* Disks$/);
   expect(await at.printed("nic-tag delete storage")).toBe(`Deleted NIC tag storage (${storage.id})\n`);
   expect((await at.run("nic-tag show storage")).code).toBe(3);
 });
@@ -54,8 +54,8 @@ test("an external subnet is created with every option, listed, shown and deleted
   const shown = await at.printed("external-subnet show all");
   expect(shown).toContain("ipv4_provision:  198.51.100.10-198.51.100.20\n");
   const lines = (await at.printed("external-subnet list")).split("\n");
-  expect(lines[0]).toMatch(/^ID +NAME +NIC_TAG +VLAN_ID +IPV4_BLOCK +IPV6_BLOCK +OWNER_SILOS +DESCRIPTION$/);
-  expect(lines.find((line) => line.startsWith(subnet.id))).toMatch(/ all +uplink +12 +\S+24 +\S+64 +1 +Both$/);
+  expect(lines[0]).toMatch(/^NAME +ID +NIC_TAG +VLAN_ID +IPV4_BLOCK +IPV6_BLOCK +OWNER_SILOS +DESCRIPTION$/);
+  expect(lines.find((line) => line.startsWith("all "))).toMatch(/ uplink +12 +\S+24 +\S+64 +1 +Both$/);
   const used = await at.run(`nic-tag delete ${tag.id}`);
   expect([used.code, used.err()]).toEqual([5, expect.stringContaining("NicTagInUse")]);
   expect(await at.printed("external-subnet delete all")).toBe(`Deleted external subnet all (${subnet.id})\n`);
@@ -83,8 +83,8 @@ test("a pool lists its networks by name in order of use, and its deletion keeps 
   expect(pool).toMatchObject({ networks: ids.toReversed(), owner_silos: [], description: "P" });
   expect(await at.printed("network-pool show public")).toContain("networks:     first,second\n");
   const lines = (await at.printed("network-pool list")).split("\n");
-  expect(lines[0]).toMatch(/^ID +NAME +NETWORKS +OWNER_SILOS +CREATED_AT +DESCRIPTION$/);
-  expect(lines[1]).toMatch(/ public +first,second +\(all\) .* P$/);
+  expect(lines[0]).toMatch(/^NAME +ID +NETWORKS +OWNER_SILOS +AGE +DESCRIPTION$/);
+  expect(lines[1]).toMatch(/^public .* first,second +\(all\) .* P$/);
   expect((await at.run("external-subnet delete first")).code).toBe(5);
   expect(await at.printed("network-pool delete public")).toBe(`Deleted network pool public (${pool.id})\n`);
   expect((await at.run("external-subnet delete first")).code).toBe(0);

@@ -1,4 +1,4 @@
-// Silos, tenants, projects and quotas, found by name. docs/tenancy.md.
+// Silos, tenants, projects and quotas, found by name. See docs/tenancy.md.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import type { Project, Quota, Silo, Tenant } from "../../src/contract/tenancy.ts";
@@ -32,8 +32,8 @@ test("a silo is created with its default tenant, listed, shown by name and prefi
   const north = (await at.json<Silo[]>("silo list")).find(({ name }) => name === "north")!;
   expect(north).toMatchObject({ description: "The first hall" });
   const lines = (await at.printed("silo list")).split("\n");
-  expect(lines[0]).toMatch(/^ID +NAME +DEFAULT_TENANT_ID +CREATED_AT +DESCRIPTION$/);
-  expect(lines.find((line) => line.startsWith(north.id))).toContain(` north  ${north.default_tenant_id}  `);
+  expect(lines[0]).toMatch(/^NAME +ID +AGE +DESCRIPTION$/);
+  expect(lines.find((line) => line.startsWith("north "))).toContain(`  ${north.id}  `);
 
   expect(await at.printed("silo show north")).toMatch(/^id: +[^\n]+\nname: +north\ndescription: +The first hall\n/);
   expect(await at.json(`silo show ${north.id.toUpperCase()}`)).toEqual(north);
@@ -63,8 +63,8 @@ test("a tenant is created in a silo, found in all silos, renamed and deleted", a
   expect(await at.printed("tenant show acme")).toMatch(/\nsilo: +east\nsilo_id: /);
 
   const lines = (await at.printed("tenant list --silo east")).trimEnd().split("\n");
-  expect(lines[0]).toMatch(/^ID +SILO +NAME +CREATED_AT +DESCRIPTION$/);
-  expect(lines.slice(1).map((line) => line.split(/ +/).slice(1, 3))).toEqual([["east", "default"], ["east", "acme"]]);
+  expect(lines[0]).toMatch(/^NAME +SILO +ID +AGE +DESCRIPTION$/);
+  expect(lines.slice(1).map((line) => line.split(/ +/).slice(0, 2))).toEqual([["default", "east"], ["acme", "east"]]);
   const everywhere = await at.json<Tenant[]>("tenant list");
   expect(everywhere).toEqual(expect.arrayContaining(await at.json<Tenant[]>("tenant list --silo east")));
 
@@ -121,8 +121,8 @@ test("a project is found by name, by TENANT/NAME, by SILO/TENANT/NAME and by id,
   expect(direct.asked.map(({ path }) => path)).toEqual([`/v1/tenants/${tenant.id}/projects/${till.id}`]);
 
   const lines = (await at.printed("project list --tenant shop")).trimEnd().split("\n");
-  expect(lines[0]).toMatch(/^ID +TENANT +NAME +CREATED_AT +DESCRIPTION$/);
-  expect(lines[1]).toContain(`${till.id}  hall/shop  till  `);
+  expect(lines[0]).toMatch(/^NAME +TENANT +ID +AGE +DESCRIPTION$/);
+  expect(lines[1]).toContain(`till  hall/shop  ${till.id}  `);
   expect(await at.printed("project list --tenant hall/default")).toBe("(no projects)\n");
 
   expect(await at.printed("project update till --name tills")).toBe(`Updated project hall/shop/tills (${till.id})\n`);

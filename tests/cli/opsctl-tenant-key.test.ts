@@ -1,4 +1,4 @@
-// API keys of tenants. docs/tenancy.md, "Credentials".
+// API keys of tenants. See docs/tenancy.md, "Credentials".
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { ApiKeyView } from "../../src/contract/api-key.ts";
 import type { Silo } from "../../src/contract/tenancy.ts";
@@ -30,7 +30,7 @@ test("a tenant's key is created, works only inside the tenant, is listed and del
   const [listed] = await at.json<ApiKeyView[]>("api-key list --tenant acme/default");
   expect(listed).toMatchObject({ description: "for the shop", scope: "full" });
   const table = await at.printed("api-key list --tenant acme/default");
-  expect(table).toMatch(/^ID +SCOPE +DESCRIPTION +CREATED_AT +EXPIRES_AT +LAST_USED_AT\n/);
+  expect(table).toMatch(/^ID +SCOPE +DESCRIPTION +AGE +EXPIRES_AT +LAST_USED\n/);
   expect(table).not.toContain(key);
 
   expect(await at.printed(`api-key delete ${listed!.id} --tenant acme/default`)).toBe(

@@ -30,7 +30,10 @@ const lines = (text: string) => text.trimEnd().split("\n");
 test("placement explain shows the chosen node, and why each other node was rejected", async () => {
   expect(await at.printed("placement explain --cpu 2 --memory 4GiB")).toBe("No approved compute node\n");
   const [good, small] = [await openNode(t), await openNode(t, { ram_total_mb: 1_024 })];
-  await at.printed(["cn", "placement", "set", small.hostname, "--cordoned", "true", "--cordoned-reason", "a fan"]);
+  await at.printed(["cn", "cordon", small.hostname, "--reason", "a cable"]);
+  expect(await at.printed(`cn uncordon ${small.hostname}`)).toBe(`Uncordoned CN ${small.hostname}\n`);
+  expect(await at.printed(`cn placement show ${small.hostname}`)).toContain("cordoned:            false\n");
+  await at.printed(["cn", "cordon", small.hostname, "--reason", "a fan"]);
   const [verdict, , head, ...rows] = lines(await at.printed("placement explain --cpu 2 --memory 4GiB --disk 20GiB"));
   expect(verdict).toBe(`Would be placed on ${good.hostname} (${good.id}), by profile spread`);
   expect(head).toMatch(/^HOSTNAME +SERVER_UUID +SCORE +REJECTED_BY$/);
@@ -45,7 +48,7 @@ test("placement explain shows the chosen node, and why each other node was rejec
   expect(none[0]).toBe("None of the 2 approved nodes can take it");
 });
 
-test("placement explain --node shows every filter of the node, and its scores if accepted", async () => {
+test("placement explain --node shows what every filter decides about the node, and the scores of an accepted node", async () => {
   const [good, edge] = [await openNode(t), await openNode(t)];
   await at.printed(`cn label set ${edge.hostname} --role edge`);
   const accepted = await at.printed(`placement explain --cpu 1 --memory 1GiB --node ${good.hostname}`);
@@ -98,10 +101,20 @@ test("cn drain-preview shows which instances fit on other nodes, and which look 
   const [count, quorum, , head, ...rows] = lines(await at.printed(`cn drain-preview ${from.hostname}`));
   expect(count).toBe("1 of 2 instances fit on other nodes");
   expect(quorum).toBe("Move these one at a time, because they look like members of a quorum: etcd-1");
-  expect(head).toMatch(/^INSTANCE_ID +NAME +CPU +RAM_MB +TARGET +REASON$/);
-  expect(rows[0]).toMatch(/ +2 +4096 +- +rejected by cn-ram-available 1 of 1 nodes$/);
+  expect(head).toMatch(/^INSTANCE_ID +NAME +CPU +RAM_MB +TARGET +REASON +REMEDY$/);
+  expect(rows[0]).toMatch(/ +2 +4096 +- +rejected by cn-ram-available 1 of 1 nodes +make room on another node; /);
   expect(rows[1]).toContain(`${to.hostname} (${to.id})`);
   expect(rows.map((row) => row.split(" ")[0]).sort()).toEqual(ids.sort());
+});
+
+test("cn drain cordons a node and counts the moved instances; --dry-run changes nothing", async () => {
+  const node = await openNode(t);
+  const placement = async () => okOf(await t.call("GET", `/v1/cns/${node.id}/placement`));
+  expect(await at.printed(`cn drain ${node.hostname} --dry-run`)).toBe("(no instances)\n");
+  expect(await placement()).toMatchObject({ cordoned: false });
+  const done = `Moved 0 instances from CN ${node.hostname}; the node is cordoned\n`;
+  expect(await at.printed(`cn drain ${node.hostname}`)).toBe(done);
+  expect(await placement()).toMatchObject({ cordoned: true, cordoned_reason: "drain" });
 });
 
 test("cn placement set changes only the given settings; --clear resets settings to their defaults", async () => {

@@ -8,6 +8,8 @@ export function node(change: Partial<CnView> = {}): CnView {
     server_uuid: NODE_ID,
     hostname: "rack1-n4",
     admin_ip: null,
+    underlay_address: null,
+    underlay_mtu: null,
     state: "pending",
     role: "tenant",
     registered_at: "2026-11-21T10:00:00Z",

@@ -53,7 +53,7 @@ const HASH = `$6$saltsalt$${"a".repeat(85)}/`;
 const password = (argv: string[], options: FakeOptions = {}) =>
   opsctl(["cn", "root-password", NODE_ID, ...argv], { server, ...options });
 
-test("root-password asks twice without echo and sends a hash, never the password", async () => {
+test("root-password asks for the password twice and sends its hash; the password is not sent and not printed", async () => {
   const ran = await password([], { isTTY: true, typed: ["correct horse", "correct horse"] });
   expect(ran.code).toBe(0);
   expect(ran.asked[0]).toMatchObject({ method: "POST", path: `/v1/cns/${NODE_ID}/root-password` });
@@ -63,7 +63,7 @@ test("root-password asks twice without echo and sends a hash, never the password
   expect(JSON.stringify(ran.asked) + ran.out() + ran.err()).not.toContain("correct horse");
 });
 
-test("root-password --password-stdin reads one line, with or without a line end", async () => {
+test("root-password --password-stdin accepts one line and rejects two", async () => {
   const ran = await password(["--password-stdin"], { typed: "secret word\n" });
   expect([ran.code, ran.out()]).toEqual([
     0,
@@ -91,7 +91,7 @@ test.each([
   ["two ways at once", ["--hash", HASH, "--clear"], {}],
   ["two ways at once", ["--clear", "--password-stdin"], {}],
   ["two ways at once", ["--hash", HASH, "--password-stdin"], {}],
-])("root-password with %s is a usage error and clears nothing: %j", async (_what, argv, options) => {
+])("root-password with %s is a usage error and sends no request: %j", async (_what, argv, options) => {
   const ran = await password(argv, options);
   expect([ran.code, ran.asked.length]).toEqual([2, 0]);
 });

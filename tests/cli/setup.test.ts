@@ -17,12 +17,12 @@ const DISKS = [
 type Round = { readonly state?: string; readonly progress?: Partial<SetupProgress>; readonly error?: string };
 
 /** Returns a control plane that advances the operation by one round at each request for it. */
-function setup(rounds: readonly Round[] = [], disks = DISKS): FakeOptions {
+function setup(rounds: readonly Round[] = [], disks = DISKS, state: CnView["state"] = "setting_up"): FakeOptions {
   const left = [...rounds];
   let now: Round = {};
   const view = (): CnView =>
     node({
-      state: "setting_up",
+      state,
       last_setup_error: now.error ?? null,
       setup_progress: now.progress === undefined
         ? null
@@ -45,7 +45,7 @@ function setup(rounds: readonly Round[] = [], disks = DISKS): FakeOptions {
 const approve = ["cn", "setup", "approve", NODE_ID];
 
 test("setup plan shows each disk and its use, the pool, and the command to approve it", async () => {
-  const ran = await opsctl(["cn", "setup", "plan", NODE_ID], setup());
+  const ran = await opsctl(["cn", "setup", "plan", NODE_ID], setup([], DISKS, "awaiting_setup"));
   expect(ran.out()).toBe(
     `DISK    SIZE     USE       ITS DATA
 c0t0d0  480 GB   cache     DESTROYED
@@ -66,14 +66,14 @@ To approve it:
 
 test("setup plan with options shows the layout that they give, and repeats them in the approve command", async () => {
   const argv = ["--layout", "mirror", "--exclude", "c1t2d0", "--no-cache", "--compress", "zstd"];
-  const ran = await opsctl(["cn", "setup", "plan", NODE_ID, ...argv], setup());
+  const ran = await opsctl(["cn", "setup", "plan", NODE_ID, ...argv], setup([], DISKS, "awaiting_setup"));
   expect(ran.out()).toMatch(/^c0t0d0 +480 GB +not used +kept$/m);
   expect(ran.out()).toMatch(/^c1t2d0 +4 TB +not used +kept$/m);
   expect(ran.out()).toContain(`  opsctl cn setup approve ${NODE_ID} ${argv.join(" ")}\n`);
 });
 
 test("setup plan shows why no layout fits", async () => {
-  const ran = await opsctl(["cn", "setup", "plan", NODE_ID, "--layout", "raidz3"], setup());
+  const ran = await opsctl(["cn", "setup", "plan", NODE_ID, "--layout", "raidz3"], setup([], DISKS, "awaiting_setup"));
   expect(ran.code).toBe(0);
   expect(ran.out()).toContain("\nNo layout: no acceptable raidz3 layout is possible with 3 disks\n");
   expect(ran.out()).not.toContain("DESTROYED");
@@ -81,11 +81,12 @@ test("setup plan shows why no layout fits", async () => {
 });
 
 test("setup plan rejects options that need --layout", async () => {
-  expect((await opsctl(["cn", "setup", "plan", NODE_ID, "--width", "3"], setup())).code).toBe(2);
+  expect((await opsctl(["cn", "setup", "plan", NODE_ID, "--width", "3"], setup([], DISKS, "awaiting_setup"))).code)
+    .toBe(2);
 });
 
 test("setup plan --json prints the answer unchanged", async () => {
-  const ran = await opsctl(["cn", "setup", "plan", NODE_ID, "--json"], setup());
+  const ran = await opsctl(["cn", "setup", "plan", NODE_ID, "--json"], setup([], DISKS, "awaiting_setup"));
   expect(JSON.parse(ran.out())).toEqual(JSON.parse(JSON.stringify(layoutProposal(DISKS))));
 });
 

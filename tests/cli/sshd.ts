@@ -30,7 +30,7 @@ export function whyNoSshd(): string | null {
 export type SshdOptions = {
   /** The addresses of the nodes; ssh knows the host keys of the first two. */
   readonly addresses?: readonly string[];
-  /** The command that starts the program, such as [ip, netns, exec, NAME]. */
+  /** A command in front of sshd, such as [ip, netns, exec, NAME]. */
   readonly prefix?: readonly string[];
 };
 
@@ -81,7 +81,7 @@ function configText(folder: string, { port, addresses }: { port: number; address
     `AuthorizedKeysFile ${join(folder, "user_key.pub")}`,
     "PidFile none",
     "UsePAM no",
-    // All users can write to the temporary folder.
+    // With StrictModes, sshd rejects keys in the temporary folder, because all users can write to that folder.
     "StrictModes no",
     "PasswordAuthentication no",
     "KbdInteractiveAuthentication no",

@@ -61,7 +61,7 @@ afterAll(async () => {
   await folder?.remove();
 });
 
-/** Reads the archive's names and texts with the system's tar. */
+/** Returns the texts of the archive's files by file name, read with the system's tar. */
 function unpacked(archive: string): Map<string, string> {
   const run = (...argv: string[]) => {
     const ran = spawnSync(present("tar"), argv, { encoding: "utf8" });
@@ -75,7 +75,7 @@ function unpacked(archive: string): Map<string, string> {
 
 async function bundle(env?: Record<string, string>) {
   const path = join(folder.path, `${randomUUID()}.tar.gz`);
-  const ran = await at.run(["support-bundle", "--output", path], env === undefined ? {} : { env });
+  const ran = await at.run(["support-bundle", "--file", path], env === undefined ? {} : { env });
   expect(ran.err().replace(/^note: \S+ is missing: .*\n/gm, "")).toBe("");
   expect(ran.code).toBe(0);
   return { path, ran, files: unpacked(path) };
@@ -101,13 +101,13 @@ test("the bundle contains versions, settings, nodes, operations, jobs, metrics a
   expect(files.get("metrics.txt")).toMatch(/^# HELP /m);
 });
 
-test("no secret of the site is in any file or in the output", async (context) => {
+test("no secret of the fixture is in a file of the bundle, in its bytes or in the output", async (context) => {
   needs(context, "tar");
   const { path, ran, files } = await bundle();
   const whole = [...files.values(), gunzipSync(await readFile(path)).toString("latin1"), ran.out(), ran.err()].join(
     "\n",
   );
-  // The failure is in the bundle, so its secrets were redacted.
+  // The bundle contains the failure message without its secrets.
   expect(files.get("jobs.json")).toContain(
     "login with password=[redacted] as [redacted] failed for https://[redacted]@",
   );
@@ -138,7 +138,7 @@ test("a bundle with a limited credential lists the missing sections", async (con
 
 test.each(
   [
-    ["a server that does not answer", {}, 7, /cannot reach/],
+    ["an unreachable server", {}, 7, /cannot reach/],
     ["no endpoint", { env: {} }, 2, /no endpoint/],
     [
       "an invalid credential",
@@ -152,7 +152,7 @@ test.each(
   ] as const,
 )("with %s, the command writes no file and prints the reason", async (_, options, code, argv) => {
   const path = join(folder.path, `${randomUUID()}.tar.gz`);
-  const ran = await opsctl(["support-bundle", "--output", path], options);
+  const ran = await opsctl(["support-bundle", "--file", path], options);
   expect([ran.code, ran.err()]).toEqual([code, expect.stringMatching(argv)]);
   await expect(stat(path)).rejects.toThrow("ENOENT");
 });

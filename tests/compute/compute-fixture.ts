@@ -40,8 +40,13 @@ export type Node = {
 
 export type ComputeFixture = Awaited<ReturnType<typeof openComputeFixture>>;
 
-export async function addNode(t: TestControlPlane, fields: Record<string, unknown> = {}): Promise<Node> {
-  const { server_uuid, api_key } = await t.approvedNode();
+/** Adds an approved node. `fields` are of its capacity report, `registered` of its registration. */
+export async function addNode(
+  t: Pick<TestControlPlane, "call" | "db" | "approvedNode">,
+  fields: Record<string, unknown> = {},
+  registered: Record<string, unknown> = {},
+): Promise<Node> {
+  const { server_uuid, api_key } = await t.approvedNode(registered);
   const call = (method: string, path: string, body?: unknown) => t.call(method, path, { key: api_key, body });
   const end = async (job: Job, outcome: unknown, result?: unknown) =>
     void okOf(await call("POST", `/v1/agent/jobs/${job.id}/complete`, { outcome, result }));
@@ -209,12 +214,15 @@ const RECORDS = [
   "cn_signal",
   "cn_capacity",
   "cn_load_sample",
+  "instance_metrics",
   "cn_load_hour",
   "cn_load_summary",
   "load_pass",
   "idempotency",
   "lab_clock",
   "rate_bucket",
+  "vpc_change",
+  "vpc_generation",
 ];
 
 /** Drops new usage counters that are zero, because a missing row means the same. */

@@ -54,6 +54,8 @@ beforeEach(async () => {
     environment,
     driver: await simulatedDriver({ state_dir, server_uuid: undefined, hostname: undefined, environment }),
     link: { endpoint: "http://127.0.0.1:9", user_agent: "test" },
+    nic_tags: [],
+    listener: { start: () => Promise.reject(new Error("this agent receives no VMs")) },
     state_dir,
     timers: {} as Timers,
     image_bytes_max: 0,
@@ -95,7 +97,7 @@ async function usedBefore(image: Served, minutes: number): Promise<void> {
   await utimes(join(agent.state_dir, "images", image.sha256), at, at);
 }
 
-test("unused images are kept up to the limit, most recently used first", async () => {
+test("of the unused images, the most recently used ones are kept up to the limit", async () => {
   const cache = keeping(2 * BYTES);
   const [a, b, c] = [newImage(), newImage(), newImage()];
   for (const image of [a, b, c]) await fetchFor(cache, "one", image);
@@ -157,7 +159,7 @@ test("a partial download counts against the limit and is evicted like an image",
   expect(await kept()).toEqual([]);
 });
 
-test("an image that a VM's disk was created from is kept, also after a restart of the cache", async () => {
+test("an image that a VM's disk was created from is kept until the VM is destroyed, also by a new cache", async () => {
   const image = newImage();
   const instance = {
     id: randomUUID(),

@@ -230,8 +230,8 @@ test("opsctl image list and delete work on the control plane's images, by name a
   await printed(opsctl("image import ubuntu/lts --name first"));
   await printed(opsctl("image import ubuntu/lts --arch aarch64 --name second"));
   const [header, ...rows] = (await printed(opsctl("image list"))).trimEnd().split("\n");
-  expect(header).toMatch(/^ID +NAME +OS +VERSION +BRAND +ARCH +SIZE +CREATED_AT$/);
-  expect(rows.map((row) => row.split(/ {2,}/)[1]).sort()).toEqual(["first", "second"]);
+  expect(header).toMatch(/^NAME +ID +OS +VERSION +BRAND +ARCH +SIZE +AGE$/);
+  expect(rows.map((row) => row.split(/ {2,}/)[0]).sort()).toEqual(["first", "second"]);
   const { items } = JSON.parse(await printed(opsctl("image list --json")));
   const idOf = (wanted: string) => items.find(({ name }: { name: string }) => name === wanted).id;
   expect(await printed(opsctl("image delete first"))).toBe(`Deleted image first (${idOf("first")})\n`);
@@ -266,8 +266,8 @@ test("tenantctl image list shows public images and the tenant's and project's; s
   expect(await names(`image list --project ${acme.project_id} --tenant ${acme.tenant_id}`))
     .toEqual(["shared", "own", "project's"]);
   const table = await printed(tenantctl("image list"));
-  expect(table.split("\n")[0]).toMatch(/^ID +NAME +OS +VERSION +SIZE +SCOPE$/);
-  expect(table).toMatch(new RegExp(`^${own.id} +own +linux +1 +7 +tenant$`, "m"));
+  expect(table.split("\n")[0]).toMatch(/^NAME +ID +OS +VERSION +SIZE +SCOPE$/);
+  expect(table).toMatch(new RegExp(`^own +${own.id.slice(0, 8)} +linux +1 +7 B +tenant$`, "m"));
   for (const name of [inProject.id, inProject.id.toUpperCase()]) {
     expect(await printed(tenantctl(`image show ${name}`))).toBe(
       `id:       ${inProject.id}\nname:     project's\nos:       linux\nversion:  1\nsize:     7\nsha256:   ${inProject.sha256}\n`,

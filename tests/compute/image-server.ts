@@ -15,7 +15,7 @@ export type ImageServer = {
   close(): Promise<void>;
 };
 
-export async function serveImage(bytes: Uint8Array): Promise<ImageServer> {
+export async function serveImage(bytes: Uint8Array, host = "127.0.0.1"): Promise<ImageServer> {
   const asked: (string | null)[] = [];
   let cut: number | null = null;
   const server = createServer((request, response) => {
@@ -33,11 +33,11 @@ export async function serveImage(bytes: Uint8Array): Promise<ImageServer> {
     cut = null;
     response.write(part, () => response.destroy());
   });
-  server.listen(0, "127.0.0.1");
+  server.listen(0, host);
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
   return {
-    url: `http://127.0.0.1:${port}/image.raw`,
+    url: `http://${host}:${port}/image.raw`,
     bytes,
     sha256: createHash("sha256").update(bytes).digest("hex"),
     asked,

@@ -79,7 +79,7 @@ describe("an image's id", () => {
     }
   });
 
-  test("is rejected if it is derived in another scope", async () => {
+  test("is rejected if it is an id that another scope derives", async () => {
     const sha256 = digest();
     const { body: theirs } = await other.call("POST", imagesOf(other), { body: bodyOf({ sha256 }) });
     expect((await other.call("DELETE", `/v1/images/${theirs.id}`)).status).toBe(204);

@@ -47,7 +47,7 @@ describe("a create", () => {
     conflictWith(await a.create({ extra_nics: [nic("primary")] }), "two NICs of the instance are named primary");
   });
 
-  test("with a name that is in use gets 409 in the same project, and succeeds in another one", async () => {
+  test("with a name that is in use in the same project gets 409", async () => {
     const { id, name } = await a.running();
     const project = a.tenant.project_id;
     conflictWith(await a.create({ name }), `instance with name ${name} already exists in project ${project}`);
@@ -78,7 +78,7 @@ describe("a create", () => {
     }
   });
 
-  test("derives the boot disk's size from the image, for bhyve at least 20 GiB", async () => {
+  test("has a boot disk of the image's size by default, for bhyve at least 20 GiB; a given size is at least the image's size", async () => {
     const bhyve = await a.newImage({ compatibility: { brand: "bhyve", arch: "x86_64" } });
     await a.node.alive({ hvm_supported: true });
     const sizeOf = async (fields: object) => {

@@ -28,6 +28,8 @@ describe("a create", () => {
       project_id: a.tenant.project_id,
       name: "web",
       description: "d",
+      labels: {},
+      deletion_protection: false,
       brand: "kvm",
       cpu: 2,
       memory_bytes: 4 * GIB,
@@ -41,7 +43,7 @@ describe("a create", () => {
       created_at,
       updated_at,
     });
-    expect(await a.show(id)).toEqual(made.body);
+    expect(await a.show(id)).toEqual({ ...made.body, guest_interfaces: null });
     const [nic] = await a.nicsOf(id);
     expect(nic).toEqual({
       id: nic.id,
@@ -68,6 +70,7 @@ describe("a create", () => {
       kind: "boot",
       size_bytes: 2 * GIB,
       applied_bytes: 2 * GIB,
+      attached: true,
       source_image_id: a.image.id,
       created_at,
     }]);
@@ -189,7 +192,7 @@ describe("a create", () => {
     expect(other.status).toBe(422);
   });
 
-  test("accepts several NICs with given addresses, names and MACs", async () => {
+  test("accepts several NICs with given subnets and names, and a MAC for the primary NIC", async () => {
     const second = await a.make(`/v1/subnets?vpc=${a.vpc.id}`, { name: randomUUID(), ipv4_block: "10.0.2.0/24" });
     const { id } = await a.running({
       mac: "02-AA-BB.CC DD:0F",

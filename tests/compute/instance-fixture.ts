@@ -4,12 +4,20 @@ import { type Answer, okOf, type TestControlPlane } from "../support/control-pla
 import { openTenant, type TestTenant } from "../tenancy/tenant.ts";
 
 export type InstanceFixture = TestTenant & { readonly subnet_id: string; readonly image_id: string };
-export type Source = { readonly url: string; readonly sha256: string; readonly size_bytes: number };
+export type Source = {
+  readonly url: string;
+  readonly sha256: string;
+  readonly size_bytes: number;
+  readonly content_bytes?: number;
+};
+
+/** Loopback, and the block for tests of networks (RFC 2544), which the underlays of nodes use. */
+export const TEST_NETWORKS = ["127.0.0.0/8", "198.18.0.0/15"];
 
 export async function openInstanceFixture(t: Pick<TestControlPlane, "call">, source: Source): Promise<InstanceFixture> {
   const tenant = await openTenant(t);
-  // The test server of images is on loopback, from which nodes fetch only if the operator allows it.
-  okOf(await t.call("PUT", "/v1/config/fetch.allowed_private", { body: { value: ["127.0.0.0/8"] } }));
+  // The servers of images are on these networks, from which nodes fetch only if the operator allows it.
+  okOf(await t.call("PUT", "/v1/config/fetch.allowed_private", { body: { value: TEST_NETWORKS } }));
   const make = async (path: string, body: unknown) => okOf(await tenant.call("POST", path, { body })).id as string;
   const vpc = await make(`/v1/vpcs${tenant.selectors}`, { name: randomUUID(), ipv4_block: "10.0.0.0/16" });
   const subnet_id = await make(`/v1/subnets?vpc=${vpc}`, { name: randomUUID(), ipv4_block: "10.0.1.0/24" });
@@ -17,8 +25,9 @@ export async function openInstanceFixture(t: Pick<TestControlPlane, "call">, sou
   return { ...tenant, subnet_id, image_id };
 }
 
-export function imageBody({ url, sha256, size_bytes }: Source) {
-  return { name: randomUUID(), os: "linux", version: "1", size_bytes, sha256, source_url: url };
+export function imageBody({ url, sha256, size_bytes, content_bytes }: Source) {
+  const image = { name: randomUUID(), os: "linux", version: "1", size_bytes, sha256, source_url: url };
+  return content_bytes === undefined ? image : { ...image, content_bytes };
 }
 
 /** Creates an instance and returns it when it runs. Throws the reason if the create fails. */

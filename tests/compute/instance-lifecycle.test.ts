@@ -18,13 +18,14 @@ const lifecycle = async (id: string) => (await a.show(id)).lifecycle;
 const force = (id: string) => a.t.call("DELETE", `${at(id)}?force=true`);
 
 describe("an instance", () => {
-  test("stops, starts and restarts through the intermediate states as its node finishes each job", async () => {
+  test("stops, starts, restarts and resets through the intermediate states as its node finishes each job", async () => {
     const { id } = await a.running();
     for (
       const [verb, between, after] of [
         ["stop", "stopping", "stopped"],
         ["start", "pending", "running"],
         ["restart", "stopping", "running"],
+        ["reset", "running", "running"],
       ] as const
     ) {
       const answer = post(id, verb);
@@ -54,8 +55,13 @@ describe("an instance", () => {
     await a.act(id, "stop", "stop");
     conflictWith(await post(id, "stop"), `${name} is already stopped`);
     conflictWith(await post(id, "restart"), `${name} is stopped; restart needs a running instance`);
+    conflictWith(await post(id, "reset"), `${name} is stopped; reset needs a running instance`);
+    conflictWith(
+      await a.call("GET", at(id, "screenshot")),
+      `${name} is stopped; a screenshot needs a running instance`,
+    );
     await a.destroy(id);
-    for (const verb of ["start", "stop", "restart", "retry"]) notFound(await post(id, verb));
+    for (const verb of ["start", "stop", "restart", "reset", "retry"]) notFound(await post(id, verb));
     notFound(await a.call("DELETE", at(id)));
     notFound(await force(id));
   });
@@ -97,6 +103,23 @@ describe("an instance", () => {
       await a.destroy(id);
     },
   );
+
+  test("stays running if its reset fails, and does nothing else during the reset", async () => {
+    const { id } = await a.running();
+    const answer = post(id, "reset");
+    const job = await a.node.take();
+    const operation = (await a.operation(id, "instance-lifecycle")).id;
+    for (const verb of ["stop", "reset"]) {
+      conflictWith(
+        await post(id, verb),
+        `operation ${operation} (reset) still runs on instance ${id}; wait for it to end`,
+      );
+    }
+    await a.node.fail(job, "the machine does not run on its node");
+    expectRefused(await answer, 502, "OperationFailed", "reset failed: the machine does not run on its node");
+    expect(await lifecycle(id)).toEqual({ state: "running" });
+    await a.destroy(id);
+  });
 
   test("can be deleted after a failure", async () => {
     const { id } = await a.running();

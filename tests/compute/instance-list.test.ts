@@ -70,9 +70,11 @@ describe("with one running and one stopped instance of a tenant", () => {
     notFound(await b.call("GET", `/v1/instances${a.selectors}`));
   });
 
-  test("the operators' list requires image or cn, and has pages", async () => {
+  test("the operators' list spans all tenants, has a search and has pages", async () => {
     const fleet = async (query: string) => okOf(await a.t.call("GET", `/v1/system/instances${query}`));
-    const there = [await a.show(running.id), await a.show(stopped.id)];
+    // Lists omit what the guest reports.
+    const listed = ({ guest_interfaces: _, ...instance }: Record<string, unknown>) => instance;
+    const there = [await a.show(running.id), await a.show(stopped.id)].map(listed);
     expect((await fleet(`?cn=${running.host_cn_uuid}`)).items).toEqual(there);
     expect((await fleet(`?image=${image}`)).items).toEqual([there[1]]);
     expect((await fleet(`?image=${image}&cn=${randomUUID()}`)).items).toEqual([]);
@@ -81,14 +83,15 @@ describe("with one running and one stopped instance of a tenant", () => {
     expect(page.items).toEqual([there[0]]);
     const next = await fleet(`?cn=${running.host_cn_uuid}&limit=1&page_token=${page.next_page}`);
     expect(next.items).toEqual([there[1]]);
-    for (const query of ["", `?state=running`, `?silo=${a.tenant.silo_id}`]) {
-      expectRefused(
-        await a.t.call("GET", `/v1/system/instances${query}`),
-        400,
-        "MissingScope",
-        "GET /v1/system/instances requires `?image=<uuid>` or `?cn=<uuid>`; there is no list of the whole fleet",
-      );
-    }
+    const [nic] = await a.nicsOf(running.id);
+    const ids = async (query: string) => (await fleet(query)).items.map(({ id }: { id: string }) => id);
+    expect(await ids("")).toEqual(expect.arrayContaining([running.id, stopped.id]));
+    expect(await ids(`?tenant=${a.tenant.tenant_id}`)).toEqual([running.id, stopped.id]);
+    expect(await ids(`?tenant=${randomUUID()}`)).toEqual([]);
+    expect(await ids(`?q=${nic.primary_ipv4}&tenant=${a.tenant.tenant_id}`)).toEqual([running.id]);
+    expect(await ids(`?q=${stopped.id.slice(0, 30)}`)).toContain(stopped.id);
+    expect(await ids(`?q=${running.name.toUpperCase()}&tenant=${a.tenant.tenant_id}`)).toContain(running.id);
+    expect(await ids("?q=%25")).toEqual([]);
     notFound(await a.call("GET", `/v1/system/instances?cn=${running.host_cn_uuid}`));
   });
 
@@ -139,7 +142,19 @@ describe("with one running and one stopped instance of a tenant", () => {
     notFound(await b.call("DELETE", `/v1/instances/${running.id}?force=true`));
   });
 
-  test("the list of disks requires a selector", async () => {
+  test("the list of disks requires an instance or a project, and the disks of a project have pages", async () => {
     expect((await a.call("GET", "/v1/disks")).body.error_code).toBe("MissingScope");
+    const disks = async (query: string, as = a) => okOf(await as.call("GET", `/v1/disks${query}`)).items;
+    const own = [...await a.disksOf(running.id), ...await a.disksOf(stopped.id)];
+    const all = await disks(a.selectors);
+    expect(all).toHaveLength(own.length);
+    expect(all).toEqual(expect.arrayContaining(own));
+    const first = okOf(await a.call("GET", `/v1/disks${a.selectors}&limit=1`));
+    expect(first.items).toEqual([all[0]]);
+    expect(await disks(`${a.selectors}&page_token=${first.next_page}`)).toEqual(all.slice(1));
+    expect(await disks(b.selectors, b)).toEqual([]);
+    notFound(await b.call("GET", `/v1/disks${a.selectors}`));
+    expect(await disks(`?tenant=${b.tenant.tenant_id}&project=${b.tenant.project_id}`, b)).toEqual([]);
+    notFound(await b.call("GET", `/v1/disks?tenant=${b.tenant.tenant_id}&project=${a.tenant.project_id}`));
   });
 });

@@ -1,4 +1,4 @@
-// Concurrent creates over two processes on one database: every slot, address, name and quota unit is used, and none
+// Concurrent creates over two processes on one database: every slot is used, and no slot, address, name or MAC is used
 // twice. docs/reliability.md, INV-7.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { brokenInvariants } from "../doctor/broken.ts";

@@ -69,6 +69,21 @@ describe("a node's report", () => {
     await a.destroy(id);
   });
 
+  test("shows the addresses that the guest reports, while it runs and if they are addresses", async () => {
+    const { id } = await a.running();
+    const shown = async () => okOf(await a.call("GET", `/v1/instances/${id}`)).guest_interfaces;
+    expect(await shown()).toBeNull();
+    const guest_interfaces = [{ mac: "02:00:00:00:00:01", addresses: ["10.0.1.5", "fd00::5"] }];
+    await report({ [id]: { ...vm("running"), guest_interfaces } });
+    expect(await shown()).toEqual(guest_interfaces);
+    const hostile = [{ mac: "02:00:00:00:00:01", addresses: ["<script>"] }];
+    await report({ [id]: { ...vm("running"), guest_interfaces: hostile } });
+    expect(await shown()).toBeNull();
+    await report({ [id]: { ...vm("stopped"), guest_interfaces } });
+    expect(await shown()).toBeNull();
+    await a.destroy(id);
+  });
+
   test("that omits an instance twice in a row sets found_on_host to false and changes no state", async () => {
     const { id } = await a.running();
     const found = async () => (await a.show(id)).found_on_host;

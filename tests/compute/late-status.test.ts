@@ -138,7 +138,7 @@ test("enrolling a node again clears its last status time, even if its clock was 
   expect(await state()).toBe("stopped");
 });
 
-test("approving a node's setup clears its last status time, too", async () => {
+test("after a later approval of the node, the time of its last status no longer counts", async () => {
   await reported(status("running", at(60)));
   await t.db.query("update cn set approved_at = berth_now() + interval '1 ms' where server_uuid = $1", [node.id]);
   await reported(status("stopped", at(1)));

@@ -349,7 +349,7 @@ describe("a drain preview", () => {
     expect(listed.sort()).toEqual(ids.sort());
   });
 
-  test("changes nothing: a second one gives the same result", async () => {
+  test("changes nothing: a second preview gives the same result", async () => {
     const from = await openNode(t);
     const to = await openNode(t, { ram_total_mb: 4_096 });
     await placeInstance(t, { on: from.id, of: tenant });
@@ -367,11 +367,15 @@ describe("a drain preview", () => {
     const stopped = await placeInstance(t, { on: from.id, of: tenant, state: "stopped" });
     expect(await preview(from.id)).toMatchObject({
       placeable: [{ instance_id: stopped, target_cn_uuid: to.id }],
-      not_placeable: [{ instance_id: running, reason: "rejected by cn-cpu-feature-superset 1 of 1 nodes" }],
+      not_placeable: [{
+        instance_id: running,
+        reason: "rejected by cn-cpu-feature-superset 1 of 1 nodes",
+        remedy: `if you stop it, ${to.hostname} can take it`,
+      }],
     });
   });
 
-  test("of an empty or disabled node is empty; an unknown node gets 404", async () => {
+  test("of a disabled node without instances is empty; an unknown node gets 404", async () => {
     const node = await openNode(t);
     okOf(await t.call("POST", `/v1/cns/${node.id}/disable`));
     expect(await preview(node.id)).toMatchObject({ instances_on_cn: 0, capacity_ok: false, quorum_ok: true });

@@ -56,9 +56,9 @@ test("a key is created from a line or a file, listed, shown and deleted", async 
   const file = fileOf("id.pub", `${newPublicKey("in a file")}\n`);
   expect(await printed("ssh-key", "create", "--name", "file", "--public-key-file", file)).toContain("in a file");
   const rows = (await printed("ssh-key", "list")).trimEnd().split("\n").map((row) => row.split(/ {2,}/));
-  expect(rows[0]).toEqual(["ID", "NAME", "FINGERPRINT", "SCOPE"]);
-  expect(rows).toContainEqual([made.id, "laptop", made.fingerprint, "user"]);
-  expect(JSON.parse(await printed("ssh-key", "list", "-o", "json"))).toContainEqual(made);
+  expect(rows[0]).toEqual(["NAME", "ID", "FINGERPRINT", "SCOPE"]);
+  expect(rows).toContainEqual(["laptop", made.id.slice(0, 8), made.fingerprint, "user"]);
+  expect(JSON.parse(await printed("ssh-key", "list", "-o", "json")).items).toContainEqual(made);
   expect(await printed("ssh-key", "delete", "laptop", "-o", "json")).toBe(`SSH key ${made.id} deleted.\n`);
   expect((await at(["ssh-key", "show", made.id])).code).toBe(3);
 });
@@ -96,5 +96,5 @@ test("another tenant's keys are not found, by UUID or by name", async () => {
   for (const name of ["mine", made.id]) {
     for (const verb of ["show", "delete"]) expect((await at(["ssh-key", verb, name], other.key)).code).toBe(3);
   }
-  expect((await at(["ssh-key", "list", "-o", "json"], other.key)).out()).toBe("[]\n");
+  expect((await at(["ssh-key", "list", "-o", "json"], other.key)).out()).toBe('{\n  "items": []\n}\n');
 });

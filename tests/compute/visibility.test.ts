@@ -103,7 +103,7 @@ test.each(NOUNS)("the answer for invisible %s equals the answer for missing ones
   }
 });
 
-test("callers who may delete an image may rename it", async () => {
+test("callers that may delete an image may change its description; other callers may not", async () => {
   const { id } = okOf(await t.call("POST", pathOf("images", "silo"), { body: bodyOf("images") }));
   const rename = async (caller: string) =>
     (await t.call("PATCH", `/v1/images/${id}`, { key: keys.get(caller), body: { description: caller } })).status;

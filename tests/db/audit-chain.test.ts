@@ -77,7 +77,7 @@ test("listEvents starts with event 0 or after after_seq, and returns at most lim
 });
 
 test("an empty chain has no head and no events, and verify accepts it", async () => {
-  expect(await listEvents(app, {})).toEqual({ events: [], head: null });
+  expect(await listEvents(app, {})).toEqual({ events: [], head: null, next_before_seq: null });
   expect(await verify(app)).toEqual({ outcome: { Ok: { verified_to: null } }, head: null });
   expect(await getEvent(app, 0)).toBeNull();
 });

@@ -1,5 +1,5 @@
-// The upgrade from release 0.1.0. There a pending node's row contained its claim code and token; now claims have their
-// own rows.
+// The upgrade from release 0.1.0. In that release a pending node's row contained its claim code and token. Now claims
+// have their own rows.
 import { Buffer } from "node:buffer";
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -77,7 +77,7 @@ test("after the upgrade, a pending node's code and token still work", async () =
   expect((await t.call("POST", "/v1/agent/heartbeat", { key: api_key })).status).toBe(200);
 });
 
-test("a pass deletes a node whose code has expired; a node that was disabled before is disabled again", async () => {
+test("a pass deletes a new node whose code has expired, and a node that was disabled before its claim is disabled again", async () => {
   await t.plane.pass();
   expect((await t.call("GET", `/v1/system/cns/${expired.server_uuid}`)).status).toBe(404);
   await t.advance(1_800);
@@ -85,7 +85,7 @@ test("a pass deletes a node whose code has expired; a node that was disabled bef
   expect(okOf(await t.call("GET", `/v1/system/cns/${rejoined.server_uuid}`)).state).toBe("disabled");
 });
 
-test("after the upgrade, the doctor finds no violated invariant of claims", async () => {
+test("after the upgrade, the doctor finds no violation of INV-6 and INV-9", async () => {
   const { checks } = okOf(await t.call("GET", "/v1/system/doctor"));
   const broken = checks.filter((check: { id: string; status: string }) =>
     ["INV-6", "INV-9"].includes(check.id) && check.status !== "ok"

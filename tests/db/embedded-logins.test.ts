@@ -154,7 +154,7 @@ describe("a data folder of release 0.1.0", { timeout: LIMIT_MS }, () => {
     }
   });
 
-  test("can be opened by release 0.1.0 again, because pg_hba.conf and the superuser's password are unchanged", async () => {
+  test("keeps its pg_hba.conf and the superuser's password, so that release 0.1.0 can open it again", async () => {
     await makeOld();
     const before = await readFile(at("pg/pg_hba.conf"), "utf8");
     const password = await readFile(at("password"), "utf8");

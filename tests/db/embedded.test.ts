@@ -76,7 +76,7 @@ test("S-44: files with secrets have mode 0600, and a wrong password is rejected"
   }
 });
 
-test("by default, the server flushes commits to disk", async () => {
+test("by default, fsync is on and the deadlock timeout is 200 ms", async () => {
   const server = await startEmbedded({ dataDir: folder.path });
   try {
     expect(await answers(server.ownerUrl, "select current_setting('fsync')")).toBe("on");

@@ -98,7 +98,7 @@ test("a listener that throws affects neither other listeners nor the sender, and
   return hints.close();
 });
 
-test("if the database does not reply, the error is reported and hint() does not throw", async () => {
+test("if the pool is closed, the error is reported and hint() does not throw", async () => {
   const gone = openPool({ url: database.url });
   await gone.close();
   const before = failures.length;

@@ -130,13 +130,13 @@ test("a statement is prepared again when a column was added or its type changed"
     expect(rows).toEqual([[{ id: 1, note: "note 1", size: 7 }], [{ id: 2, note: "note 2", size: 7 }]]);
   }));
 
-test("the connections act as the role of the pool", async () => {
+test("a read uses the role of the pool", async () => {
   const db = openPool({ url: database.url, role: "berth_app" });
   expect((await db.byKey.query("select current_user as role")).rows).toEqual([{ role: "berth_app" }]);
   await db.close();
 });
 
-test("a connection that is not used for a minute is closed; the next read opens another", () =>
+test("a connection that was not used between two checks, a minute apart, is closed; the next read opens another", () =>
   withReads(async ({ byKey }) => {
     vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
     try {
@@ -162,7 +162,7 @@ test("close waits for running reads; later reads are rejected", async () => {
   expect(isConnectionError(await byKey.query(PID, [""]).catch((e) => e))).toBe(true);
 });
 
-test("the statements of one turn of the event loop leave in one packet", async () => {
+test("the statements of one turn of the event loop are written to the socket together", async () => {
   const calls: string[] = [];
   const stream = { cork: () => void calls.push("cork"), uncork: () => void calls.push("send") };
   const query = () => (calls.push("statement"), Promise.resolve({ rows: [], rowCount: 0 }));

@@ -77,14 +77,14 @@ test("concurrent processes share one bucket", async () => {
   await Promise.all(others.map((other) => other.close()));
 });
 
-test("if the database's clock is set back, calls still pass", async () => {
+test("if the database's clock is set back, a whole burst passes again", async () => {
   await moveClock(7_200);
   await take(APPROVE, 10);
   await moveClock(-7_200);
   expect((await take(APPROVE, 11)).filter(({ ok }) => ok)).toHaveLength(10);
 });
 
-test("a bucket with a rate of zero throws", async () => {
+test("a bucket with a rate or a burst of zero throws a RangeError", async () => {
   await expect(takeToken(db, { ...APPROVE, per_minute: 0 })).rejects.toThrow(RangeError);
   await expect(takeToken(db, { ...APPROVE, burst: 0 })).rejects.toThrow(RangeError);
 });

@@ -61,7 +61,7 @@ test("a wait without an answer returns null when its time limit is reached and n
   expect(ended).toBeNull();
 });
 
-test("a nudge starts a sweep at once, and a hundred nudges in a row cause only two sweeps", async () => {
+test("a nudge starts a sweep at once; 50 nudges before a sweep and 50 during it cause only two sweeps", async () => {
   const polls = longPolls(100, 5);
   const wait = polls.wait("a", 10_000, never);
   for (let n = 0; n < 50; n++) polls.nudge();

@@ -46,7 +46,7 @@ test("a caller never gets the result of a query that began before the call", asy
   expect(await second).toBe("A");
 });
 
-test("callers that arrive while a query runs share the next one, which begins when that one ends", async () => {
+test("callers that arrive while a query runs share the next query, which begins when the running one ends", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }); // So that the limit of 10 ms never passes.
   try {
     const { find, queries } = heldLookup();
@@ -65,7 +65,7 @@ test("callers that arrive while a query runs share the next one, which begins wh
   }
 });
 
-test("a query that takes long delays the next one by at most 10 ms", async () => {
+test("the next query does not wait for the end of a query that takes long", async () => {
   const { find, queries, keysOfQuery } = heldLookup();
   const first = find("a");
   await keysOfQuery(0).toEqual(["a"]);

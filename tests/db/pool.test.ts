@@ -46,7 +46,7 @@ test("Kysely uses the same connections and types", async () => {
 test.each([
   ["a migration changes its columns", "alter table marked add column more int"],
   ["its connection forgets it", "deallocate all"],
-])("a named statement is planned once per connection, and runs although %s", async (_, change) => {
+])("a named statement is prepared, and still runs although %s", async (_, change) => {
   const one = openPool({ url: database.url, connectionsMax: 1 });
   try {
     const read = () => one.query("select * from marked where id > $1", [0], "marked rows");

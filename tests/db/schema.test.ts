@@ -1,7 +1,8 @@
 // The canonical schema: every upgrade results in the schema of migrations/schema.sql and keeps all rows.
 import { readFile } from "node:fs/promises";
 import { afterEach, expect, test } from "vitest";
-import { SCHEMA_FILE, schemaOf } from "../../migrations/print.ts";
+import { functionFile, SCHEMA_FILE, schemaOf } from "../../migrations/print.ts";
+import { printedFunctions } from "../../migrations/print-functions.ts";
 import { migrate } from "../../src/db/migrate.ts";
 import { type Connection, openClient, openPool } from "../../src/db/pool.ts";
 import { emptyDatabase, type FreshDatabase, freshDatabase } from "../support/database.ts";
@@ -35,6 +36,12 @@ test("the migrations of an empty database result in the schema of schema.sql", a
   expect(await schemaOf(await connect(await freshDatabase())), HINT).toBe(await canonical());
 });
 
+test("the printed functions have a statement for each table, guard and effect of the schema", async () => {
+  const printed = await printedFunctions(await connect(await freshDatabase()));
+  expect(printed.size).toBeGreaterThan(0);
+  for (const [name, sql] of printed) expect(await readFile(functionFile(name), "utf8"), HINT).toBe(sql);
+});
+
 test("schema.sql runs on an empty database and creates the same schema", async () => {
   const client = await connect(await emptyDatabase());
   await client.query(await canonical());
@@ -61,7 +68,7 @@ test("the upgrade of a release 0.1.0 database results in the schema of schema.sq
   ]);
 });
 
-/** Lists tables with fewer rows than before the upgrade, and values of 0.1.0 that differ after it. */
+/** Lists tables that have no row after the upgrade, and values of 0.1.0 that the closest row no longer has. */
 function lostValues(before: Dump, after: Dump): string[] {
   return [...before].flatMap(([table, rows]) => {
     const now = (after.get(table) ?? []).map((row) => JSON.parse(row));

@@ -38,7 +38,7 @@ function countedFindRow() {
   return { findRow: createFindRow({ query }), statements };
 }
 
-test("rows that are wanted together come from one statement, each to its own caller", async () => {
+test("rows that are requested together come from one statement, and each caller gets its own row", async () => {
   const { findRow, statements } = countedFindRow();
   const found = await Promise.all([...IDS, IDS[0]!].map((id) => findRow(NAME_OF_TAG, id)));
   expect(found).toEqual([...NAMES, NAMES[0]].map((name) => ({ name })));
@@ -52,13 +52,13 @@ test("different statements are not mixed", async () => {
   expect(statements.length).toBe(2);
 });
 
-test("a missing row is null, also beside one that exists", async () => {
+test("a missing row is null, even if its statement finds another row", async () => {
   const { findRow } = countedFindRow();
   const found = await Promise.all([findRow(NAME_OF_TAG, randomUUID()), findRow(NAME_OF_TAG, IDS[2]!)]);
   expect(found).toEqual([null, { name: "three" }]);
 });
 
-test("records that are wanted together come from one statement", async () => {
+test("records that are requested together come from one statement", async () => {
   const asked: (readonly string[])[] = [];
   const find = {
     many: (...args: Parameters<typeof findNicTag.many>) => (asked.push(args[1]), findNicTag.many(...args)),

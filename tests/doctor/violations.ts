@@ -26,7 +26,7 @@ export const BROKEN: Readonly<Record<string, string>> = {
     where actor_kind = 'cn' and seq = 2`,
   "each record has the state of its last transition": "update vpc set version = version + 1",
   "each missing record has a transition that deleted it": "delete from firewall_rule",
-  "a boot record's address is unique, inside its network, and not the network, broadcast or gateway address":
+  "a boot record's address is unique, in the network of its gateway, and not the network, broadcast or gateway address":
     `update boot_record set networking = networking || '{"gateway": "172.31.0.1"}' where address is not null`,
   "no address has two holders":
     `update floating_ip f set address = g.public_address, family = g.family, pool_id = 'public:' || g.family
@@ -38,7 +38,11 @@ export const BROKEN: Readonly<Record<string, string>> = {
   "each public address is recorded with its holder": "delete from public_address",
   "no two VPCs have the same VNI": `alter table vpc drop constraint vpc_vni; insert into vpc
     select (jsonb_populate_record(v, jsonb_build_object('id', gen_random_uuid(), 'name', 'twin'))).* from vpc v`,
-  "a node's counted use equals the sum over its instances": "update cn_usage set ram_mb = ram_mb + 1",
+  "no VPC has the VNI of a deleted VPC that a node may still have":
+    `insert into ended_vpc select gen_random_uuid(), vni from vpc;
+     insert into vpc_realization (vpc_id, server_uuid) select vpc_id, gen_random_uuid() from ended_vpc`,
+  "a node's counted use equals the sum over its instances and those that migrate to it":
+    "update cn_usage set ram_mb = ram_mb + 1",
   "a tenant's counted use equals the sum over its projects": "update tenant_usage set instances = instances + 1",
   "a project's counted use equals the sum over its instances": "update project_usage set cpu = cpu + 1",
   "an enrolled boot record has an address, an image and a node that is or was set up":
@@ -54,7 +58,8 @@ export const BROKEN: Readonly<Record<string, string>> = {
     update cn set state = 'disabled' where server_uuid = ${NODE}`,
   "no enrolment claim exists more than 60 s after its expiry": `${CLAIM(1)};
     update enrolment_claim set expires_at = berth_now() - interval '2 minutes'`,
-  "a pending node has an enrolment claim": `update cn set state = 'pending' where server_uuid = ${NODE}`,
+  "a pending node has an enrolment claim or a claim code":
+    `update cn set state = 'pending' where server_uuid = ${NODE}`,
   "a node has at most 4 live enrolment claims": CLAIM(5),
   "the counters of claims and unproven nodes are correct":
     "insert into budget (name, remaining) values ('claims', 19999)",
@@ -64,7 +69,7 @@ export const BROKEN: Readonly<Record<string, string>> = {
   "no setup is still in progress 60 s after its deadline":
     `update cn set ${SETTING_UP} = 7, approved_at = berth_now() - interval '47 minutes' where server_uuid = ${NODE}`,
   "each setup has its own epoch": `update cn set ${SETTING_UP} = 7`,
-  "an auto-approve window ends in time and approves at most its count":
+  "an open auto-approve window is not too long, and its budget has the window's expiry and at most its count":
     "update budget set remaining = 99 where name = 'auto-approve'",
   "no auto-approve window was too long, and each automatic approval was within the count and time of an open window":
     `update transition set audit = jsonb_set(audit, '{payload,effective_duration_secs}', '86401')
@@ -73,14 +78,15 @@ export const BROKEN: Readonly<Record<string, string>> = {
   "an operation waits for an ended job only while the job's message is being delivered":
     `update saga set state = 'running', done_at = null,
     step = 'any', due_at = berth_now(), job_id = j.id from job j where j.saga_id = saga.id and j.state = 'completed'`,
-  "each approval of a claim code has one operation": `delete from transition where actor_kind = 'saga'
+  "each approval of a registration has one operation": `delete from transition where actor_kind = 'saga'
     and msg_id in (select msg_id from transition where event = 'approve')`,
   "only a job's target node has claimed it": "update job set claimed_by = 'another'",
   "a job ends once": `insert into transition
       (actor_kind, actor_id, incarnation, seq, event, from_state, to_state, msg_id, at)
     select actor_kind, actor_id, incarnation, seq + 1, event, from_state, to_state, gen_random_uuid(), at
       from transition where actor_kind = 'job' and to_state = 'completed'`,
-  "each instance that a node creates or runs has a record": `update job set state = 'in_progress', completed_at = null,
+  "the instance of each open job that creates, starts or restarts it has a record":
+    `update job set state = 'in_progress', completed_at = null,
     payload = payload || '{"instance_id": "gone"}' where kind = 'provision'`,
   "an ended operation has released its instance": `update instance set operation_kind = 'stop',
     operation_id = (select id from saga where state = 'succeeded' limit 1)`,
@@ -96,7 +102,7 @@ export const BROKEN: Readonly<Record<string, string>> = {
      update route set target_kind = 'nat_gateway', nat_gateway_id = (select id from nat_gateway limit 1)`,
   "an instance is on an existing node that was set up":
     "update cn set state = 'awaiting_setup' where server_uuid in (select host_cn_uuid from instance)",
-  "a floating IP is attached to an existing NIC, or its release is in progress":
+  "a floating IP that is attached names an existing NIC of its instance, or its release is in progress":
     `update floating_ip set attached_to = gen_random_uuid(), attached_instance_id = gen_random_uuid(),
       hosted_cn = gen_random_uuid()`,
   "each audited transition before the chain's saved position has an audit event":

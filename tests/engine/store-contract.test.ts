@@ -1,11 +1,13 @@
-// One suite for the PostgreSQL store and the in-memory store: both behave as the engine requires.
+// One suite for the in-memory store and the PostgreSQL store, whose statements are printed or composed: all behave as the
+// engine requires.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createEngine } from "../../actors/engine/engine.ts";
 import { createMemoryStore } from "../support/memory-store.ts";
 import { CommitError, type Store } from "../../actors/engine/store.ts";
+import { printedFunctions } from "../../migrations/print-functions.ts";
 import { createStore } from "../../src/db/store.ts";
-import { type Db, openClient, openPool } from "../../src/db/pool.ts";
+import { type Connection, type Db, openClient, openPool } from "../../src/db/pool.ts";
 import { freshDatabase } from "../support/database.ts";
 import { productionPorts } from "../../src/workers/ports.ts";
 import { lamp, LAMP_SQL, type LampMessage } from "./probe.ts";
@@ -52,10 +54,28 @@ function memorySubject(): Promise<Subject> {
   });
 }
 
-async function postgresSubject(): Promise<Subject> {
+/** A database without printed statements for the lamp's tables. */
+const composedSubject = () => postgresSubject(() => Promise.resolve());
+
+/** A database with a printed statement for each write of the lamp's tables. */
+const printedSubject = () =>
+  postgresSubject(async (owner) => {
+    const table = "lamp_part";
+    const printed = await printedFunctions(owner, [
+      { op: "insert", table, keys: [] },
+      { op: "upsert", table, keys: ["lamp_id", "key"] },
+      { op: "remove", table, keys: ["lamp_id", "key"] },
+    ]);
+    for (const sql of printed.values()) await owner.query(sql);
+    // Without this function a statement that is not printed fails.
+    await owner.query("drop function berth_statement");
+  });
+
+async function postgresSubject(prepare: (owner: Connection) => Promise<void>): Promise<Subject> {
   const database = await freshDatabase();
   const owner = await openClient({ url: database.url });
   await owner.query(LAMP_SQL);
+  await prepare(owner);
   await owner.end();
   const db: Db = openPool({ url: database.url, role: "berth_app" });
   return {
@@ -75,7 +95,13 @@ async function postgresSubject(): Promise<Subject> {
   };
 }
 
-describe.each([["memory", memorySubject], ["PostgreSQL", postgresSubject]] as const)(
+describe.each(
+  [
+    ["memory", memorySubject],
+    ["PostgreSQL, statements printed", printedSubject],
+    ["PostgreSQL, statements composed", composedSubject],
+  ] as const,
+)(
   "the store in %s",
   (_name, open) => {
     let subject: Subject;

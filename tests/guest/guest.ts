@@ -1,5 +1,5 @@
-// The test guest: a Linux of 20 MB with ssh and a shell on its serial console. It is built once from Debian packages,
-// and kept until a file of this folder changes.
+// The images of guests: the test guest, a Linux of 20 MB with ssh, the QEMU guest agent and a shell on its serial console,
+// and a Debian with cloud-init. An image is built once from Debian packages, and kept until its script changes.
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
@@ -22,18 +22,43 @@ export type Guest = {
 export const GUEST_BUILD: readonly Optional[] = ["bash", "apt-get", "dpkg-deb", "mke2fs", "qemu-img"];
 
 const HERE = fileURLToPath(new URL(".", import.meta.url));
-const SOURCES = ["build.sh", "init", "udhcpc.sh"];
 const CACHE = fileURLToPath(new URL("../../.berth/guests/", import.meta.url));
-const BUILD_LIMIT_MS = 240_000;
 const run = promisify(execFile);
 
-/** Returns the guest, built if needed. The caller has checked GUEST_BUILD. */
-export async function builtGuest(): Promise<Guest> {
+type Build = {
+  readonly script: string;
+  /** The files that the script uses. */
+  readonly others: readonly string[];
+  /** The image that the script writes. */
+  readonly image: string;
+  readonly limit_ms: number;
+};
+
+const GUEST: Build = {
+  script: "build.sh",
+  others: ["disk.sh", "init", "udhcpc.sh"],
+  image: "guest.qcow2",
+  limit_ms: 240_000,
+};
+/** debootstrap takes 10 minutes on a slow disk. */
+const CLOUD: Build = { script: "cloud-image.sh", others: ["disk.sh"], image: "cloud.qcow2", limit_ms: 1_500_000 };
+
+/** Returns the guest, and builds it if needed. The caller must have checked that the programs of GUEST_BUILD exist. */
+export function builtGuest(): Promise<Guest> {
+  return built(GUEST);
+}
+
+/** Returns a Debian with cloud-init, and builds it if needed. The build needs debootstrap and chroot, too. */
+export function builtCloudImage(): Promise<Guest> {
+  return built(CLOUD);
+}
+
+async function built({ script, others, image, limit_ms }: Build): Promise<Guest> {
   const digest = createHash("sha256");
-  for (const name of SOURCES) digest.update(await readFile(join(HERE, name)));
+  for (const name of [script, ...others]) digest.update(await readFile(join(HERE, name)));
   const folder = join(CACHE, digest.digest("hex").slice(0, 16));
-  const path = join(folder, "guest.qcow2");
-  if (!existsSync(path)) await build(folder);
+  const path = join(folder, image);
+  if (!existsSync(path)) await build(script, folder, limit_ms);
   const { stdout } = await run(present("qemu-img"), ["info", "--output=json", path]);
   return {
     path,
@@ -43,12 +68,12 @@ export async function builtGuest(): Promise<Guest> {
   };
 }
 
-async function build(folder: string): Promise<void> {
+async function build(script: string, folder: string, limit_ms: number): Promise<void> {
   const draft = `${folder}.${process.pid}`;
   await mkdir(draft, { recursive: true });
   try {
-    await run(present("bash"), [join(HERE, "build.sh"), draft], { timeout: BUILD_LIMIT_MS, maxBuffer: 2 ** 24 });
-    // Another process may have built it in the meantime.
+    await run(present("bash"), [join(HERE, script), draft], { timeout: limit_ms, maxBuffer: 2 ** 24 });
+    // Another process may have built the guest in the meantime.
     await rename(draft, folder).catch(() => {});
   } finally {
     await rm(draft, { recursive: true, force: true });

@@ -11,7 +11,10 @@ import { settingsIn } from "./guide.ts";
 import { guidePort } from "./ports.ts";
 import { berth, ROOT, runGuides, SESSION } from "./run.ts";
 
-/** Building all programs for both architectures takes minutes; `task release-trial` does that. */
+/**
+ * Limits the release to one program. Building all programs for both architectures takes minutes; `task release-trial`
+ * does that.
+ */
 const PART = `--architecture ${process.arch === "arm64" ? "arm64" : "amd64"} --package opsctl`;
 
 let folder: TemporaryFolder;

@@ -1,5 +1,6 @@
 // Ports for programs that a guide starts later. A free port may become the local end of a connection in the meantime,
-// so these ports are below the range that systems use for connections. Each test process begins at another port.
+// so these ports are below the range that systems use for connections. The process id selects the first port, so that
+// test processes rarely try the same ports.
 import { createServer } from "node:net";
 import process from "node:process";
 

@@ -17,7 +17,7 @@ export type Session = {
   readonly before?: string;
   /** Replacements in the guide's text, mostly of ports, since a test uses free ones. */
   readonly instead?: Readonly<Record<string, string>>;
-  /** Returns the command that runs the given command as an ordinary user. */
+  /** Returns the command that runs the given command as another user or in a chroot. */
   readonly wrap?: (argv: readonly string[]) => readonly [string, ...string[]];
 };
 

@@ -1,4 +1,4 @@
-// Serves a published index beside the API: like a static web host, but with the API's error bodies.
+// The server serves a published index beside the API, like a static web host, but with the API's error bodies.
 import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -207,7 +207,7 @@ test("connections beyond the limit are closed at once, and closing a connection 
   for (const client of kept) client.drop();
 });
 
-test("bodies, client addresses and errors of the HTTP shell are the same behind the server", async () => {
+test("behind the server, the HTTP shell reads bodies, knows the client's address and answers errors", async () => {
   const app = newApp();
   app.post("/v1/echo", async (c) => c.json({ body: await c.req.json(), address: c.get("clientAddress") }));
   const { port } = await serve(app.fetch);

@@ -126,7 +126,7 @@ test("an IPv4 address has the format ipv4 and no pattern", () => {
   expect(parameter).toEqual({ name: "ip", in: "query", required: false, schema: { type: "string", format: "ipv4" } });
 });
 
-test("a page of a named schema refers to it", () => {
+test("a page of a named schema refers to the schema", () => {
   const { schema } = document.paths["/v1/cns"].get.responses["200"].content["application/json"];
   expect(schema.properties.items).toEqual({ type: "array", items: { $ref: "#/components/schemas/CnView" } });
 });

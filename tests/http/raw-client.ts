@@ -5,7 +5,7 @@ export type RawClient = {
   send(text: string): void;
   /** Resolves with the received text once it contains the piece; rejects when the connection closes before. */
   until(piece: string | RegExp): Promise<string>;
-  /** Resolves when the server has closed the connection, with the received text and the milliseconds until then. */
+  /** Resolves when the server has closed the connection, with the received text and the time since it was opened. */
   closed(): Promise<{ text: string; after_ms: number }>;
   drop(): void;
   readonly socket: Socket;

@@ -136,7 +136,7 @@ test("a described route may answer with a fault", async () => {
   expect(await answer.json()).toMatchObject({ message: "it is busy", error_code: "Conflict" });
 });
 
-test("a fault sets its headers", async () => {
+test("a fault sets Retry-After or WWW-Authenticate", async () => {
   const late = await app.request("/v1/fault/wait");
   expect([late.status, late.headers.get("retry-after")]).toEqual([429, "1"]);
   const unknown = await app.request("/v1/fault/who");

@@ -135,7 +135,7 @@ describe("node:http", () => {
     await expect.poll(() => sockets.length, PATIENT).toBe(0);
   });
 
-  test("a drain ends after its time although a client does not close its WebSocket", async () => {
+  test("close() ends after its grace period although a client does not close its WebSocket", async () => {
     const server = await nodeServer();
     const client = await rawClient(server.port);
     client.send(`GET /echo HTTP/1.1\r\nHost: x\r\n${HANDSHAKE}`);

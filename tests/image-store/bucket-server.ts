@@ -1,4 +1,5 @@
-// A bucket in memory that checks every signature by its own computation (AWS Signature Version 4).
+// A test server with an S3 bucket in memory. It computes the signature of every request itself (AWS Signature Version 4)
+// and compares it with the signature that the client sent.
 import { createHash, createHmac } from "node:crypto";
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -6,7 +7,7 @@ import type { AddressInfo } from "node:net";
 export type BucketServer = {
   readonly url: string;
   readonly objects: Map<string, { readonly bytes: Uint8Array; changed_at: Date }>;
-  /** Answers the next requests with this status. */
+  /** Answers this number of further requests with this status. */
   failNext(requests: number, status: number): void;
   close(): Promise<void>;
 };
@@ -31,6 +32,7 @@ export async function serveBucket(
     const { pathname, searchParams } = new URL(request.url!, "http://bucket");
     const key = pathname.slice("/images/".length);
     if (searchParams.has("list-type")) return answer(200, listOf(objects, searchParams));
+    if (request.method === "PUT" && request.headers["if-none-match"] === "*" && objects.has(key)) return answer(412);
     if (request.method === "PUT") objects.set(key, { bytes: concatenated(chunks), changed_at: new Date() });
     if (request.method === "DELETE") objects.delete(key);
     if (request.method !== "GET") return answer(request.method === "DELETE" ? 204 : 200);

@@ -30,17 +30,28 @@ const STORES: Readonly<Record<string, () => Promise<ImageStore>>> = {
 };
 
 describe.each(Object.keys(STORES))("a %s", (name) => {
-  test("returns the parts that were written, also out of order and again", async () => {
+  test("returns the parts that were written, also out of order, and keeps the first bytes of each", async () => {
     const store = await STORES[name]!();
     const id = randomUUID();
     const [whole, rest] = [new Uint8Array(randomBytes(IMAGE_PART_BYTES)), new Uint8Array(randomBytes(100))];
-    await store.write(id, 1, rest);
-    await store.write(id, 0, new Uint8Array(IMAGE_PART_BYTES));
-    await store.write(id, 0, whole);
+    expect(await store.write(id, 1, rest)).toBe(true);
+    expect(await store.write(id, 0, whole)).toBe(true);
+    expect(await store.write(id, 0, whole)).toBe(true);
+    expect(await store.write(id, 0, new Uint8Array(IMAGE_PART_BYTES))).toBe(false);
     expect(await store.read(id, 0)).toEqual(whole);
     expect(await store.read(id, 1)).toEqual(rest);
     expect(await store.read(id, 2)).toBeNull();
     expect(await store.read(randomUUID(), 0)).toBeNull();
+    await store.remove(id);
+  });
+
+  test("of programs that write a part at the same time, one stores its bytes and the others learn it", async () => {
+    const store = await STORES[name]!();
+    const id = randomUUID();
+    const parts = Array.from({ length: 8 }, () => new Uint8Array(randomBytes(IMAGE_PART_BYTES)));
+    const stored = await Promise.all(parts.map((bytes) => store.write(id, 0, bytes)));
+    expect(stored.filter((each) => each)).toHaveLength(1);
+    expect(await store.read(id, 0)).toEqual(parts[stored.indexOf(true)]);
     await store.remove(id);
   });
 
@@ -76,7 +87,7 @@ describe("a bucket that refuses", () => {
     await expect(store.write(randomUUID(), 0, new Uint8Array(1))).rejects.toThrow(/answered 403 to PUT$/);
   });
 
-  test("a passing failure is retried, a lasting one is an error", async () => {
+  test("a short failure is retried; a longer failure is an error", async () => {
     const store = openBucketStore({ url: bucket.url, ...CREDENTIAL });
     const id = randomUUID();
     bucket.failNext(2, 503);

@@ -97,7 +97,7 @@ test.each<[string, (files: Map<string, string>) => void, string]>([
     "not in the form",
   ],
   [
-    "a missing null",
+    "a missing field whose value is null",
     (files) => files.set(RELEASE, files.get(RELEASE)!.replace('      "point_release": null,\n', "")),
     "not in the form",
   ],
@@ -263,7 +263,7 @@ test.each([
     release("20260907", "dev"),
     release("r151058", "latest"),
   ]],
-  ["a refresh precedes its release", [release("r151054r"), release("r151054")]],
+  ["an update precedes its release", [release("r151054r"), release("r151054")]],
 ])("in the order newest first: %s", (_, releases) => {
   expect(releases.toSorted(compareReleases)).toEqual(releases);
   expect(releases.toReversed().sort(compareReleases)).toEqual(releases);

@@ -97,7 +97,7 @@ export const BEHAVIOURS: Readonly<Record<string, Behaviour>> = {
     let sent = 0;
     const timer = setInterval(() => {
       response.write("a".repeat(1_000_000));
-      // Larger than the limit of a document. A HEAD request gets no response at all.
+      // The body is now larger than the limit of a document. A HEAD request gets no response at all.
       if (++sent === 20) expire();
     }, 1);
     response.once("close", () => clearInterval(timer));
@@ -142,14 +142,14 @@ export const BEHAVIOURS: Readonly<Record<string, Behaviour>> = {
 
 export type Hostile = {
   readonly exchange: Exchange;
-  /** All URLs for which a client connected. */
+  /** All IP addresses to which a client connected. */
   readonly dialled: string[];
   misbehave(document: DocumentKind | null, behaviour: Behaviour | null): void;
   close(): Promise<void>;
 };
 
 export async function startHostile(bodies: Bodies): Promise<Hostile> {
-  /** Time limits of the current requests, by address. */
+  /** Time limits of the current requests, by URL. */
   const deadlines = new Map<string, Set<AbortController>>();
   let bad: DocumentKind | null = null;
   let behaviour: Behaviour | null = null;

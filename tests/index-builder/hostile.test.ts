@@ -69,8 +69,8 @@ for (const document of DOCUMENTS) {
       const [fresh, later] = await Promise.all([build(null), build(first)]);
       // Without a previous tree, the published hash is right or missing, never wrong.
       for (const line of digestsIn(fresh)) expect([...GOOD, "x86_64 none"]).toContain(line);
-      // With a previous tree, the vendor fails and its files stay, or the result is the same. Only an image with status
-      // 404 is removed.
+      // With a previous tree, the vendor fails and its files stay, or the result is the same. Only images whose
+      // optional document answers 404 are removed.
       const is_gone = document === "arm" && name === "sends 404";
       if (later.ok) expect(digestsIn(later)).toEqual(is_gone ? WITHOUT_ARM : GOOD);
       if (later.ok && !is_gone) expect(later.tree.current).toEqual(first.tree.current);
@@ -79,11 +79,12 @@ for (const document of DOCUMENTS) {
   );
 }
 
-// Responses after which build/gaps.ts retries and, for an optional document, leaves a gap.
+// Transient faults: the vendor is retried. If the last attempt fails too, an optional document becomes a gap
+// (build/gaps.ts).
 const NO_ANSWER = ["sends 500", "never answers", "breaks off in the middle", "closes at once"];
 
 test.each(NO_ANSWER)(
-  "when the server %s for a required document, it is requested three times, then the vendor fails",
+  "when the server %s for a required document, the vendor is tried three times, then fails",
   async (name) => {
     server.misbehave("listing", BEHAVIOURS[name]!);
     expect(await build(first)).toMatchObject({
@@ -102,7 +103,7 @@ test("a release with a required document that answers 404 is left out", async ()
 });
 
 test.each(NO_ANSWER)(
-  "when the server %s for an optional document, it is requested three times, then its images stay",
+  "when the server %s for an optional document, the vendor is tried three times, then the document's images stay",
   async (name) => {
     server.misbehave("arm", BEHAVIOURS[name]!);
     const [fresh, later] = [await build(null), await build(first)];
@@ -147,7 +148,7 @@ for (const document of ["vault", "vault_sums"] as const) {
   );
 }
 
-test("a bad signature in a vault is an alarm; a vault that does not answer is a warning", async () => {
+test("a bad signature in a vault is an alarm; a vault that answers 500 is a warning", async () => {
   server.misbehave("vault_sums", BEHAVIOURS["changes one hex digit"]!);
   expect((await build(null)).notes).toMatchObject([{ level: "alarm", text: expect.stringContaining("1.0: left out") }]);
   server.misbehave("vault_sums", BEHAVIOURS["sends 500"]!);
@@ -216,7 +217,7 @@ test.each([
   "127.1",
   "localhost",
   "",
-])("%s is not an address to connect to", (address) => expect(isPublicAddress(address)).toBe(false));
+])("%s is not a public address", (address) => expect(isPublicAddress(address)).toBe(false));
 
 test.each(["1.1.1.1", "9.255.255.255", "11.0.0.1", "172.32.0.1", "192.169.0.1", "2606:4700::1111", "2a00:1450::1"])(
   "%s is a public address",

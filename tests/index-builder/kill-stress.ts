@@ -1,7 +1,7 @@
-// Interrupts a publication at every system call that changes the disk, with strace: kills it or simulates a full disk.
-// After each interruption, the site must equal the tree before or after the publication, byte for byte, and the next
-// run must complete. `deno run -A tests/index-builder/kill-stress.ts [PROGRAM...]`: PROGRAM defaults to this checkout
-// under Deno.
+// Interrupts a publication at every system call that changes the disk, with strace: kills the program or simulates a
+// full disk. After each interruption, the site must equal the tree before or after the publication, byte for byte, and
+// the next run must complete. `deno run -A tests/index-builder/kill-stress.ts [PROGRAM...]`: PROGRAM defaults to this
+// checkout under Deno.
 import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdtempSync, readdirSync, readlinkSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -15,7 +15,7 @@ import { webFolder } from "./recorded-vendor.ts";
 
 const MAIN = fileURLToPath(new URL("../../index-builder/main.ts", import.meta.url));
 const PROGRAM = process.argv.length > 2 ? process.argv.slice(2) : [process.execPath, "run", "-A", MAIN];
-/** strace counts calls per thread, so one number can hit several moments. All are within the publication. */
+/** strace counts calls per thread, so one number can hit several calls of a run. */
 const CALLS = [
   "rename",
   "renameat",

@@ -75,7 +75,7 @@ test.each(
     ["letters other than hex digits", `${"g".repeat(64)}  one.img\n`],
     ["prose", "The file has moved.\n"],
   ] as const,
-)("%s is refused as a whole in every layout", (_, text) => {
+)("%s is refused as a whole in every format", (_, text) => {
   for (const format of ["gnu", "bsd", "bare"] as const) expect(kindOf(() => sums(text, format))).toBe("unreadable");
 });
 
@@ -141,7 +141,7 @@ test.each([
   expect(kindOf(() => clearSignedText("doc", document))).toBe("unreadable");
 });
 
-test("every pattern takes linear time: 100 KB of hostile text are parsed within the limit", () => {
+test("every pattern takes linear time: 100 KB of hostile text are parsed within the test's time limit", () => {
   for (
     const text of [
       "a".repeat(100_000),

@@ -134,7 +134,7 @@ test("a signature that answers 404 is not published; a signature that answers 40
   expect(firstArtifact(refused, "9").integrity!.signatures).toEqual(firstArtifact(first, "9").integrity!.signatures);
 });
 
-test("a vendor fails if endoflife.date does not answer, so that an ended release does not return", async () => {
+test("a vendor fails if endoflife.date answers 404 or 500, so that an ended release does not return", async () => {
   for (const status of [404, 500]) expect((await run(rocky, [{ match: /endoflife\.date/, status }])).ok).toBe(false);
 });
 

@@ -5,9 +5,10 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import * as openpgp from "openpgp";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { fakeEnvironment } from "../cli/fake-environment.ts";
 import { takeLock } from "../../index-builder/publish/lock.ts";
 import { publish, readPublished, siteAt } from "../../index-builder/publish/site.ts";
-import { buildProgram } from "../../index-builder/program.ts";
+import { runIndexBuilder } from "../../index-builder/program.ts";
 import { readFiles } from "../../index-builder/tree/load.ts";
 import { webFolder } from "./recorded-vendor.ts";
 
@@ -17,13 +18,8 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 
 /** Runs index-builder in this process. Returns its exit code and output. */
 async function index(...argv: string[]) {
-  const lines: string[] = [];
-  const terminal = {
-    out: (text: string) => void lines.push(text),
-    line: (text: string) => void lines.push(text),
-    status: () => {},
-  };
-  return { code: await buildProgram(terminal).run(argv), output: lines.join("\n") };
+  const { environment, out, err } = fakeEnvironment();
+  return { code: await runIndexBuilder(argv, environment), output: `${out()}${err()}`.trimEnd() };
 }
 const T0 = ["--recorded", webFolder("t0"), "--vendor", "debian"];
 const day = (date: string) => ["--at", `${date}T05:17:00Z`];
@@ -217,7 +213,7 @@ test("while another builder runs, the program ends with exit code 75", async () 
   expect((await index("all", "--site", site.link, ...T0)).code).toBe(0);
 });
 
-test("the signature of a tree verifies with its key, stays the same for an unchanged tree, and fails after a change", async () => {
+test("a signed tree verifies with its key, keeps its signature while unchanged, and fails after a change or with another key", async () => {
   const { privateKey, publicKey } = await openpgp.generateKey({
     userIDs: [{ name: "Index" }],
     type: "curve25519",
@@ -240,7 +236,7 @@ test("the signature of a tree verifies with its key, stays the same for an uncha
   expect((await index("verify", site, "--key", open)).output).toContain("v1/SHA256SUMS.asc: ");
 });
 
-test("an unknown vendor, option or time is a usage error; the error lists the vendors", async () => {
+test("an unknown vendor, mode or time is a usage error; the error about a vendor lists the vendors", async () => {
   expect(await index("vendor", "windows", "--previous", folder, "--out", folder)).toMatchObject({
     code: 2,
     output: expect.stringContaining("ubuntu, debian"),

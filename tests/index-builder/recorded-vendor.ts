@@ -46,7 +46,7 @@ export async function builtFrom(vendor: Vendor, webs?: readonly string[], more?:
   };
 }
 
-/** Returns a line for each artifact of a build: "server/x86_64/qcow2 sha256:012d81fa… size". */
+/** Returns a line for each artifact of a build: "server/x86_64/qcow2 sha256:012d81fa". */
 export function artifactLines(build: Build | undefined): string[] {
   return (build?.artifacts ?? []).map((artifact) =>
     `${artifact.variant}/${artifact.arch}/${artifact.format} ${digestOf(artifact)}`

@@ -132,7 +132,7 @@ const REFUSED: readonly (readonly [string, Kind, () => Promise<Bodies>])[] = [
     SHA256SUMS: GOOD,
     "SHA256SUMS.asc": await detachedOf(GOOD, vendor, { date: new Date("2027-01-01T00:00:00Z") }),
   })],
-  ["twice in one file", "pgp_detached", async () => {
+  ["in a file with two armored blocks", "pgp_detached", async () => {
     const [first, second] = [await detachedOf(EVIL, stranger), await detachedOf(GOOD, vendor)];
     return { SHA256SUMS: GOOD, "SHA256SUMS.asc": `${first}\n${second}` };
   }],
@@ -172,7 +172,7 @@ const REFUSED: readonly (readonly [string, Kind, () => Promise<Bodies>])[] = [
   ["with text hidden among the headers", "pgp_clearsigned", async () => ({
     SHA256SUMS: (await clearSignedOf(GOOD, vendor)).replace("\n\n", `\n${EVIL.trimEnd()}\n\n`),
   })],
-  ["with a control character that splits a line", "pgp_clearsigned", async () => ({
+  ["with a line separator (U+2028) in its text", "pgp_clearsigned", async () => ({
     SHA256SUMS: await clearSignedOf(`x\u2028${EVIL}`, vendor),
   })],
   [
@@ -309,7 +309,7 @@ test("S-31: an older signed document is refused as a rollback, a newer one is ac
   expect(newer.ok && Object.values(newer.trust.documents)[0]?.signed_at).toBe(NOW.toISOString());
 });
 
-test("an older document of one architecture is not a rollback, because it has its own series", async () => {
+test("an older document of one architecture is not a rollback, because each architecture has its own series", async () => {
   const web = openWeb(
     webOf({
       key: vendor.publicKey.armor(),

@@ -132,7 +132,10 @@ export function signedVendor(kind: Kind, pinned: readonly string[]): Vendor {
 
 export type Bodies = Readonly<Record<string, string | Uint8Array | number>>;
 
-/** Answers with bodies by file name below ROOT, "key" for the key; a number is a status. Images answer HEAD only. */
+/**
+ * Answers with `bodies` by file name below ROOT; the name of the key is "key". A number is a status. The image has a
+ * length and an empty body.
+ */
 export function webOf(bodies: Bodies): Exchange {
   return ({ method, url }) => {
     const name = url === KEY_URL ? "key" : url.slice(ROOT.length);

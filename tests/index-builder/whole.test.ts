@@ -3,17 +3,18 @@ import { cp, mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { buildProgram } from "../../index-builder/program.ts";
+import { fakeEnvironment } from "../cli/fake-environment.ts";
+import { runIndexBuilder } from "../../index-builder/program.ts";
 import { loadTree, readFiles } from "../../index-builder/tree/load.ts";
 import type { Files, Tree } from "../../index-builder/tree/tree.ts";
 import { VENDORS } from "../../index-builder/vendors/all.ts";
 import { webFolder } from "./recorded-vendor.ts";
 
 let folder: string, files: Files, tree: Tree;
-const terminal = { out: () => {}, line: () => {}, status: () => {} };
+const run = (argv: readonly string[]) => runIndexBuilder(argv, fakeEnvironment().environment);
 const site = () => join(folder, "site");
 const all = (date: string, ...more: string[]) =>
-  buildProgram(terminal).run([
+  run([
     "all",
     "--site",
     site(),
@@ -55,7 +56,7 @@ test("the site has all fifteen vendors, in the fixed order", () => {
 });
 
 test("the tree passes every check", async () => {
-  expect(await buildProgram(terminal).run(["verify", site()])).toBe(0);
+  expect(await run(["verify", site()])).toBe(0);
 });
 
 test("releases, aliases, builds and digests match the vendors' documents", () => {
@@ -90,12 +91,11 @@ test("a second run, a day later, changes no byte", async () => {
 
 test("fragments of all vendors assemble into the same site", async () => {
   const [empty, made] = [join(folder, "empty"), join(folder, "assembled")];
-  const program = buildProgram(terminal);
   const fragments: string[] = [];
   for (const { id } of VENDORS) {
     const out = join(folder, "fragments", id);
     expect(
-      await program.run([
+      await run([
         "vendor",
         id,
         "--previous",
@@ -110,12 +110,12 @@ test("fragments of all vendors assemble into the same site", async () => {
     ).toBe(0);
     fragments.push(out);
   }
-  expect(await program.run(["assemble", "--site", made, ...fragments.reverse()])).toBe(0);
+  expect(await run(["assemble", "--site", made, ...fragments.reverse()])).toBe(0);
   expect(await readFiles(await realpath(made))).toEqual(files);
 });
 
 test("a tree copied to a plain folder is the same tree", async () => {
   const plain = join(folder, "plain");
   await cp(await realpath(site()), plain, { recursive: true });
-  expect(await buildProgram(terminal).run(["verify", plain])).toBe(0);
+  expect(await run(["verify", plain])).toBe(0);
 });

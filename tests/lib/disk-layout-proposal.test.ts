@@ -37,7 +37,7 @@ test("without a usable disk the reply has the tool's error instead of a proposal
   }
 });
 
-test("a single disk has no type and no width, and the other disks of its class are unused", () => {
+test("the layout single has no width and one disk without a type, and does not use the other disks", () => {
   const made = approved(rack(3, 600), { disk_layout: "single" });
   expect(made).toMatchObject({ proposal: { width: null, vdevs: [{ disks: ["c0"] }], destroys: ["c0"] } });
 });
@@ -63,7 +63,7 @@ test.each<[Partial<Body>, string]>([
   expect(approved(rack(4, 600), { disk_layout: "mirror", ...approval })).toEqual({ error });
 });
 
-test("a proposal matches the contract's schema, and sent back as an approval it gives the same layout", () => {
+test("a proposal matches the contract's schema, and an approval with its values gives the same layout", () => {
   const size = fc.constantFrom(0, 100, 104, 109, 480, 600, 4_000);
   fc.assert(
     fc.property(fc.array(size, { maxLength: 60 }), (sizes) => {

@@ -56,7 +56,7 @@ function summary(disks: readonly Disk[], options: Partial<LayoutOptions>): strin
 test.each<[string, number, Partial<LayoutOptions>, string]>([
   ["mirror of 6", 6, { layout: "mirror" }, "mirror 2+2, 2 spares, 1200"],
   [
-    "fixed spares leave too few",
+    "mirror of 5, width 3, with 3 spares",
     5,
     { layout: "mirror", width: 3, spares: 3 },
     "3 is an invalid width for mirroring and 2 disks",
@@ -64,48 +64,56 @@ test.each<[string, number, Partial<LayoutOptions>, string]>([
   ["raidz1 of 4", 4, { layout: "raidz1" }, "raidz1 4, 0 spares, 1800"],
   ["raidz1 of 7, width 7", 7, { layout: "raidz1", width: 7 }, "raidz1 7, 0 spares, 3600"],
   [
-    "an error about one spare",
+    "raidz1 of 8 with 1 spare",
     8,
     { layout: "raidz1", spares: 1 },
     "no acceptable raidz layout is possible with 8 disks and 1 spare",
   ],
   [
-    "wider than the storage set",
+    "raidz1 of 5, width 6",
     5,
     { layout: "raidz1", width: 6 },
     "6 is an invalid width for raidz and 5 disks (min: 3, default max: 6)",
   ],
   ["raidz2 of 12", 12, { layout: "raidz2" }, "raidz2 11, 1 spares, 5400"],
   [
-    "raidz2 of 6 accepts only 6",
+    "raidz2 of 6, width 5",
     6,
     { layout: "raidz2", width: 5 },
     "5 is an invalid width for raidz2 and 6 disks (min: 6, default max: 6)",
   ],
   [
-    "raidz3 with no room for the width",
+    "raidz3 of 16, width 15, with 2 spares",
     16,
     { layout: "raidz3", width: 15, spares: 2 },
     "15 is an invalid width for raidz3 and 2 spares",
   ],
   ["raidz3 of 7", 7, { layout: "raidz3" }, "raidz3 7, 0 spares, 2400"],
-  ["two unused spares", 4, { layout: "mirror", spares: 2 }, "mirror 2, 2 spares, 600"],
-  ["all disks spare", 1, { layout: "single", spares: 1 }, "too many spares (1) for this disk configuration"],
-  ["67 disks", 68, { layout: "raidz1", spares: 1 }, "invalid number of spares (1) for this disk configuration"],
-  ["default layout, 13 fixed", 13, { spares: 0 }, "raidz3 13, 0 spares, 6000"],
-  ["default layout, 15 fixed", 15, { spares: 0 }, "raidz1 3+3+3+3+3, 0 spares, 6000"],
-  ["default layout, 9 fixed", 9, { spares: 0 }, "raidz2 9, 0 spares, 4200"],
-  ["default layout, 6 fixed", 6, { spares: 0 }, "raidz1 3+3, 0 spares, 2400"],
-  ["default layout, 20 fixed", 20, { spares: 0 }, "raidz2 10+10, 0 spares, 9600"],
+  ["mirror of 4 with 2 spares", 4, { layout: "mirror", spares: 2 }, "mirror 2, 2 spares, 600"],
+  ["single of 1 with 1 spare", 1, { layout: "single", spares: 1 }, "too many spares (1) for this disk configuration"],
   [
-    "default layout, 26 fixed",
+    "raidz1 of 68 with 1 spare",
+    68,
+    { layout: "raidz1", spares: 1 },
+    "invalid number of spares (1) for this disk configuration",
+  ],
+  ["default layout of 13 without spares", 13, { spares: 0 }, "raidz3 13, 0 spares, 6000"],
+  ["default layout of 15 without spares", 15, { spares: 0 }, "raidz1 3+3+3+3+3, 0 spares, 6000"],
+  ["default layout of 9 without spares", 9, { spares: 0 }, "raidz2 9, 0 spares, 4200"],
+  ["default layout of 6 without spares", 6, { spares: 0 }, "raidz1 3+3, 0 spares, 2400"],
+  ["default layout of 20 without spares", 20, { spares: 0 }, "raidz2 10+10, 0 spares, 9600"],
+  [
+    "default layout of 26 without spares",
     26,
     { spares: 0 },
     "no acceptable raidz layout is possible with 26 disks and 0 spares",
   ],
-  ["default layout, width 12", 14, { width: 12 }, "raidz2 12, 2 spares, 6000"],
-  ["default layout, width 13", 14, { width: 13 }, "raidz3 13, 1 spares, 6000"],
-])("%s", (_title, count, options, expected) => expect(summary(rack(count, 600), options)).toBe(expected));
+  ["default layout of 14, width 12", 14, { width: 12 }, "raidz2 12, 2 spares, 6000"],
+  ["default layout of 14, width 13", 14, { width: 13 }, "raidz3 13, 1 spares, 6000"],
+])(
+  "disks of 600 GB: %s",
+  (_title, count, options, expected) => expect(summary(rack(count, 600), options)).toBe(expected),
+);
 
 test("eight or more disks above 1,500 GB get two parity disks instead of mirrors", () => {
   expect(summary(rack(8, 1_500), {})).toBe("mirror 2+2+2, 2 spares, 4500");
@@ -185,7 +193,7 @@ test("no disk has two roles, an excluded disk has no role, and the layout has th
   );
 });
 
-test("storage is one size class, cache and log are other classes, and the spares are the largest storage disks", () => {
+test("storage disks are all spinning or all solid state, caches of the same kind are smaller, and spares are the largest storage disks", () => {
   fc.assert(fc.property(someDisks, someOptions, (disks, options) => {
     const made = layoutOf(disks, options);
     if ("error" in made) return;
@@ -201,7 +209,7 @@ test("storage is one size class, cache and log are other classes, and the spares
   }));
 });
 
-test("the capacity is less than the sum of the disks, and is larger with larger disks", () => {
+test("the capacity is at most the sum of the disks, and doubles if all disks are twice as large", () => {
   const layout = fc.constantFrom(...DISK_LAYOUTS);
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 60 }), fc.integer({ min: 1, max: 9_000 }), layout, (count, gb, layout) => {

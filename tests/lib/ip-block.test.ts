@@ -83,7 +83,7 @@ test("a block contains another block exactly when it contains the other's first 
   }));
 });
 
-test("a block contains its halves, but neither an adjacent block nor a block of the other family", () => {
+test("a block contains its half, but neither an adjacent block, a larger block nor a block of the other family", () => {
   expect(containsBlock(block("10.0.0.0/25"), block("10.0.0.128/25"))).toBe(false);
   expect(containsBlock(block("10.0.0.0/24"), block("10.0.0.128/25"))).toBe(true);
   expect(containsBlock(block("10.0.0.128/25"), block("10.0.0.0/24"))).toBe(false);
@@ -97,7 +97,7 @@ describe("the blocks of a body", () => {
     });
   });
 
-  test.each(["vpc", "subnet"] as const)("of a %s are at least one", (of) => {
+  test.each(["vpc", "subnet"] as const)("of a %s must not both be missing", (of) => {
     expect(readBlocks({}, of)).toMatchObject({
       kind: "bad_request",
       message: `${of} must specify ipv4_block, ipv6_block, or both`,

@@ -96,7 +96,7 @@ test("an escaped NUL is rejected", () => {
 
 const HOSTILE = ["[", '"\\', '{"', "1", "\\u", '"a",', "[]", "t"];
 
-test.each(HOSTILE)("a text that repeats %s is read in one pass: each character at most a few times", (part) => {
+test.each(HOSTILE)("a text that repeats %s is read with at most five reads per character on average", (part) => {
   const text = part.repeat(1_000);
   const { counted, reads } = countReads(text);
   expect(jsonLimits(counted)).toBe(jsonLimits(text));
@@ -121,7 +121,7 @@ function countReads(text: string): { readonly counted: string; readonly reads: (
   return { counted, reads: () => reads };
 }
 
-test("a megabyte of any text has a result", () => {
+test("jsonLimits returns a result for a megabyte of each hostile text", () => {
   const answers = HOSTILE.map((part) => jsonLimits(part.repeat(2 ** 20 / part.length)));
   expect(answers).toMatchInlineSnapshot(`
     [

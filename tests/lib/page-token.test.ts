@@ -24,7 +24,7 @@ test("decodePageToken returns null for an invalid token and never throws", () =>
 });
 
 test.each([["an array", "[1]"], ["null", "null"], ["a nested value", '{"a":{}}'], ["a boolean", '{"a":true}'], [
-  "spaces",
+  "JSON with spaces",
   '{ "a":1}',
 ]])(
   "%s is not a cursor",

@@ -155,7 +155,7 @@ const CASES: readonly Case[] = [
     moved({ tsc_offset_ns: 100_000_001 }),
     "its clock is 100000001 ns off, more than 100000000",
   ],
-  ["cn-time-synced", {}, moved({ tsc_offset_ns: null }), "the offset of its clock is unknown"],
+  ["cn-time-synced", {}, moved({ tsc_offset_ns: null }), "the present node does not report the offset of its clock"],
   ["cn-zfs-compatible", {}, {}, "skip"],
   ["cn-zfs-compatible", {}, moved({}, false), "accept"],
   ["cn-zfs-compatible", {}, { ...moved({}), disk_bytes: 0 }, "skip"],

@@ -1,4 +1,4 @@
-// Nodes and requests for tests of placement. By default, every node accepts every request.
+// Nodes and requests for tests of placement. A node with default fields accepts a request with default fields.
 import type { CapacityReport } from "../../src/contract/agent.ts";
 import { UNRESTRICTED } from "../../actors/cn/state.ts";
 import { PLACEMENT_PROFILES_DEFAULT } from "../../src/contract/placement-profiles.ts";

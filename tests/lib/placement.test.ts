@@ -198,7 +198,7 @@ test("sizesOf counts 100 units per vCPU, and memory in whole MiB, rounded down",
   });
 });
 
-test("withInstance uses room, counts the instance as a neighbour, and counts its disk as not created yet", () => {
+test("withInstance adds the instance to the node's use and neighbours, and counts its disk as not created yet", () => {
   const start = snapshot(node(1, { used, neighbours: [mates(1)] }), node(2));
   const { nodes } = withInstance(start, uuid(1), { ...request(), tenant_id: TENANT, silo_id: SILO, count: 1 });
   expect(nodes[0]).toMatchObject({

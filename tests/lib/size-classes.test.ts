@@ -40,7 +40,7 @@ test("merged classes get the size of the class with more disks, or of the later 
   expect(grouped(disk("a", 100), disk("b", 104))).toEqual(["104: b a"]);
 });
 
-test("in a chain of classes within 5 % of each other, the order of the disks decides which ones merge", () => {
+test("if each class is within 5 % of the next, the order of the disks decides which classes merge", () => {
   expect(grouped(disk("a", 100), disk("b", 105), disk("c", 110))).toEqual(["105: b a c"]);
   expect(grouped(disk("b", 105), disk("c", 110), disk("a", 100))).toEqual(["110: c b", "100: a"]);
 });

@@ -22,7 +22,7 @@ test("disks are listed in the order of the inventory, with whole GB", () => {
 });
 
 test.each([null, -1, "", "6e2", "600 GB", true, {}, 1e16, Number.MAX_VALUE])(
-  "a disk with the size %j has no size",
+  "a disk with the invalid size %j is listed with 0 GB",
   (size) => {
     expect(disksOf({ Disks: { c0: { "Size in GB": size } } })).toEqual([{ name: "c0", size_gb: 0 }]);
   },

@@ -166,6 +166,29 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     fix: "pass a function from src/wiring.ts",
   },
   {
+    of: /^console\/(?:build|bundle)\.ts$/,
+    files: [/^console\//],
+    packages: /^(?:esbuild$|node:)/,
+    rule: "the build of the console imports esbuild and node",
+    fix: "put code of the pages into another file of console",
+  },
+  {
+    of: /^console\/(?:terminal|charts)\//,
+    files: [/^console\/(?!build|bundle)/, LIB, CONTRACT_VALUES],
+    types: [CONTRACT],
+    packages: /^(?:@xterm\/(?:xterm|addon-fit)|uplot)$/,
+    rule: "the terminal and the charts of the console import their packages and what the console imports",
+    fix: "put code of the pages into console/parts",
+  },
+  {
+    of: /^console\//,
+    files: [/^console\/(?!build|bundle)/, LIB, CONTRACT_VALUES],
+    types: [CONTRACT],
+    packages: /^(?:preact(?:\/hooks)?|@preact\/signals)$/,
+    rule: "the console imports itself, the contract's types and plain values, src/lib and its packages",
+    fix: "import type from src/contract, or take the value from enums.ts, limits.ts or fault.ts",
+  },
+  {
     of: /^cli\/manual\/programs\.ts$/,
     files: [/^(?:booter|index-builder|nodeagent)\/program\.ts$/, /^cli\//],
     packages: NONE,
@@ -174,7 +197,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
   },
   {
     // Programs share the files at the top of cli, in cli/internal and in cli/image.
-    of: /^(?:cli\/(?:opsctl|tenantctl)|nodeagent)\//,
+    of: /^(?:cli\/(?:opsctl|tenantctl)|booter|index-builder|nodeagent)\//,
     files: [LIB, OUTBOUND, CONTRACT_VALUES, SHARED_CLI, /^package\.json$/],
     types: [CONTRACT],
     packages: EXECUTABLE_PACKAGES,
@@ -191,7 +214,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     fix: "pass the value as a parameter",
   },
   {
-    of: /^(?:booter|cli|index-builder)\//,
+    of: /^cli\//,
     files: [LIB, OUTBOUND, CONTRACT_VALUES, /^package\.json$/],
     types: [CONTRACT],
     packages: EXECUTABLE_PACKAGES,
@@ -201,7 +224,10 @@ export const IMPORT_RULES: readonly ImportRule[] = [
 ];
 
 /** Packages that only one file may import, so that they can be replaced. */
-export const SOLE_IMPORTERS: Readonly<Record<string, string>> = { pg: "src/db/pool.ts" };
+export const SOLE_IMPORTERS: Readonly<Record<string, string>> = {
+  pg: "src/db/pool.ts",
+  "@commander-js/extra-typings": "cli/framework.ts",
+};
 
 /** Returns whether the file may have this import. A kind's and an executable's own folder is always allowed. */
 export function allows(rule: ImportRule, path: string, { from, isLocal, isType, names }: Import): boolean {

@@ -49,6 +49,8 @@ describe("the rules", () => {
     ["src/db/store.ts", 'export { cnTable } from "../../actors/cn/transition.ts";'],
     ["cli/opsctl/main.ts", 'import { CnView } from "../../src/contract/cn.ts";'],
     ["cli/opsctl/main.ts", 'const hono = await import("hono");'],
+    ["console/operator/nodes.tsx", 'import { CnView } from "../../src/contract/cn.ts";'],
+    ["console/operator/nodes.tsx", 'import { z } from "zod";'],
     ["booter/main.ts", 'import { serve } from "../src/http/node-server.ts";'],
   ])("reject in %s: %s", (path, text) => {
     expect(breaches({ path, text })).toHaveLength(1);

@@ -53,6 +53,7 @@ const CHECKED_BY_CALLER: Readonly<Record<string, readonly string[]>> = {
   "tests/booter/wire.ts": ["ip"],
   "tests/security/fetches-by-import.test.ts": ["unshare"],
   "tests/bench/dhcp.ts": ["ip"],
+  "tests/machines/moving-guest.ts": ["ssh-keygen"],
 };
 
 test("no file of the tests starts an optional program by name", () => {

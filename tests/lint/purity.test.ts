@@ -1,5 +1,5 @@
-// Code in actors/ reads no clock, draws no random numbers, does not wait and does no I/O, except through ports. So the
-// simulator can run it on virtual time.
+// Code in actors/ reads no clock, draws no random numbers, does not wait and does no I/O, except through ports.
+// Therefore the simulator can run this code on virtual time.
 import { expect, test } from "vitest";
 import { code, sources } from "./sources.ts";
 

@@ -46,7 +46,7 @@ const FILES: Readonly<Record<string, readonly string[]>> = {
   "S-31": ["index-builder/signatures"],
   "S-32": ["security/tls", "security/tls-renewal", "security/database-tls"],
   "S-33": ["security/answers"],
-  "S-34": ["security/answers", "http/docs-page"],
+  "S-34": ["security/answers", "http/docs-page", "api/web-console"],
   "S-35": ["lib/client-address", "http/shell"],
   "S-36": ["http/node-server", "security/tls"],
   "S-37": ["security/roles", "db/roles", "db/audit-chain", "db/embedded-logins"],

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 
 export const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
-export const CODE_FOLDERS = ["actors", "booter", "cli", "index-builder", "nodeagent", "src"] as const;
+export const CODE_FOLDERS = ["actors", "booter", "cli", "console", "index-builder", "nodeagent", "src"] as const;
 
 export type Source = { readonly path: string; readonly text: string };
 
@@ -29,7 +29,15 @@ export function filesBelow(folders: readonly string[], end: string): string[] {
 }
 
 export function sources(folders: readonly string[]): Source[] {
-  return filesBelow(folders, ".ts").map((path) => ({ path, text: readText(path) }));
+  return [...filesBelow(folders, ".ts"), ...filesBelow(folders, ".tsx")].filter(isOwn).map((path) => ({
+    path,
+    text: readText(path),
+  }));
+}
+
+/** The built console is no source. */
+function isOwn(path: string): boolean {
+  return !path.startsWith("console/dist/");
 }
 
 export function readText(path: string): string {

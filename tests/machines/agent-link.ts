@@ -1,4 +1,4 @@
-// The way between an agent and its server, which sees each step of a job when it begins.
+// An HTTP proxy between an agent and its server. It sees each step of a job that the agent reports.
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { once } from "node:events";
@@ -10,15 +10,18 @@ export type AgentLink = {
   close(): Promise<void>;
 };
 
-/** Headers that the agent's requests need. */
+/** The headers that the proxy forwards. The agent's requests need no others. */
 const FORWARDED = ["authorization", "content-type", "x-poll-token"];
 const PROGRESS = /^\/v1\/agent\/jobs\/[^/]+\/progress$/;
 
-/** Opens a link to a server. */
-export async function openAgentLink(server_url: string): Promise<AgentLink> {
+/** Opens the proxy at an address of this machine. */
+export async function openAgentLink(server_url: string, address: string): Promise<AgentLink> {
   let awaited: { readonly steps: readonly string[]; readonly act: () => void } | null = null;
   const link = createServer(async (request, response) => {
     const body = await bodyOf(request);
+    // The long polls of a killed agent must also end at the server, because they count against the agent's share.
+    const left = new AbortController();
+    response.once("close", () => left.abort());
     if (PROGRESS.test(request.url ?? "")) {
       const { step } = JSON.parse(body.toString()) as { step: string };
       if (awaited?.steps.includes(step) === true) {
@@ -35,6 +38,7 @@ export async function openAgentLink(server_url: string): Promise<AgentLink> {
           return typeof value === "string" ? [[name, value] as [string, string]] : [];
         }),
         body: request.method === "GET" ? undefined : new Uint8Array(body),
+        signal: left.signal,
       });
       const text = await answer.text();
       response.writeHead(answer.status, { "content-type": answer.headers.get("content-type") ?? "application/json" });
@@ -43,10 +47,10 @@ export async function openAgentLink(server_url: string): Promise<AgentLink> {
       response.destroy(); // The server or the agent ended.
     }
   });
-  link.listen(0, "127.0.0.1");
+  link.listen(0, address);
   await once(link, "listening");
   return {
-    url: `http://127.0.0.1:${(link.address() as AddressInfo).port}`,
+    url: `http://${address}:${(link.address() as AddressInfo).port}`,
     onStep: (steps, act) => void (awaited = { steps, act }),
     close: async () => {
       link.closeAllConnections();

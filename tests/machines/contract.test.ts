@@ -1,4 +1,4 @@
-// The QEMU driver behaves as every driver does. Its guest has no operating system: no test here needs a boot to finish.
+// The QEMU driver behaves as every driver does. No test here waits until a guest has booted.
 import { driverContract } from "../nodeagent/driver-contract.ts";
 import { needsMachine, openMachine } from "./machine.ts";
 

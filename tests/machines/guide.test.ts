@@ -1,42 +1,45 @@
-// The guide from a Linux machine to its first virtual machine, from its own text. Its folders of the system are replaced
-// by folders of the test, and its image by a guest of one sector.
+// Runs the guide from a Linux machine to its first virtual machine from its text. The test replaces the guide's system
+// folders by its own, and the guide's image by a guest of one sector. The node has its own network.
 import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, beforeEach, test } from "vitest";
+import { test } from "vitest";
 import { tinyGuest } from "../../src/dev/tiny-guest.ts";
 import { type ImageServer, serveImage } from "../compute/image-server.ts";
+import { TEST_NETWORKS } from "../compute/instance-fixture.ts";
 import { runGuides, SESSION } from "../guides/run.ts";
 import { openSite, type Site } from "../guides/site.ts";
-import { needs } from "../support/optional-programs.ts";
-import { needsMachine } from "./machine.ts";
+import { needs, present } from "../support/optional-programs.ts";
+import { withMachine } from "./machine.ts";
+import { type Nodes, openNodes } from "./nodes.ts";
 
 const DISK_BYTES = 2 ** 20;
 
-let site: Site | undefined;
+let site: Site;
 let images: ImageServer;
+let place: Nodes;
 
-beforeEach(needsMachine);
-beforeAll(async () => {
-  let lacks = false;
-  needsMachine({ skip: (condition?: unknown) => void (lacks ||= condition === true) } as never);
-  if (lacks) return;
-  site = await openSite();
-  // Users of machines must pass the folder.
+withMachine(async () => {
+  place = await openNodes(1);
+  const fetched = { BERTH_FETCH_ALLOWED_PRIVATE: JSON.stringify(TEST_NETWORKS) };
+  site = await openSite({ HOST: place.address, ...fetched });
+  // The users of the QEMU processes must be able to enter the folder.
   await chmod(site.folder, 0o711);
-  images = await serveImage(tinyGuest(DISK_BYTES));
+  images = await serveImage(tinyGuest(DISK_BYTES), place.address);
   await writeFile(join(site.folder, "image.raw"), images.bytes);
-});
-afterAll(async () => {
-  await images?.close();
-  await site?.close();
+  return async () => {
+    await images.close();
+    await site.close();
+    await place.close();
+  };
 });
 
 test("a Linux machine becomes a node with a virtual machine", async (context) => {
   needs(context, ...SESSION, "curl", "dpkg");
-  const { folder, env } = site!;
+  const { folder, env } = site;
   await mkdir(join(folder, "lib"));
   await runGuides(["linux-node"], {
     folder,
+    wrap: (argv) => [present("nsenter"), ...place.nodes[0]!.enter.slice(1), ...argv],
     env: { ...env, IMAGE_FILE: join(folder, "image.raw"), IMAGE_URL: images.url, HOME: folder },
     before: TENANT,
     instead: {

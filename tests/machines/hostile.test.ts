@@ -1,4 +1,4 @@
-// Guests that misbehave, and a node whose disk is full: the node continues, the neighbour does not notice.
+// A guest that floods its console, and a node whose disk is full: the driver and the guest continue.
 import { execFile } from "node:child_process";
 import { mkdir, rm, statfs, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -27,7 +27,7 @@ afterAll(async () => {
   await disk.remove();
 });
 
-test("a guest that floods its console costs the agent little, and its output stays in the ring", async () => {
+test("a guest that floods its console uses little CPU time of the agent, and the console buffer keeps its size limit", async () => {
   machine = await openMachine({ halt_wait_ms: 500 });
   const id = await machine.create();
   await ready(machine.driver(), id);
@@ -39,7 +39,7 @@ test("a guest that floods its console costs the agent little, and its output sta
   end();
   const { user, system } = process.cpuUsage(before);
   expect(bytes).toBeGreaterThan(10_000);
-  // Microseconds: less than a fifth of a processor.
+  // In microseconds: less than a fifth of one CPU for the 5 s.
   expect(user + system).toBeLessThan(1_000_000);
   expect(machine.driver().console(id)!.ring().length).toBeLessThanOrEqual(CONSOLE_RING_BYTES);
   expect(await vmOf(machine.driver(), id)).toMatchObject({ state: "running" });
@@ -47,7 +47,7 @@ test("a guest that floods its console costs the agent little, and its output sta
   expect(await vmOf(machine.driver(), id)).toMatchObject({ state: "stopped" });
 });
 
-test("when the node's disk is full, a guest that writes waits and continues without an error", async (context) => {
+test("when the node's disk is full, a guest that writes is paused; it continues without an error when there is space", async (context) => {
   needs(context, "mount", "umount");
   disk = await temporaryFolder("d");
   await run(present("mount"), [
@@ -75,4 +75,7 @@ test("when the node's disk is full, a guest that writes waits and continues with
   expect(await inGuest(machine.driver(), id, "wait; echo done")).toContain("done");
   const text = new TextDecoder().decode(machine.driver().console(id)!.ring());
   expect(text).toMatch(/copied 0/);
+  expect(text).toMatch(
+    /\[berth: the node's disk is full: the machine waits[^]*\[berth: the node's disk has space again/,
+  );
 });

@@ -1,15 +1,15 @@
-// Images from outside become base images, or are refused with a sentence. The programs here are the real ones.
+// Images from outside become base images, or are refused with a reason. The tests use the real qemu-img.
 import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { chmod, readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { chmod, readdir, readFile, stat, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { gzipSync, zstdCompressSync } from "node:zlib";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { makeBaseImage, removeUnfinishedBases } from "../../nodeagent/qemu/base-image.ts";
 import { present } from "../support/optional-programs.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
-import { needsMachine } from "./machine.ts";
+import { withMachine } from "./machine.ts";
 
 const MIB = 2 ** 20;
 const run = promisify(execFile);
@@ -19,15 +19,14 @@ let raw: Uint8Array;
 const at = (name: string) => join(folder.path, name);
 const qemuImg = (...words: readonly string[]) => run(present("qemu-img"), words);
 
-beforeEach(needsMachine);
-beforeAll(async () => {
+withMachine(async () => {
   folder = await temporaryFolder("base-images");
   await chmod(folder.path, 0o711);
   raw = new Uint8Array(4 * MIB);
   raw.set(randomBytes(MIB), 512);
   await writeFile(at("disk.raw"), raw);
+  return folder.remove;
 });
-afterAll(() => folder.remove());
 
 /** Makes a base image of the file and returns the bytes of its disk. */
 async function madeOf(name: string, bytes_max = 4 * MIB): Promise<Uint8Array> {
@@ -40,7 +39,7 @@ async function madeOf(name: string, bytes_max = 4 * MIB): Promise<Uint8Array> {
   return await readFile(at("made.raw"));
 }
 
-describe("accepted", () => {
+describe("an image is accepted if it is", () => {
   test.each(["raw", "qcow2", "vmdk", "vhdx"])("a disk in the format %s", async (format) => {
     const name = `disk.${format}`;
     if (format !== "raw") await qemuImg("convert", "-f", "raw", "-O", format, at("disk.raw"), at(name));
@@ -67,7 +66,7 @@ describe("accepted", () => {
   });
 });
 
-describe("refused", () => {
+describe("an image is refused if it is", () => {
   async function refused(name: string, bytes_max = 4 * MIB): Promise<string> {
     const error = await makeBaseImage(at(name), at("refused"), bytes_max).catch((error) => error);
     expect(error).toBeInstanceOf(Error);
@@ -76,12 +75,12 @@ describe("refused", () => {
     return error.message;
   }
 
-  test("a backing file of the node", async () => {
+  test("a qcow2 file with a backing file on the node", async () => {
     await qemuImg("create", "-q", "-f", "qcow2", "-b", "/etc/passwd", "-F", "raw", at("backed.qcow2"), "1M");
     expect(await refused("backed.qcow2")).toContain("it has a backing file");
   });
 
-  test("a data file", async () => {
+  test("a qcow2 file with an external data file", async () => {
     await qemuImg("create", "-q", "-f", "qcow2", "-o", `data_file=${at("data")}`, at("split.qcow2"), "1M");
     expect(await refused("split.qcow2")).toMatch(/the image cannot be used: .*data/);
   });
@@ -107,7 +106,14 @@ describe("refused", () => {
     expect(await refused("short.gz")).toContain("the image cannot be used");
   });
 
-  test("random bytes with the mark of a format", async () => {
+  test("a truncated qcow2 file", async () => {
+    await writeFile(at("full.raw"), randomBytes(2 * MIB));
+    await qemuImg("convert", "-f", "raw", "-O", "qcow2", at("full.raw"), at("cut.qcow2"));
+    await truncate(at("cut.qcow2"), (await stat(at("cut.qcow2"))).size - MIB);
+    expect(await refused("cut.qcow2")).toContain("it is damaged or incomplete");
+  });
+
+  test("random bytes after the magic number of a format", async () => {
     for (const mark of ["QFI\xfb", "KDMV", "vhdxfile"]) {
       await writeFile(at("noise"), Buffer.concat([Buffer.from(mark, "latin1"), randomBytes(100_000)]));
       expect(await refused("noise")).toContain("the image cannot be used");

@@ -1,18 +1,21 @@
-// One instance of the test guest through its life: every start and every end, asked for and not.
+// One instance of the test guest: every kind of start, and every kind of end, whether requested or not.
 import { execFile } from "node:child_process";
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { Driver } from "../../nodeagent/driver.ts";
+import { placesOf } from "../../nodeagent/qemu/folders.ts";
+import { guestAgentAt } from "../../nodeagent/qemu/guest-agent.ts";
 import { confinementName } from "../../nodeagent/qemu/launch-argv.ts";
 import { tapName } from "../../nodeagent/qemu/tap-name.ts";
+import type { GuestInterface } from "../../src/contract/instance.ts";
 import { needs, present } from "../support/optional-programs.ts";
 import {
+  BOOT,
   consoleText,
   inGuest,
-  needsMachine,
   openMachine,
   qemuPid,
   ready,
@@ -20,34 +23,32 @@ import {
   type TestMachine,
   type,
   vmOf,
+  withMachine,
 } from "./machine.ts";
 
 const run = promisify(execFile);
 const SECTOR_BYTES = 512;
 const GUEST_ADDRESS = "10.0.1.5";
 
-let machine: TestMachine | undefined;
+let machine: TestMachine;
 let id: string;
-const driver = (): Driver => machine!.driver();
+const driver = (): Driver => machine.driver();
 
-beforeEach(needsMachine);
-beforeAll(async () => {
-  let lacks = false;
-  needsMachine({ skip: (condition?: unknown) => void (lacks ||= condition === true) } as never);
-  if (!lacks) machine = await openMachine({ halt_wait_ms: 60_000 });
+withMachine(async () => {
+  machine = await openMachine({ halt_wait_ms: 60_000 });
+  return machine.remove;
 });
-afterAll(() => machine?.remove());
 
 test("a created instance boots, configures itself and accepts the tenant's key by ssh", async (context) => {
   needs(context, "ssh", "ssh-keygen");
-  const key = join(machine!.state_dir, "key");
+  const key = join(machine.state_dir, "key");
   await run(present("ssh-keygen"), ["-q", "-t", "ed25519", "-N", "", "-f", key]);
-  id = await machine!.create({ ssh_public_keys: [(await readFile(`${key}.pub`, "utf8")).trim()] });
+  id = await machine.create({ ssh_public_keys: [(await readFile(`${key}.pub`, "utf8")).trim()] });
   await ready(driver(), id);
   expect(consoleText(driver(), id)).toContain("network from seed");
-  // Until the networks exist, the test is the tap's other end.
+  // The driver of this test builds no routers, so the test itself is the tap's other end.
   const namespace = confinementName(id);
-  const { nics } = JSON.parse(await readFile(join(machine!.folders.machine_dir, "vm", id, "vm.json"), "utf8"));
+  const { nics } = JSON.parse(await readFile(join(machine.folders.machine_dir, "vm", id, "vm.json"), "utf8"));
   await run(present("ip"), ["-n", namespace, "addr", "add", "10.0.1.1/24", "dev", tapName(nics[0].mac)]);
   const options = ["BatchMode=yes", "StrictHostKeyChecking=no", "UserKnownHostsFile=/dev/null", "ConnectTimeout=20"];
   const ssh = [present("ssh"), ...options.flatMap((option) => ["-o", option]), "-i", key, `root@${GUEST_ADDRESS}`];
@@ -55,7 +56,7 @@ test("a created instance boots, configures itself and accepts the tenant's key b
   expect(stdout.trim()).toBe("web1");
 });
 
-test("QEMU has a user of its own, no capabilities, no new privileges, a seccomp filter and an empty network", async () => {
+test("QEMU has its own user, no capabilities, no_new_privs, a seccomp filter and a network with only its tap", async () => {
   const status = await readFile(`/proc/${await qemuPid(id)}/status`, "utf8");
   const field = (name: string) => new RegExp(`^${name}:[ \\t]*(.*?)[ \\t]*$`, "m").exec(status)![1];
   expect(Number(field("Uid")!.split("\t")[0])).toBeGreaterThanOrEqual(200_000);
@@ -73,8 +74,8 @@ test("QEMU has a user of its own, no capabilities, no new privileges, a seccomp 
   ]);
 });
 
-test("QEMU's user can read its own disks, and neither another file of the node nor the record", async () => {
-  const { folders } = machine!;
+test("QEMU's user can read the VM's disks, but neither the VM's record nor the folder of images", async () => {
+  const { folders } = machine;
   const uid = (await stat(join(folders.machine_dir, "vm", id))).gid;
   const readable = async (path: string) =>
     await run(present("setpriv"), [`--reuid=${uid}`, `--regid=${uid}`, "--clear-groups", "head", "-c1", path])
@@ -83,7 +84,7 @@ test("QEMU's user can read its own disks, and neither another file of the node n
   expect(await readable(join(folders.machine_dir, "vm", id, "base.qcow2"))).toBe(true);
   expect(await readable(join(folders.machine_dir, "vm", id, "vm.json"))).toBe(false);
   expect(await readable(join(folders.machine_dir, "images"))).toBe(false);
-  // The folder of the sockets is root's once QEMU runs.
+  // When QEMU runs, its folder of sockets belongs to root.
   expect((await stat(join(folders.run_dir, "vm", id))).uid).toBe(0);
 });
 
@@ -94,13 +95,44 @@ test("a running guest sees its grown disk at once", async () => {
   expect(await inGuest(driver(), id, "cat /sys/block/vda/size")).toBe(String(size_bytes / SECTOR_BYTES));
 });
 
-test("a restarted agent finds the running guest, which did not notice", async () => {
+test("a restarted agent finds the guest, which ran without interruption", async () => {
   const boot = await inGuest(driver(), id, "cat /proc/sys/kernel/random/boot_id");
   const pid = await qemuPid(id);
-  await machine!.restart();
+  await machine.restart();
   expect(await vmOf(driver(), id)).toMatchObject({ state: "running" });
   expect(await inGuest(driver(), id, "cat /proc/sys/kernel/random/boot_id")).toBe(boot);
   expect(await qemuPid(id)).toBe(pid);
+});
+
+test("the guest agent reports addresses, freezes and thaws the file systems, and answers again after a restart", async () => {
+  const guest = guestAgentAt(placesOf(machine.folders, id).socket("qga"));
+  await expect.poll(() => guest.interfaces().catch(() => []), SOON).toEqual([
+    { mac: expect.stringMatching(/^02:00:/), addresses: [GUEST_ADDRESS] },
+  ]);
+  // The status has the same addresses after the next reading of the counters.
+  await expect.poll(async () => {
+    await driver().metrics();
+    const { vms } = await driver().status() as { vms: Record<string, { guest_interfaces: GuestInterface[] | null }> };
+    return vms[id]!.guest_interfaces?.[0]?.addresses;
+  }, BOOT).toEqual([GUEST_ADDRESS]);
+  // /persist is the guest's only file system on a disk that it can write.
+  expect(await guest.freeze()).toBe(1);
+  type(driver(), id, "echo frozen > /persist/frozen && echo written\n");
+  // A frozen file system makes the writer wait. The guest agent itself answers.
+  expect(await guest.interfaces().catch((error) => error.message)).toContain("refused");
+  expect(consoleText(driver(), id)).not.toContain("\nwritten");
+  expect(await guest.thaw()).toBe(1);
+  await expect.poll(() => consoleText(driver(), id), SOON).toContain("\nwritten");
+  await machine.restart({ halt_wait_ms: 60_000 });
+  expect(await guestAgentAt(placesOf(machine.folders, id).socket("qga")).interfaces()).toHaveLength(1);
+});
+
+test("the guest agent turns a guest off", async () => {
+  await guestAgentAt(placesOf(machine.folders, id).socket("qga")).shutdown();
+  await expect.poll(() => vmOf(driver(), id), SOON).toMatchObject({ state: "stopped", reason: null });
+  expect(consoleText(driver(), id)).toContain("guest: shutdown -h -P");
+  await driver().vms.boot(id);
+  await ready(driver(), id);
 });
 
 test("a stop presses the power button, and a start boots the same disk", async () => {
@@ -110,7 +142,8 @@ test("a stop presses the power button, and a start boots the same disk", async (
   await driver().vms.halt(id);
   expect(text.join("")).toContain("guest: power button");
   expect(await vmOf(driver(), id)).toMatchObject({ state: "stopped", reason: null });
-  expect(driver().console(id)).toBeUndefined();
+  // The log stays readable until the next start.
+  expect(consoleText(driver(), id)).toContain("guest: power button");
   await driver().vms.boot(id);
   await ready(driver(), id);
   expect(await inGuest(driver(), id, "cat /persist/note; cat /sys/block/vda/size")).toBe(
@@ -121,7 +154,7 @@ test("a stop presses the power button, and a start boots the same disk", async (
 test("a guest that turns itself off is stopped, not failed", async () => {
   type(driver(), id, "poweroff -f\n");
   await expect.poll(() => vmOf(driver(), id), SOON).toMatchObject({ state: "stopped", reason: null });
-  await expect(qemuPid(id)).rejects.toThrow("has no process");
+  await ended(id);
 });
 
 test("a panic of the guest's kernel is a failure with its reason, and a start recovers from it", async () => {
@@ -132,7 +165,8 @@ test("a panic of the guest's kernel is a failure with its reason, and a start re
     state: "failed",
     reason: "the guest's kernel panicked; see the console's last output",
   });
-  await expect(qemuPid(id)).rejects.toThrow("has no process");
+  expect(consoleText(driver(), id)).toMatch(/Kernel panic[^]*\[berth: the guest's kernel panicked/);
+  await ended(id);
   await driver().vms.boot(id);
   expect(await vmOf(driver(), id)).toMatchObject({ state: "running", reason: null });
 });
@@ -145,36 +179,47 @@ test("a crash of QEMU is a failure with its signal", async () => {
   });
 });
 
-test("an end that no agent saw is found when the agent starts", async () => {
+/** Waits until the QEMU of a VM has no process. */
+async function ended(vm: string): Promise<void> {
+  await expect.poll(() => qemuPid(vm).catch(() => null), SOON).toBeNull();
+}
+
+/** Kills the QEMU of a VM, and waits until the process has ended, because `kill` returns before that. */
+async function crash(vm: string): Promise<void> {
+  process.kill(await qemuPid(vm), "SIGKILL");
+  await ended(vm);
+}
+
+test("the agent finds at its start that a guest ended while no agent ran", async () => {
   await driver().vms.boot(id);
-  machine!.leave();
-  process.kill(await qemuPid(id), "SIGKILL");
-  await machine!.restart();
+  machine.leave();
+  await crash(id);
+  await machine.restart();
   expect(await vmOf(driver(), id)).toMatchObject({
     state: "failed",
     reason: "the virtual machine's process ended unexpectedly",
   });
 });
 
-test("after a boot of the node, the VMs that ran run again, and the others do not", async () => {
-  const other = await machine!.create();
+test("after a boot of the node, only the VMs that ran before run again", async () => {
+  const other = await machine.create();
   await driver().vms.boot(id);
-  machine!.leave();
-  for (const each of [id, other]) process.kill(await qemuPid(each), "SIGKILL");
-  await machine!.restart();
+  machine.leave();
+  for (const each of [id, other]) await crash(each);
+  await machine.restart();
   expect(await vmOf(driver(), other)).toMatchObject({ state: "failed" });
   await driver().vms.boot(id);
-  machine!.leave();
-  process.kill(await qemuPid(id), "SIGKILL");
-  await machine!.restart({ boot_id: "another boot" });
+  machine.leave();
+  await crash(id);
+  await machine.restart({ boot_id: "another boot" });
   await expect.poll(() => vmOf(driver(), id), SOON).toMatchObject({ state: "running" });
   expect(await qemuPid(id)).toBeGreaterThan(0);
   expect(await vmOf(driver(), other)).toMatchObject({ state: "failed" });
   await driver().vms.destroy(other);
 });
 
-test("a guest that ignores the power button is ended after the time limit", async () => {
-  await machine!.restart({ halt_wait_ms: 1_500 });
+test("a guest that ignores the power button is killed after the time limit", async () => {
+  await machine.restart({ halt_wait_ms: 1_500 });
   await driver().vms.halt(id);
   await driver().vms.boot(id);
   await ready(driver(), id);
@@ -183,20 +228,21 @@ test("a guest that ignores the power button is ended after the time limit", asyn
   await driver().vms.halt(id);
   expect(performance.now() - begun_ms).toBeGreaterThan(1_400);
   expect(await vmOf(driver(), id)).toMatchObject({ state: "stopped" });
+  expect(consoleText(driver(), id)).toContain("[berth: the guest ignored the power button and was turned off]");
 });
 
 test("an agent that ended in the middle of a stop finishes it after its restart", async () => {
   await driver().vms.boot(id);
-  const record = join(machine!.folders.machine_dir, "vm", id, "vm.json");
-  machine!.leave();
+  const record = join(machine.folders.machine_dir, "vm", id, "vm.json");
+  machine.leave();
   await writeFile(record, (await readFile(record, "utf8")).replace('"power": "on"', '"power": "stopping"'));
-  await machine!.restart({ halt_wait_ms: 500 });
+  await machine.restart({ halt_wait_ms: 500 });
   await expect.poll(() => vmOf(driver(), id), SOON).toMatchObject({ state: "stopped" });
 });
 
 test("a deleted instance leaves no process, namespace, socket or file", async () => {
   await driver().vms.boot(id);
   await driver().vms.destroy(id);
-  expect(await machine!.left()).toEqual([]);
-  expect(machine!.log.filter((line) => /does not end|Error/.test(line))).toEqual([]);
+  expect(await machine.left()).toEqual([]);
+  expect(machine.log.filter((line) => /does not end|Error/.test(line))).toEqual([]);
 });

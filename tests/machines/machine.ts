@@ -1,32 +1,53 @@
-// A machine with QEMU in folders of its own, and instances of the test guest on it.
+// A QEMU driver with its own folders, and instances of the test guest on it.
 import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { chmod, mkdir, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
 import { promisify } from "node:util";
-import { expect, type TestContext } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, type TestContext } from "vitest";
 import { processEnvironment } from "../../cli/internal/environment.ts";
 import type { Driver, VmPlan } from "../../nodeagent/driver.ts";
 import type { Folders } from "../../nodeagent/qemu/folders.ts";
 import type { Host } from "../../nodeagent/qemu/host.ts";
 import { qemuDriver } from "../../nodeagent/qemu/qemu-driver.ts";
 import { builtGuest, type Guest, GUEST_BUILD } from "../guest/guest.ts";
-import { needs, present } from "../support/optional-programs.ts";
+import { lacking, type Optional, present } from "../support/optional-programs.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 /** Time for a guest to boot without KVM on a busy machine. */
 export const BOOT = { timeout: 180_000, interval: 200 };
-/** Time for a change that needs no guest. */
+/** Time for a change in which the guest takes no part. */
 export const SOON = { timeout: 30_000, interval: 50 };
 export const MEMORY_BYTES = 160 * 2 ** 20;
 const MIB = 2 ** 20;
 const run = promisify(execFile);
 
+/** Returns why this machine cannot run VMs, or lacks one of these programs; null if it has everything. */
+export function lacksMachine(...programs: readonly Optional[]): string | null {
+  const lacks = lacking("qemu-system-x86_64", "ip", "nsenter", "setpriv", "unshare", ...GUEST_BUILD, ...programs);
+  return lacks ?? (process.getuid?.() === 0 ? null : "VMs need root");
+}
+
 /** Skips the test on a machine that cannot run VMs. */
-export function needsMachine(context: Pick<TestContext, "skip">): void {
-  needs(context, "qemu-system-x86_64", "ip", "setpriv", "unshare", ...GUEST_BUILD);
-  context.skip(process.getuid?.() !== 0, "VMs need root");
+export function needsMachine({ skip }: Pick<TestContext, "skip">): void {
+  const lacks = lacksMachine();
+  skip(lacks !== null, lacks ?? "");
+}
+
+/**
+ * Opens the fixture that the tests of a file share, and closes it after them. On a machine that cannot run VMs, or
+ * lacks one of the programs, the tests are skipped.
+ * @param open returns the function that closes it
+ */
+export function withMachine(open: () => Promise<() => Promise<unknown>>, ...programs: readonly Optional[]): void {
+  const lacks = lacksMachine(...programs);
+  let close: (() => Promise<unknown>) | undefined;
+  beforeEach((context) => context.skip(lacks !== null, lacks ?? ""));
+  beforeAll(async () => {
+    if (lacks === null) close = await open();
+  });
+  afterAll(() => close?.());
 }
 
 export type TestMachine = {
@@ -35,23 +56,23 @@ export type TestMachine = {
   /** Lines that the driver logged. */
   readonly log: string[];
   driver(): Driver;
-  /** Starts a driver like an agent that starts, after the one before has left. */
+  /** Disconnects the driver, then starts a new one, as a restart of the agent does. */
   restart(host?: Partial<Host>): Promise<Driver>;
-  /** Disconnects the driver without a change to its VMs. */
+  /** Disconnects the driver. Its VMs keep running. */
   leave(): void;
-  /** Returns a plan for an instance of the guest, whose image is prepared. */
+  /** Prepares the guest's image, and returns a plan for an instance of the guest. */
   plan(change?: Partial<VmPlan>): Promise<VmPlan>;
   /** Creates and boots an instance, and returns its id. */
   create(change?: Partial<VmPlan>, disk_bytes?: number): Promise<string>;
-  /** Returns the files, processes and namespaces that the machine has for its VMs. */
+  /** Lists the files, processes and namespaces that exist for the VMs of this driver. */
   left(): Promise<readonly string[]>;
   remove(): Promise<void>;
 };
 
-/** Opens a machine. `machine_dir` is the folder of its disks; by default one of its own. */
+/** Opens a machine. `machine_dir` is the folder of its disks. By default it is a temporary folder. */
 export async function openMachine(host: Partial<Host> = {}, machine_dir?: string): Promise<TestMachine> {
   const folder = await temporaryFolder("vm");
-  // QEMU's user must pass the folder.
+  // The user of the QEMU process must be able to enter the folder.
   await chmod(folder.path, 0o711);
   const folders = { machine_dir: machine_dir ?? join(folder.path, "lib"), run_dir: join(folder.path, "run") };
   const state_dir = join(folder.path, "state");
@@ -152,6 +173,7 @@ function planOf(guest: Guest, image_path: string, change: Partial<VmPlan>): VmPl
     managed_identity: null,
     ...change,
   };
+  // `plan` omits fields that the QEMU driver does not read.
   return plan as unknown as VmPlan;
 }
 

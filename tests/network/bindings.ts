@@ -6,6 +6,7 @@ import type { Job } from "../../src/contract/job.ts";
 import type { FloatingIp } from "../../src/contract/network.ts";
 import { addNode, type Node, openComputeFixture } from "../compute/compute-fixture.ts";
 import { type Answer, type CallOptions, okOf } from "../support/control-plane.ts";
+import { asWritten } from "./networks.ts";
 import { ended, makeFloatingIp } from "./public-addresses.ts";
 
 /** An instance with its first NIC, and its node. */
@@ -55,7 +56,7 @@ export async function openBindings() {
     return { instance, nic, node: a.node };
   }
 
-  const show = async (id: string): Promise<FloatingIp> => okOf(await a.call("GET", path(id)));
+  const show = async (id: string): Promise<FloatingIp> => asWritten(okOf(await a.call("GET", path(id))));
   const make = async (fields?: object): Promise<FloatingIp> => okOf(await makeFloatingIp(tenant, fields));
   const attach = (ip: FloatingIp, { nic }: Pick<Placed, "nic">, options: CallOptions = {}) =>
     a.call("POST", path(ip.id, "attach"), { body: { nic_id: nic.id }, ...options });

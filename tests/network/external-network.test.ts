@@ -94,6 +94,8 @@ describe("an external subnet", () => {
       vlan_id: 7,
       ipv4_block: "198.51.100.0/24",
       ipv6_block: "2001:db8:a::/64",
+      gateway_ipv4: "198.51.100.1",
+      gateway_ipv6: "2001:db8:a::1",
       provision_start_ipv4: "198.51.100.2",
       provision_end_ipv4: "198.51.100.254",
       provision_start_ipv6: "2001:db8:a::2",
@@ -268,7 +270,7 @@ test("the NIC tags of each node come from its last capacity report, in pages", a
       const body = { ...capacity(), nic_tags };
       okOf(await t.call("POST", "/v1/agent/capacity", { key: api_key, body }));
     }
-    nodes.push({ server_uuid, hostname, nic_tags: ["admin", hostname] });
+    nodes.push({ server_uuid, hostname, nic_tags: ["admin", hostname], reported: [] });
   }
   await t.register({ hostname: "silent" });
   nodes.sort((one, two) => (one.server_uuid < two.server_uuid ? -1 : 1));

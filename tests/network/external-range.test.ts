@@ -3,14 +3,21 @@ import { describe, expect, test } from "vitest";
 import { parseProvisionRange, type ProvisionFields } from "../../src/lib/net/provision-range.ts";
 
 const v4 = (fields: Partial<ProvisionFields>) =>
-  parseProvisionRange("v4", { block: "198.51.100.0/24", start: null, end: null, ...fields });
+  parseProvisionRange("v4", { block: "198.51.100.0/24", start: null, end: null, gateway: null, ...fields });
 const v6 = (fields: Partial<ProvisionFields>) =>
-  parseProvisionRange("v6", { block: "2001:db8:1::/64", start: null, end: null, ...fields });
+  parseProvisionRange("v6", { block: "2001:db8:1::/64", start: null, end: null, gateway: null, ...fields });
 
 describe("IPv4", () => {
   test("without a given range, the range has all addresses except network, gateway and broadcast address", () => {
     expect(v4({})).toEqual({
-      range: { block: "198.51.100.0/24", start: "198.51.100.2", end: "198.51.100.254", offset: 2, count: 253 },
+      range: {
+        block: "198.51.100.0/24",
+        start: "198.51.100.2",
+        end: "198.51.100.254",
+        gateway: "198.51.100.1",
+        offset: 2,
+        count: 253,
+      },
     });
   });
 
@@ -47,10 +54,33 @@ describe("IPv4", () => {
   });
 });
 
+describe("the gateway", () => {
+  test("may be any host outside the range", () => {
+    expect(v4({ gateway: "198.51.100.254", end: "198.51.100.253" })).toMatchObject({
+      range: { start: "198.51.100.2", end: "198.51.100.253", gateway: "198.51.100.254" },
+    });
+  });
+
+  test.each([
+    ["198.51.100.2", "gateway_ipv4 is between provision_start_ipv4 and provision_end_ipv4"],
+    ["198.51.101.1", "gateway_ipv4 is not inside 198.51.100.0/24"],
+    ["198.51.100.0", "gateway_ipv4 is the network address of 198.51.100.0/24"],
+  ])("%s is refused with the reason", (gateway, error) => {
+    expect(v4({ gateway })).toEqual({ error });
+  });
+});
+
 describe("IPv6", () => {
   test("without a given range, the range has all addresses except network address and gateway; the last one is a host's", () => {
     expect(v6({ block: "2001:db8:1::/124" })).toEqual({
-      range: { block: "2001:db8:1::/124", start: "2001:db8:1::2", end: "2001:db8:1::f", offset: 2, count: 14 },
+      range: {
+        block: "2001:db8:1::/124",
+        start: "2001:db8:1::2",
+        end: "2001:db8:1::f",
+        gateway: "2001:db8:1::1",
+        offset: 2,
+        count: 14,
+      },
     });
   });
 

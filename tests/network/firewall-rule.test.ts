@@ -30,6 +30,8 @@ test("a rule with only the required fields applies to any protocol and any addre
     source_ports: null,
     destination_ports: null,
     icmp_type_code: null,
+    counts: null,
+    realized: null,
     created_at: rule.created_at,
   });
   expect(await n.show(`/v1/firewall-rules/${rule.id}`)).toEqual(rule);
@@ -145,4 +147,48 @@ test("an update of the description changes nothing else; a rule can be deleted o
   expect(await n.show(path)).toEqual(patched.body);
   expect(await n.remove(path)).toEqual([204]);
   expect(await n.remove(path)).toEqual(NOT_FOUND);
+});
+
+describe("a change of a rule", () => {
+  const patch = (id: string, body: object) => n.call("PATCH", `/v1/firewall-rules/${id}`, { body });
+  const generation = async () => (await n.call("GET", `/v1/vpcs/${vpc}`)).body.realized.desired_generation;
+
+  test("keeps the id and the other fields, and reaches the nodes as a new generation", async () => {
+    const rule = await n.rule(vpc, { protocol: "tcp", destination_ports: { low: 22, high: 22 } });
+    const before = await generation();
+    const changed = await patch(rule.id, { action: "deny", priority: 7, source_cidr: "10.1.2.3/8" });
+    expect(changed.body).toEqual({ ...rule, action: "deny", priority: 7, source_cidr: "10.0.0.0/8" });
+    expect(await n.show(`/v1/firewall-rules/${rule.id}`)).toEqual(changed.body);
+    expect(await generation()).toBe(before + 1);
+  });
+
+  test("of name and description reaches no node", async () => {
+    const { id } = await n.rule(vpc);
+    const before = await generation();
+    expect((await patch(id, { description: "ssh", priority: null })).status).toBe(200);
+    expect(await generation()).toBe(before);
+  });
+
+  test("removes a condition with null", async () => {
+    const rule = await n.rule(vpc, {
+      protocol: "tcp",
+      destination_ports: { low: 1, high: 2 },
+      source_cidr: "10.0.0.0/8",
+    });
+    const changed = await patch(rule.id, { protocol: "icmp4", destination_ports: null });
+    expect(changed.body).toEqual({ ...rule, protocol: "icmp4", destination_ports: null });
+  });
+
+  test("must leave a valid rule, and a refusal changes nothing", async () => {
+    const v4 = await n.vpc({ ipv6_block: null });
+    const rule = await n.rule(v4.id, { protocol: "tcp", destination_ports: { low: 1, high: 2 } });
+    expect(refusal(await patch(rule.id, { protocol: "icmp4" }))).toEqual(
+      bad("destination_ports needs the protocol tcp or udp, not icmp4"),
+    );
+    expect(refusal(await patch(rule.id, { source_cidr: "fd00::/8" }))).toEqual(
+      clash("fd00::/8 is IPv6, and the vpc has no ipv6_block"),
+    );
+    expect((await patch(rule.id, { vpc: v4.id })).status).toBe(400);
+    expect(await n.show(`/v1/firewall-rules/${rule.id}`)).toEqual(rule);
+  });
 });

@@ -16,6 +16,9 @@ const FAMILIES: readonly (readonly [base: string, param: string, selectors: read
   ["/v1/firewall-rules", "firewall_rule_id", ["vpc"]],
 ];
 
+const SET = "/v1/vpcs/{vpc_id}/firewall-rules";
+const CHECKED = "?source=198.51.100.7&destination=10.0.0.9&destination_port=22";
+
 export function networkTargets(plane: () => TestControlPlane): Record<string, (objects: Objects) => Promise<Target>> {
   let made: ReturnType<typeof makeObjects> | undefined;
   const fixture = () => made ??= makeObjects(plane());
@@ -46,6 +49,16 @@ export function networkTargets(plane: () => TestControlPlane): Record<string, (o
   const association = "PUT /v1/subnets/{subnet_id}/route-table";
   return {
     ...Object.assign({}, ...FAMILIES.map(targetsOf)),
+    ...Object.fromEntries(["GET", "PUT"].map((method) => [
+      `${method} ${SET}`,
+      async (objects: Objects) => ({
+        path: `/v1/vpcs/${objects === "existing" ? (await fixture()).vpc : randomUUID()}/firewall-rules`,
+        ...(method === "PUT" && { body: await bodyOf(`PUT ${SET}`) }),
+      }),
+    ])),
+    "GET /v1/vpcs/{vpc_id}/firewall-check": async (objects: Objects) => ({
+      path: `/v1/vpcs/${objects === "existing" ? (await fixture()).vpc : randomUUID()}/firewall-check` + CHECKED,
+    }),
     [association]: async (objects: Objects) => ({
       path: `/v1/subnets/${objects === "existing" ? (await fixture()).subnet : randomUUID()}/route-table`,
       body: await bodyOf(association),

@@ -63,9 +63,16 @@ export function networksOf(tenant: TestTenant) {
     table: async (vpc: string, fields?: Fields): Promise<RouteTable> => created(await tryTable(vpc, fields)),
     route: async (table: string, fields?: Fields): Promise<Route> => created(await tryRoute(table, fields)),
     rule: async (vpc: string, fields?: Fields): Promise<FirewallRule> => created(await tryRule(vpc, fields)),
-    show: async (path: string) => okOf(await call("GET", path)),
+    show: async (path: string) => asWritten(okOf(await call("GET", path))),
     remove: async (path: string) => refusal(await call("DELETE", path)),
   };
+}
+
+/** Returns a view as the answer to its write shows it: without what the nodes have applied. */
+// deno-lint-ignore no-explicit-any -- as Answer's body
+export function asWritten(view: any): any {
+  if ("items" in view) return { ...view, items: view.items.map(asWritten) };
+  return "realized" in view ? { ...view, realized: null } : view;
 }
 
 // deno-lint-ignore no-explicit-any -- as Answer's body

@@ -1,5 +1,5 @@
-// 64 clients request the same object of a network at the same time, and only one of them may get it. They use one
-// server, or two servers on one database.
+// 64 clients send requests to one server, or to two servers on one database, at the same time. Of the requests that
+// exclude each other exactly one succeeds. Requests that do not exclude each other all succeed.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Page } from "../../src/contract/common.ts";
 import type { Route, RouteTable, Subnet, Vpc } from "../../src/contract/network.ts";

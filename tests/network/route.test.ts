@@ -29,6 +29,7 @@ test.each(["blackhole", "reject", "virtual_gateway"])(
       description: "d",
       destination: "192.0.2.0/24",
       target: { kind },
+      realized: null,
       created_at: route.created_at,
     });
     expect(await n.show(`/v1/routes/${route.id}`)).toEqual(route);

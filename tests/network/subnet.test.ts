@@ -35,6 +35,7 @@ describe("create", () => {
       provision_end_ipv4: null,
       provision_start_ipv6: null,
       provision_end_ipv6: null,
+      realized: null,
       created_at: answer.body.created_at,
     });
     expect(await n.show(`/v1/subnets/${answer.body.id}`)).toEqual(answer.body);

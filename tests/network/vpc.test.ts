@@ -34,6 +34,7 @@ describe("create", () => {
       vni,
       ipv4_block: "10.0.0.0/16",
       ipv6_block: null,
+      realized: null,
       created_at,
     });
     expect(vni).toBeGreaterThanOrEqual(VNI_MIN);

@@ -36,12 +36,15 @@ export function machine(name: string, node: NodeName, at: { net: 1 | 2; host: nu
   const host = at.host.toString(16).padStart(2, "0");
   return {
     nic_id: name,
+    instance_id: name,
+    hostname: name,
     node,
     subnet_id: `s${at.net}`,
     mac: `02:00:00:0${at.net}:0${at.vpc}:${host}`,
     ipv4: `10.0.${at.net}.${at.host}`,
     ipv6: `fd00:a:${at.net}::${host.replace(/^0/, "")}`,
     floating_ips: [],
+    arriving: false,
     connections_max: null,
   };
 }
@@ -100,5 +103,7 @@ export function documentOf(vpc: TestVpc, node: NodeName, generation = 1): Networ
       ? { bridge: "ext", gateway_ipv4: EXTERNAL_GATEWAY.ipv4, gateway_ipv6: EXTERNAL_GATEWAY.ipv6 }
       : null,
     firewall_rules: [...vpc.rules],
+    names: vpc.machines.map(({ hostname, ipv4, ipv6 }) => ({ name: `${hostname}.p1.internal`, ipv4, ipv6 })),
+    resolvers: [],
   };
 }

@@ -1,6 +1,7 @@
 // Attacks by a tenant's machine with raw frames, and by a foreign host on the underlay. No frame arrives.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { GATEWAY_MAC, routerMac } from "../../nodeagent/network/names.ts";
+import type { LocalNic } from "../../src/contract/network-document.ts";
 import { lacking } from "../support/optional-programs.ts";
 import { documentOf, machine, NODE_NAMES, NODES, type TestVpc } from "./documents.ts";
 import { foreignVxlan, sender } from "./frames.ts";
@@ -154,6 +155,38 @@ describe.skipIf(missing !== null)("a tenant's machine", () => {
     // Each of the three rounds has the same 40 connections.
     expect(await arrived("a4", flood)).toBeLessThanOrEqual(3 * 10);
     await site.driver("n1").apply(documentOf(A, "n1"));
+  });
+
+  test.each([
+    ["sends", "a1"],
+    ["receives", "a4"],
+  ])("cannot pass its limits of packets and bytes when it %s", async (_, limited) => {
+    const with_limits = async (limits: Partial<LocalNic>) => {
+      const machines = A.machines.map((each) => each.nic_id === limited ? { ...each, ...limits } : each);
+      await site.driver("n1").apply(documentOf({ ...A, machines }, "n1"));
+    };
+    const rounds = 3;
+    const sent = 1_000;
+    const flood =
+      `for _ in range(${sent}): send(router, me, 0x800, ip("10.0.1.5", "10.0.2.6", 17, udp(9, 9999, bytes(1_360))))`;
+    /** Returns the frames that arrived, and the seconds that the flood took at most. */
+    const measure = async () => {
+      const begun_ms = performance.now();
+      const frames = await arrived("a4", flood);
+      return { frames, seconds: (performance.now() - begun_ms) / 1_000 };
+    };
+    await with_limits({ packets_per_second_max: 100 });
+    const packets = await measure();
+    expect(packets.frames).toBeGreaterThan(0);
+    expect(packets.frames).toBeLessThan(rounds * sent / 2);
+    expect(packets.frames).toBeLessThanOrEqual(64 + 100 * packets.seconds);
+    await with_limits({ bytes_per_second_max: 20_000 });
+    const bytes = await measure();
+    expect(bytes.frames).toBeGreaterThan(0);
+    expect(bytes.frames).toBeLessThan(rounds * sent / 2);
+    expect(bytes.frames * 1_400).toBeLessThanOrEqual(4 * 65_536 + 20_000 * bytes.seconds);
+    await site.driver("n1").apply(documentOf(A, "n1"));
+    expect(await arrived("a4", flood), "without limits").toBeGreaterThan(rounds * sent / 2);
   });
 
   test("a host on the underlay that is no node cannot send into a VPC", async () => {

@@ -1,24 +1,33 @@
 // Three nodes, an underlay, an external network and an internet, each a network namespace. They are inside a user namespace,
 // so the tests need no root and change nothing of the machine. Machines of tenants are namespaces, too.
-import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { type ChildProcess, type ChildProcessWithoutNullStreams, execFile, spawn } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { createInterface } from "node:readline";
 import type { LocalNic, NetworkDocument } from "../../src/contract/network-document.ts";
-import { type KernelNetwork, kernelNetwork, type Run } from "../../nodeagent/network/kernel.ts";
+import { type KernelNetwork, kernelNetwork } from "../../nodeagent/network/kernel.ts";
+import type { Run } from "../../nodeagent/network/run.ts";
 import { tapName } from "../../nodeagent/network/names.ts";
+import { executable } from "../processes/executables.ts";
 import { present } from "../support/optional-programs.ts";
 import { EXTERNAL_GATEWAY, INTERNET_HOST, NODE_NAMES, type NodeName, NODES } from "./documents.ts";
 import { MARK } from "./frames.ts";
+
+/** Time to compile the agent and to open the site, also on a busy machine. */
+export const BUILD_LIMIT_MS = 180_000;
 
 export type Outcome = { readonly code: number; readonly out: string; readonly err: string };
 
 export type NetworkSite = Awaited<ReturnType<typeof openNetworkSite>>;
 
-/** Opens the site. The caller closes it, which ends every process and namespace in it. */
-export async function openNetworkSite() {
-  const holder = await startHolder();
-  const enter = [present("nsenter"), "--target", String(holder.pid), "--user", "--net", "--mount", "--pid"];
-  const enterAs = [...enter, "--preserve-credentials"];
+/**
+ * Opens the site. The caller closes it, which ends every process and namespace in it.
+ * @param as_root true: without a user namespace, so root must run it. Only then nft accepts rulesets of some 100 kB,
+ * because it needs a larger socket buffer than the kernel gives other users
+ */
+export async function openNetworkSite({ as_root = false } = {}) {
+  const holder = await startHolder(as_root ? [] : ["--user", "--map-root-user"]);
+  const enter = [present("nsenter"), "--target", String(holder.pid), "--net", "--mount", "--pid"];
+  const enterAs = as_root ? enter : [...enter, "--user", "--preserve-credentials"];
 
   /** Runs a program inside the site. Returns its outcome also when it fails. */
   function attempt(argv: readonly string[], { input = "", limit_ms = 20_000 } = {}): Promise<Outcome> {
@@ -46,8 +55,10 @@ export async function openNetworkSite() {
 
   const servers: ChildProcess[] = [];
 
-  async function startServer(namespace: string, source: string, given: readonly string[]): Promise<void> {
-    const argv = [...enterAs, "ip", "netns", "exec", namespace, "python3", "-u", "-c", source, ...given];
+  /** Starts a Python server in a namespace, or in the site's own, and waits for its first line. */
+  async function startServer(namespace: string | null, source: string, given: readonly string[]): Promise<void> {
+    const inside = namespace === null ? [] : ["ip", "netns", "exec", namespace];
+    const argv = [...enterAs, ...inside, "python3", "-u", "-c", source, ...given];
     const [program = "", ...words] = argv;
     const child = spawn(program, words, { stdio: ["ignore", "pipe", "inherit"] });
     servers.push(child);
@@ -60,11 +71,12 @@ export async function openNetworkSite() {
   return {
     run,
     attempt,
+    startServer,
     /** The kernel driver of a node. */
     driver: (node: NodeName): KernelNetwork =>
       kernelNetwork({ host_namespace: node, prefix: `${node}-`, underlay_address: NODES[node] }, run),
     /** Attaches a machine to the tap of a NIC, with the addresses that its NIC has. */
-    async plug(node: NodeName, document: NetworkDocument, nic: LocalNic): Promise<void> {
+    async plug(node: NodeName | "berth", document: NetworkDocument, nic: LocalNic): Promise<void> {
       const machine = machineOf(nic.nic_id);
       const gateway = document.subnets.find(({ subnet_id }) => subnet_id === nic.subnet_id)?.gateway_ipv4;
       await ip("netns", "add", machine);
@@ -93,6 +105,19 @@ export async function openNetworkSite() {
     },
     /** Runs a program in a machine. */
     inMachine: (name: string, ...argv: readonly string[]) => attempt(["ip", "netns", "exec", machineOf(name), ...argv]),
+    /** Starts the compiled agent's process that serves guests. The caller writes its orders. */
+    serveGuests(machine_dir: string): ChildProcessWithoutNullStreams {
+      const [program = "", ...words] = [
+        ...enterAs,
+        executable("nodeagent"),
+        "serve-guests",
+        "--machine-dir",
+        machine_dir,
+      ];
+      const child = spawn(program, words);
+      servers.push(child);
+      return child;
+    },
     /** Runs a program on the internet's side. */
     onInternet: (...argv: readonly string[]) => attempt(["ip", "netns", "exec", "inet", ...argv]),
     /** Starts a TCP server that answers each connection with this text and the caller's address. */
@@ -164,9 +189,9 @@ while True:
     client.sendall(data)
 `;
 
-async function startHolder() {
+async function startHolder(user_namespace: readonly string[]) {
   const child = spawn(present("unshare"), [
-    ...["--user", "--map-root-user", "--net", "--mount", "--pid", "--fork", "--mount-proc", "--kill-child"],
+    ...[...user_namespace, "--net", "--mount", "--pid", "--fork", "--mount-proc", "--kill-child"],
     ...["sh", "-c", "mount -t tmpfs tmpfs /run && mkdir /run/netns && echo ready && exec sleep infinity"],
   ], { stdio: ["ignore", "pipe", "pipe"] });
   let said = "";

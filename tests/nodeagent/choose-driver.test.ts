@@ -29,6 +29,7 @@ const choose = (name: DriverName) =>
     hostname: undefined,
     disk_reserve: 0,
     nic_tags: [],
+    underlay_address: null,
     environment: processEnvironment(new AbortController().signal),
     log: (line) => void log.push(line),
   });
@@ -38,7 +39,7 @@ test("the check names the folder that is closed, and the command that opens it",
   expect(finding).toEqual({
     subject: folders().machine_dir,
     severity: "missing",
-    note: `QEMU's users cannot pass ${closed}: chmod o+x ${closed}`,
+    note: `QEMU's users cannot enter ${closed}: chmod o+x ${closed}`,
   });
 });
 

@@ -1,6 +1,7 @@
 // The behavior that every driver has, as tests. A driver's own test file opens a machine and registers them.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test, type TestContext } from "vitest";
+import { isPng } from "../../src/lib/console/png.ts";
 import type { AddressBinding, Driver, VmPlan } from "../../nodeagent/driver.ts";
 
 export type ContractMachine = {
@@ -83,6 +84,18 @@ export function driverContract(
       expect((await seen())?.state).toBe("running");
     });
 
+    contract("a running VM has metrics", async () => {
+      const found = (await machine!.driver().metrics())[id];
+      expect(Object.values(found!).every((value) => Number.isFinite(value) && value >= 0)).toBe(true);
+      expect(found!.memory_bytes).toBeGreaterThan(2 ** 20);
+    });
+
+    contract("a running VM has a screen and a reset button", async () => {
+      expect(isPng(await machine!.driver().screenshot(id))).toBe(true);
+      await vms().reset(id);
+      expect((await seen())?.state).toBe("running");
+    });
+
     contract("an unchanged machine has an unchanged status", async () => {
       expect(await machine!.driver().status()).toEqual(await machine!.driver().status());
     });
@@ -95,9 +108,53 @@ export function driverContract(
       await expect(vms().resize(id, { id: randomUUID(), size_bytes: grown })).rejects.toThrow(`VM ${id} has no disk`);
       await vms().halt(id);
       expect((await seen())?.state).toBe("stopped");
+      expect(await machine!.driver().metrics()).toEqual({});
+      await expect(machine!.driver().screenshot(id)).rejects.toThrow("the machine does not run");
+      await expect(vms().reset(id)).rejects.toThrow("the machine does not run");
       expect(await vms().resize(id, { id: disk!.id, size_bytes: grown + 2 ** 20 })).toBe(grown + 2 ** 20);
       expect(vms().disksOf(id)).toEqual([{ id: disk!.id, size_bytes: grown + 2 ** 20 }]);
       expect((await seen())?.quota).toBe(1);
+    });
+
+    contract("a data disk is created, detached, attached and deleted, running and stopped", async () => {
+      const sizes = () => vms().disksOf(id).slice(1);
+      for (const state of ["stopped", "running"]) {
+        if (state === "running") await vms().boot(id);
+        const disk = { id: randomUUID(), name: "data", size_bytes: 2 ** 26 };
+        await vms().createDisk(id, disk);
+        await vms().createDisk(id, disk);
+        expect(sizes()).toEqual([{ id: disk.id, size_bytes: disk.size_bytes }]);
+        for (const change of [vms().detachDisk, vms().attachDisk, vms().detachDisk]) {
+          await change(id, disk.id);
+          await change(id, disk.id);
+          const grown = sizes()[0]!.size_bytes + 2 ** 20;
+          expect(await vms().resize(id, { id: disk.id, size_bytes: grown })).toBe(grown);
+        }
+        await vms().attachDisk(id, disk.id);
+        await machine!.restart();
+        if (state === "running") await vms().reset(id);
+        await vms().deleteDisk(id, disk.id);
+        await vms().deleteDisk(id, disk.id);
+        expect(sizes()).toEqual([]);
+        await expect(vms().attachDisk(id, disk.id)).rejects.toThrow(`VM ${id} has no disk ${disk.id}`);
+        expect((await seen())?.state).toBe(state);
+      }
+      await vms().halt(id);
+      await vms().deleteDisk(randomUUID(), randomUUID());
+    });
+
+    contract("a stopped VM takes a new size, a running one does not", async () => {
+      const { cpu, memory_bytes } = plan.instance;
+      const size = async () => {
+        const { vms } = await machine!.driver().status();
+        const { cpu_cap, max_physical_memory } = (vms as Record<string, Readonly<Record<string, number>>>)[id]!;
+        return { cpu: cpu_cap! / 100, memory_mb: max_physical_memory };
+      };
+      await vms().setSize(id, { cpu: cpu + 1, memory_bytes: memory_bytes + 2 ** 20 });
+      expect(await size()).toEqual({ cpu: cpu + 1, memory_mb: memory_bytes / 2 ** 20 + 1 });
+      await vms().setSize(id, { cpu, memory_bytes });
+      expect(await size()).toEqual({ cpu, memory_mb: memory_bytes / 2 ** 20 });
+      await expect(vms().setSize(randomUUID(), { cpu, memory_bytes })).rejects.toThrow("does not exist");
     });
 
     contract("a stopped VM can be halted again, and started", async () => {

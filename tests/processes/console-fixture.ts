@@ -71,6 +71,7 @@ export async function openConsoleFixture(env: Readonly<Record<string, string>> =
 
   return {
     g,
+    folder: folder.path,
     polled,
     other,
     instance,
@@ -109,7 +110,7 @@ export async function openConsoleFixture(env: Readonly<Record<string, string>> =
   };
 }
 
-/** Opens a console with a ticket. A slow one confirms nothing that it reads. */
+/** Opens a console with a ticket. A slow console never confirms the bytes that it gets. */
 export async function openConsoleAt(url: string, ticket: string, isSlow = false): Promise<TestConsole> {
   const signal = new AbortController().signal;
   const socket = await dialSocket(url, { protocols: consoleProtocols(ticket), headers: {}, signal });
@@ -149,7 +150,11 @@ export async function call(
 ): Promise<Answer> {
   const response = await fetch(url + path, {
     method,
-    headers: { authorization: `Bearer ${key ?? ROOT_KEY}`, "content-type": "application/json", ...headers },
+    headers: {
+      ...(key !== null && { authorization: `Bearer ${key ?? ROOT_KEY}` }),
+      ...(body !== undefined && { "content-type": "application/json" }),
+      ...headers,
+    },
     body: body === undefined ? undefined : JSON.stringify(body),
   });
   const text = await response.text();

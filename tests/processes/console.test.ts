@@ -1,10 +1,12 @@
-// The serial console the whole way: tenantctl and the node agent as compiled programs, and two servers on one database,
-// each as `task start` starts it. The agent polls one server; the consoles are opened at both.
+// Tests the serial console from end to end: tenantctl and the node agent as compiled programs, and two servers on one
+// database, each as `task start` starts it. The agent polls one server; the consoles are opened at both.
 import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import process from "node:process";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { simulatedScreen } from "../../nodeagent/console/simulated-screen.ts";
 import { controlText } from "../../src/lib/console/frames.ts";
 import { openTenant } from "../tenancy/tenant.ts";
 import { needs, present } from "../support/optional-programs.ts";
@@ -63,6 +65,15 @@ describe("tenantctl", () => {
   });
 });
 
+test("instance screenshot saves the screen, which another server process than the node's fetches", async () => {
+  const file = join(f.folder, "screen.png");
+  const argv = ["instance", "screenshot", "web1", "--project", f.g.project_id, "--to", file];
+  const { code, out, err } = await f.tenantctl(argv);
+  expect([code, err]).toEqual([0, ""]);
+  expect(new Uint8Array(await readFile(file))).toEqual(simulatedScreen());
+  expect(JSON.parse(out)).toEqual({ file, bytes: simulatedScreen().length });
+});
+
 test("on a terminal, keys reach the guest unchanged, and ~. closes the console", async (context) => {
   needs(context, "python3");
   const argv = [executable("tenantctl"), "instance", "console", "web1", "--project", f.g.project_id];
@@ -80,7 +91,7 @@ test("on a terminal, keys reach the guest unchanged, and ~. closes the console",
 });
 
 describe.each(["polled", "other"] as const)("at the server %s", (which) => {
-  test("what is typed arrives, and what the guest writes comes back", async () => {
+  test("typed text reaches the guest, and the guest's output reaches the console", async () => {
     const console = await f.open(f[which]);
     await expect.poll(() => console.controls, PATIENCE).toContainEqual({ type: "ready", writer: true });
     console.type("marco\r");
@@ -105,7 +116,7 @@ test("a ticket works once, on its own instance, before it expires", async () => 
   await expect(openConsoleAt(url, "0".repeat(43))).rejects.toThrow(/403/);
 });
 
-test("a ticket that another user presents with its own credential is refused, and the denial audited", async () => {
+test("a ticket that another user presents with its own credential is refused, and the denial is audited", async () => {
   const { ticket } = await f.ticket();
   const at = f.callAt(f.other);
   const other = okOf(
@@ -158,7 +169,7 @@ describe("one console types, others watch", () => {
     await Promise.all([first.closed, third.closed]);
   });
 
-  test("watchers at both servers read the same; one that types is cut off", async () => {
+  test("watchers at both servers get the same output, and a watcher that types is disconnected", async () => {
     const watchers = [await f.open(f.polled, { mode: "watch" }), await f.open(f.other, { mode: "watch" })];
     const writer = await f.open(f.other);
     await expect.poll(() => writer.controls, PATIENCE).toContainEqual({ type: "ready", writer: true });
@@ -175,7 +186,7 @@ describe("one console types, others watch", () => {
 });
 
 test(
-  "a guest that writes 8 MB reaches a quick reader; a slow one skips, and the server's memory stays bounded",
+  "a quick reader gets all 8 MB that a guest writes, apart from bytes that are reported as skipped; a slow reader skips; the server's memory is bounded",
   async () => {
     const FLOOD_BYTES = 8_000_000;
     const slow = await f.open(f.other, { mode: "watch" }, true);
@@ -185,7 +196,7 @@ test(
     quick.type(`flood ${FLOOD_BYTES}\r`);
     const skipped = () => quick.controls.reduce((sum, each) => sum + (each.type === "skipped" ? each.bytes : 0), 0);
     await expect.poll(() => quick.bytes() + skipped(), { timeout: 60_000 }).toBeGreaterThanOrEqual(FLOOD_BYTES);
-    // The window, and the history that came first.
+    // Without confirmations a console gets at most one window of bytes, including the history.
     expect(slow.bytes()).toBeLessThanOrEqual(65_536);
     expect(await residentBytes(f.other.pid) - before).toBeLessThan(64 * 2 ** 20);
     slow.socket.send(controlText({ type: "ack", bytes: slow.bytes() }));

@@ -83,8 +83,8 @@ export function start(name: Program, argv: readonly string[], options: RunOption
   }).finally(() => running = false);
   const said = () => out + err;
   return {
-    // Does not use child.kill: Deno would then report the signal as the end, even if the program handled it, and would
-    // not send a second signal.
+    // child.kill is not used: Deno would then report the signal as the end, even if the program handled the signal, and
+    // would not send a second one.
     signal: (name) => void (running && process.kill(child.pid!, name)),
     ended,
     said,
@@ -102,7 +102,7 @@ async function untilSaid(said: () => string, pattern: RegExp, ended: Promise<End
     if (was_over) break;
     await new Promise((wake) => setTimeout(wake, 10));
   }
-  throw new Error(`it never printed ${pattern}:\n${said()}`);
+  throw new Error(`the program did not print ${pattern}:\n${said()}`);
 }
 
 /** Runs a program and waits until it ends. */

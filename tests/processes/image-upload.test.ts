@@ -1,5 +1,5 @@
-// An uploaded image the whole way: the compiled tenantctl uploads it to a server as `task start` starts it, and the
-// compiled node agent makes an instance of it.
+// Uploads of images from end to end: the compiled tenantctl uploads an image to a server as `task start` starts it, and
+// the compiled node agent creates an instance from the image.
 import { createHash, randomBytes } from "node:crypto";
 import { readdir, readFile, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -83,7 +83,7 @@ async function put(id: string, from: number, bytes: Uint8Array, key = tenant.key
 }
 
 test(
-  "a file is uploaded; the server computes its digest; an instance is made of it; then the bytes are deleted",
+  "the server computes the digest of an uploaded file, a node runs an instance of the image, and a deleted image's bytes are deleted",
   async () => {
     const { code, out, err } = await upload("--name", "mine");
     expect(code, err).toBe(0);
@@ -120,7 +120,7 @@ test(
   120_000,
 );
 
-test("a killed tenantctl continues when it is run again: no part is sent twice", async () => {
+test("a killed tenantctl continues when it is run again, and each part is stored once", async () => {
   const PARTS = 60;
   const large = join(folder.path, "large.raw");
   await writeFile(large, randomBytes(PARTS * IMAGE_PART_BYTES));
@@ -174,17 +174,28 @@ test("parts out of order, of a wrong size, of another tenant, and above the tena
   const part = BYTES.subarray(0, IMAGE_PART_BYTES);
   expect((await put(begun.id, IMAGE_PART_BYTES, part)).body.message).toBe("the upload has 0 bytes; continue there");
   expect((await put(begun.id, 0, part.subarray(1))).status).toBe(400);
+  // Of two programs that upload to one record, the first one's part stays, and the second one learns it.
+  const [one, two] = [randomBytes(IMAGE_PART_BYTES), randomBytes(IMAGE_PART_BYTES)];
+  const both = await Promise.all([put(begun.id, 0, one), put(begun.id, 0, two)]);
+  expect(both.map(({ status }) => status).sort()).toEqual([200, 409]);
+  const kept = await readFile(join(stored, begun.id, "00000000"));
+  expect([one, two].filter((bytes) => kept.equals(bytes))).toHaveLength(1);
+  const rows = okOf(await own("GET", `/v1/image-uploads/${begun.id}`));
+  expect(rows.received_bytes).toBe(IMAGE_PART_BYTES);
   const stranger = await openTenant({ call }, "stranger");
   expect((await put(begun.id, 0, part, stranger.key)).status).toBe(404);
   expect((await begin({}, stranger.key)).status).toBe(404);
   const early = await own("POST", `/v1/image-uploads/${begun.id}/finish`, { body: {} });
-  expect([early.status, early.body.message]).toEqual([409, `the upload has 0 of ${BYTES.length} bytes`]);
+  expect([early.status, early.body.message]).toEqual([
+    409,
+    `the upload has ${IMAGE_PART_BYTES} of ${BYTES.length} bytes`,
+  ]);
   okOf(await call("PUT", "/v1/config/image.uploaded_bytes_max", { body: { value: 3 * BYTES.length } }));
   expect((await begin()).status).toBe(201);
   expect((await begin()).status).toBe(409);
 });
 
-test("a server with a bucket stores there, with the permissions of `task start`", async () => {
+test("a server with a bucket stores an uploaded image in it, with the permissions of `task start`", async () => {
   okOf(await call("PUT", "/v1/config/image.uploaded_bytes_max", { body: { value: 100 * BYTES.length } }));
   const credential = { key_id: "AKIDEXAMPLE", secret: "not-a-real-secret", region: "us-east-1" };
   const bucket = await serveBucket(credential);

@@ -125,8 +125,8 @@ describe("the root password of a node", () => {
   });
 });
 
-describe("S-21, with the compiled booter: a script", () => {
-  test("is refused with 404 and an alarm to another address, after its use, and for a guessed MAC", async () => {
+describe("S-21, with the compiled booter: a request for a boot script", () => {
+  test("gets 404, logged and counted, from another address, after its first use, and with a guessed MAC", async () => {
     const [mac, other] = [newMac(), newMac()];
     const { address, path } = await machines.lease(mac, GUID);
     const elsewhere = (await machines.lease(other, GUID)).address;

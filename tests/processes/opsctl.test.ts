@@ -13,7 +13,7 @@ import { type FreshDatabase, freshDatabase } from "../support/database.ts";
 import { ROOT_KEY, type ServerProcess, startServer } from "../support/server-process.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
 import { must } from "./client.ts";
-import { buildExecutables, type Ended, run, type RunOptions } from "./executables.ts";
+import { buildExecutables, type Ended, run, type RunOptions, start } from "./executables.ts";
 import { registration } from "./load.ts";
 
 let database: FreshDatabase;
@@ -54,7 +54,7 @@ async function newNode(): Promise<RegistrationView> {
   return await must<RegistrationView>(server.url, { method: "POST", path, body, key: "" });
 }
 
-test("cn: a node is listed, shown, approved by its code in any spelling, labelled and disabled", async () => {
+test("cn: a node is listed, shown, approved by its code in lower case without hyphen, labelled and disabled", async () => {
   expect(await printed("cn list")).toBe("(no compute nodes)\n");
   const { server_uuid, claim_code } = await newNode();
   expect(await printed("cn list --state pending")).toContain(server_uuid);
@@ -68,7 +68,7 @@ test("cn: a node is listed, shown, approved by its code in any spelling, labelle
   );
   const { items } = await json<{ items: CnView[] }>("cn list --state disabled");
   expect(items).toMatchObject([{ server_uuid, state: "disabled", role: "edge", bound_api_key_id }]);
-  expect(await printed("cn list")).toMatch(/^SERVER_UUID +HOSTNAME +STATE +ROLE +ADMIN_IP +REGISTERED_AT\n/);
+  expect(await printed("cn list")).toMatch(/^NAME +ID +STATE +LAST_SEEN +AGE +ROLE +ADMIN_IP +(?:CLAIMS +)?READY\n/);
 });
 
 test("cn reservoir: an omitted flag clears its field, and the reply shows the effective values", async () => {
@@ -101,7 +101,7 @@ test("api-key: the secret is printed once, works within its scope, and stops wor
   const secret = (await printed("api-key create --description probe --scope read_only")).trim();
   expect(secret).toMatch(/^opsk_.{12}_.{32}$/);
   const env = { HOME: home.path, OPSCTL_ENDPOINT: server.url, OPSCTL_API_KEY: secret };
-  expect(await printed("cn list", { env })).toContain("SERVER_UUID");
+  expect(await printed("cn list", { env })).toContain("LAST_SEEN");
   expect((await opsctl("config unset reservoir.percent_default", { env })).code).toBe(EXIT.auth);
   const key = (await json<ApiKeyView[]>("api-key list")).find(({ description }) => description === "probe")!;
   expect(await printed(`api-key delete ${key.id}`)).toBe(`Deleted API key ${key.id}\n`);
@@ -143,6 +143,30 @@ test("audit: actions are listed in order, and the chain verifies", async () => {
   expect(await printed("audit verify")).toMatch(/^Audit chain verified to seq \d+ \(head [0-9a-f]{64}\)\n$/);
 });
 
+test("a manifest is applied while --watch prints each change of the list; Ctrl-C ends it; the silo is deleted", async () => {
+  const env = { HOME: home.path, OPSCTL_ENDPOINT: server.url, OPSCTL_API_KEY: ROOT_KEY };
+  await printed("silo create first");
+  const watching = start("opsctl", ["silo", "list", "-o", "name", "--watch"], { env });
+  await watching.says(/^first\n/);
+  const manifest = "silos: [{ name: second }]\nprojects: [{ silo: second, tenant: default, name: shop }]\n";
+  expect(await printed("apply -f -", { typed: manifest })).toMatch(/Applied: 2 to create, /);
+  expect(await printed("apply -f -", { typed: manifest })).toMatch(/^0 to create, .* 2 unchanged\n$/);
+  await watching.says(/first\nsecond\n/);
+  watching.signal("SIGINT");
+  expect(await watching.ended).toMatchObject({ code: EXIT.interrupted, err: "" });
+  expect((await opsctl("silo delete second")).code).toBe(EXIT.conflict);
+  await printed("project delete shop --tenant second/default");
+  expect(await printed("silo delete second")).toMatch(/^Deleted silo second /);
+  expect(await printed("silo delete first")).toMatch(/^Deleted silo first /);
+});
+
+test("events and describe of a node show how it joined", async () => {
+  const { server_uuid, claim_code } = await newNode();
+  await printed(`cn approve ${claim_code} --yes`);
+  expect(await printed(`cn events ${server_uuid}`)).toMatch(/ operation +node-join +created/);
+  expect(await printed(`cn describe ${server_uuid}`)).toMatch(/\ninstances: none\n\nevents:\nTIME /);
+});
+
 test("login saves the key in a file with mode 0600; env, whoami and logout use the saved profile", async () => {
   const env = { HOME: home.path };
   const login = await opsctl(`--endpoint ${server.url} login --api-key-stdin`, { env, typed: `${ROOT_KEY}\n` });
@@ -153,7 +177,7 @@ test("login saves the key in a file with mode 0600; env, whoami and logout use t
   const exports = await printed("env", { env });
   expect(exports).toBe(`export OPSCTL_ENDPOINT='${server.url}'\nexport OPSCTL_ACCESS_TOKEN='${ROOT_KEY}'\n`);
   expect(await printed("cn list", { env: { HOME: "/", OPSCTL_ENDPOINT: server.url, OPSCTL_ACCESS_TOKEN: ROOT_KEY } }))
-    .toContain("SERVER_UUID");
+    .toContain("LAST_SEEN");
   expect(await printed("logout", { env })).toContain("Logged out of profile default");
   expect((await opsctl("whoami", { env })).code).toBe(EXIT.auth);
 });

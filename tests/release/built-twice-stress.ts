@@ -1,7 +1,7 @@
 // `deno run -A tests/release/built-twice-stress.ts` builds the whole release from two copies of the project in
 // different folders. The two releases must be equal in every byte, and every executable must be for its architecture
-// and complete. Needs the network for Bun's other target, unless it is in the cache. --package NAME (repeatable) limits
-// the packages.
+// and complete. Needs the network for the Bun of the other architecture, unless the cache has it. --package NAME
+// (repeatable) limits the packages.
 import { cp, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join, relative } from "node:path";
 import process from "node:process";
@@ -37,6 +37,8 @@ function check(subject: string, holds: boolean): void {
 async function build(project: string, out: string, key_path: string): Promise<readonly string[]> {
   const wanted = values.package.flatMap((name) => ["--package", name]);
   const argv = ["run", "-A", join(project, "cli/release/main.ts"), "--key", key_path, "--out", out, ...wanted];
+  const webConsole = await run(process.execPath, ["run", "-A", join(project, "console/build.ts")]);
+  if (webConsole.code !== 0) throw new Error(`the web console in ${project} was not built:\n${webConsole.stderr}`);
   const { code, stderr } = await run(process.execPath, argv, { SOURCE_DATE_EPOCH: String(TIME_S) });
   if (code !== 0) throw new Error(`the release in ${project} ended with ${code}:\n${stderr}`);
   const entries = await readdir(out, { recursive: true, withFileTypes: true });

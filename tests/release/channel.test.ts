@@ -34,7 +34,6 @@ let server: Server;
 let url: string;
 /** Files of which the server sends only the first half. */
 const cut = new Set<string>();
-const asked: string[] = [];
 const at = (...parts: string[]) => join(folder.path, ...parts);
 const channelOf = (release: string) => at(release, "channel");
 const tarball = (name: string, version: string) => `${name}-${version}-linux-${MACHINE}.tar.gz`;
@@ -51,7 +50,6 @@ beforeAll(async () => {
   for (const [name, tools] of Object.entries(KINDS)) await pathOf(name, [...COMMON.split(" "), ...tools]);
   server = createServer((request, response) => {
     const name = (request.url ?? "/").slice(1);
-    asked.push(name);
     readFile(at(name)).then((bytes) => {
       response.end(cut.has(name) ? bytes.subarray(0, bytes.length / 2) : bytes);
     }, () => response.writeHead(404).end());
@@ -148,7 +146,7 @@ describe.skipIf(!usable)("a release that cannot be written", { timeout: LIMIT_MS
     expect(await filesIn(at("home"))).toEqual(["diary.txt"]);
   });
 
-  test("names the wrong option and shows the usage", async () => {
+  test("names the wrong option, and --help shows the usage", async () => {
     const release = (...argv: string[]) => run(process.execPath, ["run", "-A", "cli/release/main.ts", ...argv]);
     const wrong = [
       [["--bogus"], 2, "Unknown option '--bogus'"],
@@ -183,7 +181,7 @@ describe.skipIf(!usable).each(Object.keys(KINDS))(
       expect((await readdir(at("prefix"))).filter((name) => name.startsWith("."))).toEqual([]);
     });
 
-    test("S-42: refuses channel.json with any bit changed", async () => {
+    test("S-42: refuses channel.json with a changed bit", async () => {
       const bytes = await readFile(join(channelOf("old"), "channel.json"));
       await copyOf("old", "broken");
       for (let place = 0; place < bytes.length; place += Math.ceil(bytes.length / 8)) {
@@ -192,7 +190,7 @@ describe.skipIf(!usable).each(Object.keys(KINDS))(
       }
     });
 
-    test("S-42: refuses a signature with any byte changed, except in its unsigned fields", async () => {
+    test("S-42: refuses a signature with a changed byte, except in its unsigned fields", async () => {
       const name = "broken/channel/channel.json.asc";
       const text = await readFile(join(channelOf("old"), "channel.json.asc"), "utf8");
       await copyOf("old", "broken");
@@ -211,7 +209,7 @@ describe.skipIf(!usable).each(Object.keys(KINDS))(
       }
     });
 
-    test("S-42: refuses a tarball with any bit changed, also beside an intact one", async () => {
+    test("S-42: refuses a tarball with a changed bit, also beside an intact one", async () => {
       const name = tarball("opsctl", "1.9.0");
       const bytes = await readFile(join(channelOf("old"), name));
       await copyOf("old", "broken");
@@ -267,7 +265,7 @@ describe.skipIf(!usable)("install.sh of the channel", { timeout: LIMIT_MS }, () 
     expect((await intoPrefix("new", ["opsctl"])).code).toBe(0);
   });
 
-  test("refuses an unknown program, and lists the programs", async () => {
+  test("refuses unknown programs and invalid options, and shows its usage without arguments", async () => {
     await expectRefused(intoPrefix("new", ["berth-control-plane"]), "unknown program berth-control-plane");
     await expectRefused(intoPrefix("new", ["../opsctl"]), "unknown program ../opsctl");
     await expectRefused(install("new", ["--prefix", "here", "opsctl"]), "--prefix must be an absolute path");
@@ -290,7 +288,7 @@ describe.skipIf(!usable)("install.sh of the channel", { timeout: LIMIT_MS }, () 
     await expectRefused(intoPrefix("foreign", ["opsctl"]), "does not run on this machine");
   });
 
-  test("installs the agent's service, with the settings as data", async () => {
+  test("installs the agent's service without running its settings as shell code, and refuses invalid settings", async () => {
     const env = {
       NODEAGENT_PREFIX: at("prefix/opt/nodeagent"),
       NODEAGENT_ENDPOINT: "https://berth.example/$(touch${IFS}x)",

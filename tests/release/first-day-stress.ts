@@ -42,6 +42,7 @@ async function build(folder: string): Promise<string> {
   const argv = ["run", "-A", "cli/release/main.ts", "--key", await releaseKeyIn(folder), "--out", out];
   const architecture = (await must("dpkg", run("dpkg", ["--print-architecture"]))).trim();
   const wanted = PACKAGES.flatMap((name) => ["--package", name]);
+  await must("the web console", run(process.execPath, ["run", "-A", "console/build.ts"]));
   await must("the release", run(process.execPath, [...argv, "--architecture", architecture, ...wanted]));
   return out;
 }
@@ -52,7 +53,7 @@ async function install(root: DebianRoot, release: string): Promise<void> {
   check("the packages are installed", true, null);
 }
 
-/** Creates a database and its owner on a fresh PostgreSQL server. Returns its URL. */
+/** Creates a database and its owner on a fresh PostgreSQL server. Returns the database's URL. */
 async function makeDatabase(server_url: string): Promise<string> {
   const client = await openClient({ url: server_url });
   try {
@@ -93,7 +94,7 @@ async function firstDay(root: DebianRoot, url: string): Promise<void> {
     await runGuides(["first-node", "first-instance"], {
       folder,
       env: { ...env, OPSCTL_INDEX: vendor.base, HOME: "/root/day" },
-      // The path of this folder as seen in the root.
+      // Replaces the folder's path by its path inside the root.
       wrap: (argv) => root.wrap(argv.map((word) => word.replace(folder, "/root/day")), "/root/day"),
     });
   } finally {

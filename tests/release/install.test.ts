@@ -70,7 +70,7 @@ describe.skipIf(why_not !== null)("install.sh", { timeout: LIMIT_MS }, () => {
     expect(await filesIn()).toEqual([]);
   }
 
-  test("installs every package and creates its users; a purge leaves only the keys of the database", async () => {
+  test("installs every package and creates its users; a purge leaves only the control plane's keys", async () => {
     const names = ["berth-control-plane", "opsctl", "tenantctl", "nodeagent", "booter", "index-builder"];
     const installed = await install("new", ...names);
     expect(installed.stderr).toContain("Creating user 'berth'");
@@ -152,7 +152,7 @@ describe.skipIf(why_not !== null)("install.sh", { timeout: LIMIT_MS }, () => {
       for (const name of names) await writeFile(broken(name), await readFile(at("old", name)));
     });
 
-    test("the list of checksums with any bit changed", async () => {
+    test("the list of checksums with a changed bit", async () => {
       const bytes = await readFile(at("old", SUMS));
       for (let place = 0; place < bytes.length; place += 41) {
         await flipBit(broken(SUMS), bytes, place);
@@ -160,7 +160,7 @@ describe.skipIf(why_not !== null)("install.sh", { timeout: LIMIT_MS }, () => {
       }
     });
 
-    test("S-42: a package with any bit changed", async () => {
+    test("S-42: a package with a changed bit", async () => {
       const name = debOf("opsctl", "1.9.0");
       const bytes = await readFile(at("old", name));
       for (let place = 0; place < bytes.length; place += Math.ceil(bytes.length / 12)) {

@@ -10,7 +10,7 @@ export type InstalledUnit = {
   /** URL that the program's log shows. */
   readonly url: string;
   readonly user: string;
-  /** Flags of the running program, from /proc. */
+  /** The server's --allow- options, from /proc. */
   readonly permissions: string;
   log(): string;
   /** Sends SIGTERM and returns the exit code. */
@@ -86,7 +86,7 @@ async function environment(
   return Object.fromEntries(pairs);
 }
 
-/** Finds the process that runs the root's Deno. */
+/** Returns the id of a process that runs the root's Deno. */
 async function serverPid(root: DebianRoot): Promise<number> {
   for (const name of (await readdir("/proc")).filter((each) => /^\d+$/.test(each))) {
     const program = await readlink(`/proc/${name}/exe`).catch(() => "");

@@ -189,7 +189,7 @@ describe.skipIf(missing !== null)("the packaged control plane", { timeout: LIMIT
   });
 });
 
-/** Finds the process that runs this program, or null. */
+/** Returns the id of a process that runs this program, or null. */
 async function pidOf(program: string): Promise<number | null> {
   for (const name of (await readdir("/proc")).filter((each) => /^\d+$/.test(each))) {
     if (await readlink(`/proc/${name}/exe`).catch(() => "") === program) return Number(name);

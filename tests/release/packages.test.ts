@@ -85,7 +85,7 @@ describe("the copyright file of a package", () => {
     expect(text).not.toMatch(/^kysely /m);
   });
 
-  test("lists every npm package of the control plane", () => {
+  test("lists only npm packages that the control plane contains", () => {
     const { data } = debs.get("berth-control-plane")!;
     const manifests = [...data.keys()].flatMap((path) =>
       /node_modules\/((?:@[^/]+\/)?[^/]+)\/package\.json$/.exec(path)?.[1] ?? []
@@ -100,7 +100,7 @@ describe("the control plane", () => {
   const HOME = "usr/lib/berth";
   const paths = () => [...debs.get("berth-control-plane")!.data.keys()];
 
-  test("contains every source file and migration of the project, and no test", () => {
+  test("contains source files and migrations of the project, and no test", () => {
     for (const path of ["deno.json", "src/serve.ts", "src/permissions.ts", "src/auth/password-worker.ts"]) {
       expect(paths()).toContain(`${HOME}/${path}`);
     }
@@ -114,7 +114,7 @@ describe("the control plane", () => {
     expect(JSON.parse(bytes.toString("utf8"))).toEqual({ nodeModulesDir: "manual" });
   });
 
-  test("contains exactly the imported packages and their dependencies, in the versions of the lock", () => {
+  test("contains exactly the recorded npm packages, in the versions that its package.json names", () => {
     const { data } = debs.get("berth-control-plane")!;
     const manifests = [...data.values()]
       .filter(({ path }) => /^usr\/lib\/berth\/node_modules\/(?:@[^/]+\/)?[^/]+\/package\.json$/.test(path))

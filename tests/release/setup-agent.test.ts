@@ -1,7 +1,8 @@
-// Setup installs the agent (docs/nodes.md). All parts are real except the platform's disk tools. `task release` builds
-// the channel, and a static server publishes the channel. install.sh installs the booter from the channel. The booter
-// verifies the channel with the release's key and mirrors it. The booter's setup script installs the agent from the
-// mirror. The agent reports to `task start` with the credentials of its setup.
+// Setup installs the agent (docs/nodes.md). The machine and its platform are simulated; the other parts are real. `task
+// release` builds the channel, and a static server publishes the channel. install.sh installs the booter from the
+// channel. The booter verifies the channel with the release's key and mirrors it. The booter's setup script installs
+// the agent from the mirror. The agent reports to the control plane that `task start` runs, with the credentials of its
+// setup.
 import { type ChildProcess, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { access, mkdir, readFile, rename, stat, writeFile } from "node:fs/promises";
@@ -133,7 +134,10 @@ async function configureBooter(): Promise<string> {
 
 type Shipped = { readonly script: string; readonly env: Readonly<Record<string, string>>; readonly address: string };
 
-/** Acts as a machine that netboots, registers and is approved. Returns the setup script that it gets. */
+/**
+ * Acts as a machine that netboots, registers and is approved. Runs the setup script that the machine gets, and returns
+ * it.
+ */
 async function shippedScript(): Promise<Shipped> {
   const { dhcp, http, bus } = booter.ports;
   const machine = await netbootMachine({ mac: MAC, relay: RELAY, ports: { dhcp, http, bus, tftp: 0 } });

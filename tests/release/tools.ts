@@ -1,4 +1,4 @@
-// System programs that tests use if they are installed.
+// Runs system programs for tests.
 import { execFile } from "node:child_process";
 import process from "node:process";
 import { pathOf } from "../support/optional-programs.ts";

@@ -14,7 +14,7 @@ import { parseUnit, type Unit } from "./unit.ts";
 const UNITS = "usr/lib/systemd/system/";
 /** Created by the control plane's postinst. */
 const MADE_AT_INSTALLATION = "etc/berth/control-plane.keys";
-/** Keys that refer to other units. */
+/** Targets to which the units refer. */
 const TARGETS = ["sysinit", "basic", "shutdown", "multi-user", "network-online", "timers", "time-sync", "time-set"];
 const AGENT = "berth-nodeagent.service";
 
@@ -137,7 +137,7 @@ describe("the control plane's Deno", () => {
   });
 
   test.each([[65_536, "64536"], [2_000, "none"], [1_000_000, "999000"], [1_048_576, "none"]])(
-    "with a limit of %i open files, BERTH_CONNECTIONS_MAX is 1,000 less, within the setting's range: %s",
+    "with a limit of %i open files, the script sets BERTH_CONNECTIONS_MAX to %s, unless the variable is set",
     async (files, connections) => {
       const place = join(folder.path, `start-${files}`);
       await mkdir(join(place, "bin"), { recursive: true });
@@ -162,7 +162,7 @@ describe("the control plane's Deno", () => {
     expect(files.has("usr/lib/berth/src/serve.ts")).toBe(true);
   });
 
-  test("with the installed configuration: may use the network, the named variables, and read its own files", () => {
+  test("with the installed configuration, may use only listed addresses and variables, and read only its own files", () => {
     const settings = files.get("etc/berth/control-plane.env")!.text.split("\n").filter((line) => /^\w+=/.test(line))
       .map((line) => [line.slice(0, line.indexOf("=")), line.slice(line.indexOf("=") + 1)]);
     const addresses = {
@@ -173,7 +173,7 @@ describe("the control plane's Deno", () => {
     expect(serverPermissions(env, { fetcher_port: 40_000 })).toEqual([
       expect.stringMatching(/^--allow-net=[0-9.]+:[0-9]+,db\.example:5433,127\.0\.0\.1:40000$/),
       expect.stringMatching(/^--allow-env=[A-Z0-9_,*]+$/),
-      "--allow-read=migrations,src/auth/password-worker.ts",
+      "--allow-read=migrations,src/auth/password-worker.ts,console/dist",
     ]);
   });
 });
@@ -190,7 +190,7 @@ test("systemd-analyze reports no problem in any unit", async (context) => {
     await place(`${UNITS}${name}.target`, "[Unit]\nDescription=placeholder\n", 0o644);
   }
   const paths = [...units.keys()].map((name) => join(root, UNITS, name));
-  // It prints problems and ends with 1.
+  // systemd-analyze prints problems and ends with 1.
   const output = execFileSync(present("systemd-analyze"), ["verify", "--man=no", `--root=${root}`, ...paths], {
     encoding: "utf8",
     stdio: ["ignore", "pipe", "pipe"],

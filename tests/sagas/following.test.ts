@@ -1,4 +1,5 @@
-// Steps that follow: they commit with the message that reached them (actors/engine/saga.ts).
+// Tests following steps. A following step is committed together with the message that led to it
+// (actors/engine/saga.ts).
 import { expect, test } from "vitest";
 import { guard, withActor, withNewActor } from "../../actors/engine/effects.ts";
 import { job, saga, wait, waitId, write } from "../../actors/engine/saga.ts";
@@ -44,7 +45,7 @@ test("a job that follows is queued by the start of the saga", () => {
   expect(parts).toEqual([withNewActor({ kind: "job", id }, enqueue)]);
 });
 
-test("a step that follows a job commits with the job's end, with its output", () => {
+test("a step that follows a job is committed together with the job's end, and gets the job's output", () => {
   const { next, parts } = send(start("plain").next, {
     type: "job_ended",
     job_id: waitId("s", "work"),
@@ -94,11 +95,17 @@ test("no instance refuses a message of a step that follows", () => {
     "instance-lifecycle:finish",
     "instance-delete:delete",
     "instance-delete:finish",
+    "disk-change:act",
+    "disk-change:finish",
+    "instance-migrate:receive",
+    "instance-migrate:send",
+    "instance-migrate:finish",
     "disk-resize:resize",
     "disk-resize:finish",
   ]);
-  // The messages of these steps. A cell that is a text refuses with it, and "missing" with a 404.
-  for (const type of ["settle", "disk_applied"] as const) {
+  // The messages that these steps send. A cell that is a string would refuse the message: with this text, or with 404
+  // if it is "missing".
+  for (const type of ["settle", "disk_applied", "disk_changed"] as const) {
     for (const cell of Object.values(instanceTable[type])) {
       expect(cell === "ignore" || typeof cell === "function").toBe(true);
       if (typeof cell !== "function") continue;

@@ -76,7 +76,7 @@ describe.each(STEPS)("step %s", (step) => {
     await expectDone(started);
   });
 
-  test.each(FAULT_POINTS)("continues in another process when this one dies %s", async (dies) => {
+  test.each(FAULT_POINTS)("continues in another process when the first one dies %s", async (dies) => {
     const started = await p.start();
     await p.reach(started.id, step);
     const dying = p.newProcess({ dies });
@@ -90,7 +90,7 @@ describe.each(STEPS)("step %s", (step) => {
   });
 });
 
-test.each(UNITS)("a saga whose step %s is refused stops there and undoes everything before it", async (step) => {
+test.each(UNITS)("a saga whose step %s is refused stops there and undoes the earlier steps", async (step) => {
   const started = await p.start();
   await p.close(`${step}:do`);
   const { state, error, steps } = await p.finish(started.id);

@@ -26,6 +26,8 @@ export type Scenario = {
   /** The steps that are undone when a later one fails, and the steps that are jobs. */
   readonly undone: readonly string[];
   readonly jobs: readonly string[];
+  /** Jobs of the succeeded operation that it does not wait for. */
+  readonly unawaited?: number;
   readonly ask: (p: InstanceSagas) => Promise<Asked>;
   /** Checks the database after the saga succeeded. */
   readonly expectDone: (p: InstanceSagas, begun: Begun) => Promise<void>;
@@ -82,6 +84,38 @@ function lifecycle(action: string, ends: string, prepare: (p: InstanceSagas) => 
   };
 }
 
+function migration(name: string, state: string, prepare: (p: InstanceSagas) => Promise<string>): Scenario {
+  return {
+    name,
+    saga: "instance-migrate",
+    first: ["begin"],
+    later: ["receive", "send", "finish"],
+    undone: ["begin", "receive", "send"],
+    jobs: ["receive", "send"],
+    unawaited: 2,
+    ask: async (p) => {
+      const more = { silo_id: p.silo_id, candidates: [p.other], bandwidth_bytes_per_s: GIB };
+      return await onInstance(prepare, () => more, "migrate")(p);
+    },
+    expectDone: async (p, begun) => {
+      await expectState(p, begun, state);
+      const [source_cn, target_cn] = [p.node, p.other];
+      expect(await p.migrationOf(begun.to.id)).toEqual([
+        { host_cn_uuid: target_cn, source_cn, target_cn, state: "completed" },
+      ]);
+      const unawaited = "select kind, target_cn from job where saga_id = $1 and state = 'pending' order by kind";
+      expect((await p.db.query(unawaited, [begun.saga_id])).rows).toEqual([
+        { kind: "migrate_activate", target_cn },
+        { kind: "migrate_clean", target_cn: source_cn },
+      ]);
+    },
+    expectFailed: async (p, begun) => {
+      expect(await p.left(begun.before)).toEqual([]);
+      expect(await p.migrationOf(begun.to.id)).toMatchObject([{ host_cn_uuid: p.node, state: "failed" }]);
+    },
+  };
+}
+
 /** Creates an instance and the message that resizes its only disk. */
 async function resizing(p: InstanceSagas): Promise<Asked> {
   const asked = await onInstance((plane) => plane.running(), () => ({}), "resize_disk")(p);
@@ -121,7 +155,52 @@ async function expectBound(p: InstanceSagas, { to }: Begun, onto: Of): Promise<v
   });
 }
 
+/** Creates an instance with a data disk and the message that changes this disk. */
+function changingDisk(type: string, attached: boolean) {
+  return async (p: InstanceSagas): Promise<Asked> => {
+    const disk_id = randomUUID();
+    const prepare = async (plane: InstanceSagas) => {
+      const id = await plane.running();
+      await plane.dataDisk(id, { id: disk_id, attached });
+      return id;
+    };
+    return await onInstance(prepare, () => ({ disk_id }), type)(p);
+  };
+}
+
+async function creatingDisk(p: InstanceSagas): Promise<Asked> {
+  const disk = { id: randomUUID(), name: "data", description: "", size_bytes: GIB };
+  return await onInstance(
+    (plane) => plane.running(),
+    () => ({ disk, quota_defaults: NO_QUOTA_DEFAULTS }),
+    "create_disk",
+  )(p);
+}
+
+function diskChange(type: string, ask: Scenario["ask"], ends: readonly boolean[]): Scenario {
+  return {
+    name: type,
+    saga: "disk-change",
+    first: ["begin"],
+    later: ["act", "finish"],
+    undone: ["begin"],
+    jobs: ["act"],
+    ask,
+    expectDone: async (p, begun) => {
+      await expectState(p, begun, "running");
+      const of = [begun.to.id];
+      const { rows } = await p.db.query("select attached from disk where instance_id = $1 and kind = 'data'", of);
+      expect(rows.map(({ attached }) => attached)).toEqual(ends);
+    },
+    expectFailed: isBefore,
+  };
+}
+
 export const SCENARIOS: readonly Scenario[] = [
+  diskChange("create_disk", creatingDisk, [true]),
+  diskChange("attach_disk", changingDisk("attach_disk", false), [true]),
+  diskChange("detach_disk", changingDisk("detach_disk", true), [false]),
+  diskChange("delete_disk", changingDisk("delete_disk", false), []),
   {
     name: "create",
     saga: "instance-create",
@@ -141,6 +220,10 @@ export const SCENARIOS: readonly Scenario[] = [
     expectFailed: isBefore,
   },
   lifecycle("stop", "stopped", (p) => p.running()),
+  {
+    ...lifecycle("reset", "running", (p) => p.running()),
+    expectFailed: (p, begun) => expectState(p, begun, "running"),
+  },
   lifecycle("start", "running", (p) => p.stopped()),
   lifecycle("retry", "running", (p) => p.failed()),
   {
@@ -156,6 +239,7 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     name: "force",
+    unawaited: 1,
     saga: "instance-delete",
     first: ["begin", "delete", "release_record"],
     later: ["finish"],
@@ -165,6 +249,8 @@ export const SCENARIOS: readonly Scenario[] = [
     expectDone: expectGone,
     expectFailed: isBefore,
   },
+  migration("a stopped instance's migration", "stopped", (p) => p.stopped()),
+  migration("a running instance's migration", "running", (p) => p.running()),
   {
     name: "move",
     saga: "floating-ip-attach",

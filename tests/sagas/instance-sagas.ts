@@ -15,7 +15,7 @@ import { type Db, openClient, openPool } from "../../src/db/pool.ts";
 import { createStore } from "../../src/db/store.ts";
 import { productionPorts } from "../../src/workers/ports.ts";
 import { createBackgroundWorker } from "../../src/workers/background-worker.ts";
-import { openComputeFixture } from "../compute/compute-fixture.ts";
+import { addNode, openComputeFixture } from "../compute/compute-fixture.ts";
 import { testGuard } from "../engine/probe.ts";
 import { openTestControlPlane } from "../support/control-plane.ts";
 import { copyOf, freshDatabase } from "../support/database.ts";
@@ -126,20 +126,25 @@ async function makeBareFixture() {
   const fixture = await openComputeFixture({ t });
   const { tenant: { silo_id, tenant_id, project_id }, image, node: { server_uuid: node } } = fixture;
   // Enough room for all instances that the cases leave behind.
-  await fixture.node.alive({ cpu_threads_logical: 100_000, ram_total_mb: 100_000_000 });
+  const roomy = { cpu_threads_logical: 100_000, ram_total_mb: 100_000_000 };
+  await fixture.node.alive(roomy);
+  const other = await addNode(t, roomy);
+  await other.alive();
   const wide = { name: "wide", ipv4_block: WIDE.block, ipv6_block: "fd00:10:0:2::/64" };
   const subnet = await fixture.make(`/v1/subnets?vpc=${fixture.vpc.id}`, wide);
   await t.close();
   const owner = await openClient({ url: database.url });
   await owner.query(GATE_SQL);
+  // The first use of a node adds its row, which an undo does not remove.
+  await owner.query("insert into cn_usage (server_uuid) select server_uuid from cn on conflict do nothing");
   await owner.query("update cn_signal set last_seen = berth_now() + interval '1 year'");
   await owner.end();
-  return { database, silo_id, tenant_id, project_id, image, node, subnet };
+  return { database, silo_id, tenant_id, project_id, image, node, other: other.server_uuid, subnet };
 }
 
 /** Opens a copy of the fixture. */
 export async function openInstanceSagas(fixture: InstanceFixture) {
-  const { silo_id, tenant_id, project_id, image, node, subnet } = fixture;
+  const { silo_id, tenant_id, project_id, image, node, other, subnet } = fixture;
   const ready = { running: [...fixture.running], stopped: [...fixture.stopped], bound: [...fixture.bound] };
   const database = await copyOf(fixture.database);
   const db: Db = openPool({ url: database.url, connectionsMax: 3 });
@@ -208,8 +213,10 @@ export async function openInstanceSagas(fixture: InstanceFixture) {
 
   const send = (to: ActorRef, message: Message, how?: SendOptions, by = main) => by.engine.send(to, message, how);
   const toInstance = (id: string, message: Message) => send({ kind: "instance", id }, message);
-  const toJob = async (id: string, message: Message) =>
-    okOf(await main.engine.send({ kind: "job", id }, { by: node, ...message }));
+  const toJob = async (id: string, message: Message) => {
+    const { rows } = await db.query<{ target_cn: string }>("select target_cn from job where id = $1", [id]);
+    okOf(await main.engine.send({ kind: "job", id }, { by: rows[0]!.target_cn, ...message }));
+  };
 
   /** Returns the message that creates an instance with one NIC, which has an IPv4 and an IPv6 address. */
   function creation(fields: object = {}): Message & { readonly id: string; readonly operation_id: string } {
@@ -229,6 +236,8 @@ export async function openInstanceSagas(fixture: InstanceFixture) {
       primary_subnet_id: subnet.id,
       ssh_key_ids: [],
       sealed_user_data: "s1.sealed",
+      labels: {},
+      deletion_protection: false,
       nics: [{
         id: randomUUID(),
         mac: null,
@@ -291,6 +300,16 @@ export async function openInstanceSagas(fixture: InstanceFixture) {
     return rows[0];
   }
 
+  /** Returns the nodes of an instance and of its migration, and how the migration ended. */
+  async function migrationOf(id: string) {
+    const { rows } = await db.query(
+      "select i.host_cn_uuid, m.source_cn, m.target_cn, m.state from instance i join migration m on m.instance_id = i.id " +
+        "where i.id = $1",
+      [id],
+    );
+    return rows;
+  }
+
   /** Creates a running instance without an operation in flight. */
   async function running(): Promise<string> {
     const taken = ready.running.shift();
@@ -316,6 +335,18 @@ export async function openInstanceSagas(fixture: InstanceFixture) {
     const by = node;
     okOf(await toInstance(id, { type: "reported", vm_state: "failed", by, made_at: null, status_id: null }));
     return id;
+  }
+
+  /** Creates a data disk of an instance, and detaches it unless `attached`. */
+  async function dataDisk(instance_id: string, { id, attached }: { readonly id: string; readonly attached: boolean }) {
+    const disk = { id, name: "data", description: "", size_bytes: GIB };
+    const begins = () => ({ operation_id: randomUUID(), limit_ms: LIMIT_MS });
+    const created = { type: "create_disk", disk, quota_defaults: NO_QUOTA_DEFAULTS, ...begins() };
+    const detached = { type: "detach_disk", disk_id: id, ...begins() };
+    for (const message of attached ? [created] : [created, detached]) {
+      okOf(await toInstance(instance_id, message));
+      await finish(message.operation_id);
+    }
   }
 
   let { shared } = fixture;
@@ -380,6 +411,8 @@ export async function openInstanceSagas(fixture: InstanceFixture) {
   return {
     db,
     node,
+    other,
+    silo_id,
     main,
     newProcess,
     row,
@@ -395,10 +428,12 @@ export async function openInstanceSagas(fixture: InstanceFixture) {
     running,
     stopped,
     failed,
+    dataDisk,
     reach,
     finish,
     serve,
     instanceOf,
+    migrationOf,
     contradictions,
     close: (name: string) => db.query("insert into saga_gate values ($1) on conflict do nothing", [name]),
     open: () => db.query("delete from saga_gate"),
@@ -420,7 +455,13 @@ function okOf(outcome: Outcome): void {
 }
 
 /** Tables that the comparisons ignore: sagas, jobs, logs and the clock. */
-const RECORDS = ["saga_gate", "saga", "job", "transition", "seen", "outbox", "audit_event", "audit_head", "lab_clock"];
+const RECORDS = [
+  ...["saga_gate", "saga", "job", "transition", "seen", "outbox", "audit_event", "audit_head", "lab_clock"],
+  // The generation of a VPC counts changes, so it also grows when an operation is undone.
+  "vpc_change",
+  // A migration that was undone stays in the list of migrations.
+  "migration",
+];
 
 /** The IPv4 block of a subnet, and the number of addresses in it that NICs can get. */
 const WIDE = { block: "10.0.64.0/18", addresses: 2 ** 14 - 3 } as const;

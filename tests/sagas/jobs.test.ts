@@ -210,7 +210,7 @@ describe("an undo that is a job:", () => {
 });
 
 describe("a build that does not know the saga", () => {
-  test("does not run its steps, keeps the node's report for a build that knows the saga, and refuses to abandon it", async () => {
+  test("does not run the saga's steps, keeps the node's report for a build that knows the saga, and does not abandon the saga", async () => {
     const s = await waiting();
     const old = p.newProcess({ knows: false });
     await p.claim(s.job);

@@ -1,5 +1,6 @@
-// S-46: an anonymous registration with a node's server_uuid, MAC addresses and serial number does not change the node.
-// The node's key and token keep working. S-14: a node's key is delivered only to the approved agent.
+// S-46: an anonymous registration with a node's server_uuid, MAC addresses and serial number does not change the node,
+// except that a disabled node becomes pending. The node's key and token keep working. S-14: a node's key is delivered
+// only to the approved agent.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
@@ -25,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => t.close());
 
-/** Tables that every registration may write: the log, stored answers, rate limits, claims and their counts. */
+/** Tables that a registration may write: the logs, stored replies, rate limits, claims and their counts. */
 const BESIDE = [
   "api_key_use",
   "transition",
@@ -44,8 +45,8 @@ const status = (token: string) => t.call("GET", `/v1/agent/register/status?poll_
 const use = (key: string) => t.call("POST", "/v1/agent/heartbeat", { key });
 const dump = () => dumpTables(t.db, BESIDE);
 
-describe("S-46: an anonymous registration does not change an existing node", () => {
-  test("that is pending: its code and its token keep working", async () => {
+describe("S-46: an anonymous registration", () => {
+  test("does not change a pending node; its code and its token keep working", async () => {
     const machine = newMachine();
     const node = await t.register(registration(machine));
     const before = await dump();
@@ -55,12 +56,12 @@ describe("S-46: an anonymous registration does not change an existing node", () 
     expect(okOf(await t.approve(node.claim_code)).hostname).toBe(machine.hostname);
     const { api_key } = okOf(await status(node.poll_token));
     expect((await use(api_key)).status).toBe(200);
-    // The stranger's own claim ended with that approval.
+    // The approval ended the stranger's claim.
     expect((await status(answer.poll_token)).status).toBe(404);
     expect((await t.approve(answer.claim_code)).status).toBe(404);
   });
 
-  test("that is approved: the caller gets a new claim, not the node's token", async () => {
+  test("does not change an approved node; the caller gets a new claim, not the node's token", async () => {
     const { machine, node } = await approvedMachine(t);
     okOf(await use(node.api_key));
     const before = await dump();
@@ -78,7 +79,7 @@ describe("S-46: an anonymous registration does not change an existing node", () 
     });
   });
 
-  test("that is disabled, except that it becomes pending; its key stays", async () => {
+  test("makes a disabled node pending, changes nothing else, and keeps its key", async () => {
     const { machine, node } = await approvedMachine(t);
     okOf(await t.call("POST", "/v1/agent/status", { key: node.api_key, body: { payload: { kept: 1 } } }));
     okOf(await onNode(t, "POST", node, "/disable"));
@@ -92,13 +93,13 @@ describe("S-46: an anonymous registration does not change an existing node", () 
       claims: [expect.objectContaining({ source: STRANGER, differs: ["hostname", "admin_ip"] })],
       identity_conflict: true,
     });
-    // The key has exactly the limited rights of a disabled node's key.
+    // Like the key of a disabled node, the key may send heartbeats but not claim jobs.
     expect((await use(node.api_key)).status).toBe(200);
     const claim = { claimed_by: node.server_uuid };
     expect((await t.call("POST", "/v1/agent/claim", { key: node.api_key, body: claim })).status).not.toBe(200);
   });
 
-  test.each(["awaiting_setup", "setting_up"])("that is %s", async (state) => {
+  test.each(["awaiting_setup", "setting_up"])("does not change a node in state %s", async (state) => {
     const machine = newMachine();
     okOf(await announce(t, machine));
     if (state === "setting_up") okOf(await approveSetup(t, machine));
@@ -128,13 +129,13 @@ describe("S-14: the key of an approved node", () => {
     const { machine, node } = await approvedMachine(t);
     const answer = okOf(await registerAnonymously(t, machine));
     const path = `/v1/agent/register/status?poll_token=${answer.poll_token}`;
-    // Without the time limit of this call the long poll would last until the claim expires.
+    // The signal ends the long poll early. The claim stays pending, so the poll would use its whole time limit.
     const polled = await t.call("GET", path, { key: null, signal: AbortSignal.timeout(500) });
     expect(polled.body).toEqual({ state: "pending", ...NOTHING });
     expect(okOf(await status(node.poll_token)).api_key).toBe(node.api_key);
   });
 
-  test("is the same at a second poll before its first use; after that use it is not delivered and not in the database", async () => {
+  test("is delivered at each poll until its first use; then it is neither delivered nor in the database", async () => {
     const { node } = await approvedMachine(t);
     const recorded = `/v1/agent/register/status?poll_token=${node.poll_token}`;
     expect(okOf(await t.call("GET", recorded, { key: null })).api_key).toBe(node.api_key);
@@ -170,7 +171,7 @@ describe("S-14: the key of an approved node", () => {
   });
 });
 
-describe("a booter's announce is independent of registrations:", () => {
+describe("a booter's announcement is independent of registrations:", () => {
   test("the layout proposal uses the announced disks, not the registered ones", async () => {
     const machine = newMachine();
     okOf(await announce(t, machine));
@@ -181,7 +182,7 @@ describe("a booter's announce is independent of registrations:", () => {
     expect(proposal.disks).toHaveLength(4);
   });
 
-  test("a registration with proof refreshes the shown sysinfo, not the announced disks", async () => {
+  test("a registration with the node's key updates the sysinfo that the API shows, not the announced disks", async () => {
     const machine = newMachine();
     okOf(await announce(t, machine));
     okOf(await approveSetup(t, machine));
@@ -219,7 +220,7 @@ describe("a booter's announce is independent of registrations:", () => {
     okOf(await putPolicy(t));
   });
 
-  test("removing a record from an anonymous registration does not affect boot records of the registered ports", async () => {
+  test("removing a node that registered anonymously does not affect the boot records of its MAC addresses", async () => {
     const [victim, machine] = [newMachine(1), newMachine(1)];
     const record = okOf(await seen(t, victim.macs[0]!));
     okOf(await registerAnonymously(t, { ...machine, sysinfo: victim.sysinfo }));
@@ -227,7 +228,7 @@ describe("a booter's announce is independent of registrations:", () => {
     expect(okOf(await t.call("GET", `/v2/cn-boot/${victim.macs[0]}`)).state).toBe(record.state);
   });
 
-  test("a record from an anonymous registration does not prevent enrolment by netboot", async () => {
+  test("an anonymous registration does not prevent enrolment by netboot", async () => {
     const machine = newMachine();
     okOf(await registerAnonymously(t, { ...machine, sysinfo: sysinfoOf(["02:00:5e:00:00:67"]) }));
     expect(okOf(await announce(t, machine))).toMatchObject({ state: "awaiting_setup", hostname: machine.hostname });
@@ -235,8 +236,8 @@ describe("a booter's announce is independent of registrations:", () => {
   });
 });
 
-describe("proof", () => {
-  test("by the node's key refreshes the node's data, with the same token and no code", async () => {
+describe("a registration with a credential", () => {
+  test("updates the node's data if the credential is the node's key, and returns the same token and no code", async () => {
     const { machine, node } = await approvedMachine(t);
     okOf(await use(node.api_key));
     const body = {
@@ -250,7 +251,7 @@ describe("proof", () => {
     expect(await show(node.server_uuid)).toMatchObject({ hostname: "moved", admin_ip: "10.9.9.9", claims: [] });
   });
 
-  test("by the node's poll token does the same", async () => {
+  test("updates the node's data if the credential is the node's poll token", async () => {
     const { machine, node } = await approvedMachine(t);
     const headers = { "x-poll-token": node.poll_token };
     const body = { ...registration(machine), hostname: "moved" };
@@ -259,7 +260,7 @@ describe("proof", () => {
     expect((await show(node.server_uuid)).hostname).toBe("moved");
   });
 
-  test("by the token of a claim only renews that claim", async () => {
+  test("only renews a claim if the credential is the token of that claim", async () => {
     const { machine, node } = await approvedMachine(t);
     const first = okOf(await registerAnonymously(t, machine));
     const before = await dump();
@@ -276,7 +277,7 @@ describe("proof", () => {
     }]);
   });
 
-  test("cannot be the key of another node (403), an invalid key (401) or the token of another node's claim", async () => {
+  test("fails with another node's key (403) or an invalid key (401), and is anonymous with another node's token", async () => {
     const { machine } = await approvedMachine(t);
     const { node: other } = await approvedMachine(t);
     const body = registration(machine);
@@ -294,7 +295,7 @@ describe("proof", () => {
     expect((await show(waiting.server_uuid)).claims).toHaveLength(1);
   });
 
-  test("cannot be a key that was replaced, or a token whose node was approved by another claim", async () => {
+  test("fails with a replaced key (401), and is anonymous with a token that ended when another claim was approved", async () => {
     const { machine, node } = await approvedMachine(t);
     const again = okOf(await registerAnonymously(t, machine));
     okOf(await t.approve(again.claim_code));

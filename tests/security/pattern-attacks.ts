@@ -54,8 +54,8 @@ export function attacksOn({ source, flags }: Pick<Pattern, "source" | "flags">):
   }
 
   /**
-   * Returns texts to repeat: samples, and a word character followed by another character, which starts many words at
-   * \b.
+   * Returns texts to repeat: samples, and a word character followed by a non-word character. Repeated, such a pair has
+   * many positions that match \b.
    */
   function repeatableTexts(part: Part): readonly string[] {
     const own = samples(part).filter((each) => each !== "");

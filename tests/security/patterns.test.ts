@@ -1,5 +1,5 @@
 // Backtracking can make a pattern run for hours. So every regular expression of the program is run on texts of up to
-// 100 KB that are built to make it backtrack. Its time must grow linearly (docs/reliability.md S-29). The test parses
+// 100 KB that are built to make it backtrack. The time must grow linearly (docs/reliability.md S-29). The test parses
 // every source file, so it misses no expression.
 import { describe, expect, test } from "vitest";
 import { attacksOn, growthError } from "./pattern-attacks.ts";

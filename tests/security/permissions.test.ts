@@ -40,16 +40,16 @@ async function attempts(flags: readonly string[]): Promise<Record<string, string
 }
 
 const FORBIDDEN = 24;
-/** The actions that the fetcher process may do: only use the network. */
+/** The actions that are permitted to the fetcher process: it may only use the network. */
 const NETWORK_ACTS = /^(?:connect|listen|resolve)/;
-/** The actions that the parent process may do: only use its environment, which it passes on. */
+/** The actions that are permitted to the parent process: it may only use its environment, which it passes on. */
 const ENVIRONMENT_ACTS = /^(?:read .*variable|set a variable)/;
 
 const refused = (outcomes: Record<string, string>) =>
   Object.entries(outcomes).filter(([, outcome]) => outcome !== "NotCapable").map(([act]) => act);
 
 describe("S-38: with the operator's PostgreSQL", { timeout: 120_000 }, () => {
-  test("the flags are lists: no file writes, no programs, no libraries, no other hosts", () => {
+  test("the flags are lists: writes only in the folder of images, no programs, no libraries, no other hosts", () => {
     const env = {
       HOST: "::1",
       PORT: "8443",
@@ -63,7 +63,7 @@ describe("S-38: with the operator's PostgreSQL", { timeout: 120_000 }, () => {
     expect(serverPermissions(env, { fetcher_port: 40_000 })).toEqual([
       "--allow-net=[::1]:8443,db:5432,[fd00::5]:5433,127.0.0.1:40000",
       "--allow-env=HOST,PORT,DATABASE_URL,INDEX_SITE,BERTH_*,PG*,USER,USERNAME,WS_NO_BUFFER_UTIL,WS_NO_UTF_8_VALIDATE",
-      "--allow-read=migrations,src/auth/password-worker.ts,/srv/index,/etc/cert.pem,/etc/key.pem,/etc/ca.pem,/srv/images",
+      "--allow-read=migrations,src/auth/password-worker.ts,console/dist,/srv/index,/etc/cert.pem,/etc/key.pem,/etc/ca.pem,/srv/images",
       "--allow-write=/srv/images",
     ]);
     expect(starterPermissions(env)).toEqual(["--allow-env", `--allow-run=${process.execPath}`]);
@@ -94,7 +94,7 @@ describe("S-38: with the operator's PostgreSQL", { timeout: 120_000 }, () => {
     expect(refused(await attempts(["--allow-net"])).filter((act) => !NETWORK_ACTS.test(act))).toEqual([]);
   });
 
-  test("the parent process may read only its environment", async () => {
+  test("the parent process may only read and set its environment variables", async () => {
     const outcomes = await attempts(starterPermissions({ DATABASE_URL: database.url }));
     expect(refused(outcomes).filter((act) => !ENVIRONMENT_ACTS.test(act))).toEqual([]);
   });
@@ -172,7 +172,7 @@ describe("S-38: with the operator's PostgreSQL", { timeout: 120_000 }, () => {
 describe("S-38: with the embedded PostgreSQL", () => {
   const flags = () => starterPermissions({ BERTH_DATA_DIR: folder.path, PATH: process.env.PATH });
 
-  test("the parent process writes only below its own folders, and reaches no host", () => {
+  test("the parent process writes only below its own folders, and connects to no other machine", () => {
     const programs = flags().find((flag) => flag.startsWith("--allow-run="))!.slice("--allow-run=".length).split(",");
     expect(programs[0]).toBe(process.execPath);
     expect(programs.slice(1).map((path) => basename(path))).toEqual(
@@ -210,7 +210,7 @@ describe("S-38: with the embedded PostgreSQL", () => {
     expect(serverPermissions({ BERTH_DATA_DIR: folder.path, DATABASE_URL }, { fetcher_port: 1 })).toEqual([
       "--allow-net=127.0.0.1:8080,127.0.0.1:5000,127.0.0.1:1",
       expect.stringMatching(/^--allow-env=/),
-      "--allow-read=migrations,src/auth/password-worker.ts",
+      "--allow-read=migrations,src/auth/password-worker.ts,console/dist",
     ]);
   });
 });

@@ -1,4 +1,4 @@
-// Finds every regular expression of the program in its syntax: literals, and arguments of RegExp.
+// Finds every regular expression in the syntax trees of the program's files: literals, and arguments of RegExp.
 import { parseAst } from "vitest/node";
 import { CODE_FOLDERS, sources } from "../lint/sources.ts";
 
@@ -19,7 +19,7 @@ export function patternsIn(path: string, text: string): Pattern[] {
   const found: Pattern[] = [];
   const line = ({ start }: SyntaxNode) => `${path}:${text.slice(0, start).split("\n").length}`;
   // parseAst declares no type for a node that a walk can visit without knowing its kind.
-  walk(parseAst(text, { lang: "ts" }) as unknown as SyntaxNode, (node) => {
+  walk(parseAst(text, { lang: path.endsWith(".tsx") ? "tsx" : "ts" }) as unknown as SyntaxNode, (node) => {
     const regex = node.regex as { pattern: string; flags: string } | undefined;
     if (node.type === "Literal" && regex !== undefined) {
       found.push({ at: line(node), source: regex.pattern, flags: regex.flags });

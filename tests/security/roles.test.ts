@@ -154,7 +154,7 @@ describe.each(DATABASES)("S-37: the application, started by `task start` on %s,"
     expect(FORBIDDEN.length).toBeGreaterThanOrEqual(40);
   });
 
-  test("uses the role, and the statements fail only for missing rights: the owner may run them", async () => {
+  test("uses the role berth_app, and is refused only for missing rights: the owner may run such statements", async () => {
     expect(await userOf(sessions.get("its role")!)).toEqual({
       session_user: database.login,
       current_user: "berth_app",

@@ -98,7 +98,7 @@ test("S-27: no statement contains a caller's text", async () => {
   );
 }, 180_000);
 
-test("S-08: unknown, used and expired claim codes cost the database the same statements in the same order", async () => {
+test("S-08: the database executes the same statements in the same order for unknown, used and expired claim codes", async () => {
   const register = async () => {
     const body = { server_uuid: randomUUID(), hostname: "node-1", sysinfo: {} };
     return (await p.t.call("POST", "/v1/agent/register", { key: null, body })).body.claim_code as string;
@@ -112,7 +112,7 @@ test("S-08: unknown, used and expired claim codes cost the database the same sta
   for (const code of [used, expired]) expect(await costOf(() => approve(code))).toEqual(unknown);
 });
 
-test("S-09: an unknown key costs the database the same statements as a key with a wrong secret", async () => {
+test("S-09: the database executes the same statements for an unknown key as for a key with a wrong secret", async () => {
   const { secret } = (await p.t.call("POST", "/v1/auth/api-keys", { body: { description: "d" } })).body;
   const ask = (key: string) => costOf(() => p.t.call("GET", "/v1/auth/whoami", { key }));
   const wrong = await ask(`${secret.slice(0, -1)}${secret.endsWith("A") ? "B" : "A"}`);

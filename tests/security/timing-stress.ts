@@ -1,6 +1,6 @@
 // Checks that response time does not reveal whether a code is expired, used or unknown, or whether a key's id exists
-// (docs/reliability.md S-08 and S-09). It sends pairs of requests in turn, drops the slowest tenth of each kind and
-// computes Welch's t: below 4.5 there is no detectable difference. statements.test.ts checks the cause (equal work);
+// (docs/reliability.md S-08 and S-09). The program sends pairs of requests in turn, drops the slowest tenth of each kind
+// and computes Welch's t: below 4.5 there is no detectable difference. statements.test.ts checks the cause (equal work);
 // this program checks the effect, which only a quiet machine shows.
 //
 //   deno run -A tests/security/timing-stress.ts [--pairs 2000] [--only expired]
@@ -84,7 +84,7 @@ await ask("POST", "/lab/clock", { key: null, body: { seconds: 3_600 } });
 const approve = (text: string) => () => ask("POST", "/v1/cn-approvals", { body: { code: text } });
 const whoami = (key: string) => () => ask("GET", "/v1/auth/whoami", { key });
 const unknown = approve("000000");
-// Uses many ids and a new secret for each request, since two fixed texts differ in time even if neither id exists.
+// Each request has one of many ids and a new secret, since two fixed texts differ in time even if neither id exists.
 const KEYS = 100;
 const known_ids: string[] = [];
 for (let made = 0; made < KEYS; made++) {

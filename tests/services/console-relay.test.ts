@@ -84,7 +84,7 @@ test("frames pass unchanged in both directions, and the end is reported once wit
   expect([f.ended(), f.relay.count(), f.node.closed()]).toEqual([1, 0, ""]);
 });
 
-test("a node that does not dial in ends the console at exactly the limit", async () => {
+test("if the node does not connect, the console ends exactly at the limit", async () => {
   const f = fixture();
   await f.pass(TIMES.dial_ms - 1);
   expect(f.caller.closed()).toBeNull();
@@ -106,14 +106,18 @@ test("only the node of the instance can meet the caller, and only once", () => {
 describe("the caller's console ends", () => {
   test.each<[string, (f: ReturnType<typeof fixture>) => void, RegExp]>([
     ["a watcher types", (f) => f.caller.data("x"), /opened to watch/],
-    ["it sends another control message", (f) => f.caller.text(endText("x")), /not part of its protocol/],
-    ["it sends text that is no control message", (f) => f.caller.text("hello"), /not part of its protocol/],
-    ["it reads nothing while the node sends", (f) => {
+    [
+      "the caller sends a control message that only the node may send",
+      (f) => f.caller.text(endText("x")),
+      /not part of its protocol/,
+    ],
+    ["the caller sends text that is not a control message", (f) => f.caller.text("hello"), /not part of its protocol/],
+    ["the caller reads nothing while the node sends", (f) => {
       f.caller.stall();
       f.node.data("x");
     }, /sends without waiting/],
     ["the node's connection is lost", (f) => f.node.gone(), /^the connection to the node was lost/],
-    ["the node ends it", (f) => f.node.text(endText("ada is typing")), /^ada is typing$/],
+    ["the node ends the console", (f) => f.node.text(endText("ada is typing")), /^ada is typing$/],
     ["the server stops", (f) => f.relay.close("the control plane restarts"), /^the control plane restarts$/],
   ])("when %s", (_case, act, reason) => {
     const f = fixture("watch");
@@ -124,7 +128,7 @@ describe("the caller's console ends", () => {
     expect(f.end()).toHaveLength(1);
   });
 
-  test("when a check finds a reason, also while it waits for the node", async () => {
+  test("when a check finds a reason, also while the caller waits for the node", async () => {
     for (const meets of [true, false]) {
       const f = fixture();
       if (meets) f.meet();

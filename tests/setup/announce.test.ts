@@ -43,6 +43,8 @@ describe("a new machine", () => {
       server_uuid: machine.server_uuid,
       hostname: "bare-1",
       admin_ip: null,
+      underlay_address: null,
+      underlay_mtu: null,
       state: "awaiting_setup",
       role: "tenant",
       registered_at: body.last_seen,
@@ -90,7 +92,7 @@ describe("a new machine", () => {
 
   test.each([{ hostname: "a.b" }, { hostname: "-a" }, { hostname: "x".repeat(64) }, { sysinfo: "text" }, {
     sysinfo: undefined,
-  }])("%j gets 400", async (changes) => expect((await announce(t, newMachine(), changes)).status).toBe(400));
+  }])("with %j gets 400", async (changes) => expect((await announce(t, newMachine(), changes)).status).toBe(400));
 
   test("with its UUID in capitals is the same machine", async () => {
     const machine = newMachine();
@@ -204,7 +206,7 @@ describe("two machines with the same server_uuid", () => {
     expect(okOf(await announce(t, machine, { sysinfo })).conflict).toBeNull();
   });
 
-  test("the conflict is cleared only when the known machine announces again", async () => {
+  test("the conflict is cleared only when the known machine announces its ports again", async () => {
     const machine = await awaitingSetup(t);
     const twin = { sysinfo: sysinfoOf([newMac()]) };
     expect((await announce(t, machine, twin)).status).toBe(409);

@@ -78,7 +78,7 @@ describe("the proposal", () => {
     expect(body).not.toHaveProperty("proposal");
   });
 
-  test("gets 200 in every state, and 404 for an unknown node", async () => {
+  test("gets 200 also for a node that is setting_up, approved or pending, and 404 for an unknown node", async () => {
     for (const machine of [await settingUp(t), await setUp(t), await t.register()]) {
       expect((await propose(machine)).status).toBe(200);
     }

@@ -147,7 +147,7 @@ describe("factory reset", () => {
         bundle_taken: false,
         last_setup_error: "factory reset by operator",
       });
-      // Only the node, its key with its use, and its boot records change.
+      // Only the node, its key and its boot records change.
       const changed = changedRows(before, await dumpTables(t.db), HISTORY).map((each) => each.replace(/:.*/s, ""));
       expect(changed.sort()).toEqual(
         ["+ boot_record", "+ boot_record", "+ cn", "- api_key", "- boot_record", "- boot_record", "- cn"].sort(),
@@ -210,7 +210,7 @@ describe("factory reset", () => {
     expect(okOf(await reset(run)).state).toBe("awaiting_setup");
   });
 
-  test("gets 409 with the state in any other state, and 404 for an unknown node", async () => {
+  test("names the state of a node that is neither approved nor disabled, and gets 404 for an unknown node", async () => {
     const nodes = {
       pending: await t.register(),
       awaiting_setup: await awaitingSetup(t),
@@ -248,5 +248,23 @@ describe("factory reset", () => {
       server_uuid: run.server_uuid,
       assigned_pi: "pi-next",
     });
+  });
+});
+
+describe("a confirmation", () => {
+  test("with another hostname is refused and changes nothing; the right one is accepted", async () => {
+    const run = await setUp(t);
+    await settle(t);
+    const before = await rowOf(t, run);
+    const refused = await onNode(t, "POST", run, "/factory-reset?confirm=bare-2");
+    expect(refused).toMatchObject({
+      status: 409,
+      body: { message: `confirm: bare-2 is not the hostname of the node, ${run.hostname}` },
+    });
+    expect(await rowOf(t, run)).toEqual(before);
+    expect((await onNode(t, "POST", run, `/factory-reset?confirm=${run.hostname}`)).status).toBe(200);
+    expect((await onNode(t, "DELETE", run, "?confirm=bare-2")).status).toBe(409);
+    expect((await showNode(t, run)).state).toBe("awaiting_setup");
+    expect((await onNode(t, "DELETE", run, `?confirm=${run.hostname}`)).status).toBe(204);
   });
 });

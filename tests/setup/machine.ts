@@ -3,6 +3,9 @@ import { randomUUID } from "node:crypto";
 import type { Db } from "../../src/db/pool.ts";
 import { type Answer, type CallOptions, okOf, type TestControlPlane } from "../support/control-plane.ts";
 
+/** A connection to a server, in this process or another. */
+export type Caller = Pick<TestControlPlane, "call">;
+
 export type Machine = {
   readonly server_uuid: string;
   readonly hostname: string;
@@ -10,7 +13,7 @@ export type Machine = {
   readonly sysinfo: Record<string, unknown>;
 };
 
-/** A machine whose setup was approved. */
+/** A machine whose setup was approved, with the values of the bundle that was fetched. */
 export type Run = Machine & { readonly epoch: number; readonly operation_id: string; readonly api_key: string };
 
 let macs_made = 0;
@@ -52,21 +55,21 @@ export const POLICY = {
   } as Record<string, unknown> | null,
 };
 
-export function putPolicy(t: TestControlPlane, changes: Partial<typeof POLICY> = {}, options: CallOptions = {}) {
+export function putPolicy(t: Caller, changes: Partial<typeof POLICY> = {}, options: CallOptions = {}) {
   return t.call("PUT", "/v2/cn-boot-policy", { body: { ...POLICY, ...changes }, ...options });
 }
 
 /** Reports that a booter has the image of POLICY and these images. */
-export function stageImages(t: TestControlPlane, ...more: readonly string[]) {
+export function stageImages(t: Caller, ...more: readonly string[]) {
   return t.call("PUT", "/v2/platform-images", { body: { stamps: [ENROLLMENT_PI, ...more] } });
 }
 
-export function seen(t: TestControlPlane, mac: string, options: CallOptions = {}): Promise<Answer> {
+export function seen(t: Caller, mac: string, options: CallOptions = {}): Promise<Answer> {
   return t.call("POST", "/v2/booter/seen", { body: { mac, client: { arch: "x86_64" } }, ...options });
 }
 
 export function announce(
-  t: TestControlPlane,
+  t: Caller,
   machine: Machine,
   changes: Record<string, unknown> = {},
 ): Promise<Answer> {
@@ -75,7 +78,7 @@ export function announce(
 }
 
 export function onNode(
-  t: TestControlPlane,
+  t: Caller,
   method: string,
   machine: { server_uuid: string },
   rest = "",
@@ -84,11 +87,11 @@ export function onNode(
   return t.call(method, `/v1/cns/${machine.server_uuid}${rest}`, { body });
 }
 
-export function approveSetup(t: TestControlPlane, machine: Machine, body: unknown = { disk_layout: "mirror" }) {
+export function approveSetup(t: Caller, machine: Machine, body: unknown = { disk_layout: "mirror" }) {
   return onNode(t, "POST", machine, "/approve-setup", body);
 }
 
-export function takeBundle(t: TestControlPlane, machine: Machine, options: CallOptions = {}): Promise<Answer> {
+export function takeBundle(t: Caller, machine: Machine, options: CallOptions = {}): Promise<Answer> {
   return t.call("POST", `/v2/booter/cns/${machine.server_uuid}/bundle`, options);
 }
 
@@ -101,7 +104,7 @@ export type ReportKind = keyof typeof REPORTS;
 
 /** Sends a report of a setup run. */
 export function report(
-  t: TestControlPlane,
+  t: Caller,
   machine: Machine,
   kind: ReportKind,
   body: { epoch: number } & Record<string, unknown>,
@@ -110,14 +113,14 @@ export function report(
 }
 
 /** Creates a machine, reports that the booter saw each of its ports, and announces it. */
-export async function awaitingSetup(t: TestControlPlane, machine = newMachine()): Promise<Machine> {
+export async function awaitingSetup(t: Caller, machine = newMachine()): Promise<Machine> {
   for (const mac of machine.macs) okOf(await seen(t, mac));
   okOf(await announce(t, machine));
   return machine;
 }
 
 /** Approves a machine's setup and fetches its bundle. */
-export async function settingUp(t: TestControlPlane, machine?: Machine): Promise<Run> {
+export async function settingUp(t: Caller, machine?: Machine): Promise<Run> {
   const bare = machine ?? await awaitingSetup(t);
   const { operation_id } = okOf(await approveSetup(t, bare));
   const { epoch, api_key } = okOf(await takeBundle(t, bare));
@@ -125,13 +128,13 @@ export async function settingUp(t: TestControlPlane, machine?: Machine): Promise
 }
 
 /** Sets up a machine by netboot; its node is then approved. */
-export async function setUp(t: TestControlPlane, machine?: Machine): Promise<Run> {
+export async function setUp(t: Caller, machine?: Machine): Promise<Run> {
   const run = await settingUp(t, machine);
   okOf(await report(t, run, "complete", { epoch: run.epoch }));
   return run;
 }
 
-export async function showNode(t: TestControlPlane, { server_uuid }: { server_uuid: string }) {
+export async function showNode(t: Caller, { server_uuid }: { server_uuid: string }) {
   return (await t.call("GET", `/v1/system/cns/${server_uuid}`)).body;
 }
 

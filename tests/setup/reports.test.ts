@@ -78,7 +78,7 @@ describe("a report of progress", () => {
     { epoch: 1.5 },
     { epoch: 2 ** 60 },
   ])(
-    "%j gets 400",
+    "with %j gets 400",
     async (changes) => {
       const run = await settingUp(t);
       const body = { epoch: run.epoch, ...changes } as { epoch: number };
@@ -102,7 +102,9 @@ describe("a report of completion", () => {
     const run = await settingUp(t, await awaitingSetup(t, newMachine(4)));
     const [view, records] = [await showNode(t, run), await Promise.all(run.macs.map((mac) => showRecord(t, mac)))];
     const { status, body } = await report(t, run, "complete", { epoch: run.epoch });
-    expect([status, body]).toEqual([200, { ...view, state: "approved", admin_ip: records[0].address }]);
+    const { address } = records[0];
+    const approved = { ...view, state: "approved", admin_ip: address, underlay_address: address };
+    expect([status, body]).toEqual([200, approved]);
     expect(await showNode(t, run)).toEqual(body);
     for (const before of records) {
       const after = await showRecord(t, before.mac);

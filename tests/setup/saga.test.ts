@@ -148,7 +148,7 @@ const PATHS: Record<string, { readonly ends: "succeeded" | "unwound"; readonly r
   },
 };
 
-/** Omits a connection that is lost before the commit, because that has the same effect as a crash before it. */
+/** The list omits a connection that is lost before the commit: it has the same effect as a crash before the commit. */
 const CUTS = [["crash", "before_commit"], ["crash", "after_commit"], ["connection lost", "after_commit"]] as const;
 
 /** Columns of the node that an undone run may change: the version, and the columns that describe the run. */
@@ -220,7 +220,7 @@ describe.each(Object.entries(PATHS))("%s", (path, { ends }) => {
     await expectInvariants(fixture.db);
   });
 
-  test("changes nothing when all messages are repeated after the end, and the undo runs twice", async () => {
+  test("changes nothing when all messages are repeated after the end, also when the undo is repeated", async () => {
     const { c } = await runPath(path, null);
     const ended = await fixture.dump();
     const operation = { kind: "saga", id: c.operation_id };

@@ -31,12 +31,12 @@ async function nodes(): Promise<Record<string, Node>> {
   };
 }
 
-describe("S-20: root password", () => {
+describe("S-20: the root password", () => {
   const set = (node: Node, body: unknown) => onNode(t, "POST", node, "/root-password", body);
   const hashOf = async (node: Node) => (await rowOf(t, node))?.root_password_hash;
   const KNOWN = `$6$saltstring$${"./Az09".repeat(14)}a.`;
 
-  test("only its sha512-crypt hash is stored, with a new salt each time; password and hash appear nowhere else", async () => {
+  test("is stored only as a sha512-crypt hash, with a new salt each time; password and hash appear nowhere else", async () => {
     const node = await awaitingSetup(t);
     const answer = await set(node, { password: "correct horse battery" });
     expect(answer.status).toBe(200);
@@ -55,7 +55,7 @@ describe("S-20: root password", () => {
     expect(tablesWith(dump, first)).toEqual([]);
   });
 
-  test("only the booter gets the hash, when an enrolled node boots", async () => {
+  test("hash is in the answer to the booter when an enrolled node boots, and in no answer to an operator", async () => {
     const node = await setUp(t);
     const { rows } = await t.db.query<{ mac: string }>("select mac from boot_record where server_uuid = $1", [
       node.server_uuid,
@@ -73,7 +73,7 @@ describe("S-20: root password", () => {
     expect(await seen()).not.toHaveProperty("root_password_hash");
   });
 
-  test("a given password_hash is stored verbatim", async () => {
+  test("hash can be given as password_hash, and is stored verbatim", async () => {
     const node = await awaitingSetup(t);
     okOf(await set(node, { password_hash: KNOWN }));
     expect(await hashOf(node)).toBe(KNOWN);
@@ -82,7 +82,7 @@ describe("S-20: root password", () => {
   test.each([[{}], [{ password: "" }], [{ password_hash: "" }], [{ password: "", password_hash: "" }], [{
     password: null,
     password_hash: null,
-  }]])("%j clears it", async (body) => {
+  }]])("hash is cleared by the body %j", async (body) => {
     const node = await awaitingSetup(t);
     okOf(await set(node, { password: "to be cleared" }));
     expect((await set(node, body)).status).toBe(200);
@@ -102,7 +102,7 @@ describe("S-20: root password", () => {
     [{ password: "null\u0000byte" }],
     [{ passwd: "x" }],
     ["text"],
-  ])("%j gets 400, and the old password stays", async (body) => {
+  ])("stays unchanged, and the request gets 400, with the body %j", async (body) => {
     const node = await awaitingSetup(t);
     okOf(await set(node, { password: "stays" }));
     const before = await hashOf(node);
@@ -110,7 +110,7 @@ describe("S-20: root password", () => {
     expect(await hashOf(node)).toBe(before);
   });
 
-  test("it can be set in every state, is not in the audit log, and an unknown node gets 404", async () => {
+  test("can be set in every state and is not in the audit log; an unknown node gets 404", async () => {
     for (const [state, node] of Object.entries(await nodes())) {
       expect([state, (await set(node, { password: "any state" })).status]).toEqual([state, 200]);
       expect((await showNode(t, node)).state).toBe(state);
@@ -165,7 +165,7 @@ describe("traits", () => {
     [["rack"]],
     [null],
     [undefined],
-  ])("%j gets 400, and the old traits stay", async (traits) => {
+  ])("the value %j gets 400, and the old traits stay", async (traits) => {
     const node = await awaitingSetup(t);
     okOf(await set(node, { rack: "stays" }));
     expect((await set(node, traits)).status).toBe(400);
@@ -208,5 +208,5 @@ describe("root_authorized_keys", () => {
     [[`command="x" ${KEYS[0]}`]],
     [KEYS[0]],
     [[1]],
-  ])("%j gets 400", async (value) => expect((await put(value)).status).toBe(400));
+  ])("cannot be %j: the request gets 400", async (value) => expect((await put(value)).status).toBe(400));
 });

@@ -1,5 +1,5 @@
-// Random draws from a seed. A draw depends only on the seed and its purpose, not on earlier draws, so removing a
-// command from a plan does not change the others.
+// Random draws from a seed. A draw by `chance` or `pick` depends only on the seed and the purpose, not on earlier
+// draws, so removing a command from a plan does not change the draws of the other commands.
 
 /** Returns a 32-bit hash of the text. */
 export function hash32(text: string, from = 0x811c9dc5): number {

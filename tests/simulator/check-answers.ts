@@ -1,6 +1,7 @@
-// INV-1, INV-3, INV-4 and INV-17: compares the answers that clients got with the log. The log has an acknowledged
-// operation once, from before its answer, a refused operation never, and an unanswered operation at most once. Every
-// transition in the log was sent by a client or is internal (UNSENT). An audited transition's row has its audit entry.
+// INV-1, INV-3, INV-4 and INV-17: compares the answers that clients got with the log. An acknowledged operation was
+// written to the log exactly once, before its answer, unless its message may succeed without a change. A refused
+// operation is not in the log. An operation without an answer is in the log at most once. A client sent the message of
+// every transition, except for the events in UNSENT. Exactly the transitions in AUDITED have an audit note.
 import { actorKey, effectsOf, type Evidence } from "./evidence.ts";
 import type { Operation, StampedTransition } from "./journal.ts";
 import { AUDITED, UNSENT } from "./published.ts";
@@ -43,7 +44,7 @@ function problemOf(evidence: Evidence, operation: Operation, effects: readonly S
     return { invariant: "1 acknowledged means durable", text: `${name} was answered before it was written` };
   }
   if (operation.out === "ok" && effect === undefined && !MAY_CHANGE_NOTHING.has(operation.message.type)) {
-    return { invariant: "1 acknowledged means durable", text: `${name} was acknowledged and is not there` };
+    return { invariant: "1 acknowledged means durable", text: `${name} was acknowledged but is not in the log` };
   }
   if (operation.out === "refused" && evidence.byMessage.has(operation.msg_id)) {
     return { invariant: "3 refused means untouched", text: `${name} was refused and took effect` };
@@ -51,7 +52,7 @@ function problemOf(evidence: Evidence, operation: Operation, effects: readonly S
   return null;
 }
 
-/** Messages that may succeed without a change, because they are idempotent. check-refusals.ts checks each such case. */
+/** Messages that may succeed without a change, because they are idempotent. check-refusals.ts and check-lamps.ts check each such case. */
 const MAY_CHANGE_NOTHING: ReadonlySet<string> = new Set(["remove", "close_window", "key_used", "switch_off"]);
 
 type Note = { readonly action: string; readonly request_id: string | null } | null;

@@ -18,11 +18,13 @@ export function checkContents({ journal }: Evidence): readonly Violation[] {
   });
 }
 
-/** Returns the fields of the answer that depend on the message alone; null for messages without such fields. */
+/** Returns the fields of the answer that follow from the request alone; null for messages without such fields. */
 function requested({ to, message }: Operation): Shown | null {
   switch (`${to.kind} ${message.type}`) {
     case "cn disable":
       return { server_uuid: to.id, state: "disabled" };
+    case "cn enable":
+      return { server_uuid: to.id, state: "approved" };
     case "cn set_role":
       return { server_uuid: to.id, role: message["role"] };
     case "cn approve":

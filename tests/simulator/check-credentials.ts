@@ -1,5 +1,5 @@
-// INV-9, after every commit: an approved node has exactly the key that its record names. A disabled node has at most
-// that key, also while a claim makes it pending. A removed node has none. An erased credential stays erased.
+// INV-9, after every commit: an approved, disabled or pending node has exactly the key that its record names, or no
+// key if the record names none. A removed node has no key. An erased credential stays erased.
 import type { Evidence } from "./evidence.ts";
 import type { Violation } from "./violation.ts";
 

@@ -1,4 +1,4 @@
-// INV-12: only the target node claims a job, and a claimed job that is taken from its node leaves a tombstone.
+// INV-12: only the target node claims or ends a job, and a job that is cancelled in progress has a tombstone.
 import type { Counters } from "./counters.ts";
 import type { Evidence } from "./evidence.ts";
 import type { Violation } from "./violation.ts";
@@ -14,7 +14,7 @@ export function checkJobs(evidence: Evidence, counters: Counters): readonly Viol
       if (claimed_by !== null && claimed_by !== target_cn) say(`claimed by ${claimed_by}, but it is for ${target_cn}`);
       if (state === "cancelled" && before === "in_progress") {
         counters.job_cancelled_in_hand += 1;
-        if (tombstone !== true) say("was taken from its node without a tombstone");
+        if (tombstone !== true) say("was cancelled in progress without a tombstone");
       }
       before = state;
     }

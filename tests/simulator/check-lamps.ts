@@ -1,6 +1,6 @@
-// INV-1, INV-3b and INV-7: the answers to the messages of a burst. Each message gets its own answer: a guarded message is
-// refused exactly if its own guard forbids it, and the answer names it. No answer shows a value that the commit had yet
-// to allocate. The budget has what the answers leave of it.
+// INV-1, INV-3b and INV-7: checks the answers to the messages of a burst. Each message gets its own answer: a guarded
+// message succeeds only if its own guard allows it, and its answer contains its own note. No answer shows a placeholder
+// instead of the value that the commit allocated. The rest of the budget agrees with the stored answers.
 import { NO_CURRENT } from "../engine/probe.ts";
 import { type Fault, type Message, refKey } from "../../actors/engine/types.ts";
 import type { Counters } from "./counters.ts";
@@ -24,7 +24,7 @@ export function checkLamps(evidence: Evidence, counters: Counters): readonly Vio
   const left = CURRENT + lamps.reduce((sum, operation) => sum + givenBy(evidence, operation), 0);
   const remaining = evidence.tables.budgets.get("current")?.remaining ?? null;
   if (remaining === left && left >= 0) return found;
-  const text = `the budget has ${remaining}, the stored answers leave ${left}`;
+  const text = `the budget has ${remaining}, but by the stored answers ${left} is left`;
   return [...found, { invariant: "1 acknowledged means durable", about: "budget current", text }];
 }
 
@@ -45,7 +45,7 @@ function answerProblem({ message, out, reply, fault }: Operation): string | null
   return null;
 }
 
-/** Returns why no state that the lamp had during the operation justifies its answer, or null. */
+/** Describes the answer if no state that the lamp had during the operation justifies it; otherwise returns null. */
 function refusalProblem(evidence: Evidence, operation: Operation): string | null {
   const { message, out, fault } = operation;
   const states = statesDuring(evidence, operation);
@@ -74,7 +74,7 @@ function mayRefuse({ type, ...given }: Message, fault: Fault | null, states: Rea
   }
 }
 
-/** Returns the states of a lamp during an operation, from the log: the messages of a unit write only one row. */
+/** Returns the states of a lamp during an operation. Reads the log, because a unit writes one row for all its messages. */
 function statesDuring(evidence: Evidence, operation: Operation): ReadonlySet<string> {
   const end = operation.answered?.stamp ?? Infinity;
   const steps = evidence.byActor.get(refKey(operation.to)) ?? [];
@@ -83,7 +83,7 @@ function statesDuring(evidence: Evidence, operation: Operation): ReadonlySet<str
   return new Set([before, ...during.map(({ to_state }) => to_state)]);
 }
 
-/** Returns what an operation added to the budget, by its stored answer. */
+/** Returns what an operation added to the budget according to its stored answer; negative for a draw. */
 function givenBy(evidence: Evidence, { message, msg_id }: Operation): number {
   const stored = evidence.tables.seen.get(msg_id);
   if (stored === undefined || !("ok" in stored)) return 0;

@@ -1,5 +1,6 @@
-// INV-2, contents: a node's row is what its logged messages produce, which is computed here independently of the code
-// under test, and the answers show that row. An approval had the claim's code before the code expired.
+// INV-2, contents: a node's row has the values that its logged messages produce. This file computes these values
+// independently of the code under test. The answers show the same values. An approval contains its claim's last code,
+// and comes before this code expires.
 import { refKey } from "../../actors/engine/types.ts";
 import type { Evidence } from "./evidence.ts";
 import type { Operation, RowVersion, StampedTransition } from "./journal.ts";
@@ -56,7 +57,9 @@ function fold(evidence: Evidence, node: Node, step: StampedTransition, say: Say)
   const operation = evidence.operations.get(step.msg_id);
   const message = operation?.message ?? { type: "tick" };
   const early = operation !== undefined && step.at.getTime() < operation.sent.ms;
-  if (early || step.at.getTime() > step.applied.ms) say(`${step.event} is dated outside its time`);
+  if (early || step.at.getTime() > step.applied.ms) {
+    say(`${step.event} has a time before its request or after its commit`);
+  }
   node.state = step.to_state;
   switch (step.event) {
     case "join":
@@ -114,12 +117,12 @@ function codeProblems(
   return step.at.getTime() >= expires_ms ? ["approved with an expired code"] : [];
 }
 
-/** Returns the claims of a node that were live just after it was disabled. */
+/** Returns a text for each claim that a node still had just after it was disabled. */
 function claimsLeft({ journal }: Evidence, { actor_id, applied }: StampedTransition): readonly string[] {
   return [...journal.rows].flatMap(([key, versions]) => {
     if (!key.startsWith("enrolment-claim:")) return [];
     const row = versions.findLast(({ since }) => since.stamp <= applied.stamp)?.row?.state;
-    return row?.["server_uuid"] === actor_id ? [`disabled, and its ${key} lives`] : [];
+    return row?.["server_uuid"] === actor_id ? [`disabled, but its ${key} still exists`] : [];
   });
 }
 
@@ -140,7 +143,7 @@ function compareRow(node: Node, version: RowVersion, step: StampedTransition, sa
   }
 }
 
-/** Checks that the answer is the view of what this message wrote. */
+/** Checks that the answer shows the state, role and key that this message wrote. */
 function compareReply(node: Node, { message, out, reply, command }: Operation, say: Say): void {
   if (out !== "ok" || message.type === "remove") return;
   const answer = reply as Reply | null;

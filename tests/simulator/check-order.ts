@@ -1,5 +1,6 @@
-// INV-5: an operation that was answered before another operation on the same actor was sent comes first in the log. A
-// process applies messages to one actor in the order in which it got them, if it got each once and answered it.
+// INV-5: if an operation was answered before another one on the same actor was sent, the answered one is earlier in the
+// log. A process applies the messages to one actor in the order in which the clients sent them. This second rule covers
+// only operations that took one attempt and succeeded.
 import { refKey } from "../../actors/engine/types.ts";
 import { actorKey, type Evidence } from "./evidence.ts";
 import type { Operation } from "./journal.ts";
@@ -44,7 +45,9 @@ function timeProblems(members: readonly Placed[]): readonly string[] {
   let highest = -1;
   for (const { each, sent } of events) {
     if (!sent) highest = Math.max(highest, each.place);
-    else if (each.place < highest) problems.push(`${nameOf(each)} came before what had been answered when it was sent`);
+    else if (each.place < highest) {
+      problems.push(`${nameOf(each)} is in the log before an operation that was answered before it was sent`);
+    }
   }
   return problems;
 }

@@ -22,12 +22,14 @@ export function checkPath(evidence: Evidence): readonly Violation[] {
       if (step.seq > seq + 1) say("2 legal path", `a gap after seq ${seq}`);
       if (step.from_state !== state) say("2 legal path", `from ${step.from_state}, but the actor was ${state}`);
       const edge = `${step.from_state}>${step.to_state}`;
-      if (EDGES[step.actor_kind]?.[step.event]?.includes(edge) !== true) say("2 legal path", `${edge} is no edge`);
+      if (EDGES[step.actor_kind]?.[step.event]?.includes(edge) !== true) {
+        say("2 legal path", `${edge} is not in the state table`);
+      }
       state = step.to_state;
       seq = step.seq;
     }
     const row = evidence.tables.actors.get(key);
-    // A decision about a node can end its claims without a step in their own logs.
+    // A transition of a node can end the node's claims without a transition in the claims' own logs.
     if (row === undefined && key.startsWith("enrolment-claim:")) continue;
     if ((row?.state?.["state"] ?? "absent") !== state || (row !== undefined && row.version !== seq)) {
       const text = `the row is ${String(row?.state?.["state"] ?? "absent")} at ${

@@ -4,7 +4,7 @@ import { CLAIM_CODE_TAKEN } from "../../actors/enrolment-claim/transition.ts";
 import { refKey } from "../../actors/engine/types.ts";
 import { CLAIMS_PER_NODE_MAX } from "../../src/contract/limits.ts";
 import { effectsOf, type Evidence, rowsDuring } from "./evidence.ts";
-import type { Operation } from "./journal.ts";
+import type { Moment, Operation } from "./journal.ts";
 import type { Violation } from "./violation.ts";
 
 type Row = Readonly<Record<string, unknown>> | null;
@@ -18,7 +18,7 @@ export function checkRefusals(evidence: Evidence): readonly Violation[] {
     const rows = rowsDuring(evidence, about, operation);
     if (operation.out === "refused" && !mayRefuse(evidence, operation, rows)) {
       const text =
-        `${type} (command ${operation.command}) was refused (${operation.fault?.message}) in no state that forbids it`;
+        `${type} (command ${operation.command}) was refused (${operation.fault?.message}), but no state in between forbids it`;
       found.push({ invariant: "3b justified answer", about, text });
     }
     const nothing = operation.out === "ok" && effectsOf(evidence, operation).length === 0;
@@ -64,6 +64,10 @@ function mayRefuse(evidence: Evidence, operation: Operation, rows: ReturnType<ty
     case "cn disable":
     case "cn set_role":
       return some((row) => row === null);
+    case "cn enable":
+      return some((row) =>
+        row === null || row["state"] === "pending" || row["state"] === "disabled" && row["bound_api_key_id"] === null
+      );
     case "cn remove":
       if (fault?.message.startsWith("instances are still placed")) return wasPlaced(evidence, operation);
       return some((row) => row?.["state"] === "approved");
@@ -79,7 +83,7 @@ function mayRefuse(evidence: Evidence, operation: Operation, rows: ReturnType<ty
   }
 }
 
-/** Returns whether a step during the operation closed the window. Reads the log: a unit's steps write only one row. */
+/** Returns whether a step during the operation closed the window. Reads the log: a unit writes one row for all steps. */
 function closedMeanwhile(evidence: Evidence, { to, message, sent, answered }: Operation): boolean {
   return message.type === "close_window" &&
     (evidence.byActor.get(refKey(to)) ?? []).some(({ applied, to_state }) =>
@@ -110,19 +114,52 @@ function codeWasTaken(evidence: Evidence, operation: Operation): boolean {
   );
 }
 
-/** Returns whether the node had the maximum number of claims at some time during the operation. */
+/**
+ * Returns whether the node had the maximum number of claims at one moment of the operation. A commit call counts as one
+ * moment: it may make claims and end others, in any order.
+ */
 function nodeWasFull(evidence: Evidence, operation: Operation): boolean {
-  const of_node = claimsDuring(evidence, operation).filter(([, state]) =>
-    state["server_uuid"] === operation.message["server_uuid"]
+  const { sent, answered, message } = operation;
+  const end = answered?.stamp ?? Infinity;
+  const moments = evidence.journal.calls.map(({ at }) => at).filter(({ stamp }) => stamp > sent.stamp && stamp < end);
+  return [sent, ...moments].some((at) => claimsAt(evidence, message["server_uuid"], at).size >= CLAIMS_PER_NODE_MAX);
+}
+
+/** Returns the live claims that a node had just before or just after a call, and the claims that the call made. */
+function claimsAt(evidence: Evidence, server_uuid: unknown, { stamp, ms }: Moment): ReadonlySet<string> {
+  const isLive = (state: Readonly<Record<string, unknown>> | null | undefined) =>
+    state?.["server_uuid"] === server_uuid && msOf(state?.["expires_at"]) > ms;
+  const rows = [...evidence.journal.rows].filter(([key, versions]) => {
+    if (!key.startsWith("enrolment-claim:")) return false;
+    const before = versions.findLast(({ since }) => since.stamp < stamp);
+    const after = versions.find(({ since }) => since.stamp === stamp);
+    return [before, after].some((version) => isLive(version?.row?.state));
+  });
+  const made = evidence.journal.operations.filter((each) =>
+    each.to.kind === "enrolment-claim" && each.message["server_uuid"] === server_uuid &&
+    effectsOf(evidence, each).some(({ event, applied }) => event === "register" && applied.stamp === stamp)
   );
-  return new Set(of_node.map(([key]) => key)).size >= CLAIMS_PER_NODE_MAX;
+  return new Set([...rows.map(([key]) => key), ...made.map(({ to }) => refKey(to))]);
 }
 
 /** Returns every state that any claim had during the operation, with the claim's key. */
 function claimsDuring(evidence: Evidence, operation: Operation) {
-  return [...evidence.journal.rows.keys()].filter((key) => key.startsWith("enrolment-claim:")).flatMap((key) =>
+  const seen = [...evidence.journal.rows.keys()].filter((key) => key.startsWith("enrolment-claim:")).flatMap((key) =>
     rowsDuring(evidence, key, operation).flatMap(({ row }) => row?.state == null ? [] : [[key, row.state] as const])
   );
+  return [...seen, ...claimsMadeDuring(evidence, operation)];
+}
+
+/**
+ * Returns the claims that were registered during the operation. One commit call may make a claim and end it, and then
+ * no row shows the claim.
+ */
+function claimsMadeDuring(evidence: Evidence, { sent, answered }: Operation) {
+  const isDuring = (stamp: number) => stamp > sent.stamp && stamp < (answered?.stamp ?? Infinity);
+  return evidence.journal.operations
+    .filter((other) => other.to.kind === "enrolment-claim" && other.message.type === "register")
+    .filter((other) => effectsOf(evidence, other).some(({ applied }) => isDuring(applied.stamp)))
+    .map((other): readonly [string, Readonly<Record<string, unknown>>] => [refKey(other.to), other.message]);
 }
 
 function keyWasLive(evidence: Evidence, operation: Operation): boolean {
@@ -130,7 +167,7 @@ function keyWasLive(evidence: Evidence, operation: Operation): boolean {
   return rowsDuring(evidence, `api-key:${id}`, operation).some(({ row }) => row !== null);
 }
 
-/** Returns whether the operation's job was completed, so that it could no longer be abandoned. */
+/** Returns whether the saga's job was completed by then, so that the saga could no longer be abandoned. */
 function jobWasDone(evidence: Evidence, operation: Operation, job_id: unknown): boolean {
   return rowsDuring(evidence, `job:${job_id}`, operation).some(({ row }) => row?.state?.["state"] === "completed");
 }

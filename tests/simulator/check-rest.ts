@@ -10,12 +10,16 @@ export function checkRest(evidence: Evidence): readonly Violation[] {
   for (const [about, { state }] of evidence.tables.actors) {
     const say = (text: string) => found.push({ invariant: "10 operations come to rest", about, text });
     const at = state?.["state"];
-    if (about.startsWith("saga:") && at !== "succeeded" && at !== "unwound") say(`still ${at} when all is quiet`);
+    if (about.startsWith("saga:") && at !== "succeeded" && at !== "unwound") {
+      say(`still ${at} at the end of the quiet period`);
+    }
     if (about.startsWith("job:") && at === "completed") {
       const saga = evidence.tables.actors.get(`saga:${state?.["saga_id"]}`)?.state ?? null;
       if (!counts(saga, state?.["id"])) say(`completed, but the operation is ${saga?.["state"]}`);
     }
-    if (about.startsWith("job:") && (at === "pending" || at === "in_progress")) say(`still ${at} when all is quiet`);
+    if (about.startsWith("job:") && (at === "pending" || at === "in_progress")) {
+      say(`still ${at} at the end of the quiet period`);
+    }
     if (state?.["saga"] === "errand") { for (const text of errandProblems(evidence, about, state)) say(text); }
   }
   if (evidence.tables.outbox.size > 0) {
@@ -27,7 +31,7 @@ export function checkRest(evidence: Evidence): readonly Violation[] {
 
 type Steps = Readonly<Record<string, { readonly status: string; readonly job_id: string | null }>>;
 
-/** Returns whether the operation recorded this job as completed, even if it was abandoned afterwards. */
+/** Returns whether the operation recorded this job as completed, even if the operation was abandoned afterwards. */
 function counts(saga: Row, job_id: unknown): boolean {
   const step = Object.values((saga?.["steps"] ?? {}) as Steps).find((each) => each.job_id === job_id);
   return saga?.["state"] === "succeeded" || step?.status === "succeeded" || step?.status === "undone";

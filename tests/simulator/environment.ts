@@ -20,7 +20,7 @@ export type Environment = {
   readonly counters: Counters;
   /** The UUIDs of nodes on which an instance is placed. */
   readonly placed: Set<string>;
-  /** The number of attempts of each call, tell or command, so that repeated draws differ. */
+  /** The number of draws for each purpose, so that repeated draws differ, and of deliveries of each tell. */
   readonly tries: Map<string, number>;
   /** True in the last part of a run, in which no faults occur and everything must end. */
   quiet: boolean;
@@ -46,12 +46,12 @@ export function createEnvironment(plan: Plan, counters: Counters): Environment {
   const scheduler = createScheduler(START_MS);
   const journal = createJournal(scheduler.now_ms);
   const placed = new Set<string>();
-  /** The keys of claims that an effect of the current call ended. */
+  /** The ids of the claims that an effect of the current call ended. */
   const ended = new Set<string>();
   const database: MemoryStore = createMemoryStore({
     now: scheduler.now,
     kinds: behaviors,
-    // The UNIQUE constraints of the migrations.
+    // UNIQUE constraints, as in the migrations.
     unique: [
       { name: "enrolment_claim_code", table: "enrolment_claim", columns: ["claim_code"] },
       { name: "enrolment_claim_poll_token", table: "enrolment_claim", columns: ["poll_token_sha256"] },
@@ -78,7 +78,7 @@ export function createEnvironment(plan: Plan, counters: Counters): Environment {
         const { server_uuid, id } = args;
         return claimsOf(tables, server_uuid).every((claim) => claim.id === id);
       },
-      // The simulator's nodes work on jobs in every state.
+      // In the simulator, a node works on jobs whatever the node's state is.
       cn_is_approved: () => true,
     },
     testGuards: { lamp_allows: (args) => (args as { readonly allow: boolean }).allow },
@@ -159,7 +159,7 @@ const SITE_JOINED = {
   }),
 };
 
-/** Draws a number in [0, 1), which depends only on the seed, the purpose and the number of earlier draws for it. */
+/** Draws a number in [0, 1), which depends only on the seed, the purpose and the number of earlier draws for this purpose. */
 export function draw(environment: Environment, purpose: string): number {
   const count = (environment.tries.get(purpose) ?? 0) + 1;
   environment.tries.set(purpose, count);

@@ -15,7 +15,7 @@ export type Operation = {
   readonly to: ActorRef;
   readonly message: Message;
   readonly request_id: string;
-  /** The number of the process start that got the first attempt, and the attempt's position among its messages. */
+  /** The number of the process start that got the first attempt. */
   readonly engine: number;
   readonly sent: Moment;
   attempts: number;

@@ -1,6 +1,6 @@
 // A plan is the input of a run: commands with their times, rates of database faults, and crashes of processes. A run
 // depends only on its plan, so a failing plan can be shrunk by removing commands.
-import type { EngineLimits } from "../../actors/engine/engine.ts";
+import type { EngineLimits } from "../../actors/engine/options.ts";
 import { FAULT_POINTS, type FaultPoint } from "../../actors/engine/ports.ts";
 import { stream } from "./chance.ts";
 
@@ -16,11 +16,11 @@ export type Action =
     /** "borrowed": the id of a key that exists already, so that the whole approval must be refused. */
     readonly key: "new" | "borrowed";
   }
-  | { readonly do: "disable" | "remove" | "key_used" | "set_role"; readonly node: number }
+  | { readonly do: "disable" | "enable" | "remove" | "key_used" | "set_role"; readonly node: number }
   | { readonly do: "start_errand"; readonly node: number }
   | { readonly do: "open_window"; readonly duration_secs: number; readonly count: number | null }
   | { readonly do: "close_window" }
-  /** An instance is placed on the node, or removed from it. The guards of a node's removal check this. */
+  /** An instance is placed on the node, or removed from it. A guard refuses to remove a node with an instance on it. */
   | { readonly do: "place" | "unplace"; readonly node: number }
   /** The node's agent takes the next step of each of its jobs. */
   | { readonly do: "work"; readonly node: number }
@@ -52,7 +52,7 @@ export type Plan = {
   readonly seed: number;
   readonly processes: number;
   readonly nodes: number;
-  /** The number of possible claim codes, so small that codes collide. */
+  /** The number of possible claim codes; in about half of the plans so small that codes collide. */
   readonly codes: number;
   readonly latency_ms: number;
   readonly limits: Partial<EngineLimits>;
@@ -67,6 +67,7 @@ const EVERYTHING: Mix = {
   register: 8,
   approve: 8,
   disable: 3,
+  enable: 2,
   remove: 3,
   key_used: 3,
   set_role: 5,
@@ -85,7 +86,7 @@ const EVERYTHING: Mix = {
 
 const MIXES: readonly Mix[] = [
   EVERYTHING,
-  // Many new nodes and few windows, with little room.
+  // Many new nodes, and many windows, most of which have room for few nodes.
   { ...EVERYTHING, register: 16, remove: 5, disable: 5, open_window: 3, approve: 2, worker: 3 },
   // Nodes are added and removed repeatedly.
   { ...EVERYTHING, register: 10, approve: 2, remove: 12, disable: 4, place: 0.3, unplace: 1, set_role: 2, crash: 1 },

@@ -1,6 +1,7 @@
 // One process of the control plane: the production engine and background worker on the simulated database. A dead
 // process gets and sends no answers, but database calls that it sent before may still take effect.
-import { type Committed, createEngine, type Engine } from "../../actors/engine/engine.ts";
+import { createEngine, type Engine } from "../../actors/engine/engine.ts";
+import type { Committed } from "../../actors/engine/options.ts";
 import type { FaultPoint, Ports } from "../../actors/engine/ports.ts";
 import { CommitError, type Store, type StoreSession, type Unit, type UnitResult } from "../../actors/engine/store.ts";
 import { type BackgroundWorker, createBackgroundWorker } from "../../src/workers/background-worker.ts";
@@ -127,7 +128,7 @@ export function createProcess(
   }
 
   let nudged = false;
-  /** Follows commits, as in production. */
+  /** Passes commits to the background worker, as in production. */
   const onCommit = (committed: Committed) => {
     if (!process.alive) return;
     worker.follow(committed);
@@ -175,7 +176,7 @@ function count(environment: Environment, result: UnitResult): void {
   }
 }
 
-/** Counts units that follow another one of their call, and those whose predecessor was not written. */
+/** Counts the units that build on an earlier unit of the same call, and how many of these units ended in a conflict. */
 function countChains(environment: Environment, units: readonly Unit[], results: readonly UnitResult[]): void {
   units.forEach(({ actors }, index) => {
     if (actors.every(({ written_by }) => written_by === undefined)) return;

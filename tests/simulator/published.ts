@@ -2,7 +2,7 @@
 
 type Edges = Readonly<Record<string, readonly string[]>>;
 
-/** The allowed transitions "from>to" by actor kind and event. An event that is never logged has none. */
+/** The allowed transitions "from>to" by actor kind and event. Events that the log never contains are left out. */
 export const EDGES: Readonly<Record<string, Edges>> = {
   cn: {
     // A new node is approved if a window is open; otherwise its claim makes it pending. A claim also makes a disabled
@@ -15,6 +15,7 @@ export const EDGES: Readonly<Record<string, Edges>> = {
     // Approving an approved node that was reinstalled replaces its key.
     approve: ["pending>approved", "approved>approved"],
     disable: ["pending>disabled", "approved>disabled", "disabled>disabled"],
+    enable: ["disabled>approved", "approved>approved"],
     remove: ["pending>absent", "disabled>absent"],
     set_role: ["pending>pending", "approved>approved", "disabled>disabled"],
     // Disabling erases the credential, so only an approved node has one.
@@ -61,7 +62,7 @@ export const EDGES: Readonly<Record<string, Edges>> = {
   },
 };
 
-/** The audit action of each audited event. */
+/** The audit action of each audited event. A key that ends in "to <state>" covers only transitions to this state. */
 export const AUDITED: Readonly<Record<string, string>> = {
   "cn join": "agent_register",
   "cn refresh": "agent_register",
@@ -71,6 +72,7 @@ export const AUDITED: Readonly<Record<string, string>> = {
   "enrolment-claim renew": "agent_register",
   "cn approve": "cn_approve",
   "cn disable": "cn_disable",
+  "cn enable": "cn_enable",
   "cn remove": "cn_remove",
   "cn set_role": "cn_set_role",
   "site open_window": "auto_approve_set",

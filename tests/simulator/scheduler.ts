@@ -14,7 +14,7 @@ export function createScheduler(start_ms: number) {
   let now_ms = start_ms;
   let arranged = 0;
 
-  /** Schedules `run` after this many virtual milliseconds, rounded because the database's clock has whole ones here. */
+  /** Schedules `run` after this many virtual milliseconds, rounded to a whole number: the virtual clock has no fractions. */
   function after(ms: number, run: () => void): void {
     const entry = { at_ms: now_ms + Math.round(ms), order: arranged++, run };
     heap.push(entry);
@@ -51,7 +51,7 @@ export function createScheduler(start_ms: number) {
     }
   }
 
-  /** Runs entries until none is left. Throws after `entries_max`, because an entry then schedules itself forever. */
+  /** Runs entries until none is left. Throws after `entries_max`, because entries then probably schedule each other forever. */
   async function run(entries_max: number): Promise<void> {
     for (let done = 0; done < entries_max; done += 1) {
       const entry = next();

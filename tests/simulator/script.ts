@@ -15,7 +15,7 @@ type As<D extends Command["do"]> = Extract<Command, { do: D }>;
 type Row = Readonly<Record<string, Json>>;
 
 const REGISTRATIONS_MAX = 6;
-/** The number of requests in a round of a registration: one with proof or a window, then one that creates a claim. */
+/** The maximum number of requests in a round of a registration: a join or refresh, then a claim's register or renew. */
 const PARTS_OF_ROUND = 2;
 const ERRAND_ROUNDS = 4;
 const JOBS_AT_ONCE_MAX = 10;
@@ -29,6 +29,7 @@ export async function perform(environment: Environment, cluster: Cluster, comman
     case "approve":
       return void await approve(environment, command, send);
     case "disable":
+    case "enable":
     case "remove":
       return void await send(cn(command.node), { type: command.do });
     case "set_role":
@@ -69,7 +70,7 @@ type Send = (to: ActorRef, message: Message, part?: number) => Promise<Operation
 
 /**
  * Registers a node like the route and the agent together: the route replaces a claim code that is in use, and the agent
- * registers again if it gets no answer.
+ * may register again if it gets no answer.
  */
 async function register(environment: Environment, command: As<"register">, send: Send): Promise<void> {
   for (let round = 0; round < REGISTRATIONS_MAX; round += 1) {
@@ -169,7 +170,7 @@ function codeToApprove(environment: Environment, command: As<"approve">, row: Ro
   return typeof code === "string" ? code : "NONE00";
 }
 
-/** Starts an operation that waits for its node, whose agent polls for work from time to time. */
+/** Starts an errand, which waits for its node. The node's agent then polls for work ERRAND_ROUNDS times. */
 async function startErrand(
   environment: Environment,
   cluster: Cluster,

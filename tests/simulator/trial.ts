@@ -16,7 +16,7 @@ export type Failure = { readonly shrunk: Plan; readonly text: string };
 /** The number of failures after which a trial stops, because further ones usually have the same cause. */
 const FAILURES_MAX = 3;
 
-/** Runs the seeds from `first_seed` on. Calls `onProgress` with the number of finished histories. */
+/** Runs the seeds from `first_seed` on. Calls `onProgress` with the number of finished histories, every 10,000 histories. */
 export async function trial(
   first_seed: number,
   histories: number,
@@ -52,7 +52,7 @@ export async function explain(plan: Plan): Promise<Failure> {
 export function trialText(result: Trial): string {
   const { histories, counters, failures } = result;
   const bound = failures.length === 0
-    ? `with 95 % confidence fewer than ${(3 / histories).toExponential(1)} of such histories fail (3/n)`
+    ? `with 95 % confidence the failure rate of such histories is below ${(3 / histories).toExponential(1)} (3/n)`
     : "no bound";
   return [
     ...failures.map(({ text }) => text),

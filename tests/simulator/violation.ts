@@ -19,7 +19,7 @@ export type Invariant =
 
 export type Violation = {
   readonly invariant: Invariant;
-  /** The key of the actor concerned, or the message id if there is no actor. */
+  /** The key of the actor concerned, or a name such as "outbox" if there is no actor. */
   readonly about: string;
   readonly text: string;
 };

@@ -1,4 +1,4 @@
-// A real node agent process on a simulated machine. Its wall clock can be set while it runs.
+// A real node agent process on a simulated machine. The agent's wall clock can be set while the agent runs.
 import { randomUUID } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -15,7 +15,7 @@ export type ClockedAgent = {
   set(ahead_s: number): Promise<void>;
   /** Delays each step of the agent's jobs by this many milliseconds from now on. */
   slow(slow_ms: number): Promise<void>;
-  /** Halts the VM on the machine itself. Call it while the agent does not run. */
+  /** Halts the VM on the machine, as if the guest had powered off. The agent must not be running. */
   haltVm(id: string): Promise<void>;
   vm(id: string): Promise<SimulatedVm & { readonly last_modified: string }>;
 };

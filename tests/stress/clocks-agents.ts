@@ -1,5 +1,6 @@
-// Node agents whose clocks are wrong and change while they work. They must work as with a right clock: enrol, count as
-// live, do their jobs, keep their leases, and send reports that the server accepts (docs/reliability.md, R-10).
+// Node agents whose clocks are wrong and change while the agents work. They must work like agents with a right clock:
+// enrol, count as live, do their jobs, keep their leases, and send reports that the server accepts
+// (docs/reliability.md, R-10).
 import { randomBytes } from "node:crypto";
 import type { Instance } from "../../src/contract/instance.ts";
 import type { Job } from "../../src/contract/job.ts";
@@ -26,7 +27,7 @@ const CLOCKS: Readonly<Record<string, readonly [number, number, number, number]>
 const JOBS = ["stop", "start", "restart"] as const;
 /** The offsets of the two servers' clocks, in seconds. */
 const SERVERS_AHEAD_S = [3_600, -3_600] as const;
-/** The delay of each step of a job, so long that the job does not continue until it is reset. */
+/** The delay of each step of a job, so long that the job does not continue until the delay is reset. */
 const SLOW_MS = 300_000;
 const WAIT = { limit_ms: 60_000, look_ms: 20 };
 const TOLERANCE_S = 300;
@@ -142,7 +143,8 @@ async function isBelieved({ g }: Subject, agent: ClockedAgent, { id }: Instance)
 }
 
 /**
- * Waits until the agent's last heartbeat is recent and not in the future, by the database's clock; false at the limit.
+ * Waits until the agent's last heartbeat is recent and not in the future, by the database's clock. Returns false if this
+ * does not happen within the limit.
  */
 async function isLive(db: Db, { server_uuid }: ClockedAgent): Promise<boolean> {
   return await until(async () => {

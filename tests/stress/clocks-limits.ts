@@ -19,7 +19,7 @@ import { until } from "./waiting.ts";
 
 export type Limit = {
   readonly after_s: number;
-  /** Whether a check uses up the thing, so that it can be checked only once. */
+  /** Whether a check uses up what it checks, such as a one-time code, so that a second check is not possible. */
   readonly once?: boolean;
   begin(site: ClocksSite): Promise<{ lives(): Promise<boolean> }>;
 };
@@ -107,7 +107,7 @@ async function machineInSetup(site: ClocksSite): Promise<string> {
   return (await settingUp(t)).server_uuid;
 }
 
-/** Creates a job that a node claims and never reports. */
+/** Creates a job that a node claims and never reports on. */
 async function claimedJob(site: ClocksSite): Promise<string> {
   const [url = ""] = site.urls();
   const { nodes: [node], projects: [project] } = await openCreatesSite(url, { nodes: 1, projects: 1 });

@@ -1,5 +1,5 @@
 // Finds the commit of a given command in the connections of several servers, and kills the server at a given place of
-// the commit: as it is sent, half sent, applied but not answered, half answered, or just answered. The kill comes
+// the commit: not yet sent, half sent, applied but not answered, half answered, or just answered. The kill comes
 // before the connection is cut, so the server never notices the cut.
 import { Buffer } from "node:buffer";
 import { type Cut, CUTS, firstHalf, frameReader, isCommit, LENGTH_BYTES, TYPE } from "../support/commit-cutter.ts";

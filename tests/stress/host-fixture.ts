@@ -111,8 +111,8 @@ async function jobsOf({ db }: TwoEngines, nodes: readonly string[]): Promise<rea
 }
 
 /**
- * Completes the nodes' jobs and continues the operations that wait for them, until no job is open. Throws after
- * ROUNDS_MAX.
+ * Completes the nodes' jobs, buries tombstones and continues the operations that wait for them, until no job is left.
+ * Throws after ROUNDS_MAX rounds.
  */
 export async function workOff(two: TwoEngines, nodes: readonly string[]): Promise<void> {
   let refusals: readonly string[] = [];

@@ -1,6 +1,6 @@
-// Tests every pair of operations on instances, disks and floating IPs, and of nodes' reports. The statements of a pair
-// run in each order of SCHEDULES. After every order, the nodes can finish their jobs, and then run the machines that
-// the database lists (docs/reliability.md, R-23 and R-24).
+// Tests the pairs of operations on instances, disks, floating IPs and nodes that have an object in common. Reports of
+// jobs count as operations. The statements of a pair run in each order of SCHEDULES. After every order, the nodes can
+// finish their jobs, and then run the machines that the database lists (docs/reliability.md, R-23 and R-24).
 import { NO_QUOTA_DEFAULTS } from "../../src/contract/tenancy.ts";
 import type { ActorRef, Message } from "../../actors/engine/types.ts";
 import { disagreements } from "./host-machines.ts";
@@ -24,6 +24,7 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   start: { at: ["rests"], order: (g, newId) => lifecycle(g, "rests", begun("start", newId)) },
   stop: { at: ["runs"], order: (g, newId) => lifecycle(g, "runs", begun("stop", newId)) },
   restart: { at: ["runs"], order: (g, newId) => lifecycle(g, "runs", begun("restart", newId)) },
+  reset: { at: ["runs"], order: (g, newId) => lifecycle(g, "runs", begun("reset", newId)) },
   delete: {
     at: ["rests", "project"],
     order: (g, newId) => lifecycle(g, "rests", begun("delete", newId)),
@@ -99,8 +100,8 @@ export async function runHostPairs(two: TwoEngines, every = 1): Promise<PairRepo
         return await leftOf(two, fixture);
       },
       wrong: (fixture) => disagreements(two, fixture),
-      // The first end reaches the restart's operation by a tell. The second end may be accepted before the tell
-      // arrives.
+      // If both commands end the restart, the first one informs the restart's operation by a tell. The second one may
+      // be accepted before the tell arrives, so only the final states are compared.
       compared: pair.every((each) => ENDS.has(each)) ? "left" : "each",
     });
     if (report.pairs % CHECK_EVERY === 0) await checkAll(two, report);

@@ -55,7 +55,7 @@ async function cutMessages({ site: { places } }: Scene): Promise<Happened> {
   return { "messages cut": cut() - before };
 }
 
-/** Slows down the database of one server; both servers must continue. */
+/** Slows down the database connections of one server, until enough operations have been acknowledged. */
 async function slowDown({ site: { places }, load }: Scene): Promise<Happened> {
   const [{ network }] = places;
   const [delayed, acknowledged] = [network.counters.delayed, load.acknowledged()];
@@ -113,7 +113,7 @@ async function loseSide({ site: { places } }: Scene, side: Side): Promise<Happen
   return happened;
 }
 
-/** Waits until the server accepts requests. */
+/** Waits until the server accepts a registration. */
 async function serves(url: string): Promise<void> {
   await until(async () => {
     const { path, body } = registration(crypto.randomUUID());

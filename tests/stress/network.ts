@@ -1,6 +1,6 @@
 // Two real servers with a failing network to their database. The faults are: connections cut at every place of a commit
-// or in the middle of a message, a slow database, a server that is cut off and whose data arrives late, and connections
-// that lost one side. Clients record their answers during each fault. After each fault, both servers serve again and
+// or in the middle of a message, a slow network, a server that is cut off and whose data arrives late, and half-open
+// connections. Clients record their answers during each fault. After each fault, both servers serve again and
 // every invariant holds (docs/reliability.md, R-01, R-03, R-05, R-07).
 // deno run -A tests/stress/network.ts [--rounds N] [--only FAULT]
 import process from "node:process";
@@ -58,7 +58,7 @@ async function tryTrouble(name: string, { site, db }: { site: NetworkSite; db: D
     ...await historyViolations(db, load.operations),
     ...await invariantViolations(db),
     ...await untilEmpty(() => auditViolations(db), LIVE),
-    ...site.places.filter(({ server }) => !server.isRunning()).map(({ server }) => `a server ended: ${server.log()}`),
+    ...site.places.filter(({ server }) => !server.isRunning()).map(({ server }) => `a server exited: ${server.log()}`),
   ];
   const attempts = load.operations.flatMap((operation) => operation.attempts);
   const unanswered = attempts.filter(({ status }) => status === null || status >= 500).length;
@@ -77,7 +77,7 @@ function silentOf(happened: Happened): string[] {
   return Object.entries(happened).filter(([, count]) => count === 0).map(([what]) => what);
 }
 
-/** Verifies the audit chain through each server. Lists the servers that fail to do so. */
+/** Verifies the audit chain through each server. Lists servers that do not answer, and chains that do not verify. */
 async function notServing({ urls }: NetworkSite): Promise<string[]> {
   const wrong: string[] = [];
   for (const url of urls()) {

@@ -30,10 +30,13 @@ export function registration(of: Registered & { readonly id: string }, newId: ()
   return { type: "register", id, ...description(of, newId), claim_code, claim_code_ttl_s: 3_600, ...from };
 }
 
+const NO_UNDERLAY = { underlay_address: null, underlay_mtu: null } as const;
+
 /** Returns the approval of a claim. */
 export function approvalOf(claim: Msg<"register">, key: NewNodeKey, operation_id: string): CnMessage {
   const { type: _type, claim_code, claim_code_ttl_s: _ttl, source: _source, source_bucket: _bucket, ...taken } = claim;
-  return { type: "approve", claim_code, claim: { ...taken, macs: [], serial: null }, key, operation_id };
+  const described = { ...taken, ...NO_UNDERLAY, macs: [], serial: null };
+  return { type: "approve", claim_code, claim: described, key, operation_id };
 }
 
 /** Returns a node's new key, without a valid secret. `by` distinguishes keys that different parties create. */

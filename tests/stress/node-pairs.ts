@@ -39,6 +39,7 @@ const COMMANDS: Readonly<Record<string, Make>> = {
   }),
   approve: ({ claim, names }, by, two) => approvalOf(claim, newKey(names, by, two), two.newId()),
   disable: () => ({ type: "disable" }),
+  enable: () => ({ type: "enable" }),
   remove: () => ({ type: "remove" }),
   factory_reset: () => ({ type: "factory_reset" }),
   set_role: (_fixture, by) => ({ type: "set_role", role: by === "first" ? "edge" : "both" }),

@@ -1,5 +1,5 @@
 // The fixture for pairs of operations on shared parents: a project with a complete VPC, an empty VPC, an empty project,
-// an empty tenant, and a node with room for one instance. It is created again for every history.
+// an empty tenant, and a node with room for one instance. The fixture is created again for every history.
 import { randomBytes } from "node:crypto";
 import { approvalOf, nodeKey, registration } from "./node-messages.ts";
 import { createdFloatingIp, createdImage, createdSubnet, createdVpc, GIB } from "./parent-messages.ts";
@@ -120,7 +120,7 @@ const ROOM_MB = 1_536;
 
 type NewNode = { readonly node: string; readonly user_id: string; readonly ram_mb: number };
 
-/** Creates an approved node with a recent heartbeat. */
+/** Creates an approved node whose heartbeat is an hour in the future, so that the node stays live. */
 export async function addNode(two: TwoEngines, { node, user_id, ram_mb }: NewNode): Promise<void> {
   const to = { kind: "cn", id: node };
   const key = nodeKey({ id: two.newId(), user_id, by: "its" });

@@ -91,6 +91,8 @@ export function createdInstance(g: Place, newId: () => string, name: string): Me
     primary_subnet_id: g.subnet,
     ssh_key_ids: [],
     sealed_user_data: null,
+    labels: {},
+    deletion_protection: false,
     nics: [{
       id: newId(),
       mac: null,

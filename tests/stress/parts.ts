@@ -62,12 +62,12 @@ export const PARTS: readonly Part[] = [
   {
     name: "histories, one half",
     option: "histories",
-    programs: (count, seed) => [histories(Math.ceil(count / 2), seed)],
+    programs: (count, seed) => histories(Math.ceil(count / 2), seed),
   },
   {
     name: "histories, other half",
     option: "histories",
-    programs: (count, seed) => [histories(Math.floor(count / 2), seed + Math.ceil(count / 2))],
+    programs: (count, seed) => histories(Math.floor(count / 2), seed + Math.ceil(count / 2)),
   },
   { name: "machines that boot", option: "booter", programs: () => [booter(BOOTS)] },
   {
@@ -131,8 +131,19 @@ export const PARTS: readonly Part[] = [
   { name: "timing of used codes", option: "timing", programs: (count) => [timing(count, "used")], last: true },
 ];
 
-function histories(count: number, seed: number): readonly string[] {
-  return ["tests/simulator/main.ts", "--histories", String(count), "--seed", String(seed)];
+/**
+ * The most histories of one process. A process keeps about 0.1 MB of each history, and with V8's default heap of 4 GB it
+ * ended after 45,000.
+ */
+const HISTORIES_PER_PROCESS = 25_000;
+
+function histories(count: number, seed: number): readonly (readonly string[])[] {
+  const processes = Math.ceil(count / HISTORIES_PER_PROCESS);
+  return Array.from({ length: processes }, (_, index) => {
+    const done = index * HISTORIES_PER_PROCESS;
+    const size = Math.min(HISTORIES_PER_PROCESS, count - done);
+    return ["tests/simulator/main.ts", "--histories", String(size), "--seed", String(seed + done)];
+  });
 }
 
 function pairs(nth: number, only: string): readonly string[] {

@@ -15,7 +15,7 @@ import { until } from "./waiting.ts";
 export type ReportsSite = {
   readonly t: TestControlPlane;
   readonly g: InstanceFixture;
-  /** Returns the current keys of all nodes that have used their key. */
+  /** Returns the current keys of all nodes. */
   keys(): readonly string[];
   /**
    * Installs an agent with the node's key on its machine, without starting it. The machine's VMs and disks are kept.
@@ -23,7 +23,7 @@ export type ReportsSite = {
   give(node: Pick<JobNode, "server_uuid" | "api_key">): Promise<Machine>;
   /** Registers and approves a node by its claim code. */
   join(server_uuid: string): Promise<Machine>;
-  /** Starts the agent and waits for the node's first heartbeat. */
+  /** Starts the agent and waits until the node has reported its status and capacity. */
   start(machine: Machine): Promise<RunningAgent>;
   /** Stops all agents. */
   stop(): Promise<void>;
@@ -83,7 +83,7 @@ export async function openReportsSite(t: TestControlPlane): Promise<ReportsSite>
         return rows.length > 0;
       };
       if (!await until(isSeen, { limit_ms: SEEN_LIMIT_MS, look_ms: LOOK_MS })) {
-        throw new Error(`an agent sent no heartbeat:\n${agent.said()}`);
+        throw new Error(`an agent reported no status or capacity:\n${agent.said()}`);
       }
       return agent;
     },

@@ -7,8 +7,8 @@ export type SiteState = { readonly rows: Dump; readonly transitions: ReadonlyMap
 type Row = Record<string, unknown>;
 
 /**
- * Tables that are not compared: logs, stored replies, values that are computed from the times of reports, and claims. A
- * replayed registration without proof may create a claim, and a claim does not change a node.
+ * Tables that are not compared: logs, stored replies, uses of keys and rate limits, values that are computed from the
+ * times of reports, and claims. A replayed registration without proof may create a claim.
  */
 const LEFT_OUT = [
   "enrolment_claim",
@@ -22,6 +22,7 @@ const LEFT_OUT = [
   "rate_bucket",
   "load_pass",
   "cn_load_sample",
+  "instance_metrics",
   "cn_load_hour",
   "cn_load_summary",
 ];

@@ -12,9 +12,9 @@ import { databaseServes, killDatabase, type Round, runRounds } from "./rounds.ts
 /** The default number of terminations. */
 const TERMINATIONS = "10000";
 const DATABASE_KILLS = "200";
-/** Database kills per round. An equal share of terminations precedes each. */
+/** The maximum number of steps in a round. A step is a share of the terminations, then at most one database kill. */
 const ROUND_KILLS = 50;
-/** The number of terminations in a step of a run. By default, a database kill follows each step. */
+/** The maximum number of terminations in a step. By default, a database kill follows each step. */
 const KILL_TERMINATIONS = 50;
 const PAUSE_MS_MAX = 30;
 const OUTAGE_MS_MAX = 400;

@@ -1,4 +1,4 @@
-// A PostgreSQL server for one test, which can be killed and restarted. It flushes to the disk like a real one.
+// A PostgreSQL server for one test, which can be killed and restarted. By default it flushes to the disk.
 import process from "node:process";
 import { type EmbeddedOptions, type EmbeddedPostgres, startEmbedded } from "../../src/db/embedded.ts";
 import { freePort } from "../../src/db/postgres-process.ts";

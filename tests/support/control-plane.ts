@@ -59,6 +59,8 @@ export type ApiOptions = {
   readonly databaseUrl?: string;
   /** Whether background workers run; by default true. */
   readonly resident?: boolean;
+  /** The folder of the built web console. */
+  readonly webConsoleFolder?: string;
 };
 
 /** Opens a control plane with BERTH_LAB, and with limits that no test reaches by accident. */
@@ -78,7 +80,14 @@ export async function openTestControlPlane(options: ApiOptions = {}): Promise<Te
     BERTH_LIMITS_CALLER_WRITES_PER_MINUTE: "1000000000",
     ...options.env,
   };
-  const plane = await openControlPlane({ config: readConfig(env), databaseUrl, resident, show: () => {} });
+  const { webConsoleFolder } = options;
+  const plane = await openControlPlane({
+    config: readConfig(env),
+    databaseUrl,
+    resident,
+    show: () => {},
+    webConsoleFolder,
+  });
   const db = openPool({ url: databaseUrl, connectionsMax: 2, applicationName: "test" });
 
   async function call(method: string, path: string, given: CallOptions = {}): Promise<Answer> {
@@ -94,6 +103,29 @@ export async function openTestControlPlane(options: ApiOptions = {}): Promise<Te
     return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : undefined };
   }
 
+  const mintKey = async (scope: KeyScope, fields: Record<string, unknown> = {}) =>
+    okOf(await call("POST", "/v1/auth/api-keys", { body: { description: `test ${scope}`, scope, ...fields } }));
+
+  return {
+    db,
+    databaseUrl,
+    plane,
+    call,
+    ...joining(call),
+    mintKey,
+    advance: async (seconds) => void okOf(await call("POST", "/lab/clock", { key: null, body: { seconds } })),
+    close: async () => {
+      await plane.close();
+      await db.close();
+      await own?.drop();
+    },
+  };
+}
+
+/** Returns the calls with which a node joins, through any connection to a server. */
+export function joining(
+  call: TestControlPlane["call"],
+): Pick<TestControlPlane, "register" | "approve" | "approvedNode"> {
   async function register(fields: Record<string, unknown> = {}): Promise<Registered> {
     const body = { server_uuid: randomUUID(), hostname: "node-1", sysinfo: { cpu: "test" }, ...fields };
     return okOf(await call("POST", "/v1/agent/register", { key: null, body }));
@@ -109,25 +141,7 @@ export async function openTestControlPlane(options: ApiOptions = {}): Promise<Te
     return { ...registered, ...okOf(status) };
   }
 
-  const mintKey = async (scope: KeyScope, fields: Record<string, unknown> = {}) =>
-    okOf(await call("POST", "/v1/auth/api-keys", { body: { description: `test ${scope}`, scope, ...fields } }));
-
-  return {
-    db,
-    databaseUrl,
-    plane,
-    call,
-    register,
-    approve,
-    approvedNode,
-    mintKey,
-    advance: async (seconds) => void okOf(await call("POST", "/lab/clock", { key: null, body: { seconds } })),
-    close: async () => {
-      await plane.close();
-      await db.close();
-      await own?.drop();
-    },
-  };
+  return { register, approve, approvedNode };
 }
 
 /** Returns the body of a response. Throws unless its status is 2xx. */

@@ -1,5 +1,6 @@
-// Starts one database server per run, with a migrated database that every test file copies. Its data is deleted after
-// the run, so it does not flush to the disk. Temporary files of tests are in one folder, which is deleted, too.
+// Starts one database server per run, with a migrated database that every test file copies. The server does not flush
+// its data to the disk, because the data is deleted after the run. Temporary files of tests are in one folder, which is
+// deleted, too.
 import { chmod, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";

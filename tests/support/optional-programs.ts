@@ -26,6 +26,7 @@ const INSTALLED = {
   "chromium": { package: "chromium", places: ["bin/chromium", "bin/chromium-browser", "bin/google-chrome"] },
   "curl": program("curl"),
   "curl with TFTP": { ...program("curl"), isUsable: (path) => /\btftp\b/.test(printed(path, "--version")) },
+  "dnsmasq": program("dnsmasq", "dnsmasq-base"),
   "fish": program("fish"),
   "gpg": program("gpg", "gnupg"),
   "groff": program("groff", "groff-base"),

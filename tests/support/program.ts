@@ -1,4 +1,4 @@
-// Programs that tests start as processes, to wait for or kill.
+// Starts programs as processes that a test waits for or kills.
 import { type ChildProcess, spawn } from "node:child_process";
 import process from "node:process";
 import { createInterface } from "node:readline";
@@ -24,6 +24,6 @@ export function startProgram(name: string, ...argv: string[]): Program {
     createInterface({ input: child.stdout }).once("line", line);
     child.once("close", (code, signal) => fail(new Error(`${name} ended without output: ${signal ?? code}`)));
   });
-  firstLine.catch(() => {}); // Avoids an unhandled rejection: some tests wait only for the end.
+  firstLine.catch(() => {}); // Without this, a test that waits only for the end would have an unhandled rejection.
   return { child, firstLine, ended };
 }

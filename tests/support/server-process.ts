@@ -93,7 +93,7 @@ export async function startServer(options: ServerOptions = {}): Promise<ServerPr
     child.kill("SIGKILL");
     throw error;
   });
-  // Does not use child.kill: Deno would then report the signal instead of the exit code, and would not send a second
+  // child.kill is not used: Deno would then report the signal instead of the exit code, and would not send a second
   // signal.
   const signal = (name: NodeJS.Signals) => void (running && process.kill(child.pid!, name));
   return {

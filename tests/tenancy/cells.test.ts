@@ -17,9 +17,13 @@ const SESSION: SessionState = {
   created_at: START,
   refreshed_at: START,
   expires_at: after_ms(REFRESH_TOKEN_TTL_S * 1_000),
+  kind: "token",
+  api_key_id: null,
+  granted_root: false,
+  granted_scope: null,
 };
 
-/** Returns the result for the session: its generation, "same" for no change, "ended" for a removed row. */
+/** Returns the session's generation after the message, "same" for no change, or "ended" for a removed row. */
 function outcome(message: SessionMessage, at_ms: number): number | string {
   const out = session.step(SESSION, message, after_ms(at_ms));
   if (out.out === "ignore") return "same";
@@ -91,7 +95,7 @@ test("a new password is not set if the old one changed in between", () => {
   expect(user.step(USER, stale, START)).toMatchObject({ out: "refuse", fault: { kind: "conflict" } });
 });
 
-test("no view of a user shows the password or its hash", () => {
+test("the view of a user does not contain the password hash", () => {
   expect(JSON.stringify(user.view({ ...USER, password_hash: "canary" }))).not.toContain("canary");
 });
 

@@ -40,6 +40,54 @@ test("a silo comes with a tenant named default, which cannot be deleted", async 
   });
 });
 
+test("a silo is deleted with its default tenant once it holds nothing else and nothing names it", async () => {
+  const { silo, tenant, tenantPath, path } = await makeProject();
+  const at = `/v1/silos/${silo.id}`;
+  const refusal = async () => {
+    const { status, body } = await t.call("DELETE", at);
+    return { status, message: body?.message };
+  };
+  expect(await refusal()).toEqual({
+    status: 409,
+    message: `silo ${silo.id} still holds tenant ${tenant.name} (${tenant.id}); delete that first`,
+  });
+  okOf(await t.call("DELETE", path));
+  okOf(await t.call("DELETE", tenantPath));
+  const project = await make(`/v1/tenants/${silo.default_tenant_id}/projects`, "left");
+  expect(await refusal()).toEqual({
+    status: 409,
+    message: `tenant default of the silo still holds project left (${project.id}); delete that first`,
+  });
+  okOf(await t.call("DELETE", `/v1/tenants/${silo.default_tenant_id}/projects/${project.id}`));
+  const { server_uuid } = await t.register();
+  const pin = (body: unknown) => t.call("PATCH", `/v1/cns/${server_uuid}/placement`, { body });
+  okOf(await pin({ pinned_silo_uuid: silo.id }));
+  expect(await refusal()).toEqual({
+    status: 409,
+    message: `silo ${silo.id} is still named by the pin of node ${server_uuid}; change that first`,
+  });
+  okOf(await pin({ clear: ["pinned_silo_uuid"] }));
+  expect(await refusal()).toEqual({ status: 204, message: undefined });
+  expect((await t.call("GET", at)).status).toBe(404);
+  expect((await t.call("GET", `/v1/tenants/${silo.default_tenant_id}/projects`)).status).toBe(404);
+  await make("/v1/silos", silo.name);
+  const { rows } = await t.db.query(
+    "select audit->>'action' as action from transition where actor_id = any($1) and to_state = 'absent' order by actor_kind",
+    [[silo.id, silo.default_tenant_id]],
+  );
+  expect(rows).toEqual([{ action: "silo_delete" }, { action: "tenant_delete" }]);
+});
+
+test("a tenant that is created while its silo is deleted leaves neither without the other", async () => {
+  const silo = await make("/v1/silos");
+  const [removed, created] = await Promise.all([
+    t.call("DELETE", `/v1/silos/${silo.id}`),
+    t.call("POST", `/v1/silos/${silo.id}/tenants`, { body: { name: "late" } }),
+  ]);
+  expect([[204, 404], [204, 409], [409, 201]]).toContainEqual([removed.status, created.status]);
+  expect((await t.call("GET", `/v1/silos/${silo.id}`)).status).toBe(removed.status === 204 ? 404 : 200);
+});
+
 test("S-06: a tenant of one silo is not found below another", async () => {
   const [a, b] = [await make("/v1/silos"), await make("/v1/silos")];
   for (const method of ["GET", "DELETE"]) {
@@ -47,7 +95,7 @@ test("S-06: a tenant of one silo is not found below another", async () => {
   }
 });
 
-test("names are unique in their parent, and reusable after a delete", async () => {
+test("names are unique in their parent; a deleted tenant's or project's name can be used again", async () => {
   const { silo, tenant } = await makeProject();
   const places = [
     ["/v1/silos", "silo", ""],
@@ -86,7 +134,7 @@ describe("the name rule", () => {
     for (const answer of answers) expect(answer).toMatchObject({ status: 409, body: { message } });
   });
 
-  test("63 bytes of anything else are accepted", async () => {
+  test("other names of up to 63 bytes are accepted", async () => {
     for (const name of ["n".repeat(63), "ü".repeat(31), "a b", "名前", "-", "."]) await make("/v1/silos", name);
   });
 });
@@ -162,7 +210,7 @@ describe("quota", () => {
     }
   });
 
-  test("a create is refused exactly at the limit, and the message names the limit", async () => {
+  test("has room up to its limit and not beyond it, and the message names the limit", async () => {
     const { project, path } = await makeProject();
     okOf(await t.call("PUT", `${path}/quota`, { body: LIMITS }));
     const room = async (asked: object) => {

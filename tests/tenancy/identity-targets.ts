@@ -44,6 +44,10 @@ export function identityTargets(plane: () => TestControlPlane): Record<string, (
       path: "/v1/auth/login",
       body: objects === "existing" ? await (login ??= makeLogin()) : { username: "nobody", password: "wrong" },
     }),
+    "POST /v1/console/session": async (objects) => ({
+      path: "/v1/console/session",
+      body: objects === "existing" ? await (login ??= makeLogin()) : { username: "nobody", password: "wrong" },
+    }),
     "POST /v1/auth/refresh": async (objects) => ({
       path: "/v1/auth/refresh",
       body: {

@@ -50,7 +50,7 @@ describe("a token of the identity service", () => {
 
   test("acts as a member of the tenant that it names, and of no other", async () => {
     const key = await sign({ sub: "alice", tenant_id: acme.tenant_id, scope: "full" });
-    expect((await whoami(key)).body).toEqual({
+    expect((await whoami(key)).body).toMatchObject({
       user_id: expect.any(String),
       username: `alice@${service.issuer}`,
       is_root: false,
@@ -159,7 +159,7 @@ describe("the identity provider of a tenant", () => {
     expect((await t.call("DELETE", idpPath(tenant))).status).toBe(404);
   });
 
-  test("needs a root operator, a tenant that exists and an issuer with a trusted address", async () => {
+  test("needs a root operator, a tenant that exists and a valid URL of the issuer", async () => {
     expect((await acme.call("GET", idpPath(acme))).status).toBe(403);
     const body = { issuer_url: "https://mine.example", client_id: "c", client_secret: "s" };
     expect((await acme.call("POST", idpPath(acme), { body })).status).toBe(403);

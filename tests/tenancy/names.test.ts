@@ -1,5 +1,5 @@
 // Names look the same everywhere: they have no direction marks, no invisible characters and no control characters.
-// Every route whose body has a name is tested, with an otherwise valid body.
+// Every route below /v1/ whose body has a name is tested, with an otherwise valid body.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { acceptedBodies } from "../api/bodies.ts";
 import { readRoutes, type RouteDescription } from "../api/description.ts";
@@ -34,7 +34,7 @@ afterAll(async () => {
   await folder.remove();
 });
 
-/** Returns the tested routes: create and rename of the records of the hierarchy, networks, images and keys. */
+/** Returns the routes with a name in the body whose path parameters `objects` can fill. */
 function asked(): readonly RouteDescription[] {
   return named.filter(({ path }) => fill(path, objects) === fill(path, objects).replace(/[{}]/g, ""));
 }
@@ -48,9 +48,10 @@ async function send(route: RouteDescription, name: string) {
 
 const hex = (character: string) => `U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}`;
 
-test("every kind of record has a route that takes a name", () => {
+test("the tested routes cover these kinds of records", () => {
   const nouns = new Set(asked().map(({ path }) => path.replace(/\/\{\w+\}$/, "").split("/").at(-1)));
   expect([...nouns].sort()).toEqual([
+    "disks",
     "external-subnets",
     "firewall-rules",
     "floating-ips",
@@ -60,6 +61,7 @@ test("every kind of record has a route that takes a name", () => {
     "nat-gateways",
     "network-pools",
     "nic-tags",
+    "port-forwards",
     "projects",
     "route-tables",
     "routes",

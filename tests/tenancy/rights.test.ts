@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Answer, okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { acceptedBodies } from "../api/bodies.ts";
 import { readRoutes, type RouteDescription } from "../api/description.ts";
-import { fill, makeObjects, type Objects, selectorsOf } from "../api/objects.ts";
+import { fill, makeObjects, makePortForward, type Objects, selectorsOf } from "../api/objects.ts";
 
 // Callers, on objects of tenant A. key: A's full key. read: A's read_only key. user: a logged-in user of A. admin:
 // another logged-in user of A, with the capability silo-admin. sibling: the full key of another tenant of the silo.
@@ -16,6 +16,7 @@ const TABLE = `
 route                                                                    key  read  user admin sibling  mate  root rootread
 GET /v1/silos/{silo_id}                                                  403   403   403   403   403   403   200   200
 PATCH /v1/silos/{silo_id}                                                403   403   403   403   403   403   200   403
+DELETE /v1/silos/{silo_id}                                               403   403   403   403   403   403   409   403
 GET /v1/silos/{silo_id}/tenants                                          404   404   404   200   404   404   200   200
 POST /v1/silos/{silo_id}/tenants                                         404   404   404   201   404   404   201   404
 GET /v1/silos/{silo_id}/tenants/{tenant_id}                              200   200   200   200   404   404   200   200
@@ -45,6 +46,11 @@ POST /v1/nat-gateways                                                    201   4
 GET /v1/nat-gateways/{nat_gateway_id}                                    200   200   200   200   404   404   200   200
 PATCH /v1/nat-gateways/{nat_gateway_id}                                  200   404   200   200   404   404   200   404
 DELETE /v1/nat-gateways/{nat_gateway_id}                                 204   404   204   204   404   404   204   404
+GET /v1/port-forwards                                                    200   200   200   200   404   404   200   200
+POST /v1/port-forwards                                                   201   404   201   201   404   404   201   404
+GET /v1/port-forwards/{port_forward_id}                                  200   200   200   200   404   404   200   200
+PATCH /v1/port-forwards/{port_forward_id}                                200   404   200   200   404   404   200   404
+DELETE /v1/port-forwards/{port_forward_id}                               204   404   204   204   404   404   204   404
 GET /v1/floating-ips                                                     200   200   200   200   404   404   200   200
 POST /v1/floating-ips                                                    201   404   201   201   404   404   201   404
 GET /v1/floating-ips/{floating_ip_id}                                    200   200   200   200   404   404   200   200
@@ -77,11 +83,15 @@ POST /v1/routes                                                          201   4
 GET /v1/routes/{route_id}                                                200   200   200   200   404   404   200   200
 PATCH /v1/routes/{route_id}                                              200   404   200   200   404   404   200   404
 DELETE /v1/routes/{route_id}                                             204   404   204   204   404   404   204   404
+GET /v1/tenants/{tenant_id}/audit/events                                 200   200   200   200   404   404   200   200
 GET /v1/firewall-rules                                                   200   200   200   200   404   404   200   200
 POST /v1/firewall-rules                                                  201   404   201   201   404   404   201   404
 GET /v1/firewall-rules/{firewall_rule_id}                                200   200   200   200   404   404   200   200
 PATCH /v1/firewall-rules/{firewall_rule_id}                              200   404   200   200   404   404   200   404
 DELETE /v1/firewall-rules/{firewall_rule_id}                             204   404   204   204   404   404   204   404
+GET /v1/vpcs/{vpc_id}/firewall-rules                                     200   200   200   200   404   404   200   200
+PUT /v1/vpcs/{vpc_id}/firewall-rules                                     200   404   200   200   404   404   200   404
+GET /v1/vpcs/{vpc_id}/firewall-check                                     400   400   400   400   404   404   400   400
 GET /v1/instances                                                        200   200   200   200   404   404   200   200
 POST /v1/instances                                                       400   404   400   400   404   404   400   404
 GET /v1/instances/{instance_id}                                          200   200   200   200   404   404   200   200
@@ -92,12 +102,21 @@ POST /v1/tenants/{tenant_id}/image-uploads                               409   4
 POST /v1/instances/{instance_id}/console-ticket                          201   404   201   201   404   404   201   404
 GET /v1/instances/{instance_id}/console                                  403   403   403   403   403   403   403   403
 GET /v1/instances/{instance_id}/console-log                              502   502   502   502   404   404   502   502
+GET /v1/instances/{instance_id}/metrics                                  200   200   200   200   404   404   200   200
+GET /v1/instances/{instance_id}/screenshot                               409   409   409   409   404   404   409   409
 POST /v1/instances/{instance_id}/stop                                    409   404   409   409   404   404   409   404
 POST /v1/instances/{instance_id}/restart                                 409   404   409   409   404   404   409   404
+POST /v1/instances/{instance_id}/reset                                   409   404   409   409   404   404   409   404
 POST /v1/instances/{instance_id}/retry                                   409   404   409   409   404   404   409   404
+POST /v1/instances/{instance_id}/migrate                                 409   404   409   409   404   404   409   404
+GET /v1/instances/{instance_id}/migrations                               404   404   404   404   404   404   200   200
 GET /v1/disks                                                            200   200   200   200   404   404   200   200
 GET /v1/disks/{disk_id}                                                  200   200   200   200   404   404   200   200
 POST /v1/disks/{disk_id}/resize                                          400   404   400   400   404   404   400   404
+POST /v1/disks                                                           409   404   409   409   404   404   409   404
+POST /v1/disks/{disk_id}/attach                                          409   404   409   409   404   404   409   404
+POST /v1/disks/{disk_id}/detach                                          409   404   409   409   404   404   409   404
+DELETE /v1/disks/{disk_id}                                               409   404   409   409   404   404   409   404
 GET /v1/nics                                                             200   200   200   200   404   404   200   200
 GET /v1/nics/{nic_id}                                                    200   200   200   200   404   404   200   200
 GET /v1/images/{image_id}                                                200   200   200   200   200   200   200   200
@@ -167,7 +186,9 @@ async function tenantKey(tenant_id: string, scope: string): Promise<string> {
  * routes of operators.
  */
 function isTenancy({ path, parameters }: RouteDescription): boolean {
-  if (path.startsWith("/v1/system/")) return false;
+  if (path.startsWith("/v1/system/") || path.startsWith("/lab/")) return false;
+  // A sign-in names a tenant and needs no credential.
+  if (path.startsWith("/v1/auth/oidc/")) return false;
   return /\{(?!(?:server_uuid|cn_id|mac|id|key|seq|job_id|session_id|upload_id)\})\w+\}/.test(path) ||
     parameters.some(({ name }) => ["tenant", "vpc", "route_table", "instance", "subnet"].includes(name));
 }
@@ -177,6 +198,9 @@ async function fresh(route: RouteDescription): Promise<Objects> {
   const { method, path, name } = route;
   if (path.endsWith("/idp")) await setIdp();
   if (method === "GET") return own;
+  // A port forward needs a gateway and an instance in one VPC, so all cells share them.
+  if (path === "/v1/port-forwards") return own;
+  if (path.startsWith("/v1/port-forwards/")) return { ...own, ...await makePortForward(t, own) };
   const inPath = [...path.matchAll(/\{(\w+?)(?:_id)?\}/g)].map(([, named = ""]) => named);
   const inQuery = [...selectorsOf(route, own).matchAll(/[?&](\w+)=/g)].map(([, named = ""]) => named);
   const named = [...inPath, ...inQuery, ...(name.endsWith("/route-table") ? ["route_table"] : [])];
@@ -210,7 +234,7 @@ function bodyOf({ name, body }: RouteDescription, objects: Objects): unknown {
   if (name === "PUT /v1/subnets/{subnet_id}/route-table") return { route_table_id: objects.route_table };
   if (name.endsWith("/attach")) return { nic_id: objects.nic };
   if (name === "POST /v1/instances") return { ...acceptedBodies[name]?.(), cpu: 0 };
-  return body === null ? undefined : acceptedBodies[name]?.();
+  return body === null ? undefined : acceptedBodies[name]?.(own);
 }
 
 async function ask(route: RouteDescription, column: string, objects: Objects): Promise<Answer> {

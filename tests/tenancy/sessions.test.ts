@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ACCESS_TOKEN_TTL_S, REFRESH_REPEAT_S, REFRESH_TOKEN_TTL_S } from "../../src/contract/limits.ts";
+import { VERSION } from "../../src/version.ts";
 import { type Answer, openTestControlPlane, ROOT_KEY, type TestControlPlane } from "../support/control-plane.ts";
 import { dumpTables, tablesWith } from "../support/dump.ts";
 import { addUser } from "../api/user.ts";
@@ -84,10 +85,14 @@ test("a login returns tokens with the specified claims, and the caller is the us
     tenant_name: "acme",
     home_silo_id: tenant.silo_id,
     silo_id: tenant.silo_id,
+    silo_name: expect.stringContaining("acme"),
     key_id: null,
+    session_id: access.sid,
     scope: null,
     bound_to_cn: null,
     expires_at: tokens.access_expires_at,
+    actions: expect.arrayContaining(["instance_create"]),
+    version: VERSION,
   });
   expect((await t.call("GET", `/v1/tenants/${tenant.tenant_id}/projects`, { key: tokens.access_token })).status)
     .toBe(200);

@@ -106,7 +106,7 @@ describe("on the keys of its owner, the key of a tenant", () => {
   });
 });
 
-test("a read_only key of a tenant reads and creates nothing", async () => {
+test("a read_only key of a tenant can list keys, but neither create nor delete one", async () => {
   const { body } = await make(acme, { description: "r", scope: "read_only" });
   const key = body.secret;
   expect((await t.call("GET", keysOf(acme), { key })).status).toBe(200);

@@ -69,7 +69,7 @@ test("the pages of the list contain each user once", async () => {
   expect((await t.call("GET", `${PATH}?page_token=abc`)).status).toBe(400);
 });
 
-test("two local users do not share a name, and a refused create succeeds with another name", async () => {
+test("a local user cannot be created with the name of an existing one", async () => {
   const first = okOf(await make());
   const again = await make({ username: first.username });
   expect(again).toMatchObject({ status: 409, body: { message: expect.stringContaining(first.username) } });
@@ -90,7 +90,7 @@ test.each([
   expect(await make(fields)).toMatchObject({ status: 400, body: { message: expect.stringContaining(name) } });
 });
 
-test("a user of a tenant that does not exist gets 404", async () => {
+test("creating a user in a tenant that does not exist gets 404", async () => {
   expect((await make({ tenant_id: randomUUID() })).status).toBe(404);
 });
 
@@ -176,7 +176,7 @@ test("a user that owns a key is not deleted, and the 409 names the key", async (
   expect((await t.call("DELETE", `${PATH}/${user.id}`)).status).toBe(404);
 });
 
-test("a race between the delete of a user and the creation of a key leaves no key without its user", async () => {
+test("if a user is deleted while it creates a key, only one of the two requests succeeds", async () => {
   for (let round = 0; round < 5; round += 1) {
     const user = await caller({});
     const [made, deleted] = await Promise.all([

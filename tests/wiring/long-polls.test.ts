@@ -34,7 +34,7 @@ beforeEach(() => {
 });
 afterEach(() => vi.useRealTimers());
 
-test("a queued job answers the claim of its node, and no other", async () => {
+test("a queued job answers the claim of its node, and no other claim", async () => {
   const { polls, committed } = openPolls();
   const [mine, other] = ["n", "m"].map((node) => polls.claims.wait(node, 100, never));
   committed({ rows: [job("insert", { target_cn: "n", state: "pending" })] });
@@ -73,7 +73,7 @@ test.each(
   expect(sweeps).toBe(1);
 });
 
-test("a hint of another process makes the polls look; an own hint does not", async () => {
+test("a hint of another process starts a sweep for each kind of poll; a hint of this process does not", async () => {
   const { polls } = openPolls();
   for (const kind of ["claims", "endings", "outcomes"] as const) void polls[kind].wait("o", 100, never);
   const refs = [{ kind: "job", id: "j" }, { kind: "saga", id: "o" }];

@@ -1,6 +1,7 @@
-// The background worker after a commit of its own process: it does not wait for a pass.
+// Tests that the background worker acts on a commit of its own process at once, without waiting for a pass.
 import { expect, test, vi } from "vitest";
-import type { Committed, Engine } from "../../actors/engine/engine.ts";
+import type { Engine } from "../../actors/engine/engine.ts";
+import type { Committed } from "../../actors/engine/options.ts";
 import type { LoadedActor, OutboxRow, Store } from "../../actors/engine/store.ts";
 import type { ActorRef, Message, Outcome } from "../../actors/engine/types.ts";
 import { OVERLOADED } from "../../actors/engine/engine.ts";
@@ -55,12 +56,12 @@ function openWorker(answer: (message: Message) => Promise<Outcome> = () => Promi
     outbox,
     deleted,
     standAt: (state: Record<string, unknown>) => saga = state,
-    /** Loads that begin from now on return when `until` does, with the state at their start. */
+    /** Loads that begin from now on return when `until` resolves, with the state at their start. */
     slowLoads: (until: Promise<unknown>) => slow = until,
   };
 }
 
-test("every tell of a commit is delivered under its id, and they are deleted together", async () => {
+test("every tell of a commit is delivered under its id, and the delivered tells are deleted together", async () => {
   const { worker, sent, deleted } = openWorker();
   worker.follow({ ...NOTHING, tells: [tell("a")] });
   worker.follow({ ...NOTHING, tells: [tell("b"), tell("c")] });

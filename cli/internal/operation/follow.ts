@@ -7,6 +7,7 @@ import { EXIT } from "../exit-code.ts";
 import { Failure } from "../failure.ts";
 import type { Io } from "../io.ts";
 import { statusLine } from "../status-line.ts";
+import { notingInterrupt } from "./on-interrupt.ts";
 import { operationPath } from "./text.ts";
 
 export type Follow = {
@@ -27,7 +28,12 @@ const ANSWER_SLACK_MS = 15_000;
 /**
  * Waits until the operation is at rest and returns it. Throws a Failure with exit code 6 if the time limit ends first.
  */
-export async function follow(
+export async function follow(io: Io, wanted: Follow): Promise<OperationView> {
+  const note = `Operation ${wanted.id} continues; to wait for it, run: ${io.program} operation wait ${wanted.id}`;
+  return await notingInterrupt(io, note, () => untilAtRest(io, wanted));
+}
+
+async function untilAtRest(
   io: Io,
   { id, limit_ms, poll_s_max, progressOf = stepsDone }: Follow,
 ): Promise<OperationView> {

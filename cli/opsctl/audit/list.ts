@@ -1,13 +1,16 @@
-import type { AuditActor, AuditEvent, AuditOutcome, AuditPage } from "../../../src/contract/audit.ts";
+import type { AuditEvent, AuditPage } from "../../../src/contract/audit.ts";
+import { AUDIT_DECISIONS } from "../../../src/contract/enums.ts";
 import { AUDIT_PAGE_ROWS_DEFAULT, AUDIT_PAGE_ROWS_MAX } from "../../../src/contract/limits.ts";
-import { type AnyCommand, command, wholeNumber } from "../../framework.ts";
+import { type AnyCommand, listCommand, oneOf, wholeNumber } from "../../framework.ts";
+import { actorText, outcomeText } from "../../internal/audit-text.ts";
+import { usageFailure } from "../../internal/failure.ts";
 import type { Io } from "../../internal/io.ts";
 import { withIo } from "../../internal/run.ts";
-import type { Column } from "../../internal/table.ts";
+import { type Column, TIME_COLUMN } from "../../internal/table.ts";
 
 const COLUMNS: readonly Column<AuditEvent>[] = [
   ["SEQ", (event) => event.seq],
-  ["TIME", (event) => event.ts],
+  ["TIME", (event) => event.ts, TIME_COLUMN],
   ["ACTOR", (event) => actorText(event.actor)],
   ["ACTION", (event) => event.action],
   ["RESOURCE", (event) => event.resource],
@@ -16,14 +19,28 @@ const COLUMNS: readonly Column<AuditEvent>[] = [
 ];
 
 export function list(): AnyCommand {
-  return command("list", "List audit events, oldest first", "--limit 50")
+  return listCommand("list", "List audit events, oldest first", "--newest --action cn_approve --limit 20")
     .option("--after-seq <seq>", "list only events after this sequence number", wholeNumber(0))
     .option("--limit <rows>", "number of events", wholeNumber(1), AUDIT_PAGE_ROWS_DEFAULT)
-    .action(withIo(async (io, { afterSeq, limit }) => {
-      const page = await collect(io, afterSeq, limit);
+    .option("--newest", "list the newest events first; the filters below also do so")
+    .option("--actor <id>", "list only events of this user or API key")
+    .option("--action <name>", "list only this action, for example cn_approve")
+    .option("--resource <text>", "list only events whose resource contains this text, such as a UUID")
+    .option("--request <id>", "list only events of this request")
+    .addOption(oneOf("--decision <decision>", "list only events with this decision", AUDIT_DECISIONS))
+    .option("--since <time>", "list only events from this time on, such as 2026-09-01T12:00:00Z")
+    .option("--until <time>", "list only events before this time")
+    .action(withIo(async (io, { afterSeq, limit, newest, ...options }) => {
+      const { actor, action, resource, request: request_id, decision, since, until } = options;
+      const search = { actor, action, resource, request_id, decision, since, until };
+      const isSearch = newest === true || Object.values(search).some((value) => value !== undefined);
+      if (isSearch && afterSeq !== undefined) {
+        throw usageFailure("--after-seq lists the oldest events first; leave out --newest and the filters");
+      }
+      const page = isSearch ? await find(io, search, limit) : await collect(io, afterSeq, limit);
       io.table(page, page.events, COLUMNS, "(no audit events)");
       const last_seq = page.events.at(-1)?.seq;
-      if (last_seq !== undefined && page.head !== null && last_seq < page.head.seq) {
+      if (!isSearch && last_seq !== undefined && page.head !== null && last_seq < page.head.seq) {
         io.note(`More events follow; continue with --after-seq ${last_seq}`);
       }
     }));
@@ -36,31 +53,19 @@ async function collect(io: Io, after: number | undefined, rows: number): Promise
     const after_seq = events.at(-1)?.seq ?? after;
     const page = await io.get<AuditPage>("/v1/audit/events", { after_seq, limit });
     events.push(...page.events);
-    if (events.length >= rows || page.events.length < limit) return { events, head: page.head };
+    if (events.length >= rows || page.events.length < limit) return { ...page, events };
   }
 }
 
-function actorText(actor: AuditActor): string {
-  switch (actor.kind) {
-    case "operator":
-      return `operator ${actor.user_id}`;
-    case "api_key":
-      return `api_key ${actor.key_id}`;
-    case "anonymous":
-    case "system":
-      return actor.kind;
-  }
-}
-
-function outcomeText(outcome: AuditOutcome): string {
-  switch (outcome.kind) {
-    case "success":
-    case "forbidden":
-      return outcome.kind;
-    case "unauthenticated":
-      return `unauthenticated: ${outcome.reason}`;
-    case "client_error":
-    case "server_error":
-      return `${outcome.kind}: ${outcome.message}`;
+/** Finds the newest events that match. A page may be empty although earlier events match. */
+async function find(io: Io, search: Readonly<Record<string, string | undefined>>, rows: number): Promise<AuditPage> {
+  const events: AuditEvent[] = [];
+  let before_seq: number | undefined;
+  for (;;) {
+    const limit = Math.min(AUDIT_PAGE_ROWS_MAX, rows - events.length);
+    const page = await io.get<AuditPage>("/v1/audit/events", { ...search, order: "desc", before_seq, limit });
+    events.push(...page.events);
+    if (events.length >= rows || page.next_before_seq === null) return { ...page, events };
+    before_seq = page.next_before_seq;
   }
 }

@@ -1,4 +1,5 @@
 import type { CnApproval, CnView } from "../../../src/contract/cn.ts";
+import { CLAIM_CODE_CHARS } from "../../../src/contract/limits.ts";
 import { type AnyCommand, command } from "../../framework.ts";
 import { confirm } from "../../internal/confirmation.ts";
 import type { Io } from "../../internal/io.ts";
@@ -7,17 +8,21 @@ import { withIo } from "../../internal/run.ts";
 import { approvalText, findClaim, type ShownClaim } from "./claim.ts";
 
 export function approve(): AnyCommand {
-  return command("approve", "Approve a compute node by the claim code on its console", "4Q7-9KZ")
+  return command("approve", "Approve compute nodes by the claim codes on their consoles", "4Q7-9KZ")
     .argument("<code...>", "claim code; case, spaces and hyphens do not matter")
     .option("--yes", "do not ask for confirmation")
     .action(withIo(async (io, words, { yes }) => {
-      const body: CnApproval = { code: claimCodeOf(words) };
-      const found = await findClaim(io, body.code);
-      if (found !== null) await agree(io, yes === true, found);
-      const node = await io.post<CnView>("/v1/cn-approvals", body);
-      const key = plainText(node.bound_api_key_id ?? "(none)");
-      io.print(node, `Approved CN ${plainText(node.server_uuid)}; bound api key id ${key}`);
+      for (const code of claimCodesOf(words)) await approveOne(io, code, yes === true);
     }));
+}
+
+async function approveOne(io: Io, code: string, yes: boolean): Promise<void> {
+  const body: CnApproval = { code };
+  const found = await findClaim(io, code);
+  if (found !== null) await agree(io, yes, found);
+  const node = await io.post<CnView>("/v1/cn-approvals", body);
+  const key = plainText(node.bound_api_key_id ?? "(none)");
+  io.print(node, `Approved CN ${plainText(node.server_uuid)}; bound api key id ${key}`);
 }
 
 /**
@@ -34,7 +39,16 @@ async function agree(io: Io, yes: boolean, found: ShownClaim): Promise<void> {
   await confirm(io, false, () => Promise.resolve({ warning, names: [claim.hostname, node.server_uuid] }));
 }
 
-/** Removes whitespace and hyphens and upcases letters. The server checks the rest. */
-function claimCodeOf(words: readonly string[]): string {
-  return words.join("").replace(/[\s-]+/g, "").toUpperCase();
+/**
+ * Returns the codes without whitespace and hyphens, in upper case. Words are one code until it has all characters, so
+ * `4Q7 9KZ` is one code. The server checks the rest.
+ */
+function claimCodesOf(words: readonly string[]): readonly string[] {
+  const codes: string[] = [];
+  for (const word of words.join(" ").replaceAll("-", "").toUpperCase().trim().split(/\s+/)) {
+    const last = codes.at(-1);
+    if (last === undefined || last.length >= CLAIM_CODE_CHARS) codes.push(word);
+    else codes.splice(-1, 1, last + word);
+  }
+  return codes;
 }

@@ -14,6 +14,7 @@ const COLUMNS: readonly Column<Row>[] = [
   ["RAM_MB", (row) => row.instance_ram_mb],
   ["TARGET", (row) => "target_cn_uuid" in row ? `${row.target_cn_hostname} (${row.target_cn_uuid})` : undefined],
   ["REASON", (row) => "reason" in row ? row.reason : undefined],
+  ["REMEDY", (row) => "remedy" in row ? row.remedy : undefined],
 ];
 
 export function drainPreview(): AnyCommand {
@@ -25,7 +26,8 @@ export function drainPreview(): AnyCommand {
     }));
 }
 
-function previewText(preview: DrainPreview): string {
+/** Shows where each instance would go, or why it cannot move. */
+export function previewText(preview: DrainPreview): string {
   const { instances_on_cn, placeable, not_placeable, quorum_at_risk } = preview;
   if (instances_on_cn === 0) return "(no instances)";
   const count = `${placeable.length} of ${instances_on_cn} instances fit on other nodes`;

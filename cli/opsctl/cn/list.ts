@@ -1,20 +1,46 @@
 import type { CnView } from "../../../src/contract/cn.ts";
 import { CN_STATES } from "../../../src/contract/enums.ts";
 import { CN_SYSINFO_PAGE_ROWS_MAX } from "../../../src/contract/limits.ts";
-import { type AnyCommand, command, oneOf } from "../../framework.ts";
+import { type AnyCommand, listCommand, oneOf } from "../../framework.ts";
+import type { Io } from "../../internal/io.ts";
 import { withIo } from "../../internal/run.ts";
-import type { Column } from "../../internal/table.ts";
+import { AGE_COLUMN, type Column, ID_COLUMN, STATE_COLUMN, WIDE_COLUMN } from "../../internal/table.ts";
+import { NODES_PATH } from "../node-name.ts";
 import { claimsMark } from "./claim.ts";
+import { READY_NODES_MAX, readyTexts } from "./ready.ts";
 
-const CN_COLUMNS: readonly Column<CnView>[] = [
-  ["SERVER_UUID", (node) => node.server_uuid],
-  ["HOSTNAME", (node) => node.hostname],
-  ["STATE", (node) => node.state],
-  ["ROLE", (node) => node.role],
-  ["ADMIN_IP", (node) => node.admin_ip],
-  ["REGISTERED_AT", (node) => node.registered_at],
-];
-const CLAIMS_COLUMN: Column<CnView> = ["CLAIMS", claimsMark];
+export function list(): AnyCommand {
+  return listCommand("list", "List compute nodes", "--state approved")
+    .addOption(oneOf("--state <state>", "only nodes in this state", CN_STATES))
+    .action(withIo(async (io, { state }) => {
+      // As data, records are complete. They may be large, so the pages are smaller.
+      const whole = io.json ? { include: "sysinfo", limit: CN_SYSINFO_PAGE_ROWS_MAX } : {};
+      const items = await io.all<CnView>(NODES_PATH, { state, ...whole });
+      io.table({ items }, items, await columnsFor(io, items), "(no compute nodes)");
+    }));
+}
+
+async function columnsFor(io: Io, nodes: readonly CnView[]): Promise<readonly Column<CnView>[]> {
+  const ready = io.is_data || nodes.length > READY_NODES_MAX ? null : await readyTexts(io, nodes);
+  if (nodes.length > READY_NODES_MAX && !io.is_data) {
+    io.note(`READY is shown for at most ${READY_NODES_MAX} nodes; narrow the list, or run: opsctl cn doctor NODE`);
+  }
+  const ready_column: Column<CnView> = ["READY", ({ server_uuid }) => ready?.get(server_uuid), STATE_COLUMN];
+  const claims_column: Column<CnView> = ["CLAIMS", claimsMark];
+  return [
+    ["NAME", (node) => node.hostname],
+    ["ID", (node) => node.server_uuid, ID_COLUMN],
+    ["STATE", (node) => node.state, STATE_COLUMN],
+    ["LAST_SEEN", (node) => node.last_seen, AGE_COLUMN],
+    ["AGE", (node) => node.registered_at, AGE_COLUMN],
+    ["ROLE", (node) => node.role],
+    ["ADMIN_IP", (node) => node.admin_ip],
+    ...(nodes.some(needsLook) ? [claims_column] : []),
+    // Last, because the reason is long and the first to be truncated.
+    ...(ready === null ? [] : [ready_column]),
+    ["REGISTERED_AT", (node) => node.registered_at, WIDE_COLUMN],
+  ];
+}
 
 /**
  * Returns whether an operator must compare claims: the node has several claims, a claim differs from the node's record,
@@ -22,16 +48,4 @@ const CLAIMS_COLUMN: Column<CnView> = ["CLAIMS", claimsMark];
  */
 function needsLook({ state, claims, identity_conflict }: CnView): boolean {
   return claims.length > 1 || identity_conflict || (claims.length === 1 && state !== "pending");
-}
-
-export function list(): AnyCommand {
-  return command("list", "List compute nodes", "--state approved")
-    .addOption(oneOf("--state <state>", "only nodes in this state", CN_STATES))
-    .action(withIo(async (io, { state }) => {
-      // With --json records are complete. They may be large, so the pages are smaller.
-      const whole = io.json ? { include: "sysinfo", limit: CN_SYSINFO_PAGE_ROWS_MAX } : {};
-      const items = await io.all<CnView>("/v1/system/cns", { state, ...whole });
-      const columns = items.some(needsLook) ? [...CN_COLUMNS, CLAIMS_COLUMN] : CN_COLUMNS;
-      io.table({ items }, items, columns, "(no compute nodes)");
-    }));
 }

@@ -1,12 +1,17 @@
 import { type AnyCommand, group } from "../../framework.ts";
+import { describe, events } from "../../internal/describe.ts";
 import { approve } from "./approve.ts";
 import { close } from "./auto-approve/close.ts";
 import { open } from "./auto-approve/open.ts";
 import { status } from "./auto-approve/status.ts";
 import { bootVerbs } from "./boot/verbs.ts";
+import { cordon, uncordon } from "./cordon.ts";
+import { DESCRIBED_NODE } from "./describe.ts";
 import { disable } from "./disable.ts";
+import { drain } from "./drain.ts";
 import { drainPreview } from "./drain-preview.ts";
-import { doctor } from "./doctor/doctor.ts";
+import { doctor } from "./doctor.ts";
+import { enable } from "./enable.ts";
 import { exec } from "./exec/exec.ts";
 import { factoryReset } from "./factory-reset.ts";
 import { set as setLabel } from "./label/set.ts";
@@ -23,15 +28,22 @@ import { show } from "./show.ts";
 import { clear as clearTraits } from "./traits/clear.ts";
 import { set as setTraits } from "./traits/set.ts";
 import { show as showTraits } from "./traits/show.ts";
+import { set as setUnderlay } from "./underlay/set.ts";
+import { show as showUnderlay } from "./underlay/show.ts";
 
 export function cnVerbs(): AnyCommand[] {
   return [
     list(),
     show(),
+    describe(DESCRIBED_NODE),
+    events(DESCRIBED_NODE),
     doctor(),
     approve(),
     group("setup", "Setup of a bare machine", [plan(), approveSetup()]),
+    cordon(),
+    uncordon(),
     disable(),
+    enable(),
     factoryReset(),
     remove(),
     group("label", "Placement role of a node", [setLabel()]),
@@ -40,6 +52,8 @@ export function cnVerbs(): AnyCommand[] {
       showPlacement(),
       setPlacement(),
     ]),
+    group("underlay", "Underlay address and MTU of a node", [showUnderlay(), setUnderlay()]),
+    drain(),
     drainPreview(),
     group("reservoir", "Memory reservoir for virtual machines, per node", [setReservoir(), clearReservoir()]),
     group("auto-approve", "Auto-approve window: new nodes need no claim code", [status(), open(), close()]),

@@ -1,19 +1,27 @@
 import type { SettingView } from "../../../src/contract/setting.ts";
-import { type AnyCommand, command } from "../../framework.ts";
+import { type AnyCommand, listCommand } from "../../framework.ts";
 import { withIo } from "../../internal/run.ts";
-import type { Column } from "../../internal/table.ts";
+import { type Column, fitted, textWidth } from "../../internal/table.ts";
 import { SETTINGS_PATH, valueText } from "./setting.ts";
 
 const COLUMNS: readonly Column<SettingView>[] = [
   ["KEY", (setting) => setting.key],
-  ["VALUE", (setting) => valueText(setting.value)],
-  ["DEFAULT", (setting) => valueText(setting.default)],
+  ["VALUE", (setting) => shortText(setting.value)],
+  ["DEFAULT", (setting) => shortText(setting.default)],
   ["RESTART", (setting) => setting.restart_required ? "yes" : "no"],
   ["ENV_OVERRIDE", (setting) => setting.env_override],
 ];
 
+/** The widest value in the table, in terminal columns. Longer values end in "…". */
+const VALUE_COLUMNS_MAX = 40;
+
+function shortText(value: unknown): string {
+  const text = valueText(value);
+  return textWidth(text) <= VALUE_COLUMNS_MAX ? text : `${fitted(text, VALUE_COLUMNS_MAX - 1)}…`;
+}
+
 export function list(): AnyCommand {
-  return command("list", "List the cluster settings")
+  return listCommand("list", "List the cluster settings")
     .action(withIo(async (io) => {
       const settings = await io.get<SettingView[]>(SETTINGS_PATH);
       io.table(settings, settings, COLUMNS, "(no settings)");

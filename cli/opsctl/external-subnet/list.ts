@@ -1,12 +1,12 @@
 import type { ExternalSubnet } from "../../../src/contract/external-network.ts";
-import { type AnyCommand, command } from "../../framework.ts";
+import { type AnyCommand, listCommand } from "../../framework.ts";
 import { withIo } from "../../internal/run.ts";
-import type { Column } from "../../internal/table.ts";
+import { type Column, ID_COLUMN } from "../../internal/table.ts";
 import { EXTERNAL_SUBNETS_PATH } from "./subnet.ts";
 
 const COLUMNS: readonly Column<ExternalSubnet>[] = [
-  ["ID", (subnet) => subnet.id],
   ["NAME", (subnet) => subnet.name],
+  ["ID", (subnet) => subnet.id, ID_COLUMN],
   ["NIC_TAG", (subnet) => subnet.nic_tag],
   ["VLAN_ID", (subnet) => subnet.vlan_id],
   ["IPV4_BLOCK", (subnet) => subnet.ipv4_block],
@@ -16,7 +16,7 @@ const COLUMNS: readonly Column<ExternalSubnet>[] = [
 ];
 
 export function list(): AnyCommand {
-  return command("list", "List external subnets")
+  return listCommand("list", "List external subnets")
     .action(withIo(async (io) => {
       const items = await io.all<ExternalSubnet>(EXTERNAL_SUBNETS_PATH);
       io.table({ items }, items, COLUMNS, "(no external subnets)");

@@ -1,5 +1,6 @@
-// The size, SHA-256 and address of an image, which the control plane stores for its nodes. They come from the vendor's
-// own listing, which is fetched again. If the vendor lists nothing, they come from the verified file.
+// The size, SHA-256 and address of an image, which the control plane stores for its nodes. The address comes from the
+// index. Without --download, the size and the SHA-256 also come from the index, and the SHA-256 is compared with the
+// vendor's own listing unless the operator trusts the index. With --download they come from the verified file.
 import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -2,11 +2,11 @@ import type { Page } from "../../../src/contract/common.ts";
 import { JOB_STATUSES } from "../../../src/contract/enums.ts";
 import type { Job } from "../../../src/contract/job.ts";
 import { PAGE_ROWS_MAX } from "../../../src/contract/limits.ts";
-import { type AnyCommand, command, oneOf, wholeNumber } from "../../framework.ts";
+import { type AnyCommand, listCommand, oneOf, wholeNumber } from "../../framework.ts";
 import type { Query } from "../../internal/exchange.ts";
 import type { Io } from "../../internal/io.ts";
 import { withIo } from "../../internal/run.ts";
-import type { Column } from "../../internal/table.ts";
+import { AGE_COLUMN, type Column, ID_COLUMN, STATE_COLUMN, WIDE_COLUMN } from "../../internal/table.ts";
 import { resolveNode } from "../node-name.ts";
 
 export const JOBS_PATH = "/v1/system/jobs";
@@ -14,17 +14,18 @@ const ROWS_SHOWN = 50;
 
 const COLUMNS: readonly Column<Job>[] = [
   ["SEQ", (job) => job.seq],
-  ["ID", (job) => job.id],
+  ["ID", (job) => job.id, ID_COLUMN],
   ["KIND", (job) => job.kind.kind],
-  ["STATUS", (job) => statusText(job)],
-  ["NODE", (job) => job.target_cn_uuid],
-  ["INSTANCE", (job) => job.kind["instance_id"]],
-  ["CREATED_AT", (job) => job.created_at],
+  ["STATUS", (job) => statusText(job), STATE_COLUMN],
+  ["NODE", (job) => job.target_cn_uuid, ID_COLUMN],
+  ["INSTANCE", (job) => job.kind["instance_id"], ID_COLUMN],
+  ["AGE", (job) => job.created_at, AGE_COLUMN],
+  ["CREATED_AT", (job) => job.created_at, WIDE_COLUMN],
   ["REASON", (job) => job.status.reason],
 ];
 
 export function list(): AnyCommand {
-  return command("list", "List the jobs of node agents, newest first", "--node cn-17 --status failed")
+  return listCommand("list", "List the jobs of node agents, newest first", "--node cn-17 --status failed")
     .option("--node <node>", "only jobs for this node: UUID, unique UUID prefix or hostname")
     .option("--instance <uuid>", "only jobs about this instance")
     .addOption(oneOf("--status <status>", "only jobs in this status", JOB_STATUSES))

@@ -1,11 +1,11 @@
 import type { Job } from "../../../src/contract/job.ts";
-import { type AnyCommand, command } from "../../framework.ts";
+import { type AnyCommand, showCommand } from "../../framework.ts";
 import { withIo } from "../../internal/run.ts";
 import { blockText } from "../../internal/table.ts";
 import { JOBS_PATH, statusText } from "./list.ts";
 
 export function show(): AnyCommand {
-  return command("show", "Show one job: its object, progress and failure", "0191b0a2")
+  return showCommand("show", "Show one job: its object, progress and failure", "0191b0a2")
     .argument("<job>", "job id (opsctl job list)")
     .action(withIo(async (io, id) => {
       const job = await io.get<Job>(`${JOBS_PATH}/${encodeURIComponent(id)}`);

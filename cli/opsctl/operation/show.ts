@@ -1,10 +1,10 @@
 import { operationPath, operationText } from "../../internal/operation/text.ts";
 import type { OperationView } from "../../../src/contract/operation.ts";
-import { type AnyCommand, command } from "../../framework.ts";
+import { type AnyCommand, showCommand } from "../../framework.ts";
 import { withIo } from "../../internal/run.ts";
 
 export function show(): AnyCommand {
-  return command("show", "Show one operation and its steps", "0191b0a2-7c1e-7d2f-9a3b-5c6d7e8f9012")
+  return showCommand("show", "Show one operation and its steps", "0191b0a2-7c1e-7d2f-9a3b-5c6d7e8f9012")
     .argument("<operation>", "operation id (opsctl operation list)")
     .action(withIo(async (io, id) => {
       const operation = await io.get<OperationView>(operationPath(id));

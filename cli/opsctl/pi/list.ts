@@ -1,5 +1,5 @@
 import type { StagedImage } from "../../../src/contract/boot.ts";
-import { type AnyCommand, command } from "../../framework.ts";
+import { type AnyCommand, listCommand } from "../../framework.ts";
 import { withIo } from "../../internal/run.ts";
 import type { Column } from "../../internal/table.ts";
 
@@ -12,7 +12,7 @@ const COLUMNS: readonly Column<StagedImage>[] = [
 ];
 
 export function list(): AnyCommand {
-  return command("list", "List the platform images that booters have staged")
+  return listCommand("list", "List the platform images that booters have staged")
     .action(withIo(async (io) => {
       const items = await io.all<StagedImage>(STAGED_PATH);
       io.table({ items }, items, COLUMNS, "(no platform images)");

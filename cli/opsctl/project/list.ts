@@ -1,18 +1,19 @@
-import { type AnyCommand, command } from "../../framework.ts";
+import { type AnyCommand, listCommand } from "../../framework.ts";
 import { withIo } from "../../internal/run.ts";
-import type { Column } from "../../internal/table.ts";
+import { AGE_COLUMN, type Column, ID_COLUMN, WIDE_COLUMN } from "../../internal/table.ts";
 import { listProjects, type ProjectInTenant } from "./project.ts";
 
 const COLUMNS: readonly Column<ProjectInTenant>[] = [
-  ["ID", ({ project }) => project.id],
-  ["TENANT", ({ tenant }) => tenant.name],
   ["NAME", ({ project }) => project.name],
-  ["CREATED_AT", ({ project }) => project.created_at],
+  ["TENANT", ({ tenant }) => tenant.name],
+  ["ID", ({ project }) => project.id, ID_COLUMN],
+  ["AGE", ({ project }) => project.created_at, AGE_COLUMN],
+  ["CREATED_AT", ({ project }) => project.created_at, WIDE_COLUMN],
   ["DESCRIPTION", ({ project }) => project.description],
 ];
 
 export function list(): AnyCommand {
-  return command("list", "List projects", "--tenant web")
+  return listCommand("list", "List projects", "--tenant web")
     .option("--tenant <tenant>", "only projects of this tenant: name, SILO/NAME or UUID")
     .action(withIo(async (io, { tenant }) => {
       const placed = await listProjects(io, tenant);

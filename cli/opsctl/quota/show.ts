@@ -1,10 +1,10 @@
-import { type AnyCommand, command } from "../../framework.ts";
+import { type AnyCommand, showCommand } from "../../framework.ts";
 import { withIo } from "../../internal/run.ts";
 import { capOf, findQuota, isLimited, quotaText, withoutQuota } from "../../internal/quota.ts";
 import { findSubject, IN_TENANT_OPTION, SUBJECT_ARGUMENT } from "./subject.ts";
 
 export function show(): AnyCommand {
-  return command("show", "Show the quota and usage of a tenant or a project", "web")
+  return showCommand("show", "Show the quota and usage of a tenant or a project", "web")
     .argument(...SUBJECT_ARGUMENT)
     .option(...IN_TENANT_OPTION)
     .action(withIo(async (io, name, { tenant }) => {

@@ -1,6 +1,6 @@
-// Keeps secrets out of a support bundle. As the first line of defence, sections copy only listed members, so a secret
-// that a later server adds is not copied. This file is the second: it drops members with suspicious names at every
-// depth, and replaces text that looks like a secret.
+// Keeps secrets out of a support bundle. As the first line of defence, the sections about settings, nodes, operations
+// and jobs copy only listed members, so a secret that a later server adds there is not copied. This file is the second:
+// it drops members with suspicious names at every depth, and replaces text that looks like a secret.
 
 const REDACTED = "[redacted]";
 

@@ -18,9 +18,9 @@ type Read = { readonly file: string; readonly text: string } | { readonly file: 
 const OWNER_ONLY = 0o600;
 
 export function supportBundle(summary: string): AnyCommand {
-  return command("support-bundle", summary, "--output bundle.tar.gz")
-    .option("--output <file>", "file to write; by default berth-support-TIME.tar.gz in the current directory")
-    .action(withIo(async (io, { output }) => {
+  return command("support-bundle", summary, "--file bundle.tar.gz")
+    .option("--file <file>", "file to write; by default berth-support-TIME.tar.gz in the current directory")
+    .action(withIo(async (io, { file }) => {
       const made_at = new Date(io.environment.wallMs());
       const reads: Read[] = [];
       // One at a time: the server may be overloaded already.
@@ -33,7 +33,7 @@ export function supportBundle(summary: string): AnyCommand {
       const files = [{ file: "manifest.json", text: jsonText(manifest) }, ...reads.filter((each) => "text" in each)];
       const made_at_s = Math.floor(made_at.getTime() / 1_000);
       const stamp = manifest.made_at.replace(/[-:]|\..*/g, "");
-      const path = output ?? `berth-support-${stamp}Z.tar.gz`;
+      const path = file ?? `berth-support-${stamp}Z.tar.gz`;
       const entries = files.map(({ file, text }) => entry(`berth-support-${stamp}Z/${file}`, text));
       await writeFileDurably(path, await gzipped(tarArchive(entries, made_at_s)), OWNER_ONLY);
       for (const { file, missing: why } of missing) io.note(`note: ${file} is missing: ${why}`);

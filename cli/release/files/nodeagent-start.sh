@@ -1,5 +1,6 @@
 #!/bin/sh
-# Starts the agent with the settings that install.sh wrote; their values are data, not shell. systemd and SMF restart it.
+# Starts the agent with the settings that install.sh wrote. Their values are not run as shell code. systemd and SMF
+# restart the agent.
 set -eu
 home=$(CDPATH='' cd -- "$(dirname -- "$0")/../.." && pwd)
 value() { awk -F '\t' -v key="$1" '$1 == key { print substr($0, length(key) + 2); exit }' "$home/etc/nodeagent.conf"; }

@@ -4,8 +4,7 @@
 set -eu
 cd /usr/lib/berth
 # Each node agent needs two connections. So the server may have as many connections as the limit of open files less
-# 1,000. If there is no such limit, or it is outside the range of BERTH_CONNECTIONS_MAX, the default of this variable
-# applies.
+# 1,000. If the limit is unlimited, at most 2,000 or above 1,000,000, the default of BERTH_CONNECTIONS_MAX applies.
 files=$(ulimit -Hn)
 [ "$files" != unlimited ] || files=0
 if [ -z "${BERTH_CONNECTIONS_MAX:-}" ] && [ "$files" -gt 2000 ] && [ "$files" -le 1000000 ]; then

@@ -1,5 +1,4 @@
-// Looks up candidates at the cursor, by name and by UUID. A list whose scope is not on the command line gives no
-// candidates.
+// Looks up candidates at the cursor, by name and by UUID. A list whose scope is unknown gives no candidates.
 import type { Page } from "../../../src/contract/common.ts";
 import { PAGE_ROWS_MAX } from "../../../src/contract/limits.ts";
 import type { Project } from "../../../src/contract/tenancy.ts";

@@ -1,5 +1,9 @@
 import type { Disk } from "../../../src/contract/instance.ts";
 import type { Kind } from "../record/kind.ts";
+import { BYTES_COLUMN, ID_COLUMN } from "../../internal/table.ts";
+
+export const DISK_NAME_HELP = "UUID; with --instance also a unique UUID prefix or name";
+export const OF_INSTANCE_HELP = "instance of the disk: UUID, unique UUID prefix or name";
 
 export const DISK: Kind<Disk> = {
   noun: "disk",
@@ -10,11 +14,12 @@ export const DISK: Kind<Disk> = {
   sample: "root",
   parent: "instance",
   columns: [
-    ["ID", (disk) => disk.id],
     ["NAME", (disk) => disk.name],
-    ["INSTANCE", (disk) => disk.instance],
+    ["ID", (disk) => disk.id, ID_COLUMN],
+    ["INSTANCE", (disk) => disk.instance, ID_COLUMN],
     ["KIND", (disk) => disk.kind],
-    ["SIZE", (disk) => disk.size_bytes],
+    ["SIZE", (disk) => disk.size_bytes, BYTES_COLUMN],
+    ["ATTACHED", (disk) => disk.attached ? "yes" : "no"],
   ],
   lines: (disk) => [
     ["id", disk.id],
@@ -22,5 +27,6 @@ export const DISK: Kind<Disk> = {
     ["instance", disk.instance],
     ["kind", disk.kind],
     ["size_bytes", disk.size_bytes],
+    ["attached", disk.attached],
   ],
 };

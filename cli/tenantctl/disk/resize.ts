@@ -4,12 +4,12 @@ import { parseByteSize } from "../../internal/byte-size.ts";
 import { plainText } from "../../internal/plain-text.ts";
 import { withIo } from "../open-io.ts";
 import { INSTANCE_FLAGS, resolveRecord } from "../record/scope.ts";
-import { DISK } from "./disk.ts";
+import { DISK, DISK_NAME_HELP, OF_INSTANCE_HELP } from "./disk.ts";
 
 export function resize(): AnyCommand {
   return command("resize", "Enlarge a disk", "root --instance web1 --size-bytes 40GiB")
-    .argument("<disk>", "UUID; with --instance also a unique UUID prefix or name")
-    .option(INSTANCE_FLAGS, "instance of the disk: UUID, unique UUID prefix or name")
+    .argument("<disk>", DISK_NAME_HELP)
+    .option(INSTANCE_FLAGS, OF_INSTANCE_HELP)
     .requiredOption("--size-bytes <size>", "new size: bytes, or a size such as 64GiB", sizeOf)
     .action(withIo(async (io, name, { instance, sizeBytes: size_bytes }) => {
       const path = `${DISK.path}/${await resolveRecord(io, DISK, { name, instance })}/resize`;

@@ -1,9 +1,12 @@
 import type { AnyCommand } from "../../framework.ts";
-import { list } from "../record/list.ts";
+import { list } from "./list.ts";
 import { show } from "../record/show.ts";
+import { attachVerbs } from "./attach.ts";
+import { create } from "./create.ts";
+import { remove } from "./delete.ts";
 import { DISK } from "./disk.ts";
 import { resize } from "./resize.ts";
 
 export function diskVerbs(): AnyCommand[] {
-  return [list(DISK), show(DISK), resize()];
+  return [list(), show(DISK), create(), ...attachVerbs(), resize(), remove()];
 }

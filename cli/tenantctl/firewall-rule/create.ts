@@ -5,6 +5,7 @@ import { type AnyCommand, command, option } from "../../framework.ts";
 import { blockText } from "../../internal/table.ts";
 import { withIo } from "../open-io.ts";
 import { resolveVpc, VPC_OPTION } from "../record/scope.ts";
+import { change, WAIT_OPTION } from "../record/wait.ts";
 import { FIREWALL_RULE } from "./firewall-rule.ts";
 import { portRange } from "./port-range.ts";
 import { DIRECTION_NAMES, directionOf, priorityOf, PROTOCOL_NAMES, protocolOf } from "./flags.ts";
@@ -35,6 +36,7 @@ export function create(): AnyCommand {
     .option("--destination-cidr <cidr>", "match only packets to this network")
     .option("--source-ports <ports>", "LOW-HIGH or one port; only with tcp or udp", portRange)
     .option("--destination-ports <ports>", "LOW-HIGH or one port; only with tcp or udp", portRange)
+    .option(...WAIT_OPTION)
     .action(withIo(async (io, options) => {
       const { vpc, name, description, action, direction, priority, protocol = "any" } = options;
       const body: Omit<FirewallRuleBody, "description"> & { description?: string } = {
@@ -50,7 +52,7 @@ export function create(): AnyCommand {
         destination_ports: options.destinationPorts,
       };
       const query = { vpc: vpc === undefined ? undefined : await resolveVpc(io, vpc) };
-      const rule = await io.send<FirewallRule>({ method: "POST", path: FIREWALL_RULE.path, query, body });
-      io.print(rule, blockText(FIREWALL_RULE.lines(rule)));
+      const print = (rule: FirewallRule) => io.print(rule, blockText(FIREWALL_RULE.lines(rule)));
+      await change(io, { method: "POST", path: FIREWALL_RULE.path, query, body }, { wait: options.wait, print });
     }));
 }

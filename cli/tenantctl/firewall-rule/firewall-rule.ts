@@ -1,5 +1,6 @@
-import type { FirewallRule } from "../../../src/contract/network.ts";
+import type { FirewallRule, PortRange } from "../../../src/contract/network.ts";
 import type { Kind } from "../record/kind.ts";
+import { ID_COLUMN, WIDE_COLUMN } from "../../internal/table.ts";
 
 export const FIREWALL_RULE: Kind<FirewallRule> = {
   noun: "firewall-rule",
@@ -7,16 +8,21 @@ export const FIREWALL_RULE: Kind<FirewallRule> = {
   plural: "firewall rules",
   title: "FirewallRule",
   path: "/v1/firewall-rules",
+  waits: true,
   sample: "ssh",
   parent: "vpc",
   sends_project: true,
   columns: [
-    ["ID", (rule) => rule.id],
     ["NAME", (rule) => rule.name],
+    ["ID", (rule) => rule.id, ID_COLUMN],
     ["DIR", (rule) => rule.direction],
     ["ACTION", (rule) => rule.action],
     ["PRIO", (rule) => rule.priority],
-    ["DEST", (rule) => rule.destination_cidr ?? "any"],
+    ["PROTO", protocolText],
+    ["SOURCE", (rule) => endText(rule.source_cidr, rule.source_ports)],
+    ["DEST", (rule) => endText(rule.destination_cidr, rule.destination_ports)],
+    ["PACKETS", (rule) => rule.counts?.packets, WIDE_COLUMN],
+    ["BYTES", (rule) => rule.counts?.bytes, { format: "bytes", wide: true }],
   ],
   lines: (rule) => [
     ["id", rule.id],
@@ -26,9 +32,25 @@ export const FIREWALL_RULE: Kind<FirewallRule> = {
     ["project", rule.project],
     ["direction", rule.direction],
     ["action", rule.action],
-    ["protocol", rule.protocol],
+    ["protocol", protocolText(rule)],
     ["priority", rule.priority],
-    ["source", rule.source_cidr ?? "any"],
-    ["destination", rule.destination_cidr ?? "any"],
+    ["source", endText(rule.source_cidr, rule.source_ports)],
+    ["destination", endText(rule.destination_cidr, rule.destination_ports)],
+    ["packets", rule.counts?.packets],
+    ["bytes", rule.counts?.bytes],
   ],
 };
+
+/** Returns the protocol; for ICMP with the type and code that the rule names, as in `icmp4 8/0`. */
+function protocolText({ protocol, icmp_type_code }: FirewallRule): string {
+  if (icmp_type_code === null) return protocol;
+  const { type, code } = icmp_type_code;
+  return `${protocol} ${type}/${code}`;
+}
+
+/** Returns one end of a rule, as in `10.0.0.0/8`, `any port 22` or `any ports 80-443`. */
+function endText(cidr: string | null, ports: PortRange | null): string {
+  const network = cidr ?? "any";
+  if (ports === null) return network;
+  return ports.low === ports.high ? `${network} port ${ports.low}` : `${network} ports ${ports.low}-${ports.high}`;
+}

@@ -1,8 +1,7 @@
 // Values of the firewall flags, and the API's values for them.
 import type { FirewallDirection, FirewallProtocol } from "../../../src/contract/enums.ts";
 import { FIREWALL_PRIORITY_MAX } from "../../../src/contract/limits.ts";
-import { wholeNumber } from "../../framework.ts";
-import { usageFailure } from "../../internal/failure.ts";
+import { invalidValue, wholeNumber } from "../../framework.ts";
 
 export const DIRECTION_NAMES = ["inbound", "in", "outbound", "out"] as const;
 export const PROTOCOL_NAMES = ["any", "tcp", "udp", "icmp", "icmp4", "icmp6"] as const;
@@ -18,7 +17,7 @@ export function protocolOf(word: (typeof PROTOCOL_NAMES)[number]): FirewallProto
 export function priorityOf(text: string): number {
   const priority = wholeNumber(0)(text);
   if (priority > FIREWALL_PRIORITY_MAX) {
-    throw usageFailure(`--priority must be 0 to ${FIREWALL_PRIORITY_MAX}, not ${text}`);
+    throw invalidValue(`It must be 0 to ${FIREWALL_PRIORITY_MAX}.`);
   }
   return priority;
 }

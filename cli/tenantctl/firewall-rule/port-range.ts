@@ -1,15 +1,15 @@
 import { PORT_MAX } from "../../../src/contract/limits.ts";
 import type { PortRange } from "../../../src/contract/network.ts";
-import { usageFailure } from "../../internal/failure.ts";
+import { invalidValue } from "../../framework.ts";
 
-/** Parses `80` or `80-443`. Throws a usage Failure for any other text. */
+/** Parses `80` or `80-443`. Refuses any other text. */
 export function portRange(text: string): PortRange {
   const bounds = text.split("-").map(portNumber);
   const [low, high = low] = bounds;
   if (low === undefined || high === undefined || bounds.length > 2 || bounds.includes(undefined)) {
-    throw usageFailure(`${text} is neither a port (0 to ${PORT_MAX}) nor a range LOW-HIGH`);
+    throw invalidValue(`It must be a port (0 to ${PORT_MAX}) or a range LOW-HIGH.`);
   }
-  if (low > high) throw usageFailure(`${text}: the low port is greater than the high one`);
+  if (low > high) throw invalidValue("The low port is greater than the high one.");
   return { low, high };
 }
 

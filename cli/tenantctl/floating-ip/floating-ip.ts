@@ -1,5 +1,6 @@
 import type { FloatingIp } from "../../../src/contract/network.ts";
 import type { TenantIo } from "../open-io.ts";
+import { ID_COLUMN } from "../../internal/table.ts";
 import type { Kind } from "../record/kind.ts";
 import { resolveRecord } from "../record/scope.ts";
 
@@ -12,8 +13,8 @@ export const FLOATING_IP: Kind<FloatingIp> = {
   sample: "web-ip",
   parent: "project",
   columns: [
-    ["ID", (ip) => ip.id],
     ["NAME", (ip) => ip.name],
+    ["ID", (ip) => ip.id, ID_COLUMN],
     ["ADDRESS", (ip) => ip.address],
     ["ATTACHED_TO", holder],
   ],

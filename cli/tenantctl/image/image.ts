@@ -1,4 +1,4 @@
-// Lists and finds the control plane's images; shared by the image verbs. docs/instances.md, "Images".
+// Lists and finds the control plane's images; shared by the image verbs. See docs/instances.md, "Images".
 import type { Whoami } from "../../../src/contract/api-key.ts";
 import type { Image } from "../../../src/contract/image.ts";
 import { isUuid } from "../../internal/record-name.ts";
@@ -18,7 +18,9 @@ export async function visibleImages(io: TenantIo): Promise<Image[]> {
   return levels.with_public ? [...await io.all<Image>(PATH, { scope: "public" }), ...own] : own;
 }
 
-/** Returns the paths with /images lists to join, and whether to add the public images. */
+/**
+ * Returns the paths of the owners whose /images lists the caller joins, and whether the caller adds the public images.
+ */
 export async function imageLevels(io: TenantIo): Promise<{ own: readonly string[]; with_public: boolean }> {
   const tenant = await io.tenant();
   if (tenant === undefined) return { own: [], with_public: true };

@@ -1,10 +1,10 @@
-import { type AnyCommand, command } from "../../framework.ts";
+import { type AnyCommand, showCommand } from "../../framework.ts";
 import { blockText } from "../../internal/table.ts";
 import { withIo } from "../open-io.ts";
 import { findImage } from "./image.ts";
 
 export function show(): AnyCommand {
-  return command("show", "Show one image", "debian-12")
+  return showCommand("show", "Show one image", "debian-12")
     .argument("<image>", "UUID, unique UUID prefix or name")
     .action(withIo(async (io, name) => {
       const image = await findImage(io, name);

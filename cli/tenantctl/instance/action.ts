@@ -12,6 +12,11 @@ const ACTIONS: readonly Action[] = [
   { verb: "start", summary: "Start a stopped instance", path: "start" },
   { verb: "stop", summary: "Stop a running instance", path: "stop" },
   { verb: "reboot", summary: "Restart a running instance", path: "restart" },
+  {
+    verb: "reset",
+    summary: "Press the reset button of a running instance; what its guest has not saved is lost",
+    path: "reset",
+  },
   { verb: "retry", summary: "Start a failed instance again", path: "retry" },
 ];
 

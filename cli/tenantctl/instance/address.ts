@@ -2,11 +2,9 @@
 import type { Instance, Nic } from "../../../src/contract/instance.ts";
 import { inParallel } from "../../internal/in-parallel.ts";
 import type { TenantIo } from "../open-io.ts";
-import { NIC } from "../nic/nic.ts";
+import { FIRST_NIC, NIC } from "../nic/nic.ts";
 
 const REQUESTS_AT_ONCE = 8;
-/** The server's name of an instance's first NIC. */
-const PRIMARY = "primary";
 
 /** Returns the addresses of each instance, by its id. The addresses of the primary NIC are first. */
 export async function addressesOf(io: TenantIo, instances: readonly Instance[]): Promise<Map<string, string[]>> {
@@ -25,5 +23,6 @@ export async function addressesOf(io: TenantIo, instances: readonly Instance[]):
 }
 
 function primaryFirst(a: Nic, b: Nic): number {
-  return Number(b.name === PRIMARY) - Number(a.name === PRIMARY) || Number(a.name > b.name) - Number(a.name < b.name);
+  return Number(b.name === FIRST_NIC) - Number(a.name === FIRST_NIC) ||
+    Number(a.name > b.name) - Number(a.name < b.name);
 }

@@ -1,5 +1,6 @@
 import type { Instance, InstanceBody } from "../../../src/contract/instance.ts";
 import { type AnyCommand, command, each, wholeNumber } from "../../framework.ts";
+import { Failure } from "../../internal/failure.ts";
 import { parseByteSize } from "../../internal/byte-size.ts";
 import { blockText } from "../../internal/table.ts";
 import { resolveImage } from "../image/image.ts";
@@ -11,6 +12,7 @@ import { SUBNET } from "../subnet/subnet.ts";
 import { extraNics, parseNicFlag } from "./extra-nic.ts";
 import { INSTANCE } from "./instance.ts";
 import { NO_WAIT_OPTION, operate, operationText, WAIT_OPTION } from "./operation.ts";
+import { LABEL_OPTION, parseLabels } from "../labels.ts";
 import { readUserData } from "./user-data.ts";
 
 const SUBNET_NAME_HELP = "UUID; with --vpc also a unique UUID prefix or name";
@@ -19,21 +21,25 @@ export function create(): AnyCommand {
   return command(
     "create",
     "Create an instance and wait until it runs",
-    "--name web1 --image-id debian-12 --primary-subnet-id front --vpc web --cpu 2 --memory-bytes 4GiB",
+    "--name web1 --image debian-12 --subnet front --vpc web --cpu 2 --memory 4GiB",
   )
     .requiredOption("--name <name>", "1 to 63 bytes; unique in the project")
-    .requiredOption("--image-id <image>", `image of the boot disk: ${NAME_HELP}`)
-    .requiredOption("--primary-subnet-id <subnet>", `subnet of the first NIC: ${SUBNET_NAME_HELP}`)
+    .requiredOption("--image, --image-id <image>", `image of the boot disk: ${NAME_HELP}`)
+    .requiredOption("--subnet, --primary-subnet-id <subnet>", `subnet of the first NIC: ${SUBNET_NAME_HELP}`)
     .requiredOption("--cpu <number>", "virtual CPUs", wholeNumber(0))
-    .requiredOption("--memory-bytes <size>", "memory: bytes, or a size such as 4GiB", bytesOf("--memory-bytes"))
+    .requiredOption(
+      "--memory, --memory-bytes <size>",
+      "memory: bytes, or a size such as 4GiB",
+      bytesOf("--memory-bytes"),
+    )
     .option("--description <text>", "free-form description")
     .option(
-      "--ssh-key-id <ssh-key>",
+      "--ssh-key, --ssh-key-id <ssh-key>",
       "SSH key that may log in: UUID, or the name of your own key; may be repeated",
       each,
     )
     .option(
-      "--disk-bytes <size>",
+      "--disk, --disk-bytes <size>",
       "size of the boot disk, such as 64GiB; defaults to the image's size",
       bytesOf("--disk-bytes"),
     )
@@ -41,32 +47,54 @@ export function create(): AnyCommand {
     .option(VPC_FLAGS, "VPC in which subnets are looked up by name")
     .option("--mac <mac>", "MAC address of the first NIC")
     .option("--user-data-file <file>", "user data for cloud-init; - for standard input")
+    .option(...LABEL_OPTION)
+    .option("--protect", "refuse to delete the instance until its protection is removed")
     .option(...WAIT_OPTION)
     .option(...NO_WAIT_OPTION)
     .action(withIo(async (io, options) => {
-      needProject(io, "an instance");
+      await needProject(io, "an instance");
       const { name, description, cpu, memoryBytes, diskBytes, mac, vpc, wait } = options;
       const nics = (options.nic ?? []).map((text, index) => parseNicFlag(text, index + 1));
       const user_data = options.userDataFile === undefined ? null : await readUserData(io, options.userDataFile);
-      // The server does not accept an empty description, so it is omitted; all other fields are sent.
-      const body: Omit<InstanceBody, "description" | "disk_bytes"> & Partial<InstanceBody> = {
-        name,
-        description,
-        image_id: await resolveImage(io, options.imageId),
-        primary_subnet_id: await resolveRecord(io, SUBNET, { name: options.primarySubnetId, vpc }),
-        cpu,
-        memory_bytes: memoryBytes,
-        ssh_key_ids: await resolveKeys(io, options.sshKeyId ?? []),
-        disk_bytes: diskBytes,
-        mac: mac ?? null,
-        extra_nics: await extraNics(io, nics, vpc),
-        user_data,
-      };
+      // The server does not accept an empty description, so it is omitted, and so are labels and protection. All other
+      // fields are sent.
+      const body:
+        & Omit<InstanceBody, "description" | "disk_bytes" | "labels" | "deletion_protection">
+        & Partial<InstanceBody> = {
+          name,
+          description,
+          image_id: await resolveImage(io, options.imageId),
+          primary_subnet_id: await resolveRecord(io, SUBNET, { name: options.primarySubnetId, vpc }),
+          cpu,
+          memory_bytes: memoryBytes,
+          ssh_key_ids: await resolveKeys(io, options.sshKeyId ?? []),
+          disk_bytes: diskBytes,
+          mac: mac ?? null,
+          extra_nics: await extraNics(io, nics, vpc),
+          user_data,
+          labels: options.label && parseLabels(options.label),
+          deletion_protection: options.protect,
+        };
       const query = await projectScope(io);
-      const result = await operate<Instance>(io, { method: "POST", path: INSTANCE.path, query, body }, wait);
+      const result = await operate<Instance>(io, { method: "POST", path: INSTANCE.path, query, body }, wait)
+        .catch((error) => {
+          throw withSizeHint(error, memoryBytes);
+        });
       if (result.ended) io.print(result.answer, blockText(INSTANCE.lines(result.answer)));
       else io.print(result.operation, operationText(result.operation));
     }));
+}
+
+/** A smaller number of bytes is probably meant in another unit. */
+const BYTES_MEANT_MIN = 4_096;
+
+/** Returns the failure, with a hint if the server refused a memory of a few bytes. */
+function withSizeHint(error: unknown, memory_bytes: number): unknown {
+  if (!(error instanceof Failure) || !error.message.startsWith("memory_bytes ")) return error;
+  if (memory_bytes === 0 || memory_bytes >= BYTES_MEANT_MIN) return error;
+  const { message, exit_code, error_code, request_id, status } = error;
+  const hinted = `${message}; did you mean ${memory_bytes}GiB?`;
+  return new Failure(hinted, exit_code, { error_code, request_id, status: status ?? undefined });
 }
 
 function bytesOf(flag: string): (text: string) => number {

@@ -1,9 +1,10 @@
 import { INSTANCE_STATES, type InstanceState } from "../../../src/contract/enums.ts";
 import type { Instance } from "../../../src/contract/instance.ts";
-import { type AnyCommand, command, option } from "../../framework.ts";
+import { type AnyCommand, listCommand, option } from "../../framework.ts";
 import { usageFailure } from "../../internal/failure.ts";
-import type { Column } from "../../internal/table.ts";
+import { type Column, ID_COLUMN, WIDE_COLUMN } from "../../internal/table.ts";
 import { resolveImage } from "../image/image.ts";
+import { LABEL_FILTER_OPTION, labelFilter, labelText } from "../labels.ts";
 import { type TenantIo, withIo } from "../open-io.ts";
 import { NAME_HELP } from "../record/scope.ts";
 import { projectScope } from "../scope.ts";
@@ -11,15 +12,16 @@ import { addressesOf } from "./address.ts";
 import { hostTrouble, INSTANCE } from "./instance.ts";
 
 export function list(): AnyCommand {
-  return command("list", "List the instances of a project, or of an image", "--state running")
+  return listCommand("list", "List the instances of a project, or of an image", "--state running")
     .option("--image <image>", `only instances of this image: ${NAME_HELP}`)
     .addOption(option("--state <state>", "only instances in this state").choices(INSTANCE_STATES).argParser(parseState))
-    .action(withIo(async (io, { image, state }) => {
+    .option(...LABEL_FILTER_OPTION)
+    .action(withIo(async (io, { image, state, label }) => {
       const scope = {
         ...await projectScope(io),
         image: image === undefined ? undefined : await resolveImage(io, image),
       };
-      const items = await io.all<Instance>(INSTANCE.path, { ...scope, state });
+      const items = await io.all<Instance>(INSTANCE.path, { ...scope, state, label: labelFilter(label) });
       io.table({ items }, items, await columnsFor(io, items), "(no instances)");
       noteTrouble(io, items);
     }));
@@ -33,22 +35,23 @@ function parseState(text: string): InstanceState {
 }
 
 async function columnsFor(io: TenantIo, items: readonly Instance[]): Promise<readonly Column<Instance>[]> {
-  if (io.flags.output !== "wide") return INSTANCE.columns;
+  if (io.is_data) return INSTANCE.columns;
   const addresses = await addressesOf(io, items);
+  const [name, id, state, ...rest] = INSTANCE.columns;
   return [
-    ...INSTANCE.columns,
-    ["ADDRESSES", ({ id }) => addresses.get(id)?.join(",")],
-    ["HOST", (instance) => hostText(instance)],
+    name!,
+    id!,
+    state!,
+    ["ADDRESSES", (instance) => addresses.get(instance.id)?.join(",")],
+    ...rest,
+    ["HOST", (instance) => instance.host_cn_uuid, ID_COLUMN],
+    ["HOST_PROBLEM", hostTrouble, WIDE_COLUMN],
+    ["LABELS", (instance) => labelText(instance.labels), WIDE_COLUMN],
   ];
 }
 
-function hostText(instance: Instance): string | null {
-  const trouble = hostTrouble(instance);
-  return trouble === null ? instance.host_cn_uuid : `${instance.host_cn_uuid} (${trouble})`;
-}
-
 function noteTrouble(io: TenantIo, items: readonly Instance[]): void {
-  if (io.json || io.flags.output === "wide") return;
+  if (io.format !== "table") return;
   const stale = items.filter((instance) => hostTrouble(instance) !== null).length;
   if (stale === 0) return;
   const what = stale === 1 ? "1 instance" : `${stale} instances`;

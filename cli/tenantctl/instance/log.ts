@@ -6,7 +6,7 @@ import { type TenantIo, withIo } from "../open-io.ts";
 import { NAME_HELP, resolveInstance } from "../record/scope.ts";
 import { INSTANCE } from "./instance.ts";
 
-/** The node dials in first, then it sends. */
+/** Within this time, the node connects to the control plane and then sends the log. */
 const LOG_LIMIT_MS = 4 * CONSOLE_DIAL_S * 1_000;
 
 export function log(): AnyCommand {

@@ -1,12 +1,13 @@
 // Requests that start an operation, and three ways to wait for it: one long request (default), repeated requests with
-// progress (--wait), or none (--no-wait). All requests of one operation carry one Idempotency-Key, so that it starts
-// once and the repeated request returns its result.
+// progress (--wait), or none (--no-wait). All requests of one operation carry one Idempotency-Key: the operation starts
+// once, and a repeated request returns its result.
 import type { Instance } from "../../../src/contract/instance.ts";
 import { INSTANCE_CREATE_WAIT_S, OPERATION_GRACE_MS } from "../../../src/contract/limits.ts";
 import type { OperationSummary } from "../../../src/contract/operation.ts";
 import { pause, type Request } from "../../internal/api.ts";
 import { Unreachable } from "../../internal/exchange.ts";
 import { Failure } from "../../internal/failure.ts";
+import { notingInterrupt } from "../../internal/operation/on-interrupt.ts";
 import { statusLine } from "../../internal/status-line.ts";
 import { blockText } from "../../internal/table.ts";
 import type { TenantIo } from "../open-io.ts";
@@ -28,6 +29,11 @@ const STATUS = { accepted: 202, not_found: 404, conflict: 409, unavailable: 503,
 
 /** Starts an operation. `wait` is true with --wait, false with --no-wait. Throws a Failure if the operation fails. */
 export async function operate<T>(io: TenantIo, start: Start, wait: boolean | undefined): Promise<Ended<T>> {
+  const note = "The server continues with the request; to see the result, run: tenantctl instance list";
+  return await notingInterrupt(io, note, () => started<T>(io, start, wait));
+}
+
+async function started<T>(io: TenantIo, start: Start, wait: boolean | undefined): Promise<Ended<T>> {
   const key = { "idempotency-key": io.environment.newId() };
   const request: Request = { ...start, headers: key };
   let sent_before = false;
@@ -40,9 +46,9 @@ export async function operate<T>(io: TenantIo, start: Start, wait: boolean | und
         sent_before = true;
       }
     }
-    const started = await io.exchange({ ...start, headers: { ...key, prefer: "respond-async" } });
-    if (started.status !== STATUS.accepted) return { ended: true, answer: started.body as T };
-    const operation = started.body as OperationSummary;
+    const accepted = await io.exchange({ ...start, headers: { ...key, prefer: "respond-async" } });
+    if (accepted.status !== STATUS.accepted) return { ended: true, answer: accepted.body as T };
+    const operation = accepted.body as OperationSummary;
     if (wait === false) return { ended: false, operation };
     sent_before = true;
     return { ended: true, answer: await untilEnded<T>(io, request, wait === true ? operation : null) };

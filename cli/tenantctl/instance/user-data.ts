@@ -5,7 +5,10 @@ import { EXIT } from "../../internal/exit-code.ts";
 import { Failure, usageFailure } from "../../internal/failure.ts";
 import type { TenantIo } from "../open-io.ts";
 
-/** Reads a file; `-` is standard input. Throws a Failure if it is not text or too long for the server. */
+/**
+ * Reads a file; `-` is standard input. Throws a Failure if the file cannot be read, is not UTF-8 text, is empty or is
+ * too long for the server.
+ */
 export async function readUserData(io: TenantIo, path: string): Promise<string> {
   if (path === "-") return checked(await (await io.environment.keyboard()).readAll(), "standard input");
   const file = await open(path, "r").catch((error: Error) => {

@@ -1,14 +1,35 @@
 import type { AnyCommand } from "../../framework.ts";
+import { describe, events } from "../../internal/describe.ts";
 import { update } from "../record/update.ts";
 import { actions } from "./action.ts";
 import { openConsoleVerb } from "./console.ts";
 import { create } from "./create.ts";
 import { remove } from "./delete.ts";
+import { DESCRIBED_INSTANCE } from "./describe.ts";
 import { INSTANCE } from "./instance.ts";
 import { list } from "./list.ts";
 import { log } from "./log.ts";
+import { metrics } from "./metrics.ts";
+import { screenshot } from "./screenshot.ts";
+import { resize } from "./resize.ts";
+import { set } from "./set.ts";
 import { show } from "./show.ts";
 
 export function instanceVerbs(): AnyCommand[] {
-  return [list(), show(), create(), ...actions(), openConsoleVerb(), log(), update(INSTANCE), remove()];
+  return [
+    list(),
+    show(),
+    describe(DESCRIBED_INSTANCE),
+    events(DESCRIBED_INSTANCE),
+    create(),
+    ...actions(),
+    openConsoleVerb(),
+    log(),
+    metrics(),
+    screenshot(),
+    update(INSTANCE),
+    set(),
+    resize(),
+    remove(),
+  ];
 }

@@ -1,5 +1,6 @@
 import type { NatGateway } from "../../../src/contract/network.ts";
 import type { Kind } from "../record/kind.ts";
+import { ID_COLUMN } from "../../internal/table.ts";
 
 export const NAT_GATEWAY: Kind<NatGateway> = {
   noun: "nat-gateway",
@@ -7,12 +8,13 @@ export const NAT_GATEWAY: Kind<NatGateway> = {
   plural: "NAT gateways",
   title: "NAT gateway",
   path: "/v1/nat-gateways",
+  waits: true,
   sample: "out",
   parent: "vpc",
   sends_project: true,
   columns: [
-    ["ID", (gateway) => gateway.id],
     ["NAME", (gateway) => gateway.name],
+    ["ID", (gateway) => gateway.id, ID_COLUMN],
     ["PUBLIC_ADDR", (gateway) => gateway.public_address],
   ],
   lines: (gateway) => [

@@ -1,5 +1,5 @@
 import type { Nic } from "../../../src/contract/instance.ts";
-import { type AnyCommand, command } from "../../framework.ts";
+import { type AnyCommand, listCommand } from "../../framework.ts";
 import { withIo } from "../open-io.ts";
 import { INSTANCE_OPTION, resolveInstance, resolveRecord, VPC_FLAGS } from "../record/scope.ts";
 import { projectScope } from "../scope.ts";
@@ -7,7 +7,7 @@ import { SUBNET } from "../subnet/subnet.ts";
 import { NIC } from "./nic.ts";
 
 export function list(): AnyCommand {
-  return command(
+  return listCommand(
     "list",
     "List the NICs of a project, an instance or a subnet, or the NIC with an address",
     "--instance web1",

@@ -1,5 +1,9 @@
 import type { Nic } from "../../../src/contract/instance.ts";
 import type { Kind } from "../record/kind.ts";
+import { ID_COLUMN } from "../../internal/table.ts";
+
+/** The server's name of an instance's first NIC. */
+export const FIRST_NIC = "primary";
 
 export const NIC: Kind<Nic> = {
   noun: "nic",
@@ -10,9 +14,9 @@ export const NIC: Kind<Nic> = {
   sample: "net0",
   parent: "instance",
   columns: [
-    ["ID", (nic) => nic.id],
     ["NAME", (nic) => nic.name],
-    ["INSTANCE", (nic) => nic.instance_id],
+    ["ID", (nic) => nic.id, ID_COLUMN],
+    ["INSTANCE", (nic) => nic.instance_id, ID_COLUMN],
     ["IPV4", (nic) => nic.primary_ipv4],
     ["IPV6", (nic) => nic.primary_ipv6],
     ["MAC", (nic) => nic.mac],

@@ -1,11 +1,11 @@
 import type { Project } from "../../../src/contract/tenancy.ts";
-import { type AnyCommand, command } from "../../framework.ts";
+import { type AnyCommand, showCommand } from "../../framework.ts";
 import { blockText } from "../../internal/table.ts";
 import { withIo } from "../open-io.ts";
 import { needTenant, resolveProject } from "../scope.ts";
 
 export function show(): AnyCommand {
-  return command("show", "Show one project", "shop")
+  return showCommand("show", "Show one project", "shop")
     .argument("<project>", "UUID, unique UUID prefix or name")
     .action(withIo(async (io, name) => {
       const tenant = await needTenant(io);

@@ -1,11 +1,11 @@
-import { type AnyCommand, command } from "../../framework.ts";
+import { type AnyCommand, showCommand } from "../../framework.ts";
 import { usageFailure } from "../../internal/failure.ts";
 import { capOf, findQuota, quotaText, withoutQuota } from "../../internal/quota.ts";
 import { withIo } from "../open-io.ts";
 import { needTenant } from "../scope.ts";
 
 export function show(): AnyCommand {
-  return command("show", "Show the quota and usage of a project, and of its tenant")
+  return showCommand("show", "Show the quota and usage of a project, and of its tenant")
     .action(withIo(async (io) => {
       const project_id = await io.project();
       if (project_id === undefined) throw usageFailure("--project is required to show a quota");

@@ -15,6 +15,8 @@ export type KindScope = {
   readonly parent: "project" | "vpc" | "route-table" | "instance";
   /** Requests for lists of this kind also send `project=`, and the server checks that this is the VPC's project. */
   readonly sends_project?: true;
+  /** Deletes of this kind can wait until all nodes of the VPC have applied them. */
+  readonly waits?: true;
   /** Lists of this kind require --vpc. The parser checks this before any request. */
   readonly needs_vpc?: true;
 };

@@ -1,4 +1,4 @@
-import { type AnyCommand, command } from "../../framework.ts";
+import { type AnyCommand, listCommand } from "../../framework.ts";
 import { withIo } from "../open-io.ts";
 import { type Kind, withArticle } from "./kind.ts";
 import { lineOf } from "./line.ts";
@@ -10,7 +10,7 @@ const PARENTS = { project: "project", vpc: "VPC", "route-table": "route table", 
 export function list<T extends Named>(kind: Kind<T>): AnyCommand {
   const { path, plural, columns } = kind;
   const parent = withArticle(PARENTS[kind.parent]);
-  return addParentOptions(command("list", `List the ${plural} of ${parent}`, parentExample(kind)), kind)
+  return addParentOptions(listCommand("list", `List the ${plural} of ${parent}`, parentExample(kind)), kind)
     .action(withIo(async (io, ...given) => {
       const items = await io.all<T>(path, await listQuery(io, kind, lineOf(given).options));
       io.table({ items }, items, columns, `(no ${plural})`);

@@ -109,12 +109,9 @@ export async function resolveInstance(io: TenantIo, name: string): Promise<strin
 
 export async function resolveRouteTable(io: TenantIo, { routeTable: name = "", vpc }: ScopeFlags): Promise<string> {
   if (isUuid(name)) return name.toLowerCase();
-  if (vpc === undefined) throw notUuid(name, "route table", "--vpc");
-  return pick(await io.all<RouteTable>(ROUTE_TABLES.path, { vpc: await resolveVpc(io, vpc) }), {
-    name,
-    ...ROUTE_TABLES,
-  })
-    .id;
+  const in_vpc = vpc ?? await soleVpc(io, name, { singular: "route table" });
+  const tables = await io.all<RouteTable>(ROUTE_TABLES.path, { vpc: await resolveVpc(io, in_vpc) });
+  return pick(tables, { name, ...ROUTE_TABLES }).id;
 }
 
 /** Returns the UUID of the named record. */
@@ -124,13 +121,24 @@ export async function resolveRecord(
   { name, ...flags }: ScopeFlags & { readonly name: string },
 ): Promise<string> {
   if (isUuid(name)) return name.toLowerCase();
-  if (kind.parent === "vpc" && flags.vpc === undefined) throw notUuid(name, kind.singular, "--vpc");
+  if (kind.parent === "vpc" && flags.vpc === undefined) {
+    return await resolveRecord(io, kind, { name, ...flags, vpc: await soleVpc(io, name, kind) });
+  }
   if (kind.parent === "route-table" && flags.routeTable === undefined) {
     throw notUuid(name, kind.singular, "--route-table");
   }
   if (kind.parent === "instance" && flags.instance === undefined) throw notUuid(name, kind.singular, "--instance");
   const { singular, plural } = kind;
   return pick(await io.all<Named>(kind.path, await listQuery(io, kind, flags)), { name, singular, plural }).id;
+}
+
+/** Returns the only VPC of the project, and prints a note that names it. Throws a usage Failure if there is another. */
+async function soleVpc(io: TenantIo, name: string, { singular }: Pick<KindScope, "singular">): Promise<string> {
+  const scope = await io.project() === undefined ? null : await projectScope(io);
+  const [only, other] = scope === null ? [] : await io.all<Vpc>(VPCS.path, scope);
+  if (only === undefined || other !== undefined) throw notUuid(name, singular, "--vpc");
+  if (!io.json) io.note(`In VPC ${only.name}, the only one of the project`);
+  return only.id;
 }
 
 function notUuid(name: string, singular: string, flag: string) {

@@ -1,5 +1,6 @@
 import type { RouteTable } from "../../../src/contract/network.ts";
 import type { Kind } from "../record/kind.ts";
+import { ID_COLUMN } from "../../internal/table.ts";
 
 export const ROUTE_TABLE: Kind<RouteTable> = {
   noun: "route-table",
@@ -11,8 +12,8 @@ export const ROUTE_TABLE: Kind<RouteTable> = {
   parent: "vpc",
   sends_project: true,
   columns: [
-    ["ID", (table) => table.id],
     ["NAME", (table) => table.name],
+    ["ID", (table) => table.id, ID_COLUMN],
     ["MAIN", (table) => table.is_main ? "yes" : "no"],
   ],
   lines: (table) => [

@@ -3,6 +3,7 @@ import { type AnyCommand, command } from "../../framework.ts";
 import { blockText } from "../../internal/table.ts";
 import { withIo } from "../open-io.ts";
 import { resolveRouteTable, ROUTE_TABLE_FLAGS, VPC_FLAGS } from "../record/scope.ts";
+import { change, WAIT_OPTION } from "../record/wait.ts";
 import { ROUTE } from "./route.ts";
 import { resolveTarget, targetChoice } from "./target.ts";
 
@@ -21,7 +22,8 @@ export function create(): AnyCommand {
     .option("--target-blackhole", "drop packets silently")
     .option("--target-reject", "drop packets and notify the sender")
     .option("--target-virtual-gateway", "send packets to the VPC's virtual gateway")
-    .action(withIo(async (io, { routeTable, vpc, name, description, destination, ...flags }) => {
+    .option(...WAIT_OPTION)
+    .action(withIo(async (io, { routeTable, vpc, name, description, destination, wait, ...flags }) => {
       const choice = targetChoice(flags);
       const route_table = routeTable === undefined ? undefined : await resolveRouteTable(io, { routeTable, vpc });
       const target = await resolveTarget(io, choice, { route_table, vpc });
@@ -31,7 +33,7 @@ export function create(): AnyCommand {
         destination,
         target,
       };
-      const route = await io.send<Route>({ method: "POST", path: ROUTE.path, query: { route_table }, body });
-      io.print(route, blockText(ROUTE.lines(route)));
+      const print = (route: Route) => io.print(route, blockText(ROUTE.lines(route)));
+      await change(io, { method: "POST", path: ROUTE.path, query: { route_table }, body }, { wait, print });
     }));
 }

@@ -1,5 +1,6 @@
-import type { Route } from "../../../src/contract/network.ts";
+import type { Route, RouteTarget } from "../../../src/contract/network.ts";
 import type { Kind } from "../record/kind.ts";
+import { ID_COLUMN } from "../../internal/table.ts";
 
 export const ROUTE: Kind<Route> = {
   noun: "route",
@@ -7,13 +8,14 @@ export const ROUTE: Kind<Route> = {
   plural: "routes",
   title: "Route",
   path: "/v1/routes",
+  waits: true,
   sample: "default",
   parent: "route-table",
   columns: [
-    ["ID", (route) => route.id],
     ["NAME", (route) => route.name],
+    ["ID", (route) => route.id, ID_COLUMN],
     ["DEST", (route) => route.destination],
-    ["TARGET", (route) => route.target],
+    ["TARGET", (route) => targetText(route.target)],
   ],
   lines: (route) => [
     ["id", route.id],
@@ -22,6 +24,11 @@ export const ROUTE: Kind<Route> = {
     ["vpc", route.vpc],
     ["route_table", route.route_table],
     ["destination", route.destination],
-    ["target", route.target],
+    ["target", targetText(route.target)],
   ],
 };
+
+/** Returns the target, as in `blackhole` or `nat_gateway 33333333-...`. */
+function targetText({ kind, ...record }: RouteTarget): string {
+  return [kind, ...Object.values(record)].join(" ");
+}

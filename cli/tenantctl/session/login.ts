@@ -43,7 +43,7 @@ type Login = { readonly username: string; readonly saved: SavedLogin };
 async function withKey(io: Io, endpoint: string, from_stdin: boolean): Promise<Login> {
   const api_key = await readKey(io, from_stdin);
   // Checks the key at the server before it is saved.
-  const probe = await openIo(io.environment, { flags: { endpoint, apiKey: api_key }, format: "json" });
+  const probe = openIo(io.environment, { flags: { endpoint, apiKey: api_key }, fallback: "json" });
   const { username, tenant_id } = await probe.get<Whoami>("/v1/auth/whoami");
   return { username, saved: { endpoint, api_key, tenant_id } };
 }

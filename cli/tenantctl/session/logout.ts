@@ -27,7 +27,7 @@ function logoutText(login: SavedLogin | "damaged" | null): string {
   return "api_key" in login ? "Logged out; the key stays valid on the server" : "Logged out; the session has ended";
 }
 
-/** Ends the session at the server. Deletes the saved login even if that fails. */
+/** Ends the session at the server. If that fails, deletes the saved login before it throws. */
 async function endSession(io: Io, session: Session): Promise<void> {
   const { endpoint } = session;
   const server = { endpoint, user_agent: USER_AGENT };
@@ -40,7 +40,7 @@ async function endSession(io: Io, session: Session): Promise<void> {
   } catch (error) {
     await eraseLogin(io.environment);
     if (!(error instanceof Failure)) throw error;
-    // The session has ended already.
+    // The session had already ended.
     if (error.status === UNAUTHENTICATED) return;
     const { message, exit_code, error_code, request_id, status } = error;
     const text =

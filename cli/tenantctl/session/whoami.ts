@@ -1,4 +1,4 @@
-// Prints the claims of an identity service's token. An API key has no claims.
+// Prints the claims of an access token. An API key has no claims.
 import { type AnyCommand, command } from "../../framework.ts";
 import { blockText } from "../../internal/table.ts";
 import { withIo } from "../open-io.ts";

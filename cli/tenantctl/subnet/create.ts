@@ -3,6 +3,7 @@ import { type AnyCommand, command } from "../../framework.ts";
 import { blockText } from "../../internal/table.ts";
 import { withIo } from "../open-io.ts";
 import { resolveVpc, VPC_OPTION } from "../record/scope.ts";
+import { change, WAIT_OPTION } from "../record/wait.ts";
 import { SUBNET } from "./subnet.ts";
 
 export function create(): AnyCommand {
@@ -12,10 +13,11 @@ export function create(): AnyCommand {
     .option("--description <text>", "free-form description")
     .option("--ipv4-block <cidr>", "part of the VPC's IPv4 block; at least one block is required")
     .option("--ipv6-block <cidr>", "part of the VPC's IPv6 block")
-    .action(withIo(async (io, { vpc, name, description, ipv4Block, ipv6Block }) => {
+    .option(...WAIT_OPTION)
+    .action(withIo(async (io, { vpc, name, description, ipv4Block, ipv6Block, wait }) => {
       const body: Partial<SubnetBody> = { name, description, ipv4_block: ipv4Block, ipv6_block: ipv6Block };
       const query = { vpc: await resolveVpc(io, vpc) };
-      const subnet = await io.send<Subnet>({ method: "POST", path: SUBNET.path, query, body });
-      io.print(subnet, blockText(SUBNET.lines(subnet)));
+      const print = (subnet: Subnet) => io.print(subnet, blockText(SUBNET.lines(subnet)));
+      await change(io, { method: "POST", path: SUBNET.path, query, body }, { wait, print });
     }));
 }

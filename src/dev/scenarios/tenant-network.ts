@@ -30,9 +30,9 @@ export async function tenantNetwork(opsctl: Run, endpoint: string): Promise<void
   const gateway = await on("nat-gateway", "create", "--vpc", "main", "--name", "out");
   check("it has the lowest public address", gateway.includes("203.0.113.2"));
   const tables = await on("route-table", "list", "--vpc", "main");
-  check("the main table is there", /main\s+yes/.test(tables));
+  check("the main table is there", /main\s.*\byes\b/.test(tables));
   const nat = /\b[0-9a-f-]{36}\b/.exec(gateway)?.[0] ?? "";
-  const table = /^(\S{36})\s+main/m.exec(tables)?.[1] ?? "";
+  const table = /^main\s+(\S{36})/m.exec(tables)?.[1] ?? "";
   await on(
     ...["route", "create", "--route-table", table, "--name", "default", "--destination", "0.0.0.0/0"],
     ...["--target-nat-gateway", nat],
@@ -43,7 +43,10 @@ export async function tenantNetwork(opsctl: Run, endpoint: string): Promise<void
     ...["firewall-rule", "create", "--vpc", "main", "--name", "https", "--action", "allow", "--direction", "in"],
     ...["--priority", "100", "--protocol", "tcp", "--destination-ports", "443"],
   );
-  check("the rule is listed", /https\s+inbound\s+allow\s+100/.test(await on("firewall-rule", "list", "--vpc", "main")));
+  check(
+    "the rule is listed",
+    /https\s.*\binbound\s+allow\s+100\b/.test(await on("firewall-rule", "list", "--vpc", "main")),
+  );
 
   await tenantMachine(opsctl, on);
 

@@ -12,9 +12,9 @@ const TICKET = /^[\w-]{16,128}$/;
 export type ConsoleControl =
   /** The sender has used this many further bytes, so the other end may send as many more. */
   | { readonly type: "ack"; readonly bytes: number }
-  /** The node is connected. `writer` is whether this console may type. */
+  /** The node is connected. `writer` says whether this console may type. */
   | { readonly type: "ready"; readonly writer: boolean }
-  /** Another user took the console over; from now on it only watches. */
+  /** The user `by` took over typing. From now on the receiver of this message can only watch. */
   | { readonly type: "demoted"; readonly by: string }
   /** The reader was too slow, and the node dropped this many bytes. */
   | { readonly type: "skipped"; readonly bytes: number }

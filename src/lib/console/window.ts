@@ -1,5 +1,5 @@
-// Flow control of a console, per direction, end to end: the sender has at most CONSOLE_WINDOW_BYTES on the way that the
-// receiver has not confirmed. Whatever relays in between needs no more memory than that, with any WebSocket library.
+// End-to-end flow control of a console, for each direction: at most CONSOLE_WINDOW_BYTES of the sender's bytes are not
+// yet confirmed by the receiver. A relay in between needs no more memory than that, with any WebSocket library.
 import { CONSOLE_WINDOW_BYTES } from "../../contract/limits.ts";
 
 /** The sender's side. */
@@ -11,7 +11,7 @@ export type SendWindow = {
   confirmed(bytes: number): boolean;
 };
 
-/** Creates the sender's side, with nothing on the way. */
+/** Creates the sender's side. No bytes are unconfirmed yet. */
 export function createSendWindow(window_bytes: number = CONSOLE_WINDOW_BYTES): SendWindow {
   let unconfirmed = 0;
   return {
@@ -25,12 +25,12 @@ export function createSendWindow(window_bytes: number = CONSOLE_WINDOW_BYTES): S
   };
 }
 
-/** Fraction of the window after which the receiver confirms, so that a busy sender never waits for it. */
+/** The receiver confirms after this fraction of the window, so that a busy sender never waits for a confirmation. */
 const CONFIRMED_AT = 1 / 4;
 
 /**
- * Creates the receiver's side: returns a function that counts used bytes and calls `confirm` with their sum. Small
- * amounts wait for more, which is harmless, since the sender has room for them.
+ * Creates the receiver's side: returns a function that counts used bytes and calls `confirm` with their sum once the
+ * sum reaches a quarter of the window. Until then the sender still has room for three quarters.
  */
 export function createReceipts(
   confirm: (bytes: number) => void,

@@ -3,7 +3,7 @@
 import type { DiskLayout } from "../../contract/enums.ts";
 import type { Disk } from "./size-classes.ts";
 
-/** From this disk size, a rebuild takes so long that one parity disk is not enough. */
+/** Above this disk size, a rebuild takes so long that one parity disk is not enough. */
 const SLOW_REBUILD_BYTES = 1_500e9;
 
 /**

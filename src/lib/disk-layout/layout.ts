@@ -24,10 +24,13 @@ export type PoolLayout = Stripes & {
   readonly cache: readonly Disk[];
 };
 
-/** The tool's error text. The disks chosen for log and cache are listed nevertheless. */
+/**
+ * The tool's error text. `logs` and `cache` have the chosen disks if only the stripes are impossible; after any other
+ * error they are empty.
+ */
 export type NoLayout = { readonly error: string; readonly logs: readonly Disk[]; readonly cache: readonly Disk[] };
 
-/** Numbers of storage disks that no allowed width divides: primes that are too large for one stripe. */
+/** Numbers of storage disks, without the spares, that the tool rejects if the number of spares is fixed: primes. */
 const UNDIVIDABLE = new Set([17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67]);
 
 /**

@@ -69,7 +69,7 @@ export function sizeClasses(disks: readonly Disk[]): SizeClass[] {
 
 /**
  * Merges classes of similar capacity. In each ordered pair within 5 %, the class with more disks absorbs the other
- * class and keeps its own size.
+ * class and keeps its own size. If both have equally many disks, the second class absorbs the first.
  */
 function merged(found: readonly SizeClass[]): SizeClass[] {
   const classes: (SizeClass | null)[] = [...found];

@@ -71,7 +71,7 @@ type Raidz = {
   readonly parity: number;
   readonly min: number;
   readonly max: number;
-  /** One spare is added per this many disks, up to two spares. */
+  /** The search begins with one spare for this many disks, at most two spares. */
   readonly spareEvery: number;
 };
 

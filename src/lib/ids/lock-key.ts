@@ -1,6 +1,6 @@
 // Names of the locks that a commit takes on records. A commit that adds a child to a record takes the record's lock
-// shared; a commit that deletes the record, or must see all its children, takes the lock exclusively. All names are
-// built here, because two different names for one record would not exclude each other.
+// shared; a commit that deletes the record, or must see all its children, takes the lock exclusively. Only this file
+// builds these names, because two different names for one record would not exclude each other.
 
 /**
  * The kinds of locks. Most are named by the record's id; exceptions: a NIC tag by its name, a quota by its tenant's id,
@@ -12,9 +12,11 @@ export type LockedKind =
   | "external-subnet"
   | "image"
   | "image-uploads"
+  | "nat-gateway"
   | "nic-tag"
   | "project"
   | "quota"
+  | "silo"
   | "tenant"
   | "vpc";
 

@@ -10,14 +10,22 @@ export type ReportedIdentity = {
   readonly sysinfo: unknown;
   readonly console_listen_port: number | null;
   readonly console_tls_spki_sha256_hex: string | null;
+  /** Null or absent if the node reports no underlay. */
+  readonly underlay_address?: string | null;
+  readonly underlay_mtu?: number | null;
 };
 
-/** A registration with the MACs of the machine's ports and the serial number of its board. */
-export type Identified = ReportedIdentity & { readonly macs: readonly string[]; readonly serial: string | null };
+/** A registration with the MACs of the machine's ports and the machine's serial number. */
+export type Identified = Required<ReportedIdentity> & {
+  readonly macs: readonly string[];
+  readonly serial: string | null;
+};
 
 /** Returns the registration fields of a message, with the MACs and the serial number from its sysinfo. */
 export function identified(m: ReportedIdentity): Identified {
   const { server_uuid, hostname, admin_ip, sysinfo, console_listen_port, console_tls_spki_sha256_hex } = m;
   const [macs, serial] = [macsOf(sysinfo), serialOf(sysinfo)];
-  return { server_uuid, hostname, admin_ip, sysinfo, macs, serial, console_listen_port, console_tls_spki_sha256_hex };
+  const console = { console_listen_port, console_tls_spki_sha256_hex };
+  const underlay = { underlay_address: m.underlay_address ?? null, underlay_mtu: m.underlay_mtu ?? null };
+  return { server_uuid, hostname, admin_ip, sysinfo, macs, serial, ...console, ...underlay };
 }

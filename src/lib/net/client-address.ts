@@ -15,8 +15,9 @@ const IPV6_BUCKET_PREFIX = 64;
 const ZONE = /%[\w.-]+$/;
 
 /**
- * Returns the rightmost hop that is not one of our proxies, in canonical text (IPv4-mapped IPv6 as IPv4). If the search
- * meets a malformed hop, returns the last valid hop before it.
+ * Reads the hops from the right, beginning with `peer`, and returns the first that is not one of our proxies, in
+ * canonical text (IPv4-mapped IPv6 as IPv4). If a hop is malformed or all hops are proxies, returns the last valid hop
+ * that was read.
  * @param peer the other end of the TCP connection; a zone (%eth0) is dropped
  * @param forwardedFor the whole X-Forwarded-For value, if any
  * @param trusted the configured proxies

@@ -13,6 +13,8 @@ export type ProvisionFields = {
    */
   readonly start: string | null;
   readonly end: string | null;
+  /** The router of the network; null means the first address after the network address. */
+  readonly gateway: string | null;
 };
 
 /** A block and the part from which addresses are allocated. */
@@ -22,6 +24,8 @@ export type ProvisionRange = {
   /** The first and the last address of the range. */
   readonly start: string;
   readonly end: string;
+  /** The router of the network, outside of the range. */
+  readonly gateway: string;
   /** Distance from the network address to `start`, at most MAX_SAFE_INTEGER. */
   readonly offset: number;
   /** Number of addresses from `start`, at most MAX_SAFE_INTEGER. */
@@ -62,11 +66,17 @@ export function parseProvisionRange(
     };
   }
   const from = start.host < first ? first : start.host;
+  const gateway = hostOf(block, `gateway_${name}`, fields.gateway ?? format(block, first - 1n));
+  if ("error" in gateway) return gateway;
+  if (gateway.host >= from && gateway.host <= end.host) {
+    return { error: `gateway_${name} is between provision_start_${name} and provision_end_${name}` };
+  }
   return {
     range: {
       block: `${format(block, block.network)}/${block.prefix}`,
       start: format(block, from),
       end: format(block, end.host),
+      gateway: format(block, gateway.host),
       offset: safe(from - block.network),
       count: safe(end.host - from + 1n),
     },

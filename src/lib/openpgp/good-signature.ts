@@ -1,5 +1,5 @@
-// Finds a good signature of a message. It verifies with one of the given keys, and this key is neither expired nor
-// revoked. The types describe the results of an OpenPGP library, so that this file need not import it.
+// Finds a good signature of a message: one that verifies with one of the given keys, if this key is neither expired nor
+// revoked. The types describe the results of an OpenPGP library, so that this file need not import the library.
 
 /** One signature in the library's result. */
 export type CheckedSignature<Id> = {

@@ -1,7 +1,7 @@
 // Previews where a node's instances would go if the node were emptied. Each instance that the preview places takes its
 // capacity away from the instances after it, so no capacity is promised twice. The largest instances are placed first,
 // because they have the fewest targets.
-import type { DrainPreview, NotPlaceableInstance, PlaceableInstance } from "../../contract/placement.ts";
+import type { DrainPreview, ExplainReport, NotPlaceableInstance, PlaceableInstance } from "../../contract/placement.ts";
 import type { CapacityReport } from "../../contract/agent.ts";
 import type { InstanceBrand, InstanceState } from "../../contract/enums.ts";
 import { pick } from "./pick.ts";
@@ -48,6 +48,11 @@ function requestOf(instance: HostedInstance): PlacementRequest {
   };
 }
 
+/** Returns the placement request for an instance that moves from this node. */
+export function movingRequest(from: Pick<Drained, "capacity">, instance: HostedInstance): PlacementRequest {
+  return { ...requestOf(instance), ...movingFrom(from, instance) };
+}
+
 /** Previews a drain. The snapshot may contain the drained node, which is never a target. */
 export function previewDrain(drained: Drained, snapshot: Snapshot, profile: Profile): DrainPreview {
   const placeable: PlaceableInstance[] = [];
@@ -57,15 +62,20 @@ export function previewDrain(drained: Drained, snapshot: Snapshot, profile: Prof
     nodes: snapshot.nodes.filter(({ server_uuid }) => server_uuid !== drained.server_uuid),
   };
   for (const instance of [...drained.instances].sort(larger)) {
-    const request = { ...requestOf(instance), ...movingFrom(drained, instance) };
-    const { report } = pick(request, left, profile);
+    const targetsOf = (state: InstanceState) =>
+      pick(movingRequest(drained, { ...instance, state }), left, profile).report;
+    const report = targetsOf(instance.state);
     const target = report.per_cn[0];
     if (target?.accepted) {
       const { server_uuid, hostname } = target;
       placeable.push({ ...rowOf(instance), target_cn_uuid: server_uuid, target_cn_hostname: hostname });
       left = withInstance(left, server_uuid, { ...sizesOf(instance), ...ownerOf(instance), count: 1 });
     } else {
-      not_placeable.push({ ...rowOf(instance), reason: whyNot(report.reject_counts, report.per_cn.length) });
+      not_placeable.push({
+        ...rowOf(instance),
+        reason: whyNot(report.reject_counts, report.per_cn.length),
+        remedy: remedy(instance, targetsOf),
+      });
     }
   }
   const quorum_at_risk = drained.instances.map(({ name }) => name).filter(looksLikeQuorum).sort();
@@ -79,7 +89,10 @@ export function previewDrain(drained: Drained, snapshot: Snapshot, profile: Prof
   };
 }
 
-function movingFrom({ capacity }: Drained, { state }: HostedInstance): Pick<PlacementRequest, "migration"> {
+function movingFrom(
+  { capacity }: Pick<Drained, "capacity">,
+  { state }: HostedInstance,
+): Pick<PlacementRequest, "migration"> {
   return capacity === null ? {} : { migration: { from: capacity, live: state === "running" } };
 }
 
@@ -102,10 +115,21 @@ function rowOf(instance: HostedInstance) {
   };
 }
 
-function whyNot(reject_counts: Readonly<Record<string, number>>, nodes: number): string {
+/** Says which filters rejected how many of the nodes. */
+export function whyNot(reject_counts: Readonly<Record<string, number>>, nodes: number): string {
   if (nodes === 0) return "there is no other approved node";
   const counts = Object.entries(reject_counts).map(([name, count]) => `${name} ${count}`);
   return `rejected by ${counts.join(", ")} of ${nodes} nodes`;
+}
+
+/**
+ * Says what an operator can do so that the instance can move. Some filters apply only to running instances, so a stopped
+ * instance may have a target.
+ */
+function remedy({ id, state }: HostedInstance, targetsOf: (state: InstanceState) => ExplainReport): string {
+  const [target] = state === "running" ? targetsOf("stopped").per_cn : [];
+  if (target?.accepted) return `if you stop it, ${target.hostname} can take it`;
+  return `make room on another node; opsctl placement explain ${id} shows why each node is rejected`;
 }
 
 /** Common names of services with a quorum. */

@@ -32,7 +32,8 @@ export const notReserved: Filter = ({ placement: { reserved, reserved_reason } }
 export const notCordoned: Filter = ({ placement: { cordoned, cordoned_reason } }) =>
   cordoned ? reject(because("it is cordoned", cordoned_reason)) : ACCEPT;
 
-const DRAIN = "drain";
+/** The reason of the cordon of a node that is being emptied. */
+export const DRAIN = "drain";
 
 /** cn-not-evacuating: the node is not being emptied. A node that is being emptied is cordoned with the reason DRAIN. */
 export const notEvacuating: Filter = ({ placement: { cordoned, cordoned_reason } }) =>

@@ -14,7 +14,7 @@ export type PlacementRequest = Sizes & {
   readonly brand: InstanceBrand;
   /** The stamp of the oldest platform that the image supports. It is compared with the node's stamp as text. */
   readonly min_platform: string | null;
-  /** Null if the request has no tenant; then no pinned node is accepted. */
+  /** Null if the request has no tenant; then no node that is pinned to a tenant is accepted. */
   readonly tenant_id: string | null;
   readonly silo_id: string | null;
   readonly instance_id: string | null;
@@ -35,7 +35,7 @@ export type Wanted = {
   readonly count: number;
 };
 
-/** `live`: the guest keeps running while it moves, so the target must be an equal machine. */
+/** `live`: the guest keeps running while it moves, so the target's hardware must be compatible. */
 export type Migration = { readonly from: CapacityReport; readonly live: boolean };
 
 const MIB = 2 ** 20;

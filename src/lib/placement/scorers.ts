@@ -101,8 +101,8 @@ function unit(value: number): number {
 }
 
 /**
- * Maps a text to a uniformly distributed number from 0 to 1. A mixing step follows FNV-1a, because the hashes of
- * similar texts differ too little in their high bits.
+ * Maps a text to a number from 0 to below 1; the numbers of different texts are uniformly distributed. A mixing step
+ * follows FNV-1a, because the FNV-1a hashes of similar texts differ too little in their high bits.
  */
 export function fraction(text: string): number {
   let hash = 0x811c9dc5;

@@ -1,4 +1,4 @@
-// Downloads: a file with the final name always matches the vendor's hash.
+// Downloads. A download gets its final name only after it matches the listed hash, except with --no-verify.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
@@ -203,7 +203,7 @@ describe("bytes that differ from the vendor's listing", () => {
   test.each([
     ["another length", (body: Uint8Array) => body.subarray(0, 1_000)],
     ["one byte too many", (body: Uint8Array) => new Uint8Array([...body, 1])],
-  ])("(%s) are rejected by their length, without a download", async (_name, change) => {
+  ])("(%s) are rejected by their length after one request", async (_name, change) => {
     vendor.files.set(IMAGE_PATH, change(CONTENT));
     const ran = await download();
     expect(ran.code).toBe(1);
@@ -297,7 +297,7 @@ describe("an image without a hash", () => {
     expectWhole();
   });
 
-  test("is treated like an image whose only hash has an unknown algorithm", async () => {
+  test("includes an image whose only hash has an unknown algorithm", async () => {
     changeDigest((artifact) => ({
       ...artifact,
       integrity: { digests: [{ algorithm: "blake3", value: "0".repeat(64) }] },
@@ -340,7 +340,7 @@ describe("URLs", () => {
     "file:///etc/passwd",
     "https://user:pw@vendor.example/a",
     "nonsense",
-  ])("%s is rejected before any request", async (url) => {
+  ])("%s is rejected before a request to it", async (url) => {
     at(url);
     const asked: string[] = [];
     const ran = await download([], { onFetch: (_fake, each) => asked.push(each) });

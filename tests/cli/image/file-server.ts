@@ -66,7 +66,7 @@ export function serve(request: IncomingMessage, response: ServerResponse, body: 
   }
 }
 
-/** The first `times` requests get only `bytes` of the body before the connection is cut. */
+/** Cuts the connection of the first `times` requests after `bytes` bytes of the response. */
 export function cutting(bytes: number, times = Infinity): Wrong {
   let left = times;
   return (request, response, body) => {

@@ -15,7 +15,7 @@ function image(...argv: string[]) {
   return tenantctl(["image", ...argv, "--index", vendor.base]);
 }
 
-test("search lists every file in the order of the index, newest first", async () => {
+test("search lists every file in the order of the index", async () => {
   const ran = await image("search", "-o", "table");
   expect(ran.out()).toBe(
     `IMAGE         VERSION  ALIASES     BUILD      VARIANT  ARCH     FORMAT  SIZE       CHECK
@@ -35,7 +35,7 @@ test.each([
   [["--release", "3.24"], ["alpine x86_64"]],
   [["--format", "raw"], []],
   [["--variant", "minimal"], []],
-])("search %j", async (argv, expected) => {
+])("search %j finds %j", async (argv, expected) => {
   const { images } = JSON.parse((await image("search", ...argv)).out());
   const found = (images as typeof vendor.images).flatMap(({ distro, build }) =>
     build.artifacts.map(({ arch }) => `${distro.id} ${arch}`)
@@ -110,7 +110,7 @@ test("verify names the image of a file, and fails for any other file", async () 
   expect((await image("verify", dirname(file))).code).toBe(1);
 });
 
-test("the index may be a folder, a file address, a variable or the control plane", async () => {
+test("the index may be a folder, a file URL, the value of a variable or the control plane", async () => {
   const folder = newFolder();
   mkdirSync(join(folder, "v1"));
   writeFileSync(join(folder, "v1/images.json"), vendor.files.get("/v1/images.json")!);

@@ -125,7 +125,7 @@ test("a mirror over the network is used instead of the vendor", async () => {
   }
 });
 
-test("a second run fetches only damaged files, and removes files only with --prune", async () => {
+test("a second run fetches only damaged files, and removes image files only with --prune", async () => {
   await mirror();
   vendor.asked.length = 0;
   expect(JSON.parse((await mirror()).out())).toMatchObject({ files_fetched: 0, removed: [] });

@@ -1,4 +1,4 @@
-// Vendors' signatures: of a list of hashes, of a clear-signed list, of the image itself.
+// Vendors' signatures of a list of hashes, of a clear-signed list and of the image itself.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as openpgp from "openpgp";
@@ -49,7 +49,7 @@ function sign(signature: Partial<Signature>): void {
   vendor.artifact = { ...artifact, integrity: { ...artifact.integrity, signatures: [whole] } };
 }
 
-/** Writes SHA256SUMS.gpg, a signature by `key`, next to SHA256SUMS, and publishes `published`. */
+/** Writes SHA256SUMS.gpg, a signature by `key`, next to SHA256SUMS, and publishes the public key of `published`. */
 async function signList(key: KeyPair, published: KeyPair, date?: Date): Promise<void> {
   const signature = await signed(vendor.files.get(SUMS_PATH)!, key, date);
   const url = vendor.put(`${SUMS_PATH}.gpg`, signature);
@@ -90,7 +90,7 @@ test("if --fingerprint is repeated, the key may have any of the fingerprints", a
   expect((await download(pinned(another, mine))).code).toBe(0);
 });
 
-test("--fingerprint accepts any spelling and rejects a key with another fingerprint", async () => {
+test("--fingerprint accepts 0x, spaces and lower case, and rejects a key with another fingerprint", async () => {
   await signList(mine, mine);
   const spelled = `0x${mine.fingerprint.toLowerCase().replace(/(.{4})/g, "$1 ")}`;
   const ran = await download(["--fingerprint", spelled]);

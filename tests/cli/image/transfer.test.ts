@@ -66,7 +66,7 @@ test("a transfer from a server that cuts connections, is busy or ignores ranges 
       target = join(newFolder(), "image");
       const got = await bring({ size: size_known ? BODY.length : null }).catch((error: Error) => error);
       if (got instanceof Error) {
-        // Only five consecutive tries without new bytes may end it.
+        // Only five consecutive tries without new bytes may end the transfer.
         expect(rounds.length).toBeGreaterThanOrEqual(5);
         expect(filesIn(dirname(target))).not.toContain("image");
       } else expect(Buffer.from(got).equals(BODY)).toBe(true);

@@ -1,4 +1,4 @@
-// A vendor and its index on one server: two distros, a few images, a signed list of hashes.
+// A vendor and its index on one server: two distros, three image files and their unsigned lists of hashes.
 import { createHash } from "node:crypto";
 import type { Artifact, Image } from "../../../cli/image/model.ts";
 import { artifactOf, buildOf, documentsOf, primary, releaseOf } from "../../../src/dev/image-tree.ts";
@@ -8,7 +8,7 @@ export type Vendor = FileServer & {
   /** Writes the index's documents again after a test changed an image. */
   publish(): void;
   readonly images: Image[];
-  /** The first image's first file. */
+  /** The first image's first file. Setting it publishes the index again. */
   artifact: Artifact;
 };
 
@@ -16,7 +16,7 @@ export const IMAGE_PATH = "/noble/20261001/noble-amd64.qcow2";
 export const SUMS_PATH = "/noble/20261001/SHA256SUMS";
 export const CONTENT = pattern(300_000, 7);
 
-/** Bytes without repetition, so that a wrong offset is detected. */
+/** Returns pseudorandom bytes. They have no repeating pattern, so that a test detects a wrong offset. */
 export function pattern(length: number, seed: number): Uint8Array {
   const bytes = new Uint8Array(length);
   let state = seed;

@@ -1,4 +1,4 @@
-// Attach and detach against a real control plane. The test acts as the node.
+// Attaching and detaching floating IPs at a real control plane. The test acts as the node.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type ComputeFixture, openComputeFixture } from "../../compute/compute-fixture.ts";
@@ -24,7 +24,7 @@ async function printed(argv: string): Promise<string> {
   return ran.out();
 }
 const json = async (argv: string) => JSON.parse(await printed(`${argv} -o json`));
-/** Returns the output of a command while the test does the node's job. */
+/** Runs a command, does the node's job meanwhile, and returns the output of the command. */
 async function done(argv: string, job: string): Promise<string> {
   const [out] = await Promise.all([printed(argv), a.node.does(job)]);
   return out;
@@ -34,11 +34,11 @@ test("a tenant attaches a floating IP to the NIC of an instance, lists it, and d
   const { id: instance } = await a.running({ name: "web-1" });
   const [nic] = (await json("nic list --instance web-1")).items;
   const ip = await json("floating-ip create --name shop");
-  expect(await done(`floating-ip attach shop --nic ${nic.id} -o table`, "fip_claim")).toBe(
+  expect(await done(`floating-ip attach shop --instance ${instance} -o table`, "fip_claim")).toBe(
     `Floating IP ${ip.id} attached to NIC ${nic.id} (address ${ip.address})\n`,
   );
-  expect(await printed("floating-ip list --no-headers -o table")).toBe(
-    `${ip.id}  shop  ${ip.address}  nic=${nic.id}\n`,
+  expect(await printed("floating-ip list --no-headers -o wide")).toBe(
+    `shop  ${ip.id}  ${ip.address}  nic=${nic.id}\n`,
   );
   expect(await json("floating-ip show shop")).toMatchObject({
     attached_to: nic.id,
@@ -46,7 +46,9 @@ test("a tenant attaches a floating IP to the NIC of an instance, lists it, and d
     hosted_cn: a.node.server_uuid,
   });
   expect(await printed(`nic show ${nic.id} -o table`)).toContain(`floating_ips:  ${ip.address}\n`);
-  expect(await printed("instance list -o wide --no-headers")).toContain(`,${ip.address}  ${a.node.server_uuid}`);
+  expect(await printed("instance list -o csv --no-headers --columns addresses,host")).toContain(
+    `,${ip.address}",${a.node.server_uuid}`,
+  );
 
   const kept = await at("floating-ip delete shop");
   expect([kept.code, kept.out()]).toEqual([5, ""]);
@@ -54,7 +56,7 @@ test("a tenant attaches a floating IP to the NIC of an instance, lists it, and d
   expect(await done("floating-ip detach shop -o table", "fip_release")).toBe(
     `Floating IP ${ip.id} detached (address ${ip.address})\n`,
   );
-  expect(await printed("floating-ip list --no-headers -o table")).toBe(`${ip.id}  shop  ${ip.address}  -\n`);
+  expect(await printed("floating-ip list --no-headers -o wide")).toBe(`shop  ${ip.id}  ${ip.address}  -\n`);
   expect(await printed("floating-ip delete shop")).toBe(`Floating IP ${ip.id} deleted.\n`);
 });
 

@@ -44,14 +44,14 @@ async function printed(argv: string, options: FakeOptions = {}): Promise<string>
 
 const json = async (argv: string) => JSON.parse(await printed(`${argv} -o json`));
 
-/** Returns the output of a command while the test does the node's job. */
+/** Runs a command, does the node's job meanwhile, and returns the output of the command. */
 async function done(argv: string, job: string): Promise<string> {
   const [out] = await Promise.all([printed(argv), a.node.does(job)]);
   return out;
 }
 
 const createArgv = (name: string) =>
-  `instance create --name ${name} --image-id debian --primary-subnet-id front --vpc net --cpu 2 --memory-bytes 4GiB`;
+  `instance create --name ${name} --image debian --subnet front --vpc net --cpu 2 --memory 4GiB`;
 
 test("a tenant creates an instance by name, finds its address, uses it and deletes it", async () => {
   const before = await a.dump();
@@ -64,19 +64,19 @@ test("a tenant creates an instance by name, finds its address, uses it and delet
   );
   const { id } = await json("instance show web-1");
   const lines = (state: string) =>
-    `id:         ${id}\nname:       web-1\nlifecycle:  {"state":"${state}"}\nimage:      ${image_id}\n`;
+    `id:         ${id}\nname:       web-1\nlifecycle:  ${state}\nimage:      ${image_id}\n`;
   expect(made).toBe(lines("running"));
   const stored = await a.t.db.query("select sealed from sealed_user_data where instance_id = $1", [id]);
   const { openUserData } = createMint(Buffer.from(SECRET_KEY, "hex"));
   expect(openUserData(id, stored.rows[0].sealed)).toBe("#cloud-config\nhostname: web-1\n");
 
-  expect(await printed("instance list --state RUNNING --no-headers")).toBe(
-    `${id}  web-1  {"state":"running"}  ${image_id}\n`,
+  expect(await printed("instance list --state RUNNING --no-headers -o wide --columns name,id,state,image")).toBe(
+    `web-1  ${id}  running  ${image_id}\n`,
   );
   expect(await printed("instance list --state stopped")).toBe("(no instances)\n");
   expect((await json("instance list --image debian")).items).toHaveLength(1);
-  expect(await printed("instance list -o wide --no-headers")).toContain(
-    `10.0.1.2,fd00:10:0:1::2,10.0.2.2  ${a.node.server_uuid}`,
+  expect(await printed("instance list -o csv --columns addresses,host --no-headers")).toContain(
+    `"10.0.1.2,fd00:10:0:1::2,10.0.2.2",${a.node.server_uuid}`,
   );
   const nics = (await json("nic list --instance web-1")).items;
   expect(nics.map(({ name }: { name: string }) => name).sort()).toEqual(["eth1", "primary"]);
@@ -85,8 +85,9 @@ test("a tenant creates an instance by name, finds its address, uses it and delet
   expect(await printed("nic show eth1 --instance web-1")).toContain("primary_ipv4:  10.0.2.2\n");
 
   const [disk] = (await json("disk list --instance web-1")).items;
-  expect(await printed("disk list --instance web-1 --no-headers")).toBe(
-    `${disk.id}  boot  ${id}  boot  ${3 * GIB}\n`,
+  expect((await json("disk list")).items).toContainEqual(disk);
+  expect(await printed("disk list --instance web-1 --no-headers -o wide")).toBe(
+    `boot  ${disk.id}  ${id}  boot  3 GiB  yes\n`,
   );
   expect(await done("disk resize boot --instance web-1 --size-bytes 4GiB", "resize_disk")).toMatch(
     new RegExp(`^Disk ${disk.id} resized to ${4 * GIB} bytes\\.\nReboot required: `),
@@ -109,7 +110,52 @@ test("a tenant creates an instance by name, finds its address, uses it and delet
   expect(await a.left(before)).toEqual([]);
 });
 
-test("--wait shows progress and ends with the node's reason; --no-wait prints the operation", async () => {
+test("a tenant labels, resizes and protects an instance, and types its name to delete it", async () => {
+  const before = await a.dump();
+  await done(`${createArgv("db-1")} --label env=test --label tier=db --protect`, "provision");
+  const { id } = await json("instance show db-1");
+  const set = await printed("instance set db-1 --label env=live --remove-label tier");
+  expect(set).toContain("labels:               env=live\n");
+  expect(set).toContain("deletion_protection:  true\n");
+  expect(await printed("instance list --label env=live --no-headers -o wide --columns name,labels")).toBe(
+    "db-1  env=live\n",
+  );
+  expect(await printed("instance list --label tier")).toBe("(no instances)\n");
+  await done("instance stop db-1", "stop");
+  expect(await printed("instance resize db-1 --cpu 3 --memory 5GiB")).toContain(`memory_bytes:         ${5 * GIB}\n`);
+  for (const argv of ["instance set db-1", "instance resize db-1", "instance set db-1 --label env"]) {
+    expect((await at(argv)).code).toBe(2);
+  }
+
+  const typed = (answer: string) => ({ isTTY: true, typed: answer });
+  const wrong = await at("instance delete db-1", typed("db-2"));
+  expect([wrong.code, wrong.out()]).toEqual([1, ""]);
+  expect(wrong.err()).toContain("db-1 is protected against deletion.");
+  expect((await json("instance show db-1")).deletion_protection).toBe(true);
+  expect((await at("instance delete db-1", { isTTY: false })).err()).toContain("pass --yes to confirm");
+  const [deleted] = await Promise.all([printed("instance delete db-1", typed("db-1")), a.node.does("delete")]);
+  expect(deleted).toBe(`Instance ${id} deleted.\n`);
+  expect(await a.left(before)).toEqual([]);
+});
+
+test("a tenant creates a data disk, detaches and attaches it, and deletes it", async () => {
+  const before = await a.dump();
+  await done(createArgv("db-2"), "provision");
+  const created = await done("disk create --name data --instance db-2 --size 3GiB", "create_disk");
+  expect(created).toContain("attached:    true\n");
+  expect(await done("disk detach data --instance db-2", "detach_disk")).toContain("attached:    false\n");
+  const { id } = await json("disk show data --instance db-2");
+  expect(await done(`disk attach ${id} --wait`, "attach_disk")).toContain("attached:    true\n");
+  const refused = await at(`disk delete ${id}`);
+  expect([refused.code, refused.err()]).toEqual([5, expect.stringContaining("detach it first")]);
+  await done("disk detach data --instance db-2", "detach_disk");
+  expect(await done("disk delete data --instance db-2", "delete_disk")).toBe(`Disk ${id} deleted.\n`);
+  await done("instance stop db-2", "stop");
+  await done("instance delete db-2", "delete");
+  expect(await a.left(before)).toEqual([]);
+});
+
+test("a failed --wait prints the node's reason; --no-wait prints the operation", async () => {
   const before = await a.dump();
   const failing = at(`${createArgv("bad")} --wait -o table`, { isTTY: false });
   const job = await a.node.take();

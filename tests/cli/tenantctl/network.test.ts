@@ -5,6 +5,7 @@ import {
   FLOATING_IP,
   NAT_GATEWAY,
   NIC,
+  PORT_FORWARD,
   PROJECT,
   ROUTE,
   ROUTE_TABLE,
@@ -22,8 +23,9 @@ const FAMILIES = [
     record: VPC,
     scope: ["--project", PROJECT],
     selectors: IN_PROJECT,
-    table: `ID                                    NAME  VNI\n${VPC.id}  web   4711\n`,
-    lines: `id:       ${VPC.id}\nname:     web\nvni:      4711\nproject:  ${PROJECT}\n`,
+    table: `NAME  ID        IPV4_BLOCK   IPV6_BLOCK  AGE  VNI\nweb   11111111  10.0.0.0/16  -           3h   4711\n`,
+    lines: `id:           ${VPC.id}\nname:         web\ndescription:  front\nipv4_block:   10.0.0.0/16\n` +
+      `ipv6_block:   -\nvni:          4711\nproject:      ${PROJECT}\ncreated_at:   ${VPC.created_at}\n`,
     deleted: `Vpc ${VPC.id} deleted.\n`,
   },
   {
@@ -32,8 +34,11 @@ const FAMILIES = [
     record: SUBNET,
     scope: ["--vpc", VPC.id],
     selectors: `vpc=${VPC.id}`,
-    table: `ID                                    NAME  VPC\n${SUBNET.id}  dmz   ${VPC.id}\n`,
-    lines: `id:    ${SUBNET.id}\nname:  dmz\nvpc:   ${VPC.id}\n`,
+    table: `NAME  ID        IPV4_BLOCK   IPV6_BLOCK  KIND      AGE\n` +
+      `dmz   22222222  10.0.1.0/24  -           internal  3h\n`,
+    lines: `id:           ${SUBNET.id}\nname:         dmz\ndescription:  -\nkind:         internal\n` +
+      `ipv4_block:   10.0.1.0/24\nipv6_block:   -\nvpc:          ${VPC.id}\nroute_table:  ${ROUTE_TABLE.id}\n` +
+      `created_at:   ${SUBNET.created_at}\n`,
     deleted: `Subnet ${SUBNET.id} deleted.\n`,
   },
   {
@@ -42,10 +47,22 @@ const FAMILIES = [
     record: NAT_GATEWAY,
     scope: ["--vpc", VPC.id],
     selectors: `vpc=${VPC.id}`,
-    table: `ID                                    NAME    PUBLIC_ADDR\n${NAT_GATEWAY.id}  egress  203.0.113.2\n`,
+    table: `NAME    ID        PUBLIC_ADDR\negress  33333333  203.0.113.2\n`,
     lines: `id:              ${NAT_GATEWAY.id}\nname:            egress\nvpc:             ${VPC.id}\n` +
       `project:         ${PROJECT}\npublic_address:  203.0.113.2\nfamily:          v4\n`,
     deleted: `NAT gateway ${NAT_GATEWAY.id} deleted.\n`,
+  },
+  {
+    noun: "port-forward",
+    path: "/v1/port-forwards",
+    record: PORT_FORWARD,
+    scope: ["--vpc", VPC.id],
+    selectors: `vpc=${VPC.id}`,
+    table: `NAME   ID        PROTO  PORT  NIC       NIC_PORT\nhttps  7a7a7a7a  tcp    443   7b7b7b7b  8443\n`,
+    lines: `id:           ${PORT_FORWARD.id}\nname:         https\ndescription:  -\nvpc:          ${VPC.id}\n` +
+      `project:      ${PROJECT}\nnat_gateway:  ${NAT_GATEWAY.id}\nprotocol:     tcp\npublic_port:  443\n` +
+      `nic:          ${PORT_FORWARD.nic_id}\nnic_port:     8443\n`,
+    deleted: `PortForward ${PORT_FORWARD.id} deleted.\n`,
   },
   {
     noun: "floating-ip",
@@ -53,8 +70,7 @@ const FAMILIES = [
     record: FLOATING_IP,
     scope: ["--project", PROJECT],
     selectors: IN_PROJECT,
-    table:
-      `ID                                    NAME  ADDRESS      ATTACHED_TO\n${FLOATING_IP.id}  www   203.0.113.3  -\n`,
+    table: `NAME  ID        ADDRESS      ATTACHED_TO\nwww   44444444  203.0.113.3  -\n`,
     lines: `id:           ${FLOATING_IP.id}\nname:         www\naddress:      203.0.113.3\nattached_to:  -\n`,
     deleted: `Floating IP ${FLOATING_IP.id} deleted.\n`,
   },
@@ -64,7 +80,7 @@ const FAMILIES = [
     record: ROUTE_TABLE,
     scope: ["--vpc", VPC.id],
     selectors: `vpc=${VPC.id}`,
-    table: `ID                                    NAME  MAIN\n${ROUTE_TABLE.id}  main  yes\n`,
+    table: `NAME  ID        MAIN\nmain  55555555  yes\n`,
     lines: `id:       ${ROUTE_TABLE.id}\nname:     main\nvpc:      ${VPC.id}\nproject:  ${PROJECT}\nis_main:  true\n`,
     deleted: `Route table ${ROUTE_TABLE.id} deleted.\n`,
   },
@@ -74,11 +90,10 @@ const FAMILIES = [
     record: ROUTE,
     scope: ["--route-table", ROUTE_TABLE.id],
     selectors: `route_table=${ROUTE_TABLE.id}`,
-    table: `ID                                    NAME     DEST       TARGET\n${ROUTE.id}  default  0.0.0.0/0  ` +
-      `{"kind":"nat_gateway","nat_gateway_id":"${NAT_GATEWAY.id}"}\n`,
+    table: `NAME     ID        DEST       TARGET\ndefault  66666666  0.0.0.0/0  nat_gateway ${NAT_GATEWAY.id}\n`,
     lines: `id:           ${ROUTE.id}\nname:         default\ndescription:  out\nvpc:          ${VPC.id}\n` +
       `route_table:  ${ROUTE_TABLE.id}\ndestination:  0.0.0.0/0\n` +
-      `target:       {"kind":"nat_gateway","nat_gateway_id":"${NAT_GATEWAY.id}"}\n`,
+      `target:       nat_gateway ${NAT_GATEWAY.id}\n`,
     deleted: `Route ${ROUTE.id} deleted.\n`,
   },
   {
@@ -87,11 +102,11 @@ const FAMILIES = [
     record: FIREWALL_RULE,
     scope: ["--vpc", VPC.id],
     selectors: `vpc=${VPC.id}`,
-    table: `ID                                    NAME  DIR      ACTION  PRIO  DEST\n` +
-      `${FIREWALL_RULE.id}  http  inbound  allow   100   10.0.1.0/24\n`,
+    table: `NAME  ID        DIR      ACTION  PRIO  PROTO  SOURCE  DEST\n` +
+      `http  77777777  inbound  allow   100   tcp    any     10.0.1.0/24 ports 80-443\n`,
     lines: `id:           ${FIREWALL_RULE.id}\nname:         http\ndescription:  -\nvpc:          ${VPC.id}\n` +
       `project:      ${PROJECT}\ndirection:    inbound\naction:       allow\nprotocol:     tcp\npriority:     100\n` +
-      `source:       any\ndestination:  10.0.1.0/24\n`,
+      `source:       any\ndestination:  10.0.1.0/24 ports 80-443\npackets:      -\nbytes:        -\n`,
     deleted: `FirewallRule ${FIREWALL_RULE.id} deleted.\n`,
   },
 ] as const;
@@ -104,14 +119,15 @@ describe.each(FAMILIES)("$noun", ({ noun, path, record, scope, selectors, table,
     [`PATCH ${by_id}`]: record,
     [`DELETE ${by_id}`]: {},
   });
-  const run = (...argv: string[]) => tenantctl([noun, ...argv], { env: TOKEN_ENV, server });
+  const run = (...argv: string[]) =>
+    tenantctl([noun, ...argv], { env: TOKEN_ENV, server, wall_ms: 3 * 3_600_000 + Date.parse(VPC.created_at) });
 
   test("list sends the selectors and prints the columns", async () => {
     const ran = await run("list", ...scope);
     expect([ran.err(), ran.code]).toEqual(["", 0]);
     expect(requestsOf(ran)).toEqual([`GET ${path}?${selectors}`]);
     expect(ran.out()).toBe(table);
-    expect((await run("list", ...scope, "-o", "wide")).out()).toBe(table);
+    expect((await run("list", ...scope, "-o", "wide")).out()).toContain(`  ${record.id}  `);
     expect((await run("list", ...scope, "--no-headers")).out()).toBe(table.slice(table.indexOf("\n") + 1));
     expect(JSON.parse((await run("list", ...scope, "-o", "json")).out())).toEqual({ items: [record] });
   });
@@ -204,12 +220,22 @@ test.each([
   ].map(([flags, target]) => ({
     argv: [
       ...["route", "create", "--route-table", ROUTE_TABLE.id, "--name", "r", "--destination", "0.0.0.0/0"],
+      // The type of a row's members is their union: the list does not keep which one is first.
       ...flags as string[],
     ],
     asks: `POST /v1/routes?route_table=${ROUTE_TABLE.id}`,
     body: { name: "r", destination: "0.0.0.0/0", target },
     answer: ROUTE,
   })),
+  {
+    argv: [
+      ...["port-forward", "create", "--vpc", VPC.id, "--name", "https", "--nat-gateway", NAT_GATEWAY.id],
+      ...["--port", "443", "--nic", PORT_FORWARD.nic_id],
+    ],
+    asks: `POST /v1/port-forwards?vpc=${VPC.id}`,
+    body: { name: "https", nat_gateway_id: NAT_GATEWAY.id, nic_id: PORT_FORWARD.nic_id, public_port: 443 },
+    answer: PORT_FORWARD,
+  },
   {
     argv: ["firewall-rule", "create", "--vpc", VPC.id, ...RULE, "--direction", "in"],
     asks: `POST /v1/firewall-rules?vpc=${VPC.id}`,
@@ -254,27 +280,49 @@ test.each([
   expect(JSON.parse((await tenantctl([...argv, "-o", "json"], { env: TOKEN_ENV, server })).out())).toEqual(answer);
 });
 
+test.each([
+  { noun: "vpc", says: "--project is required to create a vpc" },
+  { noun: "floating-ip", says: "--project is required to create a floating IP" },
+])("$noun create without a project is rejected if the tenant has none", async ({ noun, says }) => {
+  const projects = `GET /v1/tenants/${TENANT}/projects`;
+  const ran = await tenantctl([noun, "create", "--name", "x"], { env: TOKEN_ENV, server: serving({ [projects]: [] }) });
+  expect([ran.code, ran.err(), requestsOf(ran)]).toEqual([2, `error: ${says}\n`, [projects]]);
+});
+
 const ROUTED = ["route", "create", "--route-table", ROUTE_TABLE.id, "--name", "r", "--destination", "0.0.0.0/0"];
 const RULED = ["firewall-rule", "create", "--vpc", VPC.id, "--name", "r", "--action", "allow", "--direction", "in"];
 const VALID_RULE = [...RULED, "--priority", "1"];
 
 test.each([
-  { argv: ["vpc", "create", "--name", "x"], says: "--project is required to create a vpc" },
-  { argv: ["floating-ip", "create", "--name", "x"], says: "--project is required to create a floating IP" },
   { argv: ["nat-gateway", "create", "--vpc", VPC.id, "--name", "x", "--family", "ipv5"], says: "--family" },
   { argv: ["floating-ip", "create", "--project", PROJECT, "--name", "x", "--family", "IPV4"], says: "--family" },
   { argv: ROUTED, says: "pass exactly one of --target-nat-gateway" },
   { argv: [...ROUTED, "--target-reject", "--target-blackhole"], says: "pass exactly one of --target-nat-gateway" },
-  { argv: [...RULED, "--priority", "65536"], says: "--priority must be 0 to 65535" },
+  {
+    argv: [...RULED, "--priority", "65536"],
+    says: "option '--priority <number>' argument '65536' is invalid. It must be 0 to 65535.",
+  },
   { argv: [...RULED, "--priority", "-1"], says: "--priority" },
   { argv: [...VALID_RULE, "--action", "drop"], says: "--action" },
   { argv: [...VALID_RULE, "--direction", "sideways"], says: "--direction" },
   { argv: [...VALID_RULE, "--protocol", "gre"], says: "--protocol" },
-  { argv: [...VALID_RULE, "--source-ports", "http"], says: "http is neither a port" },
-  { argv: [...VALID_RULE, "--source-ports", "1-2-3"], says: "1-2-3 is neither a port" },
-  { argv: [...VALID_RULE, "--destination-ports", "80-"], says: "80- is neither a port" },
-  { argv: [...VALID_RULE, "--destination-ports", "1-65536"], says: "1-65536 is neither a port" },
-  { argv: [...VALID_RULE, "--destination-ports", "90-80"], says: "90-80: the low port is greater than the high one" },
+  {
+    argv: [...VALID_RULE, "--source-ports", "http"],
+    says: "option '--source-ports <ports>' argument 'http' is invalid. It must be a port",
+  },
+  {
+    argv: [...VALID_RULE, "--source-ports", "1-2-3"],
+    says: "option '--source-ports <ports>' argument '1-2-3' is invalid. It must be a port",
+  },
+  {
+    argv: [...VALID_RULE, "--destination-ports", "80-"],
+    says: "option '--destination-ports <ports>' argument '80-' is invalid. It must be a port",
+  },
+  {
+    argv: [...VALID_RULE, "--destination-ports", "1-65536"],
+    says: "option '--destination-ports <ports>' argument '1-65536' is invalid. It must be a port",
+  },
+  { argv: [...VALID_RULE, "--destination-ports", "90-80"], says: "The low port is greater than the high one." },
   { argv: ["subnet", "list"], says: "--vpc" },
   { argv: ["subnet", "create", "--name", "x"], says: "--vpc" },
   { argv: ["nat-gateway", "create", "--name", "x"], says: "--vpc" },
@@ -310,7 +358,7 @@ test("attach and detach first read the floating IP, to get its tenant and projec
   const shown = await tenantctl(["floating-ip", "list", "--tenant", TENANT, "--project", PROJECT, "--no-headers"], {
     server: serving({ "GET /v1/floating-ips": { items: [attached] } }),
   });
-  expect(shown.out()).toBe(`${FLOATING_IP.id}  www   203.0.113.3  nic=${NIC}\n`);
+  expect(shown.out()).toBe(`www   44444444  203.0.113.3  nic=${NIC}\n`);
 });
 
 test("a subnet's route table is set by UUID or by name in the VPC", async () => {
@@ -345,8 +393,8 @@ test("a list is read page by page and printed completely", async () => {
 });
 
 test("a name from the server cannot move the cursor", async () => {
-  const ran = await tenantctl(["vpc", "list", "--tenant", TENANT, "--project", PROJECT, "--no-headers"], {
+  const ran = await tenantctl(["vpc", "list", "--tenant", TENANT, "--project", PROJECT, "--columns", "name,vni"], {
     server: serving({ "GET /v1/vpcs": { items: [{ ...VPC, name: "a\u001b[2Jb" }] } }),
   });
-  expect(ran.out()).toBe(`${VPC.id}  a\\x1b[2Jb  4711\n`);
+  expect(ran.out()).toBe(`NAME       VNI\na\\x1b[2Jb  4711\n`);
 });

@@ -9,6 +9,7 @@ import type {
   Subnet,
   Vpc,
 } from "../../../src/contract/network.ts";
+import type { PortForward } from "../../../src/contract/port-forward.ts";
 
 export const TENANT = "aaaaaaaa-0000-4000-8000-000000000001";
 export const PROJECT = "bbbbbbbb-0000-4000-8000-000000000002";
@@ -27,6 +28,7 @@ export const VPC = {
   vni: 4_711,
   ipv4_block: "10.0.0.0/16",
   ipv6_block: null,
+  realized: null,
   created_at,
 } as const satisfies Vpc;
 
@@ -57,6 +59,7 @@ export const SUBNET = {
   provision_end_ipv4: null,
   provision_start_ipv6: null,
   provision_end_ipv6: null,
+  realized: null,
   created_at,
 } as const satisfies Subnet;
 
@@ -70,7 +73,8 @@ export const NAT_GATEWAY = {
   public_address: "203.0.113.2",
   edge_cluster_id: null,
   desired_generation: 1,
-  realized: { desired_generation: 1, applied_generation: null, realizations: [] },
+  host_cn_uuid: null,
+  realized: null,
   created_at,
   updated_at,
 } satisfies NatGateway;
@@ -88,6 +92,7 @@ export const FLOATING_IP = {
   network_id: null,
   external_nic_tag: null,
   hosted_cn: null,
+  realized: null,
   created_at,
   updated_at,
 } as const satisfies FloatingIp;
@@ -101,6 +106,7 @@ export const ROUTE = {
   description: "out",
   destination: "0.0.0.0/0",
   target: { kind: "nat_gateway", nat_gateway_id: NAT_GATEWAY.id },
+  realized: null,
   created_at,
 } as const satisfies Route;
 
@@ -119,8 +125,25 @@ export const FIREWALL_RULE = {
   source_ports: null,
   destination_ports: { low: 80, high: 443 },
   icmp_type_code: null,
+  counts: null,
+  realized: null,
   created_at,
 } as const satisfies FirewallRule;
+
+export const PORT_FORWARD = {
+  ...ofVpc,
+  id: "7a7a7a7a-0000-4000-8000-00000000007a",
+  project: PROJECT,
+  name: "https",
+  description: "",
+  nat_gateway_id: NAT_GATEWAY.id,
+  nic_id: "7b7b7b7b-0000-4000-8000-00000000007b",
+  protocol: "tcp",
+  public_port: 443,
+  nic_port: 8_443,
+  realized: null,
+  created_at,
+} as const satisfies PortForward;
 
 export const IMAGE_ID = "88888888-0000-4000-8000-000000000088";
 
@@ -130,6 +153,8 @@ export const INSTANCE = {
   project_id: PROJECT,
   name: "web-1",
   description: "",
+  labels: {},
+  deletion_protection: false,
   brand: "bhyve",
   cpu: 2,
   memory_bytes: 4_294_967_296,
@@ -155,11 +180,11 @@ export const DISK = {
   kind: "boot",
   size_bytes: 21_474_836_480,
   applied_bytes: 21_474_836_480,
+  attached: true,
   source_image_id: IMAGE_ID,
   created_at,
 } as const satisfies Disk;
 
-/** UUID of the instance. */
 export const PRIMARY_NIC = {
   ...ofInstance,
   id: NIC,

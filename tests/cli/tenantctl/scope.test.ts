@@ -107,7 +107,7 @@ test("whoami selects the tenant of a tenant's API key; other keys need --tenant"
   expect(new Set(requestsOf(unbound))).toEqual(new Set(["GET /v1/auth/whoami"]));
 });
 
-test("a tenant name is looked up in the caller's tenant; a silo admin's in the silo, an operator's in all silos", async () => {
+test("members find only their own tenant by name; a silo admin searches the silo, and an operator searches all silos", async () => {
   const silo_id = "dddddddd-0000-4000-8000-000000000004";
   const tenants = [{ id: TENANT, silo_id, name: "acme", description: "", created_at: "x" }];
   const answers = (whoami: Record<string, unknown>) =>
@@ -197,10 +197,24 @@ test.each([
   { argv: ["route", "show", "default"], flag: "--route-table" },
   { argv: ["route", "list", "--route-table", "main"], flag: "--vpc" },
 ])("a name without its scope is a usage error that names $flag", async ({ argv, flag }) => {
-  const ran = await tenantctl(argv, { env: SCOPED });
+  const twin = { ...VPC, id: "11111111-0000-4000-8000-000000000012", name: "db" };
+  const server = serving({ "GET /v1/vpcs": { items: [VPC, twin] } });
+  const ran = await tenantctl(argv, { env: SCOPED, server });
   expect(ran.code).toBe(2);
   expect(ran.err()).toContain(`to find it by name, also pass ${flag}`);
-  expect(ran.asked).toEqual([]);
+  expect(ran.asked.filter(({ path }) => path !== "/v1/vpcs")).toEqual([]);
+});
+
+test("a name without --vpc is looked up in the only VPC of the project, which a note names", async () => {
+  const server = serving({
+    "GET /v1/vpcs": { items: [VPC] },
+    "GET /v1/subnets": { items: [SUBNET] },
+    [`GET /v1/subnets/${SUBNET.id}`]: SUBNET,
+  });
+  const ran = await tenantctl(["subnet", "show", "dmz"], { env: SCOPED, server });
+  expect([ran.code, ran.err()]).toEqual([0, "In VPC web, the only one of the project\n"]);
+  const data = await tenantctl(["subnet", "show", "dmz", "-o", "json"], { env: SCOPED, server });
+  expect([data.code, data.err()]).toEqual([0, ""]);
 });
 
 test("an ambiguous or unknown name is rejected, and nothing is changed", async () => {
@@ -222,7 +236,7 @@ test("the tenant's projects are listed and shown", async () => {
     [`GET /v1/tenants/${TENANT}/projects/${PROJECT}`]: PROJECTS[0]!,
   });
   const list = await tenantctl(["project", "list"], { env: TOKEN_ENV, server });
-  expect(list.out()).toBe(`ID                                    NAME  DESCRIPTION\n${PROJECT}  shop  -\n`);
+  expect(list.out()).toBe(`NAME  ID        AGE  DESCRIPTION\nshop  bbbbbbbb  x    -\n`);
   const shown = await tenantctl(["project", "show", "shop"], { env: TOKEN_ENV, server });
   expect(shown.out()).toContain(`id:           ${PROJECT}\n`);
   const nobody = serving({ "GET /v1/auth/whoami": { silo_id: null, tenant_id: null } });
@@ -265,7 +279,7 @@ test("completion offers names and UUIDs in the scope that the command line names
   expect(await complete("firewall-rule", "create", "--protocol", "icmp")).toEqual(["icmp", "icmp4", "icmp6"]);
 });
 
-test("completion uses the scope that the command line names, not the scope in the environment", async () => {
+test("completion uses the key on the command line and the tenant of that key, not the key in the environment", async () => {
   const argv = ["--endpoint", "http://other.example", "--api-key", jwt({ tenant_id: OTHER }), "vpc", "show", ""];
   const ran = await tenantctl(["__complete", "--", ...argv], {
     env: { ...KEY_ENV, TENANTCTL_PROJECT: PROJECT },

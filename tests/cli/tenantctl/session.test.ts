@@ -52,7 +52,7 @@ async function loggedIn(server: Server): Promise<{ home_dir: string; file: strin
   return { home_dir: ran.home_dir, file: join(ran.home_dir, ".config/tenantctl/login.json") };
 }
 
-test("login asks for the password and saves only the tokens, readable only by the owner", async () => {
+test("login asks for the password and saves the tokens without it, readable only by the owner", async () => {
   const { file, home_dir } = await loggedIn(identity());
   expect((await stat(file)).mode & 0o777).toBe(0o600);
   const text = await readFile(file, "utf8");

@@ -7,7 +7,7 @@ import { expect, test } from "vitest";
 import { type CommandNode, describe as tree } from "../../../cli/framework.ts";
 import { NOUNS } from "../../../cli/tenantctl/nouns.ts";
 import { buildProgram, runTenantctl } from "../../../cli/tenantctl/program.ts";
-import { yamlText } from "../../../cli/tenantctl/yaml-text.ts";
+import { yamlText } from "../../../cli/internal/output/yaml-text.ts";
 import { needs, present } from "../../support/optional-programs.ts";
 import { fakeEnvironment, type FakeOptions } from "../fake-environment.ts";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createReceipts, createSendWindow } from "../../../src/lib/console/window.ts";
 
-test("a window has room for its size, and again after a confirmation", () => {
+test("sent bytes reduce the room of a window, and confirmed bytes restore it", () => {
   const window = createSendWindow(10);
   window.sent(7);
   expect(window.room()).toBe(3);
@@ -16,7 +16,7 @@ test("a confirmation of more than was sent is refused and changes nothing", () =
   expect(window.room()).toBe(6);
 });
 
-test("receipts are sent at exactly a quarter of the window, as a sum", () => {
+test("the receiver confirms the sum of the used bytes once it is a quarter of the window", () => {
   const confirmed: number[] = [];
   const used = createReceipts((bytes) => confirmed.push(bytes), 100);
   used(24);
@@ -26,7 +26,7 @@ test("receipts are sent at exactly a quarter of the window, as a sum", () => {
   expect(confirmed).toEqual([25, 80]);
 });
 
-test("a sender and a receiver with the same window never wait for each other", () => {
+test("a sender always has room if the receiver uses each byte at once", () => {
   const window = createSendWindow(64);
   const used = createReceipts((bytes) => expect(window.confirmed(bytes)).toBe(true), 64);
   let carried = 0;

@@ -1,6 +1,7 @@
 // The nftables text of a VPC's firewall decides about packets as docs/networking.md says.
 import { expect, test } from "vitest";
 import { ruleLines } from "../../../nodeagent/network/firewall.ts";
+import { firewallOf } from "../../../src/lib/net/firewall-verdict.ts";
 import { rulesetOf } from "../../../nodeagent/network/ruleset.ts";
 import type { DocumentRule } from "../../../src/contract/network-document.ts";
 import { documentOf, rule } from "../../networks/documents.ts";
@@ -21,7 +22,7 @@ const ADDRESSES = {
 };
 const PORTS = [0, 22, 80, 7_000, 65_535];
 
-test("100,000 packets of 10,000 random rule sets: the text decides like the model", () => {
+test("100,000 packets of 10,000 random rule sets: the text and the agent decide like the model", () => {
   const random = randomFrom(20_261_122);
   const verdicts = { pass: 0, drop: 0 };
   for (let set = 0; set < RULE_SETS; set++) {
@@ -34,6 +35,8 @@ test("100,000 packets of 10,000 random rule sets: the text decides like the mode
       verdicts[wanted] += 1;
       const decided = textVerdict(chains, packet);
       if (decided !== wanted) expect.fail(`${decided}, not ${wanted}: ${JSON.stringify({ packet, rules })}`);
+      const agent = firewallOf(document, packet.direction)(packet).is_allowed ? "pass" : "drop";
+      if (agent !== wanted) expect.fail(`the agent: ${agent}, not ${wanted}: ${JSON.stringify({ packet, rules })}`);
     }
   }
   // Both verdicts are frequent, so that a text that always passes or always drops would be found.

@@ -1,4 +1,4 @@
-// Mutants of what actors decide. Simulated histories catch them.
+// Mutants of the actors' decisions. Simulated histories catch them.
 import type { Invariant } from "../../simulator/violation.ts";
 import type { Mutant } from "./mutant.ts";
 

@@ -1,8 +1,9 @@
-// Mutants of the engine and of the database that it commits to. Simulated histories catch them.
+// Mutants of the engine, of the background worker and of the simulated database. Simulated histories catch them.
 import type { Invariant } from "../../simulator/violation.ts";
 import type { Mutant } from "./mutant.ts";
 
 const DRAFT = "actors/engine/draft.ts";
+const ANSWERS = "actors/engine/answers.ts";
 const ENGINE = "actors/engine/engine.ts";
 const FOLD = "actors/engine/fold.ts";
 const WORKER = "src/workers/background-worker.ts";
@@ -12,7 +13,9 @@ const MEMORY_STORE = "tests/support/memory-store.ts";
 const ANSWER_BEFORE_COMMIT = `
       for (const item of items) {
         for (const reply of item.unit.choices[0]?.replies ?? []) {
-          item.box.queue.find((each) => each.envelope.id === reply.msg_id)?.settle(outcomeOf(reply.reply));
+          item.box.queue.find((each) => each.envelope.id === reply.msg_id)?.settle(
+            "ok" in reply.reply ? { ok: true, reply: reply.reply.ok } : { ok: false, fault: reply.reply.fault },
+          );
         }
       }`;
 
@@ -42,7 +45,7 @@ export const ENGINE_MUTANTS: readonly Mutant<Invariant>[] = [
     name: "conflict_is_done",
     caughtBy: "1 acknowledged means durable",
     edits: [{
-      file: ENGINE,
+      file: ANSWERS,
       find: "for (const waiting of item.messages) waiting.attempts += 1;\n        return;",
       replace: `return settleItem(item, { status: "done", choice: 0, replies: null });`,
     }],
@@ -112,7 +115,7 @@ export const ENGINE_MUTANTS: readonly Mutant<Invariant>[] = [
     name: "reply_of_another",
     caughtBy: "2 legal path",
     edits: [{
-      file: ENGINE,
+      file: ANSWERS,
       find: "const stored = replies.get(waiting.envelope.id);\n          if (stored === undefined)",
       replace: "const stored = replies.values().next().value;\n          if (stored === undefined)",
     }],
@@ -165,7 +168,7 @@ export const ENGINE_MUTANTS: readonly Mutant<Invariant>[] = [
     name: "requeue_at_the_back",
     caughtBy: "5 order of time",
     edits: [{
-      file: ENGINE,
+      file: ANSWERS,
       find: "for (const waiting of boxes.remove(item.box, answered)) {",
       replace: `const taken = boxes.remove(item.box, item.messages);
         taken.filter((each) => !answered.includes(each)).forEach((each) => boxes.put(each));
@@ -227,5 +230,14 @@ export const ENGINE_MUTANTS: readonly Mutant<Invariant>[] = [
     name: "claims_leak",
     caughtBy: "no bug",
     edits: [{ file: ENGINE, find: "await repeatLater([box], again);", replace: "throw again;" }],
+  },
+  {
+    name: "ended_claims_counted",
+    caughtBy: "3b justified answer",
+    edits: [{
+      file: "tests/simulator/environment.ts",
+      find: "return liveClaimsOf(tables, server_uuid, scheduler.now()).length < max;",
+      replace: "return claimsOf(tables, server_uuid).length < max;",
+    }],
   },
 ];

@@ -1,11 +1,11 @@
-// Searches for a simulated history that breaks an invariant, and prints its name: a plan of the corpus or a seed.
+// Searches for a simulated history that breaks an invariant, and prints the name of its plan in the corpus, or its seed.
 // Prints nothing when no history does. deno run -A tests/stress/mutants/search-histories.ts INVARIANT [SEEDS]
 import process from "node:process";
 import { readCorpus } from "../../simulator/corpus.ts";
 import { type Plan, planFor } from "../../simulator/plan.ts";
 import { run } from "../../simulator/run.ts";
 
-/** The number of seeds to search. Every existing mutant is caught within it. */
+/** The default number of seeds to search. This number suffices to catch every existing mutant. */
 const SEEDS_MAX = 6_000;
 
 const [invariant, seeds] = process.argv.slice(2);

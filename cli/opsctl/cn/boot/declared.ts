@@ -3,9 +3,9 @@
 import type { BootRecord, Roster, RosterEntry } from "../../../../src/contract/boot.ts";
 import { canonicalJson } from "../../../../src/lib/text/canonical-json.ts";
 import { canonicalMac } from "../../../../src/lib/net/mac.ts";
-import { type AnyCommand, command } from "../../../framework.ts";
+import { type AnyCommand, listCommand } from "../../../framework.ts";
 import { withIo } from "../../../internal/run.ts";
-import type { Column } from "../../../internal/table.ts";
+import { type Column, STATE_COLUMN } from "../../../internal/table.ts";
 import { aggregateText, RECORDS_PATH } from "./record.ts";
 import { ROSTER_PATH } from "./roster/roster.ts";
 
@@ -21,14 +21,14 @@ const COLUMNS: readonly Column<Declared>[] = [
   ["HOSTNAME", (row) => row.hostname],
   ["NIC_TAGS", (row) => row.nic_tags.join(",")],
   ["AGGREGATE", (row) => aggregateText(row.aggregate)],
-  ["STATE", (row) => row.record?.state ?? "(not seen)"],
+  ["STATE", (row) => row.record?.state ?? "(not seen)", STATE_COLUMN],
   ["ADDRESS", (row) => row.record?.address],
   ["SERVER_UUID", (row) => row.record?.server_uuid],
   ["CONVERGED", (row) => row.converged === null ? "-" : row.converged ? "yes" : "no"],
 ];
 
 export function declared(): AnyCommand {
-  return command("declared", "List the declared machines with the state of their boot records")
+  return listCommand("declared", "List the declared machines with the state of their boot records")
     .action(withIo(async (io) => {
       const [roster, records] = await Promise.all([
         io.get<Roster>(ROSTER_PATH),

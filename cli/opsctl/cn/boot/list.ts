@@ -1,13 +1,13 @@
 import type { BootRecord } from "../../../../src/contract/boot.ts";
 import { BOOT_RECORD_STATES } from "../../../../src/contract/enums.ts";
-import { type AnyCommand, command, oneOf } from "../../../framework.ts";
+import { type AnyCommand, listCommand, oneOf } from "../../../framework.ts";
 import { withIo } from "../../../internal/run.ts";
-import type { Column } from "../../../internal/table.ts";
+import { type Column, STATE_COLUMN } from "../../../internal/table.ts";
 import { RECORDS_PATH } from "./record.ts";
 
 const COLUMNS: readonly Column<BootRecord>[] = [
   ["MAC", (record) => record.mac],
-  ["STATE", (record) => record.state],
+  ["STATE", (record) => record.state, STATE_COLUMN],
   ["ADDRESS", (record) => record.address],
   ["HOSTNAME", (record) => record.hostname],
   ["SERVER_UUID", (record) => record.server_uuid],
@@ -16,7 +16,7 @@ const COLUMNS: readonly Column<BootRecord>[] = [
 ];
 
 export function list(): AnyCommand {
-  return command("list", "List boot records", "--state discovered")
+  return listCommand("list", "List boot records", "--state discovered")
     .addOption(oneOf("--state <state>", "only records in this state", BOOT_RECORD_STATES))
     .action(withIo(async (io, { state }) => {
       const items = await io.all<BootRecord>(RECORDS_PATH, { state });

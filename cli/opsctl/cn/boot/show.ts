@@ -1,10 +1,10 @@
 import type { BootRecord } from "../../../../src/contract/boot.ts";
-import { type AnyCommand, command } from "../../../framework.ts";
+import { type AnyCommand, showCommand } from "../../../framework.ts";
 import { withIo } from "../../../internal/run.ts";
 import { checkMac, MAC_ARGUMENT, recordPath, recordText } from "./record.ts";
 
 export function show(): AnyCommand {
-  return command("show", "Show one boot record", "02:00:5e:00:53:01")
+  return showCommand("show", "Show one boot record", "02:00:5e:00:53:01")
     .argument(...MAC_ARGUMENT)
     .action(withIo(async (io, mac) => {
       const record = await io.get<BootRecord>(recordPath(checkMac(mac)));

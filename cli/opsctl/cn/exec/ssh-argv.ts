@@ -1,4 +1,4 @@
-// Arguments of ssh. No local shell reads them. On the node, the login shell runs the last one.
+// Arguments of ssh. No local shell reads them. On the node, the login shell runs the last argument.
 
 export type Connect = {
   readonly user: string;

@@ -1,16 +1,17 @@
-import { type AnyCommand, command, finiteNumber, oneOf } from "../../../framework.ts";
+import { type AnyCommand, command, oneOf } from "../../../framework.ts";
 import { withIo } from "../../../internal/run.ts";
+import { fractionOf } from "../../fraction.ts";
 import { sendOverride } from "./override.ts";
 
 export function set(): AnyCommand {
   return command(
     "set",
     "Replace the memory reservoir override of a node; an omitted value is the cluster default",
-    "cn-17 --enabled true --percent 0.1",
+    "cn-17 --enabled true --percent 10%",
   )
     .argument("<node>", "UUID, unique UUID prefix or hostname")
     .addOption(oneOf("--enabled <boolean>", "whether the node keeps a reservoir", ["true", "false"]))
-    .option("--percent <fraction>", "fraction of physical memory; the node limits it to 0.0 to 1.0", finiteNumber)
+    .option("--percent <share>", "share of physical memory, as 50% or 0.5", fractionOf)
     .action(withIo(async (io, name, { enabled, percent }) => {
       await sendOverride(io, name, {
         reservoir_enabled: enabled === undefined ? null : enabled === "true",

@@ -1,10 +1,11 @@
+import type { CnState } from "../../../../src/contract/enums.ts";
 import type { LayoutProposal } from "../../../../src/contract/setup.ts";
 import type { ProposedLayout } from "../../../../src/lib/disk-layout/proposal.ts";
 import { type AnyCommand } from "../../../framework.ts";
 import { usageFailure } from "../../../internal/failure.ts";
 import { plainText } from "../../../internal/plain-text.ts";
 import { withIo } from "../../../internal/run.ts";
-import { resolveNode } from "../../node-name.ts";
+import { findNode } from "../../node-name.ts";
 import { disksText, layoutCommand, type LayoutOptions, plannedLayout, poolText } from "./layout.ts";
 
 export function plan(): AnyCommand {
@@ -21,10 +22,11 @@ export function plan(): AnyCommand {
             "without --layout the plan shows the control plane's proposal",
         );
       }
-      const answer = await io.get<LayoutProposal>(proposalPath(await resolveNode(io, name)));
+      const { server_uuid, state } = await findNode(io, name);
+      const answer = await io.get<LayoutProposal>(proposalPath(server_uuid));
       const planned = plannedLayout(answer, options);
       const json = layout === undefined ? answer : { ...answer, proposal: planned.layout, error: planned.error };
-      io.print(json, planText({ name, answer, planned, options }));
+      io.print(json, planText({ name, state, answer, planned, options }));
     }));
 }
 
@@ -34,19 +36,24 @@ export function proposalPath(server_uuid: string): string {
 
 type Plan = {
   readonly name: string;
+  readonly state: CnState;
   readonly answer: LayoutProposal;
   readonly planned: { readonly layout?: ProposedLayout; readonly error?: string };
   readonly options: LayoutOptions;
 };
 
-function planText({ name, answer, planned: { layout, error }, options }: Plan): string {
+function planText({ name, state, answer, planned: { layout, error }, options }: Plan): string {
   const disks = disksText(answer.disks, layout);
   if (layout === undefined) {
     const supported = answer.supported_layouts.map(plainText).join(", ");
     return `${disks}\n\nNo layout: ${plainText(error ?? "none fits")}\nSupported layouts: ${supported}`;
   }
   const advice = "Advisory: the tool on the node has the final decision.";
-  return `${disks}\n\n${poolText(layout)}\n${advice}\n\nTo approve it:\n  ${approveLine(name, layout, options)}`;
+  // A setup erases the disks, so the command is shown only for a node that waits for it.
+  const approval = state === "awaiting_setup"
+    ? `To approve it:\n  ${approveLine(name, layout, options)}`
+    : `The node is ${state}: only a node in awaiting_setup can be set up.`;
+  return `${disks}\n\n${poolText(layout)}\n${advice}\n\n${approval}`;
 }
 
 /**

@@ -1,0 +1,76 @@
+// Queries for what nodes have, what is placed on them, and how busy they are.
+import { type Kysely, sql } from "kysely";
+import type { FleetCapacity, FleetLoad, LoadHour, NodeCapacity, NodeLoad } from "../../src/contract/capacity.ts";
+import type { Database } from "../../src/db/tables.ts";
+
+type Db = Kysely<Database>;
+
+/** 100 units of cn_usage are one vCPU (docs/instances.md, "Placement"). */
+const PLACED = `json_build_object('cpu', coalesce(sum(cpu_units), 0) / 100.0,
+  'memory_bytes', coalesce(sum(ram_mb), 0)::bigint * 1048576, 'disk_bytes', coalesce(sum(disk_bytes), 0)::bigint,
+  'instances', coalesce(sum(instances), 0)::bigint)`;
+
+/** Returns the capacity of a node, or undefined for an unknown node. */
+export async function findNodeCapacity(db: Db, server_uuid: string): Promise<NodeCapacity | undefined> {
+  const { rows } = await sql<NodeCapacity>`
+    select k.report, ${rfc3339("k.reported_at")} as reported_at,
+           (select ${sql.raw(PLACED)} from cn_usage u where u.server_uuid = c.server_uuid) as placed
+      from cn c left join cn_capacity k using (server_uuid) where c.server_uuid = ${server_uuid}`.execute(db);
+  return rows[0];
+}
+
+/** Adds up the fleet. */
+export async function sumFleetCapacity(db: Db): Promise<FleetCapacity> {
+  const { rows } = await sql<FleetCapacity>`
+    with fleet as (
+      select k.report from cn c left join cn_capacity k using (server_uuid) where c.state = 'approved')
+    select (select json_build_object('approved', count(*), 'reporting', count(report)) from fleet) as nodes,
+           (select json_build_object(
+                     'cpu', coalesce(sum((report->>'cpu_threads_logical')::bigint), 0)::bigint,
+                     'memory_bytes', coalesce(sum((report->>'ram_total_mb')::bigint), 0)::bigint * 1048576,
+                     'disk_bytes', coalesce(sum(pools.total), 0)::bigint,
+                     'disk_free_bytes', coalesce(sum(pools.free), 0)::bigint)
+              from fleet, lateral (
+                select sum((p->>'total_bytes')::bigint) as total, sum((p->>'free_bytes')::bigint) as free
+                  from jsonb_array_elements(report->'zpools') p) pools
+             where report is not null) as physical,
+           (select ${sql.raw(PLACED)} from cn_usage join cn using (server_uuid) where cn.state = 'approved') as placed,
+           (select json_build_object('cpu', coalesce(sum(cpu_limit), 0)::bigint,
+                     'memory_bytes', coalesce(sum(memory_bytes), 0)::bigint,
+                     'disk_bytes', coalesce(sum(disk_bytes), 0)::bigint,
+                     'instances', coalesce(sum(instance_limit), 0)::bigint) from tenant_quota) as quotas,
+           (select json_build_object('total', (select count(*) from tenant), 'with_quota', count(*)) from tenant_quota)
+             as tenants`.execute(db);
+  return rows[0]!;
+}
+
+/** Returns the load of a node; empty for a node without samples. */
+export async function readNodeLoad(db: Db, server_uuid: string): Promise<NodeLoad> {
+  const [samples, hours] = await Promise.all([
+    sql<NodeLoad["samples"][number]>`
+      select ${rfc3339("at")} as at, cpu, ram_used from cn_load_sample s where server_uuid = ${server_uuid}
+       order by s.at`.execute(db),
+    sql<LoadHour>`
+      select ${rfc3339("h.hour")} as hour, ${MEAN} as cpu_mean, cpu_max
+        from cn_load_hour h, ${COUNTED} where server_uuid = ${server_uuid} order by h.hour`.execute(db),
+  ]);
+  return { samples: samples.rows, hours: hours.rows };
+}
+
+/** Returns the load of all nodes by hour. */
+export async function readFleetLoad(db: Db): Promise<FleetLoad> {
+  const { rows } = await sql<FleetLoad["hours"][number]>`
+    select ${rfc3339("h.hour")} as hour, round(avg(${MEAN})::numeric, 4)::float8 as cpu_mean,
+           max(cpu_max) as cpu_max, count(*)::int as nodes
+      from cn_load_hour h, ${COUNTED} group by h.hour order by h.hour`.execute(db);
+  return { hours: rows };
+}
+
+/** The middle of each of the 20 ranges of cpu_counts, weighted by its samples. */
+const COUNTED = sql`lateral (
+  select sum(n) as total, sum(n * (i - 0.5) / 20) as weighted from unnest(h.cpu_counts) with ordinality c(n, i)) counted`;
+const MEAN = sql`round((counted.weighted / nullif(counted.total, 0))::numeric, 4)::float8`;
+
+function rfc3339(column: string) {
+  return sql.raw(`to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`);
+}

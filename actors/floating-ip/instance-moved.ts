@@ -1,0 +1,25 @@
+// A floating IP follows its instance to another node. The network documents of the commit that moves the instance already
+// serve the address on the new node. The job only records the binding there; the old node drops its binding with the
+// machine.
+import { go } from "../engine/effects.ts";
+import { stepId } from "../engine/saga.ts";
+import type { Of } from "../engine/table.ts";
+import type { Out } from "../engine/types.ts";
+import type { FloatingIpMessage } from "./messages.ts";
+import { noted } from "./notices.ts";
+import { boundOf, claimOrder, sent } from "./operation.ts";
+import { atRest, type Attached, type FloatingIpState } from "./state.ts";
+
+type Moved = Of<FloatingIpMessage, "instance_moved">;
+
+export function follow(s: Attached, m: Moved, now: Date): Out<FloatingIpState> {
+  const { instance_id, host_cn_uuid, operation_id } = m;
+  if (s.bound.instance_id !== instance_id) return { out: "ignore" };
+  const bound = { ...s.bound, host_cn_uuid };
+  const generation = s.generation + 1;
+  return go<FloatingIpState>(
+    { ...atRest(s, bound), generation, updated_at: now },
+    sent(claimOrder(boundOf(s), { ...bound, generation }), { id: stepId(operation_id, "claim", s.id), operation_id }),
+    noted(s, "floating_ip_instance_moved", { instance_id, host_cn_uuid, operation_id }),
+  );
+}

@@ -1,0 +1,193 @@
+// The data disks of an instance. A data disk belongs to its instance and is on the instance's node; the guest has it while
+// it is attached. Each operation on a data disk occupies the instance (docs/instances.md, "Data disks").
+import { conflict, type Fault, NOT_FOUND } from "../../src/contract/fault.ts";
+import { DATA_DISKS_MAX } from "../../src/contract/limits.ts";
+import { toRfc3339 } from "../../src/lib/text/instant.ts";
+import { nameFault } from "../../src/lib/text/resource-name.ts";
+import { go, guard, insert, refuse, remove, upsert } from "../engine/effects.ts";
+import type { Of } from "../engine/table.ts";
+import type { Out, Part } from "../engine/types.ts";
+import { underWay } from "./growth.ts";
+import { noted, occupied, stays } from "./lifecycle.ts";
+import type { InstanceMessage } from "./messages.ts";
+import { begin, DISK_CHANGE, type DiskAction, type DiskChangeParams } from "./operation.ts";
+import { giveBack, noRoomToGrow, takeQuota, takeRoom } from "./resources.ts";
+import { type DiskRow, IDLE, type InstanceState } from "./state.ts";
+import { diskView } from "./view.ts";
+
+type Msg<T extends InstanceMessage["type"]> = Of<InstanceMessage, T>;
+type Change = Msg<"attach_disk"> | Msg<"detach_disk"> | Msg<"delete_disk">;
+
+export function createDisk(s: InstanceState, m: Msg<"create_disk">, now: Date): Out<InstanceState> {
+  const { name, description, id, size_bytes } = m.disk;
+  const misnamed = nameFault(name);
+  if (misnamed !== null) return refuse(misnamed);
+  const host_cn_uuid = readyHost(s, "create_disk");
+  if (typeof host_cn_uuid !== "string") return refuse(host_cn_uuid);
+  const too_many = full(s);
+  if (too_many !== null) return refuse(too_many);
+  const disk: DiskRow = {
+    id,
+    tenant_id: s.tenant_id,
+    project_id: s.project_id,
+    instance_id: s.id,
+    name,
+    description,
+    kind: "data",
+    size_bytes,
+    applied_bytes: null,
+    attached: false,
+    source_image_id: null,
+    created_at: toRfc3339(now),
+    resize_operation_id: null,
+  };
+  const amounts = { ...NOTHING, disk_bytes: size_bytes };
+  return begun(s, m, { disk, host_cn_uuid, now }, [
+    ...takeQuota(s, amounts, m.quota_defaults),
+    ...takeRoom({ server_uuid: host_cn_uuid, owner: null }, amounts, noRoomToGrow(id)),
+    insert("disk", disk),
+  ]);
+}
+
+const NOTHING = { cpu: 0, memory_bytes: 0, disk_bytes: 0, instances: 0 };
+
+function full({ disks, name }: InstanceState): Fault | null {
+  const count = disks.filter(({ kind }) => kind === "data").length;
+  return count < DATA_DISKS_MAX ? null : conflict(`${name} has ${count} data disks already, the most that it can have`);
+}
+
+export function changeDisk(s: InstanceState, m: Change, now: Date): Out<InstanceState> {
+  const disk = s.disks.find(({ id }) => id === m.disk_id);
+  if (disk === undefined) return refuse(NOT_FOUND);
+  const host_cn_uuid = readyHost(s, m.type);
+  if (typeof host_cn_uuid !== "string") return refuse(host_cn_uuid);
+  const wrong = notChangeable(disk, m.type);
+  if (wrong !== null) return refuse(wrong);
+  const at_rest = guard("disk_is_at_rest", { disk_id: disk.id }, underWay(disk.id));
+  return begun(s, m, { disk, host_cn_uuid, now }, [at_rest]);
+}
+
+function notChangeable({ kind, name, attached }: DiskRow, action: Exclude<DiskAction, "create_disk">): Fault | null {
+  if (kind === "boot") {
+    return conflict(`${name} is the boot disk; only a data disk can be attached, detached or deleted`);
+  }
+  switch (action) {
+    case "attach_disk":
+      return attached ? conflict(`disk ${name} is attached already`) : null;
+    case "detach_disk":
+      return attached ? null : conflict(`disk ${name} is detached already`);
+    case "delete_disk":
+      return attached ? conflict(`disk ${name} is attached; detach it first`) : null;
+  }
+}
+
+/** Returns the node of an instance whose disks may change now, or the 409. */
+function readyHost(s: InstanceState, action: DiskAction): string | Fault {
+  const busy = occupied(s);
+  if (busy !== null) return busy;
+  if (s.host_cn_uuid === null) return conflict("instance is not placed on a CN yet");
+  const removes = action === "detach_disk" || action === "delete_disk";
+  const is_ready = s.state === "running" || s.state === "stopped" || (s.state === "failed" && removes);
+  return is_ready ? s.host_cn_uuid : conflict(`${s.name} is ${s.state}; ${NEEDS}`);
+}
+
+const NEEDS = "its disks can change while it is running or stopped";
+
+/** The action of an operation's audit entries. */
+const AUDITED_AS = {
+  create_disk: "disk_create",
+  attach_disk: "disk_attach",
+  detach_disk: "disk_detach",
+  delete_disk: "disk_delete",
+} as const satisfies Record<DiskAction, string>;
+
+type Begun = { readonly disk: DiskRow; readonly host_cn_uuid: string; readonly now: Date };
+
+function begun(
+  s: InstanceState,
+  m: Msg<"create_disk"> | Change,
+  { disk, host_cn_uuid, now }: Begun,
+  parts: readonly Part<InstanceState>[],
+): Out<InstanceState> {
+  const { type: action, operation_id, limit_ms } = m;
+  const { id: disk_id, name, size_bytes } = disk;
+  const next: InstanceState = { ...s, ...IDLE, operation_id, operation_kind: action, updated_at: now };
+  const params: DiskChangeParams = {
+    action,
+    instance_id: s.id,
+    disk: diskView({ ...disk, created_at: new Date(disk.created_at) }),
+    host_cn_uuid,
+    limit_ms,
+  };
+  return go(
+    next,
+    stays(s.id),
+    ...parts,
+    begin(next, { id: operation_id, saga: DISK_CHANGE.saga, params, done: { [DISK_CHANGE.begun]: { disk_id } } }, [
+      { scope: "disk", id: disk_id },
+    ]),
+    noted(s, AUDITED_AS[action], { disk_id, name, size_bytes, operation_id }),
+  );
+}
+
+export function diskChanged(s: InstanceState, m: Msg<"disk_changed">, now: Date): Out<InstanceState> {
+  const found = changing(s, m);
+  if (found === null) return { out: "ignore" };
+  const { operation_id, disk_id } = m;
+  return go(
+    { ...s, ...IDLE, updated_at: now },
+    ...afterwards(s, found),
+    noted(s, "disk_settle", { disk_id, operation_id, action: AUDITED_AS[found.action] }),
+  );
+}
+
+function afterwards(s: InstanceState, { disk, action }: Changing): Part<InstanceState>[] {
+  switch (action) {
+    case "create_disk":
+      return [upsert("disk", ["id"], { ...disk, attached: true, applied_bytes: disk.size_bytes })];
+    case "attach_disk":
+      return [upsert("disk", ["id"], { ...disk, attached: true })];
+    case "detach_disk":
+      return [upsert("disk", ["id"], { ...disk, attached: false })];
+    case "delete_disk":
+      return removed(s, disk);
+  }
+}
+
+/** Ends a failed operation. A disk that was not created is removed; otherwise the disk stays as it was. */
+export function diskUnchanged(s: InstanceState, m: Msg<"disk_unchanged">, now: Date): Out<InstanceState> {
+  const found = changing(s, m);
+  if (found === null) return { out: "ignore" };
+  const { operation_id, reason } = m;
+  return go(
+    { ...s, ...IDLE, updated_at: now },
+    ...(found.action === "create_disk" ? removed(s, found.disk) : []),
+    noted(s, `${AUDITED_AS[found.action]}_failed`, { disk_id: found.disk.id, operation_id, reason }),
+  );
+}
+
+type Changing = { readonly disk: DiskRow; readonly action: DiskAction };
+
+function changing(s: InstanceState, m: Msg<"disk_changed"> | Msg<"disk_unchanged">): Changing | null {
+  const disk = s.disks.find(({ id }) => id === m.disk_id);
+  if (s.operation_id !== m.operation_id || disk === undefined) return null;
+  switch (s.operation_kind) {
+    case "create_disk":
+    case "attach_disk":
+    case "detach_disk":
+    case "delete_disk":
+      return { disk, action: s.operation_kind };
+    default:
+      return null;
+  }
+}
+
+function removed(s: InstanceState, { id, size_bytes }: DiskRow): Part<InstanceState>[] {
+  return [...giveBack(s, { ...NOTHING, disk_bytes: size_bytes }), remove("disk", { id })];
+}
+
+/** Returns the 409 for the delete of an instance that has data disks, or null. */
+export function holdsData({ name, disks }: InstanceState): Fault | null {
+  const kept = disks.filter(({ kind }) => kind === "data").map((disk) => disk.name);
+  return kept.length === 0 ? null : conflict(`${name} has data disks (${kept.join(", ")}); delete them first`);
+}

@@ -1,0 +1,33 @@
+// Queries for port forwards.
+import type { Kysely } from "kysely";
+import type { PortForward } from "../../src/contract/port-forward.ts";
+import type { Database } from "../../src/db/tables.ts";
+import type { IdPage } from "../../src/lib/ids/page-token.ts";
+import { reader } from "../record/reads.ts";
+import { portForward } from "./transition.ts";
+
+const COLUMNS = [
+  "id",
+  "tenant_id",
+  "project_id",
+  "vpc_id",
+  "name",
+  "description",
+  "nat_gateway_id",
+  "nic_id",
+  "protocol",
+  "public_port",
+  "nic_port",
+  "created_at",
+] as const;
+
+const portForwards = reader("port_forward", COLUMNS, portForward.view);
+
+export const findPortForward = portForwards.find;
+
+export type PortForwardQuery = IdPage & { readonly vpc_id: string };
+
+/** Lists the port forwards of a VPC in the order of their creation. */
+export function listPortForwards(db: Kysely<Database>, { vpc_id, ...at }: PortForwardQuery): Promise<PortForward[]> {
+  return portForwards.page(db, { vpc_id }, at);
+}

@@ -1,0 +1,51 @@
+// The kinds of records in a manifest. Each program has its own list of kinds, in the order of their references: a record
+// refers only to records of kinds before it. Fields have the API's names; a reference is the name of the record, and its
+// field has the API's name without _id.
+
+/**
+ * How the value of a field is read. `block`: a CIDR block. `bytes`: a number, or a size such as 4GiB. `json`: a
+ * value that only the server checks.
+ */
+export type FieldType = "text" | "boolean" | "block" | "number" | "bytes" | "object" | "texts" | "objects" | "json";
+
+/**
+ * How a field of an existing record changes. `patch`: by a request that changes the record. `replace`: the record is
+ * deleted and created. `step`: by a request of its own. `grow`: as `step`, and only to a larger number. `fixed`: not at
+ * all. `hidden`: the server does not show it, so it is not compared.
+ */
+export type FieldChange = "patch" | "replace" | "step" | "grow" | "fixed" | "hidden";
+
+export type Field = {
+  readonly type: FieldType;
+  readonly change: FieldChange;
+  readonly required?: true;
+};
+
+export type ManifestKind = {
+  /** The list in the manifest: the API's plural. */
+  readonly list: string;
+  readonly singular: string;
+  readonly path: string;
+  /** Fields that, together, identify the record in the manifest. An unset one is left out. */
+  readonly key: readonly string[];
+  readonly fields: Readonly<Record<string, Field>>;
+  /** There is one such record. The manifest has an object in place of a list. */
+  readonly single?: true;
+  /** The records do not belong to the place of the manifest: --prune does not delete them, and export omits them. */
+  readonly foreign?: true;
+  /** Returns the values with the server's defaults, so that they can be compared. */
+  complete?(values: Entry["values"]): Entry["values"];
+};
+
+/** A record of a manifest. `key` is unique among the records of its kind: `front`, or `main/front` in the VPC main. */
+export type Entry = {
+  readonly kind: ManifestKind;
+  readonly list: string;
+  readonly key: string;
+  readonly values: Readonly<Record<string, unknown>>;
+};
+
+export function entryOf(kind: ManifestKind, values: Readonly<Record<string, unknown>>): Entry {
+  const names = kind.key.map((field) => values[field]).filter((name) => name !== undefined && name !== null);
+  return { kind, list: kind.list, key: names.join("/"), values };
+}

@@ -1,0 +1,129 @@
+// Compares a manifest with the existing records, without requests. The result is a list of steps in an order in
+// which every reference exists: first replacements and creations by kind, then changes, last deletions in reverse order.
+import { canonicalJson } from "../../../src/lib/text/canonical-json.ts";
+import type { Entry, ManifestKind } from "./kind.ts";
+import type { Manifest } from "./read.ts";
+
+export type Existing = Entry & {
+  readonly id: string;
+  /** False for a record that the server manages, such as a main route table. It is never deleted. */
+  readonly removable: boolean;
+};
+
+export type FieldDiff = { readonly field: string; readonly from: unknown; readonly to: unknown };
+export type Step =
+  | { readonly kind: "create"; readonly entry: Entry }
+  | {
+    readonly kind: "change";
+    readonly entry: Entry;
+    readonly existing: Existing;
+    readonly diffs: readonly FieldDiff[];
+  }
+  | {
+    readonly kind: "replace";
+    readonly entry: Entry;
+    readonly existing: Existing;
+    readonly diffs: readonly FieldDiff[];
+  }
+  | { readonly kind: "delete"; readonly existing: Existing };
+
+export type Plan = {
+  readonly steps: readonly Step[];
+  readonly unchanged: number;
+  /** Differences that no request can make, and references to records that do not exist. Such a plan is not run. */
+  readonly problems: readonly string[];
+};
+
+export type Reference = { readonly list: string; readonly key: string };
+
+/** The kinds of a program's manifests and their references. */
+export type Schema = {
+  /** Where the records are, in sentences: `the project`. */
+  readonly place: string;
+  readonly kinds: readonly ManifestKind[];
+  /** Returns the records that a record refers to. */
+  referencesOf(entry: Entry): readonly Reference[];
+};
+
+type PlanOptions = {
+  readonly prune: boolean;
+  /** Returns whether the server has an object that no list shows, or makes it with another record. */
+  isKnown(reference: Reference): boolean;
+};
+
+export function planOf(
+  { kinds, place, referencesOf }: Schema,
+  manifest: Manifest,
+  existing: readonly Existing[],
+  { prune, isKnown }: PlanOptions,
+): Plan {
+  const found = new Map(existing.map((each) => [idOf(each), each]));
+  const wanted = new Map(manifest.entries.map((each) => [idOf(each), each]));
+  const problems = manifest.entries.flatMap((entry) =>
+    referencesOf(entry).filter((each) => !found.has(idOf(each)) && !wanted.has(idOf(each)) && !isKnown(each))
+      .map(({ list, key }) =>
+        `${entry.kind.singular} ${entry.key} refers to ${list} ${key}, which is neither in the manifest nor in ${place}`
+      )
+  );
+  const steps: Step[] = [];
+  let unchanged = 0;
+  for (const { list } of kinds) {
+    for (const entry of manifest.entries.filter((each) => each.list === list)) {
+      const there = found.get(idOf(entry));
+      const step = there === undefined ? { kind: "create", entry } as const : stepFor(entry, there, problems);
+      if (step === null) unchanged++;
+      else steps.push(step);
+    }
+  }
+  const surplus = prune
+    ? kinds.toReversed().flatMap(({ list }) => existing.filter((each) => each.list === list && isSurplus(each)))
+    : [];
+  return {
+    steps: [...steps, ...surplus.map((each) => ({ kind: "delete", existing: each }) as const)],
+    unchanged,
+    problems,
+  };
+
+  function isSurplus(each: Existing): boolean {
+    return each.removable && each.kind.foreign !== true && manifest.lists.has(each.list) && !wanted.has(idOf(each));
+  }
+}
+
+function stepFor(entry: Entry, existing: Existing, problems: string[]): Step | null {
+  const { fields, singular } = entry.kind;
+  const diffs = Object.entries(entry.values).flatMap(([field, to]): FieldDiff[] => {
+    const from = existing.values[field] ?? null;
+    if (fields[field]!.change === "hidden" || isSame(from, to)) return [];
+    return [{ field, from, to }];
+  });
+  if (diffs.length === 0) return null;
+  const changes = diffs.map(({ field }) => fields[field]!.change);
+  for (const { field, from, to } of diffs) {
+    const { change } = fields[field]!;
+    if (change === "fixed" || (change === "grow" && Number(to) < Number(from))) {
+      problems.push(
+        `${singular} ${entry.key}: ${field} is ${shown(from)} and cannot become ${
+          shown(to)
+        }; delete the ${singular} first`,
+      );
+    }
+  }
+  return { kind: changes.includes("replace") ? "replace" : "change", entry, existing, diffs };
+}
+
+function isSame(from: unknown, to: unknown): boolean {
+  return canonicalJson(withoutEmpty(from)) === canonicalJson(withoutEmpty(to));
+}
+
+/** An empty description and a missing one are the same. */
+function withoutEmpty(value: unknown): unknown {
+  return value === "" || value === undefined ? null : value;
+}
+
+export function idOf({ list, key }: Reference): string {
+  return `${list} ${key}`;
+}
+
+export function shown(value: unknown): string {
+  return value === null || value === undefined ? "unset" : typeof value === "string" ? value : canonicalJson(value);
+}

@@ -1,0 +1,146 @@
+// Reads a manifest: YAML or JSON from a file, from every such file of a folder, or from standard input. Rejects unknown
+// lists and fields, wrong types and repeated records before any request.
+import { readdir, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { blockText, parseBlock } from "../../../src/lib/net/ip-block.ts";
+import { parseByteSize } from "../byte-size.ts";
+import { EXIT } from "../exit-code.ts";
+import { Failure, usageFailure } from "../failure.ts";
+import type { Io } from "../io.ts";
+import { readPlainFile } from "../private-file.ts";
+import { type Entry, entryOf, type Field, type ManifestKind } from "./kind.ts";
+
+export type Manifest = {
+  readonly entries: readonly Entry[];
+  /** The lists that the manifest has, even if they are empty. --prune deletes only records of these. */
+  readonly lists: ReadonlySet<string>;
+};
+
+const FILE_NAME = /\.(?:ya?ml|json)$/;
+
+export async function readManifest(io: Io, path: string, kinds: readonly ManifestKind[]): Promise<Manifest> {
+  const texts = path === "-"
+    ? [["standard input", await (await io.environment.keyboard()).readAll()] as const]
+    : await filesAt(path);
+  return await parseManifest(texts, kinds);
+}
+
+type Source = readonly [name: string, text: string];
+
+export async function parseManifest(texts: readonly Source[], kinds: readonly ManifestKind[]): Promise<Manifest> {
+  const entries: Entry[] = [];
+  const lists = new Set<string>();
+  for (const [source, text] of texts) {
+    for (const document of await documentsIn(text, source)) {
+      for (const [list, items] of Object.entries(document)) {
+        const kind = knownKind(list, source, kinds);
+        lists.add(list);
+        if (kind.single === true) {
+          entries.push(read(kind, items, `${source}: ${list}`));
+          continue;
+        }
+        if (!Array.isArray(items)) throw usageFailure(`${source}: ${list} must be a list`);
+        entries.push(...items.map((item, at) => read(kind, item, `${source}: ${list}[${at}]`)));
+      }
+    }
+  }
+  refuseRepeats(entries);
+  return { entries, lists };
+}
+
+async function filesAt(path: string): Promise<(readonly [source: string, text: string])[]> {
+  const found = await stat(path).catch(() => null);
+  if (found === null) throw new Failure(`${path} does not exist`, EXIT.failure);
+  const names = found.isDirectory()
+    ? (await readdir(path)).filter((name) => FILE_NAME.test(name)).sort().map((name) => join(path, name))
+    : [path];
+  if (names.length === 0) throw usageFailure(`${path} has no file *.yaml, *.yml or *.json`);
+  const texts: (readonly [string, string])[] = [];
+  for (const name of names) texts.push([name, await readPlainFile(name) ?? ""]);
+  return texts;
+}
+
+/** JSON is a part of YAML, so one parser reads both. */
+async function documentsIn(text: string, source: string): Promise<Record<string, unknown>[]> {
+  const { parseAllDocuments } = await import("yaml");
+  const documents = [parseAllDocuments(text)].flat();
+  return documents.flatMap((document) => {
+    const [error] = document.errors;
+    if (error !== undefined) throw usageFailure(`${source} is not valid YAML: ${error.message.split("\n")[0]}`);
+    const value: unknown = document.toJS();
+    if (value === null || value === undefined) return [];
+    if (!isObject(value)) throw usageFailure(`${source} must be an object of lists`);
+    return [value];
+  });
+}
+
+function knownKind(list: string, source: string, kinds: readonly ManifestKind[]): ManifestKind {
+  const kind = kinds.find((each) => each.list === list);
+  if (kind !== undefined) return kind;
+  throw usageFailure(`${source}: unknown list ${list}; a manifest has ${kinds.map((each) => each.list).join(", ")}`);
+}
+
+function read(kind: ManifestKind, item: unknown, where: string): Entry {
+  if (!isObject(item)) throw usageFailure(`${where} must be an object`);
+  const { fields } = kind;
+  for (const field of Object.keys(item)) {
+    if (!Object.hasOwn(fields, field)) {
+      throw usageFailure(`${where}: unknown field ${field}; the fields are ${Object.keys(fields).join(", ")}`);
+    }
+  }
+  const values: Record<string, unknown> = {};
+  for (const [field, description] of Object.entries(fields)) {
+    const value = item[field];
+    if (value === undefined && description.required === true) throw usageFailure(`${where}: ${field} is missing`);
+    if (value !== undefined) values[field] = valueOf(value, description, `${where}: ${field}`);
+  }
+  return entryOf(kind, kind.complete?.(values) ?? values);
+}
+
+function valueOf(value: unknown, { type, required }: Field, where: string): unknown {
+  if (value === null && required !== true) return null;
+  switch (type) {
+    case "text":
+      return expect(typeof value === "string", value, `${where} must be text`);
+    case "boolean":
+      return expect(typeof value === "boolean", value, `${where} must be true or false`);
+    case "json":
+      return value;
+    case "number":
+      return expect(Number.isSafeInteger(value), value, `${where} must be a whole number`);
+    case "bytes":
+      return typeof value === "number" ? value : parseByteSize(String(value), where);
+    case "block": {
+      const parsed = typeof value === "string" ? parseBlock(value) : null;
+      if (parsed === null) throw usageFailure(`${where} must be a block such as 10.0.0.0/24`);
+      return blockText(parsed);
+    }
+    case "object":
+      return expect(isObject(value), value, `${where} must be an object`);
+    case "texts":
+      return expect(
+        Array.isArray(value) && value.every((each) => typeof each === "string"),
+        value,
+        `${where} must be a list of names`,
+      );
+    case "objects":
+      return expect(Array.isArray(value) && value.every(isObject), value, `${where} must be a list of objects`);
+  }
+}
+
+function expect<T>(holds: boolean, value: T, message: string): T {
+  if (!holds) throw usageFailure(message);
+  return value;
+}
+
+function refuseRepeats(entries: readonly Entry[]): void {
+  const seen = new Set<string>();
+  for (const { list, key } of entries) {
+    if (seen.has(`${list} ${key}`)) throw usageFailure(`the manifest has two ${list} with the name ${key}`);
+    seen.add(`${list} ${key}`);
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,124 @@
+// The verbs `apply`, `diff` and `export` of manifests, for both programs.
+import { type AnyCommand, command } from "../../framework.ts";
+import { confirm } from "../confirmation.ts";
+import { EXIT } from "../exit-code.ts";
+import { Failure } from "../failure.ts";
+import type { Io } from "../io.ts";
+import { yamlText } from "../output/yaml-text.ts";
+import type { ManifestKind } from "./kind.ts";
+import { type Existing, type Plan, planOf, type Reference, type Schema, type Step } from "./plan.ts";
+import { countText, planData, planText, stepLine } from "./plan-text.ts";
+import { type Manifest, readManifest } from "./read.ts";
+
+/** The existing records, and the function that runs a plan for them. */
+export type Present = {
+  readonly existing: readonly Existing[];
+  isKnown(reference: Reference): boolean;
+  run(plan: Plan, report: (step: Step) => void): Promise<void>;
+};
+type Action<O> = (options: O) => Promise<void>;
+export type ManifestVerbs<I extends Io> = {
+  readonly schema: Schema;
+  /** The words after the verb in the examples of help. */
+  readonly examples: { readonly file: string; readonly export: string };
+  withIo<O>(body: (io: I, options: O) => Promise<void>): Action<O>;
+  /** As withIo, for a verb whose text a file takes. */
+  withText<O>(body: (io: I, options: O) => Promise<void>): Action<O>;
+  /** Throws a usage Failure if the command line lacks what the verb needs. Called first. */
+  check(io: I, what: string): void | Promise<void>;
+  /** Reads the existing records. `manifest` is null for an export. */
+  read(io: I, manifest: Manifest | null, prune: boolean): Promise<Present>;
+};
+
+const FILE_OPTION = [
+  "-f, --file <path>",
+  "manifest in YAML or JSON: a file, a folder, or - for standard input",
+] as const;
+const PRUNE_OPTION = ["--prune", "delete records that are not in the manifest's lists"] as const;
+
+export function apply<I extends Io>(summary: string, verbs: ManifestVerbs<I>): AnyCommand {
+  type Options = { file: string; prune?: true; dryRun?: true; yes?: true };
+  return command("apply", summary, verbs.examples.file)
+    .requiredOption(...FILE_OPTION)
+    .option(...PRUNE_OPTION)
+    .option("--dry-run", "print the plan and change nothing")
+    .option("--yes", "do not ask before --prune deletes records")
+    .action(verbs.withIo<Options>(async (io, { file, prune, dryRun, yes }) => {
+      const { plan, present } = await planFor(io, verbs, { file, prune: prune === true });
+      refuseProblems(plan);
+      if (dryRun === true || plan.steps.length === 0) return io.print(planData(plan), planText(plan));
+      await agree(io, plan, yes === true);
+      await present.run(plan, (step) => io.json ? undefined : io.say(stepLine(step)));
+      io.print(planData(plan), `Applied: ${countText(plan)}`);
+    }));
+}
+
+export function diff<I extends Io>(summary: string, verbs: ManifestVerbs<I>): AnyCommand {
+  return command("diff", summary, verbs.examples.file)
+    .requiredOption(...FILE_OPTION)
+    .option(...PRUNE_OPTION)
+    .action(verbs.withIo<{ file: string; prune?: true }>(async (io, { file, prune }) => {
+      const { plan } = await planFor(io, verbs, { file, prune: prune === true });
+      io.print(planData(plan), planText(plan));
+      refuseProblems(plan);
+      if (plan.steps.length > 0) throw new Failure(`${verbs.schema.place} differs from the manifest`, EXIT.failure);
+    }));
+}
+
+export function exportManifest<I extends Io>(summary: string, verbs: ManifestVerbs<I>): AnyCommand {
+  return command("export", summary, verbs.examples.export)
+    .action(verbs.withText(async (io) => {
+      await verbs.check(io, "a manifest");
+      const { existing } = await verbs.read(io, null, false);
+      const manifest = exported(verbs.schema.kinds, existing);
+      io.print(manifest, yamlText(manifest));
+    }));
+}
+
+type Given = { readonly file: string; readonly prune: boolean };
+
+async function planFor<I extends Io>(
+  io: I,
+  verbs: ManifestVerbs<I>,
+  { file, prune }: Given,
+): Promise<{ plan: Plan; present: Present }> {
+  await verbs.check(io, "the records of a manifest");
+  const manifest = await readManifest(io, file, verbs.schema.kinds);
+  const present = await verbs.read(io, manifest, prune);
+  return { present, plan: planOf(verbs.schema, manifest, present.existing, { prune, isKnown: present.isKnown }) };
+}
+
+/** A plan with a problem changes nothing. */
+function refuseProblems({ problems }: Plan): void {
+  if (problems.length > 0) throw new Failure(problems.join("\n"), EXIT.failure);
+}
+
+async function agree(io: Io, plan: Plan, yes: boolean): Promise<void> {
+  const deleted = plan.steps.filter(({ kind }) => kind === "delete");
+  if (deleted.length === 0) return;
+  const warning = `These records will be deleted:\n${deleted.map(stepLine).join("\n")}`;
+  await confirm(io, yes, () => Promise.resolve({ warning, names: [`delete ${deleted.length}`] }));
+}
+
+/** Returns the manifest of these records. */
+export function exported(kinds: readonly ManifestKind[], existing: readonly Existing[]): Record<string, unknown> {
+  const lists = kinds.map((kind) => [kind.list, exportedOf(kind, existing)] as const);
+  return Object.fromEntries(lists.filter(([, items]) => Object.keys(items).length > 0));
+}
+
+/** Returns the records of one kind, in the order of their keys, so that two exports of the same records are equal. */
+function exportedOf(kind: ManifestKind, existing: readonly Existing[]): object {
+  const shown = existing.filter((each) => each.list === kind.list && each.removable && kind.foreign !== true)
+    .toSorted((a, b) => a.key < b.key ? -1 : a.key > b.key ? 1 : 0)
+    .map(({ values }) => ordered(values, Object.keys(kind.fields)));
+  return kind.single === true ? shown[0] ?? {} : shown;
+}
+
+/** Returns the values in the order of the fields, without the unset ones. */
+function ordered(values: Readonly<Record<string, unknown>>, fields: readonly string[]): Record<string, unknown> {
+  return Object.fromEntries(
+    fields.map((field) => [field, values[field]]).filter(([, value]) =>
+      value !== null && value !== undefined && value !== ""
+    ),
+  );
+}

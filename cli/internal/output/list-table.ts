@@ -1,0 +1,114 @@
+// The table of a list. On a terminal it fits the width: ids are shortened to unique prefixes, then the widest cells are
+// truncated, then the last columns are left out. In a pipe it is whole.
+import { cellText, type Column, type ColumnStyle, fitted, pad, textWidth } from "../table.ts";
+import { ageText } from "./age.ts";
+import { colouredState } from "./state-colour.ts";
+
+export type TableOptions = {
+  readonly wide: boolean;
+  /** Columns of the terminal; null in a pipe. */
+  readonly width: number | null;
+  readonly colour: boolean;
+  readonly headers: boolean;
+  readonly now_ms: number;
+};
+export type ListTable = {
+  readonly text: string;
+  /** Titles of the columns that did not fit. */
+  readonly hidden: readonly string[];
+};
+
+const GAP = "  ";
+const CUT = "…";
+/**
+ * Cells are not truncated below this width. The longest state is awaiting_setup. Ids, sizes and times are whole, and so
+ * is the first column, which names the record.
+ */
+const CELL_COLUMNS_MIN = { text: 10, state: 14, id: Infinity, bytes: Infinity, age: Infinity, time: Infinity } as const;
+/** Shortest prefix of an id that the table shows. */
+const ID_CHARS_MIN = 8;
+
+type Cells = { readonly title: string; readonly style: ColumnStyle; readonly cells: readonly string[] };
+
+export function listTable<T>(columns: readonly Column<T>[], rows: readonly T[], options: TableOptions): ListTable {
+  const shown = columns.filter(([, , style]) => options.wide || style?.wide !== true);
+  const whole = shown.map(([title, cell, style = {}]): Cells => ({
+    title,
+    style,
+    cells: cellsOf(rows.map(cell), style, options),
+  }));
+  const widths = whole.map(({ title, cells }) => Math.max(textWidth(title), ...cells.map(textWidth)));
+  const count = options.width === null || options.wide ? whole.length : fit(widths, whole, options.width);
+  const kept = whole.slice(0, count);
+  const line = (texts: readonly string[], style: (text: string, at: number) => string) =>
+    texts.map((text, at) => {
+      const cut = textWidth(text) > widths[at]! ? `${fitted(text, widths[at]! - 1)}${CUT}` : text;
+      // A colour has no width, so it is added after the padding is known.
+      return style(cut, at) + pad(cut, at === count - 1 ? 0 : widths[at]!).slice(cut.length);
+    }).join(GAP).trimEnd();
+  const head = line(kept.map(({ title }) => title), (text) => text);
+  const body = rows.map((_, row) =>
+    line(
+      kept.map(({ cells }) => cells[row]!),
+      (text, at) => options.colour && kept[at]!.style.format === "state" ? colouredState(text) : text,
+    )
+  );
+  const lines = [...options.headers ? [options.colour ? `\u001b[1m${head}\u001b[22m` : head] : [], ...body];
+  return { text: lines.join("\n"), hidden: whole.slice(count).map(({ title }) => title) };
+}
+
+function cellsOf(values: readonly unknown[], { format }: ColumnStyle, { wide, width, now_ms }: TableOptions): string[] {
+  switch (format) {
+    case "id": {
+      const texts = values.map(cellText);
+      return wide || width === null ? texts : shortened(texts);
+    }
+    case "bytes":
+      return values.map((value) => typeof value === "number" ? sizeText(value) : cellText(value));
+    case "age":
+      return values.map((value) => typeof value === "string" ? ageText(value, now_ms) : cellText(value));
+    case "time":
+      return values.map((value) => wide || width === null ? cellText(value) : cellText(value).replace(FRACTION, ""));
+    case "state":
+    case undefined:
+      return values.map(cellText);
+  }
+}
+
+/** The fraction of a second in an ISO 8601 time. */
+const FRACTION = /\.[0-9]+(?=Z$)/;
+
+const BYTE_UNITS = ["KiB", "MiB", "GiB", "TiB", "PiB"] as const;
+
+/** Returns `512 B`, `4 GiB` or `1.5 TiB`. */
+export function sizeText(bytes: number): string {
+  let power = 0;
+  while (power < BYTE_UNITS.length && Math.abs(bytes) >= 1024 ** (power + 1)) power++;
+  const value = bytes / 1024 ** power;
+  return `${Number.isInteger(value) ? value : value.toFixed(1)} ${power === 0 ? "B" : BYTE_UNITS[power - 1]}`;
+}
+
+/** Shortens ids to prefixes of one length that tell the ids apart. */
+function shortened(ids: readonly string[]): string[] {
+  const different = new Set(ids).size;
+  let chars = ID_CHARS_MIN;
+  const longest = Math.max(0, ...ids.map((id) => id.length));
+  while (chars < longest && new Set(ids.map((id) => id.slice(0, chars))).size < different) chars++;
+  return ids.map((id) => id.slice(0, chars).replace(/-$/, ""));
+}
+
+/** Reduces `widths` until the table fits. Returns the number of columns that fit. */
+function fit(widths: number[], columns: readonly Cells[], width: number): number {
+  const total = (count: number) => widths.slice(0, count).reduce((sum, each) => sum + each, GAP.length * (count - 1));
+  const floors = columns.map(({ title, style }, at) =>
+    Math.min(widths[at]!, at === 0 ? Infinity : Math.max(textWidth(title), CELL_COLUMNS_MIN[style.format ?? "text"]))
+  );
+  while (total(widths.length) > width) {
+    const widest = widths.reduce((best, each, at) => each > floors[at]! && each > (widths[best] ?? 0) ? at : best, -1);
+    if (widest < 0) break;
+    widths[widest] = widths[widest]! - 1;
+  }
+  let count = widths.length;
+  while (count > 1 && total(count) > width) count--;
+  return count;
+}

@@ -1,0 +1,125 @@
+// --columns, --sort-by and --filter of a list. A key is the title of a column in any case, or a member of the record,
+// such as lifecycle.reason.
+import { usageFailure } from "../failure.ts";
+import type { Column } from "../table.ts";
+import type { Entry } from "./answer.ts";
+import type { ListFlags } from "./format.ts";
+
+const OPERATORS = ["!=", "~", "=", ">", "<"] as const;
+const CONDITION = /^\s*([\w.-]+)\s*(!=|~|=|>|<)(.*)$/s;
+const LIST_ORDER = ["asc", "desc"] as const;
+
+/** Returns the entries that match --filter, in the order of --sort-by. */
+export function selected<T>(
+  entries: readonly Entry<T>[],
+  columns: readonly Column<T>[],
+  { filter, sortBy }: ListFlags,
+): readonly Entry<T>[] {
+  const kept = filter === undefined ? entries : entries.filter(filterOf(filter, columns, entries));
+  return sortBy === undefined ? kept : sorted(kept, columns, sortBy);
+}
+
+/** Returns the columns that --columns names, else all. A member of the record becomes a column. */
+export function shownColumns<T>(
+  entries: readonly Entry<T>[],
+  columns: readonly Column<T>[],
+  named: string | undefined,
+): readonly Column<Entry<T>>[] {
+  if (named === undefined) return columns.map(([title, cell, style]) => [title, ({ row }) => cell(row), style]);
+  return named.split(",").map((text): Column<Entry<T>> => {
+    const key = text.trim();
+    const column = columnOf(columns, key);
+    if (column === undefined) return [key.toUpperCase(), reader(key, columns, entries)];
+    const [title, cell, style] = column;
+    return [title, ({ row }) => cell(row), { ...style, wide: false }];
+  });
+}
+
+function sorted<T>(entries: readonly Entry<T>[], columns: readonly Column<T>[], text: string): readonly Entry<T>[] {
+  const [key = "", order = "asc", ...rest] = text.split(":");
+  if (rest.length > 0 || !LIST_ORDER.some((each) => each === order)) {
+    throw usageFailure(`--sort-by must be KEY or KEY:desc, not ${text}`);
+  }
+  const read = reader(key, columns, entries);
+  const sign = order === "desc" ? -1 : 1;
+  return entries.toSorted((a, b) => {
+    const [left, right] = [read(a), read(b)];
+    // Rows without a value come last in both orders.
+    if (isUnset(left) || isUnset(right)) return Number(isUnset(left)) - Number(isUnset(right));
+    return sign * compare(left, right);
+  });
+}
+
+/** Parses `state=running,name~web`. All conditions must hold. */
+function filterOf<T>(text: string, columns: readonly Column<T>[], entries: readonly Entry<T>[]) {
+  const tests = text.split(",").map((part) => {
+    const [, key = "", operator, value = ""] = CONDITION.exec(part) ?? [];
+    if (operator === undefined) {
+      throw usageFailure(
+        `--filter: ${JSON.stringify(part)} is not a condition; write KEY=VALUE with ${OPERATORS.join(" ")}`,
+      );
+    }
+    const read = reader(key, columns, entries);
+    return (entry: Entry<T>) => holds(read(entry), operator as (typeof OPERATORS)[number], value.trim());
+  });
+  return (entry: Entry<T>) => tests.every((test) => test(entry));
+}
+
+function holds(value: unknown, operator: (typeof OPERATORS)[number], wanted: string): boolean {
+  const text = textOf(value);
+  switch (operator) {
+    case "=":
+      return text.toLowerCase() === wanted.toLowerCase();
+    case "!=":
+      return text.toLowerCase() !== wanted.toLowerCase();
+    case "~":
+      return text.toLowerCase().includes(wanted.toLowerCase());
+    case ">":
+      return !isUnset(value) && compare(value, wanted) > 0;
+    case "<":
+      return !isUnset(value) && compare(value, wanted) < 0;
+  }
+}
+
+/** Numbers compare by value, other values as text. */
+function compare(a: unknown, b: unknown): number {
+  const [left, right] = [Number(a), Number(b)];
+  if (textOf(a) !== "" && textOf(b) !== "" && !Number.isNaN(left) && !Number.isNaN(right)) return left - right;
+  return textOf(a).localeCompare(textOf(b), "en", { numeric: true });
+}
+
+function isUnset(value: unknown): boolean {
+  return textOf(value) === "";
+}
+
+function textOf(value: unknown): string {
+  if (value === null || value === undefined) return "";
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
+}
+
+function columnOf<T>(columns: readonly Column<T>[], key: string): Column<T> | undefined {
+  const wanted = key.toUpperCase().replaceAll("-", "_");
+  return columns.find(([title]) => title.replaceAll(" ", "_") === wanted);
+}
+
+function reader<T>(
+  key: string,
+  columns: readonly Column<T>[],
+  entries: readonly Entry<T>[],
+): (entry: Entry<T>) => unknown {
+  const column = columnOf(columns, key);
+  if (column !== undefined) return ({ row }) => column[1](row);
+  const path = key.split(".");
+  const read = ({ item }: Entry<T>) => path.reduce<unknown>(member, item);
+  // A list without records cannot show which members its records have.
+  if (entries.length > 0 && entries.every((entry) => read(entry) === undefined)) {
+    const titles = columns.map(([title]) => title.toLowerCase()).join(", ");
+    throw usageFailure(`the list has no column ${key}; its columns are ${titles}`);
+  }
+  return read;
+}
+
+function member(value: unknown, name: string): unknown {
+  if (typeof value !== "object" || value === null || !Object.hasOwn(value, name)) return undefined;
+  return (value as Record<string, unknown>)[name];
+}

@@ -1,0 +1,26 @@
+// The verb `search`: finds objects of all kinds by name, address or id.
+import { SEARCH_HITS_MAX } from "../../src/contract/limits.ts";
+import type { SearchHit } from "../../src/contract/search.ts";
+import { type AnyCommand, listCommand } from "../framework.ts";
+import type { Io } from "./io.ts";
+import { type Column, ID_COLUMN } from "./table.ts";
+
+const COLUMNS: readonly Column<SearchHit>[] = [
+  ["NAME", (hit) => hit.name],
+  ["KIND", (hit) => hit.kind],
+  ["ID", (hit) => hit.id, ID_COLUMN],
+  ["HINT", (hit) => hit.hint],
+];
+
+/** Wraps a body into an action, as each program does. */
+type WithIo = <R extends unknown[]>(body: (io: Io, ...rest: R) => Promise<void>) => (...rest: R) => Promise<void>;
+
+export function search(summary: string, withIo: WithIo): AnyCommand {
+  return listCommand("search", summary, "web")
+    .argument("<text>", "part of a name, an address or an id")
+    .action(withIo(async (io: Io, text: string) => {
+      const answer = await io.get<{ items: SearchHit[] }>("/v1/search", { q: text, limit: SEARCH_HITS_MAX });
+      io.table(answer, answer.items, COLUMNS, "(nothing found)");
+      if (answer.items.length === SEARCH_HITS_MAX) io.note("More objects may match; search for a longer text");
+    }));
+}

@@ -1,0 +1,73 @@
+// Runs a verb again whenever the server reports a change, until Ctrl-C. On a terminal each output replaces the one before
+// it. In a pipe an output is printed only if it differs from the one before it.
+import type { Changes } from "../../src/contract/changes.ts";
+import { CHANGES_WAIT_S_MAX } from "../../src/contract/limits.ts";
+import { pause } from "./api.ts";
+import type { Environment, Sink } from "./environment.ts";
+import { EXIT } from "./exit-code.ts";
+import { Failure } from "./failure.ts";
+import type { Io } from "./io.ts";
+
+/** Pause after an output. The changes of a burst then cause one more output, not one each. */
+const REST_MS = 500;
+/** Pause before the next attempt while the server does not answer. */
+const RETRY_MS = 5_000;
+/** Time for the answer beyond the wait itself. */
+const ANSWER_SLACK_MS = 15_000;
+/** Moves the cursor to the first line and erases the screen below it. */
+const CLEAR = "\u001b[H\u001b[J";
+
+/** Runs `body` until it throws a Failure other than "unreachable". Ctrl-C makes it throw one with exit code 130. */
+export async function watch<I extends Io>(
+  environment: Environment,
+  open: (environment: Environment) => I,
+  body: (io: I) => Promise<void>,
+): Promise<never> {
+  const { stdout } = environment;
+  const calls = open(environment);
+  let after: string | undefined;
+  let shown: string | null = null;
+  for (;;) {
+    try {
+      // The cursor is older than the reads of the body, so no change is missed between them.
+      after ??= (await calls.get<Changes>("/v1/changes")).cursor;
+      const text = await outputOf(environment, open, body);
+      // Ages change without a change of a record, so a terminal shows every output.
+      if (stdout.isTTY) stdout.write(`${CLEAR}${text}`);
+      else if (text !== shown) stdout.write(text);
+      shown = text;
+      await pause(environment, REST_MS);
+      const changes = await calls.send<Changes>({
+        method: "GET",
+        path: "/v1/changes",
+        query: { after, wait: CHANGES_WAIT_S_MAX },
+        limit_ms: CHANGES_WAIT_S_MAX * 1_000 + ANSWER_SLACK_MS,
+      });
+      after = changes.cursor;
+    } catch (error) {
+      if (!(error instanceof Failure) || error.exit_code !== EXIT.unreachable) throw error;
+      calls.note(`${error.message}; trying again`);
+      await pause(environment, RETRY_MS);
+    }
+  }
+}
+
+/** Returns what `body` prints. On a terminal this includes its notes, which would otherwise be erased. */
+async function outputOf<I extends Io>(
+  environment: Environment,
+  open: (environment: Environment) => I,
+  body: (io: I) => Promise<void>,
+): Promise<string> {
+  let text = "";
+  const decoder = new TextDecoder();
+  const kept = (sink: Sink): Sink => ({
+    isTTY: sink.isTTY,
+    columns: sink.columns,
+    write: (more) => void (text += more),
+    writeBytes: (bytes) => void (text += decoder.decode(bytes, { stream: true })),
+  });
+  const stdout = kept(environment.stdout);
+  const stderr = stdout.isTTY ? kept(environment.stderr) : environment.stderr;
+  await body(open({ ...environment, stdout, stderr }));
+  return text;
+}

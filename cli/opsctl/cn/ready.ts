@@ -1,0 +1,20 @@
+// The column READY of the list of nodes: the server's own verdict, as in `opsctl cn doctor`.
+import type { CnView } from "../../../src/contract/cn.ts";
+import type { CnDiagnosis } from "../../../src/contract/node-diagnosis.ts";
+import { inParallel } from "../../internal/in-parallel.ts";
+import type { Io } from "../../internal/io.ts";
+import { NODES_PATH } from "../node-name.ts";
+
+/** The server diagnoses one node per request, so a longer list has no column READY. */
+export const READY_NODES_MAX = 100;
+const REQUESTS_AT_A_TIME = 8;
+
+/** Returns `yes`, or `no (REASON)`, of each node by its UUID. */
+export async function readyTexts(io: Io, nodes: readonly CnView[]): Promise<ReadonlyMap<string, string>> {
+  const texts = await inParallel(REQUESTS_AT_A_TIME, nodes, async ({ server_uuid }) => {
+    const { usable, findings } = await io.get<CnDiagnosis>(`${NODES_PATH}/${server_uuid}/doctor`);
+    const reason = findings.find(({ level }) => level === "stops")?.text;
+    return usable ? "yes" : reason === undefined ? "no" : `no (${reason})`;
+  });
+  return new Map(nodes.map(({ server_uuid }, at) => [server_uuid, texts[at]!]));
+}

@@ -1,0 +1,63 @@
+// Instances of all tenants. A name is unique only in a project, so it may match several.
+import type { Instance } from "../../../src/contract/instance.ts";
+import type { Io } from "../../internal/io.ts";
+import { isUuid, named, pickRecord } from "../../internal/record-name.ts";
+import {
+  AGE_COLUMN,
+  blockText,
+  BYTES_COLUMN,
+  type Column,
+  ID_COLUMN,
+  STATE_COLUMN,
+  WIDE_COLUMN,
+} from "../../internal/table.ts";
+
+export const INSTANCES_PATH = "/v1/instances";
+export const SYSTEM_INSTANCES_PATH = "/v1/system/instances";
+export const INSTANCE_ARGUMENT = ["<instance>", "UUID, unique UUID prefix, or a name that one instance has"] as const;
+
+const INSTANCE = named<Instance>("instance", "opsctl instance list");
+
+export const INSTANCE_COLUMNS: readonly Column<Instance>[] = [
+  ["NAME", (instance) => instance.name],
+  ["ID", (instance) => instance.id, ID_COLUMN],
+  ["STATE", (instance) => instance.lifecycle.state, STATE_COLUMN],
+  ["CPU", (instance) => instance.cpu],
+  ["MEMORY", (instance) => instance.memory_bytes, BYTES_COLUMN],
+  ["AGE", (instance) => instance.created_at, AGE_COLUMN],
+  ["HOST", (instance) => instance.host_cn_uuid, ID_COLUMN],
+  ["TENANT", (instance) => instance.tenant_id, ID_COLUMN],
+  ["PROJECT", (instance) => instance.project_id, ID_COLUMN],
+  ["REASON", (instance) => instance.lifecycle.reason, WIDE_COLUMN],
+];
+
+/** Finds an instance of any tenant. A complete UUID needs no list. */
+export async function findInstance(io: Io, name: string): Promise<Instance> {
+  if (isUuid(name)) return await io.get<Instance>(`${INSTANCES_PATH}/${name.toLowerCase()}`);
+  return pickRecord(await io.all<Instance>(SYSTEM_INSTANCES_PATH, { q: name }), name, INSTANCE);
+}
+
+/** Returns the path of an instance of any tenant. */
+export async function instancePath(io: Io, name: string): Promise<string> {
+  const id = isUuid(name) ? name.toLowerCase() : (await findInstance(io, name)).id;
+  return `${INSTANCES_PATH}/${id}`;
+}
+
+export function instanceText(instance: Instance): string {
+  const { lifecycle: { state, reason } } = instance;
+  return blockText([
+    ["id", instance.id],
+    ["name", instance.name],
+    ["description", instance.description],
+    ["state", reason === undefined ? state : `${state}: ${reason}`],
+    ["cpu", instance.cpu],
+    ["memory_bytes", instance.memory_bytes],
+    ["image", instance.image_id],
+    ["host", instance.host_cn_uuid],
+    ["host_live", instance.host_live],
+    ["found_on_host", instance.found_on_host],
+    ["tenant", instance.tenant_id],
+    ["project", instance.project_id],
+    ["created_at", instance.created_at],
+  ]);
+}

@@ -1,0 +1,29 @@
+// Labels on the command line: KEY=VALUE, once for each label.
+import { each } from "../framework.ts";
+import { usageFailure } from "../internal/failure.ts";
+
+export const LABEL_OPTION = ["--label <key=value>", "label, such as env=production; may be repeated", each] as const;
+export const LABEL_FILTER_OPTION = [
+  "--label <label>",
+  "only objects with this label: KEY=VALUE, or KEY for any value; may be repeated",
+  each,
+] as const;
+
+/** Returns the labels of KEY=VALUE words. Throws a usage Failure for a word without `=`. */
+export function parseLabels(words: readonly string[]): Record<string, string> {
+  return Object.fromEntries(words.map((word) => {
+    const at = word.indexOf("=");
+    if (at < 1) throw usageFailure(`--label needs KEY=VALUE, not ${word}`);
+    return [word.slice(0, at), word.slice(at + 1)];
+  }));
+}
+
+/** Returns the query parameter of a list that filters by labels. */
+export function labelFilter(words: readonly string[] | undefined): string | undefined {
+  return words === undefined ? undefined : words.join(",");
+}
+
+/** Returns labels as one text: `env=test,tier=web`. */
+export function labelText(labels: Readonly<Record<string, string>>): string {
+  return Object.entries(labels).sort(([a], [b]) => a < b ? -1 : 1).map(([key, value]) => `${key}=${value}`).join(",");
+}

@@ -1,0 +1,30 @@
+// Manifests of a project.
+import type { AnyCommand } from "../../framework.ts";
+import { apply, diff, exportManifest, type ManifestVerbs } from "../../internal/manifest/verbs.ts";
+import { type TenantIo, withIo, withText } from "../open-io.ts";
+import { needProject } from "../scope.ts";
+import { readProject } from "./project.ts";
+import { SCHEMA } from "./references.ts";
+import { MAIN_TABLE, runPlan } from "./run.ts";
+
+const VERBS: ManifestVerbs<TenantIo> = {
+  schema: SCHEMA,
+  examples: { file: "-f shop.yaml", export: "--project shop" },
+  withIo,
+  withText,
+  check: needProject,
+  read: async (io) => {
+    const project = await readProject(io);
+    return {
+      existing: project.existing,
+      isKnown: ({ list, key }) =>
+        // A VPC has its main route table from the start.
+        list === "images" ? project.images.has(key) : list === "route_tables" && key.endsWith(`/${MAIN_TABLE}`),
+      run: (plan, report) => runPlan(io, plan, project, report),
+    };
+  },
+};
+
+export const applyProject = (summary: string): AnyCommand => apply(summary, VERBS);
+export const diffProject = (summary: string): AnyCommand => diff(summary, VERBS);
+export const exportProject = (summary: string): AnyCommand => exportManifest(summary, VERBS);

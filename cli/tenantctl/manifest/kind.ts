@@ -1,0 +1,132 @@
+// The kinds of records in the manifest of a project.
+import type { Field, FieldType, ManifestKind } from "../../internal/manifest/kind.ts";
+import { FIRST_NIC } from "../nic/nic.ts";
+
+const name = { type: "text", change: "fixed", required: true } as const;
+const parent = name;
+const description = { type: "text", change: "patch" } as const;
+const block = { type: "block", change: "fixed" } as const;
+const patched = (type: FieldType) => ({ type, change: "patch" }) as const;
+const replaced = (type: FieldType) => ({ type, change: "replace" }) as const;
+const fixed = (type: FieldType) => ({ type, change: "fixed" }) as const;
+const required = <const F extends Field>(field: F) => ({ ...field, required: true }) as const;
+
+export const KINDS = [
+  {
+    list: "ssh_keys",
+    singular: "SSH key",
+    path: "/v1/auth/ssh-keys",
+    // SSH keys belong to the user, who may use them in other projects.
+    foreign: true,
+    key: ["name"],
+    fields: { name, description: { type: "text", change: "fixed" }, public_key: required(fixed("text")) },
+  },
+  {
+    list: "vpcs",
+    singular: "VPC",
+    path: "/v1/vpcs",
+    key: ["name"],
+    fields: { name, description, ipv4_block: block, ipv6_block: block },
+  },
+  {
+    list: "nat_gateways",
+    singular: "NAT gateway",
+    path: "/v1/nat-gateways",
+    key: ["vpc", "name"],
+    fields: { vpc: parent, name, description, family: fixed("text") },
+  },
+  {
+    list: "floating_ips",
+    singular: "floating IP",
+    path: "/v1/floating-ips",
+    key: ["name"],
+    fields: { name, description, family: fixed("text"), attached_to: { type: "object", change: "step" } },
+    // An attachment without a NIC's name is to the first NIC.
+    complete: ({ attached_to, ...rest }) =>
+      typeof attached_to === "object" && attached_to !== null
+        ? { ...rest, attached_to: { nic: FIRST_NIC, ...attached_to } }
+        : attached_to === undefined
+        ? rest
+        : { ...rest, attached_to },
+  },
+  {
+    list: "route_tables",
+    singular: "route table",
+    path: "/v1/route-tables",
+    key: ["vpc", "name"],
+    fields: { vpc: parent, name, description },
+  },
+  {
+    list: "routes",
+    singular: "route",
+    path: "/v1/routes",
+    key: ["vpc", "route_table", "name"],
+    fields: {
+      vpc: parent,
+      route_table: parent,
+      name,
+      description,
+      destination: required({ type: "block", change: "replace" }),
+      target: required(replaced("object")),
+    },
+  },
+  {
+    list: "subnets",
+    singular: "subnet",
+    path: "/v1/subnets",
+    key: ["vpc", "name"],
+    fields: {
+      vpc: parent,
+      name,
+      description,
+      ipv4_block: block,
+      ipv6_block: block,
+      route_table: { type: "text", change: "step" },
+    },
+  },
+  {
+    list: "firewall_rules",
+    singular: "firewall rule",
+    path: "/v1/firewall-rules",
+    key: ["vpc", "name"],
+    fields: {
+      vpc: parent,
+      name,
+      description,
+      priority: required(patched("number")),
+      direction: required(patched("text")),
+      action: required(patched("text")),
+      protocol: patched("text"),
+      source_cidr: patched("block"),
+      destination_cidr: patched("block"),
+      source_ports: patched("object"),
+      destination_ports: patched("object"),
+      icmp_type_code: patched("object"),
+    },
+  },
+  {
+    list: "instances",
+    singular: "instance",
+    path: "/v1/instances",
+    key: ["name"],
+    fields: {
+      name,
+      description,
+      image: required(fixed("text")),
+      vpc: required(fixed("text")),
+      primary_subnet: required(fixed("text")),
+      cpu: required(fixed("number")),
+      memory_bytes: required(fixed("bytes")),
+      disk_bytes: { type: "bytes", change: "grow" },
+      ssh_keys: fixed("texts"),
+      extra_nics: { type: "objects", change: "hidden" },
+      user_data: { type: "text", change: "hidden" },
+    },
+  },
+] as const satisfies readonly ManifestKind[];
+
+export type ListName = (typeof KINDS)[number]["list"];
+
+export function kindOf(list: string): ManifestKind {
+  return KINDS.find((kind) => kind.list === list)!;
+}

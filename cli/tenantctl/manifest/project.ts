@@ -1,0 +1,185 @@
+// Reads the records of a project as a manifest describes them: by name, with references by name.
+import type { Disk, Instance, Nic } from "../../../src/contract/instance.ts";
+import type {
+  FirewallRule,
+  FloatingIp,
+  NatGateway,
+  Route,
+  RouteTable,
+  RouteTarget,
+  Subnet,
+  Vpc,
+} from "../../../src/contract/network.ts";
+import { inParallel } from "../../internal/in-parallel.ts";
+import { visibleImages } from "../image/image.ts";
+import { FIRST_NIC } from "../nic/nic.ts";
+import type { TenantIo } from "../open-io.ts";
+import { projectScope } from "../scope.ts";
+import { ownKeys } from "../ssh-key/ssh-key.ts";
+import { entryOf } from "../../internal/manifest/kind.ts";
+import type { Existing } from "../../internal/manifest/plan.ts";
+import { kindOf, type ListName } from "./kind.ts";
+
+export const REQUESTS_AT_A_TIME = 8;
+const BOOT_DISK_KIND = "boot";
+
+export type Project = {
+  readonly existing: readonly Existing[];
+  /** Ids of the images that the project can use, by name. */
+  readonly images: ReadonlyMap<string, string>;
+};
+
+type Names = ReadonlyMap<string, string>;
+
+export async function readProject(io: TenantIo): Promise<Project> {
+  const scope = await projectScope(io);
+  const [vpcs, ips, instances, nics, keys, images] = await Promise.all([
+    io.all<Vpc>("/v1/vpcs", scope),
+    io.all<FloatingIp>("/v1/floating-ips", scope),
+    io.all<Instance>("/v1/instances", scope),
+    io.all<Nic>("/v1/nics", scope),
+    ownKeys(io),
+    visibleImages(io),
+  ]);
+  const networks = await inParallel(REQUESTS_AT_A_TIME, vpcs, ({ id }) => readNetwork(io, id));
+  const disks = await inParallel(
+    REQUESTS_AT_A_TIME,
+    instances,
+    ({ id }) => io.all<Disk>("/v1/disks", { instance: id }),
+  );
+  const name_of = namesOf(
+    [vpcs, ips, instances, keys, images, ...networks.map((each) => Object.values(each).flat())].flat(),
+  );
+  const subnets = networks.flatMap((each) => each.subnets);
+  const existing = [
+    ...keys.map((key) => record("ssh_keys", key, pick(key, ["description", "public_key"]))),
+    ...vpcs.map((vpc) => record("vpcs", vpc, pick(vpc, ["description", "ipv4_block", "ipv6_block"]))),
+    ...ips.map((ip) => floatingIp(ip, { nics, name_of })),
+    ...networks.flatMap((network) => networkRecords(network, name_of)),
+    ...instances.map((instance, at) => instanceRecord(instance, { disks: disks[at]!, subnets, nics, name_of })),
+  ];
+  return { existing, images: new Map(images.map(({ name, id }) => [name, id])) };
+}
+
+type Network = {
+  readonly gateways: readonly NatGateway[];
+  readonly tables: readonly RouteTable[];
+  readonly routes: readonly Route[];
+  readonly subnets: readonly Subnet[];
+  readonly rules: readonly FirewallRule[];
+};
+
+async function readNetwork(io: TenantIo, vpc: string): Promise<Network> {
+  const [gateways, tables, subnets, rules] = await Promise.all([
+    io.all<NatGateway>("/v1/nat-gateways", { vpc }),
+    io.all<RouteTable>("/v1/route-tables", { vpc }),
+    io.all<Subnet>("/v1/subnets", { vpc }),
+    io.all<FirewallRule>("/v1/firewall-rules", { vpc }),
+  ]);
+  const routes = await inParallel(
+    REQUESTS_AT_A_TIME,
+    tables,
+    ({ id }) => io.all<Route>("/v1/routes", { route_table: id }),
+  );
+  return { gateways, tables, subnets, rules, routes: routes.flat() };
+}
+
+function networkRecords({ gateways, tables, routes, subnets, rules }: Network, name_of: Names): Existing[] {
+  const vpcOf = ({ vpc }: { readonly vpc: string }) => ({ vpc: name_of.get(vpc) });
+  return [
+    ...gateways.map((each) =>
+      record("nat_gateways", each, { ...vpcOf(each), ...pick(each, ["description", "family"]) })
+    ),
+    ...tables.map((each) => ({
+      ...record("route_tables", each, { ...vpcOf(each), description: each.description }),
+      removable: !each.is_main,
+    })),
+    ...routes.map((each) =>
+      record("routes", each, {
+        ...vpcOf(each),
+        route_table: name_of.get(each.route_table_id),
+        ...pick(each, ["description", "destination"]),
+        target: targetValue(each.target, name_of),
+      })
+    ),
+    ...subnets.map((each) =>
+      record("subnets", each, {
+        ...vpcOf(each),
+        ...pick(each, ["description", "ipv4_block", "ipv6_block"]),
+        route_table: name_of.get(each.route_table_id),
+      })
+    ),
+    ...rules.map((each) => firewallRecord(each, name_of.get(each.vpc))),
+  ];
+}
+
+/** `vpc` is the name of the rule's VPC. */
+export function firewallRecord(rule: FirewallRule, vpc: string | undefined): Existing {
+  const fields = [
+    "description",
+    "priority",
+    "direction",
+    "action",
+    "protocol",
+    "source_cidr",
+    "destination_cidr",
+    "source_ports",
+    "destination_ports",
+    "icmp_type_code",
+  ] as const;
+  return record("firewall_rules", rule, { vpc, ...pick(rule, fields) });
+}
+
+function targetValue(target: RouteTarget, name_of: Names): unknown {
+  switch (target.kind) {
+    case "nat_gateway":
+      return { kind: target.kind, nat_gateway: name_of.get(target.nat_gateway_id) };
+    case "floating_ip":
+      return { kind: target.kind, floating_ip: name_of.get(target.floating_ip_id) };
+    default:
+      return { kind: target.kind };
+  }
+}
+
+function floatingIp(ip: FloatingIp, { nics, name_of }: { nics: readonly Nic[]; name_of: Names }): Existing {
+  const nic = nics.find(({ id }) => id === ip.attached_to);
+  const attached_to = nic === undefined ? null : { instance: name_of.get(nic.instance_id), nic: nic.name };
+  return record("floating_ips", ip, { ...pick(ip, ["description", "family"]), attached_to });
+}
+
+type OfInstance = {
+  readonly disks: readonly Disk[];
+  readonly subnets: readonly Subnet[];
+  readonly nics: readonly Nic[];
+  readonly name_of: Names;
+};
+
+function instanceRecord(instance: Instance, { disks, subnets, nics, name_of }: OfInstance): Existing {
+  const subnet = subnets.find(({ id }) => id === instance.primary_subnet_id);
+  const extra = nics.filter(({ instance_id, name }) => instance_id === instance.id && name !== FIRST_NIC);
+  return record("instances", instance, {
+    description: instance.description,
+    image: name_of.get(instance.image_id) ?? instance.image_id,
+    vpc: subnet === undefined ? null : name_of.get(subnet.vpc),
+    primary_subnet: subnet?.name ?? null,
+    cpu: instance.cpu,
+    memory_bytes: instance.memory_bytes,
+    disk_bytes: disks.find(({ kind }) => kind === BOOT_DISK_KIND)?.size_bytes ?? null,
+    ssh_keys: instance.ssh_key_ids.map((id) => name_of.get(id) ?? id),
+    extra_nics: extra.map(({ name, subnet_id }) => ({ subnet: name_of.get(subnet_id), name })),
+  });
+}
+
+type Named = { readonly id: string; readonly name: string };
+
+function record(list: ListName, { id, name }: Named, rest: Readonly<Record<string, unknown>>): Existing {
+  return { ...entryOf(kindOf(list), { name, ...rest }), id, removable: true };
+}
+
+function pick<T>(from: T, fields: readonly (keyof T & string)[]): Record<string, unknown> {
+  return Object.fromEntries(fields.map((field) => [field, from[field]]));
+}
+
+function namesOf(records: readonly Named[]): Names {
+  return new Map(records.map(({ id, name }) => [id, name]));
+}

@@ -1,0 +1,28 @@
+// --wait: a change of a VPC returns when all nodes of the VPC have applied it.
+import { PREFER_WAIT_S_MAX } from "../../../src/contract/limits.ts";
+import type { Request } from "../../internal/api.ts";
+import { EXIT } from "../../internal/exit-code.ts";
+import { Failure } from "../../internal/failure.ts";
+import type { TenantIo } from "../open-io.ts";
+
+export const WAIT_OPTION = [
+  "--wait",
+  `wait up to ${PREFER_WAIT_S_MAX} s until all nodes of the VPC have applied the change; exit code 1 if they have not`,
+] as const;
+
+/** Time limit of the request: the longest wait, and the time of a request that does not wait. */
+const WAIT_LIMIT_MS = (PREFER_WAIT_S_MAX + 30) * 1_000;
+
+/** Sends a change of a VPC and calls `print` with the answer. With `wait`, then fails unless all nodes have applied it. */
+export async function change<T>(
+  io: TenantIo,
+  request: Request,
+  { wait, print }: { readonly wait: boolean | undefined; readonly print: (answer: T) => void },
+): Promise<void> {
+  const headers: Record<string, string> = wait === true ? { prefer: `wait=${PREFER_WAIT_S_MAX}` } : {};
+  const { body, is_preference_applied } = await io.exchange({ ...request, headers, limit_ms: WAIT_LIMIT_MS });
+  print(body as T);
+  if (wait === true && is_preference_applied !== true) {
+    throw new Failure("the change is stored, but not all nodes of the VPC have applied it", EXIT.failure);
+  }
+}

@@ -1,0 +1,99 @@
+// Bundles the console: script, styles and index.html, with the hash of the content in each name. The
+// page has no inline script or style, so a strict Content-Security-Policy allows it.
+import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
+import * as esbuild from "esbuild";
+
+const FOLDER = fileURLToPath(new URL(".", import.meta.url));
+const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16">` +
+  `<path fill="#0b5fad" d="M2 3h12v3H2zM2 7h12v3H2zM2 11h12v3H2z"/></svg>\n`;
+
+/** The prefix of the folder in which a build writes its files. Another build may run at the same time. */
+const STAGING = ".build-";
+
+/** One file of the build, with its size as sent: compressed, in bytes. */
+export type Built = { readonly name: string; readonly gzip_bytes: number };
+
+/**
+ * Builds into a folder. A server may serve the folder meanwhile: each file appears whole, index.html comes last, and old
+ * files go after it. Returns the files that the first page loads, and the others.
+ */
+export async function buildConsole(
+  out: string,
+): Promise<{ readonly first: readonly Built[]; readonly later: readonly Built[] }> {
+  const { metafile, outputFiles } = await esbuild.build({
+    entryPoints: { main: join(FOLDER, "main.tsx"), style: join(FOLDER, "style/console.css") },
+    absWorkingDir: FOLDER,
+    bundle: true,
+    minify: true,
+    splitting: true,
+    format: "esm",
+    target: "es2024",
+    outdir: out,
+    write: false,
+    entryNames: "[name]-[hash]",
+    chunkNames: "[name]-[hash]",
+    assetNames: "[name]-[hash]",
+    jsx: "automatic",
+    jsxImportSource: "preact",
+    metafile: true,
+    legalComments: "none",
+    logLevel: "warning",
+  });
+  const outputs = Object.entries(metafile.outputs).map(([path, { entryPoint, imports }]) => ({
+    name: path.split("/").at(-1) ?? "",
+    entryPoint,
+    // A static import of the entry is loaded with it.
+    imports: imports.filter(({ kind }) => kind === "import-statement").map((each) => each.path.split("/").at(-1) ?? ""),
+  }));
+  const entry = (end: string) => outputs.find(({ entryPoint }) => entryPoint?.endsWith(end));
+  const [script, style] = [entry("main.tsx"), entry("console.css")];
+  if (script === undefined || style === undefined) throw new Error("the build has no script or no style");
+  const index = new TextEncoder().encode(indexPage(script.name, style.name));
+  const files = new Map([
+    ...outputFiles.map(({ path, contents }) => [path.split("/").at(-1) ?? "", contents] as const),
+    ["icon.svg", new TextEncoder().encode(ICON)] as const,
+    ["index.html", index] as const,
+  ]);
+  publish(out, files);
+
+  const first = new Set(["index.html", script.name, style.name, ...script.imports]);
+  const built = [...files].filter(([name]) => name !== "icon.svg")
+    .map(([name, bytes]) => ({ name, gzip_bytes: gzipSync(bytes, { level: 9 }).length }));
+  return { first: built.filter(({ name }) => first.has(name)), later: built.filter(({ name }) => !first.has(name)) };
+}
+
+/** Moves the files into the folder in their order, and then deletes the files of earlier builds. */
+function publish(out: string, files: ReadonlyMap<string, Uint8Array>): void {
+  mkdirSync(out, { recursive: true });
+  const staging = mkdtempSync(join(out, STAGING));
+  try {
+    for (const [name, bytes] of files) {
+      writeFileSync(join(staging, name), bytes);
+      renameSync(join(staging, name), join(out, name));
+    }
+  } finally {
+    rmSync(staging, { recursive: true });
+  }
+  const old = readdirSync(out).filter((name) => !files.has(name) && !name.startsWith(STAGING));
+  for (const name of old) rmSync(join(out, name), { recursive: true, force: true });
+}
+
+function indexPage(script: string, style: string): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>Berth</title>
+<link rel="icon" href="/console/icon.svg" type="image/svg+xml">
+<link rel="stylesheet" href="/console/${style}">
+<script type="module" src="/console/${script}"></script>
+</head>
+<body><div id="app"></div></body>
+</html>
+`;
+}

@@ -1,0 +1,67 @@
+// The actions of the page that is shown. A page declares its actions once; the buttons, the palette and the
+// dialog read the same list, so none of them can lack an action.
+import { signal } from "@preact/signals";
+import { useLayoutEffect } from "preact/hooks";
+import { go } from "./router.ts";
+import { say } from "./toast.ts";
+
+export type Choice = { readonly value: string; readonly label: string };
+
+export type Field = {
+  readonly name: string;
+  readonly label: string;
+  readonly type?: "text" | "secret" | "number" | "bytes" | "choice" | "lines" | "toggle";
+  readonly choices?: readonly Choice[];
+  readonly isOptional?: boolean;
+  readonly initial?: string;
+  readonly hint?: string;
+  /** The text that must be typed, when an action destroys data. */
+  readonly mustBe?: string;
+};
+
+/** The values of a form, by the names of its fields. A toggle has "true" or "". */
+export type Values = Readonly<Record<string, string>>;
+
+export type Action = {
+  /** Imperative, with its object: "Disable node". */
+  readonly title: string;
+  /** The single key, if it has one. */
+  readonly key?: string;
+  readonly fields?: readonly Field[];
+  /** The effect of the action, and what stays unchanged. */
+  readonly notice?: string;
+  readonly isDangerous?: boolean;
+  /** Why the action is impossible now; then its button is disabled and shows the reason. */
+  readonly refused?: string | null;
+  /** The same as a command line. */
+  readonly cli: (values: Values) => string;
+  /** Sends the action. Returns what happened, for the user, and optionally the page to show. */
+  readonly send: (values: Values, key: string) => Promise<Done | void>;
+  /** The label of the button that sends; default: the title. */
+  readonly button?: string;
+};
+/** An action that opens a page at once, without a dialog. */
+export type Opening = Pick<Action, "title" | "key" | "refused"> & { readonly opens: string };
+export type Done = { readonly said?: string; readonly to?: string };
+
+/** The actions of the row that the list's cursor is on. */
+export const rowActions = signal<readonly (Action | Opening)[]>([]);
+/** The actions of the page that is shown. */
+export const pageActions = signal<readonly (Action | Opening)[]>([]);
+/** The action whose dialog is open. */
+export const running = signal<Action | null>(null);
+
+/** Declares the actions of a page while it is shown. */
+export function useActions(actions: readonly (Action | Opening)[]): void {
+  useLayoutEffect(() => {
+    pageActions.value = actions;
+  });
+  useLayoutEffect(() => () => void (pageActions.value = []), []);
+}
+
+/** Opens the dialog or the page of an action. If the action is impossible now, the user gets the reason. */
+export function run(action: Action | Opening): void {
+  if (action.refused) return say(action.refused);
+  if ("opens" in action) return go(action.opens);
+  running.value = action;
+}

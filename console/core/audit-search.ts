@@ -1,0 +1,43 @@
+// The search text of the audit log: `action:cn_approve actor:UUID object:TEXT request:UUID decision:deny since:TIME`.
+// The server searches. A word without a field is a part of the object.
+
+/** The server's filters, by their names on the wire. */
+export type AuditSearch = Readonly<Record<string, string>>;
+
+/** The fields of the text, with their names on the wire. */
+const FIELDS: Readonly<Record<string, string>> = {
+  actor: "actor",
+  action: "action",
+  object: "resource",
+  request: "request_id",
+  decision: "decision",
+  since: "since",
+  until: "until",
+};
+const WHOLE_UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/**
+ * Returns the filters of a text, or a sentence that says what is wrong with it. The server refuses a half-typed UUID,
+ * so the text is not sent before its UUIDs are whole.
+ */
+export function auditSearchOf(text: string): AuditSearch | string {
+  const found: Record<string, string> = {};
+  for (const part of text.trim().split(/\s+/).filter((each) => each !== "")) {
+    const [, name = "", value = ""] = /^([a-z]+):(.*)$/.exec(part) ?? [];
+    const field = FIELDS[name] ?? "resource";
+    const wanted = field === "resource" && name !== "object" ? part : value;
+    if (wanted === "") return `${name}: needs a value`;
+    if (found[field] !== undefined) return `Only one ${name === "" ? "word for the object" : name} at a time`;
+    if ((field === "actor" || field === "request_id") && !WHOLE_UUID.test(wanted)) return `${name}: needs a whole UUID`;
+    found[field] = wanted;
+  }
+  return found;
+}
+
+/** Returns the flags of `opsctl audit list` for these filters. */
+export function auditFlags({ request_id, ...rest }: AuditSearch): Readonly<Record<string, string | undefined>> {
+  return {
+    ...Object.fromEntries(Object.entries(rest).map(([name, value]) => [`--${name}`, value])),
+    "--request": request_id,
+  };
+}

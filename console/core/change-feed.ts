@@ -1,0 +1,56 @@
+// Follows the changes of the server with one long poll (docs/wire.md, "Long polls").
+import { Refusal } from "./client.ts";
+import type { Store } from "./store.ts";
+
+/** One answer of the feed. `reset` means that changes are missing: read everything again. */
+export type Changes = {
+  readonly cursor: string;
+  readonly refs: readonly { readonly kind: string; readonly id: string }[];
+  readonly reset?: boolean;
+};
+
+/** How the page learns about changes. "polling" means that the server has no feed. */
+export type Link = "live" | "polling" | "lost" | "paused";
+
+/** Seconds that the server holds a poll; after it, rights are checked again. */
+const WAIT_S = 20;
+/** A burst of changes becomes one read: the rest between two polls, in milliseconds. */
+export const REST_MS = 200;
+/** The longest pause between two attempts while the server does not answer, in milliseconds. */
+const RETRY_MAX_MS = 10_000;
+const RETRY_FIRST_MS = 500;
+const NOT_FOUND = 404;
+const UNAUTHENTICATED = 401;
+
+type Ports = {
+  readonly read: (query: { after?: string; wait?: number }, signal: AbortSignal) => Promise<Changes>;
+  readonly changed: Store["changed"];
+  readonly pause: (ms: number) => Promise<void>;
+  readonly show: (link: Link) => void;
+};
+
+/** Follows the feed until the signal ends it, the session ends, or the server turns out to have no feed. */
+export async function follow({ read, changed, pause, show }: Ports, ended: AbortSignal): Promise<void> {
+  let after: string | undefined;
+  let failures = 0;
+  while (!ended.aborted) {
+    try {
+      const { cursor, refs, reset } = await read(after === undefined ? {} : { after, wait: WAIT_S }, ended);
+      if (ended.aborted) return;
+      // The first answer only starts the feed; after a failure, changes may be missing.
+      if (failures > 0 || reset) changed("all");
+      else if (refs.length > 0) changed(new Set(refs.map(({ kind }) => kind)));
+      failures = 0;
+      after = cursor;
+      show("live");
+      await pause(REST_MS);
+    } catch (error) {
+      if (ended.aborted) return;
+      if (error instanceof Refusal && error.status === NOT_FOUND) return show("polling");
+      if (error instanceof Refusal && error.status === UNAUTHENTICATED) return show("paused");
+      show("lost");
+      await pause(Math.min(RETRY_MAX_MS, RETRY_FIRST_MS * 2 ** failures));
+      failures++;
+    }
+  }
+}

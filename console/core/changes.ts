@@ -1,0 +1,45 @@
+// Keeps the page current. A server without the change feed gets plain polling. A hidden tab holds no request; when it is
+// shown again, everything on screen is read again.
+import { signal } from "@preact/signals";
+import { type Changes, follow, type Link } from "./change-feed.ts";
+import { get } from "./client.ts";
+import type { Store } from "./store.ts";
+
+export const link = signal<Link>("paused");
+
+/** Without the feed, everything on screen is read again after this time, in milliseconds. */
+const POLL_MS = 5_000;
+const TICK_MS = 1_000;
+
+/** Starts following, and returns the function that stops it. */
+export function followChanges(store: Store): () => void {
+  let following = new AbortController();
+  const start = () => {
+    following.abort();
+    following = new AbortController();
+    if (document.visibilityState === "hidden") {
+      link.value = "paused";
+      return;
+    }
+    void follow({
+      read: (query, ended) => get<Changes>("/v1/changes", query, ended),
+      changed: store.changed,
+      pause: (ms) => new Promise((wake) => setTimeout(wake, ms)),
+      show: (state) => (link.value = state),
+    }, following.signal);
+  };
+  const onVisibility = () => {
+    if (document.visibilityState === "visible") store.changed("all");
+    start();
+  };
+  const tick = setInterval(() => {
+    if (document.visibilityState === "visible") store.refresh(link.value === "polling" ? POLL_MS : Infinity);
+  }, TICK_MS);
+  document.addEventListener("visibilitychange", onVisibility);
+  start();
+  return () => {
+    following.abort();
+    clearInterval(tick);
+    document.removeEventListener("visibilitychange", onVisibility);
+  };
+}

@@ -1,0 +1,128 @@
+// The connection to the API. Every request of the console goes through `call`. A refused request is a thrown Refusal
+// with the server's own words; a request without an answer is a Refusal with status 0.
+import type { ErrorBody, Page } from "../../src/contract/common.ts";
+
+/** A request that failed. `status` is 0 if no answer arrived. */
+export class Refusal extends Error {
+  override readonly name = "Refusal";
+  constructor(
+    readonly status: number,
+    message: string,
+    readonly request_id: string | null = null,
+    /** Seconds to wait before the next attempt, from Retry-After; null if the server did not say. */
+    readonly retry_after_s: number | null = null,
+  ) {
+    super(message);
+  }
+}
+
+/** Returns the Refusal of a failure of any kind, so that a page can show it. */
+export function refusalOf(error: unknown): Refusal {
+  return error instanceof Refusal ? error : new Refusal(0, error instanceof Error ? error.message : String(error));
+}
+
+export type Selectors = Readonly<Record<string, string | number | boolean | null | undefined>>;
+export type CallOptions = {
+  readonly query?: Selectors;
+  readonly body?: unknown;
+  readonly signal?: AbortSignal;
+  /** The Idempotency-Key of a write. A form keeps its key, so that a repeated attempt takes effect once. */
+  readonly key?: string;
+  /** Answer at once with the operation instead of its result. */
+  readonly respondAsync?: boolean;
+  /** The version that a change expects (docs/wire.md, "Optimistic concurrency"). */
+  readonly ifMatch?: string;
+};
+
+let onUnauthenticated: () => void = () => {};
+
+/** Sets the function that runs when the server no longer accepts the credential. */
+export function whenUnauthenticated(run: () => void): void {
+  onUnauthenticated = run;
+}
+
+export type Answered<T> = { readonly status: number; readonly headers: Headers; readonly body: T };
+
+/** Sends a request and returns the whole answer. Throws a Refusal. */
+export async function ask<T>(method: string, path: string, options: CallOptions = {}): Promise<Answered<T>> {
+  const response = await respond(method, path, "application/json", options);
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, body: text === "" ? null : JSON.parse(text) };
+}
+
+/** Reads a file, such as a picture. Throws a Refusal. */
+export async function getBlob(path: string): Promise<Blob> {
+  return await (await respond("GET", path, "*/*")).blob();
+}
+
+async function respond(method: string, path: string, accept: string, options: CallOptions = {}): Promise<Response> {
+  const { query, body, signal, key, respondAsync, ifMatch } = options;
+  const headers = new Headers({ accept });
+  if (method !== "GET") headers.set("content-type", "application/json");
+  if (key !== undefined) headers.set("idempotency-key", key);
+  if (respondAsync) headers.set("prefer", "respond-async");
+  if (ifMatch !== undefined) headers.set("if-match", ifMatch);
+  let response: Response;
+  try {
+    response = await fetch(path + queryText(query), {
+      method,
+      headers,
+      credentials: "same-origin",
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(signal !== undefined && { signal }),
+    });
+  } catch {
+    throw new Refusal(0, "The server does not answer. Check the connection; the console tries again.");
+  }
+  if (response.ok) return response;
+  if (response.status === 401 && !path.startsWith("/v1/console/session")) onUnauthenticated();
+  throw await refusal(response);
+}
+
+async function refusal(response: Response): Promise<Refusal> {
+  const body: Partial<ErrorBody> = await response.json().catch(() => ({}));
+  const seconds = Number(response.headers.get("retry-after") ?? NaN);
+  return new Refusal(
+    response.status,
+    body.message ?? `The server answered ${response.status} ${response.statusText}`,
+    body.request_id ?? response.headers.get("x-request-id"),
+    Number.isFinite(seconds) ? seconds : null,
+  );
+}
+
+/** Returns the query of a URL with its question mark; leaves out empty values. */
+export function queryText(query: Selectors = {}): string {
+  const set = Object.entries(query).filter(([, value]) => value !== undefined && value !== null && value !== "");
+  return set.length === 0 ? "" : `?${new URLSearchParams(set.map(([name, value]) => [name, String(value)]))}`;
+}
+
+/** Reads one object. */
+export async function get<T>(path: string, query?: Selectors, signal?: AbortSignal): Promise<T> {
+  return (await ask<T>("GET", path, { ...(query && { query }), ...(signal && { signal }) })).body;
+}
+
+/** Sends a write and returns the body of the answer. */
+export async function send<T = unknown>(method: string, path: string, options: CallOptions = {}): Promise<T> {
+  return (await ask<T>(method, path, options)).body;
+}
+
+/** Rows of one request when all pages of a list are read. The server allows 1,000. */
+const PAGE_ROWS = 1_000;
+
+/** Reads all pages of a list. Bare arrays are lists of one page (docs/wire.md, "Lists"). */
+export async function getAll<T>(path: string, query: Selectors = {}, signal?: AbortSignal): Promise<T[]> {
+  const items: T[] = [];
+  let page_token: string | undefined;
+  do {
+    const page = await get<Page<T> | T[]>(path, { ...query, limit: PAGE_ROWS, page_token }, signal);
+    if (Array.isArray(page)) return page;
+    items.push(...page.items);
+    page_token = page.next_page;
+  } while (page_token !== undefined);
+  return items;
+}
+
+/** Reads a list that has no pages. */
+export function getArray<T>(path: string, signal?: AbortSignal): Promise<T[]> {
+  return get<T[]>(path, undefined, signal);
+}

@@ -1,0 +1,29 @@
+// The command lines that do the same as the console: every action shows its own.
+import { argument } from "./text.ts";
+
+export type Flags = Readonly<Record<string, string | number | boolean | null | undefined>>;
+
+/**
+ * Returns a command line. Empty flags are left out, and `true` gives a flag without a value.
+ * @param words the program, its verbs and its arguments
+ */
+export function command(words: readonly string[], flags: Flags = {}): string {
+  const given = Object.entries(flags).flatMap(([name, value]) =>
+    value === undefined || value === null || value === "" || value === false
+      ? []
+      : value === true
+      ? [name]
+      : [name, argument(String(value))]
+  );
+  return [...words.map(argument), ...given].join(" ");
+}
+
+/** Returns an opsctl line. */
+export function opsctl(words: string, args: readonly string[] = [], flags: Flags = {}): string {
+  return command(["opsctl", ...words.split(" "), ...args], flags);
+}
+
+/** Returns a tenantctl line. */
+export function tenantctl(words: string, args: readonly string[] = [], flags: Flags = {}): string {
+  return command(["tenantctl", ...words.split(" "), ...args], flags);
+}

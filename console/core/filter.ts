@@ -1,0 +1,28 @@
+// The search text of a list: words that must all occur. `field:word` looks into one field, `-` in front excludes.
+// Example: `state:failed -role:edge web`.
+
+export type Fields = Readonly<Record<string, string>>;
+
+type Term = { readonly field: string | null; readonly word: string; readonly isExcluded: boolean };
+
+/** Returns the function that decides whether a row with these fields is shown. */
+export function filterOf(text: string): (fields: Fields) => boolean {
+  const terms = text.trim().split(/\s+/).filter((part) => part !== "" && part !== "-").map(termOf);
+  return (fields) => terms.every((term) => isFound(term, fields) !== term.isExcluded);
+}
+
+function termOf(part: string): Term {
+  const isExcluded = part.startsWith("-");
+  const bare = (isExcluded ? part.slice(1) : part).toLowerCase();
+  const [, field, word] = /^([a-z_]+):(.+)$/.exec(bare) ?? [];
+  return field === undefined || word === undefined
+    ? { field: null, word: bare, isExcluded }
+    : { field, word, isExcluded };
+}
+
+function isFound({ field, word }: Term, fields: Fields): boolean {
+  if (field !== null && field in fields) return fields[field]!.toLowerCase().includes(word);
+  // A colon without a known field is part of the text, as in a MAC or an IPv6 address.
+  const text = field === null ? word : `${field}:${word}`;
+  return Object.values(fields).some((value) => value.toLowerCase().includes(text));
+}

@@ -1,0 +1,54 @@
+// Keyboard shortcuts. A single key acts only where the user is not typing and no dialog is open. A shortcut can have two
+// keys in a row ("g n"). Single keys can be switched off (WCAG 2.1.4).
+import { signal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+
+export type Keys = Readonly<Record<string, (event: KeyboardEvent) => void>>;
+
+const SWITCH = "single-keys";
+/** Whether single keys act. */
+export const singleKeys = signal(localStorage.getItem(SWITCH) !== "off");
+
+export function setSingleKeys(on: boolean): void {
+  singleKeys.value = on;
+  localStorage.setItem(SWITCH, on ? "on" : "off");
+}
+
+/** The first key of a pair, shared by all users of useKeys. */
+let first = "";
+
+addEventListener("keydown", (event) => {
+  // Runs after the listeners of the pages: this module is loaded first, so the update waits a tick.
+  const next = isBlocked(event) || isModified(event) || event.key === "Shift" ? "" : event.key;
+  setTimeout(() => (first = next));
+});
+
+export function useKeys(keys: Keys): void {
+  const latest = useRef(keys);
+  latest.current = keys;
+  useEffect(() => {
+    const act = (event: KeyboardEvent) => {
+      const isSingle = !isModified(event);
+      const name = isSingle ? event.key : `mod+${event.key.toLowerCase()}`;
+      if (isSingle && (isBlocked(event) || !singleKeys.value)) return;
+      const run = latest.current[`${first} ${name}`] ?? (first === "g" ? undefined : latest.current[name]);
+      if (run === undefined || event.defaultPrevented) return;
+      event.preventDefault();
+      run(event);
+    };
+    addEventListener("keydown", act);
+    return () => removeEventListener("keydown", act);
+  }, []);
+}
+
+function isModified(event: KeyboardEvent): boolean {
+  return event.metaKey || event.ctrlKey || event.altKey;
+}
+
+function isBlocked({ target, key }: KeyboardEvent): boolean {
+  if (document.querySelector("dialog[open]") !== null) return true;
+  if (!(target instanceof Element)) return false;
+  if (target.closest("input, textarea, select, [contenteditable]") !== null) return true;
+  // Enter and Space press the focused button or link.
+  return (key === "Enter" || key === " ") && target.closest("button, a, summary") !== null;
+}

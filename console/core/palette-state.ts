@@ -1,0 +1,19 @@
+// The state of the command palette. It opens within the keystroke, so that the next letters reach its input.
+import { signal } from "@preact/signals";
+
+/** "all" has every page and action; "actions" only the actions of the page. */
+export type PaletteMode = "all" | "actions";
+
+export const paletteMode = signal<PaletteMode>("all");
+export const paletteText = signal("");
+export const paletteAt = signal(0);
+
+/** The dialog, once it is rendered. */
+export const paletteBox = { current: null as HTMLDialogElement | null };
+
+export function openPalette(mode: PaletteMode = "all"): void {
+  paletteMode.value = mode;
+  paletteText.value = "";
+  paletteAt.value = 0;
+  if (paletteBox.current?.open === false) paletteBox.current.showModal();
+}

@@ -1,0 +1,49 @@
+// Paths of pages and their parameters, without a browser.
+
+/** The names in a pattern: "/nodes/:id" has { id: string }. */
+export type Params<P extends string> = P extends `${string}:${infer Name}/${infer Rest}`
+  ? { readonly [K in Name]: string } & Params<`/${Rest}`>
+  : P extends `${string}:${infer Name}` ? { readonly [K in Name]: string }
+  : unknown;
+
+/** Returns the parameters of a path, or null if the path does not match the pattern. */
+export function match(pattern: string, path: string): Record<string, string> | null {
+  const wanted = pattern.split("/");
+  const given = path.split("/");
+  if (wanted.length !== given.length) return null;
+  const params: Record<string, string> = {};
+  for (const [index, part] of wanted.entries()) {
+    const text = given[index] ?? "";
+    if (!part.startsWith(":")) {
+      if (part !== text) return null;
+      continue;
+    }
+    const value = decoded(text);
+    if (value === null || value === "") return null;
+    params[part.slice(1)] = value;
+  }
+  return params;
+}
+
+/** Returns the path of a pattern with these parameters; `match` returns them again. */
+export function fill(pattern: string, params: Readonly<Record<string, string>>): string {
+  return pattern.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(params[name] ?? ""));
+}
+
+/** Returns the query with some keys set or, with an empty value, removed. */
+export function narrowed(query: URLSearchParams, keys: Readonly<Record<string, string | undefined>>): URLSearchParams {
+  const next = new URLSearchParams(query);
+  for (const [key, value] of Object.entries(keys)) {
+    if (value === undefined || value === "") next.delete(key);
+    else next.set(key, value);
+  }
+  return next;
+}
+
+function decoded(text: string): string | null {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return null; // A malformed escape matches nothing.
+  }
+}

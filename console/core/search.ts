@@ -1,0 +1,41 @@
+// Finds objects by a text: a hostname, a UUID's beginning, an address, a claim code.
+import type { SearchHit } from "../../src/contract/search.ts";
+import { get } from "./client.ts";
+import { words } from "./text.ts";
+
+export type Hit = { readonly title: string; readonly hint: string; readonly to: string };
+
+const HITS_MAX = 8;
+
+/** Returns the best hits of the server that have a page. */
+export async function search(text: string, signal: AbortSignal): Promise<readonly Hit[]> {
+  const { items } = await get<{ items: SearchHit[] }>("/v1/search", { q: text, limit: HITS_MAX }, signal);
+  return items.flatMap(hitOf);
+}
+
+function hitOf({ kind, id, name, hint }: SearchHit): Hit[] {
+  const to = pathOf(kind, id);
+  return to === null ? [] : [{ title: name, hint: [words(kind === "cn" ? "node" : kind), hint ?? ""].join(" "), to }];
+}
+
+/** Returns the page of an object, or null if its kind has no page. */
+export function pathOf(kind: string, id: string): string | null {
+  switch (kind) {
+    case "cn":
+      return `/nodes/${id}`;
+    case "instance":
+      return `/instances/${id}`;
+    case "operation":
+      return `/operations/${id}`;
+    case "job":
+      return `/jobs/${id}`;
+    case "silo":
+      return "/tenants";
+    case "tenant":
+      return `/tenants/${id}`;
+    case "vpc":
+      return `/vpcs/${id}`;
+    default:
+      return null;
+  }
+}

@@ -1,0 +1,71 @@
+// The session of the signed-in user. Its token is in a cookie that scripts cannot read (docs/web-console.md, "Sessions").
+import { signal } from "@preact/signals";
+import type { Whoami } from "../../src/contract/api-key.ts";
+import { get, refusalOf, send, whenUnauthenticated } from "./client.ts";
+import { store } from "./store.ts";
+
+/**
+ * "checking" until the first answer; "out" without a session; "in" with one; "ended" when a session ended while the
+ * page was in use, so that the page stays under the sign-in form.
+ */
+export type SessionState = "checking" | "out" | "in" | "ended" | "unreachable";
+export const session = signal<SessionState>("checking");
+/** The owner of the session; null before the first sign-in. */
+export const me = signal<Whoami | null>(null);
+
+export type Credential = { readonly username: string; readonly password: string } | { readonly api_key: string };
+
+const SESSION_PATH = "/v1/console/session";
+
+whenUnauthenticated(() => {
+  if (session.peek() === "in") session.value = "ended";
+});
+
+/** Asks the server who the caller is, at the start of the page. */
+export async function findSession(): Promise<void> {
+  try {
+    me.value = await get<Whoami>("/v1/auth/whoami");
+    session.value = "in";
+  } catch (error) {
+    session.value = refusalOf(error).status === 0 ? "unreachable" : "out";
+  }
+}
+
+/** Signs in. Throws a Refusal with the server's words. */
+export async function signIn(credential: Credential): Promise<void> {
+  const before = me.peek()?.user_id;
+  me.value = await send<Whoami>("POST", SESSION_PATH, { body: credential });
+  session.value = "in";
+  if (before === me.value.user_id) store.changed("all");
+  else store.clear();
+}
+
+/** Ends the session at the server and in this page. */
+export async function signOut(): Promise<void> {
+  try {
+    await send("DELETE", SESSION_PATH);
+  } finally {
+    session.value = "out";
+    me.value = null;
+    store.clear();
+  }
+}
+
+/** Whether the caller sees the operators' pages. */
+export function isOperator(): boolean {
+  const who = me.value;
+  return who !== null && who.tenant_id === null && (who.is_root || who.capabilities.length > 0);
+}
+
+/** Returns why the caller may not do what only the root operator may do; null if it may. */
+export function rootOnly(): string | null {
+  const who = me.value;
+  if (who?.is_root !== true) return "Only the root operator may do this";
+  return who.scope === null || who.scope === "full" ? null : `A key with the scope ${who.scope} may not do this`;
+}
+
+/** Returns why the caller may not write in a tenant; null if it may. */
+export function writersOnly(): string | null {
+  const scope = me.value?.scope;
+  return scope === null || scope === "full" ? null : `A key with the scope ${scope} may not do this`;
+}

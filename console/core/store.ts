@@ -1,0 +1,150 @@
+// Data that the console has read from the server, by key. A reader holds an entry while it is on screen. A change of a kind
+// reads every held entry of that kind again and drops the other entries of the kind.
+//
+// Rules, each checked by a property test: one read of an entry runs at a time; a change that arrives during a read
+// causes one further read; an entry without readers is not read, and its running read is aborted; the last good data
+// stay while a later read fails.
+import { type Signal, signal } from "@preact/signals";
+import { type Refusal, refusalOf } from "./client.ts";
+import type { Kind } from "./kinds.ts";
+
+export type Read<T> = { readonly data?: T; readonly refusal?: Refusal; readonly busy: boolean };
+
+export type Query<T> = {
+  readonly key: string;
+  /** The kinds of records that the data show. A change of one of them reads the data again. */
+  readonly kinds: readonly Kind[];
+  readonly read: (signal: AbortSignal) => Promise<T>;
+  /** Milliseconds for which the entry must stay on screen before it is read: a fast scroll passes many windows. */
+  readonly rest_ms?: number;
+  /** Milliseconds after which the data are read again without a change. Default: FRESH_MS. */
+  readonly fresh_ms?: number;
+};
+
+/** A reader's hold on an entry. */
+export type Held<T> = { readonly state: Signal<Read<T>>; hold(): () => void };
+
+/** Hints about changes can be lost, so that everything on screen is read again after this time. */
+export const FRESH_MS = 30_000;
+/** Entries that the store keeps. Beyond this number it drops entries without readers, the oldest first. */
+const KEPT_MAX = 500;
+
+type Entry = {
+  // The store holds queries of all types; each caller reads only the entry of its own query.
+  readonly query: Query<unknown>;
+  readonly state: Signal<Read<unknown>>;
+  readers: number;
+  running: AbortController | null;
+  again: boolean;
+  read_at: number;
+};
+
+export type Store = ReturnType<typeof createStore>;
+
+/** @param now returns the time in milliseconds */
+export function createStore(now: () => number = Date.now) {
+  const entries = new Map<string, Entry>();
+
+  function entryOf(query: Query<unknown>): Entry {
+    const known = entries.get(query.key);
+    if (known !== undefined) return known;
+    for (const [key, { readers }] of entries) {
+      if (entries.size < KEPT_MAX) break;
+      if (readers === 0) entries.delete(key);
+    }
+    const entry: Entry = { query, state: signal({ busy: true }), readers: 0, running: null, again: false, read_at: 0 };
+    entries.set(query.key, entry);
+    return entry;
+  }
+
+  async function load(entry: Entry): Promise<void> {
+    if (entry.running !== null) {
+      entry.again = true;
+      return;
+    }
+    const running = entry.running = new AbortController();
+    do {
+      entry.again = false;
+      try {
+        const data = await entry.query.read(running.signal);
+        if (running.signal.aborted) break;
+        entry.read_at = now();
+        entry.state.value = { data, busy: false };
+      } catch (error) {
+        if (running.signal.aborted) break;
+        entry.read_at = now();
+        entry.state.value = { ...entry.state.peek(), refusal: refusalOf(error), busy: false };
+      }
+    } while (entry.again && entry.readers > 0);
+    if (entry.running === running) entry.running = null;
+  }
+
+  function release(entry: Entry): void {
+    if (entry.readers > 0) return;
+    entry.running?.abort();
+    entry.running = null;
+    if (entry.state.peek().data === undefined && entries.get(entry.query.key) === entry) {
+      entries.delete(entry.query.key);
+    }
+  }
+
+  /** Returns the entry of a query. `hold` starts its read and returns the function that ends the hold. */
+  function open<T>(query: Query<T>): Held<T> {
+    const entry = entryOf(query);
+    const hold = () => {
+      // A change may have dropped the entry since `open`. It becomes known again, with the data that it has.
+      if (!entries.has(query.key)) entries.set(query.key, entry);
+      entry.readers++;
+      const isRead = entry.state.peek().data !== undefined && now() - entry.read_at < (query.fresh_ms ?? FRESH_MS);
+      const rest = isRead || entry.running !== null
+        ? undefined
+        : setTimeout(() => void load(entry), query.rest_ms ?? 0);
+      return () => {
+        clearTimeout(rest);
+        entry.readers--;
+        // Another reader may take the entry over within the same commit of the page.
+        setTimeout(() => release(entry), 0);
+      };
+    };
+    // The entry was created for this key, and a key always names data of one type.
+    return { state: entry.state as Signal<Read<T>>, hold };
+  }
+
+  /** Reads the held entries of these kinds again, and drops the others; "all" after a gap. */
+  function changed(kinds: ReadonlySet<string> | "all"): void {
+    for (const [key, entry] of entries) {
+      if (kinds !== "all" && !entry.query.kinds.some((kind) => kinds.has(kind))) continue;
+      if (entry.readers > 0) {
+        void load(entry);
+        continue;
+      }
+      // A next reader begins its own read.
+      entry.running?.abort();
+      entry.running = null;
+      entries.delete(key);
+    }
+  }
+
+  /** Reads the held entries again whose data are older than their limit, or than `limit_ms` if that is shorter. */
+  function refresh(limit_ms = Infinity): void {
+    for (const entry of entries.values()) {
+      const limit = Math.min(limit_ms, entry.query.fresh_ms ?? FRESH_MS);
+      if (entry.readers > 0 && entry.running === null && now() - entry.read_at >= limit) void load(entry);
+    }
+  }
+
+  /** Drops everything: another user has signed in. */
+  function clear(): void {
+    for (const entry of entries.values()) {
+      entry.running?.abort();
+      entry.running = null;
+      entry.state.value = { busy: true };
+    }
+    changed("all");
+  }
+
+  return { open, changed, refresh, clear, size: () => entries.size };
+}
+
+/** The store of this page. */
+export const store = createStore();

@@ -1,0 +1,8 @@
+// The entry of the console.
+import { render } from "preact";
+import { App } from "./app.tsx";
+import { findSession } from "./core/session.ts";
+
+void findSession();
+const root = document.getElementById("app");
+if (root !== null) render(<App />, root);

@@ -1,0 +1,89 @@
+// One event of the audit chain, with its neighbours, and whether the chain verifies there.
+import type { AuditActor, AuditEvent, AuditVerification } from "../../src/contract/audit.ts";
+import { type Action, useActions } from "../core/action.ts";
+import { get } from "../core/client.ts";
+import { opsctl } from "../core/command.ts";
+import { Actions } from "../parts/actions.tsx";
+import { AsCommand, Facts, Heading, Link, Problem, Section, State } from "../parts/basics.tsx";
+import { useQuery } from "../parts/use-query.ts";
+
+export function actorText(actor: AuditActor): string {
+  switch (actor.kind) {
+    case "operator":
+      return actor.is_root ? "root" : `user ${actor.user_id}`;
+    case "api_key":
+      return `key ${actor.key_id}`;
+    case "anonymous":
+    case "system":
+      return actor.kind;
+  }
+}
+
+export const verify: Action = {
+  title: "Verify the chain",
+  notice: "Reads the whole chain and checks the hash of every event.",
+  cli: () => opsctl("audit verify"),
+  send: async () => {
+    const { outcome } = await get<AuditVerification>("/v1/audit/verify");
+    return {
+      said: "Ok" in outcome
+        ? `The chain is complete up to event ${outcome.Ok.verified_to ?? 0}`
+        : `Event ${outcome.Mismatch.seq}: ${outcome.Mismatch.message}`,
+    };
+  },
+};
+
+export function AuditEventPage({ seq }: { readonly seq: string }) {
+  const number = Number(seq);
+  const { data: event, refusal } = useQuery({
+    key: `audit ${seq}`,
+    kinds: [],
+    read: (signal) => get<AuditEvent>(`/v1/audit/events/${encodeURIComponent(seq)}`, undefined, signal),
+  });
+  const check = useQuery({
+    key: `audit ${seq} verified`,
+    kinds: [],
+    read: (signal) => get<AuditVerification>("/v1/audit/verify", { from: Math.max(1, number - 1), to: number }, signal),
+  });
+  useActions([verify]);
+  const above = <Link to="/audit">Audit</Link>;
+  if (event === undefined) {
+    return (
+      <>
+        <Heading title={`Event ${seq}`} above={above} />
+        {refusal !== undefined && <Problem refusal={refusal} />}
+      </>
+    );
+  }
+  const outcome = check.data?.outcome;
+  return (
+    <>
+      <Heading title={`Event ${seq}: ${event.action}`} above={above}>
+        <State of={event.decision} />
+        <Actions />
+      </Heading>
+      {outcome !== undefined && ("Ok" in outcome
+        ? <p class="sentence ok">The chain verifies at this event.</p>
+        : <p class="sentence bad">The chain does not verify: {outcome.Mismatch.message}</p>)}
+      <Facts
+        of={{
+          "Time": <time dateTime={event.ts}>{event.ts}</time>,
+          "Actor": actorText(event.actor),
+          "Object": event.resource,
+          "Request": event.request_id === null ? null : <code>{event.request_id}</code>,
+          "Outcome": event.outcome.kind,
+          "Hash": <code>{event.hash}</code>,
+          "Previous hash": <code>{event.prev_hash}</code>,
+        }}
+      />
+      <Section title="Content">
+        <pre>{JSON.stringify({ payload: event.payload, outcome: event.outcome }, null, 2)}</pre>
+      </Section>
+      <p>
+        {number > 1 && <Link to={`/audit/${number - 1}`}>Event {number - 1}</Link>}{" "}
+        <Link to={`/audit/${number + 1}`}>Event {number + 1}</Link>
+      </p>
+      <AsCommand line={opsctl("audit verify")} />
+    </>
+  );
+}

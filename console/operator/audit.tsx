@@ -1,0 +1,160 @@
+// The audit chain, newest first. The server searches it.
+import type { AuditEvent, AuditPage } from "../../src/contract/audit.ts";
+import { useSignal } from "@preact/signals";
+import { useActions } from "../core/action.ts";
+import { auditFlags, type AuditSearch, auditSearchOf } from "../core/audit-search.ts";
+import { get } from "../core/client.ts";
+import { opsctl, tenantctl } from "../core/command.ts";
+import { narrow, query as urlQuery } from "../core/router.ts";
+import type { Query } from "../core/store.ts";
+import { counted } from "../core/text.ts";
+import { Actions } from "../parts/actions.tsx";
+import { AsCommand, Heading, Link, State, When } from "../parts/basics.tsx";
+import type { Column } from "../parts/list.tsx";
+import { Filters } from "../parts/list-page.tsx";
+import { RowList } from "../parts/lists.tsx";
+import { useQuery } from "../parts/use-query.ts";
+import { actorText, verify } from "./audit-event.tsx";
+
+/** Events that one more step down the chain adds to the list. */
+const STEP_EVENTS = 500;
+/** Requests of one step: each looks at 10,000 events, so a search without a match ends. */
+const REQUESTS_MAX = 5;
+/** The search waits until the typing rests for this long, in milliseconds. */
+const REST_MS = 200;
+
+const COLUMNS: readonly Column<AuditEvent>[] = [
+  {
+    name: "seq",
+    title: "Number",
+    width: "88px",
+    isNumeric: true,
+    sorts: true,
+    text: ({ seq }) => seq,
+    cell: ({ seq }) => <Link to={`/audit/${seq}`} tabIndex={-1}>{String(seq)}</Link>,
+  },
+  { name: "action", title: "Action", sorts: true, text: ({ action }) => action, cell: ({ action }) => action },
+  {
+    name: "decision",
+    title: "Decision",
+    width: "130px",
+    text: ({ decision }) => decision,
+    cell: ({ decision }) => <State of={decision} />,
+  },
+  {
+    name: "actor",
+    title: "Actor",
+    isWideOnly: true,
+    text: ({ actor }) => actorText(actor),
+    cell: ({ actor }) => actorText(actor),
+  },
+  {
+    name: "resource",
+    title: "Object",
+    isWideOnly: true,
+    text: ({ resource }) => resource,
+    cell: ({ resource }) => <code>{resource}</code>,
+  },
+  {
+    name: "request",
+    title: "Request",
+    isWideOnly: true,
+    text: ({ request_id }) => request_id,
+    cell: ({ request_id }) => <code>{request_id}</code>,
+  },
+  { name: "time", title: "Time", width: "110px", text: ({ ts }) => ts, cell: ({ ts }) => <When at={ts} /> },
+];
+
+/** Only the site's chain has a page for each event. */
+const TENANT_COLUMNS = COLUMNS.map((column) =>
+  column.name === "seq" ? { ...column, cell: ({ seq }: AuditEvent) => seq } : column
+);
+
+type Found = { readonly events: readonly AuditEvent[]; readonly before_seq: number | null };
+
+/** Searches down the chain until the list has its events, the chain ends, or enough was looked at. */
+function found(tenant: string | null, search: AuditSearch, steps: number): Query<Found> {
+  const path = tenant === null ? "/v1/audit/events" : `/v1/tenants/${tenant}/audit/events`;
+  const order = tenant === null ? "desc" : undefined;
+  return {
+    key: `audit ${tenant} ${JSON.stringify(search)} ${steps}`,
+    kinds: [],
+    rest_ms: Object.keys(search).length > 0 ? REST_MS : 0,
+    ...(steps === 1 && { fresh_ms: 5_000 }),
+    read: async (signal) => {
+      const events: AuditEvent[] = [];
+      let before_seq: number | undefined;
+      for (let request = 0; request < steps * REQUESTS_MAX; request++) {
+        const limit = Math.min(STEP_EVENTS, steps * STEP_EVENTS - events.length);
+        const page = await get<AuditPage>(path, { order, limit, before_seq, ...search }, signal);
+        events.push(...page.events);
+        if (page.next_before_seq === null) return { events, before_seq: null };
+        before_seq = page.next_before_seq;
+        if (events.length >= steps * STEP_EVENTS) break;
+      }
+      return { events, before_seq: before_seq ?? null };
+    },
+  };
+}
+
+/** The audit of the site, or of one tenant. */
+export function Audit({ tenant = null }: { readonly tenant?: string | null }) {
+  const text = urlQuery.value.get("find") ?? "";
+  const parsed = auditSearchOf(text);
+  const search = typeof parsed === "string" ? {} : parsed;
+  const steps = useSignal(1);
+  const query = found(tenant, search, steps.value);
+  const { data, busy, refusal } = useQuery(query);
+  useActions(tenant === null ? [verify] : []);
+  return (
+    <>
+      <Heading title="Audit">
+        <p class="count">{data === undefined ? "" : counted(data.events.length, "event")}</p>
+        <Actions />
+      </Heading>
+      <Filters label="Audit" name="find" hint="action:cn_approve object:UUID decision:deny" />
+      {typeof parsed === "string"
+        ? <p class="hint" role="status">{parsed}. Until then the newest events are shown.</p>
+        : (
+          <p class="hint">
+            <code>action:</code> <code>actor:</code> <code>object:</code> <code>request:</code> <code>decision:</code>
+            {" "}
+            <code>since:</code> <code>until:</code>. A name of an action is whole; an object may be a part.
+          </p>
+        )}
+      <RowList
+        label="Audit"
+        columns={tenant === null ? COLUMNS : TENANT_COLUMNS}
+        listKey={`audit ${text}`}
+        rows={data?.events}
+        busy={busy}
+        refusal={refusal}
+        idOf={({ seq }) => String(seq)}
+        {...(tenant === null && { open: ({ seq }: AuditEvent) => `/audit/${seq}` })}
+        empty={<Nothing search={search} />}
+      />
+      {data !== undefined && data.before_seq !== null && (
+        <p>
+          <button type="button" onClick={() => steps.value++}>Older than event {data.before_seq}</button>
+        </p>
+      )}
+      <AsCommand
+        line={tenant === null
+          ? opsctl("audit list --newest", [], auditFlags(search))
+          : tenantctl("api", ["GET", `/v1/tenants/${tenant}/audit/events`])}
+      />
+    </>
+  );
+}
+
+/** Says which filter leaves nothing, and takes it off. */
+function Nothing({ search }: { readonly search: AuditSearch }) {
+  const filters = Object.entries(search).map(([name, value]) => `${name} ${value}`);
+  if (filters.length === 0) return <p>The chain has no event.</p>;
+  return (
+    <>
+      <p>No event has {filters.join(" and ")}.</p>
+      <button type="button" onClick={() => narrow({ find: undefined })}>Show all</button>
+    </>
+  );
+}

@@ -1,0 +1,177 @@
+// The boot policy and the declared machines, each edited as one document. A policy that someone else changed meanwhile
+// is not overwritten: the server compares its ETag.
+import type { BootPolicy, Convergence, Roster } from "../../src/contract/boot.ts";
+import { useSignal } from "@preact/signals";
+import { ask, get, Refusal, send } from "../core/client.ts";
+import { opsctl } from "../core/command.ts";
+import { rootOnly } from "../core/session.ts";
+import { store } from "../core/store.ts";
+import { say } from "../core/toast.ts";
+import { useActions } from "../core/action.ts";
+import { Actions } from "../parts/actions.tsx";
+import { Heading, Link, Problem } from "../parts/basics.tsx";
+import { Form } from "../parts/form.tsx";
+import { useQuery } from "../parts/use-query.ts";
+
+const POLICY = "/v2/cn-boot-policy";
+const ROSTER = "/v2/cn-boot-roster";
+const above = <Link to="/boot">Boot records</Link>;
+
+type Versioned = { readonly policy: BootPolicy; readonly etag: string };
+
+export function BootPolicyPage() {
+  const { data, refusal } = useQuery<Versioned>({
+    key: "boot policy with its version",
+    kinds: ["boot-policy"],
+    read: async (signal) => {
+      const { body, headers } = await ask<BootPolicy>("GET", POLICY, { signal });
+      return { policy: body, etag: headers.get("etag") ?? "*" };
+    },
+  });
+  // The form keeps the version with which it was opened.
+  const opened = useSignal<Versioned | null>(null);
+  if (data !== undefined && opened.value === null) opened.value = data;
+  const isChanged = opened.value !== null && data !== undefined && data.etag !== opened.value.etag;
+  return (
+    <>
+      <Heading title="Boot policy" above={above} />
+      {refusal !== undefined && <Problem refusal={refusal} />}
+      {isChanged && (
+        <p class="sentence warn">
+          Someone changed the policy while you edited it.{" "}
+          <button type="button" onClick={() => (opened.value = data)}>Show the new policy</button>
+        </p>
+      )}
+      {opened.value !== null && (
+        <PolicyForm key={opened.value.etag} of={opened.value} done={() => (opened.value = null)} />
+      )}
+    </>
+  );
+}
+
+function PolicyForm({ of: { policy, etag }, done }: { readonly of: Versioned; readonly done: () => void }) {
+  return (
+    <Form
+      button="Set the policy"
+      fields={[
+        {
+          name: "auto_enroll",
+          label: "Every unknown machine may enrol",
+          type: "toggle",
+          initial: policy.auto_enroll ? "true" : "",
+        },
+        {
+          name: "allowlist",
+          label: "Machines that may enrol otherwise",
+          type: "lines",
+          isOptional: true,
+          initial: JSON.stringify(policy.allowlist, null, 2),
+          hint: "JSON: a list of entries",
+        },
+        {
+          name: "enrollment_pi",
+          label: "Platform image of new machines",
+          isOptional: true,
+          initial: policy.enrollment_pi ?? "",
+          hint: "A stamp that a booter has staged",
+        },
+        {
+          name: "enrollment_kernel_args",
+          label: "Kernel arguments",
+          type: "lines",
+          isOptional: true,
+          initial: policy.enrollment_kernel_args.join("\n"),
+          hint: "One a line",
+        },
+        {
+          name: "admin_network",
+          label: "Admin network",
+          type: "lines",
+          isOptional: true,
+          initial: policy.admin_network === null ? "" : JSON.stringify(policy.admin_network, null, 2),
+          hint: "JSON; empty for no network",
+        },
+      ]}
+      cli={() => opsctl("cn boot policy set", ["policy.json"])}
+      send={async (values, key) => {
+        if (rootOnly() !== null) throw new Refusal(403, rootOnly() ?? "");
+        const { enrollment_pi = "", enrollment_kernel_args = "", admin_network = "" } = values;
+        const body = {
+          auto_enroll: values["auto_enroll"] === "true",
+          allowlist: parsed("allowlist", values["allowlist"] || "[]"),
+          enrollment_pi: enrollment_pi === "" ? null : enrollment_pi,
+          enrollment_kernel_args: enrollment_kernel_args.split("\n").filter((line) => line !== ""),
+          admin_network: admin_network === "" ? null : parsed("admin_network", admin_network),
+        };
+        await send("PUT", POLICY, { body, key, ifMatch: etag });
+        return { said: "The boot policy is set" };
+      }}
+      done={({ said = "" }) => {
+        say(said);
+        store.changed("all");
+        done();
+      }}
+    >
+      {rootOnly() !== null && <p class="sentence warn">{rootOnly()}</p>}
+    </Form>
+  );
+}
+
+export function RosterPage() {
+  const { data, refusal } = useQuery<Roster>({
+    key: "boot roster",
+    kinds: ["boot-roster"],
+    read: (signal) => get<Roster>(ROSTER, undefined, signal),
+  });
+  useActions([{
+    title: "Apply to older records",
+    refused: rootOnly(),
+    notice: "Machines that enrolled before the last change of the roster get its networking at their next netboot.",
+    cli: () => opsctl("cn boot roster converge"),
+    send: async (_, key) => {
+      const { converged, unknown } = await send<Convergence>("POST", `${ROSTER}/converge`, { key });
+      return { said: `${converged.length} changed, ${unknown.length} have no record yet` };
+    },
+  }]);
+  return (
+    <>
+      <Heading title="Declared machines" above={above}>
+        <p class="count">{data?.length}</p>
+        <Actions />
+      </Heading>
+      {refusal !== undefined && <Problem refusal={refusal} />}
+      {data !== undefined && (
+        <Form
+          button="Replace the roster"
+          fields={[{
+            name: "roster",
+            label: "Roster",
+            type: "lines",
+            initial: JSON.stringify(data, null, 2),
+            hint: "JSON: a list of machines with hostname, macs, nic_tags and optionally aggregate",
+          }]}
+          cli={() => opsctl("cn boot roster set", ["roster.json"])}
+          send={async ({ roster = "" }, key) => {
+            await send("PUT", ROSTER, { body: parsed("roster", roster), key });
+            return { said: "The roster is replaced" };
+          }}
+          done={({ said = "" }) => {
+            say(said);
+            store.changed("all");
+          }}
+        >
+          {rootOnly() !== null && <p class="sentence warn">{rootOnly()}</p>}
+        </Form>
+      )}
+    </>
+  );
+}
+
+/** Reads a field of JSON. Throws a Refusal that names the field. */
+function parsed(field: string, text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new Refusal(400, `${field}: is not JSON: ${error instanceof Error ? error.message : ""}`);
+  }
+}

@@ -1,0 +1,40 @@
+// Why a node does not work: the server's findings, each with what to do, and links to the evidence. Nothing is shown for
+// a healthy node.
+import type { CnView } from "../../src/contract/cn.ts";
+import { Copyable, Link, Problem } from "../parts/basics.tsx";
+import { useQuery } from "../parts/use-query.ts";
+import { diagnosisQuery, operationsOfQuery } from "./node-queries.ts";
+
+/** Advice that is one command line; a longer sentence has a comma or a semicolon. */
+const COMMAND = /^opsctl [^,;]+$/;
+
+export function Diagnosis({ node }: { readonly node: CnView }) {
+  const { data: diagnosis, refusal } = useQuery(diagnosisQuery(node.server_uuid));
+  if (diagnosis === undefined) return refusal === undefined ? null : <Problem refusal={refusal} />;
+  return (
+    <>
+      {diagnosis.findings.map(({ level, text, mend }) => (
+        <div key={text} class={level === "stops" ? "sentence bad" : "sentence warn"}>
+          <p>{text}</p>
+          {mend !== null &&
+            (COMMAND.test(mend) ? <Copyable text={mend} label="the command" /> : <p class="dim">{mend}</p>)}
+        </div>
+      ))}
+      <Evidence node={node} />
+    </>
+  );
+}
+
+/** Links to what the findings speak of. */
+function Evidence({ node }: { readonly node: CnView }) {
+  const { data: operations = [] } = useQuery(operationsOfQuery("cn", node.server_uuid));
+  const stuck = operations.find(({ state }) => state === "stuck");
+  const needsSetup = node.state === "awaiting_setup" || node.last_setup_error !== null;
+  if (stuck === undefined && !needsSetup) return null;
+  return (
+    <p>
+      {needsSetup && <Link to={`/nodes/${node.server_uuid}?tab=setup`}>Setup and disk layout</Link>}{" "}
+      {stuck !== undefined && <Link to={`/operations/${stuck.id}`}>The operation {stuck.kind}, which is stuck</Link>}
+    </p>
+  );
+}

@@ -1,0 +1,71 @@
+// The doctor: checks of the whole system. It runs on request only, because it reads all of the database.
+import type { CheckResult, DoctorReport } from "../../src/contract/doctor.ts";
+import { useSignal } from "@preact/signals";
+import { get, type Refusal, refusalOf } from "../core/client.ts";
+import { opsctl } from "../core/command.ts";
+import { useKeys } from "../core/keys.ts";
+import { counted } from "../core/text.ts";
+import { AsCommand, Heading, Problem, Section, State, When } from "../parts/basics.tsx";
+
+const RANK = { fail: 0, warn: 1, skip: 2, ok: 3 } as const;
+
+export function Doctor() {
+  const report = useSignal<DoctorReport | null>(null);
+  const refusal = useSignal<Refusal | null>(null);
+  const busy = useSignal(false);
+  const examine = () => {
+    if (busy.value) return;
+    busy.value = true;
+    refusal.value = null;
+    get<DoctorReport>("/v1/system/doctor").then(
+      (found) => (report.value = found),
+      (error: unknown) => (refusal.value = refusalOf(error)),
+    ).finally(() => (busy.value = false));
+  };
+  useKeys({ r: examine });
+  const checks = (report.value?.checks ?? []).toSorted((a, b) => RANK[a.status] - RANK[b.status]);
+  return (
+    <>
+      <Heading title="Doctor">
+        {report.value !== null && <State of={report.value.status} />}
+        <div class="actions">
+          <button type="button" class="primary" aria-disabled={busy.value} aria-keyshortcuts="r" onClick={examine}>
+            {busy.value ? "Checking…" : "Run the checks"}
+          </button>
+        </div>
+      </Heading>
+      {refusal.value !== null && <Problem refusal={refusal.value} />}
+      {report.value === null
+        ? (
+          <p class="dim">
+            The checks compare what is stored with the rules of the system, and look at the state of nodes, claims and
+            operations.
+          </p>
+        )
+        : (
+          <p class="dim">
+            {counted(checks.length, "check")}, <When at={report.value.checked_at} />
+          </p>
+        )}
+      <ul class="plain" aria-busy={busy.value}>
+        {checks.map((check) => <Check key={check.id} check={check} />)}
+      </ul>
+      <AsCommand line={opsctl("doctor")} />
+    </>
+  );
+}
+
+function Check({ check }: { readonly check: CheckResult }) {
+  return (
+    <li>
+      <State of={check.status} />
+      <span>{check.title}</span>
+      <span class="dim">{check.id}</span>
+      {(check.found.length > 0 || check.status === "skip") && (
+        <Section title={check.mend ?? "What was found"}>
+          <pre>{[...check.found, ...check.facts, ...(check.more ? ["and more"] : [])].join("\n")}</pre>
+        </Section>
+      )}
+    </li>
+  );
+}

@@ -1,0 +1,123 @@
+// The jobs of nodes, and one job.
+import { JOB_STATUSES } from "../../src/contract/enums.ts";
+import type { Job } from "../../src/contract/job.ts";
+import { get, getAll } from "../core/client.ts";
+import { opsctl } from "../core/command.ts";
+import { AsCommand, Copyable, Facts, Heading, Link, Problem, Section, State, When } from "../parts/basics.tsx";
+import type { Column } from "../parts/list.tsx";
+import { ListPage } from "../parts/list-page.tsx";
+import { useQuery } from "../parts/use-query.ts";
+
+const COLUMNS: readonly Column<Job>[] = [
+  {
+    name: "kind",
+    title: "Kind",
+    sorts: true,
+    text: ({ kind }) => kind.kind,
+    cell: (job) => <Link to={`/jobs/${job.id}`} tabIndex={-1}>{job.kind.kind}</Link>,
+  },
+  {
+    name: "state",
+    title: "State",
+    sorts: true,
+    text: ({ status }) => status.status,
+    cell: ({ status }) => <State of={status.status} />,
+  },
+  {
+    name: "progress",
+    title: "Progress",
+    isWideOnly: true,
+    text: ({ progress, status }) => progress?.step ?? status.reason ?? "",
+    cell: ({ progress, status }) =>
+      status.reason ?? (progress === null ? "" : `${progress.step} ${progress.percent ?? ""}`),
+  },
+  {
+    name: "node",
+    title: "Node",
+    isWideOnly: true,
+    text: ({ target_cn_uuid }) => target_cn_uuid,
+    cell: ({ target_cn_uuid }) => <code>{target_cn_uuid}</code>,
+  },
+  {
+    name: "created",
+    title: "Created",
+    width: "110px",
+    sorts: true,
+    text: ({ created_at }) => created_at,
+    cell: ({ created_at }) => <When at={created_at} />,
+  },
+];
+
+export function Jobs() {
+  return (
+    <ListPage<Job>
+      title="Jobs"
+      noun="job"
+      query={{
+        key: "jobs",
+        kinds: ["job"],
+        read: async (signal) =>
+          (await getAll<Job>("/v1/system/jobs", {}, signal)).toSorted((a, b) =>
+            b.created_at.localeCompare(a.created_at)
+          ),
+      }}
+      columns={COLUMNS}
+      idOf={({ id }) => id}
+      open={({ id }) => `/jobs/${id}`}
+      states={JOB_STATUSES}
+      stateOf={({ status }) => status.status}
+      empty={<p>No node has had work. A job appears when an instance is created.</p>}
+      cli={opsctl("job list")}
+    />
+  );
+}
+
+export function JobPage({ id }: { readonly id: string }) {
+  const { data: job, refusal } = useQuery({
+    key: `job ${id}`,
+    kinds: ["job"],
+    read: (signal) => get<Job>(`/v1/system/jobs/${id}`, undefined, signal),
+  });
+  const above = <Link to="/jobs">Jobs</Link>;
+  if (job === undefined) {
+    return (
+      <>
+        <Heading title="Job" above={above} />
+        {refusal !== undefined && <Problem refusal={refusal} />}
+      </>
+    );
+  }
+  return (
+    <>
+      <Heading title={`${job.kind.kind} job`} above={above}>
+        <State of={job.status.status} />
+      </Heading>
+      {job.status.reason !== undefined && <p class="sentence bad">{job.status.reason}</p>}
+      <Facts
+        of={{
+          "Node": job.target_cn_uuid === null
+            ? null
+            : <Link to={`/nodes/${job.target_cn_uuid}`}>{job.target_cn_uuid}</Link>,
+          "Operation": <Link to={`/operations/${job.operation_id}`}>{job.operation_id}</Link>,
+          "Step": job.progress?.step,
+          "Percent": job.progress?.percent,
+          "Created": <When at={job.created_at} />,
+          "Claimed": <When at={job.claimed_at} />,
+          "Ended": <When at={job.completed_at} none="not yet" />,
+          "Lease until": <When at={job.lease_until} none="no lease" />,
+          "Must be undone": job.tombstone ? "yes" : "no",
+          "UUID": <Copyable text={job.id} label="the UUID" />,
+        }}
+      />
+      <Section title="Work">
+        <pre>{JSON.stringify(job.kind, null, 2)}</pre>
+      </Section>
+      {job.result !== null && (
+        <Section title="Result">
+          <pre>{JSON.stringify(job.result, null, 2)}</pre>
+        </Section>
+      )}
+      <AsCommand line={opsctl("job show", [job.id])} />
+    </>
+  );
+}

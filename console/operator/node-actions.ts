@@ -1,0 +1,200 @@
+// The actions of an operator on a node.
+import type { CnPlacement, CnPlacementPatch } from "../../src/contract/cn-placement.ts";
+import type { CnReservoirBody, CnRoleBody, CnView } from "../../src/contract/cn.ts";
+import { CN_ROLES, type CnRole } from "../../src/contract/enums.ts";
+import type { Action, Choice } from "../core/action.ts";
+import { send } from "../core/client.ts";
+import { opsctl } from "../core/command.ts";
+import { rootOnly } from "../core/session.ts";
+import { words } from "../core/text.ts";
+
+export function choicesOf(names: readonly string[]): Choice[] {
+  return names.map((value) => ({ value, label: words(value) }));
+}
+
+const HOLDS = {
+  cordoned: {
+    begin: "Cordon",
+    end: "Uncordon",
+    notice: "The node takes no new instances. Its instances keep running.",
+  },
+  reserved: {
+    begin: "Reserve",
+    end: "End the reservation",
+    notice: "The node stays free of new instances until the reservation ends.",
+  },
+} as const;
+
+/** The action that keeps new instances off a node, or ends that. */
+export function holdAction(
+  { server_uuid, hostname }: Pick<CnView, "server_uuid" | "hostname">,
+  hold: keyof typeof HOLDS,
+  isHeld: boolean,
+): Action {
+  const { begin, end, notice } = HOLDS[hold];
+  return {
+    title: isHeld ? end : begin,
+    notice: isHeld ? "New instances may be placed on the node again." : notice,
+    fields: isHeld ? [] : [{ name: "reason", label: "Reason", isOptional: true }],
+    refused: rootOnly(),
+    cli: ({ reason }) =>
+      opsctl("cn placement set", [hostname], { [`--${hold}`]: String(!isHeld), [`--${hold}-reason`]: reason }),
+    send: async ({ reason = "" }, key) => {
+      const body = { [hold]: !isHeld, ...(reason !== "" && { [`${hold}_reason`]: reason }) };
+      await send("PATCH", `/v1/cns/${server_uuid}/placement`, { body, key });
+    },
+  };
+}
+
+/** Returns the actions of a node, the likely ones for its state first. */
+export function nodeActions(node: CnView, placement: CnPlacement | undefined): Action[] {
+  const { server_uuid: id, hostname } = node;
+  const path = `/v1/cns/${id}`;
+  const root = rootOnly();
+  const only = (...states: readonly string[]) =>
+    root ??
+      (states.includes(node.state)
+        ? null
+        : `The node is ${words(node.state)}; this needs ${states.map(words).join(" or ")}`);
+  const patch = (body: CnPlacementPatch, key: string) => send("PATCH", `${path}/placement`, { body, key });
+
+  const approve: Action[] = node.claims.map((claim) => ({
+    title: `Approve ${claim.claim_code}`,
+    key: "a",
+    notice: `Registered from ${claim.source} as ${claim.hostname}, serial ${claim.serial ?? "unknown"}.` +
+      (claim.differs.length > 0 ? ` It differs from the node's record in: ${claim.differs.join(", ")}.` : ""),
+    isDangerous: claim.differs.length > 0,
+    button: "Approve",
+    refused: root,
+    cli: () => opsctl("cn approve", [claim.claim_code]),
+    send: async (_, key) => {
+      await send("POST", "/v1/cn-approvals", { body: { code: claim.claim_code }, key });
+      return { said: `${hostname} is approved` };
+    },
+  }));
+  return [
+    ...approve,
+    { ...holdAction(node, "cordoned", placement?.cordoned === true), key: "t" },
+    {
+      title: "Set the role",
+      fields: [{
+        name: "role",
+        label: "Role",
+        type: "choice",
+        choices: choicesOf(CN_ROLES),
+        initial: node.role,
+        hint: "Applies to future placements",
+      }],
+      refused: root,
+      cli: ({ role }) => opsctl("cn label set", [hostname], { "--role": role }),
+      send: async ({ role }, key) => {
+        const wanted = CN_ROLES.find((each) => each === role) ?? node.role satisfies CnRole;
+        await send("POST", `${path}/role`, { body: { role: wanted } satisfies CnRoleBody, key });
+      },
+    },
+    holdAction(node, "reserved", placement?.reserved === true),
+    {
+      title: "Edit the placement rules",
+      key: "e",
+      fields: [
+        {
+          name: "fault_domain",
+          label: "Fault domain",
+          isOptional: true,
+          initial: placement?.fault_domain ?? "",
+          hint: "Nodes that fail together, such as a rack",
+        },
+        { name: "note", label: "Note to other operators", isOptional: true, initial: placement?.note ?? "" },
+      ],
+      refused: root,
+      cli: ({ fault_domain, note }) =>
+        opsctl("cn placement set", [hostname], { "--fault-domain": fault_domain, "--note": note }),
+      send: async ({ fault_domain = "", note = "" }, key) => {
+        const clear = [fault_domain === "" && "fault_domain" as const, note === "" && "note" as const].filter((name) =>
+          name !== false
+        );
+        await patch({
+          ...(fault_domain !== "" && { fault_domain }),
+          ...(note !== "" && { note }),
+          ...(clear.length > 0 && { clear }),
+        }, key);
+      },
+    },
+    {
+      title: "Set the memory reservoir",
+      notice: "Replaces the override of the node. An empty value means the cluster's default.",
+      fields: [
+        {
+          name: "enabled",
+          label: "Keeps a reservoir",
+          type: "choice",
+          isOptional: true,
+          choices: choicesOf(["true", "false"]),
+        },
+        {
+          name: "percent",
+          label: "Fraction of physical memory",
+          type: "number",
+          isOptional: true,
+          hint: "0.5 is half",
+        },
+      ],
+      refused: root,
+      cli: ({ enabled, percent }) =>
+        opsctl("cn reservoir set", [hostname], { "--enabled": enabled, "--percent": percent }),
+      send: async ({ enabled = "", percent = "" }, key) => {
+        const body: CnReservoirBody = {
+          ...(enabled !== "" && { reservoir_enabled: enabled === "true" }),
+          ...(percent !== "" && { reservoir_percent: Number(percent) }),
+        };
+        await send("POST", `${path}/reservoir`, { body, key });
+      },
+    },
+    {
+      title: "Set the root password",
+      notice: "The server stores only a hash. An empty password removes the stored one.",
+      fields: [{ name: "password", label: "Password", type: "secret", isOptional: true }],
+      refused: root,
+      cli: () => opsctl("cn root-password", [hostname]),
+      send: async ({ password = "" }, key) => {
+        await send("POST", `${path}/root-password`, { body: password === "" ? {} : { password }, key });
+      },
+    },
+    ...(node.state === "disabled"
+      ? [
+        {
+          title: "Enable",
+          notice: "The node's key works again, and new instances may be placed on it.",
+          refused: root,
+          cli: () => opsctl("cn enable", [hostname]),
+          send: async (_, key) => {
+            await send("POST", `${path}/enable`, { key });
+          },
+        } satisfies Action,
+      ]
+      : []),
+    {
+      title: "Disable",
+      notice:
+        "The node's key stops working and the node takes no new instances. Its instances keep running, but cannot be managed.",
+      isDangerous: true,
+      refused: only("approved"),
+      cli: () => opsctl("cn disable", [hostname]),
+      send: async (_, key) => {
+        await send("POST", `${path}/disable`, { key });
+      },
+    },
+    {
+      title: "Remove",
+      notice: "Deletes the record of the node and revokes its key. The audit log keeps its entries.",
+      isDangerous: true,
+      fields: [{ name: "confirm", label: `Type ${hostname} to remove it`, mustBe: hostname }],
+      refused: only("disabled", "pending", "awaiting_setup"),
+      cli: () => opsctl("cn remove", [hostname]),
+      send: async ({ confirm = "" }, key) => {
+        await send("DELETE", path, { query: { confirm }, key });
+        return { to: "/nodes", said: `${hostname} is removed` };
+      },
+    },
+  ];
+}

@@ -1,0 +1,56 @@
+// What happened to a node: its operations and its jobs on one time line, the newest first.
+import type { CnView } from "../../src/contract/cn.ts";
+import type { JSX } from "preact";
+import { Link, Problem, State, When } from "../parts/basics.tsx";
+import { useQuery } from "../parts/use-query.ts";
+import { nodeJobsQuery, operationsOfQuery } from "./node-queries.ts";
+
+type Entry = { readonly id: string; readonly at: string; readonly text: JSX.Element };
+
+/** Entries that are shown. */
+const ENTRIES_MAX = 100;
+
+export function NodeActivity({ node }: { readonly node: CnView }) {
+  const jobs = useQuery(nodeJobsQuery(node.server_uuid));
+  const operations = useQuery(operationsOfQuery("cn", node.server_uuid));
+  const entries: Entry[] = [
+    ...(jobs.data ?? []).map((job) => ({
+      id: job.id,
+      at: job.created_at,
+      text: (
+        <>
+          <Link to={`/jobs/${job.id}`}>{job.kind.kind} job</Link> <State of={job.status.status} />{" "}
+          {job.status.reason !== undefined && <span class="bad">{job.status.reason}</span>}
+        </>
+      ),
+    })),
+    ...(operations.data ?? []).map((operation) => ({
+      id: operation.id,
+      at: operation.time_created,
+      text: (
+        <>
+          <Link to={`/operations/${operation.id}`}>{operation.kind}</Link> <State of={operation.state} />{" "}
+          {operation.error !== null && <span class="bad">{operation.error}</span>}
+        </>
+      ),
+    })),
+  ];
+  const newest = entries.toSorted((a, b) => b.at.localeCompare(a.at)).slice(0, ENTRIES_MAX);
+  return (
+    <>
+      {jobs.refusal !== undefined && <Problem refusal={jobs.refusal} />}
+      {operations.refusal !== undefined && <Problem refusal={operations.refusal} />}
+      {newest.length === 0 && <p class="dim">No operation and no job names this node.</p>}
+      <ul class="plain">
+        {newest.map(({ id, at, text }) => (
+          <li key={id}>
+            <span>{text}</span>
+            <span class="dim">
+              <When at={at} />
+            </span>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}

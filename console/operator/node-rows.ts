@@ -1,0 +1,29 @@
+// The list of nodes, which the server searches, sorts and cuts into windows.
+import type { NodeRow } from "../../src/contract/node-window.ts";
+import { get } from "../core/client.ts";
+import type { Query } from "../core/store.ts";
+import type { Window } from "../parts/lists.tsx";
+
+export type NodeFilter = { readonly q: string; readonly state: string; readonly sort: string };
+
+/** Heartbeats are no changes, so the feed does not report them; nodes are read again after this time. */
+export const NODES_FRESH_MS = 5_000;
+/** A fast scroll passes the windows after the second one. They are read only after a rest, in milliseconds. */
+const REST_MS = 80;
+const NEAR_ROWS = 200;
+
+export function nodeWindow({ q, state, sort }: NodeFilter, offset: number, limit: number): Query<Window<NodeRow>> {
+  return {
+    key: `nodes ${q} ${state} ${sort} ${offset} ${limit}`,
+    kinds: ["cn"],
+    rest_ms: offset < NEAR_ROWS ? 0 : REST_MS,
+    fresh_ms: NODES_FRESH_MS,
+    read: (signal) => get<Window<NodeRow>>("/v1/system/nodes", { q, state, sort, offset, limit }, signal),
+  };
+}
+
+/** Returns the inventory of a machine as an object; empty without an inventory. */
+export function inventory(sysinfo: unknown): Readonly<Record<string, unknown>> {
+  // The wire has any JSON here; an object's members are unknown until they are checked.
+  return typeof sysinfo === "object" && sysinfo !== null ? sysinfo as Record<string, unknown> : {};
+}

@@ -1,0 +1,148 @@
+// One node: what is wrong with it, its facts, and tabs with its hardware, instances, setup, placement and activity.
+import type { CnView } from "../../src/contract/cn.ts";
+import type { PlacedInstance } from "../../src/contract/instance.ts";
+import { useActions } from "../core/action.ts";
+import { opsctl } from "../core/command.ts";
+import { useKeys } from "../core/keys.ts";
+import { go, path, query as urlQuery } from "../core/router.ts";
+import { bytes } from "../core/text.ts";
+import { Actions } from "../parts/actions.tsx";
+import { AsCommand, Copyable, Facts, Heading, Link, Problem, Section, State, When } from "../parts/basics.tsx";
+import { useQuery } from "../parts/use-query.ts";
+import { NodeActivity } from "./node-activity.tsx";
+import { NodeLoadTab } from "./node-load.tsx";
+import { nodeActions } from "./node-actions.ts";
+import { nodeInstancesQuery, nodeQuery, placementQuery } from "./node-queries.ts";
+import { inventory } from "./node-rows.ts";
+import { NodeSetup } from "./node-setup.tsx";
+import { Diagnosis } from "./diagnosis.tsx";
+
+const TABS = ["overview", "hardware", "instances", "setup", "placement", "load", "activity"] as const;
+
+/** The tab in the address. A key reads it again: two keys may arrive between two renders. */
+const shownTab = () => TABS.find((each) => each === urlQuery.value.get("tab")) ?? "overview";
+
+export function Node({ id }: { readonly id: string }) {
+  const { data: node, refusal } = useQuery(nodeQuery(id));
+  const { data: placement } = useQuery(placementQuery(id));
+  const tab = shownTab();
+  useActions(node === undefined ? [] : nodeActions(node, placement));
+  const show = (next: string) => go(`${path.value}?tab=${next}`, "replace");
+  const step = (by: number) => {
+    const at = (TABS.indexOf(shownTab()) + by + TABS.length) % TABS.length;
+    show(TABS[at] ?? tab);
+  };
+  useKeys({ "[": () => step(-1), "]": () => step(1) });
+  if (node === undefined) {
+    return (
+      <>
+        <Heading title="Node" above={<Link to="/nodes">Nodes</Link>} />
+        {refusal !== undefined && <Problem refusal={refusal} />}
+      </>
+    );
+  }
+  return (
+    <>
+      <Heading title={node.hostname} above={<Link to="/nodes">Nodes</Link>}>
+        <State of={node.state} />
+        <Actions />
+      </Heading>
+      <Diagnosis node={node} />
+      <nav class="tabs" aria-label="Parts of the node">
+        {TABS.map((each) => (
+          <button key={each} type="button" aria-pressed={each === tab} onClick={() => show(each)}>{each}</button>
+        ))}
+      </nav>
+      {tab === "overview" && <Overview node={node} />}
+      {tab === "hardware" && <Hardware node={node} />}
+      {tab === "instances" && <Instances id={id} />}
+      {tab === "setup" && <NodeSetup node={node} />}
+      {tab === "placement" && <Placement id={id} />}
+      {tab === "load" && <NodeLoadTab id={id} />}
+      {tab === "activity" && <NodeActivity node={node} />}
+      <AsCommand line={opsctl("cn show", [node.hostname])} />
+    </>
+  );
+}
+
+function Overview({ node }: { readonly node: CnView }) {
+  return (
+    <Facts
+      of={{
+        "Address": node.admin_ip,
+        "Role": node.role,
+        "Last heartbeat": <When at={node.last_seen} />,
+        "Registered": <When at={node.registered_at} />,
+        "Approved": <When at={node.approved_at} none="not yet" />,
+        "UUID": <Copyable text={node.server_uuid} label="the UUID" />,
+        "Key": node.bound_api_key_id === null ? null : <code>{node.bound_api_key_id}</code>,
+      }}
+    />
+  );
+}
+
+function Hardware({ node }: { readonly node: CnView }) {
+  const entries = Object.entries(inventory(node.sysinfo));
+  if (entries.length === 0) return <p class="dim">The node has reported no inventory.</p>;
+  const plain = entries.filter(([, value]) => typeof value !== "object" || value === null);
+  const nested = entries.filter(([, value]) => typeof value === "object" && value !== null);
+  return (
+    <>
+      <Facts of={Object.fromEntries(plain.map(([name, value]) => [name, String(value ?? "")]))} />
+      {nested.map(([name, value]) => (
+        <Section key={name} title={name}>
+          <pre>{JSON.stringify(value, null, 2)}</pre>
+        </Section>
+      ))}
+    </>
+  );
+}
+
+function Instances({ id }: { readonly id: string }) {
+  const { data, refusal } = useQuery(nodeInstancesQuery(id));
+  if (refusal !== undefined && data === undefined) return <Problem refusal={refusal} />;
+  if (data?.length === 0) return <p class="dim">No instance is on this node.</p>;
+  const sum = (of: (each: PlacedInstance) => number) => (data ?? []).reduce((total, each) => total + of(each), 0);
+  return (
+    <>
+      <p class="dim">
+        {sum(({ cpu }) => cpu)} vCPUs, {bytes(sum(({ memory_bytes }) => memory_bytes))} of memory,{" "}
+        {bytes(sum(({ disk_bytes }) => disk_bytes))} of disk
+      </p>
+      <ul class="plain">
+        {(data ?? []).map((each) => (
+          <li key={each.id}>
+            <Link to={`/instances/${each.id}`}>{each.name}</Link>
+            <State of={each.lifecycle.state} />
+            <span class="dim">{each.silo_name} / {each.tenant_name} / {each.project_name}</span>
+            <span>{each.cpu} vCPU, {bytes(each.memory_bytes)}</span>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+function Placement({ id }: { readonly id: string }) {
+  const { data, refusal } = useQuery(placementQuery(id));
+  if (data === undefined) return refusal === undefined ? null : <Problem refusal={refusal} />;
+  const traits = Object.entries(data.traits).map(([name, value]) => `${name}=${value}`).join(", ");
+  const yes = (is: boolean, reason: string | null) => is ? `yes${reason === null ? "" : `: ${reason}`}` : "no";
+  return (
+    <Facts
+      of={{
+        "Cordoned": yes(data.cordoned, data.cordoned_reason),
+        "Reserved": yes(data.reserved, data.reserved_reason),
+        "Fault domain": data.fault_domain,
+        "Pinned to silo": data.pinned_silo_uuid,
+        "Pinned to tenant": data.pinned_tenant_uuid,
+        "Overprovision CPU": data.overprovision_cpu ?? "default",
+        "Overprovision memory": data.overprovision_ram ?? "default",
+        "Overprovision disk": data.overprovision_disk ?? "default",
+        "Reservoir": data.reservoir_percent ?? "default",
+        "Traits": traits,
+        "Note": data.note,
+      }}
+    />
+  );
+}

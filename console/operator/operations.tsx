@@ -1,0 +1,160 @@
+// The operations, and one operation with its steps. Tenants see their own.
+import { OPERATION_STATES } from "../../src/contract/enums.ts";
+import type { OperationStep, OperationSummary, OperationView } from "../../src/contract/operation.ts";
+import { useActions } from "../core/action.ts";
+import { get, send } from "../core/client.ts";
+import { command, opsctl } from "../core/command.ts";
+import { query as urlQuery } from "../core/router.ts";
+import { pathOf } from "../core/search.ts";
+import { isOperator, rootOnly } from "../core/session.ts";
+import { words } from "../core/text.ts";
+import { Actions } from "../parts/actions.tsx";
+import { AsCommand, Copyable, Facts, Heading, Link, Problem, Section, State, When } from "../parts/basics.tsx";
+import type { Column } from "../parts/list.tsx";
+import { ListPage } from "../parts/list-page.tsx";
+import { useQuery } from "../parts/use-query.ts";
+
+/** Operations in the list; older ones are found through their object. */
+const NEWEST = 200;
+
+const COLUMNS: readonly Column<OperationSummary>[] = [
+  {
+    name: "kind",
+    title: "Operation",
+    sorts: true,
+    text: ({ kind }) => kind,
+    cell: ({ id, kind }) => <Link to={`/operations/${id}`} tabIndex={-1}>{kind}</Link>,
+  },
+  { name: "state", title: "State", sorts: true, text: ({ state }) => state, cell: ({ state }) => <State of={state} /> },
+  {
+    name: "reason",
+    title: "Reason",
+    isWideOnly: true,
+    text: ({ stuck_reason, error }) => stuck_reason ?? error,
+    cell: ({ stuck_reason, error }) => stuck_reason ?? error,
+  },
+  {
+    name: "about",
+    title: "About",
+    isWideOnly: true,
+    text: ({ references }) => references.map(({ scope, id }) => `${scope} ${id}`).join(" "),
+    cell: ({ references }) => references.map(({ scope }) => words(scope)).join(", "),
+  },
+  {
+    name: "created",
+    title: "Started",
+    width: "110px",
+    sorts: true,
+    text: ({ time_created }) => time_created,
+    cell: ({ time_created }) => <When at={time_created} />,
+  },
+];
+
+export function Operations() {
+  const program = isOperator() ? "opsctl" : "tenantctl";
+  const state = urlQuery.value.get("state") ?? "";
+  return (
+    <ListPage<OperationSummary>
+      title="Operations"
+      noun="operation"
+      query={{
+        key: `operations ${state}`,
+        kinds: ["saga"],
+        read: (signal) => get<OperationSummary[]>("/v1/operations", { limit: NEWEST, state }, signal),
+      }}
+      columns={COLUMNS}
+      idOf={({ id }) => id}
+      open={({ id }) => `/operations/${id}`}
+      states={OPERATION_STATES}
+      empty={
+        <p>
+          {state === "" ? "No operation has run." : `No operation is ${words(state)}.`}{" "}
+          One starts when a node joins or an instance is created.
+        </p>
+      }
+      cli={command([program, "operation", "list"], isOperator() ? { "--state": state } : {})}
+    />
+  );
+}
+
+export function Operation({ id }: { readonly id: string }) {
+  const { data: operation, refusal } = useQuery({
+    key: `operation ${id}`,
+    kinds: ["saga", "job"],
+    fresh_ms: 5_000,
+    read: (signal) => get<OperationView>(`/v1/operations/${id}`, undefined, signal),
+  });
+  const canEnd = operation !== undefined && ["running", "unwinding", "stuck", "pending"].includes(operation.state);
+  useActions(
+    operation === undefined || !isOperator() ? [] : [{
+      title: "Abandon",
+      notice: "Rolls the operation back. A running step is not interrupted.",
+      isDangerous: true,
+      refused: rootOnly() ?? (canEnd ? null : `The operation has ended: ${words(operation.state)}`),
+      cli: () => opsctl("operation abandon", [id]),
+      send: async (_, key) => {
+        await send("POST", `/v1/operations/${id}/abandon`, { key });
+      },
+    }],
+  );
+  const above = <Link to="/operations">Operations</Link>;
+  if (operation === undefined) {
+    return (
+      <>
+        <Heading title="Operation" above={above} />
+        {refusal !== undefined && <Problem refusal={refusal} />}
+      </>
+    );
+  }
+  const { completed_steps, total_steps } = operation.progress;
+  return (
+    <>
+      <Heading title={operation.kind} above={above}>
+        <State of={operation.state} />
+        <Actions />
+      </Heading>
+      {operation.stuck_reason !== null && <p class="sentence bad">Stuck: {operation.stuck_reason}</p>}
+      {operation.error !== null && <p class="sentence bad">{operation.error}</p>}
+      <Facts
+        of={{
+          "Started": <When at={operation.time_created} />,
+          "Ended": <When at={operation.time_done} none="not yet" />,
+          "Steps": `${completed_steps} of ${total_steps}`,
+          "UUID": <Copyable text={operation.id} label="the UUID" />,
+        }}
+      />
+      <Section title="About">
+        <ul class="plain">
+          {operation.references.map(({ scope, id: object }) => {
+            const to = pathOf(scope, object);
+            return (
+              <li key={`${scope} ${object}`}>
+                <span class="dim">{words(scope)}</span>
+                {to === null ? <code>{object}</code> : <Link to={to}>{object}</Link>}
+              </li>
+            );
+          })}
+        </ul>
+      </Section>
+      <Section title="Steps" count={total_steps}>
+        <ol class="plain">{operation.steps.map((step) => <Step key={step.index} step={step} />)}</ol>
+      </Section>
+      <AsCommand line={command([isOperator() ? "opsctl" : "tenantctl", "operation", "show", operation.id])} />
+    </>
+  );
+}
+
+function Step({ step }: { readonly step: OperationStep }) {
+  const trouble = step.undo_error ?? step.error_message;
+  return (
+    <li>
+      <span>{step.index + 1}. {words(step.name)}</span>
+      <State of={step.status} />
+      {step.job_id !== null && isOperator() && <Link to={`/jobs/${step.job_id}`}>job</Link>}
+      {trouble !== null && <span class="bad">{trouble}</span>}
+      <span class="dim">
+        <When at={step.ended_at ?? step.started_at} none="" />
+      </span>
+    </li>
+  );
+}

@@ -1,0 +1,193 @@
+// One tenant with its projects, quotas and members.
+import type { User } from "../../src/contract/identity.ts";
+import type { Project, Quota } from "../../src/contract/tenancy.ts";
+import { type Action, run, useActions } from "../core/action.ts";
+import { getAll, send } from "../core/client.ts";
+import { opsctl } from "../core/command.ts";
+import { rootOnly } from "../core/session.ts";
+import { exactBytes, parseBytes } from "../core/text.ts";
+import { Actions } from "../parts/actions.tsx";
+import { AsCommand, Copyable, Facts, Heading, Link, Problem, Section, When } from "../parts/basics.tsx";
+import { UsageBars } from "../parts/usage.tsx";
+import { useQuery } from "../parts/use-query.ts";
+import { inProject } from "../tenant/place.ts";
+import { projectsQuery, usageQuery } from "../tenant/project-queries.ts";
+import { NAMED_FIELDS, type TenantRow, tenantsQuery } from "./tenants.tsx";
+
+export function TenantPage({ id }: { readonly id: string }) {
+  const tenants = useQuery(tenantsQuery);
+  const tenant = tenants.data?.find((each) => each.id === id);
+  const projects = useQuery(projectsQuery(id));
+  const users = useQuery({
+    key: "users",
+    kinds: ["user"],
+    read: (signal) => getAll<User>("/v1/system/users", {}, signal),
+  });
+  useActions(tenant === undefined ? [] : tenantActions(tenant, projects.data ?? []));
+  const above = <Link to="/tenants">Tenants</Link>;
+  if (tenant === undefined) {
+    return (
+      <>
+        <Heading title="Tenant" above={above} />
+        {tenants.refusal !== undefined && <Problem refusal={tenants.refusal} />}
+      </>
+    );
+  }
+  const members = (users.data ?? []).filter(({ tenant_id }) => tenant_id === id);
+  return (
+    <>
+      <Heading title={tenant.name} above={above}>
+        <span class="dim">in {tenant.silo_name}</span>
+        <Actions />
+      </Heading>
+      <Facts
+        of={{
+          "Description": tenant.description,
+          "UUID": <Copyable text={tenant.id} label="the UUID" />,
+          "Created": <When at={tenant.created_at} />,
+        }}
+      />
+      <Section title="Projects" count={projects.data?.length}>
+        {projects.data?.length === 0 && (
+          <p class="dim">The tenant has no project. Create one to hold instances and networks.</p>
+        )}
+        {(projects.data ?? []).map((project) => <ProjectRow key={project.id} tenant={tenant} project={project} />)}
+      </Section>
+      <Section title="Members" count={members.length}>
+        <ul class="plain">
+          {members.map((user) => (
+            <li key={user.id}>
+              {user.username}
+              <span class="dim">{user.issuer ?? "local"}</span>
+              <span class="dim">{user.capabilities.join(", ")}</span>
+            </li>
+          ))}
+        </ul>
+      </Section>
+      <AsCommand line={opsctl("tenant show", [tenant.name])} />
+    </>
+  );
+}
+
+function ProjectRow({ tenant, project }: { readonly tenant: TenantRow; readonly project: Project }) {
+  const { data: usage } = useQuery(usageQuery(tenant.id, project.id));
+  const limits = usage?.limits;
+  const edit = () =>
+    run({
+      title: `Set the quota of ${project.name}`,
+      button: "Set the quota",
+      notice: "A limit below what is used stops only new instances.",
+      fields: [
+        { name: "cpu_limit", label: "vCPUs", type: "number", initial: String(limits?.cpu_limit ?? "") },
+        {
+          name: "memory_bytes",
+          label: "Memory",
+          type: "bytes",
+          initial: limits?.memory_bytes ? exactBytes(limits.memory_bytes) : "",
+        },
+        {
+          name: "disk_bytes",
+          label: "Disk",
+          type: "bytes",
+          initial: limits?.disk_bytes ? exactBytes(limits.disk_bytes) : "",
+        },
+        { name: "instance_limit", label: "Instances", type: "number", initial: String(limits?.instance_limit ?? "") },
+      ],
+      refused: rootOnly(),
+      cli: ({ cpu_limit, memory_bytes = "", disk_bytes = "", instance_limit }) =>
+        opsctl("quota set", [`${tenant.name}/${project.name}`], {
+          "--cpu": cpu_limit,
+          "--memory": memory_bytes.replaceAll(" ", ""),
+          "--disk": disk_bytes.replaceAll(" ", ""),
+          "--instances": instance_limit,
+        }),
+      send: async ({ cpu_limit, memory_bytes = "", disk_bytes = "", instance_limit }, key) => {
+        await send<Quota>("PUT", `/v1/tenants/${tenant.id}/projects/${project.id}/quota`, {
+          body: {
+            cpu_limit: Number(cpu_limit),
+            memory_bytes: parseBytes(memory_bytes),
+            disk_bytes: parseBytes(disk_bytes),
+            instance_limit: Number(instance_limit),
+          },
+          key,
+        });
+        return { said: `The quota of ${project.name} is set` };
+      },
+    });
+  return (
+    <div class="card">
+      <div class="heading">
+        <Link to={inProject({ tenant: tenant.id, project: project.id }, "instances")}>{project.name}</Link>
+        <span class="dim">{project.description}</span>
+        <div class="actions">
+          <button type="button" onClick={edit} aria-disabled={rootOnly() !== null}>Set the quota</button>
+        </div>
+      </div>
+      {usage !== undefined && <UsageBars usage={usage} />}
+    </div>
+  );
+}
+
+function tenantActions(tenant: TenantRow, projects: readonly Project[]): Action[] {
+  const refused = rootOnly();
+  return [
+    {
+      title: "Create a project",
+      key: "c",
+      button: "Create",
+      fields: NAMED_FIELDS,
+      refused,
+      cli: ({ name = "", description }) =>
+        opsctl("project create", [name || "NAME"], { "--tenant": tenant.name, "--description": description }),
+      send: async ({ name, description }, key) => {
+        await send("POST", `/v1/tenants/${tenant.id}/projects`, { body: { name, description }, key });
+        return { said: `Project ${name} is created` };
+      },
+    },
+    {
+      title: "Create a user",
+      button: "Create",
+      fields: [{ name: "username", label: "User name" }, {
+        name: "password",
+        label: "Password",
+        type: "secret",
+        hint: "At least 8 characters",
+      }],
+      refused,
+      cli: ({ username = "" }) => opsctl("user create", [username || "NAME"], { "--tenant": tenant.name }),
+      send: async ({ username, password }, key) => {
+        await send("POST", "/v1/system/users", { body: { username, password, tenant_id: tenant.id }, key });
+        return { said: `User ${username} is created` };
+      },
+    },
+    {
+      title: "Rename or describe",
+      key: "e",
+      button: "Save",
+      fields: NAMED_FIELDS.map((field) => ({
+        ...field,
+        initial: field.name === "name" ? tenant.name : tenant.description,
+      })),
+      refused,
+      cli: ({ name, description }) =>
+        opsctl("tenant update", [tenant.name], { "--name": name, "--description": description }),
+      send: async ({ name, description }, key) => {
+        await send("PATCH", `/v1/silos/${tenant.silo_id}/tenants/${tenant.id}`, { body: { name, description }, key });
+      },
+    },
+    {
+      title: "Delete the tenant",
+      isDangerous: true,
+      notice: projects.length === 0
+        ? "Its users and keys are deleted too."
+        : `The tenant still has ${projects.map(({ name }) => name).join(", ")}. Delete these projects first.`,
+      fields: [{ name: "confirm", label: `Type ${tenant.name} to delete it`, mustBe: tenant.name }],
+      refused,
+      cli: () => opsctl("tenant delete", [tenant.name]),
+      send: async (_, key) => {
+        await send("DELETE", `/v1/silos/${tenant.silo_id}/tenants/${tenant.id}`, { key });
+        return { said: `Tenant ${tenant.name} is deleted`, to: "/tenants" };
+      },
+    },
+  ];
+}

@@ -1,0 +1,129 @@
+// The users of all tenants and the operators.
+import { CAPABILITIES } from "../../src/contract/enums.ts";
+import type { User } from "../../src/contract/identity.ts";
+import { type Action, run } from "../core/action.ts";
+import { getAll, send } from "../core/client.ts";
+import { opsctl } from "../core/command.ts";
+import { rootOnly } from "../core/session.ts";
+import { When } from "../parts/basics.tsx";
+import type { Column } from "../parts/list.tsx";
+import { ListPage } from "../parts/list-page.tsx";
+import { useQuery } from "../parts/use-query.ts";
+import { tenantsQuery } from "./tenants.tsx";
+
+export function Users() {
+  const { data: tenants = [] } = useQuery(tenantsQuery);
+  const tenantName = (id: string | null) =>
+    id === null ? "operators" : tenants.find((each) => each.id === id)?.name ?? id;
+  const columns: readonly Column<User>[] = [
+    {
+      name: "name",
+      title: "User",
+      sorts: true,
+      text: ({ username }) => username,
+      cell: (user) => <button type="button" class="quiet" onClick={() => run(grant(user))}>{user.username}</button>,
+    },
+    {
+      name: "tenant",
+      title: "Tenant",
+      sorts: true,
+      text: ({ tenant_id }) => tenantName(tenant_id),
+      cell: ({ tenant_id }) => tenantName(tenant_id),
+    },
+    {
+      name: "rights",
+      title: "Capabilities",
+      isWideOnly: true,
+      text: ({ is_root, capabilities }) => is_root ? "root" : capabilities.join(" "),
+      cell: ({ is_root, capabilities }) => is_root ? "root" : capabilities.join(", "),
+    },
+    {
+      name: "issuer",
+      title: "Signs in with",
+      isWideOnly: true,
+      text: ({ issuer }) => issuer ?? "password",
+      cell: ({ issuer }) => issuer ?? "password",
+    },
+    {
+      name: "created",
+      title: "Created",
+      width: "110px",
+      sorts: true,
+      text: ({ created_at }) => created_at,
+      cell: ({ created_at }) => <When at={created_at} />,
+    },
+  ];
+  return (
+    <ListPage<User>
+      title="Users"
+      noun="user"
+      query={{ key: "users", kinds: ["user"], read: (signal) => getAll<User>("/v1/system/users", {}, signal) }}
+      columns={columns}
+      idOf={({ id }) => id}
+      actionsOf={(user) => [grant(user)]}
+      actions={[{
+        title: "Create a user",
+        key: "c",
+        button: "Create",
+        fields: [
+          { name: "username", label: "User name" },
+          { name: "password", label: "Password", type: "secret", hint: "At least 8 characters" },
+          {
+            name: "tenant_id",
+            label: "Tenant",
+            type: "choice",
+            isOptional: true,
+            choices: tenants.map(({ id, name, silo_name }) => ({ value: id, label: `${silo_name}/${name}` })),
+            hint: "Without a tenant, the user is an operator",
+          },
+          {
+            name: "capability",
+            label: "Capability",
+            type: "choice",
+            isOptional: true,
+            choices: CAPABILITIES.map((value) => ({ value, label: value })),
+          },
+        ],
+        refused: rootOnly(),
+        cli: ({ username = "", tenant_id = "", capability }) =>
+          opsctl("user create", [username || "NAME"], {
+            "--tenant": tenant_id === "" ? "" : tenantName(tenant_id),
+            "--capability": capability,
+          }),
+        send: async ({ username, password, tenant_id = "", capability = "" }, key) => {
+          const body = {
+            username,
+            password,
+            ...(tenant_id !== "" && { tenant_id }),
+            ...(capability !== "" && { capabilities: [capability] }),
+          };
+          await send("POST", "/v1/system/users", { body, key });
+          return { said: `User ${username} is created` };
+        },
+      }]}
+      empty={<p>Only the root operator exists.</p>}
+      cli={opsctl("user list")}
+    />
+  );
+}
+
+function grant(user: User): Action {
+  return {
+    title: `Grant a capability to ${user.username}`,
+    button: "Grant",
+    fields: [{
+      name: "capability",
+      label: "Capability",
+      type: "choice",
+      choices: CAPABILITIES.filter((each) => !user.capabilities.includes(each)).map((value) => ({
+        value,
+        label: value,
+      })),
+    }],
+    refused: rootOnly() ?? (user.is_root ? "The capabilities of the root operator cannot be changed" : null),
+    cli: ({ capability = "" }) => opsctl("user grant", [user.username, capability || "CAPABILITY"]),
+    send: async ({ capability }, key) => {
+      await send("PUT", `/v1/system/users/${user.id}/capabilities/${capability}`, { key });
+    },
+  };
+}

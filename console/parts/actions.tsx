@@ -1,0 +1,36 @@
+// The buttons of a page's actions. The first ones are visible; the menu has all of them.
+import { type Action, type Opening, pageActions, run } from "../core/action.ts";
+import { openPalette } from "../core/palette-state.ts";
+
+/** Actions that are visible as buttons; the others are in the menu. */
+const VISIBLE = 3;
+
+export function Actions({ visible = VISIBLE }: { readonly visible?: number }) {
+  const all = pageActions.value;
+  if (all.length === 0) return null;
+  return (
+    <div class="actions">
+      {all.slice(0, visible).map((action) => <ActionButton key={action.title} action={action} />)}
+      {all.length > visible && (
+        <button type="button" onClick={() => openPalette("actions")} aria-keyshortcuts=".">
+          More <kbd>.</kbd>
+        </button>
+      )}
+    </div>
+  );
+}
+
+export function ActionButton({ action }: { readonly action: Action | Opening }) {
+  return (
+    <button
+      type="button"
+      aria-disabled={action.refused ? true : undefined}
+      title={action.refused ?? undefined}
+      aria-description={action.refused ?? undefined}
+      aria-keyshortcuts={action.key}
+      onClick={() => run(action)}
+    >
+      {action.title} {action.key !== undefined && <kbd>{action.key}</kbd>}
+    </button>
+  );
+}

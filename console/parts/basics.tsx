@@ -1,0 +1,165 @@
+// Small parts that every page uses.
+import { signal } from "@preact/signals";
+import type { ComponentChildren, JSX } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import type { Refusal } from "../core/client.ts";
+import { BASE, go, path } from "../core/router.ts";
+import { relative, words } from "../core/text.ts";
+import { said, say } from "../core/toast.ts";
+
+/** A link to a page of the console. Modified clicks keep their meaning, for example a new tab. */
+export function Link({ to, children, tabIndex, exact }: {
+  readonly to: string;
+  readonly children: ComponentChildren;
+  readonly tabIndex?: number;
+  /** Marks the link only on this very page, not below it. */
+  readonly exact?: boolean;
+}) {
+  const follow = (event: MouseEvent) => {
+    if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+    event.preventDefault();
+    event.stopPropagation();
+    go(to);
+  };
+  const isHere = path.value === to || (exact !== true && to !== "/" && path.value.startsWith(`${to}/`));
+  return (
+    <a href={BASE + to} aria-current={isHere ? "page" : undefined} tabIndex={tabIndex} onClick={follow}>{children}</a>
+  );
+}
+
+/** A failure with the server's words and the request id. */
+export function Problem({ refusal }: { readonly refusal: Refusal }) {
+  return (
+    <div class="problem" role="alert">
+      <strong>{refusal.message}</strong>
+      {refusal.request_id !== null && (
+        <p>
+          Request <code>{refusal.request_id}</code>
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** The colour of a state; the word itself is always there too. */
+const TONES: Readonly<Record<string, string>> = {
+  approved: "ok",
+  running: "ok",
+  succeeded: "ok",
+  completed: "ok",
+  enrolled: "ok",
+  allow: "ok",
+  ok: "ok",
+  accept: "ok",
+  pending: "warn",
+  awaiting_setup: "warn",
+  setting_up: "warn",
+  provisioning: "warn",
+  stopping: "warn",
+  in_progress: "warn",
+  unwinding: "warn",
+  enrolling: "warn",
+  warn: "warn",
+  failed: "bad",
+  stuck: "bad",
+  fail: "bad",
+  deny: "bad",
+  reject: "bad",
+  unwound: "bad",
+};
+
+export function State({ of }: { readonly of: string }) {
+  return <span class={`state ${TONES[of] ?? "quiet"}`}>{words(of)}</span>;
+}
+
+/** The page's heading. It takes the focus when the page opens, so that a screen reader says which page it is. */
+export function Heading({ title, children, above }: {
+  readonly title: string;
+  readonly children?: ComponentChildren;
+  /** A link to the list that the object belongs to. */
+  readonly above?: JSX.Element;
+}) {
+  const at = useRef<HTMLHeadingElement>(null);
+  useEffect(() => at.current?.focus({ preventScroll: true }), []);
+  useEffect(() => {
+    document.title = `${title} · Berth`;
+  }, [title]);
+  return (
+    <header class="heading">
+      {above !== undefined && <p class="above">{above}</p>}
+      <h1 tabIndex={-1} ref={at}>{title}</h1>
+      {children}
+    </header>
+  );
+}
+
+const TICK_MS = 1_000;
+/** The time in milliseconds, every second while the page is visible. */
+export const now = signal(Date.now());
+setInterval(() => {
+  if (document.visibilityState === "visible") now.value = Date.now();
+}, TICK_MS);
+
+/** A time as its distance from now; the exact time on hover and for screen readers. */
+export function When({ at, none = "never" }: { readonly at: string | null | undefined; readonly none?: string }) {
+  if (at === null || at === undefined) return <span class="dim">{none}</span>;
+  return <time dateTime={at} title={at}>{relative(at, now.value)}</time>;
+}
+
+/** Values with their names. A value that is null shows as a dash. */
+export function Facts({ of }: { readonly of: Readonly<Record<string, ComponentChildren>> }) {
+  return (
+    <dl class="facts">
+      {Object.entries(of).map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value === null || value === undefined || value === "" ? <span class="dim">–</span> : value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+export function Section({ title, children, count }: {
+  readonly title: string;
+  readonly children: ComponentChildren;
+  readonly count?: number | undefined;
+}) {
+  return (
+    <section class="section">
+      <h2>
+        {title} {count !== undefined && <span class="dim">{count}</span>}
+      </h2>
+      {children}
+    </section>
+  );
+}
+
+export function Toasts() {
+  return (
+    <div class="toasts" role="status" aria-live="polite">
+      {said.value.map(({ id, text }) => <p key={id}>{text}</p>)}
+    </div>
+  );
+}
+
+/** A text that a button copies. */
+export function Copyable({ text, label }: { readonly text: string; readonly label: string }) {
+  const copy = () =>
+    void navigator.clipboard.writeText(text).then(() => say("Copied"), () => say("Copying is refused"));
+  return (
+    <span class="copyable">
+      <code>{text}</code>
+      <button type="button" class="quiet" aria-label={`Copy ${label}`} onClick={copy}>Copy</button>
+    </span>
+  );
+}
+
+/** The command line that does the same as what is shown. */
+export function AsCommand({ line }: { readonly line: string }) {
+  return (
+    <div class="as-command">
+      <span class="dim">As a command</span> <Copyable text={line} label="the command" />
+    </div>
+  );
+}

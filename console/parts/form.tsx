@@ -1,0 +1,179 @@
+// A form: fields with labels and hints, the server's refusal at the field that it names, and the command line that does
+// the same.
+import { useSignal } from "@preact/signals";
+import { useEffect, useId, useMemo, useRef } from "preact/hooks";
+import type { ComponentChildren } from "preact";
+import type { Done, Field, Values } from "../core/action.ts";
+import { type Refusal, refusalOf } from "../core/client.ts";
+import { askBeforeLeaving } from "../core/router.ts";
+import { parseBytes } from "../core/text.ts";
+import { AsCommand, Problem } from "./basics.tsx";
+
+type Props = {
+  readonly fields: readonly Field[];
+  readonly button: string;
+  readonly isDangerous?: boolean | undefined;
+  readonly cli: (values: Values) => string;
+  readonly send: (values: Values, key: string) => Promise<Done | void>;
+  readonly done: (done: Done) => void;
+  readonly cancel?: () => void;
+  readonly children?: ComponentChildren;
+  /** Called at every change, so that a page can show what a value means. */
+  readonly onValues?: (values: Values) => void;
+};
+
+export function Form({ fields, button, isDangerous, cli, send, done, cancel, children, onValues }: Props) {
+  const id = useId();
+  const form = useRef<HTMLFormElement>(null);
+  // A repeated attempt after a lost answer is the same request (docs/wire.md, "Repeating a request").
+  const key = useSignal(crypto.randomUUID());
+  const values = useSignal<Values>(useMemo(() => initialValues(fields), []));
+  const refusal = useSignal<Refusal | null>(null);
+  const busy = useSignal(false);
+  const blamed = blamedField(refusal.value, fields);
+  useEffect(() => () => askBeforeLeaving(null), []);
+
+  const set = (name: string, value: string) => {
+    values.value = { ...values.value, [name]: value };
+    askBeforeLeaving(fields.length > 1 ? "The form is not sent. Leave the page?" : null);
+    onValues?.(values.value);
+  };
+  const submit = async (event: Event) => {
+    event.preventDefault();
+    if (busy.value) return;
+    busy.value = true;
+    refusal.value = null;
+    try {
+      const result = await send(values.value, key.value);
+      askBeforeLeaving(null);
+      done(result ?? {});
+    } catch (error) {
+      refusal.value = refusalOf(error);
+      // The server answered, so the next attempt is another request.
+      if (refusal.value.status !== 0) key.value = crypto.randomUUID();
+      queueMicrotask(() => form.current?.querySelector<HTMLElement>("[aria-invalid]")?.focus());
+    } finally {
+      busy.value = false;
+    }
+  };
+  return (
+    <form ref={form} onSubmit={submit} onKeyDown={submitByKey} class="form" aria-busy={busy.value}>
+      {children}
+      {fields.map((field) => (
+        <FieldRow
+          key={field.name}
+          id={`${id}-${field.name}`}
+          field={field}
+          value={values.value[field.name] ?? ""}
+          bad={blamed === field.name ? refusal.value?.message : undefined}
+          set={(value) => set(field.name, value)}
+        />
+      ))}
+      {refusal.value !== null && blamed === null && <Problem refusal={refusal.value} />}
+      <AsCommand line={cli(values.value)} />
+      <footer>
+        {cancel !== undefined && <button type="button" onClick={cancel}>Cancel</button>}
+        <button class={isDangerous ? "primary danger" : "primary"} type="submit" aria-disabled={busy.value}>
+          {busy.value ? "Working…" : button}
+        </button>
+      </footer>
+    </form>
+  );
+}
+
+/** Enter sends the form only from an input of one line; Ctrl-Enter sends it from every field. */
+function submitByKey(event: KeyboardEvent & { readonly currentTarget: HTMLFormElement }): void {
+  if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+  event.preventDefault();
+  event.currentTarget.requestSubmit();
+}
+
+type RowProps = {
+  readonly id: string;
+  readonly field: Field;
+  readonly value: string;
+  readonly bad: string | undefined;
+  readonly set: (value: string) => void;
+};
+
+function FieldRow({ id, field, value, bad, set }: RowProps) {
+  const hint = bad ?? field.hint;
+  const shared = {
+    id,
+    name: field.name,
+    required: field.isOptional !== true && field.type !== "toggle",
+    "aria-describedby": hint === undefined ? undefined : `${id}-hint`,
+    "aria-invalid": bad === undefined ? undefined : true,
+  } as const;
+  const onInput = (event: { readonly currentTarget: HTMLInputElement | HTMLTextAreaElement }) => {
+    event.currentTarget.setCustomValidity(complaint(field, event.currentTarget.value));
+    set(event.currentTarget.value);
+  };
+  const label = (
+    <label for={id}>
+      {field.label}
+      {field.isOptional && <em>optional</em>}
+    </label>
+  );
+  const text = hint !== undefined && <p id={`${id}-hint`} class={bad === undefined ? "hint" : "bad"}>{hint}</p>;
+  if (field.type === "toggle") {
+    return (
+      <div class="field toggle">
+        <input
+          {...shared}
+          type="checkbox"
+          checked={value === "true"}
+          onChange={(event) => set(event.currentTarget.checked ? "true" : "")}
+        />
+        {label}
+        {text}
+      </div>
+    );
+  }
+  if (field.type === "choice") {
+    const choices = field.choices ?? [];
+    return (
+      <div class="field">
+        {label}
+        <select {...shared} value={value} onChange={(event) => set(event.currentTarget.value)}>
+          {(field.isOptional === true || value === "") && (
+            <option value="">{choices.length === 0 ? "none" : ""}</option>
+          )}
+          {choices.map((each) => <option key={each.value} value={each.value}>{each.label}</option>)}
+        </select>
+        {text}
+      </div>
+    );
+  }
+  const typed = { ...shared, value, onInput, spellcheck: false };
+  const input = field.type === "lines"
+    ? <textarea {...typed} rows={5} />
+    : field.type === "secret"
+    ? <input {...typed} type="password" autocomplete="new-password" />
+    : field.type === "number"
+    ? <input {...typed} type="number" step="any" />
+    : <input {...typed} type="text" autocomplete="off" />;
+  return (
+    <div class="field">
+      {label}
+      {input}
+      {text}
+    </div>
+  );
+}
+
+function complaint({ type, mustBe }: Field, value: string): string {
+  if (mustBe !== undefined && value !== mustBe) return `Type ${mustBe}`;
+  if (type === "bytes" && value !== "" && parseBytes(value) === null) return "A size looks like 4GiB";
+  return "";
+}
+
+function initialValues(fields: readonly Field[]): Values {
+  return Object.fromEntries(fields.map(({ name, initial }) => [name, initial ?? ""]));
+}
+
+/** Returns the field that a refusal names at its start, as in "body.cpu: must be above 0"; null if it names no field. */
+export function blamedField(refusal: Refusal | null, fields: readonly Field[]): string | null {
+  const name = /^(?:body\.)?([a-z_0-9]+)(?:[.[][^:\s]*)?(?::| must | is )/.exec(refusal?.message ?? "")?.[1];
+  return fields.some((field) => field.name === name) ? name ?? null : null;
+}

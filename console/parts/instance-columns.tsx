@@ -1,0 +1,63 @@
+// The columns of a list of instances.
+import type { Instance } from "../../src/contract/instance.ts";
+import { bytes } from "../core/text.ts";
+import { Link, State, When } from "./basics.tsx";
+import type { Column } from "./list.tsx";
+
+export const INSTANCE_COLUMNS: readonly Column<Instance>[] = [
+  {
+    name: "name",
+    title: "Name",
+    sorts: true,
+    text: ({ name }) => name,
+    cell: ({ id, name }) => <Link to={`/instances/${id}`} tabIndex={-1}>{name}</Link>,
+  },
+  {
+    name: "state",
+    title: "State",
+    sorts: true,
+    text: ({ lifecycle }) => lifecycle.state,
+    cell: ({ lifecycle, host_live }) => (
+      <>
+        <State of={lifecycle.state} /> {host_live === false && <span class="warn">its node is silent</span>}
+      </>
+    ),
+  },
+  {
+    name: "cpu",
+    title: "vCPUs",
+    width: "76px",
+    isNumeric: true,
+    isWideOnly: true,
+    sorts: true,
+    text: ({ cpu }) => cpu,
+    cell: ({ cpu }) => cpu,
+  },
+  {
+    name: "memory",
+    title: "Memory",
+    width: "90px",
+    isNumeric: true,
+    isWideOnly: true,
+    sorts: true,
+    text: ({ memory_bytes }) => memory_bytes,
+    cell: ({ memory_bytes }) => bytes(memory_bytes),
+  },
+  {
+    name: "brand",
+    title: "Brand",
+    width: "110px",
+    isWideOnly: true,
+    text: ({ brand }) => brand,
+    cell: ({ brand }) => brand,
+  },
+  { name: "id", title: "UUID", isWideOnly: true, text: ({ id }) => id, cell: ({ id }) => <code>{id}</code> },
+  {
+    name: "created",
+    title: "Created",
+    width: "110px",
+    sorts: true,
+    text: ({ created_at }) => created_at,
+    cell: ({ created_at }) => <When at={created_at} />,
+  },
+];

@@ -1,0 +1,110 @@
+// A page with one list: heading, actions, search, list, its command line.
+import type { ComponentChildren } from "preact";
+import { useRef } from "preact/hooks";
+import { type Action, type Opening, useActions } from "../core/action.ts";
+import { useKeys } from "../core/keys.ts";
+import { narrow, query as urlQuery } from "../core/router.ts";
+import type { Query } from "../core/store.ts";
+import { counted, words } from "../core/text.ts";
+import { Actions } from "./actions.tsx";
+import { AsCommand, Heading } from "./basics.tsx";
+import type { Column } from "./list.tsx";
+import { WholeList } from "./lists.tsx";
+import { useQuery } from "./use-query.ts";
+
+type Props<R> = {
+  readonly title: string;
+  /** One row, for counts: "job". */
+  readonly noun: string;
+  readonly query: Query<readonly R[]>;
+  readonly columns: readonly Column<R>[];
+  readonly idOf: (row: R) => string;
+  readonly open?: (row: R) => string;
+  readonly actionsOf?: (row: R) => readonly (Action | Opening)[];
+  readonly actions?: readonly Action[];
+  readonly states?: readonly string[];
+  readonly stateOf?: (row: R) => string;
+  readonly empty: ComponentChildren;
+  readonly cli: string;
+  /** Buttons beside those of the actions. */
+  readonly buttons?: ComponentChildren;
+  readonly children?: ComponentChildren;
+};
+
+export function ListPage<R>(props: Props<R>) {
+  const { title, noun, query, columns, idOf, open, actionsOf, actions = [], states, stateOf, empty, cli, buttons } =
+    props;
+  useActions(actions);
+  const { data } = useQuery(query);
+  const state = urlQuery.value.get("state") ?? "";
+  const isNarrowed = state !== "" || (urlQuery.value.get("q") ?? "") !== "";
+  const none = (
+    <>
+      <p>No {noun} matches.</p>
+      <button type="button" onClick={() => narrow({ q: undefined, state: undefined })}>Show all</button>
+    </>
+  );
+  return (
+    <>
+      <Heading title={title}>
+        <p class="count">{data === undefined ? "" : counted(data.length, noun)}</p>
+        <div class="actions">
+          {buttons}
+          <Actions />
+        </div>
+      </Heading>
+      {props.children}
+      <Filters label={title} states={states} />
+      <WholeList
+        label={title}
+        columns={columns}
+        query={query}
+        idOf={idOf}
+        {...(open !== undefined && { open })}
+        {...(actionsOf !== undefined && { actionsOf })}
+        {...(state !== "" && stateOf !== undefined && { keep: (row: R) => stateOf(row) === state })}
+        empty={isNarrowed && (data?.length ?? 0) > 0 ? none : empty}
+      />
+      <AsCommand line={cli} />
+    </>
+  );
+}
+
+/** The search text and the state of a list, both in the address of the page. */
+export function Filters({ label, states, hint = "Filter", name = "q" }: {
+  readonly label: string;
+  readonly states?: readonly string[] | undefined;
+  readonly hint?: string;
+  /** The key of the text in the address. Whole lists are searched in the page by "q". */
+  readonly name?: string;
+}) {
+  const search = useRef<HTMLInputElement>(null);
+  useKeys({ "/": () => search.current?.focus() });
+  const { [name]: text = "", state = "" }: Partial<Record<string, string>> = Object.fromEntries(urlQuery.value);
+  return (
+    <div class="filters" role="search">
+      <input
+        ref={search}
+        type="search"
+        aria-label={`Filter ${label.toLowerCase()}`}
+        aria-keyshortcuts="/"
+        placeholder={`${hint}   /`}
+        value={text}
+        onInput={(event) => narrow({ [name]: event.currentTarget.value })}
+        onKeyDown={(event) => {
+          if (event.key === "Escape" || event.key === "Enter") event.currentTarget.blur();
+        }}
+      />
+      {states !== undefined && (
+        <select
+          aria-label="State"
+          value={state}
+          onChange={(event) => narrow({ state: event.currentTarget.value })}
+        >
+          <option value="">any state</option>
+          {states.map((each) => <option key={each} value={each}>{words(each)}</option>)}
+        </select>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,220 @@
+// A list of any length. Only the rows in sight are in the document, and only their windows are read. For assistive
+// technology the whole is one grid: aria-rowcount gives its length, and the arrow keys move in it.
+import { useSignal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import type { Refusal } from "../core/client.ts";
+import { type Action, type Opening, rowActions, run } from "../core/action.ts";
+import { useKeys } from "../core/keys.ts";
+import { go, narrow, query } from "../core/router.ts";
+import { Problem } from "./basics.tsx";
+import { say } from "../core/toast.ts";
+
+export type Column<R> = {
+  /** Also the name that the search text uses: `state:failed`. */
+  readonly name: string;
+  readonly title: string;
+  readonly cell: (row: R) => ComponentChildren;
+  /** The text that is searched and sorted when the whole list is in the page. */
+  readonly text?: (row: R) => string | number | null;
+  /** Whether the list can be sorted by this column. */
+  readonly sorts?: boolean;
+  readonly isNumeric?: boolean;
+  /** Left out on a narrow screen. */
+  readonly isWideOnly?: boolean;
+  /** CSS width of the column; without it, columns share the rest. */
+  readonly width?: string;
+};
+
+export type ListProps<R> = {
+  readonly label: string;
+  readonly columns: readonly Column<R>[];
+  /** Identifies the list. With another filter it is another list, which begins at its top. */
+  readonly listKey: string;
+  readonly total: number;
+  readonly busy: boolean;
+  readonly refusal?: Refusal | undefined;
+  readonly rowAt: (index: number) => R | undefined;
+  readonly idOf: (row: R) => string;
+  /** The page of a row; without it, rows do not open. */
+  readonly open?: (row: R) => string;
+  /** What can be done with a row. Without `open`, Enter does the first of them. */
+  readonly actionsOf?: (row: R) => readonly (Action | Opening)[];
+  readonly empty: ComponentChildren;
+  /** Called with the first row in sight when it changes. */
+  readonly onFirst?: (first: number) => void;
+  readonly selected?: ReadonlySet<string>;
+  readonly onSelect?: (row: R) => void;
+};
+
+const ROW_PX = 36;
+/** Rows above and below the rows in sight. */
+const SPARE_ROWS = 2;
+const HEIGHT_PX_FIRST = 600;
+
+export function List<R>(props: ListProps<R>) {
+  const { label, columns, listKey, total, busy, refusal, rowAt, idOf, open, actionsOf, empty, onFirst, selected } =
+    props;
+  const { onSelect } = props;
+  const box = useRef<HTMLDivElement>(null);
+  const top = useSignal(0);
+  const height = useSignal(HEIGHT_PX_FIRST);
+  const at = useSignal(0);
+  useLayoutEffect(() => {
+    if (box.current === null) return;
+    const watch = new ResizeObserver(([seen]) => (height.value = seen?.contentRect.height ?? HEIGHT_PX_FIRST));
+    watch.observe(box.current);
+    return () => watch.disconnect();
+  }, [refusal === undefined]);
+  useLayoutEffect(() => {
+    top.value = at.value = 0;
+    if (box.current !== null) box.current.scrollTop = 0;
+  }, [listKey]);
+
+  const first = Math.max(0, Math.min(total - 1, Math.floor(top.value / ROW_PX) - SPARE_ROWS));
+  const last = Math.min(total, Math.ceil((top.value + height.value) / ROW_PX) + SPARE_ROWS);
+  useEffect(() => onFirst?.(first), [first, listKey]);
+
+  const move = (to: number) => {
+    at.value = Math.max(0, Math.min(total - 1, to));
+    if (box.current === null) return;
+    // The header covers the first row of what is in sight.
+    const y = at.value * ROW_PX;
+    if (y < box.current.scrollTop) box.current.scrollTop = y;
+    else if (y + 2 * ROW_PX > box.current.scrollTop + height.value) {
+      box.current.scrollTop = y + 2 * ROW_PX - height.value;
+    }
+  };
+  const enter = () => {
+    const row = rowAt(at.value);
+    if (row === undefined) return;
+    if (open !== undefined) return go(open(row));
+    const [first] = actionsOf?.(row) ?? [];
+    if (first !== undefined) run(first);
+  };
+  const here = rowAt(at.value);
+  useLayoutEffect(() => {
+    if (actionsOf !== undefined) rowActions.value = here === undefined ? [] : actionsOf(here);
+  });
+  useLayoutEffect(() => () => void (rowActions.value = []), []);
+  const select = () => {
+    const row = rowAt(at.value);
+    if (row !== undefined) onSelect?.(row);
+  };
+  const copy = () => {
+    const row = rowAt(at.value);
+    if (row === undefined) return;
+    void navigator.clipboard.writeText(idOf(row)).then(
+      () => say(`Copied ${idOf(row)}`),
+      () => say("Copying is refused"),
+    );
+  };
+  const page = Math.max(1, Math.floor(height.value / ROW_PX) - 2);
+  useKeys({
+    j: () => move(at.value + 1),
+    ArrowDown: () => move(at.value + 1),
+    k: () => move(at.value - 1),
+    ArrowUp: () => move(at.value - 1),
+    PageDown: () => move(at.value + page),
+    PageUp: () => move(at.value - page),
+    Home: () => move(0),
+    End: () => move(total - 1),
+    Enter: enter,
+    o: enter,
+    y: copy,
+    ...(onSelect !== undefined && { x: select }),
+  });
+  useEffect(() => {
+    if (at.value >= total && total > 0) move(total - 1);
+  }, [total]);
+
+  if (refusal !== undefined && total === 0) return <Problem refusal={refusal} />;
+  const indices = Array.from({ length: Math.max(0, last - first) }, (_, n) => first + n);
+  const sort = query.value.get("sort") ?? "";
+  return (
+    <div
+      class="list"
+      ref={box}
+      role="group"
+      aria-label={`${label}, scrolls`}
+      tabIndex={0}
+      onScroll={(event) => (top.value = event.currentTarget.scrollTop)}
+    >
+      <table
+        role="grid"
+        aria-label={label}
+        aria-rowcount={total + 1}
+        aria-busy={busy}
+        aria-activedescendant={total > 0 ? `row-${at.value}` : undefined}
+      >
+        <thead>
+          <tr role="row" aria-rowindex={1}>
+            {columns.map((column) => <Title key={column.name} column={column} sort={sort} />)}
+          </tr>
+        </thead>
+        <tbody>
+          <tr class="space" aria-hidden="true" style={{ height: `${first * ROW_PX}px` }} />
+          {indices.map((index) => {
+            const row = rowAt(index);
+            const id = row === undefined ? null : idOf(row);
+            return (
+              <tr
+                key={id ?? `n${index}`}
+                id={`row-${index}`}
+                role="row"
+                aria-rowindex={index + 2}
+                aria-selected={id !== null && selected?.has(id) === true}
+                class={index === at.value ? "at" : undefined}
+                onClick={() => (at.value = index)}
+                onDblClick={enter}
+              >
+                {columns.map((column) => (
+                  <td key={column.name} role="gridcell" class={classOf(column)}>
+                    {row === undefined ? <span class="ghost" /> : column.cell(row)}
+                  </td>
+                ))}
+              </tr>
+            );
+          })}
+          <tr class="space" aria-hidden="true" style={{ height: `${Math.max(0, total - last) * ROW_PX}px` }} />
+        </tbody>
+      </table>
+      {total === 0 && <div class="empty">{busy ? <Ghosts /> : empty}</div>}
+    </div>
+  );
+}
+
+function Title<R>({ column, sort }: { readonly column: Column<R>; readonly sort: string }) {
+  const { name, title, sorts, width } = column;
+  const direction = sort === name ? "ascending" : sort === `-${name}` ? "descending" : "none";
+  return (
+    <th
+      scope="col"
+      class={classOf(column)}
+      style={width === undefined ? undefined : { width }}
+      aria-sort={sorts === true ? direction : undefined}
+    >
+      {sorts === true
+        ? <button type="button" onClick={() => narrow({ sort: sort === name ? `-${name}` : name })}>{title}</button>
+        : title}
+    </th>
+  );
+}
+
+/** Grey rows in place of a list that is being read for the first time. */
+const GHOST_ROWS = 8;
+function Ghosts() {
+  return (
+    <div role="status" aria-label="Loading">
+      {Array.from({ length: GHOST_ROWS }, (_, n) => (
+        <p key={n} class="ghost-row">
+          <span class="ghost" />
+        </p>
+      ))}
+    </div>
+  );
+}
+
+function classOf<R>({ isNumeric, isWideOnly }: Column<R>): string | undefined {
+  return [isNumeric && "numeric", isWideOnly && "wide"].filter(Boolean).join(" ") || undefined;
+}

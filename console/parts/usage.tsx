@@ -1,0 +1,31 @@
+// The use of a project beside its limits, as bars.
+import type { UsageView } from "../../src/contract/tenancy.ts";
+import { bytes } from "../core/text.ts";
+
+const FULL_PERCENT = 90;
+
+export function UsageBars({ usage: { limits, ...used } }: { readonly usage: UsageView }) {
+  const count = (value: number) => value.toLocaleString("en");
+  const rows = [
+    ["vCPUs", used.cpu, limits.cpu_limit, count],
+    ["Memory", used.memory_bytes, limits.memory_bytes, bytes],
+    ["Disk", used.disk_bytes, limits.disk_bytes, bytes],
+    ["Instances", used.instances, limits.instance_limit, count],
+  ] as const;
+  return (
+    <div class="facts">
+      {rows.map(([name, value, limit, text]) => {
+        const percent = limit === null || limit === 0 ? 0 : Math.min(100, 100 * value / limit);
+        return (
+          <div key={name}>
+            <span class="dim">{name}</span>
+            <p>{text(value)} {limit === null ? <span class="dim">unlimited</span> : `of ${text(limit)}`}</p>
+            <div class={percent >= FULL_PERCENT ? "bar bad" : "bar"}>
+              <span style={{ width: `${percent}%` }} />
+            </div>
+          </div>
+        );
+      })}
+    </div>
+  );
+}

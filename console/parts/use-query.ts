@@ -1,0 +1,9 @@
+import { useEffect, useMemo } from "preact/hooks";
+import { type Query, type Read, store } from "../core/store.ts";
+
+/** Reads a query while the component is on screen, and renders it again when the data change. */
+export function useQuery<T>(query: Query<T>): Read<T> {
+  const held = useMemo(() => store.open(query), [query.key]);
+  useEffect(() => held.hold(), [held]);
+  return held.state.value;
+}

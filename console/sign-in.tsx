@@ -1,0 +1,86 @@
+// Sign-in: a page before the first sign-in, and a dialog over the page when a session ended, so that a filled form
+// stays.
+import { useSignal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import { findSession, me, session, signIn } from "./core/session.ts";
+import { IssuerSignIn } from "./issuer-sign-in.tsx";
+import { Heading } from "./parts/basics.tsx";
+import { say } from "./core/toast.ts";
+import { Form } from "./parts/form.tsx";
+
+export function SignInPage() {
+  return (
+    <main class="sign-in">
+      <Heading title="Sign in to Berth" />
+      <IssuerSignIn />
+      <SignIn />
+    </main>
+  );
+}
+
+export function SignInAgain() {
+  const box = useRef<HTMLDialogElement>(null);
+  const isEnded = session.value === "ended";
+  useEffect(() => {
+    if (isEnded && box.current?.open === false) box.current.showModal();
+    if (!isEnded) box.current?.close();
+  }, [isEnded]);
+  return (
+    <dialog class="dialog" ref={box} aria-labelledby="again" onCancel={(event) => event.preventDefault()}>
+      {isEnded && (
+        <>
+          <h2 id="again">The session has ended</h2>
+          <p class="notice">Sign in as {me.value?.username} to continue. The page below keeps what you typed.</p>
+          <SignIn />
+        </>
+      )}
+    </dialog>
+  );
+}
+
+export function Unreachable() {
+  useEffect(() => {
+    const again = setInterval(() => void findSession(), 2_000);
+    return () => clearInterval(again);
+  }, []);
+  return (
+    <main class="sign-in">
+      <Heading title="The server does not answer" />
+      <p>The console tries again every 2 seconds.</p>
+    </main>
+  );
+}
+
+function SignIn() {
+  const how = useSignal<"password" | "key">("password");
+  const isPassword = how.value === "password";
+  return (
+    <>
+      <div class="tabs" role="group" aria-label="Credential">
+        <button type="button" aria-pressed={isPassword} onClick={() => (how.value = "password")}>Password</button>
+        <button type="button" aria-pressed={!isPassword} onClick={() => (how.value = "key")}>API key</button>
+      </div>
+      <Form
+        key={how.value}
+        button="Sign in"
+        fields={isPassword
+          ? [
+            { name: "username", label: "User name", initial: me.value?.username ?? "" },
+            { name: "password", label: "Password", type: "secret" },
+          ]
+          : [{
+            name: "api_key",
+            label: "API key",
+            type: "secret",
+            hint: "Begins with opsk_. The console does not store it.",
+          }]}
+        cli={({ username = "" }) =>
+          isPassword ? `opsctl login --username ${username || "NAME"}` : "export OPSCTL_API_KEY"}
+        send={async ({ username = "", password = "", api_key = "" }) => {
+          await signIn(isPassword ? { username, password } : { api_key });
+        }}
+        done={() => say(`Signed in as ${me.value?.username}`)}
+      />
+    </>
+  );
+}

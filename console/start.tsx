@@ -1,0 +1,49 @@
+// The start of the console, by who is signed in; and the address that finds an object by a text.
+import { useEffect } from "preact/hooks";
+import { useSignal } from "@preact/signals";
+import { go } from "./core/router.ts";
+import { type Hit, search } from "./core/search.ts";
+import { isOperator, me } from "./core/session.ts";
+import { Overview } from "./operator/overview.tsx";
+import { Heading, Link } from "./parts/basics.tsx";
+import { TenantStart } from "./tenant/projects.tsx";
+
+export function Start() {
+  const tenant = me.value?.tenant_id ?? null;
+  if (isOperator()) return <Overview />;
+  if (tenant !== null) return <TenantStart tenant={tenant} />;
+  return (
+    <>
+      <Heading title="Berth" />
+      <p>{me.value?.username} belongs to no tenant and has no capability. Ask an operator for one.</p>
+    </>
+  );
+}
+
+/** Opens the object that a text names: one hit opens at once, several are listed. */
+export function GoTo({ text }: { readonly text: string }) {
+  const hits = useSignal<readonly Hit[] | null>(null);
+  useEffect(() => {
+    const stop = new AbortController();
+    search(text, stop.signal).then((found) => {
+      const [only] = found;
+      if (only !== undefined && found.length === 1) go(only.to, "replace");
+      else hits.value = found;
+    }, () => (hits.value = []));
+    return () => stop.abort();
+  }, [text]);
+  return (
+    <>
+      <Heading title={`Find ${text}`} />
+      {hits.value?.length === 0 && <p>Nothing matches.</p>}
+      <ul class="plain">
+        {(hits.value ?? []).map(({ title, hint, to }) => (
+          <li key={to}>
+            <Link to={to}>{title}</Link>
+            <span class="dim">{hint}</span>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}

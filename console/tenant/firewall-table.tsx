@@ -1,0 +1,113 @@
+// The rules of a firewall in a table whose cells are edited in place. Alt-arrow moves a rule in the order of evaluation.
+import type { JSX } from "preact";
+import { FIREWALL_ACTIONS, FIREWALL_DIRECTIONS, FIREWALL_PROTOCOLS } from "../../src/contract/enums.ts";
+import { DRAFT_FIELDS, type DraftRow, moved } from "../core/firewall-draft.ts";
+
+type Field = typeof DRAFT_FIELDS[number];
+
+const TITLES: Readonly<Record<Field, string>> = {
+  name: "Name",
+  direction: "Direction",
+  priority: "Priority",
+  action: "Action",
+  protocol: "Protocol",
+  source_cidr: "From",
+  destination_cidr: "To",
+  destination_ports: "Ports",
+};
+const CHOICES: Readonly<Partial<Record<Field, readonly string[]>>> = {
+  direction: FIREWALL_DIRECTIONS,
+  action: FIREWALL_ACTIONS,
+  protocol: FIREWALL_PROTOCOLS,
+};
+/** The width of an input in characters. */
+const SIZES: Readonly<Partial<Record<Field, number>>> = { name: 12, priority: 4, destination_ports: 8 };
+const SIZE_DEFAULT = 13;
+
+type Props = {
+  readonly rows: readonly DraftRow[];
+  /** The rule that decides about the packet that the user asked about. */
+  readonly deciding: string | undefined;
+  /** Null if the caller may only read. */
+  readonly edit: ((rows: readonly DraftRow[]) => void) | null;
+};
+
+export function FirewallTable({ rows, deciding, edit }: Props) {
+  const move = (event: KeyboardEvent, key: string) => {
+    if (edit === null || !event.altKey || (event.key !== "ArrowUp" && event.key !== "ArrowDown")) return;
+    event.preventDefault();
+    edit(moved(rows, key, event.key === "ArrowUp" ? -1 : 1));
+  };
+  return (
+    <div class="scrolls" role="group" aria-label="Firewall rules, scrolls" tabIndex={0}>
+      <table class="edited">
+        <thead>
+          <tr>
+            {DRAFT_FIELDS.map((field) => <th key={field} scope="col">{TITLES[field]}</th>)}
+            {edit !== null && <th scope="col">Change</th>}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr
+              key={row.key}
+              aria-selected={row.key === deciding}
+              onKeyDown={(event) => move(event, row.key)}
+            >
+              {DRAFT_FIELDS.map((field) => (
+                <td key={field}>
+                  {edit === null ? row[field] || "any" : (
+                    <Cell
+                      row={row}
+                      field={field}
+                      set={(value) =>
+                        edit(rows.map((each) => each.key === row.key ? { ...each, [field]: value } : each))}
+                    />
+                  )}
+                </td>
+              ))}
+              {edit !== null && (
+                <td>
+                  <button
+                    type="button"
+                    class="quiet"
+                    aria-label={`Delete ${row.name}`}
+                    onClick={() => edit(rows.filter((each) => each.key !== row.key))}
+                  >
+                    Delete
+                  </button>
+                </td>
+              )}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Cell({ row, field, set }: {
+  readonly row: DraftRow;
+  readonly field: Field;
+  readonly set: (value: string) => void;
+}): JSX.Element {
+  const label = `${TITLES[field]} of ${row.name || "the new rule"}`;
+  const choices = CHOICES[field];
+  if (choices !== undefined) {
+    return (
+      <select aria-label={label} value={row[field]} onChange={(event) => set(event.currentTarget.value)}>
+        {choices.map((each) => <option key={each} value={each}>{each}</option>)}
+      </select>
+    );
+  }
+  return (
+    <input
+      aria-label={label}
+      value={row[field]}
+      size={SIZES[field] ?? SIZE_DEFAULT}
+      placeholder={field === "name" ? "name" : "any"}
+      spellcheck={false}
+      onInput={(event) => set(event.currentTarget.value)}
+    />
+  );
+}

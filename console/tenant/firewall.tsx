@@ -1,0 +1,231 @@
+// The firewall of a VPC: its rules in the order of evaluation, and a question: would this packet pass?
+import type { FirewallRuleSet } from "../../src/contract/firewall.ts";
+import type { FirewallRule, FirewallRuleBody, Vpc } from "../../src/contract/network.ts";
+import { useSignal } from "@preact/signals";
+import {
+  FIREWALL_ACTIONS,
+  FIREWALL_DIRECTIONS,
+  FIREWALL_PROTOCOLS,
+  PACKET_PROTOCOLS,
+} from "../../src/contract/enums.ts";
+import type { Action, Values } from "../core/action.ts";
+import { ask, type Refusal, refusalOf, send } from "../core/client.ts";
+import { useEffect } from "preact/hooks";
+import { tenantctl } from "../core/command.ts";
+import { decidingRule, evaluationOrder, type Packet } from "../core/firewall.ts";
+import { bodyOf, changesOf, draftOf, type DraftRow } from "../core/firewall-draft.ts";
+import { askBeforeLeaving } from "../core/router.ts";
+import { writersOnly } from "../core/session.ts";
+import { store } from "../core/store.ts";
+import { counted } from "../core/text.ts";
+import { say } from "../core/toast.ts";
+import { Problem, Section } from "../parts/basics.tsx";
+import { FirewallTable } from "./firewall-table.tsx";
+import { useQuery } from "../parts/use-query.ts";
+
+const choices = (names: readonly string[]) => names.map((value) => ({ value, label: value }));
+
+type Read = { readonly rules: readonly FirewallRule[]; readonly etag: string };
+type Draft = { readonly base: Read; readonly rows: readonly DraftRow[] };
+
+export function Firewall({ vpc }: { readonly vpc: Vpc }) {
+  const { data, refusal } = useQuery<Read>({
+    key: `firewall ${vpc.id}`,
+    kinds: ["firewall-rule"],
+    read: async (signal) => {
+      const { body, headers } = await ask<FirewallRuleSet>("GET", `/v1/vpcs/${vpc.id}/firewall-rules`, { signal });
+      return { rules: evaluationOrder(body.items), etag: headers.get("etag") ?? "*" };
+    },
+  });
+  const draft = useSignal<Draft | null>(null);
+  const asked = useSignal<Packet | null>(null);
+  const rules = data?.rules ?? [];
+  const rows = draft.value?.rows ?? rules.map(draftOf);
+  const deciding = asked.value === null ? null : decidingRule(rules, asked.value);
+  const edit = (next: readonly DraftRow[]) => {
+    if (data !== undefined) draft.value = { base: draft.value?.base ?? data, rows: next };
+  };
+  const add = () =>
+    edit([...rows, {
+      key: crypto.randomUUID(),
+      name: "",
+      direction: "inbound",
+      priority: "100",
+      action: "allow",
+      protocol: "tcp",
+      source_cidr: "",
+      destination_cidr: "",
+      destination_ports: "",
+    }]);
+  return (
+    <Section title="Firewall rules" count={rows.length}>
+      {refusal !== undefined && <Problem refusal={refusal} />}
+      {rows.length > 0 && (
+        <FirewallTable rows={rows} deciding={deciding?.id} edit={writersOnly() === null ? edit : null} />
+      )}
+      {rows.length === 0 && data !== undefined && <p class="dim">The VPC has no rule.</p>}
+      <p>
+        <button type="button" aria-disabled={writersOnly() !== null} onClick={() => writersOnly() === null && add()}>
+          Add a rule
+        </button>
+      </p>
+      {draft.value !== null && data !== undefined && (
+        <Changes vpc={vpc} draft={draft.value} now={data} set={(next) => (draft.value = next)} />
+      )}
+      <WouldPass
+        ask={(packet) => (asked.value = packet)}
+        answer={asked.value === null
+          ? null
+          : deciding === null
+          ? "No rule matches. Then outbound packets pass, and inbound packets only from the blocks of the VPC."
+          : `${deciding.action === "allow" ? "Passes" : "Is dropped"}: the rule ${deciding.name} decides.`}
+      />
+    </Section>
+  );
+}
+
+/** The changes that are not applied yet. One request applies all of them, or none. */
+function Changes({ vpc, draft: { base, rows }, now, set }: {
+  readonly vpc: Vpc;
+  readonly draft: Draft;
+  readonly now: Read;
+  readonly set: (draft: Draft | null) => void;
+}) {
+  const refusal = useSignal<Refusal | null>(null);
+  const busy = useSignal(false);
+  const mine = changesOf(base.rules, rows);
+  const theirs = base.etag === now.etag ? [] : changesOf(base.rules, now.rules.map(draftOf));
+  useEffect(() => {
+    askBeforeLeaving(mine.length > 0 ? "The firewall is not applied. Leave the page?" : null);
+    return () => askBeforeLeaving(null);
+  }, [mine.length]);
+  if (mine.length === 0) return null;
+  const apply = async (ifMatch: string) => {
+    if (busy.value) return;
+    busy.value = true;
+    refusal.value = null;
+    try {
+      const path = `/v1/vpcs/${vpc.id}/firewall-rules`;
+      await send("PUT", path, { body: bodyOf(base.rules, rows), ifMatch, key: crypto.randomUUID() });
+      set(null);
+      say("The firewall is applied");
+    } catch (error) {
+      refusal.value = refusalOf(error);
+    } finally {
+      busy.value = false;
+      store.changed(new Set(["firewall-rule"]));
+    }
+  };
+  return (
+    <div class="sentence warn" role="group" aria-label="Changes">
+      <p>{counted(mine.length, "change")}, not applied yet</p>
+      <ul>{mine.map((change) => <li key={change}>{change}</li>)}</ul>
+      {theirs.length > 0 && (
+        <>
+          <p>Meanwhile someone else changed the firewall</p>
+          <ul>{theirs.map((change) => <li key={change}>{change}</li>)}</ul>
+        </>
+      )}
+      {refusal.value !== null && <Problem refusal={refusal.value} />}
+      <footer>
+        <button type="button" onClick={() => set(null)}>Discard</button>{" "}
+        <button type="button" class="primary" aria-disabled={busy.value} onClick={() => void apply(now.etag)}>
+          {theirs.length > 0 ? "Apply over their changes" : "Apply"}
+        </button>
+      </footer>
+    </div>
+  );
+}
+
+function WouldPass({ ask, answer }: { readonly ask: (packet: Packet) => void; readonly answer: string | null }) {
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    if (!(event.currentTarget instanceof HTMLFormElement)) return;
+    const data = new FormData(event.currentTarget);
+    const text = (name: string) => String(data.get(name) ?? "").trim();
+    ask({
+      direction: FIREWALL_DIRECTIONS.find((each) => each === text("direction")) ?? "inbound",
+      protocol: PACKET_PROTOCOLS.find((each) => each === text("protocol")) ?? "tcp",
+      source: text("source"),
+      destination: text("destination"),
+      destination_port: text("port") === "" ? null : Number(text("port")),
+    });
+  };
+  return (
+    <form class="filters" onSubmit={submit} aria-label="Would this packet pass?">
+      <select name="direction" aria-label="Direction">
+        {FIREWALL_DIRECTIONS.map((each) => <option key={each}>{each}</option>)}
+      </select>
+      <select name="protocol" aria-label="Protocol">
+        {PACKET_PROTOCOLS.map((each) => <option key={each}>{each}</option>)}
+      </select>
+      <input name="source" aria-label="From" placeholder="from 198.51.100.7" size={18} required />
+      <input name="destination" aria-label="To" placeholder="to 10.0.1.5" size={18} required />
+      <input name="port" aria-label="Port" placeholder="port" inputMode="numeric" pattern="\d*" size={6} />
+      <button type="submit">Would this pass?</button>
+      <output>{answer}</output>
+    </form>
+  );
+}
+
+/** Creates a rule of a VPC. */
+export function ruleAction(vpc: Vpc): Action {
+  return {
+    title: "Create a firewall rule",
+    key: "f",
+    button: "Create",
+    fields: [
+      { name: "name", label: "Name" },
+      {
+        name: "direction",
+        label: "Direction",
+        type: "choice",
+        choices: choices(FIREWALL_DIRECTIONS),
+        initial: "inbound",
+      },
+      { name: "action", label: "Action", type: "choice", choices: choices(FIREWALL_ACTIONS), initial: "allow" },
+      {
+        name: "priority",
+        label: "Priority",
+        type: "number",
+        initial: "100",
+        hint: "0 to 65535; higher numbers are evaluated first",
+      },
+      { name: "protocol", label: "Protocol", type: "choice", choices: choices(FIREWALL_PROTOCOLS), initial: "tcp" },
+      { name: "source_cidr", label: "From", isOptional: true, hint: "A CIDR block; empty for any" },
+      { name: "destination_cidr", label: "To", isOptional: true, hint: "A CIDR block; empty for any" },
+      { name: "destination_ports", label: "Ports", isOptional: true, hint: "22 or 8000-8080; only for tcp and udp" },
+    ],
+    refused: writersOnly(),
+    cli: (values) =>
+      tenantctl("firewall-rule create", [], {
+        "--vpc": vpc.name,
+        "--name": values["name"] || "NAME",
+        "--action": values["action"],
+        "--direction": values["direction"],
+        "--priority": values["priority"],
+        "--protocol": values["protocol"],
+        "--source-cidr": values["source_cidr"],
+        "--destination-cidr": values["destination_cidr"],
+        "--destination-ports": values["destination_ports"],
+      }),
+    send: async (values, key) => {
+      await send("POST", "/v1/firewall-rules", {
+        query: { vpc: vpc.id, project: vpc.project_id },
+        body: ruleOf(values),
+        key,
+      });
+    },
+  };
+}
+
+/** Returns the body of one new rule; the server checks it. */
+function ruleOf({ priority = "", destination_ports = "", ...values }: Values): Partial<FirewallRuleBody> {
+  const given = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ""));
+  const [low = "", high = low] = destination_ports.split("-");
+  return {
+    ...given,
+    priority: Number(priority),
+    ...(destination_ports !== "" && { destination_ports: { low: Number(low), high: Number(high) } }),
+  };
+}

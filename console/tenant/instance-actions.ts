@@ -1,0 +1,89 @@
+// The actions of a tenant on an instance.
+import type { Instance } from "../../src/contract/instance.ts";
+import type { OperationSummary } from "../../src/contract/operation.ts";
+import type { Action, Opening } from "../core/action.ts";
+import { send } from "../core/client.ts";
+import { tenantctl } from "../core/command.ts";
+import { go } from "../core/router.ts";
+import { writersOnly } from "../core/session.ts";
+import { words } from "../core/text.ts";
+import { inProject } from "./place.ts";
+
+/** Returns the actions of an instance, the likely ones for its state first. */
+export function instanceActions(instance: Instance): (Action | Opening)[] {
+  const { id, name } = instance;
+  const state = instance.lifecycle.state;
+  const only = (...states: readonly string[]) =>
+    writersOnly() ??
+      (states.includes(state) ? null : `The instance is ${words(state)}; this needs ${states.map(words).join(" or ")}`);
+  const plain = (
+    title: string,
+    verb: string,
+    key: string | undefined,
+    refused: string | null,
+    notice?: string,
+  ): Action => ({
+    title,
+    ...(key !== undefined && { key }),
+    ...(notice !== undefined && { notice }),
+    refused,
+    cli: () => tenantctl(`instance ${verb}`, [name]),
+    send: async (_, request) => {
+      await send<OperationSummary>("POST", `/v1/instances/${id}/${verb}`, { key: request, respondAsync: true });
+      return { said: `${title}: ${name}` };
+    },
+  });
+  return [
+    plain("Start", "start", "s", only("stopped")),
+    plain("Stop", "stop", "t", only("running"), "The guest shuts down."),
+    { ...plain("Restart", "restart", "r", only("running")), cli: () => tenantctl("instance reboot", [name]) },
+    { title: "Open the console", key: "o", opens: `/instances/${id}/console` },
+    plain(
+      "Reset",
+      "reset",
+      undefined,
+      only("running"),
+      "Presses the reset button. The guest does not shut down first.",
+    ),
+    { title: "Show the metrics", key: "m", opens: `/instances/${id}/metrics` },
+    {
+      title: "Take a screenshot",
+      refused: state === "running" ? null : `The instance is ${words(state)}; a picture needs running`,
+      opens: `/instances/${id}/screen`,
+    },
+    ...(state === "failed"
+      ? [plain("Retry", "retry", undefined, only("failed"), "Creates the instance again, on the same or another node.")]
+      : []),
+    {
+      title: "Rename or describe",
+      key: "e",
+      button: "Save",
+      fields: [
+        { name: "name", label: "Name", initial: name },
+        { name: "description", label: "Description", isOptional: true, initial: instance.description },
+      ],
+      refused: writersOnly(),
+      cli: (values) =>
+        tenantctl("instance update", [name], { "--name": values["name"], "--description": values["description"] }),
+      send: async (values, key) => {
+        await send("PATCH", `/v1/instances/${id}`, {
+          body: { name: values["name"], description: values["description"] },
+          key,
+        });
+      },
+    },
+    {
+      title: "Delete",
+      isDangerous: true,
+      notice: "The disks of the instance are deleted too. Its floating IPs are detached and stay in the project.",
+      fields: [{ name: "confirm", label: `Type ${name} to delete it`, mustBe: name }],
+      refused: only("stopped", "failed"),
+      cli: () => tenantctl("instance delete", [name]),
+      send: async (_, key) => {
+        await send("DELETE", `/v1/instances/${id}`, { key, respondAsync: true });
+        go(inProject({ tenant: instance.tenant_id, project: instance.project_id }, "instances"));
+        return { said: `${name} is being deleted` };
+      },
+    },
+  ];
+}

@@ -1,0 +1,154 @@
+// The serial console of an instance. The terminal is loaded only for this page.
+import type { ConsoleTicketBody } from "../../src/contract/console.ts";
+import { useSignal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import { type Refusal, refusalOf } from "../core/client.ts";
+import { tenantctl } from "../core/command.ts";
+import { writersOnly } from "../core/session.ts";
+import { say } from "../core/toast.ts";
+import { AsCommand, Problem } from "../parts/basics.tsx";
+import { useQuery } from "../parts/use-query.ts";
+import type { Connection } from "../terminal/connection.ts";
+import type { Screen } from "../terminal/screen.ts";
+import { InstanceHeading } from "./instance-heading.tsx";
+import { instanceQuery } from "./queries.ts";
+
+/** "watching" reads only; "ended" has the reason beside it. */
+type Link = "closed" | "opening" | "typing" | "watching" | "ended";
+
+export function InstanceConsole({ id }: { readonly id: string }) {
+  const { data: instance, refusal } = useQuery(instanceQuery(id));
+  const name = instance?.name ?? "";
+  return (
+    <>
+      <InstanceHeading id={id} instance={instance} refusal={refusal} part="Console" />
+      {instance !== undefined && <Terminal id={id} name={name} />}
+      <AsCommand line={tenantctl("instance console", [name])} />
+    </>
+  );
+}
+
+function Terminal({ id, name }: { readonly id: string; readonly name: string }) {
+  const box = useRef<HTMLDivElement>(null);
+  const first = useRef<HTMLButtonElement>(null);
+  const parts = useRef<{ screen?: Screen; connection?: Connection }>({});
+  const link = useSignal<Link>("closed");
+  const note = useSignal("");
+  const refusal = useSignal<Refusal | null>(null);
+  const isPaused = useSignal(false);
+  /** Output that arrived while the screen is paused. It is not confirmed, so the node sends at most one window. */
+  const held = useRef<Uint8Array[]>([]);
+
+  const show = (bytes: Uint8Array) =>
+    parts.current.screen?.write(bytes, () => parts.current.connection?.used(bytes.length));
+  const pause = (on: boolean) => {
+    isPaused.value = on;
+    if (!on) held.current.splice(0).forEach(show);
+    parts.current.screen?.focus();
+  };
+
+  async function open(wanted: ConsoleTicketBody): Promise<void> {
+    parts.current.connection?.close();
+    refusal.value = null;
+    note.value = "";
+    link.value = "opening";
+    try {
+      const [{ connect }, { openScreen }] = await Promise.all([
+        import("../terminal/connection.ts"),
+        import("../terminal/screen.ts"),
+      ]);
+      if (box.current === null) return;
+      parts.current.screen ??= openScreen(
+        box.current,
+        (text) => link.peek() === "typing" && parts.current.connection?.type(text),
+        () => first.current?.focus(),
+      );
+      parts.current.screen.clear();
+      held.current = [];
+      // An earlier connection that ends late must not end the present one.
+      const mine: { connection?: Connection } = {};
+      const isPresent = () => parts.current.connection === mine.connection;
+      mine.connection = parts.current.connection = await connect(id, wanted, {
+        ready: (isWriter) => {
+          link.value = isWriter ? "typing" : "watching";
+          parts.current.screen?.focus();
+        },
+        output: (bytes) => isPaused.peek() ? void held.current.push(bytes) : show(bytes),
+        demoted: (by) => {
+          link.value = "watching";
+          note.value = `${by} took the console over. You only watch now.`;
+        },
+        note: (text) => (note.value = text),
+        ended: (reason) => {
+          if (!isPresent()) return;
+          link.value = "ended";
+          note.value = reason;
+        },
+      });
+    } catch (error) {
+      link.value = "closed";
+      refusal.value = refusalOf(error);
+    }
+  }
+  useEffect(() => {
+    void open({ mode: writersOnly() === null ? "write" : "watch" });
+    return () => {
+      parts.current.connection?.close();
+      parts.current.screen?.dispose();
+    };
+  }, []);
+
+  const copy = () =>
+    void navigator.clipboard.writeText(parts.current.screen?.text() ?? "")
+      .then(() => say("Copied"), () => say("Copying is refused"));
+  const isOpen = link.value === "typing" || link.value === "watching";
+  return (
+    <>
+      <div class="tabs" role="group" aria-label="Console">
+        <button type="button" ref={first} aria-pressed={isPaused.value} onClick={() => pause(!isPaused.value)}>
+          {isPaused.value ? "Continue" : "Pause"}
+        </button>
+        <button type="button" onClick={copy}>Copy</button>
+        <a class="button" href={`/v1/instances/${id}/console-log`} download={`${name}.log`}>Download the log</a>
+        {link.value !== "typing" && (
+          <button
+            type="button"
+            aria-disabled={link.value === "opening" || writersOnly() !== null}
+            title={writersOnly() ?? undefined}
+            onClick={() => {
+              if (writersOnly() === null) void open({ mode: "write" });
+            }}
+          >
+            Type
+          </button>
+        )}
+        {link.value !== "typing" && writersOnly() === null && (
+          <button
+            type="button"
+            onClick={() => void open({ mode: "write", take_over: true })}
+          >
+            Take over
+          </button>
+        )}
+        {link.value !== "watching" && (
+          <button type="button" onClick={() => void open({ mode: "watch" })}>Only watch</button>
+        )}
+        {isOpen && <button type="button" onClick={() => parts.current.connection?.close()}>Disconnect</button>}
+        <span class="dim" role="status">{LINK_TEXTS[link.value]} {note.value}</span>
+      </div>
+      {refusal.value !== null && <Problem refusal={refusal.value} />}
+      <div class="terminal" ref={box} />
+      <p class="hint">
+        <kbd>Ctrl F6</kbd> leaves the terminal. One user types, others watch.
+      </p>
+    </>
+  );
+}
+
+const LINK_TEXTS: Readonly<Record<Link, string>> = {
+  closed: "Not connected.",
+  opening: "Connecting…",
+  typing: "Connected.",
+  watching: "Watching.",
+  ended: "",
+};

@@ -1,0 +1,45 @@
+// The heading of the pages of one instance, with links between them.
+import type { Instance } from "../../src/contract/instance.ts";
+import { useEffect } from "preact/hooks";
+import type { Refusal } from "../core/client.ts";
+import { Actions } from "../parts/actions.tsx";
+import { Heading, Link, Problem, State } from "../parts/basics.tsx";
+import { inProject, keep } from "./place.ts";
+
+const PARTS = [["", "Instance"], ["/console", "Console"], ["/metrics", "Metrics"], ["/screen", "Screen"]] as const;
+
+export function InstanceHeading({ id, instance, refusal, part }: {
+  readonly id: string;
+  readonly instance: Instance | undefined;
+  readonly refusal: Refusal | undefined;
+  /** The page that is shown, as the links name it. */
+  readonly part: typeof PARTS[number][1];
+}) {
+  const tenant = instance?.tenant_id;
+  const project = instance?.project_id;
+  // A link to the instance may be the first page, and the navigation shows the pages of its project.
+  useEffect(() => {
+    if (tenant !== undefined && project !== undefined) keep({ tenant, project });
+  }, [tenant, project]);
+  if (instance === undefined) {
+    return (
+      <>
+        <Heading title={part} />
+        {refusal !== undefined && <Problem refusal={refusal} />}
+      </>
+    );
+  }
+  const place = { tenant: instance.tenant_id, project: instance.project_id };
+  const title = part === "Instance" ? instance.name : `${instance.name}: ${part.toLowerCase()}`;
+  return (
+    <>
+      <Heading title={title} above={<Link to={inProject(place, "instances")}>Instances</Link>}>
+        <State of={instance.lifecycle.state} />
+        <Actions visible={4} />
+      </Heading>
+      <nav class="tabs" aria-label="Parts of the instance">
+        {PARTS.map(([end, text]) => <Link key={text} to={`/instances/${id}${end}`} exact>{text}</Link>)}
+      </nav>
+    </>
+  );
+}

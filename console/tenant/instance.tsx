@@ -1,0 +1,170 @@
+// One instance: its state and why, its network, its disks, what happened to it.
+import type { Disk, Instance, Nic } from "../../src/contract/instance.ts";
+import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import { type Action, run, useActions } from "../core/action.ts";
+import { get, type Refusal, refusalOf, send } from "../core/client.ts";
+import { tenantctl } from "../core/command.ts";
+import { narrow, query as urlQuery } from "../core/router.ts";
+import { isOperator, writersOnly } from "../core/session.ts";
+import { bytes, exactBytes, parseBytes } from "../core/text.ts";
+import { operationsOfQuery } from "../operator/node-queries.ts";
+import { AsCommand, Copyable, Facts, Link, Problem, Section, State, When } from "../parts/basics.tsx";
+import { useQuery } from "../parts/use-query.ts";
+import { instanceActions } from "./instance-actions.ts";
+import { InstanceHeading } from "./instance-heading.tsx";
+import { disksQuery, imagesQuery, instanceQuery, nicsQuery } from "./queries.ts";
+
+export function InstancePage({ id }: { readonly id: string }) {
+  const { data: instance, refusal } = useQuery(instanceQuery(id));
+  useActions(instance === undefined ? [] : instanceActions(instance));
+  if (instance === undefined) return <InstanceHeading id={id} instance={instance} refusal={refusal} part="Instance" />;
+  const { state, reason } = instance.lifecycle;
+  return (
+    <>
+      <InstanceHeading id={id} instance={instance} refusal={refusal} part="Instance" />
+      {reason !== undefined && <p class="sentence bad">Failed: {reason}</p>}
+      {instance.host_live === false && (
+        <p class="sentence warn">
+          Its node sends no heartbeat, so the state may be old.
+          {isOperator() && instance.host_cn_uuid !== null && (
+            <>
+              <Link to={`/nodes/${instance.host_cn_uuid}`}>Open the node</Link>
+            </>
+          )}
+        </p>
+      )}
+      {state === "running" && !instance.found_on_host && (
+        <p class="sentence warn">The last reports of its node do not list this instance.</p>
+      )}
+      <AttachWhenRunning instance={instance} />
+      <InstanceFacts instance={instance} />
+      <Network id={id} />
+      <Disks instance={instance} />
+      <Activity id={id} />
+      <AsCommand line={tenantctl("instance show", [instance.name])} />
+    </>
+  );
+}
+
+/**
+ * Attaches the floating IP in `?attach=` when the instance runs: the server refuses it before. The form that creates an
+ * instance opens its page with this query.
+ */
+function AttachWhenRunning({ instance: { id, lifecycle } }: { readonly instance: Instance }) {
+  const floating_ip = urlQuery.value.get("attach");
+  const refusal = useSignal<Refusal | null>(null);
+  const isRunning = lifecycle.state === "running";
+  useEffect(() => {
+    if (floating_ip === null || !isRunning) return;
+    const attach = async () => {
+      const { items: [nic] } = await get<{ items: Nic[] }>("/v1/nics", { instance: id });
+      const body = { nic_id: nic?.id };
+      await send("POST", `/v1/floating-ips/${floating_ip}/attach`, { body, key: `${id}-attach`, respondAsync: true });
+      narrow({ attach: undefined });
+    };
+    attach().catch((error: unknown) => (refusal.value = refusalOf(error)));
+  }, [floating_ip, isRunning]);
+  if (refusal.value !== null) return <Problem refusal={refusal.value} />;
+  return floating_ip === null ? null : <p class="sentence warn">Its floating IP is attached when it runs.</p>;
+}
+
+function InstanceFacts({ instance }: { readonly instance: Instance }) {
+  const { data: images = [] } = useQuery(imagesQuery({ tenant: instance.tenant_id, project: instance.project_id }));
+  const image = images.find(({ id }) => id === instance.image_id);
+  return (
+    <Facts
+      of={{
+        "vCPUs": instance.cpu,
+        "Memory": bytes(instance.memory_bytes),
+        "Image": image?.name ?? <code>{instance.image_id}</code>,
+        "Brand": instance.brand,
+        "Description": instance.description,
+        "Node": instance.host_cn_uuid === null
+          ? null
+          : isOperator()
+          ? <Link to={`/nodes/${instance.host_cn_uuid}`}>{instance.host_cn_uuid}</Link>
+          : <code>{instance.host_cn_uuid}</code>,
+        "Created": <When at={instance.created_at} />,
+        "UUID": <Copyable text={instance.id} label="the UUID" />,
+      }}
+    />
+  );
+}
+
+function Network({ id }: { readonly id: string }) {
+  const { data: nics, refusal } = useQuery(nicsQuery(id));
+  return (
+    <Section title="Network" count={nics?.length}>
+      {refusal !== undefined && <Problem refusal={refusal} />}
+      <ul class="plain">
+        {(nics ?? []).map((nic) => (
+          <li key={nic.id}>
+            <span>{nic.name}</span>
+            <Link to={`/vpcs/${nic.vpc_id}`}>{nic.primary_ipv4 ?? nic.primary_ipv6 ?? "no address"}</Link>
+            {nic.floating_ips.map((address) => <strong key={address}>{address}</strong>)}
+            <code class="dim">{nic.mac}</code>
+          </li>
+        ))}
+      </ul>
+    </Section>
+  );
+}
+
+function Disks({ instance }: { readonly instance: Instance }) {
+  const { data: disks, refusal } = useQuery(disksQuery(instance.id));
+  return (
+    <Section title="Disks" count={disks?.length}>
+      {refusal !== undefined && <Problem refusal={refusal} />}
+      <ul class="plain">
+        {(disks ?? []).map((disk) => (
+          <li key={disk.id}>
+            <span>{disk.name}</span>
+            <span class="dim">{disk.kind}</span>
+            <span>{bytes(disk.size_bytes)}</span>
+            {disk.applied_bytes !== null && disk.applied_bytes < disk.size_bytes && (
+              <span class="warn">the node has {bytes(disk.applied_bytes)}</span>
+            )}
+            <button type="button" onClick={() => run(enlarge(disk, instance.name))}>Enlarge</button>
+          </li>
+        ))}
+      </ul>
+    </Section>
+  );
+}
+
+function enlarge(disk: Disk, instance: string): Action {
+  return {
+    title: `Enlarge ${disk.name}`,
+    button: "Enlarge",
+    notice: "A disk cannot shrink. The guest may have to restart to see the new size.",
+    fields: [{ name: "size", label: "New size", type: "bytes", initial: exactBytes(disk.size_bytes) }],
+    refused: writersOnly(),
+    cli: ({ size = "" }) =>
+      tenantctl("disk resize", [disk.name], { "--instance": instance, "--size-bytes": size.replaceAll(" ", "") }),
+    send: async ({ size = "" }, key) => {
+      await send("POST", `/v1/disks/${disk.id}/resize`, { body: { size_bytes: parseBytes(size) }, key });
+    },
+  };
+}
+
+function Activity({ id }: { readonly id: string }) {
+  const { data: operations = [] } = useQuery(operationsOfQuery("instance", id));
+  const newest = operations.toSorted((a, b) => b.time_created.localeCompare(a.time_created));
+  return (
+    <Section title="Operations" count={newest.length}>
+      <ul class="plain">
+        {newest.map((operation) => (
+          <li key={operation.id}>
+            <Link to={`/operations/${operation.id}`}>{operation.kind}</Link>
+            <State of={operation.state} />
+            {operation.error !== null && <span class="bad">{operation.error}</span>}
+            <span class="dim">
+              <When at={operation.time_created} />
+            </span>
+          </li>
+        ))}
+      </ul>
+    </Section>
+  );
+}

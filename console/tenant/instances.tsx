@@ -1,0 +1,50 @@
+// The instances of a project.
+import { INSTANCE_STATES } from "../../src/contract/enums.ts";
+import type { Instance } from "../../src/contract/instance.ts";
+import { tenantctl } from "../core/command.ts";
+import { go } from "../core/router.ts";
+import { INSTANCE_COLUMNS } from "../parts/instance-columns.tsx";
+import { AsCommand } from "../parts/basics.tsx";
+import { ListPage } from "../parts/list-page.tsx";
+import { useKeys } from "../core/keys.ts";
+import { inProject, type Place } from "./place.ts";
+import { useKept } from "./projects.tsx";
+import { instancesQuery } from "./queries.ts";
+
+export function Instances({ place }: { readonly place: Place }) {
+  useKept(place);
+  const create = () => go(inProject(place, "new-instance"));
+  useKeys({ c: create });
+  return (
+    <ListPage<Instance>
+      title="Instances"
+      noun="instance"
+      query={instancesQuery(place)}
+      columns={INSTANCE_COLUMNS}
+      idOf={({ id }) => id}
+      open={({ id }) => `/instances/${id}`}
+      states={INSTANCE_STATES}
+      stateOf={({ lifecycle }) => lifecycle.state}
+      buttons={
+        <button type="button" class="primary" aria-keyshortcuts="c" onClick={create}>
+          Create an instance <kbd>c</kbd>
+        </button>
+      }
+      empty={
+        <>
+          <p>The project has no instance.</p>
+          <AsCommand
+            line={tenantctl("instance create", [], {
+              "--name": "web1",
+              "--image-id": "IMAGE",
+              "--primary-subnet-id": "SUBNET",
+              "--cpu": 1,
+              "--memory-bytes": "1GiB",
+            })}
+          />
+        </>
+      }
+      cli={tenantctl("instance list")}
+    />
+  );
+}

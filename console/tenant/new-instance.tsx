@@ -1,0 +1,251 @@
+// Creating an instance: one page, with what is left of the quota beside the sizes, and a network that can be made here.
+import type { InstanceBody } from "../../src/contract/instance.ts";
+import type { OperationSummary } from "../../src/contract/operation.ts";
+import { useSignal } from "@preact/signals";
+import { useRef } from "preact/hooks";
+import { queryText, Refusal, refusalOf, send } from "../core/client.ts";
+import { tenantctl } from "../core/command.ts";
+import { type Action, run, useActions, type Values } from "../core/action.ts";
+import { go } from "../core/router.ts";
+import { store } from "../core/store.ts";
+import { writersOnly } from "../core/session.ts";
+import { parseBytes } from "../core/text.ts";
+import { Heading, Link } from "../parts/basics.tsx";
+import { say } from "../core/toast.ts";
+import { Form } from "../parts/form.tsx";
+import { UsageBars } from "../parts/usage.tsx";
+import { useQuery } from "../parts/use-query.ts";
+import { inProject, type Place } from "./place.ts";
+import { usageQuery } from "./project-queries.ts";
+import { useKept } from "./projects.tsx";
+import { floatingIpsQuery, imagesQuery, projectSubnetsQuery, sshKeysQuery } from "./queries.ts";
+
+export function NewInstance({ place }: { readonly place: Place }) {
+  useKept(place);
+  const images = useQuery(imagesQuery(place));
+  const subnets = useQuery(projectSubnetsQuery(place));
+  const keys = useQuery(sshKeysQuery(place));
+  const addresses = useQuery(floatingIpsQuery(place));
+  /** The instances that earlier attempts of this form created, by name. */
+  const made = useRef(new Map<string, string>());
+  const { data: usage } = useQuery(usageQuery(place.tenant, place.project));
+  const values = useSignal<Values>({});
+  useActions([networkAction(place)]);
+  const above = <Link to={inProject(place, "instances")}>Instances</Link>;
+  const isRead = [images, subnets, keys, addresses].every(({ data }) => data !== undefined);
+  const imageName = images.data?.find(({ id }) => id === values.value["image_id"])?.name;
+  return (
+    <>
+      <Heading title="Create an instance" above={above} />
+      {usage !== undefined && <UsageBars usage={usage} />}
+      {subnets.data?.length === 0 && (
+        <p class="sentence warn">
+          The project has no network.{" "}
+          <button type="button" onClick={() => run(networkAction(place))}>Create a network</button>
+        </p>
+      )}
+      {images.data?.length === 0 && (
+        <p class="sentence warn">No image is offered to this project. An operator or you must add one.</p>
+      )}
+      {isRead && (
+        <Form
+          key={`${images.data?.length} ${subnets.data?.length}`}
+          button="Create"
+          onValues={(next) => (values.value = next)}
+          fields={[
+            { name: "name", label: "Name", hint: "1 to 63 bytes; unique in the project" },
+            {
+              name: "count",
+              label: "Count",
+              type: "number",
+              initial: "1",
+              hint: `At most ${COUNT_MAX}. With more than one, the names end in -1, -2 and so on`,
+            },
+            {
+              name: "image_id",
+              label: "Image",
+              type: "choice",
+              initial: images.data?.[0]?.id ?? "",
+              choices: (images.data ?? []).map(({ id, name, os, version }) => ({
+                value: id,
+                label: `${name} (${os} ${version})`,
+              })),
+            },
+            {
+              name: "primary_subnet_id",
+              label: "Subnet",
+              type: "choice",
+              initial: subnets.data?.[0]?.id ?? "",
+              choices: (subnets.data ?? []).map(({ id, name, vpc_name, ipv4_block, ipv6_block }) => ({
+                value: id,
+                label: `${vpc_name} / ${name} ${ipv4_block ?? ipv6_block ?? ""}`,
+              })),
+            },
+            { name: "cpu", label: "vCPUs", type: "number", initial: "1" },
+            { name: "memory", label: "Memory", type: "bytes", initial: "1 GiB" },
+            { name: "disk", label: "Boot disk", type: "bytes", isOptional: true, hint: "Default: the image's size" },
+            {
+              name: "ssh_key",
+              label: "SSH key",
+              type: "choice",
+              isOptional: true,
+              choices: (keys.data ?? []).map(({ id, name, fingerprint }) => ({
+                value: id,
+                label: `${name} ${fingerprint}`,
+              })),
+            },
+            {
+              name: "floating_ip",
+              label: "Floating IP",
+              type: "choice",
+              isOptional: true,
+              hint: "Attached when the instance runs, if its page is still open. Only for one instance",
+              choices: (addresses.data ?? []).filter(({ attached_to }) => attached_to === null).map((each) => ({
+                value: each.id,
+                label: `${each.name} ${each.address}`,
+              })),
+            },
+            {
+              name: "user_data",
+              label: "User data",
+              type: "lines",
+              isOptional: true,
+              hint: "For cloud-init, up to 64 KiB",
+            },
+          ]}
+          cli={(given) => commandOf(given, imageName)}
+          send={async (given, key) => {
+            const created = await createAll(place, given, key, made.current);
+            const [only] = created;
+            if (only === undefined || created.length > 1) return { to: inProject(place, "instances") };
+            return { to: `/instances/${only}${queryText({ attach: given["floating_ip"] })}` };
+          }}
+          done={({ to }) => {
+            say(made.current.size > 1 ? "The instances are being created" : "The instance is being created");
+            store.changed("all");
+            if (to !== undefined) go(to);
+          }}
+        >
+          {writersOnly() !== null && <p class="sentence warn">{writersOnly()}</p>}
+        </Form>
+      )}
+      <p class="dim">
+        If no node can take it,{" "}
+        <Link
+          to={`/placement?cpu=${values.value["cpu"] ?? 1}&memory=${
+            encodeURIComponent(values.value["memory"] ?? "1 GiB")
+          }&tenant=${place.tenant}`}
+        >
+          an operator sees why
+        </Link>.
+      </p>
+    </>
+  );
+}
+
+/** The most instances that one form creates. */
+const COUNT_MAX = 20;
+
+/**
+ * Creates the instances of a form one after the other, except those in `made`. Returns their ids. Throws a Refusal that
+ * names what exists when a later one is refused.
+ */
+async function createAll(place: Place, values: Values, key: string, made: Map<string, string>): Promise<string[]> {
+  const count = Number(values["count"]);
+  const { name = "" } = values;
+  if (!Number.isInteger(count) || count < 1 || count > COUNT_MAX) {
+    throw new Refusal(REFUSED_HERE, `count: must be from 1 to ${COUNT_MAX}`);
+  }
+  if (count > 1 && values["floating_ip"]) {
+    throw new Refusal(REFUSED_HERE, "floating_ip: must be empty if the count is more than 1");
+  }
+  const names = count === 1 ? [name] : Array.from({ length: count }, (_, index) => `${name}-${index + 1}`);
+  for (const each of names) {
+    if (made.has(each)) continue;
+    try {
+      const { references } = await send<OperationSummary>("POST", "/v1/instances", {
+        query: { ...place },
+        body: { ...bodyOf(values), name: each },
+        key: `${key}-${each}`,
+        respondAsync: true,
+      });
+      made.set(each, references.find(({ scope }) => scope === "instance")?.id ?? "");
+    } catch (error) {
+      const refusal = refusalOf(error);
+      if (made.size === 0) throw refusal;
+      throw new Refusal(
+        refusal.status,
+        `${made.size} of ${count} are being created: ${[...made.keys()].join(", ")}. ${each}: ${refusal.message}`,
+        refusal.request_id,
+      );
+    }
+  }
+  return names.flatMap((each) => made.get(each) || []);
+}
+
+/** The status of a refusal by the page itself: the same as the server's for a wrong body. */
+const REFUSED_HERE = 400;
+
+function bodyOf(values: Values): Partial<InstanceBody> {
+  const {
+    name = "",
+    image_id = "",
+    primary_subnet_id = "",
+    cpu = "",
+    memory = "",
+    disk = "",
+    ssh_key = "",
+    user_data = "",
+  } = values;
+  return {
+    name,
+    image_id,
+    primary_subnet_id,
+    cpu: Number(cpu),
+    memory_bytes: parseBytes(memory) ?? 0,
+    ...(disk !== "" && { disk_bytes: parseBytes(disk) }),
+    ...(ssh_key !== "" && { ssh_key_ids: [ssh_key] }),
+    ...(user_data !== "" && { user_data }),
+  };
+}
+
+function commandOf(values: Values, image: string | undefined): string {
+  return tenantctl("instance create", [], {
+    "--name": values["name"] || "NAME",
+    "--image-id": image ?? values["image_id"],
+    "--primary-subnet-id": values["primary_subnet_id"] || "SUBNET",
+    "--cpu": values["cpu"],
+    "--memory-bytes": values["memory"]?.replaceAll(" ", ""),
+    "--disk-bytes": values["disk"]?.replaceAll(" ", ""),
+    "--ssh-key-id": values["ssh_key"],
+    ...(values["user_data"] && { "--user-data-file": "-" }),
+  });
+}
+
+/** Makes a VPC and its first subnet at once. */
+export function networkAction(place: Place): Action {
+  return {
+    title: "Create a network",
+    key: "c",
+    button: "Create",
+    notice: "Creates a VPC with one subnet that fills its block.",
+    fields: [
+      { name: "name", label: "Name", initial: "main" },
+      { name: "ipv4_block", label: "IPv4 block", initial: "10.0.0.0/16" },
+      { name: "subnet_block", label: "Block of the subnet", initial: "10.0.1.0/24" },
+    ],
+    refused: writersOnly(),
+    cli: ({ name, ipv4_block }) =>
+      tenantctl("vpc create", [], { "--name": name || "NAME", "--ipv4-block": ipv4_block }),
+    send: async ({ name, ipv4_block, subnet_block }, key) => {
+      const vpc = await send<{ id: string }>("POST", "/v1/vpcs", {
+        query: { ...place },
+        body: { name, ipv4_block },
+        key,
+      });
+      const query = { vpc: vpc.id, project: place.project };
+      await send("POST", "/v1/subnets", { query, body: { name, ipv4_block: subnet_block }, key: `${key}-subnet` });
+      return { said: `Network ${name} is created` };
+    },
+  };
+}

@@ -1,0 +1,35 @@
+// The project whose pages are shown. The address names it; the last one is remembered for the navigation.
+import { computed, signal } from "@preact/signals";
+import { fill } from "../core/path.ts";
+import { path } from "../core/router.ts";
+
+/** A tenant and one of its projects, by UUID. */
+export type Place = { readonly tenant: string; readonly project: string };
+
+const KEPT = "place";
+const kept = signal<Place | null>(stored());
+
+/** The place in the address, or the last one. */
+export const place = computed<Place | null>(() => {
+  const [, tenant, project] = /^\/t\/([^/]+)\/p\/([^/]+)/.exec(path.value) ?? [];
+  return tenant === undefined || project === undefined ? kept.value : { tenant, project };
+});
+
+export function keep(next: Place): void {
+  kept.value = next;
+  localStorage.setItem(KEPT, JSON.stringify(next));
+}
+
+/** Returns the address of a page in a project. `rest` has no slash at its start. */
+export function inProject(at: Place, rest: string): string {
+  return `${fill("/t/:tenant/p/:project", { ...at })}/${rest}`;
+}
+
+function stored(): Place | null {
+  try {
+    const value = JSON.parse(localStorage.getItem(KEPT) ?? "null");
+    return typeof value?.tenant === "string" && typeof value?.project === "string" ? value : null;
+  } catch {
+    return null; // Something else wrote to the storage.
+  }
+}

@@ -1,0 +1,20 @@
+// The projects of a tenant and what they use. Operators' and tenants' pages read them.
+import type { Project, UsageView } from "../../src/contract/tenancy.ts";
+import { get, getArray } from "../core/client.ts";
+import type { Query } from "../core/store.ts";
+
+export function projectsQuery(tenant: string): Query<Project[]> {
+  return {
+    key: `projects ${tenant}`,
+    kinds: ["project"],
+    read: (signal) => getArray<Project>(`/v1/tenants/${tenant}/projects`, signal),
+  };
+}
+
+export function usageQuery(tenant: string, project: string): Query<UsageView> {
+  return {
+    key: `usage ${tenant} ${project}`,
+    kinds: ["instance", "quota", "tenant-quota"],
+    read: (signal) => get<UsageView>(`/v1/tenants/${tenant}/projects/${project}/usage`, undefined, signal),
+  };
+}

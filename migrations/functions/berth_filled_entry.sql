@@ -1,0 +1,12 @@
+-- Puts allocated values [[token, value]] in place of their tokens in an entry. Most entries have none, and reading the text
+-- again costs more than looking for it.
+create or replace function berth_filled_entry(entry jsonb, given jsonb) returns jsonb language plpgsql immutable as $$
+declare
+  content text;
+  filled  text;
+begin
+  if given is null then return entry; end if;
+  content := entry::text;
+  filled := berth_replaced(content, given);
+  return case when filled = content then entry else filled::jsonb end;
+end $$;

@@ -1,0 +1,11 @@
+-- Returns the chosen entries of writes [{entries: [{$u, $c, column...}], ...}], with the values that were allocated for
+-- their units in place of the tokens. A process of the release before sends each child as {u, c, row, ...}.
+create or replace function berth_filled_writes(writes jsonb, choice int[], allocated jsonb[]) returns jsonb
+language sql stable as $$
+  select coalesce(jsonb_agg(
+    case when w ? 'entries' then jsonb_set(w, '{entries}', coalesce((
+           select jsonb_agg(berth_filled_entry(e, allocated[(e->>'$u')::int + 1]))
+             from jsonb_array_elements(w->'entries') e where choice[(e->>'$u')::int + 1] = (e->>'$c')::int), '[]'))
+         else berth_filled_entry(w, allocated[(w->>'u')::int + 1]) end), '[]')
+    from jsonb_array_elements(writes) w
+   where w ? 'entries' or choice[(w->>'u')::int + 1] = (w->>'c')::int $$;

@@ -1,0 +1,12 @@
+-- Returns whether a node {server_uuid} may run NAT gateways on the NIC tag {nic_tag}: it is approved, an edge node, not
+-- cordoned, reports a bridge of the tag, and was seen in the last {live_s} seconds.
+create or replace function guard_cn_may_host_gateway(args jsonb) returns boolean language sql volatile as $$
+  select exists (
+    select from cn
+      join cn_signal s using (server_uuid)
+      join cn_nic_tag t using (server_uuid)
+      left join cn_placement p using (server_uuid)
+     where cn.server_uuid = (args->>'server_uuid')::uuid
+       and cn.state = 'approved' and cn.role in ('edge', 'both') and not coalesce(p.cordoned, false)
+       and t.name = args->>'nic_tag' and t.bridge is not null
+       and s.last_seen >= berth_now() - make_interval(secs => (args->>'live_s')::int)) $$;

@@ -1,0 +1,68 @@
+// The source's connections to the target of a migration. The source accepts only the certificate that the control plane
+// named, and sends the ticket of the migration.
+import { connect, type TLSSocket } from "node:tls";
+import { EXIT } from "../../cli/internal/exit-code.ts";
+import { Failure } from "../../cli/internal/failure.ts";
+import { plainText } from "../../cli/internal/plain-text.ts";
+import { NODE_NAME } from "./identity.ts";
+import { readLine, writeLine } from "./lines.ts";
+import type { MoveLink, MoveRequest, Moving, OpenStream } from "./migrations.ts";
+
+/** How a source reaches and recognizes the target. */
+export type Target = { readonly address: string; readonly port: number; readonly certificate: string };
+
+const CONNECT_LIMIT_MS = 10_000;
+/** Time that the target has for most answers. It may start QEMU. */
+const ANSWER_LIMIT_MS = 60_000;
+
+export function linkTo(target: Target, moving: Moving, ticket: string): MoveLink {
+  async function open(request: MoveRequest, limit_ms = ANSWER_LIMIT_MS) {
+    const socket = await connectTo(target);
+    try {
+      writeLine(socket, { ...moving, ticket, ...request });
+      const { value, rest } = await readLine(socket, limit_ms);
+      if (typeof value["error"] === "string") {
+        throw new Failure(`the target refused: ${plainText(value["error"])}`, EXIT.failure);
+      }
+      return { socket, value, first: rest };
+    } catch (error) {
+      socket.destroy();
+      throw error;
+    }
+  }
+  return {
+    ask: async (request, limit_ms) => {
+      const { socket, value } = await open(request, limit_ms);
+      socket.destroy();
+      return value;
+    },
+    open: async (request): Promise<OpenStream> => await open(request),
+  };
+}
+
+function connectTo({ address, port, certificate }: Target): Promise<TLSSocket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({
+      host: address,
+      port,
+      // The certificate signs itself, so it is its own and only authority.
+      ca: [certificate],
+      servername: NODE_NAME,
+      minVersion: "TLSv1.3",
+    });
+    const fail = (why: string) => {
+      socket.destroy();
+      reject(new Failure(`cannot connect to the target ${address}:${port}: ${why}`, EXIT.failure));
+    };
+    const timer = setTimeout(() => fail("no answer"), CONNECT_LIMIT_MS);
+    socket.once("error", (error: Error) => {
+      clearTimeout(timer);
+      fail(error.message);
+    });
+    socket.once("secureConnect", () => {
+      clearTimeout(timer);
+      socket.on("error", () => {}); // "close" follows.
+      resolve(socket);
+    });
+  });
+}

@@ -1,0 +1,67 @@
+// The interface between the agent and the machine for moving VMs between nodes. docs/reliability.md, "Migration of
+// instances", has the rules. Each call is idempotent, and its result is durable when it returns.
+import type { Socket } from "node:net";
+import type { VmPlan } from "../driver.ts";
+
+/** A migration of a VM, in the words of its jobs. */
+export type Moving = {
+  readonly instance_id: string;
+  readonly migration_id: string;
+  /** Whether the guest runs while it moves. */
+  readonly live: boolean;
+};
+
+/** The part of a VM's record that exists while the VM moves. */
+export type MoveRecord =
+  /** This node's copy is not complete, or belongs to another node. It never runs. */
+  | { readonly role: "arriving"; readonly migration_id: string; readonly ticket_sha256: string }
+  /** The whole copy is on the target. This node's copy does not run until a job resumes it. */
+  | { readonly role: "departed"; readonly migration_id: string };
+
+/** A request of the source to the target. The source waits for the answer before it sends anything else. */
+export type MoveRequest = Readonly<Record<string, unknown>> & { readonly request: string };
+
+/** The source's connection to the target. */
+export type MoveLink = {
+  /** Sends a request on a connection of its own. Throws a Failure if the target refuses it or does not answer. */
+  ask(request: MoveRequest, limit_ms?: number): Promise<Readonly<Record<string, unknown>>>;
+  /** Sends a request and returns the connection for further bytes, which the target accepted. */
+  open(request: MoveRequest): Promise<OpenStream>;
+};
+
+/** An open connection, and the bytes that arrived with the answer. */
+export type OpenStream = { readonly socket: Socket; readonly first: Uint8Array };
+
+export type SendOptions = {
+  readonly bandwidth_bytes_per_s: number;
+  readonly signal: AbortSignal;
+  readonly onProgress: (step: string, percent: number | null) => void;
+  /** Throws unless the control plane still wants the migration. The source asks before it pauses the guest. */
+  readonly isWanted: () => Promise<void>;
+};
+
+export type Migrations = {
+  /** Creates the copy of a VM that is about to arrive. */
+  receive(plan: VmPlan, moving: Moving, ticket_sha256: string): Promise<void>;
+  /** Returns the hash of the ticket of a VM that arrives; null if this migration brings none. */
+  ticketOf(instance_id: string, migration_id: string): string | null;
+  /** Whether a VM arrives, so that its source may connect. */
+  awaits(): boolean;
+  /** Carries out a request of the source. Returns the answer, or what to do with the connection after the answer. */
+  serve(moving: Moving, request: MoveRequest): Promise<Served>;
+  /** Sends a VM to the target. When it returns, the target has all of it and this node does not run it. */
+  send(moving: Moving, link: MoveLink, options: SendOptions): Promise<unknown>;
+  /** Continues a VM that was sent, or whose sending failed. */
+  resume(moving: Moving): Promise<void>;
+  /** Makes the copy this node's VM, and starts its guest if it ran. */
+  activate(moving: Moving): Promise<unknown>;
+  /** Removes the copy of a VM that does not arrive. Keeps a VM of this node. */
+  discard(moving: Moving): Promise<void>;
+  /** Removes a VM that was sent. */
+  clean(moving: Moving): Promise<void>;
+};
+
+export type Served =
+  | { readonly answer: Readonly<Record<string, unknown>> }
+  /** Called with the connection after the answer was sent. */
+  | { readonly stream: (open: OpenStream) => Promise<void> };

@@ -1,0 +1,112 @@
+// nodeagent network: what is applied on this node, what differs from the documents, and where a packet stops.
+import type { NetworkDocument } from "../src/contract/network-document.ts";
+import { type AnyCommand, command, group, wholeNumber } from "../cli/framework.ts";
+import { EXIT } from "../cli/internal/exit-code.ts";
+import { Failure, usageFailure } from "../cli/internal/failure.ts";
+import { environmentOf } from "../cli/internal/run.ts";
+import { parseIp } from "../src/lib/net/ip-address.ts";
+import { documentsFolder, openDocumentStore } from "./network/document-store.ts";
+import { differences, routerTaps, ruleCounts } from "./network/inspect.ts";
+import { tapName } from "./network/names.ts";
+import { runProgram } from "./network/run.ts";
+import { trace } from "./network/trace.ts";
+import { underlayAddress } from "./network/underlay-address.ts";
+
+const STATE_DIR = "/var/lib/berth-nodeagent";
+const STATE_OPTION = ["--state-dir <folder>", "directory of the agent's state", STATE_DIR] as const;
+
+export function network(): AnyCommand {
+  return group("network", "Inspect the networks of this node", [show(), check(), traceCommand()]);
+}
+
+function show(): AnyCommand {
+  return command("show", "Print the VPCs, NICs and firewall rules of this node, with the rules' counters")
+    .option(...STATE_OPTION)
+    .action(async ({ stateDir }, member) => {
+      const { stdout } = environmentOf(member as AnyCommand);
+      for (const document of await documentsOf(stateDir)) {
+        const taps = await routerTaps(document.vni, runProgram);
+        const router = taps === null ? "no router" : "router present";
+        stdout.write(`VPC ${document.vpc_id}: VNI ${document.vni}, generation ${document.generation}, ${router}\n`);
+        for (const nic of document.local_nics) {
+          const addresses = [nic.ipv4, nic.ipv6, ...nic.floating_ips].filter((address) => address !== null).join(" ");
+          const state = taps?.has(tapName(nic.mac)) === true ? "plugged" : "not plugged";
+          stdout.write(`  NIC ${nic.mac} of ${nic.hostname}: ${addresses}, ${state}\n`);
+        }
+        const counts = taps === null ? [] : await ruleCounts(document.vni, runProgram);
+        for (const { rule_id, packets, bytes } of counts) {
+          stdout.write(`  rule ${rule_id}: ${packets} packets, ${bytes} bytes\n`);
+        }
+      }
+    }) as AnyCommand;
+}
+
+function check(): AnyCommand {
+  return command("check", "Compare every router of this node with its document")
+    .option(...STATE_OPTION)
+    .action(async ({ stateDir }, member) => {
+      const { stdout } = environmentOf(member as AnyCommand);
+      const documents = await documentsOf(stateDir);
+      const underlay_address = await underlayAddress({ given: null, local: null, state_dir: stateDir });
+      if (documents.length > 0 && underlay_address === null) {
+        throw new Failure("this node has no underlay address; start the agent with --underlay-address", EXIT.failure);
+      }
+      let different = 0;
+      for (const document of documents) {
+        const lines = await differences(document, underlay_address!, runProgram);
+        stdout.write(`VPC ${document.vpc_id}: ${lines.length === 0 ? "as its document wants it" : "differs"}\n`);
+        for (const line of lines) stdout.write(`  ${line}\n`);
+        if (lines.length > 0) different += 1;
+      }
+      if (different > 0) throw new Failure(`${different} of ${documents.length} VPCs differ`, EXIT.failure);
+    }) as AnyCommand;
+}
+
+function traceCommand(): AnyCommand {
+  return command("trace", "Say where a TCP packet stops on this node", "10.0.1.5 10.0.2.6 443")
+    .argument("<from>", "address of the sender")
+    .argument("<to>", "address of the receiver, or a floating IP")
+    .argument("<port>", "destination port", wholeNumber(1))
+    .option("--vpc <id>", "the VPC, if several have these addresses")
+    .option(...STATE_OPTION)
+    .action(async (from, to, port, { stateDir, vpc }, member) => {
+      const { stdout } = environmentOf(member as AnyCommand);
+      for (const address of [from, to]) {
+        if (parseIp(address) === null) throw usageFailure(`${address} is not an address`);
+      }
+      const document = chooseVpc(await documentsOf(stateDir), vpc, [from, to]);
+      const taps = await routerTaps(document.vni, runProgram);
+      if (taps === null) throw new Failure(`the router of VPC ${document.vpc_id} does not exist`, EXIT.failure);
+      const underlay_address = await underlayAddress({ given: null, local: null, state_dir: stateDir });
+      const { steps, passes } = trace({ document, taps, underlay_address, from, to, port });
+      for (const step of steps) stdout.write(`${step}\n`);
+      if (!passes) throw new Failure("the packet stops on this node", EXIT.failure);
+    }) as AnyCommand;
+}
+
+async function documentsOf(state_dir: string): Promise<readonly NetworkDocument[]> {
+  const lines: string[] = [];
+  const store = await openDocumentStore(documentsFolder(state_dir), (line) => void lines.push(line));
+  if (lines[0] !== undefined) throw new Failure(lines[0], EXIT.failure);
+  return store.all();
+}
+
+function chooseVpc(
+  documents: readonly NetworkDocument[],
+  vpc: string | undefined,
+  addresses: readonly string[],
+): NetworkDocument {
+  const fitting = documents.filter(({ vpc_id, local_nics }) =>
+    vpc === undefined
+      ? local_nics.some(({ ipv4, ipv6, floating_ips }) =>
+        [ipv4, ipv6, ...floating_ips].some((each) => each !== null && addresses.includes(each))
+      )
+      : vpc_id === vpc
+  );
+  const [document, ...more] = fitting;
+  if (document === undefined) throw new Failure("no NIC of this node has one of these addresses", EXIT.not_found);
+  if (more.length === 0) return document;
+  throw usageFailure(
+    `several VPCs have these addresses; choose one with --vpc: ${fitting.map((each) => each.vpc_id).join(", ")}`,
+  );
+}

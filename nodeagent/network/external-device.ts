@@ -1,0 +1,79 @@
+// The router's device in an external network: one end of a cable whose other end is a port of the node's bridge, or a
+// VLAN device on it.
+import type { DocumentExternal } from "../../src/contract/network-document.ts";
+import { EXTERNAL_CABLE, EXTERNAL_DEVICE } from "./names.ts";
+import { vlanOf } from "./observed-state.ts";
+
+export type ExternalPlace = {
+  readonly vni: number;
+  readonly namespace: string;
+  /** Runs `ip` and `bridge` in the namespace of the node's own devices. */
+  onHost(program: "ip" | "bridge", ...words: readonly string[]): Promise<string>;
+  /** Runs a program in the router. */
+  inside(...argv: readonly string[]): Promise<string>;
+};
+
+/** Returns the name of the cable's end at the bridge. */
+export function portName(vni: number): string {
+  return `x${vni}`;
+}
+
+/**
+ * Makes the device as the document wants it.
+ * @param links what `ip -j -d link` prints in the router
+ * @param wanted null removes the device
+ */
+export async function setExternal(
+  place: ExternalPlace,
+  links: string,
+  wanted: DocumentExternal | null,
+): Promise<void> {
+  const { vni, onHost, inside } = place;
+  const outer = portName(vni);
+  const vlan_id = wanted?.vlan_id ?? null;
+  const present = vlanOf(links);
+  if (present !== undefined && (wanted === null || present !== vlan_id)) await onHost("ip", "link", "del", outer);
+  if (wanted === null) return;
+  if (present === undefined || present !== vlan_id) await addDevice(place, outer, vlan_id);
+  await onHost("ip", "link", "set", outer, "master", wanted.bridge, "up");
+  if (vlan_id !== null) {
+    await allowVlan(place, outer, { bridge: wanted.bridge, vlan_id });
+    await inside("ip", "link", "set", EXTERNAL_CABLE, "up");
+  }
+  await inside("ip", "link", "set", EXTERNAL_DEVICE, "up");
+}
+
+async function addDevice(
+  { namespace, onHost, inside }: ExternalPlace,
+  outer: string,
+  vlan_id: number | null,
+): Promise<void> {
+  const inner = vlan_id === null ? EXTERNAL_DEVICE : EXTERNAL_CABLE;
+  // A killed agent, or a kernel without VLANs, leaves a cable without its device.
+  await onHost("ip", "link", "del", outer).catch(() => {});
+  await onHost("ip", "link", "add", outer, "type", "veth", "peer", "name", inner, "netns", namespace);
+  if (vlan_id !== null) {
+    const of = ["type", "vlan", "id", String(vlan_id)];
+    await inside("ip", "link", "add", "link", EXTERNAL_CABLE, "name", EXTERNAL_DEVICE, ...of);
+  }
+  await inside(
+    ...["sysctl", "-qw", `net.ipv4.conf.${EXTERNAL_DEVICE}.arp_ignore=1`],
+    `net.ipv4.conf.${EXTERNAL_DEVICE}.arp_announce=2`,
+    // The kernel announces a new IPv6 address to all neighbours, so that they find a floating IP that has moved here.
+    `net.ipv6.conf.${EXTERNAL_DEVICE}.ndisc_notify=1`,
+  );
+}
+
+/** A bridge that filters VLANs drops those that its port does not list. Other bridges pass every frame. */
+async function allowVlan(
+  { onHost }: ExternalPlace,
+  outer: string,
+  { bridge, vlan_id }: { readonly bridge: string; readonly vlan_id: number },
+): Promise<void> {
+  const [link] = JSON.parse(await onHost("ip", "-j", "-d", "link", "show", "dev", bridge)) as BridgeLink[];
+  if (link?.linkinfo?.info_data?.vlan_filtering === 1) {
+    await onHost("bridge", "vlan", "add", "dev", outer, "vid", String(vlan_id));
+  }
+}
+
+type BridgeLink = { readonly linkinfo?: { readonly info_data?: { readonly vlan_filtering?: number } } };

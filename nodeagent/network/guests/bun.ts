@@ -1,0 +1,69 @@
+// The parts of Bun that the guest services use. Only the compiled agent has them; Deno's types do not have them.
+
+export type UdpSocket = {
+  send(data: Uint8Array, port: number, address: string): boolean;
+  close(): void;
+};
+export type TcpSocket = {
+  readonly remoteAddress: string;
+  write(data: Uint8Array): number;
+  end(): void;
+  data: TcpState;
+};
+/** The bytes that came on a connection and are not handled yet. */
+export type TcpState = { buffer: Uint8Array };
+export type Listener = { stop(closeActiveConnections?: boolean): void };
+export type HttpServer = Listener & {
+  requestIP(request: Request): { readonly address: string } | null;
+};
+
+export type Bun = {
+  udpSocket(options: {
+    readonly hostname: string;
+    readonly port: number;
+    readonly socket: {
+      data(socket: UdpSocket, data: Uint8Array, port: number, address: string): void;
+      error?(socket: UdpSocket, error: Error): void;
+    };
+  }): Promise<UdpSocket>;
+  listen(options: {
+    readonly hostname: string;
+    readonly port: number;
+    readonly socket: {
+      open(socket: TcpSocket): void;
+      data(socket: TcpSocket, data: Uint8Array): void;
+      error?(socket: TcpSocket, error: Error): void;
+    };
+  }): Listener;
+  serve(options: {
+    readonly hostname: string;
+    readonly port: number;
+    readonly maxRequestBodySize: number;
+    readonly idleTimeout: number;
+    /** True would answer errors with parts of the program's source. */
+    readonly development: false;
+    fetch(request: Request, server: HttpServer): Response | Promise<Response>;
+  }): HttpServer;
+};
+
+/** A function of a C library that takes numbers and buffers. */
+export type ForeignFunction = (...given: readonly (number | ArrayBufferView)[]) => number;
+
+export type ForeignFunctions = {
+  dlopen<Name extends string>(
+    library: string,
+    symbols: Readonly<Record<Name, { readonly args: readonly string[]; readonly returns: string }>>,
+  ): { readonly symbols: Readonly<Record<Name, ForeignFunction>> };
+  /** Returns the address of a buffer, which must stay referenced while the address is used. */
+  ptr(buffer: ArrayBufferView): number;
+};
+
+/** Returns Bun; null under another runtime. */
+export function bunOf(): Bun | null {
+  return (globalThis as { readonly Bun?: Bun }).Bun ?? null;
+}
+
+/** Loads Bun's foreign functions. The name is computed, because no other runtime can resolve it. */
+export async function foreignFunctions(): Promise<ForeignFunctions> {
+  return await import(["bun", "ffi"].join(":")) as ForeignFunctions;
+}

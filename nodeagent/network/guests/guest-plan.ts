@@ -1,0 +1,58 @@
+// The services that a VPC's router offers its guests, as one message from the agent to the process that serves them.
+import type { DocumentName, NetworkDocument } from "../../../src/contract/network-document.ts";
+import { formatIp, parseCidr } from "../../../src/lib/net/ip-address.ts";
+
+/** A guest as the services know it. The router accepts only packets from its own MAC and addresses. */
+export type Guest = {
+  readonly instance_id: string;
+  readonly hostname: string;
+  readonly mac: string;
+  readonly ipv4: string | null;
+  readonly ipv6: string | null;
+  /** Mask and first address of the subnet's IPv4 block. */
+  readonly netmask: string | null;
+  readonly gateway: string | null;
+  readonly floating_ips: readonly string[];
+};
+
+export type GuestPlan = {
+  /** Name of the router's namespace. */
+  readonly namespace: string;
+  readonly mtu: number;
+  readonly guests: readonly Guest[];
+  /** The VPC's blocks: the reverse names of their addresses are answered here. */
+  readonly blocks: readonly string[];
+  readonly names: readonly DocumentName[];
+  readonly resolvers: readonly string[];
+};
+
+export function guestPlan(document: NetworkDocument, namespace: string): GuestPlan {
+  const subnets = new Map(document.subnets.map((subnet) => [subnet.subnet_id, subnet]));
+  return {
+    namespace,
+    mtu: document.mtu,
+    blocks: document.blocks,
+    names: document.names,
+    resolvers: document.resolvers,
+    guests: document.local_nics.map((nic) => {
+      const subnet = subnets.get(nic.subnet_id);
+      return {
+        instance_id: nic.instance_id,
+        hostname: nic.hostname,
+        mac: nic.mac,
+        ipv4: nic.ipv4,
+        ipv6: nic.ipv6,
+        netmask: netmaskOf(subnet?.ipv4_block ?? null),
+        gateway: subnet?.gateway_ipv4 ?? null,
+        floating_ips: nic.floating_ips,
+      };
+    }),
+  };
+}
+
+function netmaskOf(block: string | null): string | null {
+  const cidr = block === null ? null : parseCidr(block);
+  if (cidr === null || cidr.family !== 4) return null;
+  const host_bits = 32n - BigInt(cidr.prefix);
+  return formatIp({ family: 4, value: (0xffff_ffffn >> host_bits) << host_bits });
+}

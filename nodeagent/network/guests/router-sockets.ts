@@ -1,0 +1,178 @@
+// The sockets of one router: DHCP in both families, router advertisements, DNS and metadata. The router's firewall accepts packets to them only from its guests.
+import { METADATA_IPV4, METADATA_IPV6 } from "../names.ts";
+import type { Bun, TcpSocket, UdpSocket } from "./bun.ts";
+import { dhcpReply } from "./dhcp.ts";
+import { failure, localAnswer, questionOf } from "./dns.ts";
+import { type Ipv6Services, openIpv6Services } from "./ipv6-services.ts";
+import type { LinkSockets } from "./link-sockets.ts";
+import { type MetadataAnswer, metadataAnswer, type MetadataOptions, type MetadataRequest } from "./metadata.ts";
+import type { Namespaces } from "./namespaces.ts";
+import { framed, resolve, type Transport, unframed } from "./resolver.ts";
+import type { GuestPlan } from "./guest-plan.ts";
+
+export const DHCP_PORT = 67;
+export const DHCP_CLIENT_PORT = 68;
+export const DNS_PORT = 53;
+export const METADATA_PORT = 80;
+/** Questions of one VPC that wait for a resolver. More get no answer: a guest cannot use up the node's sockets. */
+const QUESTIONS_MAX = 64;
+/** Bytes of a TCP connection that are kept while a message is incomplete. */
+const TCP_BYTES_MAX = 4_096;
+/** A request for metadata has no body. */
+const BODY_BYTES_MAX = 1_024;
+/** Seconds after which a silent HTTP connection ends. */
+const IDLE_S = 10;
+
+export type RouterSockets = {
+  /** Replaces the plan: the next packet is answered by the new one. */
+  update(plan: GuestPlan): void;
+  /** Does the work of the sockets that must be read. Must be called often. */
+  work(now_ms: number): void;
+  close(): Promise<void>;
+};
+
+export type RouterSocketsOptions = {
+  readonly bun: Bun;
+  readonly links: LinkSockets;
+  readonly namespaces: Namespaces;
+  readonly plan: GuestPlan;
+  readonly metadata: Pick<MetadataOptions, "filesOf" | "key">;
+  readonly log: (line: string) => void;
+};
+
+/** Opens the sockets in the router's namespace. Throws an Error if one cannot be opened. */
+export function openRouterSockets(
+  { bun, links, namespaces, plan, metadata, log }: RouterSocketsOptions,
+): RouterSockets {
+  let current = plan;
+  let questions = 0;
+  const closers: (() => Promise<void> | void)[] = [];
+
+  async function answerDns(query: Uint8Array, transport: Transport): Promise<Uint8Array | null> {
+    const question = questionOf(query);
+    if (question === null) return null;
+    const own = localAnswer(query, question, current);
+    if (own !== null) return own;
+    if (questions >= QUESTIONS_MAX) return null;
+    questions += 1;
+    try {
+      return await resolve(query, current.resolvers, transport) ?? failure(query, question);
+    } finally {
+      questions -= 1;
+    }
+  }
+
+  function openUdp(
+    hostname: string,
+    port: number,
+    onPacket: (socket: UdpSocket, data: Uint8Array, reply: Reply) => void,
+  ) {
+    const opening = bun.udpSocket({
+      hostname,
+      port,
+      socket: {
+        data: (socket, data, from_port, from) => {
+          // A malformed packet of a guest must not end the service of the others.
+          try {
+            onPacket(socket, data, (answer) => void socket.send(answer, from_port, from));
+          } catch (error) {
+            log(`${current.namespace}: port ${port}: ${(error as Error).message}`);
+          }
+        },
+        // The guest of an earlier answer is gone.
+        error: () => {},
+      },
+    });
+    opening.catch((error) => log(`${plan.namespace}: UDP port ${port} of ${hostname}: ${error.message}`));
+    closers.push(() => opening.then((socket) => socket.close(), () => {}));
+  }
+
+  function openDns(hostname: string): void {
+    openUdp(hostname, DNS_PORT, (_, query, reply) => {
+      const copy = query.slice();
+      void answerDns(copy, "udp").then((answer) => answer !== null && reply(answer));
+    });
+    const onData = async (socket: TcpSocket, data: Uint8Array) => {
+      const [message, rest] = unframed(Uint8Array.from([...socket.data.buffer, ...data]));
+      socket.data = { buffer: rest };
+      if (rest.length > TCP_BYTES_MAX) return socket.end();
+      if (message === undefined) return;
+      const answer = await answerDns(message, "tcp");
+      if (answer === null) socket.end();
+      else socket.write(framed(answer));
+    };
+    const listener = bun.listen({
+      hostname,
+      port: DNS_PORT,
+      socket: {
+        open: (socket) => void (socket.data = { buffer: new Uint8Array() }),
+        data: (socket, data) => void onData(socket, data),
+        error: () => {},
+      },
+    });
+    closers.push(() => listener.stop(true));
+  }
+
+  async function answerMetadata(request: MetadataRequest): Promise<MetadataAnswer> {
+    try {
+      return await metadataAnswer(request, { ...metadata, guests: current.guests, now_ms: Date.now() });
+    } catch (error) {
+      log(`${current.namespace}: metadata of ${request.from}: ${(error as Error).message}`);
+      return { status: 500, body: "the metadata is damaged\n" };
+    }
+  }
+
+  function openMetadata(hostname: string): void {
+    const server = bun.serve({
+      hostname,
+      port: METADATA_PORT,
+      maxRequestBodySize: BODY_BYTES_MAX,
+      idleTimeout: IDLE_S,
+      development: false,
+      fetch: async (request, server) => {
+        const { status, body } = await answerMetadata({
+          method: request.method,
+          // A request of HTTP/1.0 may have no host.
+          path: new URL(request.url, `http://${METADATA_IPV4}`).pathname,
+          from: server.requestIP(request)?.address ?? "",
+          header: (name) => request.headers.get(name),
+        });
+        return new Response(body, { status, headers: { "content-type": "text/plain" } });
+      },
+    });
+    closers.push(() => server.stop(true));
+  }
+
+  async function close(): Promise<void> {
+    await Promise.all(closers.map((end) => end()));
+  }
+
+  let ipv6: Ipv6Services;
+  try {
+    namespaces.within(plan.namespace, () => {
+      ipv6 = openIpv6Services(links, plan);
+      closers.push(ipv6.close);
+      openUdp("0.0.0.0", DHCP_PORT, (socket, request) => {
+        const answer = dhcpReply(request, current);
+        if (answer !== null) socket.send(answer.packet, DHCP_CLIENT_PORT, answer.to);
+      });
+      for (const address of [METADATA_IPV4, METADATA_IPV6]) {
+        openDns(address);
+        openMetadata(address);
+      }
+    });
+  } catch (error) {
+    void close();
+    throw error;
+  }
+  return {
+    update: (next) => {
+      current = next;
+      ipv6.update(next);
+    },
+    work: (now_ms) => ipv6.work(now_ms),
+    close,
+  };
+}
+
+type Reply = (answer: Uint8Array) => void;

@@ -1,0 +1,41 @@
+// The interface between the agent and the routers of its VPCs. `kernel.ts` builds them; `simulated.ts` only remembers
+// what it was given.
+import type { NetworkDocument, RuleCount } from "../../src/contract/network-document.ts";
+
+/** The result of an application. */
+export type Applied = {
+  /** Lines that changed addresses, neighbours, rules and routes. 0 if the router was as the document wants it. */
+  readonly changes: number;
+  readonly ruleset_replaced: boolean;
+};
+
+/** The namespaces that hold the taps of running VMs until they move into a router, by MAC. */
+export type AttachedTaps = ReadonlyMap<string, string>;
+
+/** Bytes of a tap since it was made. The guest sent what the tap received. */
+export type TapBytes = { readonly received: number; readonly sent: number };
+
+/** The names of the taps in a router, and how many things differ from the document. */
+export type RouterState = { readonly taps: ReadonlySet<string>; readonly differences: number };
+
+export type NetworkDriver = {
+  /** True if packets pass: then a VM waits for its network before it starts. */
+  readonly carries_packets: boolean;
+  /**
+   * Makes the router of a VPC equal to the document, and moves the given taps into it. The firewall is in force before
+   * the first route. Connections that the firewall now forbids end.
+   */
+  apply(document: NetworkDocument, taps?: AttachedTaps): Promise<Applied>;
+  /** Removes the tap of a NIC from the router of a VPC, if it is there. */
+  removeTap(vni: number, mac: string): Promise<void>;
+  /** Returns the bytes of the taps in the router of a VPC, by MAC. Empty without a router. */
+  tapBytes(vni: number): Promise<ReadonlyMap<string, TapBytes>>;
+  /** Returns what the firewall rules of a VPC have decided about since its router was made. Empty without a router. */
+  ruleCounts(vni: number): Promise<readonly RuleCount[]>;
+  /** Inspects the router of a VPC without a change. Null: there is no router. */
+  inspect(document: NetworkDocument): Promise<RouterState | null>;
+  /** Removes the routers of all VPCs but these. Returns the VNIs of the removed ones. */
+  keepOnly(vnis: ReadonlySet<number>): Promise<readonly number[]>;
+  /** Lets only these nodes send packets of VPCs to this node. */
+  acceptNodes(underlay_addresses: readonly string[]): Promise<void>;
+};

@@ -1,0 +1,295 @@
+// Stores and applies a node's network documents. Tasks of one VPC run one after another. The agent writes a document
+// to disk before it applies it, so after a restart it applies it again.
+import { setTimeout as sleep } from "node:timers/promises";
+import type { NetworkDocument, NetworkRealizationBody } from "../../src/contract/network-document.ts";
+import { EXIT } from "../../cli/internal/exit-code.ts";
+import { Failure } from "../../cli/internal/failure.ts";
+import { createOneAtATime } from "../one-at-a-time.ts";
+import { documentProblem } from "./document-check.ts";
+import type { DocumentStore } from "./document-store.ts";
+import type { Applied, NetworkDriver, TapBytes } from "./network-driver.ts";
+import { type CountReports, createCountReports } from "./rule-counts.ts";
+import type { GuestServices } from "./guests/guest-process.ts";
+
+/** A report about one VPC. The sender adds the id of its node. */
+export type Realization = Omit<NetworkRealizationBody, "realizer">;
+
+/** A NIC of a VM whose QEMU holds the tap. */
+export type VmNic = { readonly id: string; readonly mac: string; readonly vpc_id: string };
+
+export type NetworkStatus = {
+  readonly vpcs: number;
+  /** VPCs whose newest document could not be applied. */
+  readonly failed: number;
+  /** Differences that this agent found and repaired since its start. */
+  readonly repaired: number;
+};
+
+export type NodeNetwork = {
+  /** The generations of the stored documents, by VPC. */
+  have(): Readonly<Record<string, number>>;
+  documents(): readonly NetworkDocument[];
+  inspect: NetworkDriver["inspect"];
+  /** Applies the stored documents after a start of the agent. Logs what fails; `repair` tries again. */
+  restore(): Promise<void>;
+  /** Stores and applies a document. Returns null if a newer one is stored, or if it names no VPC or generation. */
+  take(document: unknown): Promise<Realization | null>;
+  /** Removes the router of a VPC and its document. The next poll, without the VPC, reports that. */
+  remove(vpc_id: string): Promise<void>;
+  acceptNodes(underlay_addresses: readonly string[]): Promise<void>;
+  /** Applies failed documents again. Returns the reports that changed. */
+  retryFailed(): Promise<readonly Realization[]>;
+  /** Compares every router with its document and repairs it. Returns the reports that changed. */
+  repair(): Promise<readonly Realization[]>;
+  /** Returns a report about each stored document. */
+  realizations(): readonly Realization[];
+  /** Sets whether the server sends network documents. An older server does not, and then nothing waits for them. */
+  serverSendsDocuments(sends: boolean): void;
+  /** Moves the taps of a running VM into the routers of its VPCs. Repeats it when a document arrives later. */
+  attach(namespace: string, nics: readonly VmNic[]): Promise<void>;
+  /** Removes the taps of a VM that has ended. */
+  detach(nics: readonly VmNic[]): Promise<void>;
+  // The next three calls do not wait if the driver carries no packets or the server sends no documents.
+  /** Waits until the applied documents contain these NICs. Throws after the limit, and at once if the agent stops. */
+  untilApplied(wanted: readonly WantedNic[], signal: AbortSignal): Promise<void>;
+  /** Waits at most ROUTER_WAIT_MS for the routers of these VPCs, so that a VM that arrives loses few packets. */
+  untilRouted(vpc_ids: readonly string[], signal: AbortSignal): Promise<void>;
+  /** Waits at most FLOATING_IP_WAIT_MS until an applied document gives a NIC the floating IP. */
+  floatingIpApplied(nic_id: string | null, floating_ip: string, signal: AbortSignal): Promise<void>;
+  status(): NetworkStatus;
+  readonly counts: CountReports;
+  /** Returns the bytes of the taps in the routers, by MAC. */
+  tapBytes(): Promise<ReadonlyMap<string, TapBytes>>;
+};
+
+export type WantedNic = { readonly id: string; readonly vpc_id: string };
+
+export type NodeNetworkOptions = {
+  readonly driver: NetworkDriver;
+  readonly store: DocumentStore;
+  readonly log: (line: string) => void;
+  /** DHCP, DNS and metadata for the guests; null if this machine cannot offer them. */
+  readonly services?: GuestServices | null;
+  readonly wait_limit_ms?: number;
+};
+
+/** Time limit for a NIC to appear in an applied document. The control plane sends it when the job begins. */
+const WAIT_LIMIT_MS = 60_000;
+/** Time limit for the document with a floating IP. It usually arrives before the job. */
+const FLOATING_IP_WAIT_MS = 2_000;
+/** Time limit for the routers of a VM that arrives from another node. */
+const ROUTER_WAIT_MS = 10_000;
+/** Routers that are applied at the same time after a start. Each takes about 0.1 s of one processor. */
+const RESTORES_AT_ONCE_MAX = 4;
+/** Pause between checks whether a document was applied. */
+const CHECK_MS = 20;
+
+/** The result of applying the newest stored document of a VPC. */
+type Outcome = { readonly generation: number; readonly problem: string | null };
+
+export function createNodeNetwork(options: NodeNetworkOptions): NodeNetwork {
+  const { driver, store, log, services, wait_limit_ms = WAIT_LIMIT_MS } = options;
+  const outcomes = new Map<string, Outcome>();
+  const attached = new Map<string, { readonly namespace: string; readonly vpc_id: string }>();
+  const refused = new Map<string | undefined, string>();
+  const serialized = createOneAtATime();
+  let is_supported = true;
+  let repaired = 0;
+
+  /** Applies the stored document. A failure is an outcome and is not thrown. */
+  async function converge(document: NetworkDocument): Promise<Applied | null> {
+    const { vpc_id, generation } = document;
+    const before = outcomes.get(vpc_id);
+    try {
+      const applied = await driver.apply(document, tapsOf(vpc_id));
+      outcomes.set(vpc_id, { generation, problem: null });
+      if (before?.generation !== generation || before.problem !== null) services?.update(document);
+      return applied;
+    } catch (error) {
+      const problem = (error as Error).message;
+      if (before?.problem !== problem) log(`network: VPC ${vpc_id} could not be applied: ${problem}`);
+      outcomes.set(vpc_id, { generation, problem });
+      return null;
+    }
+  }
+
+  function tapsOf(vpc_id: string): ReadonlyMap<string, string> {
+    const own = [...attached].filter(([, tap]) => tap.vpc_id === vpc_id);
+    return new Map(own.map(([mac, { namespace }]) => [mac, namespace]));
+  }
+
+  /** Applies the stored document of a VPC again, if there is one. */
+  async function convergeStored(vpc_id: string): Promise<Applied | null> {
+    const document = store.get(vpc_id);
+    return document === undefined ? null : await converge(document);
+  }
+
+  function realizationOf(vpc_id: string): Realization {
+    const { generation, problem } = outcomes.get(vpc_id)!;
+    const resource = { kind: "vpc", id: vpc_id } as const;
+    return { resource, generation, status: problem === null ? "applied" : "failed", message: problem };
+  }
+
+  async function take(given: unknown): Promise<Realization | null> {
+    const problem = documentProblem(given);
+    if (problem !== null) return refusalOf(given, problem);
+    const document = given as NetworkDocument;
+    return await serialized(document.vpc_id, async () => {
+      const stored = store.get(document.vpc_id);
+      if (stored !== undefined && stored.generation > document.generation) return null;
+      await store.put(document);
+      await converge(document);
+      return realizationOf(document.vpc_id);
+    });
+  }
+
+  /** Reports a document that the node cannot read. The applied document stays. */
+  function refusalOf(given: unknown, problem: string): Realization | null {
+    const { vpc_id, generation } = (given ?? {}) as Partial<NetworkDocument>;
+    // The server sends it again with each poll.
+    if (refused.get(vpc_id) !== problem) log(`network: the document of VPC ${vpc_id} is refused: ${problem}`);
+    refused.set(vpc_id, problem);
+    if (typeof vpc_id !== "string" || typeof generation !== "number") return null;
+    return { resource: { kind: "vpc", id: vpc_id }, generation, status: "failed", message: problem };
+  }
+
+  const keptVnis = (without?: string): ReadonlySet<number> =>
+    new Set(store.all().filter(({ vpc_id }) => vpc_id !== without).map(({ vni }) => vni));
+
+  async function remove(vpc_id: string): Promise<void> {
+    await serialized(vpc_id, async () => {
+      const document = store.get(vpc_id);
+      if (document !== undefined) await services?.close(document.vni);
+      await driver.keepOnly(keptVnis(vpc_id));
+      await store.remove(vpc_id);
+      outcomes.delete(vpc_id);
+      // The driver has removed the filter with the last router.
+      if (store.all().length === 0) await store.setNodes(null);
+    });
+  }
+
+  async function repairOne(vpc_id: string): Promise<Realization | null> {
+    const before = outcomes.get(vpc_id);
+    const applied = await convergeStored(vpc_id);
+    if (before?.problem === null && applied !== null) {
+      const differences = applied.changes + (applied.ruleset_replaced ? 1 : 0);
+      repaired += differences;
+      if (differences > 0) log(`network: VPC ${vpc_id}: repaired ${differences} differences`);
+    }
+    const after = outcomes.get(vpc_id);
+    return after === undefined || after.problem === before?.problem ? null : realizationOf(vpc_id);
+  }
+
+  async function repairAll(vpc_ids: readonly string[]): Promise<readonly Realization[]> {
+    const changed: Realization[] = [];
+    for (const vpc_id of vpc_ids) {
+      const realization = await serialized(vpc_id, () => repairOne(vpc_id));
+      if (realization !== null) changed.push(realization);
+    }
+    return changed;
+  }
+
+  const hasFailed = (vpc_id: string) => (outcomes.get(vpc_id)?.problem ?? null) !== null;
+
+  function isApplied({ id, vpc_id }: WantedNic): boolean {
+    const document = store.get(vpc_id);
+    const outcome = outcomes.get(vpc_id);
+    return document !== undefined && outcome?.generation === document.generation && outcome.problem === null &&
+      document.local_nics.some(({ nic_id }) => nic_id === id);
+  }
+
+  /** Waits until `has` returns true, at most for the limit. A driver without packets and an older server have no wait. */
+  async function waited(limit_ms: number, signal: AbortSignal, has: () => boolean): Promise<void> {
+    const end_ms = performance.now() + limit_ms;
+    while (driver.carries_packets && is_supported && !has() && performance.now() < end_ms) {
+      await sleep(CHECK_MS, undefined, { signal });
+    }
+  }
+
+  return {
+    have: () => Object.fromEntries(store.all().map(({ vpc_id, generation }) => [vpc_id, generation])),
+    documents: () => store.all(),
+    inspect: driver.inspect,
+    restore: async () => {
+      // First, because guests have no DNS, DHCP and metadata after a restart of the agent until this call. The services
+      // of a router that does not exist yet start once it exists.
+      for (const document of store.all()) services?.update(document);
+      await driver.keepOnly(keptVnis()).catch((error) => log(`network: ${error.message}`));
+      const nodes = store.nodes();
+      if (nodes !== null) await driver.acceptNodes(nodes).catch((error) => log(`network: ${error.message}`));
+      const waiting = [...store.all()];
+      const work = async () => {
+        for (let document; (document = waiting.shift()) !== undefined;) {
+          await serialized(document.vpc_id, converge.bind(null, document));
+        }
+      };
+      await Promise.all(Array.from({ length: RESTORES_AT_ONCE_MAX }, work));
+    },
+    take,
+    remove,
+    acceptNodes: async (underlay_addresses) => {
+      if (JSON.stringify(underlay_addresses) === JSON.stringify(store.nodes())) return;
+      await driver.acceptNodes(underlay_addresses);
+      await store.setNodes(underlay_addresses);
+    },
+    retryFailed: () => repairAll(store.all().map(({ vpc_id }) => vpc_id).filter(hasFailed)),
+    repair: async () => {
+      const nodes = store.nodes();
+      if (nodes !== null) await driver.acceptNodes(nodes);
+      return await repairAll(store.all().map(({ vpc_id }) => vpc_id));
+    },
+    realizations: () => [...outcomes.keys()].map(realizationOf),
+    serverSendsDocuments: (sends) => void (is_supported = sends),
+    attach: async (namespace, nics) => {
+      for (const { mac, vpc_id } of nics) attached.set(mac, { namespace, vpc_id });
+      for (const vpc_id of vpcsOf(nics)) await serialized(vpc_id, () => convergeStored(vpc_id));
+    },
+    detach: async (nics) => {
+      for (const { mac } of nics) attached.delete(mac);
+      for (const vpc_id of vpcsOf(nics)) {
+        await serialized(vpc_id, async () => {
+          const document = store.get(vpc_id);
+          if (document === undefined) return;
+          for (const nic of nics.filter((each) => each.vpc_id === vpc_id)) {
+            await driver.removeTap(document.vni, nic.mac);
+          }
+          await converge(document);
+        });
+      }
+    },
+    untilApplied: async (wanted, signal) => {
+      await waited(wait_limit_ms, signal, () => wanted.every(isApplied));
+      const missing = driver.carries_packets && is_supported ? wanted.find((nic) => !isApplied(nic)) : undefined;
+      if (missing === undefined) return;
+      const problem = outcomes.get(missing.vpc_id)?.problem ?? "its document has not arrived from the control plane";
+      throw new Failure(`the network of NIC ${missing.id} is not ready on this node: ${problem}`, EXIT.failure);
+    },
+    untilRouted: (vpc_ids, signal) =>
+      waited(ROUTER_WAIT_MS, signal, () => vpc_ids.every((vpc_id) => outcomes.get(vpc_id)?.problem === null)),
+    floatingIpApplied: (nic_id, floating_ip, signal) =>
+      waited(
+        FLOATING_IP_WAIT_MS,
+        signal,
+        () =>
+          store.all().some(({ vpc_id, local_nics }) =>
+            local_nics.some((nic) =>
+              nic.nic_id === nic_id && nic.floating_ips.includes(floating_ip) && isApplied({ id: nic.nic_id, vpc_id })
+            )
+          ),
+      ),
+    counts: createCountReports(() => Promise.all(store.all().map(({ vni }) => driver.ruleCounts(vni)))),
+    tapBytes: async () => {
+      const all = await Promise.all(store.all().map(({ vni }) => driver.tapBytes(vni)));
+      return new Map(all.flatMap((each) => [...each]));
+    },
+    status: () => ({
+      vpcs: store.all().length,
+      failed: [...outcomes.values()].filter(({ problem }) => problem !== null).length,
+      repaired,
+    }),
+  };
+}
+
+function vpcsOf(nics: readonly VmNic[]): ReadonlySet<string> {
+  return new Set(nics.map(({ vpc_id }) => vpc_id));
+}

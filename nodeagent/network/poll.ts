@@ -1,0 +1,154 @@
+// The loops of an enrolled node that follow its network documents: ask for them, apply them, repair what drifted, and
+// report the results.
+import type { NetworkPollBody, NetworkPollView, NetworkRealizationBody } from "../../src/contract/network-document.ts";
+import { NETWORK_MESSAGE_CHARS_MAX } from "../../src/contract/limits.ts";
+import { type Agent, KeyRefused, log, refusalText, REQUEST_LIMIT_MS, rest, talk } from "../agent.ts";
+import type { TraceAnswer } from "../../src/contract/network-trace.ts";
+import { answerTrace } from "./answer-trace.ts";
+import type { Realization } from "./node-network.ts";
+
+/** Pause after an answer of an older server, which has no network documents. */
+const UNSUPPORTED_RETRY_MS = 60_000;
+/** Time between attempts to apply a document that could not be applied. A guest's creation may wait for it. */
+const FAILED_RETRY_MS = 1_000;
+/** Time between two reports of the counters of firewall rules. A poll that waits delays the next report. */
+const COUNTS_MS = 60_000;
+/** The attempts between two comparisons of all routers with their documents: one comparison in 60 s. */
+const RESTS_PER_REPAIR = 60;
+const NOT_FOUND = 404;
+
+export type Follower = {
+  /** Polls forever. */
+  poll(): Promise<never>;
+  /** Repairs forever. */
+  repair(): Promise<never>;
+};
+
+/** Creates the loops. Both throw KeyRefused when the key is rejected, and a Failure when the agent stops. */
+export function createFollower(agent: Agent, api_key: string): Follower {
+  const { network } = agent.driver;
+  const trouble = troubleLog(agent);
+
+  async function poll(): Promise<never> {
+    // The agent may have been killed between an application and its report.
+    await reportAll(network.realizations());
+    let counted_ms = -Infinity;
+    for (let is_older = false;;) {
+      const sent_ms = agent.environment.monotonicMs();
+      const wait = agent.timers.claim_wait_s;
+      const is_due = sent_ms - counted_ms >= COUNTS_MS;
+      const counts = is_due ? await local(network.counts.changed) ?? [] : [];
+      const body: NetworkPollBody = {
+        wait,
+        have: network.have(),
+        traces: true,
+        ...(counts.length > 0 ? { counts: [...counts] } : {}),
+      };
+      const call = { method: "POST", path: "/v1/agent/network/poll", body } as const;
+      const reply = await talk(agent, api_key, { ...call, limit_ms: wait * 1_000 + REQUEST_LIMIT_MS });
+      if (reply.kind === "answer" && reply.answer.status === 401) throw new KeyRefused();
+      if (reply.kind === "answer" && reply.answer.status === NOT_FOUND) {
+        if (!is_older) log(agent, "network: the control plane is older and sends no network documents");
+        is_older = true;
+        network.serverSendsDocuments(false);
+        await rest(agent, UNSUPPORTED_RETRY_MS);
+        continue;
+      }
+      if (reply.kind === "later" || reply.answer.status >= 300) {
+        trouble(reply.kind === "later" ? reply.why : refusalText(reply.answer));
+        await rest(agent, reply.kind === "later" ? reply.pause_ms : agent.timers.error_retry_ms);
+        continue;
+      }
+      network.counts.arrived(counts);
+      if (is_due) counted_ms = sent_ms;
+      network.serverSendsDocuments(true);
+      is_older = false;
+      if (await carryOut(reply.answer.body as NetworkPollView)) {
+        trouble(null);
+        continue;
+      }
+      // Prevents a tight loop if the server answers without waiting.
+      const left_ms = agent.timers.job_poll_ms - (agent.environment.monotonicMs() - sent_ms);
+      if (left_ms > 0) await rest(agent, left_ms);
+    }
+  }
+
+  /** Applies an answer and reports the results. Returns whether it contained a change that the node could make. */
+  async function carryOut({ nodes, vpcs, gone, traces = [] }: NetworkPollView): Promise<boolean> {
+    let has_changed = traces.length > 0;
+    for (const question of traces) await answer(await answerTrace(network, question));
+    // The VPCs that are gone come first: a new VPC may have the VNI of an old one.
+    for (const vpc_id of gone) {
+      await local(() => network.remove(vpc_id));
+      has_changed ||= network.have()[vpc_id] === undefined;
+    }
+    if (vpcs.length + Object.keys(network.have()).length > 0) await local(() => network.acceptNodes(nodes));
+    for (const document of vpcs) {
+      const realization = await local(() => network.take(document));
+      if (realization === null) continue;
+      await report(realization);
+      has_changed ||= realization.status === "applied";
+    }
+    return has_changed;
+  }
+
+  /** Runs work of this node. A failure, such as a full disk, is logged; the next poll repeats the work. */
+  async function local<T>(work: () => Promise<T>): Promise<T | null> {
+    try {
+      return await work();
+    } catch (error) {
+      trouble((error as Error).message);
+      await rest(agent, agent.timers.error_retry_ms);
+      return null;
+    }
+  }
+
+  async function repair(): Promise<never> {
+    for (let rests = 1;; rests += 1) {
+      await rest(agent, FAILED_RETRY_MS);
+      const is_due = rests % RESTS_PER_REPAIR === 0;
+      await reportAll(await local(is_due ? network.repair : network.retryFailed) ?? []);
+    }
+  }
+
+  async function reportAll(realizations: readonly Realization[]): Promise<void> {
+    for (const realization of realizations) await report(realization);
+  }
+
+  /** Sends the answer to a trace once. The request for the trace waits too short a time for a repetition. */
+  async function answer(body: TraceAnswer): Promise<void> {
+    const path = "/v1/agent/network/trace";
+    const reply = await talk(agent, api_key, { method: "POST", path, body, limit_ms: REQUEST_LIMIT_MS });
+    if (reply.kind === "answer" && reply.answer.status === 401) throw new KeyRefused();
+  }
+
+  /** Reports a result until the control plane answers. */
+  async function report(realization: Realization): Promise<void> {
+    const { server_uuid } = await agent.driver.hardware();
+    const body: NetworkRealizationBody = {
+      ...realization,
+      message: realization.message?.slice(0, NETWORK_MESSAGE_CHARS_MAX) ?? null,
+      realizer: { kind: "cn", id: server_uuid },
+    };
+    const call = { method: "POST", path: "/v1/agent/network-realization", body, limit_ms: REQUEST_LIMIT_MS } as const;
+    for (;;) {
+      const reply = await talk(agent, api_key, call);
+      if (reply.kind === "answer" && reply.answer.status === 401) throw new KeyRefused();
+      if (reply.kind === "answer") return;
+      trouble(reply.why);
+      await rest(agent, reply.pause_ms);
+    }
+  }
+
+  return { poll, repair };
+}
+
+/** Logs the first of several failures in a row, and the recovery. */
+function troubleLog(agent: Agent): (why: string | null) => void {
+  let in_trouble = false;
+  return (why) => {
+    if (why !== null && !in_trouble) log(agent, `network: ${why}; retrying`);
+    if (why === null && in_trouble) log(agent, "network: recovered");
+    in_trouble = why !== null;
+  };
+}

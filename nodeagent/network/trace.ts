@@ -1,0 +1,164 @@
+// Follows one packet through a VPC's router, by the document and the taps that exist, and says where it stops.
+import type { DocumentRoute, DocumentSubnet, LocalNic, NetworkDocument } from "../../src/contract/network-document.ts";
+import { inCidr, type Ip, parseCidr, parseIp } from "../../src/lib/net/ip-address.ts";
+import { firewallOf, type FirewallVerdict, firstPacket } from "../../src/lib/net/firewall-verdict.ts";
+import type { PacketProtocol } from "../../src/contract/enums.ts";
+import type { TraceNext } from "../../src/contract/network-trace.ts";
+import { METADATA_IPV4, METADATA_IPV6, tapName } from "./names.ts";
+
+export type Trace = {
+  /** Sentences in the packet's order. The last one says where it ends. */
+  readonly steps: readonly string[];
+  /** True if this node's router passes the packet on. */
+  readonly passes: boolean;
+  /** The firewall rule that decided last. */
+  readonly rule_id: string | null;
+  /** Where the packet goes from here; null if it ends on this node. */
+  readonly next: TraceNext | null;
+};
+
+export type TraceQuery = {
+  readonly document: NetworkDocument;
+  /** Names of the taps in the router. */
+  readonly taps: ReadonlySet<string>;
+  readonly underlay_address: string | null;
+  readonly from: string;
+  readonly to: string;
+  readonly protocol?: PacketProtocol;
+  /** Destination port; null for ICMP. */
+  readonly port: number | null;
+};
+
+/** Traces the first packet of a connection, by default of TCP. */
+export function trace(query: TraceQuery): Trace {
+  const { document, taps, underlay_address, from, to, protocol = "tcp", port } = query;
+  const steps: string[] = [];
+  let rule_id: string | null = null;
+  const stop = (why: string): Trace => ({ steps: [...steps, why], passes: false, rule_id, next: null });
+  const end = (where: string, next: TraceNext | null = null): Trace => (
+    { steps: [...steps, where], passes: true, rule_id, next }
+  );
+  const leaveByGateway = (): Trace => {
+    const gateway = document.nat_gateways.find(({ public_address }) => isOfFamily(public_address, to));
+    if (gateway === undefined || document.external === null) {
+      return stop("stops: this node does not run the NAT gateway");
+    }
+    const { public_address } = gateway;
+    const where =
+      `leaves by the NAT gateway ${public_address} on this node, over the bridge ${document.external.bridge}`;
+    return end(where, { kind: "outside", source: public_address });
+  };
+  const packet = firstPacket({
+    ...{ source: from, destination: innerAddress(document, to) },
+    ...{ protocol, destination_port: port },
+  });
+  const source = nicOf(document, from);
+  const destination = nicOf(document, packet.destination);
+  const missing = [source, destination].find((nic) => nic !== undefined && !taps.has(tapName(nic.mac)));
+  if (missing !== undefined) {
+    return stop(`stops: the tap of ${missing.hostname} is not in the router; its VM does not run`);
+  }
+  if (source !== undefined) {
+    steps.push(`${source.hostname} sends from ${from} into the router of VPC ${document.vpc_id}`);
+    if (to === METADATA_IPV4 || to === METADATA_IPV6) return end("arrives: the router answers it itself");
+    const verdict = firewallOf(document, "outbound")(packet);
+    rule_id = verdict.rule_id;
+    if (!verdict.is_allowed) return stop(`stops: ${ruleText(verdict)} denies it, outbound`);
+    steps.push(`${ruleText(verdict)} allows it, outbound`);
+    const route = routeOf(document, source, packet.destination, destination !== undefined || isRemote(document, to));
+    if (route !== null) {
+      if (route.target.kind !== "nat_gateway") {
+        return stop(`stops: the route to ${route.destination} is a ${route.target.kind}`);
+      }
+      const node = route.target.underlay_address;
+      if (node === underlay_address) return leaveByGateway();
+      return end(`leaves by the NAT gateway on the node ${node}`, { kind: "node", underlay_address: node });
+    }
+  }
+  if (destination === undefined) {
+    const remote = remoteOf(document, to);
+    if (remote !== null) {
+      return end(`leaves to the node ${remote}; continue with the trace there`, {
+        kind: "node",
+        underlay_address: remote,
+      });
+    }
+    if (isInBlocks(document, to)) return stop(`stops: no NIC of the VPC has ${to}`);
+    const floating_ip = source?.floating_ips.find((address) => isOfFamily(address, to));
+    if (floating_ip !== undefined) return end("leaves by the floating IP", { kind: "outside", source: floating_ip });
+    // A packet of a NIC elsewhere comes to this node because it runs the NAT gateway.
+    if (source === undefined && isRemote(document, from)) return leaveByGateway();
+    return stop(`stops: no route leads to ${to}`);
+  }
+  if (destination.arriving) return stop(`stops: ${destination.hostname} is still on the node that it leaves`);
+  const verdict = firewallOf(document, "inbound")(packet);
+  rule_id = verdict.rule_id;
+  if (!verdict.is_allowed) return stop(`stops: ${ruleText(verdict)} denies it, inbound`);
+  steps.push(`${ruleText(verdict)} allows it, inbound`);
+  return end(`arrives at ${destination.hostname}; if it has no answer, the guest itself refuses it`);
+}
+
+function ruleText({ rule_id }: FirewallVerdict): string {
+  return rule_id === null ? "the default without a matching rule" : `the firewall rule ${rule_id}`;
+}
+
+/** Returns the address of the NIC that a floating IP leads to; other addresses unchanged. */
+function innerAddress({ local_nics }: NetworkDocument, address: string): string {
+  const nic = local_nics.find(({ floating_ips }) => floating_ips.includes(address));
+  return (address.includes(":") ? nic?.ipv6 : nic?.ipv4) ?? address;
+}
+
+function isOfFamily(address: string, other: string): boolean {
+  return address.includes(":") === other.includes(":");
+}
+
+function nicOf({ local_nics }: NetworkDocument, address: string): LocalNic | undefined {
+  return local_nics.find(({ ipv4, ipv6 }) => address === ipv4 || address === ipv6);
+}
+
+function remoteOf({ remote_nics }: NetworkDocument, address: string): string | null {
+  return remote_nics.find(({ ipv4, ipv6 }) => address === ipv4 || address === ipv6)?.underlay_address ?? null;
+}
+
+function isRemote(document: NetworkDocument, address: string): boolean {
+  return remoteOf(document, address) !== null;
+}
+
+/** Returns the route of the sender's subnet that decides; null if the VPC's own NICs or a floating IP come first. */
+function routeOf(document: NetworkDocument, nic: LocalNic, to: string, has_nic: boolean): DocumentRoute | null {
+  const subnet = document.subnets.find(({ subnet_id }) => subnet_id === nic.subnet_id);
+  const address = parseIp(to);
+  if (subnet === undefined || address === null) return null;
+  const fitting = subnet.routes.filter(({ destination }) => contains(destination, address))
+    .toSorted((a, b) => prefixOf(b.destination) - prefixOf(a.destination));
+  const inside = fitting.find(({ destination }) => document.subnets.some((each) => isInSubnet(each, destination)));
+  if (inside !== undefined) return inside;
+  const has_floating_ip = nic.floating_ips.some((each) => each.includes(":") === to.includes(":"));
+  const [first] = fitting;
+  // The VPC's own blocks have longer prefixes than a default route.
+  const block = document.blocks.find((each) => contains(each, address));
+  if (has_nic || has_floating_ip || first === undefined) return null;
+  return block !== undefined && prefixOf(block) > prefixOf(first.destination) ? null : first;
+}
+
+function isInBlocks({ blocks }: NetworkDocument, address: string): boolean {
+  const ip = parseIp(address);
+  return ip !== null && blocks.some((block) => contains(block, ip));
+}
+
+function isInSubnet({ ipv4_block, ipv6_block }: DocumentSubnet, destination: string): boolean {
+  const inner = parseCidr(destination);
+  if (inner === null) return false;
+  return [ipv4_block, ipv6_block].some((block) =>
+    block !== null && prefixOf(block) <= inner.prefix && contains(block, { family: inner.family, value: inner.network })
+  );
+}
+
+function contains(block: string, ip: Ip): boolean {
+  const cidr = parseCidr(block);
+  return cidr !== null && inCidr(ip, cidr);
+}
+
+function prefixOf(block: string): number {
+  return parseCidr(block)?.prefix ?? 0;
+}

@@ -1,0 +1,7 @@
+import { EXIT } from "../cli/internal/exit-code.ts";
+import { Failure } from "../cli/internal/failure.ts";
+
+/** The failure of work that needs a running VM. */
+export function notRunning(): Failure {
+  return new Failure("the machine does not run on its node", EXIT.conflict);
+}

@@ -1,0 +1,112 @@
+// The data disks of VMs. The agent first records which disks a guest has. Then it adds the disk to a running QEMU, or
+// removes it. A VM that is off gets its attached disks with its next boot.
+import { rm } from "node:fs/promises";
+import { setTimeout as sleep } from "node:timers/promises";
+import { EXIT } from "../../cli/internal/exit-code.ts";
+import { Failure } from "../../cli/internal/failure.ts";
+import type { NewDisk } from "../driver.ts";
+import { noDisk } from "../no-disk.ts";
+import { blockNodes, DATA_CONTROLLER, dataDevice, dataNames } from "./block-nodes.ts";
+import type { VmPlaces } from "./folders.ts";
+import { type Qmp, QmpError } from "./qmp.ts";
+import { createDisk } from "./vm-disks.ts";
+import type { VmDisk, VmRecord } from "./vm-record.ts";
+import type { VmStore } from "./vm-store.ts";
+
+/** The folder in QEMU's object tree with the devices that have a name. */
+const DEVICES = "/machine/peripheral";
+/** Time that QEMU has to finish the last operations of a removed disk, and the pause between two tries. */
+const RELEASE_LIMIT_MS = 30_000;
+const RELEASE_PAUSE_MS = 50;
+
+export type DataDiskPorts = {
+  readonly store: VmStore;
+  readonly places: (vm_id: string) => VmPlaces;
+  /** Returns the monitor of a running VM. */
+  readonly qmp: (vm_id: string) => Qmp | undefined;
+};
+
+/** Returns the operations on data disks. The caller runs one at a time for each VM. */
+export function dataDisks({ store, places, qmp }: DataDiskPorts) {
+  function diskOf(vm: VmRecord, disk_id: string): VmDisk {
+    const disk = vm.disks.find(({ id, kind }) => id === disk_id && kind === "data");
+    if (disk === undefined) throw noDisk(vm.id, disk_id);
+    return disk;
+  }
+
+  async function record(vm: VmRecord, disk: VmDisk): Promise<void> {
+    const others = vm.disks.filter(({ id }) => id !== disk.id);
+    await store.change(vm.id, { disks: [...others, disk] });
+  }
+
+  async function create(vm: VmRecord, { id, name, size_bytes }: NewDisk): Promise<void> {
+    const disk = { id, name, kind: "data", size_bytes, image_sha256: null, attached: false };
+    // The record is written before the file, so that an interrupted create can be continued or removed.
+    if (!vm.disks.some((each) => each.id === id)) await record(vm, disk);
+    await createDisk(places(vm.id), disk, { uid: vm.uid, has_base: false });
+    await attach(store.get(vm.id)!, id);
+  }
+
+  async function attach(vm: VmRecord, disk_id: string): Promise<void> {
+    const disk = diskOf(vm, disk_id);
+    await record(vm, { ...disk, attached: true });
+    const monitor = qmp(vm.id);
+    if (monitor !== undefined) await plug(monitor, disk_id, places(vm.id).disk(disk_id));
+  }
+
+  async function detach(vm: VmRecord, disk_id: string): Promise<void> {
+    await record(vm, { ...diskOf(vm, disk_id), attached: false });
+    const monitor = qmp(vm.id);
+    if (monitor !== undefined) await unplug(monitor, disk_id);
+  }
+
+  async function remove(vm: VmRecord, disk_id: string): Promise<void> {
+    if (!vm.disks.some(({ id }) => id === disk_id)) return;
+    await detach(vm, disk_id);
+    await rm(places(vm.id).disk(disk_id), { force: true });
+    await store.change(vm.id, { disks: vm.disks.filter(({ id }) => id !== disk_id) });
+  }
+
+  return { create, attach, detach, remove };
+}
+
+/** Adds a disk to a running guest, unless the guest has it. */
+async function plug(qmp: Qmp, disk_id: string, file: string): Promise<void> {
+  const { device, node, file_node } = dataNames(disk_id);
+  const devices = await qmp.execute("qom-list", { path: DEVICES });
+  if (devices.some(({ name }) => name === device)) return;
+  if (!devices.some(({ name }) => name === DATA_CONTROLLER)) {
+    throw new Failure(
+      "the machine was started by an older node agent; stop and start the instance first",
+      EXIT.failure,
+    );
+  }
+  // An interrupted plug may have left the nodes.
+  await release(qmp, [node, file_node]);
+  for (const each of blockNodes({ node, file_node, file })) await qmp.execute("blockdev-add", each);
+  await qmp.execute("device_add", dataDevice(disk_id));
+}
+
+/** Removes a disk from a running guest. */
+async function unplug(qmp: Qmp, disk_id: string): Promise<void> {
+  const { device, node, file_node } = dataNames(disk_id);
+  const devices = await qmp.execute("qom-list", { path: DEVICES });
+  if (devices.some(({ name }) => name === device)) await qmp.execute("device_del", { id: device });
+  await release(qmp, [node, file_node]);
+}
+
+/** Closes block nodes that exist. QEMU refuses to close a node until the operations of its device have ended. */
+async function release(qmp: Qmp, nodes: readonly string[]): Promise<void> {
+  const end_ms = performance.now() + RELEASE_LIMIT_MS;
+  for (const node of nodes) {
+    for (let closed = false; !closed;) {
+      const open = await qmp.execute("query-named-block-nodes", { flat: true });
+      if (!open.some((each) => each["node-name"] === node)) break;
+      closed = await qmp.execute("blockdev-del", { "node-name": node }).then(() => true, (error) => {
+        if (!(error instanceof QmpError) || performance.now() > end_ms) throw error;
+        return false;
+      });
+      if (!closed) await sleep(RELEASE_PAUSE_MS);
+    }
+  }
+}

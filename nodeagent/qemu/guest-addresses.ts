@@ -1,0 +1,54 @@
+// The addresses that the guests themselves report, by their guest agents. Tenants and operators see them. A guest may
+// report anything, so no decision uses them.
+import type { GuestInterface } from "../../src/contract/instance.ts";
+import type { GuestAgent } from "./guest-agent.ts";
+
+export type GuestAddresses = {
+  /** Asks the guests in the background. A guest that did not answer is asked less often. */
+  refresh(running: readonly string[]): void;
+  /** Returns the last answer; null if the guest has no guest agent, or does not run. */
+  of(id: string): readonly GuestInterface[] | null;
+};
+
+/**
+ * Pause after a guest did not answer for the first time: it may still boot. Each further pause is twice as long, up to
+ * the longest one: most guests have no guest agent.
+ */
+const RETRY_MS_MIN = 15_000;
+const RETRY_MS_MAX = 5 * 60_000;
+
+export type GuestAddressesOptions = {
+  readonly agentOf: (id: string) => Pick<GuestAgent, "interfaces">;
+  readonly monotonicMs: () => number;
+};
+
+export function createGuestAddresses({ agentOf, monotonicMs }: GuestAddressesOptions): GuestAddresses {
+  const known = new Map<string, readonly GuestInterface[]>();
+  const silent = new Map<string, { readonly until_ms: number; readonly pause_ms: number }>();
+  const asking = new Set<string>();
+
+  async function ask(id: string): Promise<void> {
+    asking.add(id);
+    try {
+      known.set(id, await agentOf(id).interfaces());
+      silent.delete(id);
+    } catch {
+      known.delete(id);
+      const pause_ms = Math.min(RETRY_MS_MAX, 2 * (silent.get(id)?.pause_ms ?? RETRY_MS_MIN / 2));
+      silent.set(id, { until_ms: monotonicMs() + pause_ms, pause_ms });
+    } finally {
+      asking.delete(id);
+    }
+  }
+
+  return {
+    refresh: (running) => {
+      for (const id of known.keys()) if (!running.includes(id)) known.delete(id);
+      for (const id of silent.keys()) if (!running.includes(id)) silent.delete(id);
+      for (const id of running) {
+        if (!asking.has(id) && monotonicMs() >= (silent.get(id)?.until_ms ?? -Infinity)) void ask(id);
+      }
+    },
+    of: (id) => known.get(id) ?? null,
+  };
+}

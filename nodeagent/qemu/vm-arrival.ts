@@ -1,0 +1,198 @@
+// A VM that arrives from another node. Its QEMU receives the guest's memory. The guest stays paused until the control
+// plane gives the VM to this node.
+import { EXIT } from "../../cli/internal/exit-code.ts";
+import { Failure } from "../../cli/internal/failure.ts";
+import type { Vms } from "../driver.ts";
+import type { Migrations, MoveRequest, Moving, Served } from "../migration/migrations.ts";
+import { placesOf } from "./folders.ts";
+import type { Host } from "./host.ts";
+import { joined, openUnix } from "./move-sockets.ts";
+import { type FileSent, placeFile, receiveFile } from "./move-files.ts";
+import { processesOf } from "./processes.ts";
+import { blockNode } from "./qemu-argv.ts";
+import type { VmPower } from "./vm-power.ts";
+import type { VmRecord } from "./vm-record.ts";
+import type { VmStore } from "./vm-store.ts";
+import { untilMigrated } from "./migration-status.ts";
+import { lockRunFolder } from "./run-folder.ts";
+
+export type Moves = { readonly host: Host; readonly store: VmStore; readonly power: VmPower; readonly vms: Vms };
+
+type Arrivals = Pick<Migrations, "receive" | "ticketOf" | "awaits" | "serve" | "activate" | "discard">;
+
+const CAPABILITIES = ["events", "pause-before-switchover"] as const;
+const MEMORY_LOST = "its memory was lost while it moved to this node; start it again";
+
+export function qemuArrivals({ host, store, power, vms }: Moves): Arrivals {
+  const places = (id: string) => placesOf(host.folders, id);
+  /** Files that this agent receives or has received, by migration and name. */
+  const files = new Map<string, Map<string, Promise<FileSent>>>();
+  /** When the source announced that it paused the guest, by migration. */
+  const paused = new Map<string, number>();
+
+  function arriving({ instance_id, migration_id }: Pick<Moving, "instance_id" | "migration_id">): VmRecord | undefined {
+    const vm = store.get(instance_id);
+    return vm?.move?.role === "arriving" && vm.move.migration_id === migration_id ? vm : undefined;
+  }
+
+  function expected(moving: Moving): VmRecord {
+    const vm = arriving(moving);
+    if (vm === undefined) throw new Failure("this node does not receive this migration", EXIT.conflict);
+    return vm;
+  }
+
+  function fileOf(vm: VmRecord, name: unknown): string {
+    if (name === "uefi-variables" && vm.firmware === "uefi") return places(vm.id).uefi_variables;
+    const disk = vm.disks.find(({ id }) => id === name);
+    if (disk === undefined) throw new Failure("the VM has no such file", EXIT.failure);
+    return places(vm.id).disk(disk.id);
+  }
+
+  /** Ends the QEMU of an earlier try. A live migration then starts a QEMU that waits for the guest's memory. */
+  async function prepare(moving: Moving): Promise<Served> {
+    const vm = expected(moving);
+    files.set(moving.migration_id, new Map());
+    await power.end(vm);
+    if (!moving.live) return { answer: {} };
+    const { qmp } = await power.launch(vm, ["-incoming", "defer"]);
+    await qmp.execute("migrate-set-capabilities", {
+      capabilities: CAPABILITIES.map((capability) => ({ capability, state: true })),
+    });
+    await qmp.execute("nbd-server-start", { addr: { type: "unix", data: { path: places(vm.id).socket("nbd") } } });
+    for (const index of vm.disks.keys()) {
+      const node = blockNode(index);
+      await qmp.execute("block-export-add", { type: "nbd", id: node, "node-name": node, name: node, writable: true });
+    }
+    await qmp.execute("migrate-incoming", { uri: `unix:${places(vm.id).socket("ram")}` });
+    return { answer: {} };
+  }
+
+  function receiveOne(moving: Moving, { name, bytes }: MoveRequest): Served {
+    const path = fileOf(expected(moving), name);
+    const known = files.get(moving.migration_id);
+    if (known === undefined || moving.live || !Number.isSafeInteger(bytes)) {
+      throw new Failure("the source did not announce its files", EXIT.failure);
+    }
+    return {
+      stream: async (open) => {
+        const received = receiveFile(path, open, bytes as number);
+        received.catch(() => {}); // `finish` reports it.
+        known.set(String(name), received);
+        await received;
+      },
+    };
+  }
+
+  async function finish(moving: Moving, { digests }: MoveRequest): Promise<Served> {
+    const vm = expected(moving);
+    if (moving.live) {
+      try {
+        const { qmp } = await power.attach(vm);
+        await untilMigrated(qmp, host.signal);
+        await qmp.execute("nbd-server-stop");
+      } catch (error) {
+        const ending = await host.supervisor.ending(vm.id).catch(() => null);
+        host.log(`VM ${vm.id}: its memory did not arrive: ${(error as Error).message}; ${ending}`);
+        throw error;
+      }
+      return { answer: {} };
+    }
+    const wanted = Object.entries((digests ?? {}) as Record<string, string>);
+    const received = files.get(moving.migration_id);
+    for (const [name, sha256] of wanted) {
+      if ((await received?.get(name))?.sha256 !== sha256) {
+        throw new Failure(`the digest of ${name} differs from the source's`, EXIT.failure);
+      }
+    }
+    for (const [name] of wanted) await placeFile(fileOf(vm, name), vm.uid);
+    return { answer: {} };
+  }
+
+  async function serve(moving: Moving, request: MoveRequest): Promise<Served> {
+    switch (request.request) {
+      case "prepare":
+        return await power.serialized(moving.instance_id, () => prepare(moving));
+      case "file":
+        return receiveOne(moving, request);
+      case "disks":
+      case "memory": {
+        const socket = request.request === "disks" ? "nbd" : "ram";
+        const qemu = await openUnix(places(expected(moving).id).socket(socket));
+        return { stream: (open) => joined(open, qemu) };
+      }
+      case "paused":
+        expected(moving);
+        paused.set(moving.migration_id, performance.now());
+        return { answer: {} };
+      case "finish":
+        return await power.serialized(moving.instance_id, () => finish(moving, request));
+      default:
+        throw new Failure("this agent does not know the request; upgrade it", EXIT.failure);
+    }
+  }
+
+  /** Gives the VM to this node. Writes the record first, so the VM can be started here whatever happens next. */
+  async function activate(moving: Moving): Promise<unknown> {
+    const vm = arriving(moving);
+    if (vm === undefined) return { downtime_ms: null };
+    const { id } = vm;
+    if (!moving.live) {
+      await store.change(id, { move: null, power: "off", end: { state: "stopped", reason: null } });
+      return { downtime_ms: null };
+    }
+    const waits = await isWaiting(vm);
+    if (!waits) {
+      await store.change(id, { move: null, power: "off", end: { state: "failed", reason: MEMORY_LOST } });
+      await power.end(vm);
+      return { downtime_ms: null };
+    }
+    const own = await store.change(id, { move: null, power: "starting", boot_id: host.boot_id });
+    try {
+      await lockRunFolder(places(id));
+      await power.run(own, await power.attach(own));
+    } catch (error) {
+      host.log(`VM ${id}: ${(error as Error).message}`);
+      await store.change(id, { power: "off", end: { state: "failed", reason: MEMORY_LOST } });
+      await power.end(own);
+      return { downtime_ms: null };
+    }
+    const begun_ms = paused.get(moving.migration_id);
+    paused.delete(moving.migration_id);
+    files.delete(moving.migration_id);
+    return { downtime_ms: begun_ms === undefined ? null : Math.round(performance.now() - begun_ms) };
+  }
+
+  async function isWaiting(vm: VmRecord): Promise<boolean> {
+    if ((await processesOf(vm)).length === 0) return false;
+    const monitor = await power.attach(vm).catch(() => null);
+    const found = await monitor?.qmp.execute("query-migrate").catch(() => null);
+    return found?.status === "completed";
+  }
+
+  return {
+    receive: async (plan, moving, ticket_sha256) => {
+      const { id } = plan.instance;
+      const known = store.get(id);
+      if (known !== undefined && arriving(moving) === undefined) {
+        throw new Failure(`VM ${id} is on this node already`, EXIT.conflict);
+      }
+      const move = { role: "arriving", migration_id: moving.migration_id, ticket_sha256 } as const;
+      // The disks have the sizes that the source has applied.
+      const disks = plan.disks.map((disk) => ({ ...disk, size_bytes: disk.applied_bytes ?? disk.size_bytes }));
+      await vms.createDisks({ ...plan, disks }, move);
+      await vms.createNics(plan);
+      await vms.create(plan);
+    },
+    ticketOf: (instance_id, migration_id) => {
+      const move = arriving({ instance_id, migration_id })?.move;
+      return move?.role === "arriving" ? move.ticket_sha256 : null;
+    },
+    awaits: () => store.all().some(({ move }) => move?.role === "arriving"),
+    serve,
+    activate: (moving) => power.serialized(moving.instance_id, () => activate(moving)),
+    discard: async (moving) => {
+      files.delete(moving.migration_id);
+      if (arriving(moving) !== undefined) await vms.destroy(moving.instance_id);
+    },
+  };
+}

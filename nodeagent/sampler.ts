@@ -1,0 +1,30 @@
+// Samples of the VMs' metrics. A sample waits until it was sent, or until a newer one replaces it.
+import type { MachineMetrics } from "../src/contract/instance-metrics.ts";
+import type { Driver } from "./driver.ts";
+
+export type Sample = Readonly<Record<string, MachineMetrics>>;
+
+export type Sampler = {
+  /** Returns the sample that was not sent yet, or null. Takes a new one when its time has come. */
+  unsent(): Promise<Sample | null>;
+  /** The last returned sample was sent. */
+  sent(): void;
+};
+
+type Options = { readonly period_ms: number; readonly monotonicMs: () => number };
+
+export function createSampler(driver: Pick<Driver, "metrics">, { period_ms, monotonicMs }: Options): Sampler {
+  let sample: Sample | null = null;
+  let taken_ms = -Infinity;
+  return {
+    unsent: async () => {
+      if (monotonicMs() - taken_ms < period_ms) return sample;
+      taken_ms = monotonicMs();
+      // The status is more important than its metrics: it is sent without them.
+      const read = await driver.metrics().catch(() => ({}));
+      sample = Object.keys(read).length === 0 ? null : read;
+      return sample;
+    },
+    sent: () => void (sample = null),
+  };
+}

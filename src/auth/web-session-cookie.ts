@@ -1,0 +1,52 @@
+// The cookie of a session of the web console, and the check that a page of this server sent the request. A browser adds
+// the cookie to requests by itself, so a request that writes must show that no other site caused it (docs/web-console.md,
+// "Sessions").
+import type { Context } from "hono";
+import { type Fault, fault } from "../contract/fault.ts";
+import type { HttpEnv } from "../http/env.ts";
+
+/** Browsers accept a name with this prefix only with Secure, with Path=/ and without Domain. */
+const NAME = "__Host-berth";
+const ATTRIBUTES = "Path=/; Secure; HttpOnly; SameSite=Strict";
+const VALUE = /(?:^|;\s*)__Host-berth=([\w.-]+)\s*(?:;|$)/;
+/** The content types that a form can send. A page of another site can send them without asking the server first. */
+const FORM_TYPE = /^(?:text\/plain|multipart\/form-data|application\/x-www-form-urlencoded)\b/i;
+
+const FOREIGN: Fault = fault("forbidden", "a browser's session acts only for pages of this server", {
+  error_code: "Forbidden",
+});
+
+/** Returns the token in a Cookie header; undefined without the cookie. */
+export function webSessionToken(cookies: string | undefined): string | undefined {
+  return VALUE.exec(cookies ?? "")?.[1];
+}
+
+/** Returns the Set-Cookie header that stores the token for `max_age_s` seconds. */
+export function webSessionCookie(token: string, max_age_s: number): string {
+  return `${NAME}=${token}; Max-Age=${max_age_s}; ${ATTRIBUTES}`;
+}
+
+/** The Set-Cookie header that deletes the token. */
+export const NO_WEB_SESSION = webSessionCookie("", 0);
+
+/** Returns null if the request only reads or a page of this server sent it, otherwise the refusal. */
+export function foreignWrite(c: Context<HttpEnv>): Fault | null {
+  const reads = c.req.method === "GET" || c.req.method === "HEAD";
+  const isForm = FORM_TYPE.test(c.req.header("content-type") ?? "");
+  return reads || (!isForm && senderOf(c) === "own") ? null : FOREIGN;
+}
+
+/** Returns the refusal if a page of another site sent the request. A program, which sends no such header, is accepted. */
+export function foreignPage(c: Context<HttpEnv>): Fault | null {
+  return senderOf(c) === "other" ? FOREIGN : null;
+}
+
+/** Returns who sent the request: a page of this server, another page, or unknown, for a program or an old browser. */
+function senderOf(c: Context<HttpEnv>): "own" | "other" | "unknown" {
+  const site = c.req.header("sec-fetch-site");
+  if (site !== undefined) return site === "same-origin" ? "own" : "other";
+  const origin = c.req.header("origin");
+  if (origin === undefined) return "unknown";
+  const host = c.req.header("host");
+  return host !== undefined && URL.parse(origin)?.host === host ? "own" : "other";
+}

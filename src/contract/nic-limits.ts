@@ -1,0 +1,42 @@
+// The setting network.nic_limits: what a NIC may use of the network, by the size of its instance.
+import { z } from "zod";
+import {
+  NIC_BYTES_PER_SECOND_MIN,
+  NIC_CONNECTIONS_MIN,
+  NIC_LIMIT_CLASSES_MAX,
+  NIC_PACKETS_PER_SECOND_MIN,
+} from "./limits.ts";
+
+const limit = (min: number) => z.number().int().min(min).max(Number.MAX_SAFE_INTEGER).nullable();
+
+/** The limits of a NIC. Null is unlimited. */
+export const NicLimits = z.strictObject({
+  connections_max: limit(NIC_CONNECTIONS_MIN),
+  packets_per_second_max: limit(NIC_PACKETS_PER_SECOND_MIN),
+  bytes_per_second_max: limit(NIC_BYTES_PER_SECOND_MIN),
+});
+export type NicLimits = z.infer<typeof NicLimits>;
+
+/** The limits of instances with at most `cpu_max` vCPUs, or of all others if it is null. */
+const Class = NicLimits.extend({ cpu_max: z.number().int().min(1).nullable() });
+
+/** The value of the setting network.nic_limits: the first class that fits an instance counts. */
+export const NicLimitClasses = z.array(Class).max(NIC_LIMIT_CLASSES_MAX).refine(
+  (classes) => classes.every(({ cpu_max }, index) => index === 0 || rank(classes[index - 1]!.cpu_max) < rank(cpu_max)),
+  "cpu_max must rise from class to class; null comes last",
+);
+export type NicLimitClasses = z.infer<typeof NicLimitClasses>;
+
+const UNLIMITED: NicLimits = { connections_max: null, packets_per_second_max: null, bytes_per_second_max: null };
+
+/** Returns the limits of each NIC of an instance with this many vCPUs. */
+export function nicLimitsOf(cpu: number, classes: NicLimitClasses): NicLimits {
+  const found = classes.find(({ cpu_max }) => cpu <= rank(cpu_max));
+  if (found === undefined) return UNLIMITED;
+  const { cpu_max: _cpu_max, ...limits } = found;
+  return limits;
+}
+
+function rank(cpu_max: number | null): number {
+  return cpu_max ?? Infinity;
+}

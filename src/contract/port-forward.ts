@@ -1,0 +1,42 @@
+// Port forwards of NAT gateways (docs/networking.md, "Port forwards").
+import { z } from "zod";
+import { Timestamp, withDefault } from "./common.ts";
+import { PORT_FORWARD_PROTOCOLS } from "./enums.ts";
+import { PORT_MAX } from "./limits.ts";
+import { Realized } from "./network.ts";
+import { Description, ResourceName } from "./tenancy.ts";
+
+const port = z.number().int().min(1).max(PORT_MAX);
+const protocol = z.enum(PORT_FORWARD_PROTOCOLS);
+
+/** A TCP or UDP port of a NAT gateway's public address, whose connections go to a NIC. */
+export const PortForward = z.object({
+  id: z.string(),
+  tenant_id: z.string(),
+  project_id: z.string(),
+  project: z.string(),
+  vpc_id: z.string(),
+  vpc: z.string(),
+  name: z.string(),
+  description: z.string(),
+  nat_gateway_id: z.string(),
+  nic_id: z.string().describe("The NIC that gets the connections; the forward ends with it"),
+  protocol,
+  public_port: port.describe("The port of the gateway's public address"),
+  nic_port: port.describe("The port of the NIC"),
+  realized: Realized.nullable().describe("Null in the answer to a write without Prefer: wait"),
+  created_at: Timestamp,
+});
+export type PortForward = z.infer<typeof PortForward>;
+
+/** The body that creates a port forward. The gateway and the NIC are in the VPC. */
+export const PortForwardBody = z.strictObject({
+  name: ResourceName,
+  description: withDefault(Description, ""),
+  nat_gateway_id: z.guid(),
+  nic_id: z.guid().describe("A NIC with an address of the gateway's family"),
+  protocol: withDefault(protocol, "tcp"),
+  public_port: port.describe("Each protocol has its own ports"),
+  nic_port: port.nullish().describe("By default the public port"),
+});
+export type PortForwardBody = z.infer<typeof PortForwardBody>;

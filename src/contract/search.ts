@@ -1,0 +1,15 @@
+// The search across kinds.
+import { z } from "zod";
+import { SEARCH_KINDS } from "./enums.ts";
+
+/** An object that a search found. */
+export const SearchHit = z.object({
+  kind: z.enum(SEARCH_KINDS),
+  id: z.string(),
+  name: z.string(),
+  hint: z.string().nullable().describe("An address, a state or a claim code, to distinguish hits with the same name"),
+});
+export type SearchHit = z.infer<typeof SearchHit>;
+
+/** The hits of a search, the best first. */
+export const SearchHits = z.object({ items: z.array(SearchHit) });

@@ -1,0 +1,56 @@
+// Reads the NAT gateways that must leave their node or need one, and the nodes that may run them (docs/networking.md,
+// "Where NAT gateways run").
+import type { Candidate, Homeless, Unfit } from "../lib/placement/nat-gateway-host.ts";
+import type { Db } from "./pool.ts";
+
+const UNFIT = `
+  select g.id, g.host_cn_uuid as server_uuid
+    from nat_gateway g
+    left join cn on cn.server_uuid = g.host_cn_uuid
+    left join cn_signal s on s.server_uuid = g.host_cn_uuid
+    left join cn_placement p on p.server_uuid = g.host_cn_uuid
+   where g.host_cn_uuid is not null
+     and not coalesce(cn.state = 'approved' and cn.role in ('edge', 'both')
+                      and not (coalesce(p.cordoned, false) and p.cordoned_reason is not distinct from 'drain')
+                      and s.last_seen >= (select berth_now()) - make_interval(secs => $1)
+                      and exists (select from external_subnet e
+                                    join cn_nic_tag t on t.server_uuid = g.host_cn_uuid and t.name = e.nic_tag
+                                                     and t.bridge is not null
+                                   where e.ipv4_block >>= g.public_address or e.ipv6_block >>= g.public_address), false)
+   order by g.id limit $2`;
+
+/** Lists gateways whose node is not fit. A node that was not seen for `live_s` is not. */
+export async function listUnfit(db: Db, live_s: number, rows_max: number): Promise<Unfit[]> {
+  return (await db.query<Unfit>(UNFIT, [live_s, rows_max])).rows;
+}
+
+const HOMELESS = `
+  select g.id, g.left_at, berth_vpc_generation(g.vpc_id) as generation,
+         (select e.nic_tag from external_subnet e
+           where e.ipv4_block >>= g.public_address or e.ipv6_block >>= g.public_address limit 1) as nic_tag,
+         not exists (select from cn where server_uuid = g.leaving_cn_uuid)
+           or coalesce((select s.last_seen from cn_signal s where s.server_uuid = g.leaving_cn_uuid), '-infinity')
+              < (select berth_now()) - make_interval(secs => $1) as is_fenced,
+         (select coalesce(r.applied_generation, -1) from vpc_realization r
+           where r.vpc_id = g.vpc_id and r.server_uuid = g.leaving_cn_uuid) as applied_generation
+    from nat_gateway g
+   where g.host_cn_uuid is null order by g.id limit $2`;
+
+/** Lists gateways without a node. `fence_s` is the silence after which a node certainly runs no gateway. */
+export async function listHomeless(db: Db, fence_s: number, rows_max: number): Promise<Homeless[]> {
+  return (await db.query<Homeless>(HOMELESS, [fence_s, rows_max])).rows;
+}
+
+const CANDIDATES = `
+  select t.server_uuid, t.name as nic_tag,
+         (select count(*) from nat_gateway g where g.host_cn_uuid = t.server_uuid) as gateways
+    from cn_nic_tag t
+   where t.bridge is not null and t.name = any($2::text[])
+     and guard_cn_may_host_gateway(
+           jsonb_build_object('server_uuid', t.server_uuid, 'nic_tag', t.name, 'live_s', $1::int))
+   order by t.name, t.server_uuid`;
+
+/** Lists the nodes that may run gateways on these NIC tags. */
+export async function listCandidates(db: Db, live_s: number, nic_tags: readonly string[]): Promise<Candidate[]> {
+  return (await db.query<Candidate>(CANDIDATES, [live_s, nic_tags])).rows;
+}

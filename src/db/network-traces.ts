@@ -1,0 +1,66 @@
+// Stores packet traces: the questions to nodes where a packet stops, and the nodes' answers. The process that asks and
+// the process that the node polls may be different ones.
+import { TRACES_OPEN_MAX } from "../contract/limits.ts";
+import type { TraceAnswer, TraceQuestion } from "../contract/network-trace.ts";
+import type { Db } from "./pool.ts";
+
+/** Age at which a question is deleted, in seconds: long after the request that asked has ended. */
+const KEPT_S = 60;
+
+/** Stores a question for a node. Returns false if too many questions are open for it. */
+export async function askTrace(db: Db, server_uuid: string, question: TraceQuestion): Promise<boolean> {
+  const { rows } = await db.query(
+    `insert into network_trace (id, server_uuid, question)
+       select $1::uuid, $2::uuid, $3::jsonb
+        where (select count(*) from network_trace where server_uuid = $2::uuid and answer is null) < $4
+     returning id`,
+    [question.trace_id, server_uuid, JSON.stringify(question), TRACES_OPEN_MAX],
+  );
+  return rows.length === 1;
+}
+
+/** Returns the nodes among the given ones that have open questions. */
+export async function listAskedNodes(db: Db, server_uuids: readonly string[]): Promise<readonly string[]> {
+  const { rows } = await db.query<{ server_uuid: string }>(
+    "select distinct server_uuid from network_trace where server_uuid = any($1::uuid[]) and answer is null",
+    [server_uuids],
+  );
+  return rows.map(({ server_uuid }) => server_uuid);
+}
+
+/** Lists the open questions of a node, oldest first. */
+export async function listQuestions(db: Db, server_uuid: string): Promise<TraceQuestion[]> {
+  const { rows } = await db.query<{ question: TraceQuestion }>(
+    "select question from network_trace where server_uuid = $1 and answer is null order by asked_at, id",
+    [server_uuid],
+  );
+  return rows.map(({ question }) => question);
+}
+
+/** Stores a node's answer. Returns false unless the question is open and was for this node. */
+export async function storeTraceAnswer(db: Db, server_uuid: string, answer: TraceAnswer): Promise<boolean> {
+  const { rows } = await db.query(
+    "update network_trace set answer = $3::jsonb where id = $1 and server_uuid = $2 and answer is null returning id",
+    [answer.trace_id, server_uuid, JSON.stringify(answer)],
+  );
+  return rows.length === 1;
+}
+
+/** Finds the answers to questions, by the question's id. */
+export async function findTraceAnswers(db: Db, ids: readonly string[]): Promise<Map<string, TraceAnswer>> {
+  const { rows } = await db.query<{ id: string; answer: TraceAnswer }>(
+    "select id, answer from network_trace where id = any($1::uuid[]) and answer is not null",
+    [ids],
+  );
+  return new Map(rows.map(({ id, answer }) => [id, answer]));
+}
+
+/** Deletes a question whose request has ended, so that the node does not get it any more. */
+export async function endTrace(db: Db, id: string): Promise<void> {
+  await db.query("delete from network_trace where id = $1", [id]);
+}
+
+/** Deletes questions that no request waits for. */
+export async function pruneTraces(db: Db): Promise<void> {
+  await db.query("delete from network_trace where asked_at < clock_timestamp() - make_interval(secs => $1)", [KEPT_S]);
+}

@@ -1,0 +1,93 @@
+// The nodes' reports about the VPCs' networks. A row exists from before its node gets the document until the node no
+// longer stores the document.
+import type { NetworkRealizationBody } from "../contract/network-document.ts";
+import type { Db } from "./pool.ts";
+
+/** A report of a node about one VPC. */
+export type Report = Pick<NetworkRealizationBody, "generation" | "status"> & {
+  readonly vpc_id: string;
+  readonly server_uuid: string;
+  readonly message: string | null;
+};
+
+/**
+ * Whether a report was stored: `unknown` if the node has no part of the VPC, `older` if it goes back, `ahead` if the VPC
+ * has no such generation yet.
+ */
+export type Verdict = { readonly verdict: "stored" | "unknown" | "older" | "ahead"; readonly generation: number };
+
+/** Notes that the nodes may get the documents. Must commit before the documents are read. */
+export async function offerDocuments(
+  db: Db,
+  server_uuid: string,
+  vpc_ids: readonly string[],
+): Promise<void> {
+  await db.query(
+    `insert into vpc_realization (vpc_id, server_uuid)
+       select v, $1 from unnest($2::uuid[]) v order by v on conflict do nothing`,
+    [server_uuid, vpc_ids],
+  );
+}
+
+/** Forgets VPCs of which the node has no part, and whose documents it does not store. */
+export async function forgetDocuments(db: Db, server_uuid: string, vpc_ids: readonly string[]): Promise<void> {
+  await db.query(
+    `delete from vpc_realization r where r.server_uuid = $1 and r.vpc_id = any($2::uuid[])
+        and not exists (select from vpc_node n where n.vpc_id = r.vpc_id and n.server_uuid = r.server_uuid)`,
+    [server_uuid, vpc_ids],
+  );
+}
+
+// A report that repeats the stored generation is stored, except that a late `accepted` does not replace the outcome.
+const STORE = `
+  with judged as (
+    select k.text, g.*, b.generation as newest, r.server_uuid is not null as is_offered,
+           coalesce(g.generation < r.generation or g.generation = r.generation and g.status = 'accepted'
+                    and r.status in ('applied', 'failed'), false) as is_older, r.generation as stored
+      from unnest($1::text[]) k(text)
+      cross join lateral jsonb_to_record(k.text::jsonb)
+                   g(vpc_id uuid, server_uuid uuid, generation bigint, status text, message text)
+      cross join lateral (select berth_vpc_generation(g.vpc_id) as generation offset 0) b
+      left join vpc_realization r on r.vpc_id = g.vpc_id and r.server_uuid = g.server_uuid
+  ), taken as (
+    select distinct on (vpc_id, server_uuid) * from judged
+     where is_offered and not is_older and generation <= newest
+     order by vpc_id, server_uuid, generation desc, status = 'accepted'
+  ), written as (
+    update vpc_realization r
+       set generation = t.generation, status = t.status, message = t.message, reported_at = (select berth_now()),
+           applied_generation = case when t.status = 'applied' then t.generation else r.applied_generation end
+      from taken t where r.vpc_id = t.vpc_id and r.server_uuid = t.server_uuid and r.generation <= t.generation
+  )
+  select text, case when not is_offered then 'unknown' when generation > newest then 'ahead'
+                    when is_older then 'older' else 'stored' end as verdict,
+         coalesce(case when generation > newest then newest else stored end, 0) as generation
+    from judged`;
+
+/** Stores reports, given as the JSON of a Report. Returns the verdict on each. */
+export async function storeReports(db: Db, reports: readonly string[]): Promise<Map<string, Verdict>> {
+  const { rows } = await db.query<Verdict & { text: string }>(STORE, [reports]);
+  return new Map(rows.map(({ text, ...verdict }) => [text, verdict]));
+}
+
+/** Deletes deleted VPCs that no node may have, and counts old changes of each VPC in one row. */
+export async function foldChanges(db: Db): Promise<void> {
+  await db.query("delete from ended_vpc e where not exists (select from vpc_realization r where r.vpc_id = e.vpc_id)");
+  await db.query(
+    `with old as (
+       delete from vpc_change where id in (
+         select id from vpc_change where at < clock_timestamp() - make_interval(secs => $1)
+          order by id limit $2 for update skip locked)
+       returning vpc_id
+     )
+     insert into vpc_generation as g (vpc_id, generation)
+       select vpc_id, count(*) from old group by vpc_id order by vpc_id
+     on conflict (vpc_id) do update set generation = g.generation + excluded.generation`,
+    [FOLD_AGE_S, FOLD_ROWS_MAX],
+  );
+}
+
+/** Changes that are older than this are folded: long after every sweep has seen them. */
+export const FOLD_AGE_S = 60;
+/** Changes that one fold counts, so that it ends within the statement's time limit. */
+const FOLD_ROWS_MAX = 20_000;

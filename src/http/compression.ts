@@ -1,0 +1,37 @@
+// Compresses large JSON answers to reads. The size of a compressed answer depends on how much of it repeats. So an answer
+// that mixes a secret with a text that a stranger chose stays as it is: the size would show whether the text has a part
+// of the secret (docs/wire.md, "Compression").
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
+import type { Context } from "hono";
+import { acceptsGzip } from "./accepts-gzip.ts";
+import type { HttpEnv } from "./env.ts";
+
+const gzipBytes = promisify(gzip);
+/** Smaller answers are not compressed, because it does not pay. */
+const ZIP_BYTES_MIN = 1_024;
+/**
+ * Answers with secrets beside texts of strangers:
+ * - keys, user data and passwords for nodes, beside names of tenants
+ * - root password hashes for booters, beside inventories of machines
+ * - claim codes, beside hostnames that anybody can register
+ */
+const WITH_SECRETS = /^\/(?:v1\/agent\/|v2\/|v1\/search$|v1\/system\/cns(?:\/|$))/;
+
+/** Compresses the answer if the client accepts it, the answer is large enough, and it has no secret. */
+export async function compressAnswer(c: Context<HttpEnv>): Promise<void> {
+  const { headers, status } = c.res;
+  const isJson = headers.get("content-type")?.startsWith("application/json") ?? false;
+  if (c.req.method !== "GET" || status !== 200 || !isJson || headers.has("content-encoding")) return;
+  if (WITH_SECRETS.test(c.req.path)) return;
+  headers.append("vary", "accept-encoding");
+  if (!acceptsGzip(c.req.header("accept-encoding"))) return;
+  const bytes = new Uint8Array(await c.res.arrayBuffer());
+  const zipped = bytes.length < ZIP_BYTES_MIN ? null : await gzipBytes(bytes);
+  const sent = new Headers(headers);
+  sent.delete("content-length");
+  if (zipped !== null) sent.set("content-encoding", "gzip");
+  // Drops the headers of the replaced answer, which hono would otherwise merge.
+  c.res = undefined;
+  c.res = new Response(zipped === null ? bytes : new Uint8Array(zipped), { status, headers: sent });
+}

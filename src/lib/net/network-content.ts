@@ -1,0 +1,171 @@
+// The network of a VPC as the database has it in one snapshot, and the document of one node that follows from it
+// (docs/networking.md, "Network documents").
+import type { FirewallRule } from "../../contract/network.ts";
+import { OVERLAY_HEADER_BYTES, VPC_MTU_MAX } from "../../contract/limits.ts";
+import {
+  type DocumentName,
+  type DocumentPortForward,
+  type DocumentRoute,
+  type DocumentRouteTarget,
+  type DocumentRule,
+  type LocalNic,
+  NETWORK_DOCUMENT_FORMAT,
+  type NetworkDocument,
+  type RemoteNic,
+} from "../../contract/network-document.ts";
+import { type NicLimitClasses, nicLimitsOf } from "../../contract/nic-limits.ts";
+import { formatIp, parseCidr } from "./ip-address.ts";
+
+type Addresses = { readonly ipv4: string | null; readonly ipv6: string | null };
+
+/** A node that has a part of the VPC. */
+export type ContentHost = {
+  readonly server_uuid: string;
+  /** Null when the node has no address on the underlay. */
+  readonly underlay_address: string | null;
+  readonly underlay_mtu: number;
+};
+
+/** A NIC whose instance has a node. */
+export type ContentNic = Addresses & {
+  readonly nic_id: string;
+  readonly instance_id: string;
+  readonly hostname: string;
+  /** The vCPUs of the instance: its size class follows from them. */
+  readonly cpu: number;
+  readonly ordinal: number;
+  readonly subnet_id: string;
+  readonly mac: string;
+  readonly host_cn_uuid: string;
+  readonly floating_ips: readonly string[];
+};
+
+/** A route of a subnet. Routes to the virtual gateway need nothing and are left out. */
+export type ContentRoute = {
+  readonly destination: string;
+  readonly target_kind: "blackhole" | "reject" | "nat_gateway";
+  /** The node of the NAT gateway. */
+  readonly host_cn_uuid: string | null;
+};
+
+/** The network of a VPC. */
+export type NetworkContent = {
+  readonly vni: number;
+  readonly project: string;
+  readonly blocks: readonly string[];
+  readonly subnets: readonly {
+    readonly subnet_id: string;
+    readonly ipv4_block: string | null;
+    readonly ipv6_block: string | null;
+    readonly routes: readonly ContentRoute[];
+  }[];
+  /** The NICs whose instance has a node. */
+  readonly nics: readonly ContentNic[];
+  readonly nat_gateways: readonly {
+    readonly nat_gateway_id: string;
+    readonly public_address: string;
+    readonly host_cn_uuid: string;
+    readonly port_forwards: readonly DocumentPortForward[];
+  }[];
+  /** In the order in which they are evaluated. */
+  readonly firewall_rules: readonly (Pick<FirewallRule, Exclude<keyof DocumentRule, "rule_id">> & {
+    readonly rule_id: string;
+  })[];
+  readonly hosts: readonly ContentHost[];
+  /** The external network of each node that has a gateway or a floating IP, by the node's UUID. */
+  readonly externals: Readonly<Record<string, NonNullable<NetworkDocument["external"]>>>;
+};
+
+/** The settings of the site that documents contain. */
+export type DocumentSettings = {
+  /** Addresses of the DNS servers that answer guests. */
+  readonly resolvers: readonly string[];
+  readonly nic_limits: NicLimitClasses;
+};
+
+/**
+ * Returns the document of the VPC for a node.
+ * @param settings settings of the site
+ */
+export function documentFor(
+  server_uuid: string,
+  of: { readonly vpc_id: string; readonly generation: number; readonly content: NetworkContent },
+  settings: DocumentSettings,
+): NetworkDocument {
+  const { vpc_id, generation, content } = of;
+  const underlay = new Map(content.hosts.map((host) => [host.server_uuid, host.underlay_address]));
+  return {
+    format: NETWORK_DOCUMENT_FORMAT,
+    vpc_id,
+    vni: content.vni,
+    generation,
+    mtu: mtuOf(content),
+    blocks: [...content.blocks],
+    subnets: content.subnets.map(({ routes, ...subnet }) => ({
+      ...subnet,
+      gateway_ipv4: subnet.ipv4_block && firstAddress(subnet.ipv4_block),
+      routes: routes.map((route): DocumentRoute => (
+        { destination: route.destination, target: targetOf(route, underlay) }
+      )),
+    })),
+    local_nics: content.nics.filter((nic) => nic.host_cn_uuid === server_uuid).map((nic) => localNic(nic, settings)),
+    remote_nics: content.nics.filter((nic) => nic.host_cn_uuid !== server_uuid).flatMap((nic) =>
+      remoteNic(nic, underlay)
+    ),
+    nat_gateways: content.nat_gateways.filter(({ host_cn_uuid }) => host_cn_uuid === server_uuid)
+      .map(({ host_cn_uuid: _host, port_forwards, ...gateway }) => ({ ...gateway, port_forwards: [...port_forwards] })),
+    external: content.externals[server_uuid] ?? null,
+    firewall_rules: [...content.firewall_rules],
+    names: namesOf(content),
+    resolvers: [...settings.resolvers],
+  };
+}
+
+/** Returns whether the node has a part of the VPC. */
+export function hasPart(server_uuid: string, { hosts }: NetworkContent): boolean {
+  return hosts.some((host) => host.server_uuid === server_uuid);
+}
+
+/** The MTU is the same on all nodes, so that a guest can move: the least that an underlay allows. */
+function mtuOf({ hosts }: NetworkContent): number {
+  return Math.min(VPC_MTU_MAX, ...hosts.map(({ underlay_mtu }) => underlay_mtu - OVERLAY_HEADER_BYTES));
+}
+
+function firstAddress(block: string): string | null {
+  const cidr = parseCidr(block);
+  return cidr && formatIp({ family: cidr.family, value: cidr.network + 1n });
+}
+
+function targetOf(route: ContentRoute, underlay: ReadonlyMap<string, string | null>): DocumentRouteTarget {
+  if (route.target_kind !== "nat_gateway") return { kind: route.target_kind };
+  const underlay_address = route.host_cn_uuid && underlay.get(route.host_cn_uuid);
+  // No node runs the gateway now, so the sender gets an ICMP error.
+  return underlay_address ? { kind: "nat_gateway", underlay_address } : { kind: "reject" };
+}
+
+function localNic(given: ContentNic, { nic_limits }: DocumentSettings): LocalNic {
+  const { host_cn_uuid: _host, ordinal: _ordinal, cpu, floating_ips, ...nic } = given;
+  return { ...nic, floating_ips: [...floating_ips], arriving: false, ...nicLimitsOf(cpu, nic_limits) };
+}
+
+function remoteNic(nic: ContentNic, underlay: ReadonlyMap<string, string | null>): RemoteNic[] {
+  const underlay_address = underlay.get(nic.host_cn_uuid);
+  return underlay_address ? [{ ipv4: nic.ipv4, ipv6: nic.ipv6, underlay_address }] : [];
+}
+
+/** A DNS label. A resource name may contain other characters; such an instance has no DNS name. */
+const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+
+function namesOf({ project, nics }: NetworkContent): DocumentName[] {
+  const domain = project.toLowerCase();
+  if (!LABEL.test(domain)) return [];
+  const first = new Map<string, ContentNic>();
+  for (const nic of nics) {
+    const known = first.get(nic.instance_id);
+    if (known === undefined || nic.ordinal < known.ordinal) first.set(nic.instance_id, nic);
+  }
+  return [...first.values()].flatMap(({ hostname, ipv4, ipv6 }) => {
+    const label = hostname.toLowerCase();
+    return LABEL.test(label) ? [{ name: `${label}.${domain}.internal`, ipv4, ipv6 }] : [];
+  });
+}

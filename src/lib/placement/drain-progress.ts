@@ -1,0 +1,73 @@
+// Decides from the stored state what a drain does next. A failed migration is not repeated. The drain waits
+// for an instance that another operation occupies.
+import type { DrainResult, RemainingInstance } from "../../contract/drain.ts";
+import { DRAIN_TRIES_MAX } from "../../contract/limits.ts";
+import type { NotPlaceableInstance } from "../../contract/placement.ts";
+
+/** An instance that the drain should move, as the database has it now. */
+export type Move = {
+  readonly instance_id: string;
+  readonly instance_name: string;
+  /** Where the preview placed it. */
+  readonly target_cn_uuid: string;
+  /** Whether it is still on the drained node. */
+  readonly is_here: boolean;
+  readonly is_occupied: boolean;
+  /** Why its migration in this drain failed; null if it has none that failed. */
+  readonly failure: string | null;
+};
+
+/** A running drain, as the database has it now. */
+export type Drain = {
+  readonly operation_id: string;
+  readonly server_uuid: string;
+  readonly moves: readonly Move[];
+  /** The instances on the node that the preview could not place. */
+  readonly not_placeable: readonly NotPlaceableInstance[];
+  /** Migrations from the node that have not ended. */
+  readonly active: number;
+};
+
+/** How often the migration of an instance was refused, and the last reason. */
+export type Refusal = { readonly tries: number; readonly reason: string };
+
+/** The next part of a drain: the instances that can begin to move, or the end. */
+export type DrainNext =
+  | { readonly next: "move"; readonly moves: readonly Move[] }
+  | { readonly next: "end"; readonly result: DrainResult };
+
+/**
+ * Returns the instances that can begin to move, in the order of the preview, or the result when nothing is left to wait
+ * for.
+ */
+export function nextOfDrain(
+  moves: readonly Move[],
+  not_placeable: readonly NotPlaceableInstance[],
+  refusals: ReadonlyMap<string, Refusal>,
+): DrainNext {
+  const here = moves.filter(({ is_here }) => is_here);
+  const givenUp = (move: Move) => reasonOf(move, refusals) !== null && !move.is_occupied;
+  const left = here.filter((move) => !givenUp(move));
+  if (left.length > 0) return { next: "move", moves: left.filter(({ is_occupied }) => !is_occupied) };
+  const remaining: RemainingInstance[] = [
+    ...here.map((move) => ({
+      instance_id: move.instance_id,
+      instance_name: move.instance_name,
+      reason: reasonOf(move, refusals) ?? "",
+      remedy: "remove the cause, then drain the node again",
+    })),
+    ...not_placeable.map(({ instance_id, instance_name, reason, remedy }) => ({
+      instance_id,
+      instance_name,
+      reason,
+      remedy,
+    })),
+  ];
+  return { next: "end", result: { moved: moves.length - here.length, remaining } };
+}
+
+function reasonOf({ instance_id, failure }: Move, refusals: ReadonlyMap<string, Refusal>): string | null {
+  if (failure !== null) return failure;
+  const refusal = refusals.get(instance_id);
+  return refusal !== undefined && refusal.tries >= DRAIN_TRIES_MAX ? refusal.reason : null;
+}

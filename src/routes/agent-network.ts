@@ -1,0 +1,132 @@
+// Network documents for node agents, and their reports (docs/networking.md, "Network documents").
+import { createRoute } from "@hono/zod-openapi";
+import { z } from "zod";
+import { conflict, type Fault, fault, isFault, NOT_FOUND } from "../contract/fault.ts";
+import { NicTagReport } from "../contract/external-network.ts";
+import { NetworkPollBody, NetworkPollView, NetworkRealizationBody } from "../contract/network-document.ts";
+import { TraceAnswer } from "../contract/network-trace.ts";
+import { goneSignal } from "../http/env.ts";
+import { faultResponse } from "../http/fault-status.ts";
+import { nodeOf } from "../services/calling-node.ts";
+import { answers, ASKS, jsonBody, refuses, REPEATABLE, rights } from "./answer.ts";
+import type { App, Reads, RouteDeps } from "./deps.ts";
+import { hold } from "./long-poll.ts";
+
+type Deps = Reads & Pick<RouteDeps, "hold_ms" | "holdShares" | "networkPolls" | "networks">;
+
+const tags = ["Node agent"];
+const Done = z.null().describe("Accepted");
+
+export function agentNetworkRoutes(app: App, deps: Deps): void {
+  const pollRoute = createRoute({
+    method: "post",
+    path: "/v1/agent/network/poll",
+    tags,
+    summary: "Wait for changed network documents",
+    description:
+      "A node has a document for each VPC of which it hosts a NIC (also of a stopped instance) or a NAT gateway. The " +
+      "answer has the whole documents that are newer than those in `have`. With `wait`, the request waits until one is. " +
+      "A VPC in `gone` is removed by the node; the next poll, without that VPC, confirms the removal. `counts` stores " +
+      "counters of firewall rules, which `GET /v1/firewall-rules` shows.",
+    ...rights(deps, "NetworkPoll"),
+    ...ASKS,
+    request: { body: jsonBody(NetworkPollBody) },
+    responses: answers(NetworkPollView, "The newer documents, and the VPCs to remove"),
+  });
+  app.openapi(pollRoute, async (c) => {
+    const { wait, have, counts, traces } = c.req.valid("json");
+    const asked = { server_uuid: nodeOf(c), have, answers_traces: traces === true };
+    if (counts && counts.length > 0) await deps.networks.count(asked.server_uuid, counts);
+    const first = await deps.networks.begin(asked);
+    if (first !== null) return c.json(first, 200);
+    const hold_ms = Math.min(wait * 1_000, deps.hold_ms);
+    if (hold_ms === 0) return c.json(await deps.networks.answer(asked), 200);
+    const woken = await hold(c, deps, { polls: deps.networkPolls, key: asked.server_uuid, hold_ms });
+    if (isFault(woken)) return faultResponse(c, woken);
+    // A document that a disconnected node does not get must not count as sent.
+    if (goneSignal(c).aborted) return c.json(NOTHING, 200);
+    const lost = await c.get("checkAgain")?.() ?? null;
+    if (lost !== null) return faultResponse(c, lost);
+    return c.json(await deps.networks.answer(asked), 200);
+  });
+
+  const realizationRoute = createRoute({
+    method: "post",
+    path: "/v1/agent/network-realization",
+    tags,
+    summary: "Report what the node has applied of a VPC",
+    description:
+      "`applied` confirms the whole document of this generation and all before it. 403 when `realizer` is not the " +
+      "calling node. 404 for a VPC of which the node has no document. 409 for a generation before the last reported one.",
+    ...rights(deps, "NetworkRealizationReport"),
+    ...REPEATABLE,
+    ...refuses(403, 404, 409),
+    request: { body: jsonBody(NetworkRealizationBody) },
+    responses: answers(Done, "Stored"),
+  });
+  app.openapi(realizationRoute, async (c) => {
+    const { resource, realizer, generation, status, message } = c.req.valid("json");
+    const server_uuid = nodeOf(c);
+    if (realizer.id !== server_uuid) return faultResponse(c, OTHER_NODE);
+    const report = { vpc_id: resource.id, server_uuid, generation, status, message: message ?? null };
+    const refusal = refusalOf(report, await deps.networks.report(report));
+    return refusal === null ? c.json(null, 200) : faultResponse(c, refusal);
+  });
+
+  const traceRoute = createRoute({
+    method: "post",
+    path: "/v1/agent/network/trace",
+    tags,
+    summary: "Answer where a packet stops",
+    description: "Answers a question that a poll returned. 404 if no request waits for the answer.",
+    ...rights(deps, "NetworkTraceAnswer"),
+    ...ASKS,
+    ...refuses(404),
+    request: { body: jsonBody(TraceAnswer) },
+    responses: answers(Done, "Stored"),
+  });
+  app.openapi(traceRoute, async (c) => {
+    const is_stored = await deps.networks.answerTrace(nodeOf(c), c.req.valid("json"));
+    return is_stored ? c.json(null, 200) : faultResponse(c, NOT_FOUND);
+  });
+
+  const nicTagsRoute = createRoute({
+    method: "post",
+    path: "/v1/agent/nic-tags",
+    tags,
+    summary: "Report the NIC tags of the node with their bridges",
+    description: "Replaces the node's tags. Names that no operator has created are dropped. An empty list is ignored.",
+    ...rights(deps, "NicTagInventoryReport"),
+    ...ASKS,
+    request: { body: jsonBody(NicTagReport) },
+    responses: answers(Done, "Stored"),
+  });
+  app.openapi(nicTagsRoute, async (c) => {
+    const { nic_tags } = c.req.valid("json");
+    const names = nic_tags.map(({ name }) => name);
+    const twice = names.find((name, index) => names.indexOf(name) !== index);
+    if (twice !== undefined) return faultResponse(c, fault("bad_request", `nic_tags: ${twice} is listed twice`));
+    await deps.networks.nicTags(nodeOf(c), nic_tags);
+    return c.json(null, 200);
+  });
+}
+
+type Judged = Awaited<ReturnType<RouteDeps["networks"]["report"]>>;
+
+function refusalOf(report: { readonly generation: number }, { verdict, generation }: Judged): Fault | null {
+  switch (verdict) {
+    case "stored":
+      return null;
+    case "unknown":
+      return NOT_FOUND;
+    case "older":
+      return conflict(`generation ${report.generation} is before generation ${generation}, which the node reported`);
+    case "ahead":
+      return conflict(`the vpc has no generation ${report.generation} yet; its newest is ${generation}`);
+  }
+}
+
+const NOTHING: NetworkPollView = { nodes: [], vpcs: [], gone: [] };
+const OTHER_NODE = fault("forbidden", "realizer must be the node whose key sends the request", {
+  error_code: "Forbidden",
+});

@@ -1,0 +1,65 @@
+// A link that signs a browser on this machine in to the web console, once. Only in the development environment
+// (BERTH_LAB): the code is in the URL.
+import { createRoute } from "@hono/zod-openapi";
+import { randomBytes } from "node:crypto";
+import { z } from "zod";
+import { findSessionEpoch } from "../../actors/user/reads.ts";
+import { callerOf } from "../auth/authorize.ts";
+import { badRequest, isFault, NOT_FOUND } from "../contract/fault.ts";
+import { DEV_SIGN_IN_CODE_BYTES, DEV_SIGN_IN_LINK_S } from "../contract/limits.ts";
+import { faultResponse } from "../http/fault-status.ts";
+import { ERROR_RESPONSES } from "../http/openapi.ts";
+import { isLoopback } from "../lib/net/client-address.ts";
+import { type Opening, openWebSession } from "../services/web-session.ts";
+import { answersCreated, ASKS, openRights, refuses, rights } from "./answer.ts";
+import type { App, RouteDeps } from "./deps.ts";
+
+type Deps = Pick<RouteDeps, "allow" | "credentials" | "kysely" | "newId" | "send" | "settings" | "tokens">;
+
+const tags = ["Laboratory"];
+const PATH = "/lab/sign-in";
+const NO_KEY = badRequest("only an API key can create a link; the link has the rights of the key");
+
+export function devSignInRoutes(app: App, deps: Deps): void {
+  /** The codes that were not used yet, with their ends by performance.now(). */
+  const links = new Map<string, { readonly opening: Opening; readonly ends_at_ms: number }>();
+
+  const createLinkRoute = createRoute({
+    method: "post",
+    path: PATH,
+    tags,
+    summary: "Create a link that signs a browser in, once",
+    ...rights(deps, "LabSignInLink"),
+    ...ASKS,
+    responses: answersCreated(z.object({ path: z.string() }), "The path of the link"),
+  });
+  app.openapi(createLinkRoute, async (c) => {
+    const { user_id, key_id } = callerOf(c);
+    const user_epoch = await findSessionEpoch(deps.kysely, user_id);
+    if (key_id === null || user_epoch === undefined) return faultResponse(c, NO_KEY);
+    const code = randomBytes(DEV_SIGN_IN_CODE_BYTES).toString("base64url");
+    const ends_at_ms = performance.now() + DEV_SIGN_IN_LINK_S * 1_000;
+    links.set(code, { opening: { user_id, user_epoch, api_key_id: key_id }, ends_at_ms });
+    return c.json({ path: `${PATH}/${code}` }, 201);
+  });
+
+  const useLinkRoute = createRoute({
+    method: "get",
+    path: `${PATH}/{code}`,
+    tags,
+    summary: "Sign a browser on this machine in to the web console",
+    ...openRights(deps, "WebConsole"),
+    ...refuses(404),
+    request: { params: z.object({ code: z.string().max(64) }) },
+    responses: { 302: { description: "To the web console, with the cookie of a session" }, ...ERROR_RESPONSES },
+  });
+  app.openapi(useLinkRoute, async (c) => {
+    const { code } = c.req.valid("param");
+    const link = links.get(code);
+    if (link === undefined || !isLoopback(c.get("clientAddress"))) return faultResponse(c, NOT_FOUND);
+    links.delete(code);
+    if (performance.now() >= link.ends_at_ms) return faultResponse(c, NOT_FOUND);
+    const opened = await openWebSession(c, deps, link.opening);
+    return isFault(opened) ? faultResponse(c, opened) : c.redirect("/console/", 302);
+  });
+}

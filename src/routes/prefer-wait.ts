@@ -1,0 +1,58 @@
+// Writes that wait until the nodes have applied them, with `Prefer: wait=N` (RFC 7240). The write is committed before
+// the wait, so the wait does not change its outcome (docs/networking.md, "Realizations").
+import { z } from "zod";
+import { isFault } from "../contract/fault.ts";
+import { PREFER_WAIT_S_MAX } from "../contract/limits.ts";
+import type { Realized } from "../contract/network.ts";
+import type { Ctx, RouteDeps } from "./deps.ts";
+import { hold } from "./long-poll.ts";
+
+/** The dependencies of a route that may wait. */
+export type Waits = Pick<RouteDeps, "holdShares" | "networks" | "realizations">;
+
+/** The headers in the `request` of a route that may wait. */
+export const PREFER_WAIT = z.object({
+  Prefer: z.string().optional().describe(
+    `wait=N: answer when all nodes of the VPC have applied the change, or after N seconds, at most ${PREFER_WAIT_S_MAX}. ` +
+      "The answer has the header Preference-Applied: wait=N if they have",
+  ),
+});
+
+/**
+ * Waits until all nodes of the VPC have applied what is committed, if the request prefers that. Returns how far they
+ * are; null if the request does not wait, or the VPC is deleted.
+ */
+export async function applied(c: Ctx, deps: Waits, vpc_id: string): Promise<Realized | null> {
+  const wait_s = preferredWait(c);
+  if (wait_s === null) return null;
+  const wanted = await deps.networks.realized(vpc_id);
+  if (wanted === null) return null;
+  const { desired_generation } = wanted;
+  if (!reached(wanted, desired_generation) && wait_s > 0) {
+    const key = `${vpc_id} ${desired_generation}`;
+    // If too many requests wait, the answer has no Preference-Applied.
+    const held = await hold(c, deps, { polls: deps.realizations, key, hold_ms: wait_s * 1_000 });
+    if (isFault(held)) return wanted;
+  }
+  const realized = await deps.networks.realized(vpc_id);
+  if (realized !== null && reached(realized, desired_generation)) c.header("preference-applied", `wait=${wait_s}`);
+  return realized;
+}
+
+/** Returns whether the request prefers to wait. */
+export function prefersWait(c: Ctx): boolean {
+  return preferredWait(c) !== null;
+}
+
+function reached({ applied_generation }: Realized, generation: number): boolean {
+  return applied_generation !== null && applied_generation >= generation;
+}
+
+/** Returns the seconds of the preference `wait`; null without one. A malformed preference is ignored (RFC 7240). */
+function preferredWait(c: Ctx): number | null {
+  for (const each of (c.req.header("prefer") ?? "").split(",")) {
+    const seconds = /^\s*wait\s*=\s*"?(\d{1,6})"?\s*(?:;.*)?$/i.exec(each)?.[1];
+    if (seconds !== undefined) return Math.min(Number(seconds), PREFER_WAIT_S_MAX);
+  }
+  return null;
+}

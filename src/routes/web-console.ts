@@ -1,0 +1,47 @@
+// The address of the server in a browser, and the files of the web console.
+import { createRoute } from "@hono/zod-openapi";
+import { Greeting } from "../contract/common.ts";
+import { NOT_FOUND } from "../contract/fault.ts";
+import { faultResponse } from "../http/fault-status.ts";
+import type { WebConsoleFiles } from "../http/web-console-files.ts";
+import { answers, openRights } from "./answer.ts";
+import type { Access, App } from "./deps.ts";
+
+const PREFIX = "/console/";
+
+type Deps = Access & {
+  readonly version: string;
+  readonly webConsole: WebConsoleFiles;
+  /** Whether the site has an identity service with a client for the console. */
+  readonly identity_service: boolean;
+};
+
+export function webConsoleRoutes(app: App, deps: Deps): void {
+  const greetingRoute = createRoute({
+    method: "get",
+    path: "/",
+    tags: ["System"],
+    summary: "The version of the server and its addresses",
+    description: "A browser, which accepts text/html, is sent to the web console.",
+    ...openRights(deps, "WebConsole"),
+    responses: {
+      ...answers(Greeting, "The addresses"),
+      302: { description: "To the web console, for a browser" },
+    },
+  });
+  app.openapi(greetingRoute, (c) => {
+    c.header("vary", "accept");
+    if (c.req.header("accept")?.includes("text/html")) return c.redirect(PREFIX, 302);
+    const { version, identity_service } = deps;
+    const addresses = { console: PREFIX, docs: "/docs", openapi: "/openapi.json" };
+    return c.json({ name: "Berth" as const, version, ...addresses, identity_service }, 200);
+  });
+
+  // The paths of the pages are the client's, so the API description does not list them.
+  const authorize = deps.allow("WebConsole");
+  app.get("/console", authorize, (c) => c.redirect(PREFIX, 302));
+  app.get(`${PREFIX}*`, authorize, async (c) => {
+    const answer = await deps.webConsole.answer(c, c.req.path.slice(PREFIX.length));
+    return answer ?? faultResponse(c, NOT_FOUND);
+  });
+}

@@ -1,0 +1,18 @@
+// The preview of the drain of a node, from the last committed state.
+import { type Fault, NOT_FOUND } from "../contract/fault.ts";
+import type { DrainPreview } from "../contract/placement.ts";
+import { previewDrain } from "../lib/placement/drain.ts";
+import type { RouteDeps } from "../routes/deps.ts";
+import { findCapacity, hostedInstances, placementSnapshot } from "./placement-snapshot.ts";
+
+type Deps = Pick<RouteDeps, "kysely" | "byKey" | "settings">;
+
+/** Previews the drain of a node; NOT_FOUND for an unknown node. */
+export async function previewOf(deps: Deps, server_uuid: string): Promise<DrainPreview | Fault> {
+  const node = await findCapacity(deps.byKey, server_uuid);
+  if (node === undefined) return NOT_FOUND;
+  const { profile, load_stale_s } = await deps.settings.placement();
+  const instances = await hostedInstances(deps.kysely, server_uuid);
+  const snapshot = await placementSnapshot(deps.kysely, { load_stale_s });
+  return previewDrain({ server_uuid, ...node, instances }, snapshot, profile);
+}

@@ -1,0 +1,78 @@
+// Gathers the facts about one machine and judges them (src/lib/node-doctor). All times are the database's.
+import { type Kysely, sql } from "kysely";
+import { listBootRecordsOf } from "../../actors/boot-record/reads.ts";
+import type { BootRecordState } from "../../actors/boot-record/state.ts";
+import { bootRecordView } from "../../actors/boot-record/view.ts";
+import { findPolicy } from "../../actors/boot-policy/reads.ts";
+import { findAnnounced, findCn, findCnSettings } from "../../actors/cn/reads.ts";
+import { cnView } from "../../actors/cn/view.ts";
+import { listOperations } from "../../actors/saga/reads.ts";
+import { listStaged } from "../../actors/staging/reads.ts";
+import type { BootRecord } from "../contract/boot.ts";
+import type { CnView } from "../contract/cn.ts";
+import type { BootDiagnosis, CnDiagnosis, Finding } from "../contract/node-diagnosis.ts";
+import type { Database } from "../db/tables.ts";
+import { disksOf } from "../lib/disk-layout/disks.ts";
+import { layoutProposal } from "../lib/disk-layout/proposal.ts";
+import { macsOf } from "../lib/net/sysinfo-macs.ts";
+import type { NodeFacts, SiteFacts } from "../lib/node-doctor/facts.ts";
+import { machineFindings } from "../lib/node-doctor/boot-findings.ts";
+import { nodeFindings } from "../lib/node-doctor/node-findings.ts";
+
+type Db = Kysely<Database>;
+
+/** The newest operations of the node that are judged. An older one that is stuck is on the list of operations. */
+const OPERATIONS_READ = 20;
+
+/** Returns why a node cannot run new instances; null for an unknown node. */
+export async function diagnoseNode(db: Db, server_uuid: string): Promise<CnDiagnosis | null> {
+  const row = (await findCn.many(db, [server_uuid])).get(server_uuid);
+  if (row === undefined) return null;
+  const node = cnView(row);
+  const findings = nodeFindings(await nodeFacts(db, node));
+  const { hostname, state } = node;
+  return { server_uuid, hostname, state, usable: isUsable(findings), findings };
+}
+
+/** Returns why the machine of a boot record that is bound to no node cannot enrol. */
+export async function diagnoseRecord(db: Db, record: BootRecord): Promise<BootDiagnosis> {
+  const findings = machineFindings(record, await siteFacts(db));
+  const { mac, state, server_uuid } = record;
+  return { mac, state, server_uuid, usable: false, findings };
+}
+
+function isUsable(findings: readonly Finding[]): boolean {
+  return findings.every(({ level }) => level !== "stops");
+}
+
+async function nodeFacts(db: Db, node: CnView): Promise<NodeFacts> {
+  const { server_uuid } = node;
+  const macs = macsOf(node.sysinfo);
+  const [rows, site, operations, announced, settings, clock] = await Promise.all([
+    listBootRecordsOf(db, { server_uuid, macs }),
+    siteFacts(db),
+    listOperations(db, { rows: OPERATIONS_READ, reference: { scope: "cn", id: server_uuid } }),
+    findAnnounced(db, server_uuid),
+    findCnSettings(db, server_uuid),
+    sql<{ now: Date }>`select berth_now() as now`.execute(db),
+  ]);
+  const known = new Set(rows.map(({ mac }) => mac));
+  const proposal = node.state === "awaiting_setup" ? layoutProposal(disksOf(announced)) : null;
+  return {
+    node,
+    placement: settings?.placement ?? null,
+    // A record that is bound to another node is not this node's record.
+    records: rows.filter((row) => row.server_uuid === null || row.server_uuid === server_uuid)
+      .map((row) => bootRecordView(row as BootRecordState)),
+    macs_without_record: macs.filter((mac) => !known.has(mac)),
+    site,
+    operations,
+    layout_error: proposal?.error ?? null,
+    now: clock.rows[0]!.now,
+  };
+}
+
+async function siteFacts(db: Db): Promise<SiteFacts> {
+  const [{ policy }, staged] = await Promise.all([findPolicy(db), listStaged(db)]);
+  return { policy, staged: staged.map(({ stamp }) => stamp) };
+}

@@ -1,0 +1,102 @@
+// Connects the drains of nodes to the database and the engine: reads the running drains, and begins their migrations.
+import { type Kysely, sql } from "kysely";
+import type { Engine } from "../../actors/engine/engine.ts";
+import type { Ports } from "../../actors/engine/ports.ts";
+import { stepId, waitId } from "../../actors/engine/saga.ts";
+import { CN_DRAIN, type CnDrainParams } from "../../actors/cn/drain.ts";
+import type { InstanceMessage } from "../../actors/instance/messages.ts";
+import { CAPACITY_EXHAUSTED, type Fault, isFault, NO_ELIGIBLE_NODE } from "../contract/fault.ts";
+import type { DrainPreview } from "../contract/placement.ts";
+import type { Database } from "../db/tables.ts";
+import type { Drain, Move } from "../lib/placement/drain-progress.ts";
+import type { RouteDeps } from "../routes/deps.ts";
+import { newMigration } from "../services/migrations.ts";
+import { createDrains } from "../workers/drains.ts";
+
+type Deps = Pick<RouteDeps, "kysely" | "byKey" | "nodesToPlace" | "settings">;
+
+export function createDrainsOfServer(deps: Deps, engine: Pick<Engine, "send">, ports: Pick<Ports, "report">) {
+  return createDrains({
+    running: () => runningDrains(deps.kysely),
+    begin: async (drain, move, tries) => {
+      const message = await drainMigration(deps, drain, move, tries);
+      if (isFault(message)) return { ok: false, fault: message === NO_ELIGIBLE_NODE ? CAPACITY_EXHAUSTED : message };
+      return await engine.send({ kind: "instance", id: move.instance_id }, message);
+    },
+    end: (id, result) =>
+      engine.send({ kind: "saga", id }, {
+        type: "job_ended",
+        job_id: waitId(id, CN_DRAIN.move),
+        outcome: "completed",
+        result,
+      }),
+    ports,
+  });
+}
+
+/** Reads the drains that wait for their migrations. */
+async function runningDrains(db: Kysely<Database>): Promise<Drain[]> {
+  const { rows } = await sql<{ id: string; params: CnDrainParams; active: number }>`
+    select s.id, s.params, (select count(*)::int from migration m where m.instance_id is not null
+             and m.source_cn = (s.params->>'server_uuid')::uuid and not berth_migration_ended(m.state)) as active
+      from saga s where s.wake_at is not null and s.saga = ${CN_DRAIN.saga} and s.state = 'running'
+                    and s.step = ${CN_DRAIN.move}
+     order by s.id`.execute(db);
+  return await Promise.all(rows.map(async ({ id, params, active }) => {
+    const { server_uuid, preview } = params;
+    const now = await stateOf(db, server_uuid, id, preview);
+    const isHere = (instance_id: string) => now.get(instance_id)?.is_here === true;
+    return {
+      operation_id: id,
+      server_uuid,
+      active,
+      moves: preview.placeable.map(({ instance_id, instance_name, target_cn_uuid }): Move => ({
+        instance_id,
+        instance_name,
+        target_cn_uuid,
+        is_here: isHere(instance_id),
+        is_occupied: now.get(instance_id)?.is_occupied ?? false,
+        failure: now.get(instance_id)?.failure ?? null,
+      })),
+      not_placeable: preview.not_placeable.filter(({ instance_id }) => isHere(instance_id)),
+    };
+  }));
+}
+
+type Now = Pick<Move, "is_here" | "is_occupied" | "failure">;
+
+async function stateOf(
+  db: Kysely<Database>,
+  server_uuid: string,
+  drain_id: string,
+  { placeable, not_placeable }: DrainPreview,
+): Promise<Map<string, Now>> {
+  const ids = [...placeable, ...not_placeable].map(({ instance_id }) => instance_id);
+  const migrations = ids.map((id) => migrationId(drain_id, id));
+  const { rows } = await sql<Now & { id: string }>`
+    select i.id, i.host_cn_uuid = ${server_uuid}::uuid as is_here, i.operation_id is not null as is_occupied,
+           case when m.state in ('failed', 'aborted') then coalesce(m.reason, 'the migration ' || m.state) end as failure
+      from unnest(${ids}::uuid[], ${migrations}::uuid[]) as w (instance_id, migration_id)
+      join instance i on i.id = w.instance_id left join migration m on m.id = w.migration_id`.execute(db);
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
+/** The id of the one migration that a drain starts for an instance. */
+function migrationId(drain_id: string, instance_id: string): string {
+  return stepId(drain_id, CN_DRAIN.move, instance_id);
+}
+
+/** Builds the message that starts a migration of a drain. The first try names the target of the preview. */
+async function drainMigration(
+  deps: Deps,
+  drain: Drain,
+  { instance_id, target_cn_uuid }: Move,
+  tries: number,
+): Promise<InstanceMessage | Fault> {
+  const wanted = { instance_id, operation_id: migrationId(drain.operation_id, instance_id), tries: 0 };
+  const planned = tries === 0
+    ? await newMigration(deps, { ...wanted, body: { target_server_uuid: target_cn_uuid } })
+    : null;
+  const message = planned === null || isFault(planned) ? await newMigration(deps, { ...wanted, body: {} }) : planned;
+  return isFault(message) ? message : { ...message, from_cn: drain.server_uuid } as InstanceMessage;
+}

@@ -1,0 +1,50 @@
+// Continues the drains of nodes. Every process does it. All progress is in the database, so a drain continues after a
+// crash. An instance never moves twice at once: its own record refuses a second migration, and the id of a drain's
+// migration depends only on the drain and the instance.
+import type { Outcome } from "../../actors/engine/types.ts";
+import type { Ports } from "../../actors/engine/ports.ts";
+import { DRAIN_MIGRATIONS_MAX } from "../contract/limits.ts";
+import type { DrainResult } from "../contract/drain.ts";
+import { type Drain, type Move, nextOfDrain, type Refusal } from "../lib/placement/drain-progress.ts";
+import { createLoop } from "./loop.ts";
+
+export type DrainsOptions = {
+  readonly running: () => Promise<readonly Drain[]>;
+  /** Begins a migration. `tries` is the number of times that it was refused. */
+  readonly begin: (drain: Drain, move: Move, tries: number) => Promise<Outcome>;
+  readonly end: (operation_id: string, result: DrainResult) => Promise<unknown>;
+  readonly ports: Pick<Ports, "report">;
+};
+
+/** The pause between two passes. */
+const EVERY_MS = 1_000;
+
+export function createDrains({ running, begin, end, ports }: DrainsOptions) {
+  /** Refused migrations that this process saw, by drain and instance. After a crash the drain counts from 0. */
+  let refused = new Map<string, Map<string, Refusal>>();
+
+  async function pass(): Promise<void> {
+    try {
+      const drains = await running();
+      refused = new Map(drains.map(({ operation_id: id }) => [id, refused.get(id) ?? new Map<string, Refusal>()]));
+      for (const drain of drains) await advance(drain, refused.get(drain.operation_id)!);
+    } catch (error) {
+      ports.report("background work failed: drains of nodes", error);
+    }
+  }
+
+  async function advance(drain: Drain, refusals: Map<string, Refusal>): Promise<void> {
+    const decided = nextOfDrain(drain.moves, drain.not_placeable, refusals);
+    if (decided.next === "end") return void await end(drain.operation_id, decided.result);
+    const room = Math.max(0, DRAIN_MIGRATIONS_MAX - drain.active);
+    for (const move of decided.moves.slice(0, room)) {
+      const tries = refusals.get(move.instance_id)?.tries ?? 0;
+      const outcome = await begin(drain, move, tries);
+      // A full queue is no reason to give up.
+      if (outcome.ok || (outcome.fault.kind === "unavailable" && outcome.fault.error_code === undefined)) continue;
+      refusals.set(move.instance_id, { tries: tries + 1, reason: outcome.fault.message });
+    }
+  }
+
+  return createLoop(pass, EVERY_MS);
+}

@@ -1,0 +1,65 @@
+// Chooses the node of each NAT gateway. Every process does it: a message that another process made stale is ignored by
+// the gateway's table. A gateway never has two nodes (docs/networking.md, "Where NAT gateways run").
+import type { Ports } from "../../actors/engine/ports.ts";
+import { CN_LIVE_S, NAT_GATEWAY_FENCE_S } from "../contract/limits.ts";
+import { type Candidate, type Homeless, isOff, type Unfit } from "../lib/placement/nat-gateway-host.ts";
+import { createLoop } from "./loop.ts";
+
+/** Messages to a gateway. */
+export type HostMessage =
+  | { readonly type: "leave_host"; readonly server_uuid: string }
+  | {
+    readonly type: "take_host";
+    readonly server_uuid: string;
+    readonly nic_tag: string;
+    readonly left_at: string | null;
+  };
+
+export type NatGatewayHostsOptions = {
+  readonly unfit: (live_s: number, rows_max: number) => Promise<readonly Unfit[]>;
+  readonly homeless: (fence_s: number, rows_max: number) => Promise<readonly Homeless[]>;
+  readonly candidates: (live_s: number, nic_tags: readonly string[]) => Promise<readonly Candidate[]>;
+  readonly send: (id: string, message: HostMessage) => Promise<unknown>;
+  readonly ports: Pick<Ports, "report">;
+};
+
+/** Gateways per pass. */
+const ROWS_MAX = 500;
+/** The pause between two passes: the time that a new gateway waits for its node. */
+const EVERY_MS = 1_000;
+
+export function createNatGatewayHosts({ unfit, homeless, candidates, send, ports }: NatGatewayHostsOptions) {
+  /** The first generation without a node that this process saw, by gateway and time of leaving. */
+  let without = new Map<string, number>();
+
+  async function pass(): Promise<void> {
+    try {
+      const leaving = await unfit(CN_LIVE_S, ROWS_MAX);
+      await Promise.all(leaving.map(({ id, server_uuid }) => send(id, { type: "leave_host", server_uuid })));
+      await place(await homeless(NAT_GATEWAY_FENCE_S, ROWS_MAX));
+    } catch (error) {
+      ports.report("background work failed: nodes of NAT gateways", error);
+    }
+  }
+
+  async function place(all: readonly Homeless[]): Promise<void> {
+    without = new Map(all.map((each) => [keyOf(each), without.get(keyOf(each)) ?? each.generation]));
+    const free = all.filter((each) => isOff(each, without.get(keyOf(each))!));
+    const tags = [...new Set(free.flatMap(({ nic_tag }) => nic_tag ?? []))];
+    if (tags.length === 0) return;
+    const nodes = (await candidates(CN_LIVE_S, tags)).map((node) => ({ ...node }));
+    for (const { id, nic_tag, left_at } of free) {
+      const [best] = nodes.filter((node) => node.nic_tag === nic_tag).sort((a, b) => a.gateways - b.gateways);
+      if (nic_tag === null || best === undefined) continue;
+      for (const node of nodes) if (node.server_uuid === best.server_uuid) node.gateways += 1;
+      const { server_uuid } = best;
+      await send(id, { type: "take_host", server_uuid, nic_tag, left_at: left_at?.toISOString() ?? null });
+    }
+  }
+
+  return createLoop(pass, EVERY_MS);
+}
+
+function keyOf({ id, left_at }: Homeless): string {
+  return `${id} ${left_at?.toISOString() ?? ""}`;
+}

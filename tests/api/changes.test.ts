@@ -1,0 +1,170 @@
+// The feed of changes: what each caller sees, and when (docs/web-console.md, "Changes").
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { okOf, openTestControlPlane, ROOT_KEY, type TestControlPlane } from "../support/control-plane.ts";
+import { newLogin } from "./login.ts";
+import { openTenant, type TestTenant } from "../tenancy/tenant.ts";
+
+type Ref = { readonly kind: string; readonly id: string };
+type Feed = { readonly cursor: string; readonly refs: readonly Ref[]; readonly reset: boolean };
+
+/** A change must be on screen within 500 ms; this much of it is the server's. */
+const ANSWER_MS_MAX = 300;
+
+let t: TestControlPlane;
+/** A second process on the same database. */
+let second: TestControlPlane;
+let ours: TestTenant;
+let theirs: TestTenant;
+beforeAll(async () => {
+  t = await openTestControlPlane();
+  second = await openTestControlPlane({ databaseUrl: t.databaseUrl });
+  ours = await openTenant(t, "ours");
+  theirs = await openTenant(t, "theirs");
+});
+afterAll(async () => {
+  await second.close();
+  await t.close();
+});
+
+async function read(key: string, after?: string, wait = 0, on = t): Promise<Feed> {
+  const query = after === undefined ? "" : `?after=${after}&wait=${wait}`;
+  return okOf(await on.call("GET", `/v1/changes${query}`, { key }));
+}
+
+const newVpc = async (tenant: TestTenant, on = t): Promise<string> =>
+  okOf(
+    await on.call("POST", `/v1/vpcs${tenant.selectors}`, {
+      body: { name: `v-${randomUUID().slice(0, 8)}`, ipv4_block: "10.0.0.0/16" },
+    }),
+  ).id;
+describe("an operator", () => {
+  test("gets the present cursor at once, and then each change once", async () => {
+    const start = await read(ROOT_KEY);
+    expect(start).toEqual({ cursor: expect.any(String), refs: [], reset: false });
+    const { server_uuid } = await t.register();
+    await t.advance(1);
+    const next = await read(ROOT_KEY, start.cursor);
+    expect(next.refs.filter(({ kind }) => kind === "cn")).toEqual([{ kind: "cn", id: server_uuid }]);
+    expect((await read(ROOT_KEY, next.cursor)).refs).toEqual([]);
+  });
+
+  test("waits for a change, and gets it soon", async () => {
+    const { cursor } = await read(ROOT_KEY);
+    const waiting = read(ROOT_KEY, cursor, 20);
+    const id = await newVpc(ours);
+    const from = performance.now();
+    expect((await waiting).refs).toContainEqual({ kind: "vpc", id });
+    expect(performance.now() - from).toBeLessThan(ANSWER_MS_MAX);
+  });
+
+  test("gets the changes of another process", async () => {
+    const { cursor } = await read(ROOT_KEY, undefined, 0, second);
+    const waiting = read(ROOT_KEY, cursor, 20, second);
+    const id = await newVpc(ours);
+    expect((await waiting).refs).toContainEqual({ kind: "vpc", id });
+  });
+
+  test("without the right to read the system sees only its own objects", async () => {
+    const reader = await newLogin(t, { capabilities: ["system-read"] });
+    const other = await newLogin(t);
+    const [of_reader, of_other] = [await read(reader.token), await read(other.token)];
+    const id = await newVpc(ours);
+    const key = okOf(await t.call("POST", "/v1/auth/api-keys", { key: other.token, body: { description: "d" } }));
+    expect((await read(reader.token, of_reader.cursor)).refs).toContainEqual({ kind: "vpc", id });
+    expect((await read(other.token, of_other.cursor)).refs).toEqual([{ kind: "api-key", id: key.id }]);
+  });
+});
+
+describe("S-02: a tenant", () => {
+  test("sees changes of its own objects and of public images, and none of another tenant", async () => {
+    const { cursor } = await read(ours.key);
+    await newVpc(theirs);
+    await t.register();
+    const id = await newVpc(ours);
+    const image = okOf(
+      await t.call("POST", "/v1/images", {
+        body: { name: `i-${randomUUID()}`, os: "linux", version: "1", size_bytes: 1, sha256: "5e".repeat(32) },
+      }),
+    );
+    const { refs } = await read(ours.key, cursor);
+    expect(refs).toEqual(expect.arrayContaining([{ kind: "vpc", id }, { kind: "image", id: image.id }]));
+    expect(new Set(refs.map(({ kind }) => kind))).toEqual(new Set(["vpc", "image", "route-table"]));
+  });
+
+  test("is not woken by another tenant's change", async () => {
+    const { cursor } = await read(ours.key);
+    const from = performance.now();
+    const waiting = read(ours.key, cursor, 1);
+    await newVpc(theirs);
+    expect((await waiting).refs).toEqual([]);
+    expect(performance.now() - from).toBeGreaterThan(900);
+  });
+
+  test("learns that an object that it saw before was deleted", async () => {
+    const start = await read(ours.key);
+    const id = await newVpc(ours);
+    const seen = await read(ours.key, start.cursor);
+    expect(seen.refs).toContainEqual({ kind: "vpc", id });
+    okOf(await t.call("DELETE", `/v1/vpcs/${id}`));
+    expect((await read(ours.key, seen.cursor)).refs).toContainEqual({ kind: "vpc", id });
+  });
+
+  test("cannot count the changes of the site by its cursors", async () => {
+    const first = await read(ours.key);
+    await newVpc(theirs);
+    const next = await read(ours.key, first.cursor);
+    expect(next.cursor.slice(0, 8)).not.toBe(first.cursor.slice(0, 8));
+  });
+});
+
+describe("a cursor", () => {
+  test.each(["x", "A".repeat(22), "../..", "%00x"])("%s gets `reset` or a refusal, never a failure", async (after) => {
+    const answer = await t.call("GET", `/v1/changes?after=${after}`);
+    if (answer.status === 200) expect(answer.body).toMatchObject({ refs: [], reset: true });
+    else expect(answer.status).toBe(400);
+  });
+
+  test("of another process gets `reset`, and a cursor that works", async () => {
+    const { cursor } = await read(ROOT_KEY, undefined, 0, second);
+    const answer = await read(ROOT_KEY, cursor);
+    expect(answer).toEqual({ cursor: expect.any(String), refs: [], reset: true });
+    expect((await read(ROOT_KEY, answer.cursor)).reset).toBe(false);
+  });
+
+  test("gets `reset` after a notification that names no objects", async () => {
+    const { cursor } = await read(ROOT_KEY);
+    await t.db.query("select pg_notify('berth', $1)", [JSON.stringify({ by: "other", refs: "all" })]);
+    await expect.poll(async () => (await read(ROOT_KEY, cursor)).reset).toBe(true);
+  });
+});
+
+describe("S-11: the rights are checked at every poll", () => {
+  test("a key that was deleted during the wait gets 401", async () => {
+    const { id, secret } = await t.mintKey("full");
+    const { cursor } = await read(secret);
+    const waiting = t.call("GET", `/v1/changes?after=${cursor}&wait=20`, { key: secret });
+    await new Promise((wake) => setTimeout(wake, 50));
+    okOf(await t.call("DELETE", `/v1/auth/api-keys/${id}`));
+    expect((await waiting).status).toBe(401);
+  });
+
+  test("a user who lost system-read during the wait does not see the change", async () => {
+    const reader = await newLogin(t, { capabilities: ["system-read"] });
+    const { cursor } = await read(reader.token);
+    const waiting = read(reader.token, cursor, 1);
+    await t.db.query("update user_account set capabilities = '{}' where id = $1", [reader.id]);
+    await newVpc(ours);
+    expect((await waiting).refs).toEqual([]);
+  });
+});
+
+test("a stopping server answers the waiting requests", async () => {
+  const other = await openTestControlPlane({ databaseUrl: t.databaseUrl });
+  const { cursor } = await read(ROOT_KEY, undefined, 0, other);
+  const waiting = read(ROOT_KEY, cursor, 20, other);
+  await new Promise((wake) => setTimeout(wake, 50));
+  other.plane.release();
+  expect((await waiting).refs).toEqual([]);
+  await other.close();
+});

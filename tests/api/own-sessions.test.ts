@@ -1,0 +1,66 @@
+// The caller's sessions: listed, ended, and hidden from others.
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
+import { openTenant } from "../tenancy/tenant.ts";
+import { newLogin, type TestLogin } from "./login.ts";
+
+let t: TestControlPlane;
+let alice: TestLogin;
+let bob: TestLogin;
+beforeAll(async () => {
+  t = await openTestControlPlane();
+  alice = await newLogin(t);
+  bob = await newLogin(t);
+});
+afterAll(() => t.close());
+
+const sessions = async (key?: string) => okOf(await t.call("GET", "/v1/auth/sessions", { key }));
+const webSession = async (body: object) =>
+  (await t.call("POST", "/v1/console/session", { key: null, body })).headers
+    .get("set-cookie")!.split(";")[0]!;
+
+test("a user sees the own sessions, and which of them the request uses", async () => {
+  const own = await sessions(alice.token);
+  expect(own).toEqual([{
+    id: own[0].id,
+    kind: "token",
+    api_key_id: null,
+    created_at: own[0].created_at,
+    refreshed_at: own[0].created_at,
+    expires_at: own[0].expires_at,
+    is_current: true,
+  }]);
+  const cookie = await webSession({ username: alice.username, password: "a long enough password" });
+  const seen = okOf(await t.call("GET", "/v1/auth/sessions", { key: null, headers: { cookie } }));
+  expect(seen.map(({ kind, is_current }: Record<string, unknown>) => [kind, is_current])).toEqual([
+    ["web", true],
+    ["token", false],
+  ]);
+});
+
+test("a session that its user ends is refused from then on", async () => {
+  const cookie = await webSession({ username: alice.username, password: "a long enough password" });
+  const [web] = await sessions(alice.token);
+  expect((await t.call("DELETE", `/v1/auth/sessions/${web.id}`, { key: alice.token })).status).toBe(204);
+  expect((await t.call("GET", "/v1/auth/whoami", { key: null, headers: { cookie } })).status).toBe(401);
+  expect((await t.call("DELETE", `/v1/auth/sessions/${web.id}`, { key: alice.token })).status).toBe(404);
+});
+
+test("another user's session gets the same 404 as a missing one, and stays", async () => {
+  const [own] = await sessions(bob.token);
+  expect((await t.call("DELETE", `/v1/auth/sessions/${own.id}`, { key: alice.token })).status).toBe(404);
+  expect((await t.call("DELETE", `/v1/auth/sessions/${own.id}`)).status).toBe(404);
+  expect(await sessions(bob.token)).toHaveLength(1);
+});
+
+test("a tenant's key sees only the sessions that it opened, not the sessions of its owner, an operator", async () => {
+  const tenant = await openTenant(t);
+  const { secret } = await t.mintKey("full");
+  const cookie = await webSession({ api_key: secret });
+  await webSession({ api_key: tenant.key });
+  const seen = await sessions(tenant.key);
+  expect(seen.map(({ api_key_id }: Record<string, unknown>) => api_key_id)).toEqual([tenant.key_id]);
+  const own = (await sessions()).find(({ api_key_id }: Record<string, unknown>) => api_key_id !== tenant.key_id);
+  expect((await t.call("DELETE", `/v1/auth/sessions/${own.id}`, { key: tenant.key })).status).toBe(404);
+  expect((await t.call("GET", "/v1/auth/whoami", { key: null, headers: { cookie } })).status).toBe(200);
+});

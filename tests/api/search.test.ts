@@ -1,0 +1,71 @@
+// The search across kinds: what is found, by whom.
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { SearchHit } from "../../src/contract/search.ts";
+import { okOf, openTestControlPlane, ROOT_KEY, type TestControlPlane } from "../support/control-plane.ts";
+import { openTenant, type TestTenant } from "../tenancy/tenant.ts";
+import { newLogin } from "./login.ts";
+
+let t: TestControlPlane;
+let ours: TestTenant;
+let theirs: TestTenant;
+let vpc: string;
+beforeAll(async () => {
+  t = await openTestControlPlane();
+  ours = await openTenant(t, "orange");
+  theirs = await openTenant(t, "green");
+  const newVpc = async (tenant: TestTenant) =>
+    okOf(
+      await t.call("POST", `/v1/vpcs${tenant.selectors}`, { body: { name: "front", ipv4_block: "10.0.0.0/16" } }),
+    ).id;
+  vpc = await newVpc(ours);
+  await newVpc(theirs);
+});
+afterAll(() => t.close());
+
+async function search(q: string, key = ROOT_KEY, more = ""): Promise<SearchHit[]> {
+  return okOf(await t.call("GET", `/v1/search?q=${encodeURIComponent(q)}${more}`, { key })).items;
+}
+const kinds = async (q: string, key?: string) => (await search(q, key)).map(({ kind, name }) => `${kind} ${name}`);
+
+test("an operator finds a node by name, serial, address, UUID and claim code", async () => {
+  const sysinfo = { "Serial Number": "SER-77" };
+  const { server_uuid, claim_code } = await t.register({ hostname: "rack7-a", admin_ip: "192.0.2.77", sysinfo });
+  for (const q of ["RACK7", "ser-77", "192.0.2.77", server_uuid.slice(0, 13), claim_code]) {
+    expect((await search(q)).map(({ id }) => id), q).toContain(server_uuid);
+  }
+  expect(await search("192.0.2.77")).toEqual([{ kind: "cn", id: server_uuid, name: "rack7-a", hint: "192.0.2.77" }]);
+});
+
+test("an operator finds silos, tenants and projects; names that begin with the text come first", async () => {
+  const [first, ...others] = await kinds("orange");
+  expect(first).toBe("tenant orange");
+  // The number at the end of the silo's name depends on the tests before this one.
+  expect(others.sort()).toEqual(["project orange-project", expect.stringMatching(/^silo orange-silo-\d+$/)]);
+  okOf(await t.call("POST", "/v1/silos", { body: { name: "an-orange" } }));
+  expect((await kinds("orange")).at(-1)).toBe("silo an-orange");
+});
+
+test("S-02: a tenant finds only its own objects, also by the id of another tenant's object", async () => {
+  expect(await search("front", ours.key)).toEqual([{ kind: "vpc", id: vpc, name: "front", hint: null }]);
+  expect(await search(vpc, theirs.key)).toEqual([]);
+  expect(await kinds("rack7", ours.key)).toEqual([]);
+  expect(await kinds("orange", ours.key)).toEqual(["project orange-project"]);
+  expect(await kinds("orange", theirs.key)).toEqual([]);
+});
+
+test("a user with system-read finds everything, a user without a tenant nothing", async () => {
+  const reader = await newLogin(t, { capabilities: ["system-read"] });
+  const other = await newLogin(t);
+  expect(await search("front", reader.token)).toHaveLength(2);
+  expect(await search("front", other.token)).toEqual([]);
+});
+
+test("a pattern is text, and the limit holds", async () => {
+  expect(await search("%")).toEqual([]);
+  expect(await search("_")).toEqual([]);
+  expect(await search("\\")).toEqual([]);
+  expect(await search("o", ROOT_KEY, "&limit=2")).toHaveLength(2);
+  expect((await t.call("GET", "/v1/search")).status).toBe(400);
+  expect((await t.call("GET", `/v1/search?q=${randomUUID()}&limit=51`)).status).toBe(400);
+});

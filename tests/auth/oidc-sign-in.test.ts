@@ -1,0 +1,227 @@
+// Sign-in to the web console at a real OpenID provider, over HTTP: the redirects, the cookies, and what is refused
+// (docs/web-console.md, "Sign-in with an identity provider").
+import { createHash, randomBytes } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Answer, okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
+import { LOOPBACK_ALLOWED } from "../support/loopback.ts";
+import { openTenant, type TestTenant } from "../tenancy/tenant.ts";
+import { CLIENT, openProvider, type ProviderSite, signInAt } from "./oidc-provider-site.ts";
+
+const HOST = "console.example";
+const CALLBACK = `https://${HOST}/v1/auth/oidc/callback`;
+/** A sign-in lasts 10 minutes. */
+const TOO_LATE_S = 601;
+
+let provider: ProviderSite;
+let service: ProviderSite;
+let t: TestControlPlane;
+let tenant: TestTenant;
+
+beforeAll(async () => {
+  provider = await openProvider(CALLBACK);
+  service = await openProvider(CALLBACK, {
+    claims: { realm_scope: "system", scope: "read_only" },
+    method: "client_secret_post",
+  });
+  const env = {
+    ...LOOPBACK_ALLOWED,
+    BERTH_IDENTITY_ISSUER: service.issuer,
+    BERTH_IDENTITY_AUDIENCE: "berth-api",
+    BERTH_IDENTITY_CLIENT_ID: CLIENT.client_id,
+    BERTH_IDENTITY_CLIENT_SECRET: CLIENT.client_secret,
+  };
+  t = await openTestControlPlane({ env });
+  tenant = await openTenant(t);
+  okOf(await t.call("POST", idpPath(), { body: { issuer_url: provider.issuer, ...CLIENT } }));
+});
+afterAll(async () => {
+  await t?.close();
+  await provider?.close();
+  await service?.close();
+});
+
+const idpPath = () => `/v1/tenants/${tenant.tenant_id}/idp`;
+const browse = (path: string, cookie = "") =>
+  t.call("GET", path, { key: null, headers: { host: HOST, ...(cookie !== "" && { cookie }) } });
+const cookiesOf = (answer: Answer) =>
+  new Map(answer.headers.getSetCookie().map((each) => [each.split("=", 1)[0] ?? "", each]));
+const location = (answer: Answer) => answer.headers.get("location") ?? "";
+const pair = (text = "") => text.split(";", 1)[0] ?? "";
+
+/** Begins a sign-in. Returns the issuer's address and the cookie. */
+async function begin(query: string): Promise<{ readonly at: string; readonly cookie: string; readonly whole: string }> {
+  const answer = await browse(`/v1/auth/oidc/start${query}`);
+  expect([answer.status, answer.headers.get("cache-control")]).toEqual([302, "no-store"]);
+  const whole = cookiesOf(answer).get("__Host-berth-oidc") ?? "";
+  return { at: location(answer), cookie: pair(whole), whole };
+}
+
+/** Ends a sign-in at the address to which the issuer sent the browser. */
+async function finish(address: string, cookie: string): Promise<Answer> {
+  expect(address.startsWith(CALLBACK)).toBe(true);
+  return await browse(address.slice(`https://${HOST}`.length), cookie);
+}
+
+const ofTenant = (suffix = "") => begin(`?tenant=${tenant.tenant_id}${suffix}`);
+
+describe("a user of a tenant", () => {
+  test("signs in at the tenant's issuer, and returns to the page", async () => {
+    const { at, cookie, whole } = await ofTenant("&return=/console/t/web/p/shop/%3Ftab=disks");
+    const asked = new URL(at);
+    expect(Object.fromEntries(asked.searchParams)).toMatchObject({
+      response_type: "code",
+      client_id: CLIENT.client_id,
+      redirect_uri: CALLBACK,
+      scope: "openid",
+      code_challenge_method: "S256",
+      code_challenge: expect.stringMatching(/^[\w-]{43}$/),
+    });
+    expect(whole).toMatch(/Max-Age=600; Path=\/; Secure; HttpOnly; SameSite=Lax$/);
+    // The cookie is sealed: it shows neither the state nor the verifier.
+    expect(Buffer.from(cookie, "base64url").toString("latin1")).not.toContain(asked.searchParams.get("state"));
+
+    const ended = await finish(await signInAt(provider, at, "alice"), cookie);
+    expect([ended.status, location(ended)]).toEqual([302, "/console/t/web/p/shop/?tab=disks"]);
+    const cookies = cookiesOf(ended);
+    expect(cookies.get("__Host-berth-oidc")).toMatch(/^__Host-berth-oidc=; Max-Age=0;/);
+    expect(cookies.get("__Host-berth")).toMatch(/Secure; HttpOnly; SameSite=Strict$/);
+    const who = okOf(await browse("/v1/auth/whoami", pair(cookies.get("__Host-berth"))));
+    expect(who).toMatchObject({
+      username: `alice@${provider.issuer}`,
+      tenant_id: tenant.tenant_id,
+      is_root: false,
+      // All rights of the user.
+      scope: null,
+    });
+  });
+
+  test("S-11: loses the session when the tenant's issuer is removed", async () => {
+    const other = await openProvider(CALLBACK);
+    const { tenant_id } = await openTenant(t, "other");
+    const path = `/v1/tenants/${tenant_id}/idp`;
+    okOf(await t.call("POST", path, { body: { issuer_url: other.issuer, ...CLIENT } }));
+    const { at, cookie } = await begin(`?tenant=${tenant_id}`);
+    const ended = await finish(await signInAt(other, at, "bob"), cookie);
+    const session = pair(cookiesOf(ended).get("__Host-berth"));
+    expect((await browse("/v1/auth/whoami", session)).status).toBe(200);
+    okOf(await t.call("DELETE", path));
+    expect((await browse("/v1/auth/whoami", session)).status).toBe(401);
+    await other.close();
+  });
+});
+
+test("an operator signs in at the identity service, with the rights of its claims", async () => {
+  expect(okOf(await t.call("GET", "/", { key: null })).identity_service).toBe(true);
+  const { at, cookie } = await begin("");
+  const ended = await finish(await signInAt(service, at, "carol"), cookie);
+  expect([ended.status, location(ended)]).toEqual([302, "/console/"]);
+  const session = pair(cookiesOf(ended).get("__Host-berth"));
+  expect(okOf(await browse("/v1/auth/whoami", session))).toMatchObject({
+    username: `carol@${service.issuer}`,
+    tenant_id: null,
+    is_root: true,
+    scope: "read_only",
+  });
+  const headers = { host: HOST, cookie: session, "sec-fetch-site": "same-origin" };
+  expect((await t.call("POST", "/v1/silos", { key: null, headers, body: { name: "made" } })).status).toBe(403);
+});
+
+describe("a sign-in is refused, and no session is opened:", () => {
+  const expectRefused = (answer: Answer, why: string) => {
+    expect([answer.status, location(answer)]).toEqual([302, `/console/?sign_in=${why}`]);
+    expect(cookiesOf(answer).has("__Host-berth")).toBe(false);
+  };
+
+  test("without the cookie, with another sign-in's cookie, and with a changed cookie", async () => {
+    const { at, cookie } = await ofTenant();
+    const address = await signInAt(provider, at, "alice");
+    expectRefused(await finish(address, ""), "expired");
+    expectRefused(await finish(address, (await ofTenant()).cookie), "expired");
+    const last = cookie.at(-5) === "A" ? "B" : "A";
+    expectRefused(await finish(address, cookie.slice(0, -5) + last + cookie.slice(-4)), "expired");
+    // The code is still good: the refusals above did not reach the issuer.
+    expect(location(await finish(address, cookie))).toBe("/console/");
+  });
+
+  test("with a code that was used", async () => {
+    const { at, cookie } = await ofTenant();
+    const address = await signInAt(provider, at, "alice");
+    expect(location(await finish(address, cookie))).toBe("/console/");
+    expectRefused(await finish(address, cookie), "refused");
+  });
+
+  test("with the code of another sign-in, whose verifier and nonce differ", async () => {
+    const [one, two] = [await ofTenant(), await ofTenant()];
+    const code = new URL(await signInAt(provider, one.at, "mallory")).searchParams.get("code") ?? "";
+    const address = new URL(await signInAt(provider, two.at, "alice"));
+    address.searchParams.set("code", code);
+    expectRefused(await finish(address.href, two.cookie), "refused");
+  });
+
+  test("with the answer of another issuer (RFC 9207)", async () => {
+    const { at, cookie } = await ofTenant();
+    const address = new URL(await signInAt(provider, at, "alice"));
+    address.searchParams.set("iss", service.issuer);
+    expectRefused(await finish(address.href, cookie), "refused");
+    address.searchParams.delete("iss");
+    expectRefused(await finish(address.href, cookie), "refused");
+  });
+
+  test("when the user refuses at the issuer", async () => {
+    const { at, cookie } = await ofTenant();
+    const state = new URL(at).searchParams.get("state");
+    expectRefused(await finish(`${CALLBACK}?error=access_denied&state=${state}`, cookie), "denied");
+  });
+
+  test("for a tenant that does not exist, and for one without an issuer", async () => {
+    const { tenant_id } = await openTenant(t, "bare");
+    for (const id of [tenant_id, crypto.randomUUID()]) {
+      expectRefused(await browse(`/v1/auth/oidc/start?tenant=${id}`), "unknown");
+    }
+  });
+
+  test("when the issuer does not accept the client's secret, and when it does not answer", async () => {
+    const other = await openProvider(CALLBACK);
+    const { tenant_id } = await openTenant(t, "wrong");
+    const body = { issuer_url: other.issuer, client_id: CLIENT.client_id, client_secret: "not the secret" };
+    okOf(await t.call("POST", `/v1/tenants/${tenant_id}/idp`, { body }));
+    const { at, cookie } = await begin(`?tenant=${tenant_id}`);
+    const address = await signInAt(other, at, "alice");
+    expectRefused(await finish(address, cookie), "unavailable");
+    await other.close();
+    expectRefused(await browse(`/v1/auth/oidc/start?tenant=${tenant_id}`), "unavailable");
+  });
+
+  test.each([
+    "//evil.example/",
+    "https://evil.example/console/",
+    "/v1/audit",
+    "/console/../v1/audit",
+    "/console/\\evil",
+  ])(
+    "with the return path %s",
+    async (path) => {
+      const answer = await browse(`/v1/auth/oidc/start?return=${encodeURIComponent(path)}`);
+      expect([answer.status, answer.body.message]).toEqual([400, expect.stringContaining("return:")]);
+    },
+  );
+
+  test("after ten minutes", async () => {
+    const { at, cookie } = await ofTenant();
+    const address = await signInAt(provider, at, "alice");
+    okOf(await t.call("POST", "/lab/clock", { body: { seconds: TOO_LATE_S } }));
+    expectRefused(await finish(address, cookie), "expired");
+  });
+});
+
+test("an ID token for the console is no bearer token of the identity service", async () => {
+  const verifier = randomBytes(32).toString("base64url");
+  const own = new URL((await begin("")).at);
+  own.searchParams.set("code_challenge", createHash("sha256").update(verifier).digest("base64url"));
+  const code = new URL(await signInAt(service, own.href, "carol")).searchParams.get("code") ?? "";
+  const form = { grant_type: "authorization_code", code, redirect_uri: CALLBACK, code_verifier: verifier, ...CLIENT };
+  const answer = await fetch(`${service.issuer}/token`, { method: "POST", body: new URLSearchParams(form) });
+  const { id_token }: { id_token: string } = await answer.json();
+  expect(id_token.split(".")).toHaveLength(3);
+  expect((await t.call("GET", "/v1/auth/whoami", { key: id_token })).status).toBe(401);
+});

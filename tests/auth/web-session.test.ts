@@ -1,0 +1,245 @@
+// Sessions of the web console: the cookie, the requests that it may send, and its end (docs/web-console.md, "Sessions").
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import {
+  SESSION_LIFETIME_S_DEFAULT,
+  WEB_SESSION_IDLE_S_DEFAULT,
+  WEB_SESSION_TOUCH_S,
+} from "../../src/contract/limits.ts";
+import { okOf, openTestControlPlane, ROOT_KEY, type TestControlPlane } from "../support/control-plane.ts";
+import { openTenant } from "../tenancy/tenant.ts";
+
+const PASSWORD = "a long enough password";
+const SAME = { "sec-fetch-site": "same-origin" };
+
+let t: TestControlPlane;
+beforeAll(async () => {
+  t = await openTestControlPlane();
+});
+afterAll(() => t.close());
+
+let users = 0;
+
+async function newUser(fields: Record<string, unknown> = {}): Promise<{ id: string; username: string }> {
+  users += 1;
+  return okOf(
+    await t.call("POST", "/v1/system/users", { body: { username: `user-${users}`, password: PASSWORD, ...fields } }),
+  );
+}
+
+const signIn = (body: unknown, headers: Record<string, string> = SAME) =>
+  t.call("POST", "/v1/console/session", { key: null, body, headers });
+
+/** Signs in and returns the Cookie header that a browser would send from now on. */
+async function cookieOf(body: unknown): Promise<string> {
+  const answer = await signIn(body);
+  okOf(answer);
+  return (answer.headers.get("set-cookie") ?? "").split(";")[0] ?? "";
+}
+
+const withCookie = (method: string, path: string, cookie: string, headers: Record<string, string> = SAME) =>
+  t.call(method, path, { key: null, headers: { cookie, ...headers }, ...(method === "POST" && { body: {} }) });
+const statusOf = async (cookie: string) => (await withCookie("GET", "/v1/auth/whoami", cookie)).status;
+
+describe("signing in", () => {
+  test("with a password, the answer is the caller and a cookie that only this server gets", async () => {
+    const user = await newUser();
+    const answer = await signIn({ username: user.username, password: PASSWORD });
+    expect(okOf(answer)).toMatchObject({ user_id: user.id, username: user.username, is_root: false, key_id: null });
+    const [value, ...attributes] = (answer.headers.get("set-cookie") ?? "").split("; ");
+    expect(value).toMatch(/^__Host-berth=[\w-]+\.[\w-]+\.[\w-]+$/);
+    expect(attributes.sort()).toEqual(
+      [`Max-Age=${SESSION_LIFETIME_S_DEFAULT}`, "HttpOnly", "Path=/", "SameSite=Strict", "Secure"].sort(),
+    );
+    expect(await statusOf(value ?? "")).toBe(200);
+  });
+
+  test("with the root key, the session has the key's rights and knows its actions", async () => {
+    const cookie = await cookieOf({ api_key: ROOT_KEY });
+    const who = okOf(await withCookie("GET", "/v1/auth/whoami", cookie));
+    expect(who).toMatchObject({ is_root: true, scope: "full", key_id: expect.any(String) });
+    expect(who.actions).toEqual(expect.arrayContaining(["cn_approve", "audit_list"]));
+    expect(who.version).toMatch(/^\d/);
+  });
+
+  test("a read-only key of a tenant gives a session with just its rights", async () => {
+    const tenant = await openTenant(t, "web-session");
+    const key = okOf(
+      await t.call("POST", `/v1/tenants/${tenant.tenant_id}/api-keys`, {
+        body: { description: "d", scope: "read_only" },
+      }),
+    );
+    const cookie = await cookieOf({ api_key: key.secret });
+    const who = okOf(await withCookie("GET", "/v1/auth/whoami", cookie));
+    expect(who).toMatchObject({ is_root: false, tenant_id: tenant.tenant_id, scope: "read_only" });
+    expect(who.actions).toContain("instance_list");
+    expect(who.actions).not.toContain("instance_create");
+    expect((await withCookie("GET", "/v1/audit/events", cookie)).status).toBe(403);
+  });
+
+  test.each([
+    ["a wrong password", { username: "nobody", password: "wrong" }, 401],
+    ["a wrong key", { api_key: `${ROOT_KEY.slice(0, -1)}0` }, 401],
+    ["a text that is no key", { api_key: "x" }, 401],
+    ["neither", {}, 400],
+    ["both", { username: "a", password: "b", api_key: ROOT_KEY }, 400],
+  ])("%s is refused without a cookie", async (_what, body, status) => {
+    const answer = await signIn(body);
+    expect(answer.status).toBe(status);
+    expect(answer.headers.get("set-cookie")).toBeNull();
+  });
+
+  test.each(["agent", "booter", "ur_enroll"] as const)("a key with the scope %s is refused", async (scope) => {
+    expect((await signIn({ api_key: (await t.mintKey(scope)).secret })).status).toBe(403);
+  });
+
+  test("a page of another site cannot sign its visitor in", async () => {
+    const body = { api_key: ROOT_KEY };
+    expect((await signIn(body, { "sec-fetch-site": "cross-site" })).status).toBe(403);
+    expect((await signIn(body, { "sec-fetch-site": "same-site" })).status).toBe(403);
+    expect((await signIn(body, { origin: "https://evil.example", host: "berth.test" })).status).toBe(403);
+    expect((await signIn(body, {})).status).toBe(200);
+  });
+});
+
+describe("a request with the cookie that writes", () => {
+  const write = (cookie: string, headers: Record<string, string>) =>
+    t.call("POST", "/v1/silos", {
+      key: null,
+      headers: { cookie, ...headers },
+      text: JSON.stringify({ name: `s-${crypto.randomUUID()}` }),
+    });
+
+  test.each([
+    ["from a page of this server", SAME, 201],
+    ["from another site", { "sec-fetch-site": "cross-site" }, 403],
+    ["from another host of the site", { "sec-fetch-site": "same-site" }, 403],
+    ["that a person typed", { "sec-fetch-site": "none" }, 403],
+    ["of an unknown page", {}, 403],
+    ["with this server's origin", { origin: "http://berth.test", host: "berth.test" }, 201],
+    ["with another origin", { origin: "http://evil.test", host: "berth.test" }, 403],
+    ["with an opaque origin", { origin: "null", host: "berth.test" }, 403],
+    ["that a form can send", { ...SAME, "content-type": "text/plain" }, 403],
+  ])("%s gets its status", async (_what, headers, status) => {
+    const answer = await write(await cookieOf({ api_key: ROOT_KEY }), headers);
+    expect(answer.status).toBe(status);
+    if (status === 403) expect(answer.body.message).toBe("a browser's session acts only for pages of this server");
+  });
+
+  test("a read needs no such header, so a link can open a download", async () => {
+    expect((await withCookie("GET", "/v1/silos", await cookieOf({ api_key: ROOT_KEY }), {})).status).toBe(200);
+  });
+});
+
+describe("S-10: the token of the cookie and the tokens of programs", () => {
+  test("the cookie's token is refused as a bearer token, and an access token as a cookie", async () => {
+    const user = await newUser();
+    const login = { username: user.username, password: PASSWORD };
+    const token = (await cookieOf(login)).split("=")[1] ?? "";
+    expect((await t.call("GET", "/v1/auth/whoami", { key: token })).status).toBe(401);
+    const { access_token, refresh_token } = okOf(await t.call("POST", "/v1/auth/login", { key: null, body: login }));
+    for (const other of [access_token, refresh_token, ROOT_KEY]) {
+      expect(await statusOf(`__Host-berth=${other}`)).toBe(401);
+    }
+    expect((await t.call("POST", "/v1/auth/refresh", { key: null, body: { refresh_token: token } })).status).toBe(401);
+  });
+
+  test("the Authorization header has precedence", async () => {
+    const cookie = await cookieOf({ api_key: ROOT_KEY });
+    const user = await newUser();
+    const login = { username: user.username, password: PASSWORD };
+    const { access_token } = okOf(await t.call("POST", "/v1/auth/login", { key: null, body: login }));
+    const who = await t.call("GET", "/v1/auth/whoami", { key: access_token, headers: { cookie } });
+    expect(okOf(who).user_id).toBe(user.id);
+  });
+});
+
+describe("the sign-in link of the development environment", () => {
+  const newLink = async (): Promise<string> => okOf(await t.call("POST", "/lab/sign-in")).path;
+  const follow = (path: string, address = "127.0.0.1") => t.call("GET", path, { key: null, address });
+
+  test("signs a browser on this machine in, once", async () => {
+    const path = await newLink();
+    const answer = await follow(path);
+    expect([answer.status, answer.headers.get("location")]).toEqual([302, "/console/"]);
+    expect(await statusOf((answer.headers.get("set-cookie") ?? "").split(";")[0] ?? "")).toBe(200);
+    expect((await follow(path)).status).toBe(404);
+  });
+
+  test("is refused from another machine, and is then still unused", async () => {
+    const path = await newLink();
+    expect((await follow(path, "192.0.2.7")).status).toBe(404);
+    expect((await follow(path)).status).toBe(302);
+  });
+
+  test("does not exist outside of the development environment", async () => {
+    const other = await openTestControlPlane({ databaseUrl: t.databaseUrl, env: { BERTH_LAB: "0" } });
+    expect((await other.call("POST", "/lab/sign-in")).status).toBe(404);
+    await other.close();
+  });
+});
+
+describe("the end of a session", () => {
+  test("after signing out, the cookie is deleted and refused", async () => {
+    const cookie = await cookieOf({ api_key: ROOT_KEY });
+    const out = await withCookie("DELETE", "/v1/console/session", cookie);
+    expect([out.status, out.headers.get("set-cookie")]).toEqual([204, expect.stringContaining("Max-Age=0")]);
+    const refused = await withCookie("GET", "/v1/auth/whoami", cookie);
+    expect([refused.status, refused.headers.get("set-cookie")]).toEqual([401, expect.stringContaining("Max-Age=0")]);
+  });
+
+  test("an ended session prevents neither an open route nor the next sign-in", async () => {
+    const cookie = await cookieOf({ api_key: ROOT_KEY });
+    await withCookie("DELETE", "/v1/console/session", cookie);
+    expect((await withCookie("GET", "/v1/health", cookie)).status).toBe(200);
+    expect((await signIn({ api_key: ROOT_KEY }, { ...SAME, cookie })).status).toBe(200);
+  });
+
+  test("S-11: it ends with its key, with its user's password, and with its user", async () => {
+    const { id, secret } = await t.mintKey("full");
+    const ofKey = await cookieOf({ api_key: secret });
+    okOf(await t.call("DELETE", `/v1/auth/api-keys/${id}`));
+    expect(await statusOf(ofKey)).toBe(401);
+    const user = await newUser();
+    const login = { username: user.username, password: PASSWORD };
+    const ofPassword = await cookieOf(login);
+    okOf(await t.call("PUT", `/v1/system/users/${user.id}/password`, { body: { password: PASSWORD } }));
+    expect(await statusOf(ofPassword)).toBe(401);
+    const ofUser = await cookieOf(login);
+    okOf(await t.call("DELETE", `/v1/system/users/${user.id}`));
+    expect(await statusOf(ofUser)).toBe(401);
+  });
+
+  test("sessions of a tenant's key do not displace the sessions of the operator who created the key", async () => {
+    const tenant = await openTenant(t, "displace");
+    const key = okOf(
+      await t.call("POST", `/v1/tenants/${tenant.tenant_id}/api-keys`, { body: { description: "d" } }),
+    );
+    const operator = await cookieOf({ api_key: ROOT_KEY });
+    for (let n = 0; n < 51; n++) await cookieOf({ api_key: key.secret });
+    expect(await statusOf(operator)).toBe(200);
+    const { rows } = await t.db.query("select count(*)::int as n from session where api_key_id = $1", [key.id]);
+    expect(rows).toEqual([{ n: 50 }]);
+  });
+
+  test("it ends after the idle time, and each use moves the end", async () => {
+    const cookie = await cookieOf({ api_key: ROOT_KEY });
+    await t.advance(WEB_SESSION_IDLE_S_DEFAULT - 60);
+    expect(await statusOf(cookie)).toBe(200);
+    await expect.poll(() => used(cookie)).toBeLessThan(WEB_SESSION_TOUCH_S);
+    await t.advance(WEB_SESSION_IDLE_S_DEFAULT - 60);
+    expect(await statusOf(cookie)).toBe(200);
+    await expect.poll(() => used(cookie)).toBeLessThan(WEB_SESSION_TOUCH_S);
+    await t.advance(WEB_SESSION_IDLE_S_DEFAULT);
+    expect(await statusOf(cookie)).toBe(401);
+  });
+});
+
+/** Returns the seconds since the recorded use of the session. */
+async function used(cookie: string): Promise<number> {
+  const claims = JSON.parse(atob((cookie.split(".")[1] ?? "").replaceAll("-", "+").replaceAll("_", "/")));
+  const { rows } = await t.db.query<{ s: string }>(
+    "select extract(epoch from berth_now() - refreshed_at) as s from session where id = $1",
+    [claims.sid],
+  );
+  return Number(rows[0]?.s);
+}

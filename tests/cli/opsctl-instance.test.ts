@@ -1,0 +1,55 @@
+// Instances of all tenants for operators: found by name, address, tenant and host, and changed.
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type ComputeFixture, openComputeFixture } from "../compute/compute-fixture.ts";
+import { okOf } from "../support/control-plane.ts";
+import { opsctlAt, type OpsctlRunner } from "./at-control-plane.ts";
+
+let a: ComputeFixture;
+let at: OpsctlRunner;
+let id: string;
+beforeAll(async () => {
+  a = await openComputeFixture();
+  at = opsctlAt(a.t);
+  ({ id } = await a.running({ name: "web-1" }));
+  await a.running({ name: "db-1" });
+});
+afterAll(() => a.t.close());
+
+test("instance list finds instances by text, tenant, host and state", async () => {
+  const { server_uuid, hostname } = {
+    ...a.node,
+    ...(await at.json<{ hostname: string }>(`cn show ${a.node.server_uuid}`)),
+  };
+  const names = async (words: string) => (await at.printed(`instance list ${words} -o name`)).trim().split("\n").sort();
+  expect(await names("")).toEqual(["db-1", "web-1"]);
+  expect(await names("web")).toEqual(["web-1"]);
+  expect(await names(`--host ${hostname} --tenant ${a.tenant.tenant_id} --state running`)).toEqual(["db-1", "web-1"]);
+  expect(await names("--state stopped")).toEqual([""]);
+  const { items } = okOf(await a.t.call("GET", `/v1/nics?instance=${id}`));
+  expect(await names(items[0].primary_ipv4)).toContain("web-1");
+  const row = await at.printed("instance list web-1 -o csv --no-headers --columns name,id,state,host,tenant");
+  expect(row).toBe(`web-1,${id},running,${server_uuid},${a.tenant.tenant_id}\n`);
+});
+
+test("search finds an instance by a part of its name", async () => {
+  expect(await at.printed("search web- -o csv --no-headers --columns kind,name,id")).toBe(`instance,web-1,${id}\n`);
+  expect(await at.printed("search no-such-thing")).toBe("(nothing found)\n");
+});
+
+test("an instance is shown, stopped, started and deleted by its name", async () => {
+  expect(await at.printed("instance show web-1")).toContain("state:          running\n");
+  const [stopped] = await Promise.all([at.printed("instance stop web-1"), a.node.does("stop")]);
+  expect(stopped).toBe(`Instance web-1 (${id}) is stopped\n`);
+  const [started] = await Promise.all([at.printed(`instance start ${id.slice(0, -1)}`), a.node.does("start")]);
+  expect(started).toBe(`Instance web-1 (${id}) is running\n`);
+
+  const unasked = await at.run("instance delete web-1");
+  expect([unasked.code, unasked.out()]).toEqual([2, ""]);
+  const refused = await at.run("instance delete web-1 --yes");
+  expect([refused.code, refused.out()]).toEqual([5, ""]);
+  const pending = await at.json<{ id: string; kind: string }>("instance stop web-1 --no-wait");
+  await Promise.all([at.printed(`operation wait ${pending.id}`), a.node.does("stop")]);
+  const [deleted] = await Promise.all([at.printed("instance delete web-1 --yes"), a.node.does("delete")]);
+  expect(deleted).toBe(`Deleted instance web-1 (${id})\n`);
+  expect((await at.run("instance show web-1")).code).toBe(3);
+});

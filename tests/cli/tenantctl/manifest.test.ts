@@ -1,0 +1,224 @@
+// apply, diff and export of a manifest against a real control plane. The test acts as the node.
+import { randomUUID } from "node:crypto";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import { type ComputeFixture, openComputeFixture } from "../../compute/compute-fixture.ts";
+import { openTenant, type TestTenant } from "../../tenancy/tenant.ts";
+import { serverOf } from "../at-control-plane.ts";
+import { ENDPOINT, fakeEnvironment, type FakeOptions, type Server } from "../fake-environment.ts";
+import { type Ran, tenantctl } from "./run.ts";
+
+const RESOURCES = 50;
+const LIMIT_MS = 5_000;
+
+const NETWORK = `
+vpcs:
+  - { name: main, ipv4_block: 10.0.0.7/16 }
+nat_gateways:
+  - { vpc: main, name: out }
+route_tables:
+  - { vpc: main, name: public, description: To the internet }
+routes:
+  - { vpc: main, route_table: public, name: default, destination: 0.0.0.0/0, target: { kind: nat_gateway, nat_gateway: out } }
+subnets:
+  - { vpc: main, name: front, ipv4_block: 10.0.1.0/24, route_table: public }
+  - { vpc: main, name: back, ipv4_block: 10.0.2.0/24 }
+firewall_rules:
+  - { vpc: main, name: web, priority: 100, direction: inbound, action: allow, protocol: tcp,
+      destination_ports: { low: 80, high: 443 } }
+floating_ips:
+  - { name: www }
+`;
+
+let a: ComputeFixture;
+beforeAll(async () => {
+  a = await openComputeFixture();
+});
+afterAll(() => a?.t.close());
+
+function envOf({ key, tenant_id, project_id }: Pick<TestTenant, "key" | "tenant_id" | "project_id">) {
+  return {
+    TENANTCTL_ENDPOINT: ENDPOINT,
+    TENANTCTL_API_KEY: key,
+    TENANTCTL_TENANT: tenant_id,
+    TENANTCTL_PROJECT: project_id,
+    NO_COLOR: "1",
+  };
+}
+
+type Shell = {
+  run(argv: string, options?: FakeOptions): Promise<Ran>;
+  apply(text: string, words?: string, options?: FakeOptions): Promise<Ran>;
+  exported(): Promise<Record<string, unknown[]>>;
+};
+
+function shellOf(tenant: Pick<TestTenant, "key" | "tenant_id" | "project_id">): Shell {
+  const run: Shell["run"] = (argv, options) =>
+    tenantctl(argv.split(" "), {
+      env: envOf(tenant),
+      server: serverOf(a.t),
+      newId: randomUUID,
+      isTTY: false,
+      ...options,
+    });
+  return {
+    run,
+    apply: (text, words = "", options) => run(`apply -f - -o table ${words}`.trim(), { typed: text, ...options }),
+    exported: async () => {
+      const ran = await run("export");
+      expect(ran.code, ran.err()).toBe(0);
+      return parse(ran.out()) ?? {};
+    },
+  };
+}
+
+async function newShell(name: string): Promise<Shell> {
+  return shellOf(await openTenant(a.t, name));
+}
+
+describe("apply", () => {
+  test("creates records in the order of their references, and a second run changes nothing", async () => {
+    const shell = await newShell("order");
+    const dry = await shell.apply(NETWORK, "--dry-run");
+    expect(dry.out()).toMatch(
+      /^\+ VPC main\n[^]*\n8 to create, 0 to change, 0 to replace, 0 to delete, 0 unchanged\n$/,
+    );
+    expect(await shell.exported()).toEqual({});
+
+    const made = await shell.apply(NETWORK);
+    expect(made.code, made.err()).toBe(0);
+    expect(made.out()).toContain("Applied: 8 to create");
+    expect(await shell.exported()).toMatchObject({
+      vpcs: [{ name: "main", ipv4_block: "10.0.0.0/16" }],
+      routes: [{ route_table: "public", target: { kind: "nat_gateway", nat_gateway: "out" } }],
+      subnets: [{ name: "back", route_table: "main" }, { name: "front", route_table: "public" }],
+    });
+    const again = await shell.apply(NETWORK);
+    expect(again.out()).toBe("0 to create, 0 to change, 0 to replace, 0 to delete, 8 unchanged\n");
+    expect(again.asked.filter(({ method }) => method !== "GET")).toEqual([]);
+  });
+
+  test("changes, replaces and prunes records", async () => {
+    const shell = await newShell("change");
+    expect((await shell.apply(NETWORK)).code).toBe(0);
+    const changed = NETWORK
+      .replace("To the internet", "Outward")
+      .replace("high: 443", "high: 80")
+      .replace("name: back, ipv4_block: 10.0.2.0/24", "name: inner, ipv4_block: 10.0.3.0/24");
+    const compared = await shell.run("diff -f - -o table --prune", { typed: changed });
+    expect(compared.code).toBe(1);
+    expect(compared.out().trimEnd().split("\n")).toEqual([
+      "~ route table main/public",
+      "    description: To the internet -> Outward",
+      "+ subnet main/inner",
+      "~ firewall rule main/web",
+      '    destination_ports: {"high":443,"low":80} -> {"high":80,"low":80}',
+      "- subnet main/back",
+      "1 to create, 2 to change, 0 to replace, 1 to delete, 5 unchanged",
+    ]);
+    const unasked = await shell.apply(changed, "--prune");
+    expect([unasked.code, unasked.out()]).toEqual([2, ""]);
+    expect((await shell.apply(changed, "--prune --yes")).code).toBe(0);
+    expect((await shell.run("diff -f - --prune", { typed: changed })).code).toBe(0);
+    expect((await shell.exported()).subnets).toMatchObject([{ name: "front" }, { name: "inner" }]);
+  });
+
+  test("a difference that cannot be made, or an unknown reference, changes nothing", async () => {
+    const shell = await newShell("refused");
+    expect((await shell.apply(NETWORK)).code).toBe(0);
+    const before = await shell.exported();
+    const refused = await shell.apply(`${NETWORK.replace("10.0.0.7/16", "10.9.0.0/16")}  - { name: more }\n`);
+    expect(refused.code).toBe(1);
+    expect(refused.err()).toContain("VPC main: ipv4_block is 10.0.0.0/16 and cannot become 10.9.0.0/16");
+    const lost = await shell.apply("subnets: [{ vpc: none, name: x, ipv4_block: 10.0.4.0/24 }]");
+    expect(lost.err()).toContain("subnet none/x refers to vpcs none");
+    expect(await shell.exported()).toEqual(before);
+  });
+
+  test.each([
+    ["vpcs: [{ name: a, ipv4: 10.0.0.0/8 }]", "vpcs[0]: unknown field ipv4"],
+    ["networks: []", "unknown list networks"],
+    ["vpcs: [{ ipv4_block: 10.0.0.0/8 }]", "vpcs[0]: name is missing"],
+    ["vpcs: [{ name: a, ipv4_block: ten }]", "vpcs[0]: ipv4_block must be a block"],
+    ["vpcs: [{ name: a }, { name: a }]", "two vpcs with the name a"],
+    ["vpcs: [", "is not valid YAML"],
+  ])("the manifest %s is refused before any request", async (text, message) => {
+    const ran = await shellOf({ key: "k", tenant_id: randomUUID(), project_id: randomUUID() }).apply(text);
+    expect([ran.code, ran.asked]).toEqual([2, []]);
+    expect(ran.err()).toContain(message);
+  });
+
+  test("interrupted after any number of changes and run again, it ends the same", async () => {
+    const whole = await newShell("whole");
+    const done = await whole.apply(NETWORK);
+    const changes = done.asked.filter(({ method }) => method !== "GET").length;
+    expect(changes).toBeGreaterThan(8);
+    const expected = await whole.exported();
+    for (let allowed = 0; allowed < changes; allowed++) {
+      const shell = await newShell(`cut-${allowed}`);
+      const cut = await shell.apply(NETWORK, "", { server: losingAfter(allowed) });
+      expect(cut.code).not.toBe(0);
+      const rest = await shell.apply(NETWORK);
+      expect(rest.code, rest.err()).toBe(0);
+      expect(withoutOrder(await shell.exported())).toEqual(withoutOrder(expected));
+    }
+  });
+
+  test("applies 50 resources within 5 s", async () => {
+    const shell = await newShell("fifty");
+    const subnets = Array.from(
+      { length: RESOURCES - 1 },
+      (_, at) => `  - { vpc: big, name: s${at}, ipv4_block: 10.0.${at}.0/24 }`,
+    );
+    const text = `vpcs: [{ name: big, ipv4_block: 10.0.0.0/16 }]\nsubnets:\n${subnets.join("\n")}\n`;
+    const begin_ms = performance.now();
+    const ran = await shell.apply(text);
+    const took_ms = performance.now() - begin_ms;
+    expect(ran.out()).toContain(`Applied: ${RESOURCES} to create`);
+    expect(took_ms).toBeLessThan(LIMIT_MS);
+  });
+});
+
+test("a folder of files makes an instance with its disk and address; export describes it again", async () => {
+  const shell = shellOf(a.tenant);
+  await a.newImage({ name: "debian" });
+  await shell.run(`vpc update ${a.vpc.id} --name net`);
+  const folder = join(fakeEnvironment().home_dir, "shop");
+  await mkdir(folder);
+  const instance = { name: "web", image: "debian", vpc: "net", primary_subnet: "front", cpu: 2, memory_bytes: "4GiB" };
+  await writeFile(join(folder, "web.json"), JSON.stringify({ instances: [instance] }));
+  await writeFile(join(folder, "address.yaml"), "floating_ips:\n- { name: www, attached_to: { instance: web } }\n");
+  const job = async () => {
+    await a.node.does("provision");
+    await a.node.does("fip_claim");
+  };
+  const [made] = await Promise.all([shell.run(`apply -f ${folder} -o table`), job()]);
+  expect(made.code, made.err()).toBe(0);
+  const exported = await shell.exported();
+  expect(exported.instances).toMatchObject([{ ...instance, memory_bytes: 4 * 1024 ** 3 }]);
+  expect(exported.floating_ips).toMatchObject([{ name: "www", attached_to: { instance: "web", nic: "primary" } }]);
+  expect((await shell.run(`diff -f ${folder}`)).code).toBe(0);
+  const same = await shell.apply(JSON.stringify(exported));
+  expect(same.out()).toMatch(/^0 to create, 0 to change, 0 to replace, 0 to delete, [0-9]+ unchanged\n$/);
+});
+
+/** Returns a server that loses every response, after it has executed this number of changes. */
+function losingAfter(allowed: number): Server {
+  const server = serverOf(a.t);
+  let changes = 0;
+  return async (asked, signal) => {
+    if (asked.method === "GET") return await server(asked, signal);
+    if (changes > allowed) throw new TypeError("fetch failed");
+    const answer = await server(asked, signal);
+    if (++changes > allowed) throw new TypeError("fetch failed");
+    return answer;
+  };
+}
+
+function withoutOrder(manifest: Record<string, unknown[]>): Record<string, string[]> {
+  return Object.fromEntries(
+    Object.entries(manifest).map(([list, items]) => [list, items.map((item) => JSON.stringify(item)).sort()]),
+  );
+}

@@ -1,0 +1,40 @@
+// `tenantctl ssh` against a real sshd. On a machine without sshd the test is skipped.
+import { mkdtempSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Sshd, startSshd, whyNoSshd } from "../sshd.ts";
+import { INSTANCE, PRIMARY_NIC } from "./records.ts";
+import { serving, tenantctl, TOKEN_ENV } from "./run.ts";
+
+const why_not = whyNoSshd();
+let sshd: Sshd;
+beforeAll(async () => {
+  if (why_not === null) sshd = await startSshd();
+});
+afterAll(async () => await sshd?.stop());
+
+const env = { ...TOKEN_ENV, PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "/" };
+const at = (nic: object, words: readonly string[]) =>
+  tenantctl(["ssh", INSTANCE.id, ...words], {
+    env,
+    server: serving({ "GET /v1/nics": { items: [{ ...PRIMARY_NIC, ...nic }] } }),
+  });
+
+test.skipIf(why_not !== null)("ssh runs a command at the floating IP of an instance", async () => {
+  const file = join(mkdtempSync(join(tmpdir(), "berth-ssh-")), "address");
+  const command = `echo "$SSH_CONNECTION" | cut -d' ' -f3 > ${file}`;
+  const ran = await at({ primary_ipv4: "127.0.0.1", floating_ips: ["127.0.0.2"] }, [...sshd.argv, "--", command]);
+  expect([ran.code, ran.err()]).toEqual([0, "Connecting to 127.0.0.2\n"]);
+  expect(readFileSync(file, "utf8")).toBe("127.0.0.2\n");
+  const failed = await at({ primary_ipv4: "127.0.0.1" }, [...sshd.argv, "--", "exit 7"]);
+  expect(failed.code).toBe(1);
+  expect(failed.err()).toContain("ssh ended with exit code 7");
+});
+
+test("an instance without an address is an error", async () => {
+  const ran = await at({ primary_ipv4: null }, []);
+  expect(ran.code).toBe(1);
+  expect(ran.err()).toContain("has no address");
+});

@@ -1,0 +1,91 @@
+// The metrics of instances: from a node's status to the tenant. docs/instances.md, "Metrics".
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { InstanceMetrics } from "../../src/contract/instance-metrics.ts";
+import { okOf } from "../support/control-plane.ts";
+import { addNode, type ComputeFixture, openComputeFixture } from "./compute-fixture.ts";
+
+const METRICS = {
+  cpu_seconds: 1.5,
+  memory_bytes: 2 ** 30,
+  disk_read_bytes: 4_096,
+  disk_written_bytes: 8_192,
+  network_received_bytes: 100,
+  network_sent_bytes: 2 ** 40,
+};
+let a: ComputeFixture;
+beforeAll(async () => {
+  a = await openComputeFixture();
+});
+afterAll(() => a.t.close());
+
+const report = async (payload: object) => void okOf(await a.node.call("POST", "/v1/agent/status", { payload }));
+const metricsOf = async (id: string, query = ""): Promise<InstanceMetrics> =>
+  okOf(await a.call("GET", `/v1/instances/${id}/metrics${query}`));
+
+test("a node's sample reaches the tenant, and the node's status is stored without it", async () => {
+  const { id } = await a.running();
+  expect(await metricsOf(id)).toEqual({ instance_id: id, interval_s: 15, samples: [] });
+  await report({ vms: { [id]: { state: "running" } }, metrics: { [id]: METRICS } });
+  const { samples } = await metricsOf(id);
+  expect(samples).toEqual([{ ...METRICS, at: expect.stringMatching(/^20.*Z$/) }]);
+  const { rows } = await a.t.db.query("select last_status from cn_signal where server_uuid = $1", [a.node.server_uuid]);
+  expect(rows).toEqual([{ last_status: { vms: { [id]: { state: "running" } } } }]);
+  await a.destroy(id);
+});
+
+test("a sample that is repeated at once is stored once", async () => {
+  const { id } = await a.running();
+  await report({ metrics: { [id]: METRICS } });
+  await report({ metrics: { [id]: METRICS } });
+  expect((await metricsOf(id)).samples).toHaveLength(1);
+  await a.destroy(id);
+});
+
+test.each([
+  ["no object", "much"],
+  ["a list", [METRICS]],
+  ["an unknown key", { "not-an-id": METRICS }],
+])("a report whose metrics are %s is accepted, and stores no sample", async (_title, metrics) => {
+  await report({ metrics });
+  expect((await a.t.db.query("select from instance_metrics where at > berth_now()")).rowCount).toBe(0);
+});
+
+test.each([
+  ["is negative", { cpu_seconds: -1 }],
+  ["is missing", { memory_bytes: undefined }],
+  ["is no number", { disk_read_bytes: "1" }],
+  ["is larger than any counter", { network_sent_bytes: 1e300 }],
+])("an entry in which a counter %s is ignored, and the entry beside it is stored", async (_title, change) => {
+  const [bad, good] = [await a.running(), await a.running()];
+  await report({ metrics: { [bad.id]: { ...METRICS, ...change }, [good.id]: METRICS } });
+  expect((await metricsOf(bad.id)).samples).toEqual([]);
+  expect((await metricsOf(good.id)).samples).toHaveLength(1);
+  for (const { id } of [bad, good]) await a.destroy(id);
+});
+
+test("a node cannot store samples of an instance on another node", async () => {
+  const { id } = await a.running();
+  const other = await addNode(a.t);
+  okOf(await other.call("POST", "/v1/agent/status", { payload: { metrics: { [id]: METRICS } } }));
+  expect((await metricsOf(id)).samples).toEqual([]);
+  await a.destroy(id);
+  okOf(await a.t.call("POST", `/v1/cns/${other.server_uuid}/disable`));
+});
+
+test("samples are in order, the query limits them, and after an hour they are deleted", async () => {
+  const { id } = await a.running();
+  for (const cpu_seconds of [1, 2, 3]) {
+    await report({ metrics: { [id]: { ...METRICS, cpu_seconds } } });
+    await a.t.advance(120);
+  }
+  const seconds = async (query: string) => (await metricsOf(id, query)).samples.map(({ cpu_seconds }) => cpu_seconds);
+  expect(await seconds("?minutes=60")).toEqual([1, 2, 3]);
+  expect(await seconds("")).toEqual([2, 3]);
+  for (const minutes of ["0", "61", "x"]) {
+    expect((await a.call("GET", `/v1/instances/${id}/metrics?minutes=${minutes}`)).status).toBe(400);
+  }
+  // The node is not live any more, so this test is the last one.
+  await a.t.advance(3_600);
+  await a.t.db.query("select load_materialize(1)");
+  expect((await a.t.db.query("select from instance_metrics where instance_id = $1", [id])).rowCount).toBe(0);
+});

@@ -1,0 +1,179 @@
+// The web console as users use it: the built files, a server process, Chromium.
+import { randomUUID } from "node:crypto";
+import { describe, expect, test } from "vitest";
+import { buildConsole } from "../../console/bundle.ts";
+import { openClient } from "../../src/db/pool.ts";
+import { signInWithKey } from "../support/browser.ts";
+import { okOf } from "../support/control-plane.ts";
+import { ROOT_KEY } from "../support/server-process.ts";
+import { CONSOLE_FILES, useConsoleSite } from "./site.ts";
+
+const FIRST_LOAD_BYTES_MAX = 60 * 1_024;
+const DOM_NODES_MAX = 400;
+const NODES = 10_000;
+const BATCH = 1_000;
+/** Creating the nodes takes most of it, in milliseconds. */
+const LIMIT_MS = 60_000;
+/** A change must be on screen within this time. A machine that runs other tests gets twice that. */
+const SEEN_MS_MAX = 1_000;
+
+const f = useConsoleSite();
+
+const call = async (method: string, path: string, body?: unknown) => okOf(await f.site().call(method, path, { body }));
+
+async function register(hostname: string) {
+  const server_uuid = randomUUID();
+  const { claim_code } = await f.site().register({ server_uuid, hostname, sysinfo: { UUID: server_uuid } });
+  return { server_uuid, code: claim_code };
+}
+
+/** Copies the row of one node, in batches: each statement has a time limit. */
+async function createNodes(): Promise<void> {
+  const client = await openClient({ url: f.site().databaseUrl });
+  try {
+    for (let first = 1; first <= NODES; first += BATCH) {
+      await client.query(
+        `insert into cn select (jsonb_populate_record(cn, jsonb_build_object(
+             'server_uuid', gen_random_uuid(), 'hostname', 'many-' || lpad(n::text, 5, '0'), 'bound_api_key_id', null,
+             'poll_token_sha256', null, 'claim_code', null))).*
+           from cn, generate_series($1::int, $2::int) n where hostname = 'r1-u3'`,
+        [first, first + BATCH - 1],
+      );
+    }
+  } finally {
+    await client.end();
+  }
+}
+
+test("the first load is at most 60 KiB, compressed", async () => {
+  const { first } = await buildConsole(CONSOLE_FILES);
+  const sum = first.reduce((bytes, { gzip_bytes }) => bytes + gzip_bytes, 0);
+  expect(sum).toBeLessThan(FIRST_LOAD_BYTES_MAX);
+});
+
+test("scripts cannot read the session's cookie, and the page loads only from its server", async () => {
+  const cookies = await f.ui().page.context().cookies();
+  expect(cookies).toEqual([expect.objectContaining({ name: "__Host-berth", httpOnly: true, sameSite: "Strict" })]);
+  expect(f.ui().faults).toEqual([]);
+});
+
+describe("by keyboard", () => {
+  test("approve a node by its code", async () => {
+    const { code } = await register("r1-u1");
+    await f.ui().show("/nodes");
+    await f.ui().page.keyboard.press("a");
+    await f.ui().page.keyboard.type(code.toLowerCase());
+    await f.ui().page.keyboard.press("Enter");
+    await f.ui().page.getByRole("heading", { name: "r1-u1", level: 1 }).waitFor();
+    expect(await f.ui().page.locator(".heading .state").textContent()).toBe("approved");
+  });
+
+  test("a wrong code shows the server's words, and the dialog keeps it", async () => {
+    await f.ui().show("/nodes");
+    await f.ui().page.keyboard.press("a");
+    await f.ui().page.keyboard.type("000-000");
+    await f.ui().page.keyboard.press("Enter");
+    await f.ui().page.getByRole("alert").waitFor();
+    expect(await f.ui().page.getByRole("alert").textContent()).toContain("no node is waiting");
+    expect(await f.ui().page.getByLabel("Claim code").inputValue()).toBe("000-000");
+    await f.ui().page.keyboard.press("Escape");
+  });
+
+  test("cordon a node: open it from the list, press t, give a reason", async () => {
+    const { server_uuid, code } = await register("r1-u2");
+    await call("POST", "/v1/cn-approvals", { code });
+    await f.ui().show("/nodes?q=r1-u2");
+    await f.ui().page.getByRole("link", { name: "r1-u2" }).waitFor();
+    await f.ui().page.keyboard.press("Enter");
+    await f.ui().page.getByRole("heading", { name: "r1-u2", level: 1 }).waitFor();
+    await f.ui().page.getByRole("button", { name: "Cordon t" }).waitFor();
+    await f.ui().page.keyboard.press("t");
+    await f.ui().page.keyboard.type("new power supply");
+    await f.ui().page.keyboard.press("Enter");
+    await f.ui().page.getByRole("button", { name: "Uncordon t" }).waitFor();
+    const { cordoned, cordoned_reason } = await call("GET", `/v1/cns/${server_uuid}/placement`);
+    expect({ cordoned, cordoned_reason }).toEqual({ cordoned: true, cordoned_reason: "new power supply" });
+  });
+
+  test("find an audit event: go there with g a, filter, open", async () => {
+    await f.ui().show("/overview");
+    await f.ui().page.keyboard.press("g");
+    await f.ui().page.keyboard.press("a");
+    await f.ui().page.getByRole("heading", { name: "Audit", level: 1 }).waitFor();
+    await f.ui().page.locator("tbody a").first().waitFor();
+    await f.ui().page.keyboard.press("/");
+    await f.ui().page.keyboard.type("action:cn_approve decision:allow");
+    await f.ui().page.keyboard.press("Enter");
+    await f.ui().page.locator("tbody a").first().waitFor();
+    await f.ui().page.keyboard.press("Enter");
+    await f.ui().page.getByText("The chain verifies at this event.").waitFor();
+    expect(await f.ui().page.locator("h1").textContent()).toContain("approve");
+  });
+
+  test("create a silo, a tenant and a project from the palette", async () => {
+    const act = async (title: string, ...values: readonly string[]) => {
+      await f.ui().page.keyboard.press("Control+k");
+      await f.ui().page.keyboard.type(title);
+      await f.ui().page.keyboard.press("Enter");
+      for (const value of values) {
+        await f.ui().page.keyboard.type(value);
+        await f.ui().page.keyboard.press("Tab");
+      }
+      await f.ui().page.keyboard.press("Enter");
+    };
+    await f.ui().show("/tenants");
+    await act("create a silo", "acme");
+    await f.ui().page.getByText("Silo acme is created").waitFor();
+    await f.ui().page.getByRole("link", { name: "default" }).waitFor();
+    await f.ui().page.keyboard.press("c");
+    await f.ui().page.keyboard.press("Tab");
+    await f.ui().page.keyboard.type("web");
+    await f.ui().page.keyboard.press("Enter");
+    await f.ui().page.getByRole("heading", { name: "web", level: 1 }).waitFor();
+    await f.ui().page.keyboard.press("c");
+    await f.ui().page.keyboard.type("shop");
+    await f.ui().page.keyboard.press("Enter");
+    await f.ui().page.getByRole("link", { name: "shop" }).waitFor();
+  });
+});
+
+test("a change by another caller is on screen at once", async () => {
+  const { server_uuid, code } = await register("r1-u3");
+  await call("POST", "/v1/cn-approvals", { code });
+  await f.ui().show(`/nodes/${server_uuid}`);
+  const state = f.ui().page.locator(".heading .state");
+  await f.ui().page.locator(".link.live").waitFor();
+  await state.getByText("approved").waitFor();
+  await call("POST", `/v1/cns/${server_uuid}/disable`);
+  const began = performance.now();
+  await state.getByText("disabled").waitFor();
+  expect(performance.now() - began).toBeLessThan(SEEN_MS_MAX);
+});
+
+test("10,000 nodes: few elements, the last row by one key, a search that the server does", async () => {
+  await createNodes();
+  await f.ui().show("/nodes?q=many-");
+  await f.ui().page.getByRole("link", { name: "many-00001" }).waitFor();
+  await f.ui().page.keyboard.press("End");
+  await f.ui().page.getByRole("link", { name: "many-10000" }).waitFor();
+  expect(await f.ui().page.locator("*").count()).toBeLessThan(DOM_NODES_MAX);
+  await f.ui().page.keyboard.press("/");
+  await f.ui().page.keyboard.press("Control+a");
+  await f.ui().page.keyboard.type("many-07777");
+  await f.ui().page.getByRole("link", { name: "many-07777" }).waitFor();
+  expect(await f.ui().page.locator("tbody tr:not(.space)").count()).toBe(1);
+}, LIMIT_MS);
+
+test("an ended session asks to sign in over the page, which keeps a filled form", async () => {
+  const own = await f.site().open();
+  await own.show("/tenants");
+  await own.page.getByRole("link", { name: "default" }).first().waitFor();
+  await own.page.keyboard.press("c");
+  await own.page.getByLabel("Name").last().fill("kept");
+  await own.page.context().clearCookies();
+  await own.page.keyboard.press("Enter");
+  await own.page.getByRole("heading", { name: "The session has ended" }).waitFor();
+  await signInWithKey(own, ROOT_KEY);
+  await own.page.getByRole("heading", { name: "The session has ended" }).waitFor({ state: "hidden" });
+  expect(await own.page.getByLabel("Name").last().inputValue()).toBe("kept");
+});

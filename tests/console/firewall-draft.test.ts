@@ -1,0 +1,84 @@
+// Edits of a firewall before they are applied.
+import { describe, expect, test } from "vitest";
+import { bodyOf, changesOf, draftOf, moved } from "../../console/core/firewall-draft.ts";
+import type { FirewallRule } from "../../src/contract/network.ts";
+
+function rule(name: string, fields: Partial<FirewallRule> = {}): FirewallRule {
+  return {
+    id: `id-${name}`,
+    tenant_id: "t",
+    project_id: "p",
+    project: "p",
+    vpc_id: "v",
+    vpc: "v",
+    name,
+    description: "kept",
+    priority: 100,
+    direction: "inbound",
+    action: "allow",
+    protocol: "tcp",
+    source_cidr: null,
+    destination_cidr: null,
+    source_ports: { low: 1_024, high: 65_535 },
+    destination_ports: { low: 22, high: 22 },
+    icmp_type_code: null,
+    realized: null,
+    counts: null,
+    created_at: "2026-01-01T00:00:00Z",
+    ...fields,
+  };
+}
+
+const RULES = [rule("ssh"), rule("web", { priority: 50, destination_ports: { low: 80, high: 88 } })];
+const ROWS = RULES.map(draftOf);
+
+test("rows without an edit change nothing, and their body has every field of the rules", () => {
+  expect(changesOf(RULES, ROWS)).toEqual([]);
+  expect(bodyOf(RULES, ROWS).items[1]).toEqual({
+    name: "web",
+    description: "kept",
+    priority: 50,
+    direction: "inbound",
+    action: "allow",
+    protocol: "tcp",
+    source_cidr: null,
+    destination_cidr: null,
+    source_ports: { low: 1_024, high: 65_535 },
+    destination_ports: { low: 80, high: 88 },
+    icmp_type_code: null,
+  });
+});
+
+test("changes name the rule, the field, and both values", () => {
+  const [ssh] = ROWS;
+  const added = { ...ssh!, key: "new", name: "dns" };
+  expect(changesOf(RULES, [{ ...ssh!, source_cidr: "192.0.2.0/24" }, added])).toEqual([
+    "ssh: source_cidr any becomes 192.0.2.0/24",
+    "adds dns",
+    "deletes web",
+  ]);
+});
+
+test("a protocol without ports drops the source ports, which the table does not show", () => {
+  const [ssh] = ROWS;
+  const [body] = bodyOf(RULES, [{ ...ssh!, protocol: "any", destination_ports: "" }]).items;
+  expect(body).toMatchObject({ source_ports: null, destination_ports: null });
+});
+
+describe("a move", () => {
+  test("exchanges the priorities of neighbours", () => {
+    const rows = moved(ROWS, "id-web", -1);
+    expect(rows.map(({ name, priority }) => [name, priority])).toEqual([["web", "100"], ["ssh", "50"]]);
+  });
+
+  test("gives a rule of equal priority the next number", () => {
+    const same = [rule("a"), rule("b")].map(draftOf);
+    expect(moved(same, "id-b", -1).map(({ name, priority }) => [name, priority])).toEqual([["b", "101"], ["a", "100"]]);
+  });
+
+  test("past the end or into the other direction changes nothing", () => {
+    expect(moved(ROWS, "id-ssh", -1)).toBe(ROWS);
+    const other = [ROWS[0]!, draftOf(rule("out", { direction: "outbound" }))];
+    expect(moved(other, "id-ssh", 1)).toBe(other);
+  });
+});

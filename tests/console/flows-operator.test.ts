@@ -1,0 +1,127 @@
+// The flows of an operator, by keyboard alone: a setup, a node that does not work, a placement, a quota, a reset.
+import { beforeAll, describe, expect, test } from "vitest";
+import { okOf } from "../support/control-plane.ts";
+import { announce, awaitingSetup, newMachine, putPolicy, report, stageImages, takeBundle } from "../setup/machine.ts";
+import { addNode } from "../compute/compute-fixture.ts";
+import { openTenant, type TestTenant } from "../tenancy/tenant.ts";
+import { useKeyboard } from "./keyboard.ts";
+import { useConsoleSite } from "./site.ts";
+
+let tenant: TestTenant;
+
+/** The limit of one flow on a busy machine, in milliseconds. */
+const LIMIT_MS = 120_000;
+
+const f = useConsoleSite(async (site) => {
+  okOf(await stageImages(site));
+  okOf(await putPolicy(site));
+  await addNode(site, {}, { hostname: "r1-u1" });
+  tenant = await openTenant(site);
+});
+const keyboard = useKeyboard(() => f.ui().page);
+
+describe("watch a setup", () => {
+  const machine = { ...newMachine(), hostname: "bare-7" };
+
+  beforeAll(async () => {
+    if (f.isOpen()) await awaitingSetup(f.site(), machine);
+  });
+
+  test("the layout says which data it destroys; the approval is a form", async () => {
+    await keyboard.open("/overview", "Overview");
+    await keyboard.goTo("bare-7");
+    await keyboard.waitForHeading("bare-7");
+    for (let tab = 0; tab < 3; tab++) await keyboard.press("]");
+    await f.ui().page.getByText("Proposed disk layout").waitFor();
+    await keyboard.focus("Spares");
+    await keyboard.type("1");
+    await keyboard.press("Enter");
+    await f.ui().page.getByText("The machine has not fetched it yet").waitFor();
+  }, LIMIT_MS);
+
+  test("progress is on screen as the machine reports it", async () => {
+    const { epoch } = okOf(await takeBundle(f.site(), machine));
+    okOf(await report(f.site(), machine, "progress", { epoch, step: "pool", percent: 40, message: "creating zones" }));
+    await f.ui().page.getByRole("progressbar", { name: "Setup" }).and(f.ui().page.locator("[aria-valuenow='40']"))
+      .waitFor();
+    await f.ui().page.getByText("creating zones", { exact: true }).waitFor();
+  }, LIMIT_MS);
+
+  test("after a failure, the reason is on screen and the form has the answers", async () => {
+    const { setup_progress } = okOf(await f.site().call("GET", `/v1/system/cns/${machine.server_uuid}`));
+    okOf(await report(f.site(), machine, "failed", { epoch: setup_progress.epoch, reason: "disk c0t1d0 is broken" }));
+    await f.ui().page.getByRole("heading", { name: "Try again" }).waitFor();
+    expect(await f.ui().page.locator("main").innerText()).toContain("disk c0t1d0 is broken");
+    expect(await f.ui().page.getByLabel("Spares").inputValue()).toBe("1");
+  }, LIMIT_MS);
+});
+
+test("why a node does not work: one sentence, and a link to its evidence", async () => {
+  const machine = { ...newMachine(), hostname: "bare-8" };
+  await awaitingSetup(f.site(), machine);
+  okOf(await announce(f.site(), machine));
+  await keyboard.open("/overview", "Overview");
+  await keyboard.goTo("bare-8");
+  await keyboard.waitForHeading("bare-8");
+  await f.ui().page.locator("p .sentence, .sentence").first().waitFor();
+  await keyboard.focusLink("Setup and disk layout");
+  await keyboard.press("Enter");
+  await f.ui().page.getByText("Proposed disk layout").waitFor();
+}, LIMIT_MS);
+
+test("place and explain: every node's verdict, cordon in place, the verdict changes", async () => {
+  await keyboard.open("/overview", "Overview");
+  await keyboard.press("g");
+  await keyboard.press("p");
+  await keyboard.waitForHeading("Placement");
+  await keyboard.focus("vCPUs");
+  await keyboard.type("2");
+  await keyboard.press("Enter");
+  await f.ui().page.getByText("It would be placed on r1-u1").waitFor();
+  await keyboard.focusAt("details:first-of-type summary");
+  await keyboard.press("Enter");
+  await keyboard.press("Tab");
+  await keyboard.focusButton("Cordon");
+  await keyboard.press("Enter");
+  await keyboard.type("new memory");
+  await keyboard.press("Enter");
+  await f.ui().page.getByText("None of 1 node can take").waitFor();
+  await f.ui().page.getByText("cn-not-cordoned").first().waitFor();
+}, LIMIT_MS);
+
+test("tenant and quota: a limit is set from the tenant's page, and the delete names what is left", async () => {
+  await keyboard.open("/tenants", "Tenants");
+  await keyboard.goTo("acme");
+  await keyboard.waitForHeading("acme");
+  await f.ui().page.getByRole("link", { name: "acme-project" }).waitFor();
+  await keyboard.focusButton("Set the quota");
+  await keyboard.press("Enter");
+  await keyboard.fill({ vCPUs: "4", Memory: "8 GiB", Disk: "100 GiB", Instances: "3" });
+  await keyboard.press("Enter");
+  await f.ui().page.getByText("The quota of acme-project is set").waitFor();
+  await f.ui().page.getByText("0 of 4").waitFor();
+  const quota = `/v1/tenants/${tenant.tenant_id}/projects/${tenant.project_id}/quota`;
+  expect(okOf(await f.site().call("GET", quota))).toMatchObject({ cpu_limit: 4, memory_bytes: 8 * 2 ** 30 });
+  await keyboard.act("delete the tenant");
+  await f.ui().page.getByText("The tenant still has acme-project").waitFor();
+  await keyboard.press("Escape");
+}, LIMIT_MS);
+
+test("factory reset: a page that says what is lost, and the hostname to type", async () => {
+  const node = await addNode(f.site(), {}, { hostname: "r1-u9" });
+  await keyboard.open(`/nodes/${node.server_uuid}?tab=setup`, "r1-u9");
+  await keyboard.focusLink("Reset the node to factory state…");
+  await keyboard.press("Enter");
+  await keyboard.waitForHeading("Factory reset of r1-u9");
+  await keyboard.focus("Type r1-u9 to reset it");
+  await keyboard.type("r1-u8");
+  await keyboard.press("Enter");
+  await keyboard.waitForHeading("Factory reset of r1-u9");
+  const path = `/v1/system/cns/${node.server_uuid}`;
+  expect(okOf(await f.site().call("GET", path)).state).toBe("approved");
+  await keyboard.press("Backspace");
+  await keyboard.type("9");
+  await keyboard.press("Enter");
+  await keyboard.waitForHeading("r1-u9");
+  expect(okOf(await f.site().call("GET", path)).state).toBe("awaiting_setup");
+}, LIMIT_MS);

@@ -1,0 +1,118 @@
+// The pages of a running instance in Chromium, by a tenant's key: serial console, metrics, screen. The node agent is a
+// compiled program, and the page's server is not the one that the agent polls.
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { buildConsole } from "../../console/bundle.ts";
+import { type ConsoleFixture, openConsoleFixture } from "../processes/console-fixture.ts";
+import { type ConsolePage, launchChromium, openConsole, signInWithKey } from "../support/browser.ts";
+import { lacking, needs } from "../support/optional-programs.ts";
+import { CONSOLE_FILES } from "./site.ts";
+
+const START_MS = 240_000;
+
+let browser: Browser;
+let f: ConsoleFixture;
+let ui: ConsolePage;
+let page: string;
+
+beforeAll(async () => {
+  if (lacking("chromium") !== null) return;
+  await buildConsole(CONSOLE_FILES);
+  [f, browser] = await Promise.all([openConsoleFixture(), launchChromium()]);
+  ui = await openConsole(browser, f.other.url);
+  await ui.page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+  await signInWithKey(ui, f.g.key);
+  page = `/instances/${f.instance.id}`;
+}, START_MS);
+
+afterAll(async () => {
+  await browser?.close();
+  await f?.close();
+});
+
+beforeEach((context) => needs(context, "chromium"));
+
+/** The rows of the terminal, which also a screen reader reads. */
+const terminal = () => ui.page.locator(".terminal .xterm-rows, .terminal .xterm-accessibility").first();
+const hasText = (text: string) => terminal().filter({ hasText: text }).waitFor();
+
+test("the serial console: open it with o, type, leave the terminal by key, pause, copy", async () => {
+  await ui.show(page);
+  await ui.page.getByRole("button", { name: "Open the console o" }).waitFor();
+  await ui.page.keyboard.press("o");
+  await ui.page.getByText("Connected.").waitFor();
+  await ui.page.keyboard.type("marco");
+  await ui.page.keyboard.press("Enter");
+  await hasText("marco");
+  await ui.page.keyboard.press("Control+F6");
+  const pause = ui.page.getByRole("button", { name: "Pause" });
+  expect(await pause.evaluate((button) => button === button.ownerDocument.activeElement)).toBe(true);
+  await ui.page.keyboard.press("Tab");
+  await ui.page.keyboard.press("Enter");
+  await ui.page.getByText("Copied").waitFor();
+  const read = "navigator.clipboard.readText()";
+  expect(await ui.page.evaluate(read)).toContain("marco");
+  expect(ui.faults).toEqual([]);
+});
+
+test("a paused console shows what arrived when it continues", async () => {
+  const typing = await f.open(f.polled, { mode: "write", take_over: true });
+  await ui.page.getByText("took the console over. You only watch now.").waitFor();
+  await ui.page.getByRole("button", { name: "Pause" }).press("Enter");
+  typing.type("while-paused\r");
+  await expect.poll(typing.text).toContain("while-paused");
+  expect(await terminal().textContent()).not.toContain("while-paused");
+  await ui.page.getByRole("button", { name: "Continue" }).press("Enter");
+  await hasText("while-paused");
+  typing.socket.close();
+});
+
+test("the log is downloaded as the server has it", async () => {
+  const [download] = await Promise.all([
+    ui.page.waitForEvent("download"),
+    ui.page.getByRole("link", { name: "Download the log" }).press("Enter"),
+  ]);
+  expect(download.suggestedFilename()).toBe("web1.log");
+});
+
+test("the console has no accessibility fault and breaks no policy", async () => {
+  expect(await ui.axe()).toEqual([]);
+  expect(ui.faults).toEqual([]);
+});
+
+test("metrics are charts with their newest value as text", async () => {
+  await f.db.query(
+    `insert into instance_metrics select $1, berth_now() - make_interval(secs => 15 * n), 30 - n, 1073741824, 0, 0, 0, 0
+       from generate_series(1, 4) n`,
+    [f.instance.id],
+  );
+  await ui.show(`${page}/metrics`);
+  await ui.page.locator(".chart canvas").nth(3).waitFor();
+  expect(await ui.page.getByRole("heading", { name: "Memory of the node" }).textContent()).toContain("1 GiB");
+  expect(await ui.axe()).toEqual([]);
+  expect(ui.faults).toEqual([]);
+});
+
+test("the screen is drawn, and r takes another picture", async () => {
+  await ui.show(`${page}/screen`);
+  const canvas = ui.page.getByRole("img", { name: "The screen of web1" });
+  await canvas.waitFor();
+  expect(await canvas.evaluate((at) => at.getAttribute("width"))).toBe("1");
+  const [again] = await Promise.all([
+    ui.page.waitForResponse((response) => response.url().endsWith("/screenshot")),
+    ui.page.keyboard.press("r"),
+  ]);
+  expect(again.status()).toBe(200);
+  expect(ui.faults).toEqual([]);
+});
+
+test("reset from the actions presses the reset button of the machine", async () => {
+  await ui.show(page);
+  await ui.page.getByRole("button", { name: "Open the console o" }).waitFor();
+  await ui.page.keyboard.press(".");
+  await ui.page.keyboard.type("reset");
+  await ui.page.keyboard.press("Enter");
+  await ui.page.getByRole("heading", { name: "Reset" }).waitFor();
+  await ui.page.keyboard.press("Enter");
+  await ui.page.getByRole("link", { name: "instance-lifecycle" }).waitFor();
+});

@@ -1,0 +1,63 @@
+// A page of the console, used by keyboard alone. A control is reached with Tab, so a test fails if the keyboard cannot
+// reach it.
+import type { Locator, Page } from "playwright-core";
+
+/** More than the controls of any page. */
+const TABS_MAX = 120;
+
+export function useKeyboard(page: () => Page) {
+  const press = (key: string) => page().keyboard.press(key);
+  const type = (text: string) => page().keyboard.type(text);
+
+  /** Presses Tab until the control has the focus. */
+  async function focusOn(control: Locator): Promise<void> {
+    await control.waitFor();
+    for (let tabs = 0; tabs < TABS_MAX; tabs++) {
+      if (await control.evaluate((element) => element === element.ownerDocument.activeElement)) return;
+      await press("Tab");
+    }
+    throw new Error(`Tab does not reach ${control}`);
+  }
+
+  const waitForHeading = (name: string) => page().getByRole("heading", { name, level: 1, exact: true }).waitFor();
+  // The label of an optional field ends with that word.
+  const focus = (label: string) => focusOn(page().getByLabel(new RegExp(`^${label}(optional)?$`)).last());
+
+  return {
+    press,
+    type,
+    waitForHeading,
+    focus,
+    focusAt: (selector: string) => focusOn(page().locator(selector).first()),
+    focusLink: (name: string) => focusOn(page().getByRole("link", { name }).first()),
+    focusButton: (name: string) => focusOn(page().getByRole("button", { name, exact: true }).last()),
+    /** Opens a page and waits for its heading. */
+    open: async (path: string, heading: string) => {
+      const address = JSON.stringify(`/console${path}`);
+      await page().evaluate(`history.pushState(null, "", ${address}); dispatchEvent(new PopStateEvent("popstate"))`);
+      await waitForHeading(heading);
+    },
+    /** Types a text into the palette and opens the first object that the server finds. */
+    goTo: async (text: string) => {
+      await press("Control+k");
+      await type(text);
+      await page().getByRole("option").filter({ hasText: text }).first().waitFor();
+      await press("Enter");
+    },
+    /** Does an action of the row or the page by its title, once what it needs has been read. */
+    act: async (title: string) => {
+      await press(".");
+      await type(title);
+      await page().locator("[role=option][aria-selected=true]:not([aria-disabled])").waitFor();
+      await press("Enter");
+    },
+    /** Fills the fields with these labels, in their order; earlier values are replaced. */
+    fill: async (values: Readonly<Record<string, string>>) => {
+      for (const [label, value] of Object.entries(values)) {
+        await focus(label);
+        await press("Control+a");
+        await type(value);
+      }
+    },
+  };
+}

@@ -1,0 +1,200 @@
+// Every page of the navigation in Chromium, in both themes and for every kind of user: heading, title, accessibility,
+// policy. Each page is shown full, empty, while it loads, and refused.
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { addNode } from "../compute/compute-fixture.ts";
+import { type InstanceFixture, makeInstance, openInstanceFixture } from "../compute/instance-fixture.ts";
+import type { ConsolePage } from "../support/browser.ts";
+import { okOf } from "../support/control-plane.ts";
+import { openTenant, type TestTenant } from "../tenancy/tenant.ts";
+import { serveJobs, useConsoleSite } from "./site.ts";
+
+const LIMIT_MS = 240_000;
+/** A refused page shows the refusal within this time, in milliseconds. */
+const REFUSED_MS = 5_000;
+const PASSWORD = "correct horse battery";
+
+/** A tenant with objects of every kind, and a tenant without any. */
+let full: InstanceFixture;
+let empty: TestTenant;
+const keys: Record<string, string> = {};
+/** The pages of single objects, which the navigation does not link. */
+let objects: readonly string[] = [];
+
+const f = useConsoleSite(async (site) => {
+  const node = await addNode(site);
+  serveJobs(node);
+  await site.register({ hostname: "r1-u2" });
+  full = await openInstanceFixture(site, {
+    url: "https://images.example/linux",
+    sha256: "5e".repeat(32),
+    size_bytes: 2 ** 30,
+  });
+  empty = await openTenant(site, "bare");
+  const { id } = okOf(await makeInstance(full, { name: "web1" }));
+  okOf(await full.call("POST", `/v1/floating-ips${full.selectors}`, { body: { name: "public", family: "v4" } }));
+  const [vpc] = okOf(await full.call("GET", `/v1/vpcs${full.selectors}`)).items;
+  const rule = { name: "ssh", direction: "inbound", action: "allow", priority: 100, protocol: "tcp" };
+  okOf(await full.call("POST", `/v1/firewall-rules?vpc=${vpc.id}`, { body: rule }));
+  const [operation] = okOf(await site.call("GET", "/v1/operations"));
+  const [job] = okOf(await site.call("GET", "/v1/system/jobs")).items;
+  const nodeTabs = ["overview", "hardware", "instances", "setup", "placement", "load", "activity"];
+  objects = [
+    ...nodeTabs.map((tab) => `/nodes/${node.server_uuid}?tab=${tab}`),
+    `/nodes/${node.server_uuid}/factory-reset`,
+    `/jobs/${job.id}`,
+    `/operations/${operation.id}`,
+    "/audit/1",
+    "/boot-policy",
+    "/boot-roster",
+    `/tenants/${full.tenant_id}`,
+    `/instances/${id}`,
+    `/instances/${id}/metrics`,
+    `/vpcs/${vpc.id}`,
+    ...projectPages(full),
+  ];
+  for (
+    const [username, extra] of [["viewer", { capabilities: ["system-read"] }], ["member", {
+      tenant_id: full.tenant_id,
+    }]] as const
+  ) {
+    okOf(await site.call("POST", "/v1/system/users", { body: { username, password: PASSWORD, ...extra } }));
+    const login = await site.call("POST", "/v1/auth/login", { key: null, body: { username, password: PASSWORD } });
+    const body = { description: username };
+    const key = await site.call("POST", "/v1/auth/api-keys", { key: okOf(login).access_token, body });
+    keys[username] = okOf(key).secret;
+  }
+});
+
+function projectPages({ tenant_id, project_id }: TestTenant): string[] {
+  const base = `/t/${tenant_id}`;
+  const pages = ["instances", "new-instance", "networks", "floating-ips", "images", "quota", "audit"];
+  return [base, ...pages.map((page) => `${base}/p/${project_id}/${page}`)];
+}
+
+/** Returns what is wrong with a page: its heading, title, accessibility, and its width. */
+async function faultsOf(ui: ConsolePage, path: string): Promise<string[]> {
+  await ui.show(path);
+  await ui.settled();
+  const found: string[] = [];
+  if (await ui.page.locator("h1:focus").count() !== 1) found.push("the heading has no focus");
+  if (!(await ui.page.title()).endsWith(" · Berth")) found.push("no title");
+  const excess = await ui.page.evaluate("document.documentElement.scrollWidth - innerWidth");
+  if (excess !== 0) found.push(`${excess} px wider than the screen`);
+  return [...found, ...await ui.axe()].map((fault) => `${path}: ${fault}`);
+}
+
+async function faultsOfAll(ui: ConsolePage, paths: readonly string[]): Promise<string[]> {
+  const found: string[] = [];
+  for (const path of paths) found.push(...await faultsOf(ui, path));
+  return found;
+}
+
+const navigation = (ui: ConsolePage): Promise<string[]> =>
+  ui.page.locator("nav.side .groups a").evaluateAll((all) =>
+    all.map((each) => each.getAttribute("href")?.replace("/console", "") ?? "")
+  );
+
+describe.each(["light", "dark"] as const)("every page, full, %s", (colorScheme) => {
+  test("has its heading in focus, a title, no accessibility fault and no broken policy", async () => {
+    const ui = f.ui();
+    await ui.page.emulateMedia({ colorScheme });
+    await ui.show("/overview");
+    const links = await navigation(ui);
+    expect(links.length).toBeGreaterThan(12);
+    expect(await faultsOfAll(ui, [...links, ...objects, "/me", "/nowhere"])).toEqual([]);
+    expect(ui.faults).toEqual([]);
+  }, LIMIT_MS);
+});
+
+describe.each(["viewer", "member", "key"] as const)("every page as %s", (who) => {
+  test("has no accessibility fault, and its own requests are permitted", async () => {
+    const ui = await f.site().open({ key: who === "key" ? full.key : keys[who] });
+    const links = await navigation(ui);
+    const own = who === "viewer" ? [] : projectPages(full);
+    const found: string[] = [];
+    for (const path of [...links, ...own, "/me"]) {
+      found.push(...await faultsOf(ui, path));
+      // A page that the navigation offers must not be refused.
+      const alerts = await ui.page.getByRole("alert").allInnerTexts();
+      found.push(...alerts.map((text) => `${path}: ${text}`));
+    }
+    expect(found).toEqual([]);
+    expect(ui.faults).toEqual([]);
+    await ui.page.context().close();
+  }, LIMIT_MS);
+});
+
+describe("the states of a page", () => {
+  let ui: ConsolePage;
+  beforeAll(async () => {
+    if (f.isOpen()) ui = await f.site().open({ key: null });
+  });
+  afterAll(() => ui?.page.context().close());
+
+  test("empty: every list says what it is and what to do", async () => {
+    const own = await f.site().open({ key: empty.key });
+    expect(await faultsOfAll(own, projectPages(empty))).toEqual([]);
+    for (const page of ["instances", "networks", "floating-ips", "images"]) {
+      await own.show(`/t/${empty.tenant_id}/p/${empty.project_id}/${page}`);
+      await own.page.locator(".empty p").waitFor();
+    }
+    await own.page.context().close();
+  }, LIMIT_MS);
+
+  test.each([403, 404, 503])("refused with %i: the server's words and the request id", async (status) => {
+    const own = await f.site().open();
+    const links = await navigation(own);
+    await own.page.route(
+      /\/v[12]\//,
+      (route) =>
+        /\/v1\/(changes|auth\/whoami)/.test(route.request().url()) ? route.continue() : route.fulfill({
+          status,
+          contentType: "application/json",
+          body: JSON.stringify({ message: "refused for a test", request_id: "11111111-2222-4333-8444-555555555555" }),
+        }),
+    );
+    // A new document: the store of the old one would still show earlier answers.
+    await own.page.goto(`${f.site().url}/console/nowhere`);
+    await own.page.getByRole("navigation", { name: "Main" }).waitFor();
+    const silent: string[] = [];
+    for (const path of links.filter((each) => !["/doctor", "/placement"].includes(each))) {
+      await own.show(path);
+      const problem = own.page.locator(".problem").filter({ hasText: "refused for a test" });
+      const hasId = problem.filter({ hasText: "11111111-2222" }).first().waitFor({ timeout: REFUSED_MS });
+      await hasId.catch(() => silent.push(path));
+    }
+    expect(silent).toEqual([]);
+    expect(await faultsOf(own, links[1] ?? "")).toEqual([]);
+    await own.page.context().close();
+  }, LIMIT_MS);
+
+  test("loading: the page has its heading while the server is slow", async () => {
+    const own = await f.site().open();
+    const links = await navigation(own);
+    const held = Promise.withResolvers<void>();
+    await own.page.route(/\/v[12]\//, async (route) => {
+      await held.promise;
+      await route.continue().catch(() => {});
+    });
+    const found: string[] = [];
+    for (const path of links) {
+      await own.show(path);
+      found.push(...(await own.axe()).map((fault) => `${path}: ${fault}`));
+    }
+    expect(found).toEqual([]);
+    held.resolve();
+    await own.page.context().close();
+  }, LIMIT_MS);
+});
+
+test("no page is wider than a screen of 400 px", async () => {
+  const narrow = await f.site().open({ width: 400 });
+  const found: string[] = [];
+  for (const path of [...await navigation(narrow), ...objects, "/me"]) {
+    await narrow.show(path);
+    await narrow.settled();
+    const excess = await narrow.page.evaluate("document.documentElement.scrollWidth - innerWidth");
+    if (excess !== 0) found.push(`${path}: ${excess} px`);
+  }
+  expect(found).toEqual([]);
+}, LIMIT_MS);

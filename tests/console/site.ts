@@ -1,0 +1,93 @@
+// The web console for browser tests: the built files, a server process on its own database, and Chromium. Tests also
+// call the API directly, as root, to create what a page shows.
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, beforeEach } from "vitest";
+import { buildConsole } from "../../console/bundle.ts";
+import type { Db } from "../../src/db/pool.ts";
+import { openPool } from "../../src/db/pool.ts";
+import type { Node } from "../compute/compute-fixture.ts";
+import { call } from "../processes/console-fixture.ts";
+import { type ConsolePage, launchChromium, openConsole, signInWithKey } from "../support/browser.ts";
+import { joining, type TestControlPlane } from "../support/control-plane.ts";
+import { freshDatabase } from "../support/database.ts";
+import { lacking, needs } from "../support/optional-programs.ts";
+import { ROOT_KEY, startServer } from "../support/server-process.ts";
+
+/** The folder from which a server takes the files of the console. */
+export const CONSOLE_FILES = fileURLToPath(new URL("../../console/dist", import.meta.url));
+/** A first build and the start of a server, possibly on a busy machine, in milliseconds. */
+const START_MS = 180_000;
+
+export type ConsoleSite =
+  & Pick<TestControlPlane, "call" | "register" | "approve" | "approvedNode">
+  & {
+    readonly url: string;
+    readonly databaseUrl: string;
+    /** A connection as the owner of the database. */
+    readonly db: Db;
+    /** Opens the console in a new browser context, by default as root. `null` does not sign in. */
+    open(as?: { readonly key?: string | null; readonly width?: number }): Promise<ConsolePage>;
+    close(): Promise<void>;
+  };
+
+export async function openConsoleSite(env: Readonly<Record<string, string>> = {}): Promise<ConsoleSite> {
+  await buildConsole(CONSOLE_FILES);
+  const database = await freshDatabase();
+  const [server, browser] = await Promise.all([
+    startServer({ env: { DATABASE_URL: database.url, BERTH_LAB: "1", ...env } }),
+    launchChromium(),
+  ]);
+  const db = openPool({ url: database.url, connectionsMax: 2, applicationName: "test" });
+  const toServer: TestControlPlane["call"] = (method, path, options) => call(server.url, method, path, options);
+  return {
+    url: server.url,
+    databaseUrl: database.url,
+    db,
+    call: toServer,
+    ...joining(toServer),
+    open: async ({ key = ROOT_KEY, width } = {}) => {
+      const ui = await openConsole(browser, server.url, width);
+      if (key !== null) await signInWithKey(ui, key);
+      return ui;
+    },
+    close: async () => {
+      await browser.close();
+      await db.close();
+      await server.stop();
+      await database.drop();
+    },
+  };
+}
+
+/** Opens a site for the tests of a file, and a page as root. Without Chromium, the tests are skipped. */
+export function useConsoleSite(prepare: (site: ConsoleSite) => Promise<void> = () => Promise.resolve()) {
+  let site: ConsoleSite | undefined;
+  let ui: ConsolePage | undefined;
+  beforeAll(async () => {
+    if (lacking("chromium") !== null) return;
+    site = await openConsoleSite();
+    await prepare(site);
+    ui = await site.open();
+  }, START_MS);
+  afterAll(() => site?.close());
+  beforeEach((context) => needs(context, "chromium"));
+  return {
+    /** Whether the site is open. Without Chromium no site opens, and no test runs. */
+    isOpen: () => site !== undefined,
+    site: (): ConsoleSite => present(site),
+    ui: (): ConsolePage => present(ui),
+  };
+}
+
+/** Does every job of a node, as its agent, until the server ends. */
+export function serveJobs(node: Node): void {
+  const serve = async () => {
+    for (;;) await node.complete(await node.take());
+  };
+  serve().catch(() => {});
+}
+
+function present<T>(opened: T | undefined): T {
+  if (opened === undefined) throw new Error("the site is not open");
+  return opened;
+}

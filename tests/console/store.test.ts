@@ -1,0 +1,130 @@
+// Properties of the console's store: what it reads, when, and what it shows meanwhile.
+import fc from "fast-check";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import type { Kind } from "../../console/core/kinds.ts";
+import { createStore, FRESH_MS, type Query } from "../../console/core/store.ts";
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+/** A server whose value the test changes, and that counts its reads. */
+function fakeSource(key: string, kind: Kind, delay_ms: number) {
+  const source = { value: 0, running: 0, overlapped: false, aborted: 0, reads: 0, fails: false };
+  const query: Query<number> = {
+    key,
+    kinds: [kind],
+    read: (signal) => {
+      source.reads++;
+      source.running++;
+      if (source.running > 1) source.overlapped = true;
+      return new Promise((resolve, reject) => {
+        const value = source.value;
+        const end = setTimeout(() => {
+          source.running--;
+          // A later read of the entry may have the same signal.
+          signal.removeEventListener("abort", stop);
+          if (source.fails) reject(new Error("failed"));
+          else resolve(value);
+        }, delay_ms);
+        const stop = () => {
+          clearTimeout(end);
+          source.running--;
+          source.aborted++;
+          reject(new Error("aborted"));
+        };
+        signal.addEventListener("abort", stop);
+      });
+    },
+  };
+  return { source, query };
+}
+
+const steps = fc.array(
+  fc.oneof(
+    fc.constant("hold"),
+    fc.constant("release"),
+    fc.constant("change"),
+    fc.constant("other"),
+    fc.constant("fail"),
+    fc.nat(30),
+  ),
+  { maxLength: 40 },
+);
+
+test("a held entry shows the server's value after any order of changes, failures and readers, with one read at a time", async () => {
+  await fc.assert(fc.asyncProperty(steps, fc.integer({ min: 1, max: 20 }), async (actions, delay_ms) => {
+    const store = createStore(Date.now);
+    const { source, query } = fakeSource("a", "cn", delay_ms);
+    const holds: (() => void)[] = [];
+    for (const action of actions) {
+      if (action === "hold") holds.push(store.open(query).hold());
+      else if (action === "release") holds.pop()?.();
+      else if (action === "other") store.changed(new Set(["instance"]));
+      else if (action === "fail") source.fails = !source.fails;
+      else if (action === "change") {
+        source.value++;
+        store.changed(new Set(["cn"]));
+      } else if (typeof action === "number") await vi.advanceTimersByTimeAsync(action);
+    }
+    source.fails = false;
+    const { state, hold } = store.open(query);
+    const release = hold();
+    store.changed("all");
+    await vi.advanceTimersByTimeAsync(delay_ms * 3 + 5);
+    expect(source.overlapped).toBe(false);
+    expect(state.value.data).toBe(source.value);
+    for (const end of [...holds, release]) end();
+    await vi.advanceTimersByTimeAsync(delay_ms * 3);
+    expect(source.running).toBe(0);
+  }));
+});
+
+test("the last good data stay while a later read fails", async () => {
+  const store = createStore(Date.now);
+  const { source, query } = fakeSource("a", "cn", 1);
+  const { state, hold } = store.open(query);
+  hold();
+  await vi.advanceTimersByTimeAsync(5);
+  source.fails = true;
+  store.changed("all");
+  await vi.advanceTimersByTimeAsync(5);
+  expect(state.value).toMatchObject({ data: 0, refusal: { message: "failed" } });
+});
+
+test("an entry that loses its last reader aborts its read; a reader in the same commit keeps it", async () => {
+  const store = createStore(Date.now);
+  const { source, query } = fakeSource("a", "cn", 10);
+  const first = store.open(query).hold();
+  await vi.advanceTimersByTimeAsync(1);
+  first();
+  const second = store.open(query).hold();
+  await vi.advanceTimersByTimeAsync(1);
+  expect(source.aborted).toBe(0);
+  second();
+  await vi.advanceTimersByTimeAsync(1);
+  expect([source.aborted, store.size()]).toEqual([1, 0]);
+});
+
+test("an entry that leaves the screen within its rest is never read", async () => {
+  const store = createStore(Date.now);
+  const { source, query } = fakeSource("a", "cn", 1);
+  const release = store.open({ ...query, rest_ms: 80 }).hold();
+  await vi.advanceTimersByTimeAsync(79);
+  release();
+  await vi.advanceTimersByTimeAsync(100);
+  expect(source.reads).toBe(0);
+});
+
+test("refresh reads a held entry again once its data reach their age, not a millisecond earlier", async () => {
+  let time_ms = 0;
+  const store = createStore(() => time_ms);
+  const { source, query } = fakeSource("a", "cn", 0);
+  store.open(query).hold();
+  await vi.advanceTimersByTimeAsync(5);
+  time_ms = FRESH_MS - 1;
+  store.refresh();
+  expect(source.reads).toBe(1);
+  time_ms = FRESH_MS;
+  store.refresh();
+  expect(source.reads).toBe(2);
+});

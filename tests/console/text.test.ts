@@ -1,0 +1,146 @@
+// Properties of the console's paths, search text, sizes, command lines and firewall question.
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { command } from "../../console/core/command.ts";
+import { filterOf } from "../../console/core/filter.ts";
+import { decidingRule, type Packet } from "../../console/core/firewall.ts";
+import { fill, match, narrowed } from "../../console/core/path.ts";
+import { bytes, exactBytes, parseBytes, relative } from "../../console/core/text.ts";
+import type { FirewallRule } from "../../src/contract/network.ts";
+
+describe("paths", () => {
+  test("every parameter survives the address", () => {
+    fc.assert(fc.property(fc.string({ minLength: 1 }), fc.string({ minLength: 1 }), (tenant, project) => {
+      fc.pre(tenant.isWellFormed() && project.isWellFormed());
+      const pattern = "/t/:tenant/p/:project/instances";
+      expect(match(pattern, fill(pattern, { tenant, project }))).toEqual({ tenant, project });
+    }));
+  });
+
+  test.each(["/nodes", "/nodes/", "/nodes/a/b", "/node/a", "/nodes/%zz"])("%s is not /nodes/:id", (path) => {
+    expect(match("/nodes/:id", path)).toBeNull();
+  });
+
+  test("narrowing keeps the other keys and removes empty ones", () => {
+    expect(narrowed(new URLSearchParams("q=a&sort=name"), { q: "", state: "failed" }).toString()).toBe(
+      "sort=name&state=failed",
+    );
+  });
+});
+
+describe("the search text", () => {
+  const row = { name: "web1", state: "failed", mac: "02:aa:15:2b:6e:77" };
+  test.each([
+    ["", true],
+    ["WEB", true],
+    ["state:failed", true],
+    ["state:running", false],
+    ["-state:failed", false],
+    ["state:failed -name:db", true],
+    ["web db", false],
+    ["02:aa:15", true],
+    ["-", true],
+  ])("%s: %s", (text, shown) => {
+    expect(filterOf(text)(row)).toBe(shown);
+  });
+
+  test("a text and its exclusion never show the same row", () => {
+    fc.assert(fc.property(fc.stringMatching(/^[a-z0-9:]{1,8}$/), (word) => {
+      expect(filterOf(word)(row)).toBe(!filterOf(`-${word}`)(row));
+    }));
+  });
+});
+
+describe("texts", () => {
+  test.each([[0, "0 B"], [1_536, "1.5 KiB"], [4 * 2 ** 30, "4 GiB"]])("%i bytes is %s", (count, text) => {
+    expect(bytes(count)).toBe(text);
+  });
+
+  test.each([["4GiB", 4 * 2 ** 30], ["512M", 512 * 2 ** 20], ["1024", 1_024], ["4 apples", null], ["", null]])(
+    "%s is parsed as %s",
+    (text, count) => expect(parseBytes(text)).toBe(count),
+  );
+
+  test("a size that is shown is parsed to within a twentieth", () => {
+    fc.assert(fc.property(fc.integer({ min: 1, max: 2 ** 50 }), (count) => {
+      const parsed = parseBytes(bytes(count)) ?? 0;
+      expect(Math.abs(parsed - count)).toBeLessThanOrEqual(count / 20);
+    }));
+  });
+
+  test("a size in a form is parsed to exactly the same number", () => {
+    const sizes = fc.tuple(fc.integer({ min: 1, max: 2 ** 20 }), fc.integer({ min: 0, max: 30 }));
+    fc.assert(fc.property(sizes, ([count, power]) => {
+      expect(parseBytes(exactBytes(count * 2 ** power))).toBe(count * 2 ** power);
+    }));
+  });
+
+  test.each([[59_000, "59 s ago"], [60_000, "1 min ago"], [3_600_000, "1 h ago"], [-120_000, "in 2 min"], [0, "now"]])(
+    "%i ms later is %s",
+    (later, text) => {
+      const at = Date.UTC(2026, 0, 1);
+      expect(relative(new Date(at).toISOString(), at + later)).toBe(text);
+    },
+  );
+
+  test("a command line quotes what a shell would read differently", () => {
+    expect(command(["opsctl", "cn", "show", "a b"], { "--note": "it's $HOME", "--yes": true, "--empty": "" })).toBe(
+      "opsctl cn show 'a b' --note 'it'\\''s $HOME' --yes",
+    );
+  });
+});
+
+describe("the firewall question", () => {
+  const rule = (fields: Partial<FirewallRule>): FirewallRule => ({
+    id: fields.name ?? "",
+    tenant_id: "",
+    project_id: "",
+    vpc_id: "",
+    vpc: "",
+    project: "",
+    name: "",
+    description: "",
+    priority: 0,
+    direction: "inbound",
+    action: "allow",
+    protocol: "any",
+    source_cidr: null,
+    destination_cidr: null,
+    source_ports: null,
+    destination_ports: null,
+    icmp_type_code: null,
+    counts: null,
+    created_at: "",
+    realized: null,
+    ...fields,
+  });
+  const packet: Packet = {
+    direction: "inbound",
+    protocol: "tcp",
+    source: "198.51.100.7",
+    destination: "10.0.1.5",
+    destination_port: 22,
+  };
+  const rules = [
+    rule({ name: "rest", action: "deny", priority: 1 }),
+    rule({
+      name: "ssh",
+      priority: 200,
+      protocol: "tcp",
+      source_cidr: "198.51.100.0/24",
+      destination_ports: { low: 22, high: 22 },
+    }),
+  ];
+
+  test("the rule with the higher priority decides, if it matches", () => {
+    expect(decidingRule(rules, packet)?.name).toBe("ssh");
+    expect(decidingRule(rules, { ...packet, destination_port: 23 })?.name).toBe("rest");
+    expect(decidingRule(rules, { ...packet, source: "198.51.101.7" })?.name).toBe("rest");
+  });
+
+  test("of equal priorities, deny decides; without a match, no rule does", () => {
+    const equal = [rule({ name: "allow", priority: 1 }), rule({ name: "deny", action: "deny", priority: 1 })];
+    expect(decidingRule(equal, packet)?.name).toBe("deny");
+    expect(decidingRule(rules, { ...packet, direction: "outbound" })).toBeNull();
+  });
+});

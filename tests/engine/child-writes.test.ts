@@ -1,0 +1,72 @@
+// Child rows of a commit call: units share statements, each unit's rows are written in their order, and the form that
+// processes of the release before send is accepted.
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createEngine, type Engine } from "../../actors/engine/engine.ts";
+import { type Db, openClient, openPool } from "../../src/db/pool.ts";
+import { createStore } from "../../src/db/store.ts";
+import { productionPorts } from "../../src/workers/ports.ts";
+import { type FreshDatabase, freshDatabase } from "../support/database.ts";
+import { lamp, LAMP_SQL, type LampMessage } from "./probe.ts";
+
+let database: FreshDatabase;
+let db: Db;
+let engine: Engine;
+
+beforeAll(async () => {
+  database = await freshDatabase();
+  const owner = await openClient({ url: database.url });
+  await owner.query(LAMP_SQL);
+  await owner.end();
+  db = openPool({ url: database.url, role: "berth_app" });
+  engine = createEngine({ store: createStore(db, [lamp]), behaviors: [lamp], ports: productionPorts() });
+});
+
+afterAll(async () => {
+  await db?.close();
+  await database?.drop();
+});
+
+async function newLamp(): Promise<string> {
+  const id = randomUUID();
+  await send(id, { type: "make", id });
+  return id;
+}
+
+const send = (id: string, message: LampMessage) => engine.send({ kind: "lamp", id }, message);
+
+async function partsOf(id: string) {
+  const { rows } = await db.query("select key, value from lamp_part where lamp_id = $1 order by key", [id]);
+  return rows;
+}
+
+test("messages that arrive together write the children of each lamp in their order", async () => {
+  const lamps = await Promise.all(Array.from({ length: 5 }, newLamp));
+  const outcomes = await Promise.all(lamps.flatMap((id, index) => [
+    send(id, { type: "child", op: "insert", key: "a", value: 1 }),
+    send(id, { type: "child", op: "upsert", key: "a", value: 2 }),
+    send(id, { type: "child", op: "upsert", key: "a", value: 10 + index }),
+    send(id, { type: "child", op: "insert", key: "b", value: 1 }),
+    send(id, { type: "child", op: "delete", key: "b", value: 0 }),
+    send(id, { type: "child", op: "insert", key: "b", value: 20 + index }),
+  ]));
+  expect(outcomes.every(({ ok }) => ok)).toBe(true);
+  for (const [index, id] of lamps.entries()) {
+    expect(await partsOf(id)).toEqual([{ key: "a", value: 10 + index }, { key: "b", value: 20 + index }]);
+  }
+});
+
+test("a process of the release before sends each child row by itself", async () => {
+  const id = await newLamp();
+  const child = (op: string, row: object) => ({ u: 0, c: 0, op, table: "lamp_part", key: ["lamp_id", "key"], row });
+  const children = [
+    child("insert", { lamp_id: id, key: "a", value: 1 }),
+    child("upsert", { lamp_id: id, key: "a", value: 2 }),
+    child("insert", { lamp_id: id, key: "b", value: 3 }),
+    child("delete", { lamp_id: id, key: "a" }),
+  ].map((each, n) => ({ ...each, n }));
+  const lists = Array.from({ length: 21 }, () => "{}");
+  const places = ["", ...lists].map((_, n) => `$${n + 1}`);
+  await db.query(`select commit_units_1(${places})`, [JSON.stringify({ units: 1, children }), ...lists]);
+  expect(await partsOf(id)).toEqual([{ key: "b", value: 3 }]);
+});

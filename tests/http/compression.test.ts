@@ -1,0 +1,48 @@
+// Large JSON answers are compressed, unless they have a secret (docs/wire.md, "Compression").
+import { gunzipSync } from "node:zlib";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { ADDRESS, openTestControlPlane, ROOT_KEY, type TestControlPlane } from "../support/control-plane.ts";
+
+let t: TestControlPlane;
+beforeAll(async () => {
+  t = await openTestControlPlane();
+  for (let n = 0; n < 20; n++) await t.register({ hostname: `node-${n}` });
+});
+afterAll(() => t.close());
+
+async function get(path: string, encoding = "gzip", method = "GET"): Promise<Response> {
+  const headers = { authorization: `Bearer ${ROOT_KEY}`, "accept-encoding": encoding };
+  return await t.plane.fetch(new Request(`http://berth.test${path}`, { method, headers }), { remoteAddress: ADDRESS });
+}
+
+test("a large answer is compressed for a client that accepts gzip", async () => {
+  const plain = await get("/v1/system/nodes", "identity");
+  const zipped = await get("/v1/system/nodes", "br, gzip;q=0.8");
+  expect(plain.headers.get("content-encoding")).toBeNull();
+  expect(zipped.headers.get("content-encoding")).toBe("gzip");
+  for (const { headers } of [plain, zipped]) {
+    expect(headers.get("vary")).toContain("accept-encoding");
+    expect(headers.get("content-type")).toBe("application/json");
+    expect(headers.get("cache-control")).toBe("no-store");
+    expect(headers.get("x-request-id")).toMatch(/^[0-9a-f-]{36}$/);
+  }
+  const [text, bytes] = [await plain.text(), new Uint8Array(await zipped.arrayBuffer())];
+  expect(gunzipSync(bytes).toString()).toBe(text);
+  expect(bytes.length).toBeLessThan(text.length / 4);
+});
+
+test.each(["", "identity", "gzip;q=0", "deflate"])("with Accept-Encoding %o it is not", async (encoding) => {
+  expect((await get("/v1/system/nodes", encoding)).headers.get("content-encoding")).toBeNull();
+});
+
+test.each(["/v1/health", "/v1/auth/whoami/none", "/docs", "/v1/system/cns", "/v2/cn-boot"])(
+  "%s stays as it is: small, refused, not JSON, or with secrets",
+  async (path) => {
+    expect((await get(path)).headers.get("content-encoding")).toBeNull();
+  },
+);
+
+test("an answer to HEAD has no body and no encoding", async () => {
+  const answer = await get("/v1/system/nodes", "gzip", "HEAD");
+  expect([answer.status, await answer.text()]).toEqual([200, ""]);
+});

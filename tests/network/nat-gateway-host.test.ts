@@ -1,0 +1,119 @@
+// The nodes of NAT gateways: chosen, left and chosen again, never two at once (docs/networking.md, "Where NAT gateways
+// run").
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { NAT_GATEWAY_FENCE_S } from "../../src/contract/limits.ts";
+import type { NatGateway } from "../../src/contract/network.ts";
+import { type Homeless, isOff } from "../../src/lib/placement/nat-gateway-host.ts";
+import { okOf } from "../support/control-plane.ts";
+import { type NetworkFixture, type NetworkNode, openNetworkFixture } from "./network-fixture.ts";
+
+const homeless = (fields: Partial<Homeless>): Homeless => ({
+  id: "g",
+  nic_tag: "external",
+  left_at: new Date(0),
+  is_fenced: false,
+  generation: 9,
+  applied_generation: 8,
+  ...fields,
+});
+
+test.each([
+  ["never had a node", { left_at: null, applied_generation: null }, true],
+  ["left a node that has applied the generation before", { applied_generation: 8 }, false],
+  ["left a node that has applied the first generation without it", { applied_generation: 9 }, true],
+  ["left a node that got the document and reported nothing", { applied_generation: -1 }, false],
+  ["left a node that has no document of the VPC", { applied_generation: null }, true],
+  ["left a node that was silent for the fence's time", { applied_generation: -1, is_fenced: true }, true],
+])("a gateway that %s", (_text, fields, is) => {
+  expect(isOff(homeless(fields), 9)).toBe(is);
+});
+
+describe("a NAT gateway", () => {
+  let f: NetworkFixture;
+  let gateway: NatGateway;
+  const TAGS = [{ name: "external", physical_nic: "eno2", vlan_id: null, mtu: 1_500, bridge: "br-ext" }];
+
+  beforeAll(async () => {
+    f = await openNetworkFixture();
+    await f.t.call("POST", "/v1/system/nic-tags", { body: { name: "external", mtu: 1_500 } });
+    okOf(await f.call("POST", `/v1/nat-gateways?vpc=${f.vpc.id}`, { body: { name: "egress" } }));
+    const { items } = okOf(await f.call("GET", `/v1/nat-gateways?vpc=${f.vpc.id}`));
+    gateway = items[0];
+  });
+  afterAll(() => f.t.close());
+
+  const show = async (): Promise<NatGateway> => okOf(await f.call("GET", `/v1/nat-gateways/${gateway.id}`));
+  /** Waits until the gateway has this node. */
+  async function runsOn(node: NetworkNode | null): Promise<void> {
+    await expect.poll(async () => (await show()).host_cn_uuid, { timeout: 5_000, interval: 50 })
+      .toBe(node?.server_uuid ?? null);
+  }
+  const role = async (node: NetworkNode, to: string) =>
+    okOf(await f.t.call("POST", `/v1/cns/${node.server_uuid}/role`, { body: { role: to } }));
+  const place = (node: NetworkNode, patch: object) =>
+    f.t.call("PATCH", `/v1/cns/${node.server_uuid}/placement`, { body: patch });
+
+  test("has no node while no edge node has a bridge for its address", async () => {
+    await role(f.two, "both");
+    okOf(await f.two.call("POST", "/v1/agent/nic-tags", { nic_tags: TAGS }));
+    await f.t.plane.pass();
+    expect(await show()).toMatchObject({ host_cn_uuid: null, realized: { applied_generation: null } });
+    const route = { destination: "0.0.0.0/0", target: { kind: "nat_gateway", nat_gateway_id: gateway.id } };
+    await f.n.route(f.vpc.main_route_table_id, route);
+    const [document] = (await f.poll(f.one)).vpcs;
+    expect(document?.subnets[0]?.routes).toEqual([{ destination: "0.0.0.0/0", target: { kind: "reject" } }]);
+  });
+
+  test("gets an edge node with the NIC tag of the external subnet that contains its address", async () => {
+    const body = { name: "isp", nic_tag: "external", vlan_id: 7, ipv4_block: "203.0.113.0/24" };
+    okOf(await f.t.call("POST", "/v1/system/external-subnets", { body }));
+    await runsOn(f.two);
+    const [here] = (await f.poll(f.two)).vpcs;
+    const { id: nat_gateway_id, public_address } = gateway;
+    expect(here?.nat_gateways).toEqual([{ nat_gateway_id, public_address, port_forwards: [] }]);
+    expect(here?.external).toEqual({ bridge: "br-ext", vlan_id: 7, gateway_ipv4: "203.0.113.1", gateway_ipv6: null });
+    const [there] = (await f.poll(f.one)).vpcs;
+    expect([there?.nat_gateways, there?.external]).toEqual([[], null]);
+    expect(there?.subnets[0]?.routes[0]?.target).toEqual({
+      kind: "nat_gateway",
+      underlay_address: f.two.underlay_address,
+    });
+  });
+
+  test("leaves a node that is emptied, and gets the next node once that one has applied a document without it", async () => {
+    await role(f.idle, "edge");
+    okOf(await f.idle.call("POST", "/v1/agent/nic-tags", { nic_tags: TAGS }));
+    await f.apply(f.two);
+    await place(f.two, { cordoned: true, cordoned_reason: "drain" });
+    await runsOn(null);
+    await f.t.plane.pass();
+    await f.t.plane.pass();
+    // Node two may still run it.
+    expect((await show()).host_cn_uuid).toBeNull();
+    await f.apply(f.two);
+    await runsOn(f.idle);
+    await place(f.two, { cordoned: false });
+  });
+
+  test("leaves a node that is not live, and gets the next node only after the fence", async () => {
+    await f.apply(f.idle);
+    const seen = (seconds: number) =>
+      f.t.db.query(
+        "update cn_signal set last_seen = berth_now() - make_interval(secs => $2) where server_uuid = $1",
+        [f.idle.server_uuid, seconds],
+      );
+    await seen(NAT_GATEWAY_FENCE_S - 20);
+    await runsOn(null);
+    await f.t.plane.pass();
+    expect((await show()).host_cn_uuid).toBeNull();
+    await seen(NAT_GATEWAY_FENCE_S + 1);
+    await runsOn(f.two);
+  });
+
+  test("is not placed again on a node that comes back, which loses it", async () => {
+    await f.idle.alive();
+    const answer = await f.poll(f.idle, { have: { [f.vpc.id]: 1 } });
+    expect(answer).toEqual({ nodes: [], vpcs: [], gone: [f.vpc.id] });
+    expect((await show()).host_cn_uuid).toBe(f.two.server_uuid);
+  });
+});

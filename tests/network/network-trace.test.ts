@@ -1,0 +1,188 @@
+// Where a packet stops: opsctl asks the control plane, which asks the nodes. The nodes are the agent's own code with the
+// simulated network driver (docs/networking.md, "Traces").
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { answerTrace } from "../../nodeagent/network/answer-trace.ts";
+import { openDocumentStore } from "../../nodeagent/network/document-store.ts";
+import { createNodeNetwork, type NodeNetwork } from "../../nodeagent/network/node-network.ts";
+import { simulatedNetwork } from "../../nodeagent/network/simulated.ts";
+import { TRACES_OPEN_MAX } from "../../src/contract/limits.ts";
+import type { NetworkPollView } from "../../src/contract/network-document.ts";
+import type { NetworkTrace, TraceQuestion } from "../../src/contract/network-trace.ts";
+import type { FirewallRule } from "../../src/contract/network.ts";
+import { opsctlAt, type OpsctlRunner } from "../cli/at-control-plane.ts";
+import { okOf, openTestControlPlane } from "../support/control-plane.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
+import { type NetworkFixture, type NetworkNode, openNetworkFixture } from "./network-fixture.ts";
+
+let f: NetworkFixture;
+let at: OpsctlRunner;
+let folder: TemporaryFolder;
+const networks = new Map<NetworkNode, NodeNetwork>();
+
+beforeAll(async () => {
+  f = await openNetworkFixture();
+  at = opsctlAt(f.t);
+  folder = await temporaryFolder("trace");
+  for (const node of [f.one, f.two]) {
+    const store = await openDocumentStore(`${folder.path}/${node.server_uuid}`, () => {});
+    networks.set(node, createNodeNetwork({ driver: simulatedNetwork(), store, log: () => {} }));
+  }
+});
+afterAll(async () => {
+  await f.t.close();
+  await folder.remove();
+});
+
+async function poll(node: NetworkNode, wait: number): Promise<NetworkPollView> {
+  const body = { wait, have: networks.get(node)!.have(), traces: true };
+  return okOf(await node.call("POST", "/v1/agent/network/poll", body));
+}
+
+/** Stores and applies the newest documents. */
+async function apply(node: NetworkNode): Promise<void> {
+  for (const document of (await poll(node, 0)).vpcs) await networks.get(node)!.take(document);
+}
+
+/** Answers the next question of the node. A poll of a node that is behind returns documents until it is asked. */
+async function answerOne(node: NetworkNode): Promise<void> {
+  let question: TraceQuestion | undefined;
+  await expect.poll(async () => {
+    [question] = (await poll(node, 20)).traces ?? [];
+    return question;
+  }, { timeout: 20_000 }).toBeDefined();
+  const answer = await answerTrace(networks.get(node)!, question!);
+  okOf(await node.call("POST", "/v1/agent/network/trace", answer));
+}
+
+/** Runs `opsctl network trace` while the nodes answer one question each, in this order. */
+async function traced(words: string, ...nodes: readonly NetworkNode[]) {
+  const running = at.run(`network trace ${words}`);
+  for (const node of nodes) await answerOne(node);
+  const ran = await running;
+  return { code: ran.code, lines: ran.out().trimEnd().split("\n") };
+}
+
+const path = (query: Record<string, string>) =>
+  `/v1/system/instances/${f.web.instance.id}/network-trace?${new URLSearchParams(query)}`;
+
+test("a packet to a NIC on another node is followed over both nodes", async () => {
+  for (const node of [f.one, f.two]) await apply(node);
+  const { code, lines } = await traced(`web ${f.db.nic.primary_ipv4} 5432`, f.one, f.two);
+  expect(lines.at(-1)).toMatch(/^The packet arrives at db; .*, on node .+\.$/);
+  expect(lines.filter((line) => line.startsWith("node "))).toHaveLength(2);
+  expect(code).toBe(0);
+});
+
+describe("a firewall rule", () => {
+  test("that denies is named, at the sender and at the receiver", async () => {
+    const { db, one, two } = f;
+    const deny = { action: "deny", priority: 900, protocol: "tcp", destination_ports: { low: 5432, high: 5432 } };
+    const rule: FirewallRule = await f.n.rule(f.vpc.id, { ...deny, name: "no-db", direction: "outbound" });
+    await apply(one);
+    const outbound = await traced(`web ${db.nic.primary_ipv4} 5432`, one);
+    expect(outbound.code).toBe(1);
+    expect(outbound.lines.at(-1)).toMatch(
+      /^The packet stops on node .+: the firewall rule no-db denies it, outbound\.$/,
+    );
+    okOf(await f.call("PATCH", `/v1/firewall-rules/${rule.id}`, { body: { direction: "inbound" } }));
+    await apply(one);
+    // The receiver's node has not applied the change: the answer is about what it has applied.
+    const before = await traced(`web ${db.nic.primary_ipv4} 5432`, one, two);
+    expect([before.code, before.lines.join("\n")]).toEqual([
+      0,
+      expect.stringMatching(/has applied generation \d+ of \d+/),
+    ]);
+    await apply(two);
+    const inbound = await traced(`web ${db.nic.primary_ipv4} 5432`, one, two);
+    expect(inbound.lines.at(-1)).toMatch(/: the firewall rule no-db denies it, inbound\.$/);
+    expect(inbound.code).toBe(1);
+    // Another port and another protocol pass.
+    expect((await traced(`web ${db.nic.primary_ipv4} 80`, one, two)).code).toBe(0);
+    expect((await traced(`web ${db.nic.primary_ipv4} --protocol icmp4`, one, two)).code).toBe(0);
+    expect((await traced(`web ${db.nic.primary_ipv6} --protocol icmp6`, one, two)).code).toBe(0);
+    await f.n.remove(`/v1/firewall-rules/${rule.id}`);
+  });
+});
+
+test("an unused address stops at the sender's node", async () => {
+  await apply(f.one);
+  const { code, lines } = await traced("web 10.0.1.77 80", f.one);
+  expect([code, lines.at(-1)]).toEqual([1, expect.stringMatching(/: no NIC of the VPC has 10\.0\.1\.77\.$/)]);
+});
+
+test("a packet to a floating IP of another instance continues at its node", async () => {
+  const make = async (name: string) =>
+    okOf(await f.call("POST", `/v1/floating-ips${f.selectors}`, { body: { name, family: "v4" } }));
+  const attach = (id: string, nic_id: string) => f.call("POST", `/v1/floating-ips/${id}/attach`, { body: { nic_id } });
+  const [ours, theirs] = [await make("ours"), await make("theirs")];
+  await f.one.done(attach(ours.id, f.web.nic.id), "fip_claim");
+  await f.two.done(attach(theirs.id, f.db.nic.id), "fip_claim");
+  for (const node of [f.one, f.two]) await apply(node);
+  const { code, lines } = await traced(`web ${theirs.address} 443`, f.one, f.two);
+  expect([code, lines.at(-1)]).toEqual([
+    1,
+    expect.stringMatching(/: the default without a matching rule denies it, inbound\.$/),
+  ]);
+  const out = await traced("web 198.51.100.1 443", f.one);
+  expect([out.code, out.lines.at(-1)]).toEqual([
+    0,
+    expect.stringMatching(/^The packet leaves by the floating IP, on node/),
+  ]);
+});
+
+test("the question of one process is answered by a poll of another", async () => {
+  await apply(f.one);
+  const other = await openTestControlPlane({ databaseUrl: f.t.databaseUrl });
+  try {
+    const asked = other.call("GET", path({ destination: "10.0.1.77", port: "80" }));
+    await answerOne(f.one);
+    expect((okOf(await asked) as NetworkTrace).verdict).toBe("stops");
+  } finally {
+    await other.close();
+  }
+});
+
+describe("refusals", () => {
+  test.each([
+    [{ destination: "10.0.1.7" }, "port: tcp needs it"],
+    [{ destination: "10.0.1.7", port: "1", protocol: "icmp4" }, "port: icmp4 has no ports"],
+    [{ destination: "10.0.1.7", protocol: "icmp6" }, "protocol: icmp6 is not of IPv4"],
+    [{ destination: "somewhere", port: "1" }, "destination"],
+    [{ destination: "10.0.1.7", port: "65536" }, "port"],
+  ])("%j gets 400", async (query, message) => {
+    const answer = await f.t.call("GET", path(query));
+    expect([answer.status, answer.body.message]).toEqual([400, expect.stringContaining(message)]);
+  });
+
+  test("a node answers only questions for it, and only once", async () => {
+    const asked = f.t.call("GET", path({ destination: "10.0.1.77", port: "80" }));
+    const { traces: [question] = [] } = await poll(f.one, 20);
+    const answer = await answerTrace(networks.get(f.one)!, question!);
+    expect((await f.two.call("POST", "/v1/agent/network/trace", answer)).status).toBe(404);
+    expect((await f.one.call("POST", "/v1/agent/network/trace", { ...answer, steps: [] })).status).toBe(400);
+    okOf(await f.one.call("POST", "/v1/agent/network/trace", answer));
+    expect((await f.one.call("POST", "/v1/agent/network/trace", answer)).status).toBe(404);
+    okOf(await asked);
+    expect((await f.t.db.query("select from network_trace")).rowCount).toBe(0);
+  });
+
+  test("an agent that does not answer questions gets none", async () => {
+    const asked = f.t.call("GET", path({ destination: "10.0.1.77", port: "80" }));
+    await expect.poll(async () => (await f.t.db.query("select from network_trace")).rowCount).toBe(1);
+    expect(await f.poll(f.one, { have: networks.get(f.one)!.have() })).not.toHaveProperty("traces");
+    await answerOne(f.one);
+    okOf(await asked);
+  });
+
+  test("more questions than a node may have open get 503", async () => {
+    const ask = () => f.t.call("GET", path({ destination: "10.0.1.77", port: "80" }));
+    const asked = Array.from({ length: TRACES_OPEN_MAX }, ask);
+    await expect.poll(async () => (await f.t.db.query("select from network_trace")).rowCount).toBe(TRACES_OPEN_MAX);
+    expect((await ask()).status).toBe(503);
+    const { traces = [] } = await poll(f.one, 0);
+    for (const question of traces) {
+      okOf(await f.one.call("POST", "/v1/agent/network/trace", await answerTrace(networks.get(f.one)!, question)));
+    }
+    for (const answer of await Promise.all(asked)) okOf(answer);
+  });
+});

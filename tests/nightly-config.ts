@@ -1,0 +1,22 @@
+// `deno task test:nightly`: tests with real virtual machines that take many minutes. `.ci/run` does not run them. They
+// need root, QEMU, debootstrap and Debian's archive.
+import { fileURLToPath } from "node:url";
+import { defineConfig } from "vitest/config";
+
+/** The files of this task. `deno task test` omits them. */
+export const NIGHTLY = ["tests/nightly/*.test.ts"] as const;
+
+export default defineConfig({
+  root: fileURLToPath(new URL("../", import.meta.url)),
+  test: {
+    include: [...NIGHTLY],
+    globalSetup: ["tests/support/global-setup.ts"],
+    pool: "forks",
+    maxWorkers: 1,
+    fileParallelism: false,
+    isolate: false,
+    // Without KVM a Debian with systemd takes minutes to boot, and debootstrap takes minutes on a slow disk.
+    testTimeout: 1_800_000,
+    hookTimeout: 1_800_000,
+  },
+});

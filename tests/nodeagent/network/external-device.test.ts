@@ -1,0 +1,69 @@
+// The device of an external network: which commands make it from the state of the kernel.
+import { expect, test } from "vitest";
+import { type ExternalPlace, setExternal } from "../../../nodeagent/network/external-device.ts";
+
+const WANTED = { bridge: "br-ext", vlan_id: null, gateway_ipv4: "203.0.113.1", gateway_ipv6: null };
+const NOTHING = "[]";
+const UNTAGGED = JSON.stringify([{ ifname: "xt", linkinfo: { info_kind: "veth" } }]);
+const TAGGED = JSON.stringify([{ ifname: "xt", linkinfo: { info_kind: "vlan", info_data: { id: 7 } } }]);
+
+/** Returns the commands. Those in the router begin with its name. */
+async function commands(links: string, wanted: typeof WANTED | { vlan_id: number } | null, vlan_filtering = 0) {
+  const said: string[] = [];
+  const place: ExternalPlace = {
+    vni: 9,
+    namespace: "berth-9",
+    onHost: (...words) => {
+      said.push(words.join(" "));
+      return Promise.resolve(JSON.stringify([{ linkinfo: { info_data: { vlan_filtering } } }]));
+    },
+    inside: (...words) => {
+      said.push(`berth-9: ${words.join(" ")}`);
+      return Promise.resolve("");
+    },
+  };
+  await setExternal(place, links, wanted === null ? null : { ...WANTED, ...wanted });
+  return said;
+}
+
+const SYSCTLS =
+  "berth-9: sysctl -qw net.ipv4.conf.xt.arp_ignore=1 net.ipv4.conf.xt.arp_announce=2 net.ipv6.conf.xt.ndisc_notify=1";
+const UP = ["ip link set x9 master br-ext up", "berth-9: ip link set xt up"];
+const VLAN = [
+  "ip link del x9",
+  "ip link add x9 type veth peer name xv netns berth-9",
+  "berth-9: ip link add link xv name xt type vlan id 7",
+  SYSCTLS,
+  "ip link set x9 master br-ext up",
+  "ip -j -d link show dev br-ext",
+  "berth-9: ip link set xv up",
+  "berth-9: ip link set xt up",
+];
+
+test("an untagged network is a cable to the bridge", async () => {
+  expect(await commands(NOTHING, WANTED)).toEqual([
+    "ip link del x9",
+    "ip link add x9 type veth peer name xt netns berth-9",
+    SYSCTLS,
+    ...UP,
+  ]);
+  expect(await commands(UNTAGGED, WANTED)).toEqual(UP);
+});
+
+test("a VLAN is a device on the cable, and a bridge that filters VLANs accepts it from its port", async () => {
+  expect(await commands(NOTHING, { vlan_id: 7 })).toEqual(VLAN);
+  expect(await commands(TAGGED, { vlan_id: 7 }, 1)).toEqual([
+    "ip link set x9 master br-ext up",
+    "ip -j -d link show dev br-ext",
+    "bridge vlan add dev x9 vid 7",
+    "berth-9: ip link set xv up",
+    "berth-9: ip link set xt up",
+  ]);
+});
+
+test("another VLAN replaces the device, and no external network removes it", async () => {
+  expect(await commands(UNTAGGED, { vlan_id: 7 })).toEqual(["ip link del x9", ...VLAN]);
+  expect(await commands(TAGGED, WANTED)).toContain("ip link add x9 type veth peer name xt netns berth-9");
+  expect(await commands(TAGGED, null)).toEqual(["ip link del x9"]);
+  expect(await commands(NOTHING, null)).toEqual([]);
+});

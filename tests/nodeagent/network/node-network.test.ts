@@ -1,0 +1,218 @@
+// The networks of a node with a router driver that only remembers: storing, applying, refusing, repairing and waiting.
+import { readdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { documentProblem } from "../../../nodeagent/network/document-check.ts";
+import { openDocumentStore } from "../../../nodeagent/network/document-store.ts";
+import type { NetworkDriver } from "../../../nodeagent/network/network-driver.ts";
+import { createNodeNetwork, type NodeNetwork } from "../../../nodeagent/network/node-network.ts";
+import { simulatedNetwork } from "../../../nodeagent/network/simulated.ts";
+import { documentOf, machine, type TestVpc } from "../../networks/documents.ts";
+import { type TemporaryFolder, temporaryFolder } from "../../support/temporary-folder.ts";
+
+const A: TestVpc = {
+  vni: 4_096,
+  machines: [machine("a1", "n1", { net: 1, host: 5, vpc: "a" })],
+  rules: [],
+  edge: null,
+  routes: [],
+};
+const NIC = { id: "a1", mac: A.machines[0]!.mac, vpc_id: "vpc-4096" };
+const SIGNAL = new AbortController().signal;
+
+let folder: TemporaryFolder;
+let log: string[];
+beforeEach(async () => {
+  folder = await temporaryFolder("network");
+  log = [];
+});
+afterEach(() => folder.remove());
+
+/** A driver that carries packets, and fails with `trouble.why` while it is set. */
+function driverWith(trouble: { why: string | null }): NetworkDriver & { readonly applied: string[] } {
+  const applied: string[] = [];
+  const inner = simulatedNetwork();
+  return {
+    ...inner,
+    carries_packets: true,
+    applied,
+    apply: async (document, taps) => {
+      if (trouble.why !== null) throw new Error(trouble.why);
+      applied.push(`${document.vpc_id} ${document.generation} ${[...taps?.values() ?? []].join(" ")}`.trim());
+      return await inner.apply(document, taps);
+    },
+  };
+}
+
+async function open(driver: NetworkDriver = driverWith({ why: null }), wait_limit_ms = 1_000): Promise<NodeNetwork> {
+  const write = (line: string) => void log.push(line);
+  return createNodeNetwork({ driver, store: await openDocumentStore(folder.path, write), log: write, wait_limit_ms });
+}
+
+test("a counter is reported until the report arrives, and again when it has changed", async () => {
+  let packets = 3;
+  const counts = () => Promise.resolve([{ rule_id: "r1", packets, bytes: 60 * packets }]);
+  const network = await open({ ...driverWith({ why: null }), ruleCounts: counts });
+  await network.take(documentOf(A, "n1", 7));
+  const changed = [{ rule_id: "r1", packets: 3, bytes: 180 }];
+  expect(await network.counts.changed()).toEqual(changed);
+  expect(await network.counts.changed(), "the report did not arrive").toEqual(changed);
+  network.counts.arrived(changed);
+  expect(await network.counts.changed()).toEqual([]);
+  packets = 0;
+  expect(await network.counts.changed(), "the node has started again").toEqual([{
+    rule_id: "r1",
+    packets: 0,
+    bytes: 0,
+  }]);
+});
+
+test("a restarted agent serves guests before it changes a router", async () => {
+  await (await open()).take(documentOf(A, "n1", 7));
+  const done: string[] = [];
+  const driver = driverWith({ why: null });
+  const network = createNodeNetwork({
+    driver: {
+      ...driver,
+      keepOnly: (vnis) => driver.keepOnly(vnis).finally(() => done.push("keepOnly")),
+      apply: (document) => driver.apply(document).finally(() => done.push("apply")),
+    },
+    store: await openDocumentStore(folder.path, () => {}),
+    services: { update: ({ vpc_id }) => void done.push(`serve ${vpc_id}`), close: () => Promise.resolve() },
+    log: () => {},
+  });
+  await network.restore();
+  expect(done.slice(0, 3)).toEqual(["serve vpc-4096", "keepOnly", "apply"]);
+});
+
+test("a document is stored and applied, and a restarted agent applies it again", async () => {
+  const network = await open();
+  expect(await network.take(documentOf(A, "n1", 7))).toEqual({
+    resource: { kind: "vpc", id: "vpc-4096" },
+    generation: 7,
+    status: "applied",
+    message: null,
+  });
+  await network.acceptNodes(["192.0.2.1"]);
+  const driver = driverWith({ why: null });
+  const next = await open(driver);
+  expect(next.have()).toEqual({ "vpc-4096": 7 });
+  await next.restore();
+  expect(driver.applied).toEqual(["vpc-4096 7"]);
+  expect(next.realizations()).toMatchObject([{ generation: 7, status: "applied" }]);
+});
+
+test("an older document than the stored one is ignored, an equal one is applied again", async () => {
+  const driver = driverWith({ why: null });
+  const network = await open(driver);
+  await network.take(documentOf(A, "n1", 7));
+  expect(await network.take(documentOf(A, "n1", 6))).toBeNull();
+  expect(await network.take(documentOf(A, "n1", 7))).toMatchObject({ generation: 7, status: "applied" });
+  expect(driver.applied).toEqual(["vpc-4096 7", "vpc-4096 7"]);
+});
+
+test("a document of an unknown format is refused, and the applied one stays", async () => {
+  const network = await open();
+  await network.take(documentOf(A, "n1", 7));
+  expect(await network.take({ ...documentOf(A, "n1", 8), format: 2 })).toMatchObject({
+    generation: 8,
+    status: "failed",
+    message: "this agent does not know format 2 of network documents; upgrade it",
+  });
+  expect(network.have()).toEqual({ "vpc-4096": 7 });
+});
+
+test.each([
+  ["vpc_id", { vpc_id: "../../etc" }],
+  ["vni", { vni: 2 ** 24 }],
+  ["blocks", { blocks: ["10.0.0.0/16; flush ruleset"] }],
+  ["external", { external: { bridge: "br0 up; reboot", gateway_ipv4: null, gateway_ipv6: null } }],
+  ["local_nics", { local_nics: [{ ...documentOf(A, "n1").local_nics[0]!, mac: "02:00" }] }],
+  ["firewall_rules", { firewall_rules: [{ rule_id: 'x" drop' }] }],
+])("a document whose %s is malformed is refused by the field's name", (field, change) => {
+  expect(documentProblem({ ...documentOf(A, "n1"), ...change })).toBe(
+    `the field ${field} of the document is malformed`,
+  );
+});
+
+test("an unknown field of a newer server is ignored", () => {
+  expect(documentProblem({ ...documentOf(A, "n1"), later: { any: 1 } })).toBeNull();
+});
+
+test("a document that cannot be applied is reported with the reason, kept, and applied by a repair", async () => {
+  const trouble: { why: string | null } = { why: "nft is not installed" };
+  const network = await open(driverWith(trouble));
+  expect(await network.take(documentOf(A, "n1", 7))).toMatchObject({
+    status: "failed",
+    message: "nft is not installed",
+  });
+  expect(await network.repair(), "the same failure is not reported twice").toEqual([]);
+  trouble.why = null;
+  expect(await network.repair()).toMatchObject([{ generation: 7, status: "applied" }]);
+  expect(network.status()).toEqual({ vpcs: 1, failed: 0, repaired: 0 });
+});
+
+test("only the documents that could not be applied are retried at short intervals", async () => {
+  const trouble: { why: string | null } = { why: "the VNI is taken" };
+  const network = await open(driverWith(trouble));
+  await network.take(documentOf(A, "n1", 7));
+  expect(await network.retryFailed()).toEqual([]);
+  trouble.why = null;
+  expect(await network.retryFailed()).toMatchObject([{ generation: 7, status: "applied" }]);
+  expect(await network.retryFailed()).toEqual([]);
+});
+
+test("differences that a repair finds are counted", async () => {
+  const inner = driverWith({ why: null });
+  let changes = 0;
+  const network = await open({ ...inner, apply: () => Promise.resolve({ changes, ruleset_replaced: false }) });
+  await network.take(documentOf(A, "n1", 7));
+  changes = 3;
+  expect(await network.repair()).toEqual([]);
+  expect(network.status()).toEqual({ vpcs: 1, failed: 0, repaired: 3 });
+  expect(log).toEqual(["network: VPC vpc-4096: repaired 3 differences"]);
+});
+
+test("a VPC that is gone leaves no file, and one that the node does not know is no error", async () => {
+  const network = await open();
+  await network.take(documentOf(A, "n1", 7));
+  await network.acceptNodes(["192.0.2.2"]);
+  await network.remove("vpc-4096");
+  await network.remove("vpc-4096");
+  expect(network.have()).toEqual({});
+  expect(await readdir(folder.path)).toEqual([]);
+});
+
+test("a tap moves when its document is here, and when the document comes later", async () => {
+  const driver = driverWith({ why: null });
+  const network = await open(driver);
+  await network.attach("berth-vm-1", [NIC]);
+  expect(driver.applied).toEqual([]);
+  await network.take(documentOf(A, "n1", 7));
+  await network.detach([NIC]);
+  await network.attach("berth-vm-2", [NIC]);
+  expect(driver.applied).toEqual(["vpc-4096 7 berth-vm-1", "vpc-4096 7", "vpc-4096 7 berth-vm-2"]);
+});
+
+test("a NIC waits for its document and no longer than the limit", async () => {
+  const network = await open(undefined, 200);
+  const waits = network.untilApplied([NIC], SIGNAL);
+  await network.take(documentOf(A, "n1", 7));
+  await waits;
+  await expect(network.untilApplied([{ id: "other", vpc_id: "vpc-4096" }], SIGNAL)).rejects.toThrow(
+    "the network of NIC other is not ready on this node: its document has not arrived from the control plane",
+  );
+});
+
+test("nothing waits for a server without network documents, or on a simulated machine", async () => {
+  const network = await open();
+  network.serverSendsDocuments(false);
+  await network.untilApplied([NIC], SIGNAL);
+  await (await open(simulatedNetwork())).untilApplied([NIC], SIGNAL);
+});
+
+test("a damaged file is skipped and logged", async () => {
+  await writeFile(join(folder.path, "vpc-x.json"), "{", { mode: 0o600 });
+  expect((await open()).have()).toEqual({});
+  expect(log.at(-1)).toBe("network: vpc-x.json is skipped: it is damaged");
+});

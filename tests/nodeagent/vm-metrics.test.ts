@@ -1,0 +1,64 @@
+// How an agent reads the metrics of its VMs, and when it sends them.
+import { expect, test } from "vitest";
+import { diskUse, networkUse, processUse } from "../../nodeagent/qemu/vm-metrics.ts";
+import { createSampler, type Sample } from "../../nodeagent/sampler.ts";
+
+test("a process's stat has its processor time and memory, whatever its name", () => {
+  const fields = Array.from({ length: 50 }, (_, index) => String(index + 3));
+  fields[14 - 3] = "250"; // Ticks in user mode, and in the kernel.
+  fields[15 - 3] = "50";
+  fields[24 - 3] = "1000"; // Pages.
+  const stat = `4711 (qemu ) (S) 9) ${fields.join(" ")}\n`;
+  expect(processUse(stat)).toEqual({ cpu_seconds: 3, memory_bytes: 4_096_000 });
+});
+
+test("only the guest's disks count, not their files and not the seed", () => {
+  const block = (name: string | undefined, rd_bytes: number, wr_bytes: number) => ({
+    ...name !== undefined && { "node-name": name },
+    stats: { rd_bytes, wr_bytes },
+  });
+  const blocks = [block("disk0", 10, 20), block("disk0-file", 99, 99), block("seed", 99, 0), block("disk11", 1, 2)];
+  expect(diskUse([...blocks, block(undefined, 99, 99)])).toEqual({ disk_read_bytes: 11, disk_written_bytes: 22 });
+});
+
+test("the taps count from the guest's side, and other devices do not count", () => {
+  const devices = `Inter-|   Receive                            |  Transmit
+ face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop fifo colls carrier compressed
+    lo:   55       1    0    0    0     0          0         0       55       1    0    0    0     0       0          0
+t020000abcd01: 1000   8    0    0    0     0          0         0     2000       9    0    0    0     0       0          0
+t020000abcd02:  1   1    0    0    0     0          0         0     2       1    0    0    0     0       0          0
+`;
+  expect(networkUse(devices)).toEqual({ network_sent_bytes: 1_001, network_received_bytes: 2_002 });
+});
+
+test("a sample is taken once in each period, and repeated until it was sent", async () => {
+  let now_ms = 0;
+  let taken = 0;
+  const metrics = (): Promise<Sample> => Promise.resolve({ vm: { ...NOTHING, cpu_seconds: ++taken } });
+  const sampler = createSampler({ metrics }, { period_ms: 1_000, monotonicMs: () => now_ms });
+  const unsent = async () => (await sampler.unsent())?.vm?.cpu_seconds ?? null;
+  expect([await unsent(), await unsent()]).toEqual([1, 1]);
+  sampler.sent();
+  now_ms = 999;
+  expect(await unsent()).toBeNull();
+  now_ms = 1_000;
+  expect(await unsent()).toBe(2);
+  now_ms = 2_000;
+  expect(await unsent()).toBe(3);
+});
+
+test("a machine that cannot be read, or has no running VM, has no sample", async () => {
+  const options = { period_ms: 1, monotonicMs: () => 0 };
+  expect(await createSampler({ metrics: () => Promise.resolve({}) }, options).unsent()).toBeNull();
+  const broken = createSampler({ metrics: () => Promise.reject(new Error("no /proc")) }, options);
+  expect(await broken.unsent()).toBeNull();
+});
+
+const NOTHING = {
+  cpu_seconds: 0,
+  memory_bytes: 0,
+  disk_read_bytes: 0,
+  disk_written_bytes: 0,
+  network_received_bytes: 0,
+  network_sent_bytes: 0,
+};

@@ -1,0 +1,54 @@
+// A tenant's own audit: what its users and keys did, and what others changed in it.
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
+import { newLogin, type TestLogin } from "../api/login.ts";
+import { openTenant, type TestTenant } from "./tenant.ts";
+
+let t: TestControlPlane;
+let a: TestTenant;
+let b: TestTenant;
+let user: TestLogin;
+beforeAll(async () => {
+  t = await openTestControlPlane();
+  a = await openTenant(t, "acme");
+  b = await openTenant(t, "other");
+  user = await newLogin(t, { tenant_id: a.tenant_id });
+  const vpc = { ipv4_block: "10.0.0.0/16" };
+  okOf(await t.call("POST", `/v1/vpcs${a.selectors}`, { key: a.key, body: { name: "by-key", ...vpc } }));
+  okOf(await t.call("POST", `/v1/vpcs${a.selectors}`, { key: user.token, body: { name: "by-user", ...vpc } }));
+  okOf(await t.call("POST", `/v1/vpcs${a.selectors}`, { body: { name: "by-root", ...vpc } }));
+  okOf(await t.call("POST", `/v1/vpcs${b.selectors}`, { key: b.key, body: { name: "foreign", ...vpc } }));
+  await t.call("GET", `/v1/vpcs${a.selectors}`, { key: b.key });
+  await t.call("POST", "/v1/silos", { key: user.token, body: { name: "refused" } });
+});
+afterAll(() => t.close());
+
+const pathOf = (of: TestTenant, query = "") => `/v1/tenants/${of.tenant_id}/audit/events${query}`;
+type Event = { readonly action: string; readonly payload: { readonly name?: string } };
+const events = async (of: TestTenant, query = ""): Promise<Event[]> =>
+  okOf(await t.call("GET", pathOf(of, query), { key: of.key })).events;
+
+test("the tenant sees its users', its keys' and the operators' changes, newest first, and nothing of another tenant", async () => {
+  const found = await events(a, "?limit=1000");
+  const names = found.filter(({ action }) => action === "vpc_create").map(({ payload }) => payload.name);
+  expect(names).toEqual(["by-root", "by-user", "by-key"]);
+  expect(found.map(({ action }) => action)).toContain("create_silo");
+  expect(JSON.stringify(found)).not.toContain("foreign");
+  expect(JSON.stringify(found)).not.toContain(b.key_id);
+  expect(JSON.stringify(await events(b, "?limit=1000"))).not.toContain(user.id);
+});
+
+test("the filters of the site's search apply, and pages continue", async () => {
+  const only = await events(a, `?actor=${user.id}&action=vpc_create`);
+  expect(only.map(({ payload }) => payload.name)).toEqual(["by-user"]);
+  const first = okOf(await t.call("GET", pathOf(a, "?limit=1"), { key: a.key }));
+  expect(first.head).toBeNull();
+  const rest = okOf(await t.call("GET", pathOf(a, `?before_seq=${first.next_before_seq}`), { key: a.key }));
+  expect([...first.events, ...rest.events]).toEqual(await events(a, "?limit=1000"));
+});
+
+test("another tenant gets 404; a user with system-read and root see it", async () => {
+  expect((await t.call("GET", pathOf(a), { key: b.key })).status).toBe(404);
+  const reader = await newLogin(t, { capabilities: ["system-read"] });
+  for (const key of [undefined, reader.token]) expect((await t.call("GET", pathOf(a), { key })).status).toBe(200);
+});
