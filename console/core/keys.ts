@@ -14,13 +14,16 @@ export function setSingleKeys(on: boolean): void {
   localStorage.setItem(SWITCH, on ? "on" : "off");
 }
 
-/** The first key of a pair, shared by all users of useKeys. */
+/** The keys pressed before the present one and at present, shared by all users of useKeys: the first may begin a pair. */
 let first = "";
+let present = "";
 
+// This module is loaded first, so its listener runs before those of the pages. No timer is used: on a busy page the
+// second key of a pair can come before the timer ends.
 addEventListener("keydown", (event) => {
-  // Runs after the listeners of the pages: this module is loaded first, so the update waits a tick.
-  const next = isBlocked(event) || isModified(event) || event.key === "Shift" ? "" : event.key;
-  setTimeout(() => (first = next));
+  if (event.key === "Shift") return;
+  first = present;
+  present = isBlocked(event) || isModified(event) ? "" : event.key;
 });
 
 export function useKeys(keys: Keys): void {
