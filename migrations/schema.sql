@@ -2226,6 +2226,25 @@ begin
    where key = of_key;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.count_host()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if tg_op <> 'INSERT' and old.host_cn_uuid is not null then
+    update cn_tenant_usage set instances = instances - 1
+     where server_uuid = old.host_cn_uuid and tenant_id = old.tenant_id;
+    delete from cn_tenant_usage
+     where server_uuid = old.host_cn_uuid and tenant_id = old.tenant_id and instances = 0;
+  end if;
+  if tg_op <> 'DELETE' and new.host_cn_uuid is not null then
+    insert into cn_tenant_usage as u (server_uuid, tenant_id, instances)
+      values (new.host_cn_uuid, new.tenant_id, 1)
+      on conflict (server_uuid, tenant_id) do update set instances = u.instances + 1;
+  end if;
+  return null;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.denials_since(opened_at timestamp with time zone, denials bigint)
  RETURNS jsonb
  LANGUAGE sql
@@ -3002,22 +3021,23 @@ CREATE OR REPLACE FUNCTION public.nodes_to_place(at timestamp with time zone DEF
  LANGUAGE plpgsql
  SET plan_cache_mode TO 'force_generic_plan'
  SET jit TO 'off'
+ SET max_parallel_workers_per_gather TO '0'
 AS $function$
 #variable_conflict use_column
 begin
   return query
     with clock as (select coalesce(at, berth_now()) as now),
     beside as (
-      select host_cn_uuid, jsonb_agg(jsonb_build_object('tenant_id', tenant_id, 'silo_id', silo_id, 'count', n)) as them
-        from (select i.host_cn_uuid, i.tenant_id, t.silo_id, i.n
-                from (select host_cn_uuid, tenant_id, count(*) as n from instance
-                       where host_cn_uuid is not null group by 1, 2) i
-                join tenant t on t.id = i.tenant_id) each
-       group by 1),
+      select u.server_uuid, jsonb_agg(jsonb_build_object('tenant_id', u.tenant_id, 'silo_id', t.silo_id,
+                                                         'count', u.instances)) as them
+        from cn_tenant_usage u join tenant t on t.id = u.tenant_id group by 1),
+    -- Few disks are not made in full, but PostgreSQL expects a third. So each of them looks up its instance.
     unmade as (
-      select i.host_cn_uuid, sum(d.size_bytes - coalesce(d.applied_bytes, 0))::bigint as bytes
-        from disk d join instance i on i.id = d.instance_id
-       where d.applied_bytes is null or d.applied_bytes < d.size_bytes group by 1)
+      select each.host_cn_uuid, sum(each.bytes)::bigint as bytes
+        from (select (select host_cn_uuid from instance where id = d.instance_id) as host_cn_uuid,
+                     d.size_bytes - coalesce(d.applied_bytes, 0) as bytes
+                from disk d where d.applied_bytes is null or d.applied_bytes < d.size_bytes) each
+       group by 1)
     select clock.now, c.server_uuid, c.hostname, c.state, c.role, c.last_seen, c.placement, c.traits,
            k.report, coalesce(u.cpu_units, 0), coalesce(u.ram_mb, 0), coalesce(u.disk_bytes, 0),
            coalesce(u.instances, 0), coalesce(m.bytes, 0), coalesce(b.them, '[]'), l.summary, l.last_refreshed_at
@@ -3027,7 +3047,7 @@ begin
       left join cn_capacity k on k.server_uuid = c.server_uuid
       left join cn_usage u on u.server_uuid = c.server_uuid
       left join cn_load_summary l on l.server_uuid = c.server_uuid
-      left join beside b on b.host_cn_uuid = c.server_uuid
+      left join beside b on b.server_uuid = c.server_uuid
       left join unmade m on m.host_cn_uuid = c.server_uuid;
 end $function$;
 
@@ -3358,6 +3378,14 @@ create table cn_signal (
   status_made_at timestamp with time zone,
   status_id uuid,
   constraint cn_signal_pkey PRIMARY KEY (server_uuid)
+) with (fillfactor=50);
+
+create table cn_tenant_usage (
+  server_uuid uuid not null,
+  tenant_id uuid not null,
+  instances bigint default 0 not null,
+  constraint cn_tenant_usage_instances_check CHECK ((instances >= 0)),
+  constraint cn_tenant_usage_pkey PRIMARY KEY (server_uuid, tenant_id)
 ) with (fillfactor=50);
 
 create table cn_usage (
@@ -4678,6 +4706,9 @@ CREATE INDEX vpc_change_by_xid ON public.vpc_change USING btree (xid);
 CREATE INDEX vpc_change_of_vpc ON public.vpc_change USING btree (vpc_id);
 CREATE INDEX vpc_realization_of_cn ON public.vpc_realization USING btree (server_uuid);
 
+CREATE TRIGGER count_host_added AFTER INSERT ON public.instance FOR EACH ROW WHEN ((new.host_cn_uuid IS NOT NULL)) EXECUTE FUNCTION count_host();
+CREATE TRIGGER count_host_changed AFTER UPDATE ON public.instance FOR EACH ROW WHEN ((old.host_cn_uuid IS DISTINCT FROM new.host_cn_uuid)) EXECUTE FUNCTION count_host();
+CREATE TRIGGER count_host_removed AFTER DELETE ON public.instance FOR EACH ROW WHEN ((old.host_cn_uuid IS NOT NULL)) EXECUTE FUNCTION count_host();
 CREATE TRIGGER job_number BEFORE INSERT ON public.job FOR EACH ROW EXECUTE FUNCTION job_number();
 CREATE TRIGGER nic_mac BEFORE INSERT ON public.nic FOR EACH ROW WHEN ((new.mac IS NULL)) EXECUTE FUNCTION nic_mac();
 
@@ -4933,6 +4964,8 @@ grant delete, insert, select, update on table cn_placement to berth_app;
 grant select on table cn_placement to berth_reader;
 grant delete, insert, select, update on table cn_signal to berth_app;
 grant select on table cn_signal to berth_reader;
+grant delete, insert, select, update on table cn_tenant_usage to berth_app;
+grant select on table cn_tenant_usage to berth_reader;
 grant delete, insert, select, update on table cn_usage to berth_app;
 grant select on table cn_usage to berth_reader;
 grant delete, insert, select, update on table console_session to berth_app;
@@ -5108,6 +5141,7 @@ grant execute on function berth_vpc_generation(uuid) to berth_app;
 grant execute on function close_denials(integer) to berth_app;
 grant execute on function commit_units_1(jsonb,integer[],text[],text[],uuid[],bigint[],integer[],integer[],text[],text[],uuid[],bigint[],text[],text[],text[],uuid[],timestamp with time zone[],text[],integer[],integer[],uuid[],text[]) to berth_app;
 grant execute on function count_denial(text,integer,uuid,text,jsonb) to berth_app;
+grant execute on function count_host() to berth_app;
 grant execute on function denials_since(timestamp with time zone,bigint) to berth_app;
 grant execute on function effect_claim_ended(jsonb) to berth_app;
 grant execute on function effect_cn_network_changed(jsonb) to berth_app;

@@ -9,22 +9,23 @@ returns table (
 ) language plpgsql volatile
 -- One plan serves every call, and compiling it takes longer than running it.
 set plan_cache_mode = force_generic_plan
-set jit = off as $$
+set jit = off
+set max_parallel_workers_per_gather = 0 as $$
 #variable_conflict use_column
 begin
   return query
     with clock as (select coalesce(at, berth_now()) as now),
     beside as (
-      select host_cn_uuid, jsonb_agg(jsonb_build_object('tenant_id', tenant_id, 'silo_id', silo_id, 'count', n)) as them
-        from (select i.host_cn_uuid, i.tenant_id, t.silo_id, i.n
-                from (select host_cn_uuid, tenant_id, count(*) as n from instance
-                       where host_cn_uuid is not null group by 1, 2) i
-                join tenant t on t.id = i.tenant_id) each
-       group by 1),
+      select u.server_uuid, jsonb_agg(jsonb_build_object('tenant_id', u.tenant_id, 'silo_id', t.silo_id,
+                                                         'count', u.instances)) as them
+        from cn_tenant_usage u join tenant t on t.id = u.tenant_id group by 1),
+    -- Few disks are not made in full, but PostgreSQL expects a third. So each of them looks up its instance.
     unmade as (
-      select i.host_cn_uuid, sum(d.size_bytes - coalesce(d.applied_bytes, 0))::bigint as bytes
-        from disk d join instance i on i.id = d.instance_id
-       where d.applied_bytes is null or d.applied_bytes < d.size_bytes group by 1)
+      select each.host_cn_uuid, sum(each.bytes)::bigint as bytes
+        from (select (select host_cn_uuid from instance where id = d.instance_id) as host_cn_uuid,
+                     d.size_bytes - coalesce(d.applied_bytes, 0) as bytes
+                from disk d where d.applied_bytes is null or d.applied_bytes < d.size_bytes) each
+       group by 1)
     select clock.now, c.server_uuid, c.hostname, c.state, c.role, c.last_seen, c.placement, c.traits,
            k.report, coalesce(u.cpu_units, 0), coalesce(u.ram_mb, 0), coalesce(u.disk_bytes, 0),
            coalesce(u.instances, 0), coalesce(m.bytes, 0), coalesce(b.them, '[]'), l.summary, l.last_refreshed_at
@@ -34,6 +35,6 @@ begin
       left join cn_capacity k on k.server_uuid = c.server_uuid
       left join cn_usage u on u.server_uuid = c.server_uuid
       left join cn_load_summary l on l.server_uuid = c.server_uuid
-      left join beside b on b.host_cn_uuid = c.server_uuid
+      left join beside b on b.server_uuid = c.server_uuid
       left join unmade m on m.host_cn_uuid = c.server_uuid;
 end $$;

@@ -116,6 +116,16 @@ export const ADDRESS_CHECKS: readonly Check[] = [
   ),
   invariant(
     "INV-7",
+    "a node's counted instances of a tenant are those that it hosts",
+    `
+    select format('node %s, tenant %s: counted %s, hosted %s', server_uuid, tenant_id, u.instances, w.instances) as what
+      from cn_tenant_usage u
+      full join (select host_cn_uuid as server_uuid, tenant_id, count(*) as instances
+                   from instance where host_cn_uuid is not null group by 1, 2) w using (server_uuid, tenant_id)
+     where u.instances is distinct from w.instances`,
+  ),
+  invariant(
+    "INV-7",
     "a project's counted use equals the sum over its instances",
     `
     select format('project %s: counted %s, in use %s', project_id, u.used, w.used) as what

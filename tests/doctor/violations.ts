@@ -43,6 +43,8 @@ export const BROKEN: Readonly<Record<string, string>> = {
      insert into vpc_realization (vpc_id, server_uuid) select vpc_id, gen_random_uuid() from ended_vpc`,
   "a node's counted use equals the sum over its instances and those that migrate to it":
     "update cn_usage set ram_mb = ram_mb + 1",
+  "a node's counted instances of a tenant are those that it hosts":
+    "update cn_tenant_usage set instances = instances + 1",
   "a tenant's counted use equals the sum over its projects": "update tenant_usage set instances = instances + 1",
   "a project's counted use equals the sum over its instances": "update project_usage set cpu = cpu + 1",
   "an enrolled boot record has an address, an image and a node that is or was set up":
