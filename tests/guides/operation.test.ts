@@ -50,8 +50,8 @@ export TENANTCTL_PROJECT=shop
 tenantctl vpc create --name main --ipv4-block 10.0.0.0/16
 tenantctl subnet create --vpc main --name front --ipv4-block 10.0.1.0/24
 echo '{"slow_ms": 600000}' > agent/trouble.json
-tenantctl instance create --name web1 --image-id ubuntu --vpc main --primary-subnet-id front \\
-  --cpu 1 --memory-bytes 1GiB --no-wait
+tenantctl instance create --name web1 --image ubuntu --vpc main --subnet front \\
+  --cpu 1 --memory 1GiB --no-wait
 until opsctl job list --status in_progress | grep -q provision; do sleep 0.2; done
 opsctl api-key create --scope booter --description booter > booter.key
 chmod 600 booter.key

@@ -16,8 +16,8 @@ export async function tenantMachine(opsctl: Run, on: Run): Promise<void> {
 
     say("The tenant creates an instance: a node fetches and verifies the image, and runs it");
     const made = await on(
-      ...["instance", "create", "--name", "web1", "--image-id", "demo", "--vpc", "main"],
-      ...["--primary-subnet-id", "front", "--cpu", "2", "--memory-bytes", "1GiB", "--disk-bytes", "4GiB"],
+      ...["instance", "create", "--name", "web1", "--image", "demo", "--vpc", "main"],
+      ...["--subnet", "front", "--cpu", "2", "--memory", "1GiB", "--disk", "4GiB"],
     );
     check("it runs", /running/.test(made));
     const nics = await on("nic", "list", "--instance", "web1");
