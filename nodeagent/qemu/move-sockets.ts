@@ -7,7 +7,11 @@ import type { OpenStream } from "../migration/migrations.ts";
 
 const OWNER_ONLY = 0o600;
 
-/** Joins two connections. If one closes, the other closes after its buffered bytes. Resolves when both are closed. */
+/**
+ * Joins two connections. If one closes, the other closes after its buffered bytes. Resolves when both are closed. An end
+ * of one direction only would not do: nothing reads the other direction any more, and a QEMU that sends would wait for
+ * ever.
+ */
 export function joined({ socket, first }: OpenStream, other: Socket): Promise<void> {
   return new Promise((resolve) => {
     let open = 2;
@@ -15,7 +19,7 @@ export function joined({ socket, first }: OpenStream, other: Socket): Promise<vo
       from.on("error", () => to.destroy());
       from.once("close", () => {
         // Bytes for the other side may still wait in its buffer.
-        to.end();
+        to.destroySoon();
         if (--open === 0) resolve();
       });
     }
