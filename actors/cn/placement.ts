@@ -1,9 +1,10 @@
-// The placement rules that operators set on a node: reserve, cordon, pin, overprovision, fault domain. They apply to
+// The placement rules that operators set on a node: reserve, cordon, pin, overprovision, fault domain, labels. They apply to
 // later placements. Placements take the same lock, so a create sees either all of the old rules or all of the new ones.
-import { fault } from "../../src/contract/fault.ts";
+import { fault, isFault } from "../../src/contract/fault.ts";
 import type { CnPlacementPatch, CnPlacementRules } from "../../src/contract/cn-placement.ts";
+import { relabeled } from "../../src/lib/text/labels.ts";
 import { lockKey } from "../../src/lib/ids/lock-key.ts";
-import { audit, go, guard, lock, reply, upsert } from "../engine/effects.ts";
+import { audit, go, guard, lock, refuse, reply, upsert } from "../engine/effects.ts";
 import type { Out } from "../engine/types.ts";
 import type { Msg } from "./messages.ts";
 import { type CnState, resource } from "./state.ts";
@@ -15,7 +16,9 @@ const PIN_CONFLICT = fault("conflict", "the node cannot be pinned to this silo o
 
 export function setPlacement(s: CnState, { patch }: Msg<"set_placement">): Out<CnState> {
   const { server_uuid } = s;
-  const placement = patched(s.placement, patch);
+  const labels = relabeled(s.placement.labels, patch.labels ?? null);
+  if (isFault(labels)) return refuse(labels);
+  const placement = { ...patched(s.placement, patch), labels };
   const { pinned_silo_uuid, pinned_tenant_uuid } = placement;
   const repinned = pinned_silo_uuid !== s.placement.pinned_silo_uuid ||
     pinned_tenant_uuid !== s.placement.pinned_tenant_uuid;
@@ -31,9 +34,9 @@ export function setPlacement(s: CnState, { patch }: Msg<"set_placement">): Out<C
   );
 }
 
-/** Applies a patch; omitted rules stay. A reason is removed together with its rule. */
+/** Applies a patch except its labels; omitted rules stay. A reason is removed together with its rule. */
 function patched(held: CnPlacementRules, patch: CnPlacementPatch): CnPlacementRules {
-  const { clear, ...given } = patch;
+  const { clear, labels: _, ...given } = patch;
   const kept = Object.entries(given).filter(([, value]) => value !== null && value !== undefined);
   const cleared = (clear ?? []).map((field) => [field, null]);
   const next: CnPlacementRules = { ...held, ...Object.fromEntries(kept), ...Object.fromEntries(cleared) };

@@ -133,6 +133,7 @@ export const UNRESTRICTED: CnPlacementRules = {
   pinned_silo_uuid: null,
   pinned_tenant_uuid: null,
   note: null,
+  labels: {},
 };
 
 /** The initial values of a record's columns, on both the claim-code path and the netboot path. */

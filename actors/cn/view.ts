@@ -33,6 +33,7 @@ type Shown = Pick<
   | "setup_progress"
   | "disk_layout"
   | "conflict"
+  | "placement"
 >;
 
 /** The operators' view: sysinfo without its secret boot parameters, keys only by id. */
@@ -48,6 +49,7 @@ export function cnView(s: Shown): CnView {
     underlay_mtu: underlay.mtu,
     state: s.state,
     role: s.role,
+    labels: s.placement.labels,
     registered_at: toRfc3339(s.registered_at),
     approved_at: text(s.approved_at),
     last_seen: text(s.last_seen),

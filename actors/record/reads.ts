@@ -1,5 +1,5 @@
 // The queries that are the same for all records: one by its id, a page in the order of ids, a whole list by age.
-import { type Kysely, sql } from "kysely";
+import { type Kysely, type RawBuilder, sql } from "kysely";
 import type { Database } from "../../src/db/tables.ts";
 import type { LabelFilter } from "../../src/contract/labels.ts";
 import type { IdPage } from "../../src/lib/ids/page-token.ts";
@@ -58,9 +58,10 @@ export function reader<T extends TableName, C extends keyof Database[T] & string
   };
 }
 
-/** Returns the condition that a column has all labels of a filter. */
-export function hasLabels(column: string, filter: LabelFilter) {
+/** Returns the condition that the labels in a column or expression match a filter. */
+export function hasLabels(labels: string | RawBuilder<unknown>, filter: LabelFilter) {
+  const column = typeof labels === "string" ? sql.ref(labels) : labels;
   const pairs = filter.filter(({ value }) => value !== null).map(({ key, value }) => [key, value]);
-  return sql<boolean>`(${sql.ref(column)} @> ${JSON.stringify(Object.fromEntries(pairs))}::jsonb
-    and ${sql.ref(column)} ?& ${filter.map(({ key }) => key)}::text[])`;
+  return sql<boolean>`(${column} @> ${JSON.stringify(Object.fromEntries(pairs))}::jsonb
+    and ${column} ?& ${filter.map(({ key }) => key)}::text[])`;
 }

@@ -71,6 +71,7 @@ function Overview({ node }: { readonly node: CnView }) {
       of={{
         "Address": node.admin_ip,
         "Role": node.role,
+        "Labels": pairsOf(node.labels),
         "Last heartbeat": <When at={node.last_seen} />,
         "Registered": <When at={node.registered_at} />,
         "Approved": <When at={node.approved_at} none="not yet" />,
@@ -79,6 +80,10 @@ function Overview({ node }: { readonly node: CnView }) {
       }}
     />
   );
+}
+
+function pairsOf(pairs: Readonly<Record<string, string>>): string {
+  return Object.entries(pairs).map(([name, value]) => `${name}=${value}`).join(", ");
 }
 
 function Hardware({ node }: { readonly node: CnView }) {
@@ -126,7 +131,6 @@ function Instances({ id }: { readonly id: string }) {
 function Placement({ id }: { readonly id: string }) {
   const { data, refusal } = useQuery(placementQuery(id));
   if (data === undefined) return refusal === undefined ? null : <Problem refusal={refusal} />;
-  const traits = Object.entries(data.traits).map(([name, value]) => `${name}=${value}`).join(", ");
   const yes = (is: boolean, reason: string | null) => is ? `yes${reason === null ? "" : `: ${reason}`}` : "no";
   return (
     <Facts
@@ -140,7 +144,7 @@ function Placement({ id }: { readonly id: string }) {
         "Overprovision memory": data.overprovision_ram ?? "default",
         "Overprovision disk": data.overprovision_disk ?? "default",
         "Reservoir": data.reservoir_percent ?? "default",
-        "Traits": traits,
+        "Traits": pairsOf(data.traits),
         "Note": data.note,
       }}
     />

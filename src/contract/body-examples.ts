@@ -80,7 +80,12 @@ export const BODY_EXAMPLES: Readonly<Record<string, unknown>> = {
   "POST /v1/cns/{server_uuid}/reservoir": { reservoir_enabled: true, reservoir_percent: 0.5 },
   "POST /v1/cns/{server_uuid}/traits": { traits: { rack: "r1" } },
   "POST /v1/cns/{server_uuid}/drain": { dry_run: true },
-  "PATCH /v1/cns/{server_uuid}/placement": { cordoned: true, cordoned_reason: "a disk is replaced", clear: ["note"] },
+  "PATCH /v1/cns/{server_uuid}/placement": {
+    cordoned: true,
+    cordoned_reason: "a disk is replaced",
+    labels: { rack: "a3" },
+    clear: ["note"],
+  },
   "POST /v1/cns/{server_uuid}/root-password": { password: PASSWORD },
   "POST /v1/cns/{server_uuid}/approve-setup": { disk_layout: "single", hostname: "node-8" },
   "POST /v1/system/placement/explain": { cpu: 2, memory_bytes: 4 * GIB, role: "tenant", brand: "bhyve" },

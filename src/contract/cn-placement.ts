@@ -3,6 +3,7 @@ import { z } from "zod";
 import { CnParam } from "./cn.ts";
 import { Uuid } from "./common.ts";
 import { CN_PLACEMENT_CLEARABLE } from "./enums.ts";
+import { Labels, LabelsPatch } from "./labels.ts";
 import { DESCRIPTION_CHARS_MAX, OVERPROVISION_MAX, TRAIT_BYTES_MAX } from "./limits.ts";
 
 const ratio = z.number().gt(0).max(OVERPROVISION_MAX);
@@ -22,6 +23,7 @@ export const CnPlacementRules = z.object({
   pinned_silo_uuid: z.string().nullable().describe("Only instances of this silo"),
   pinned_tenant_uuid: z.string().nullable().describe("Only instances of this tenant"),
   note: z.string().nullable(),
+  labels: Labels,
 });
 export type CnPlacementRules = z.infer<typeof CnPlacementRules>;
 
@@ -52,6 +54,7 @@ export const CnPlacementPatch = z.strictObject({
   pinned_silo_uuid: Uuid.nullish(),
   pinned_tenant_uuid: Uuid.nullish().describe("Must belong to the pinned silo, if there is one"),
   note: z.string().max(DESCRIPTION_CHARS_MAX).nullish(),
+  labels: LabelsPatch.nullish(),
   clear: z.array(z.enum(CN_PLACEMENT_CLEARABLE)).max(CN_PLACEMENT_CLEARABLE.length).nullish(),
 });
 export type CnPlacementPatch = z.infer<typeof CnPlacementPatch>;

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { Timestamp, Uuid } from "./common.ts";
 import { CN_ROLES, CN_STATES } from "./enums.ts";
+import { Labels } from "./labels.ts";
 import { MTU_MAX, MTU_MIN } from "./limits.ts";
 
 /** The last progress report of a running setup. */
@@ -50,6 +51,7 @@ export const CnView = z.object({
   ),
   state: z.enum(CN_STATES),
   role: z.enum(CN_ROLES),
+  labels: Labels,
   registered_at: Timestamp,
   approved_at: Timestamp.nullable(),
   last_seen: Timestamp.nullable(),

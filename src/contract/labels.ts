@@ -1,4 +1,5 @@
-// Labels: pairs of a key and a value that a tenant gives to its objects, to find them again.
+// Labels: pairs of a key and a value that tenants give to instances and operators give to nodes, to find them
+// again.
 import { z } from "zod";
 import { LABEL_CHARS_MAX, LABEL_FILTER_CHARS_MAX } from "./limits.ts";
 

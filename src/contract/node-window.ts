@@ -1,6 +1,7 @@
 // The list of nodes as a window, and the state of the fleet in numbers.
 import { z } from "zod";
 import { Timestamp } from "./common.ts";
+import { Labels } from "./labels.ts";
 import { CN_ROLES, CN_STATES } from "./enums.ts";
 
 /** A node in a list, without its large columns. */
@@ -18,6 +19,7 @@ export const NodeRow = z.object({
   instances: z.number().int(),
   last_seen: Timestamp.nullable(),
   registered_at: Timestamp,
+  labels: Labels,
   problem: z.string().nullable().describe("The most urgent condition that needs attention, or null"),
 });
 export type NodeRow = z.infer<typeof NodeRow>;

@@ -17,6 +17,7 @@ import { PlacedInstance } from "../contract/instance.ts";
 import { page, PageQuery, Uuid } from "../contract/common.ts";
 import { CN_STATES } from "../contract/enums.ts";
 import { badRequest, NOT_FOUND } from "../contract/fault.ts";
+import { LabelQuery } from "../contract/labels.ts";
 import { CN_SYSINFO_PAGE_ROWS_MAX } from "../contract/limits.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { resultsPage, rowsToFetch } from "../http/page.ts";
@@ -42,6 +43,7 @@ export function cnRoutes(app: App, deps: Deps): void {
     request: {
       query: z.object({
         state: z.enum(CN_STATES).optional(),
+        label: LabelQuery,
         include: z.enum(["sysinfo"]).optional().describe("Large columns to include"),
         ...PageQuery,
       }),
@@ -49,19 +51,23 @@ export function cnRoutes(app: App, deps: Deps): void {
     responses: answers(page(CnView), "The nodes"),
   });
   app.openapi(listRoute, async (c) => {
-    const { state, include, limit, page_token } = c.req.valid("query");
+    const { state, label, include, limit, page_token } = c.req.valid("query");
     if (include !== undefined && (limit ?? Infinity) > CN_SYSINFO_PAGE_ROWS_MAX) {
       return faultResponse(c, badRequest(`include=sysinfo needs limit= of at most ${CN_SYSINFO_PAGE_ROWS_MAX}`));
     }
     const after = page_token === undefined ? undefined : cursorFrom(page_token);
     if (after === null) return faultResponse(c, FOREIGN_PAGE_TOKEN);
-    const rows = await listCns(deps.kysely, { state, after, rows: rowsToFetch(limit) }, include !== undefined);
+    const rows = await listCns(
+      deps.kysely,
+      { state, labels: label, after, rows: rowsToFetch(limit) },
+      include !== undefined,
+    );
     const result = resultsPage({
       rows,
       limit,
       view: cnView,
       cursorOf: (row) => ({ registered_at: toRfc3339(row.registered_at), server_uuid: row.server_uuid }),
-      narrow: "state=",
+      narrow: "state= or label=",
     });
     return result.ok ? c.json(result.page, 200) : faultResponse(c, result.fault);
   });

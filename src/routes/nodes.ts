@@ -1,9 +1,10 @@
 // The list of nodes as a window, for lists of any length on a screen, and the fleet in numbers.
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
-import { listNodeWindow, NODE_SORTS, summarizeFleet } from "../../actors/cn/reads.ts";
+import { listNodeWindow, NODE_SORTS, summarizeFleet } from "../../actors/cn-window/reads.ts";
 import { wholeNumber } from "../contract/common.ts";
 import { CN_ROLES, CN_STATES } from "../contract/enums.ts";
+import { LabelQuery } from "../contract/labels.ts";
 import { SEARCH_CHARS_MAX, WINDOW_OFFSET_MAX, WINDOW_ROWS_DEFAULT, WINDOW_ROWS_MAX } from "../contract/limits.ts";
 import { FleetSummary, NodeWindow } from "../contract/node-window.ts";
 import { answers, rights } from "./answer.ts";
@@ -28,6 +29,7 @@ export function nodeRoutes(app: App, deps: Reads): void {
         state: z.enum(CN_STATES).optional(),
         role: z.enum(CN_ROLES).optional(),
         live: z.enum(["true", "false"]).optional(),
+        label: LabelQuery,
         sort: z.enum(SORTS).optional().describe("Default hostname; a minus sorts downward"),
         offset: wholeNumber(0, WINDOW_OFFSET_MAX).optional(),
         limit: wholeNumber(1, WINDOW_ROWS_MAX).optional().describe(`Default ${WINDOW_ROWS_DEFAULT}`),
@@ -36,11 +38,11 @@ export function nodeRoutes(app: App, deps: Reads): void {
     responses: answers(NodeWindow, "The window"),
   });
   app.openapi(listRoute, async (c) => {
-    const { sort = "hostname", offset = 0, limit = WINDOW_ROWS_DEFAULT, live, ...filter } = c.req.valid("query");
+    const { sort = "hostname", offset = 0, limit = WINDOW_ROWS_DEFAULT, live, label, ...filter } = c.req.valid("query");
     const descending = sort.startsWith("-");
     const column = NODE_SORTS.find((each) => each === sort.replace("-", "")) ?? "hostname";
     const isLive = live === undefined ? {} : { live: live === "true" };
-    const window = { ...filter, ...isLive, sort: column, descending, offset, limit };
+    const window = { ...filter, ...isLive, labels: label, sort: column, descending, offset, limit };
     return c.json(await listNodeWindow(deps.kysely, window), 200);
   });
 

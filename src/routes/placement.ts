@@ -39,8 +39,9 @@ export function placementRoutes(app: App, deps: Deps): void {
     method: "patch",
     path: "/v1/cns/{server_uuid}/placement",
     tags,
-    summary: "Reserve, cordon, pin or overprovision a node",
-    description: "Missing and null fields stay unchanged; `clear` names the fields to reset. Applies to future " +
+    summary: "Reserve, cordon, pin, overprovision or label a node",
+    description: "Missing and null fields stay unchanged; `clear` names the fields to reset. `labels` names the " +
+      "labels to set, or to remove with null; the other labels stay. Applies to future " +
       "placements; instances on the node stay. 409 PinConflict for a tenant outside the pinned silo.",
     ...rights(deps, "CnPlacementSet"),
     request: { params: CnParam, body: jsonBody(CnPlacementPatch) },

@@ -56,6 +56,7 @@ test("cn show prints the claim code only if the node has one, and the key id onl
   expect((await opsctl(["cn", "show", NODE_ID], answering(pending))).out()).toBe(
     `state:                  pending
 role:                   tenant
+labels:                 -
 hostname:               rack1-n4
 admin_ip:               -
 registered_at:          2026-11-21T10:00:00Z
@@ -124,6 +125,18 @@ test("cn label set sends the label and prints it", async () => {
   const ran = await opsctl(["cn", "label", "set", NODE_ID, "--role", "edge"], answering(node({ role: "edge" })));
   expect(ran.asked[0]).toMatchObject({ path: `/v1/cns/${NODE_ID}/role`, body: { role: "edge" } });
   expect(ran.out()).toBe(`Set CN ${NODE_ID} role to edge\n`);
+});
+
+test("cn label set sets and removes labels; without a label and a role it is a usage error", async () => {
+  const answer = answering({ labels: { rack: "a3" } });
+  const ran = await opsctl(["cn", "label", "set", NODE_ID, "rack=a3", "--remove-label", "power"], answer);
+  expect(ran.asked).toMatchObject([
+    { method: "PATCH", path: `/v1/cns/${NODE_ID}/placement`, body: { labels: { rack: "a3", power: null } } },
+  ]);
+  expect(ran.out()).toBe(`Set CN ${NODE_ID} labels to rack=a3\n`);
+  for (const words of [[], ["rack"]]) {
+    expect(await opsctl(["cn", "label", "set", NODE_ID, ...words], answer)).toMatchObject({ code: 2, asked: [] });
+  }
 });
 
 test("cn approve approves each of several codes", async () => {

@@ -26,6 +26,7 @@ export function node(change: Partial<CnView> = {}): CnView {
     conflict: null,
     claims: [],
     identity_conflict: false,
+    labels: {},
     ...change,
   };
 }

@@ -3,6 +3,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { PLACEMENT_FILTERS } from "../../src/contract/enums.ts";
+import { LABELS_MAX } from "../../src/contract/limits.ts";
 import { DrainPreview, type NodeReport, PlacementExplanation } from "../../src/contract/placement.ts";
 import { type Answer, okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { openTenant, type TestTenant } from "../tenancy/tenant.ts";
@@ -53,6 +54,7 @@ describe("the placement settings of a node", () => {
     pinned_silo_uuid: null,
     pinned_tenant_uuid: null,
     note: null,
+    labels: {},
     traits: {},
     reservoir_enabled: null,
     reservoir_percent: null,
@@ -79,6 +81,7 @@ describe("the placement settings of a node", () => {
       pinned_silo_uuid: tenant.silo_id,
       pinned_tenant_uuid: tenant.tenant_id,
       note: "a note",
+      labels: { rack: "a3" },
     };
     const kept = { traits: { rack: "r1" }, reservoir_enabled: null, reservoir_percent: 0.5 };
     const full = { server_uuid: id, ...all, ...kept };
@@ -93,7 +96,7 @@ describe("the placement settings of a node", () => {
       "pinned_tenant_uuid",
       "note",
     ];
-    const rest = { server_uuid: id, ...UNRESTRICTED, ...kept, overprovision_disk: 0.9 };
+    const rest = { server_uuid: id, ...UNRESTRICTED, ...kept, overprovision_disk: 0.9, labels: { rack: "a3" } };
     expect(okOf(await patch(id, { reserved: false, cordoned: false, clear }))).toEqual(rest);
     expect(await placementOf(id)).toEqual(rest);
     const { events } = okOf(await t.call("GET", "/v1/audit/events?limit=1000"));
@@ -103,6 +106,38 @@ describe("the placement settings of a node", () => {
       resource: `Cn::"${id}"`,
       payload: { cordoned: false, overprovision_disk: 0.9 },
     });
+  });
+
+  test("have labels that are set and removed one by one; a node has a limited number of them", async () => {
+    const { id } = await openNode(t);
+    okOf(await patch(id, { labels: { rack: "a3", power: "b" } }));
+    expect(okOf(await patch(id, { labels: { power: null } })).labels).toEqual({ rack: "a3" });
+    expect(okOf(await t.call("GET", `/v1/system/cns/${id}`)).labels).toEqual({ rack: "a3" });
+    const many = Object.fromEntries(Array.from({ length: LABELS_MAX }, (_, at) => [`k${at}`, "x"]));
+    expect(await patch(id, { labels: many })).toMatchObject({
+      status: 400,
+      body: { message: `labels: an object has at most ${LABELS_MAX} labels, not ${LABELS_MAX + 1}` },
+    });
+    expect((await patch(id, { labels: { "Rack": "a3" } })).status).toBe(400);
+    expect((await placementOf(id)).labels).toEqual({ rack: "a3" });
+  });
+
+  test("select nodes in both lists by label", async () => {
+    const [a, b, c] = [await openNode(t), await openNode(t), await openNode(t)];
+    okOf(await patch(a.id, { labels: { rack: "a3" } }));
+    okOf(await patch(b.id, { labels: { rack: "a4", power: "b" } }));
+    for (const path of ["/v1/system/cns", "/v1/system/nodes"]) {
+      const found = async (label: string) =>
+        okOf(await t.call("GET", `${path}?label=${encodeURIComponent(label)}`)).items
+          .map(({ server_uuid }: { server_uuid: string }) => server_uuid).sort();
+      expect(await found("rack=a3")).toEqual([a.id]);
+      expect(await found("rack")).toEqual([a.id, b.id].sort());
+      expect(await found("rack=a4,power=b")).toEqual([b.id]);
+      expect(await found("rack=a3,power=b")).toEqual([]);
+      expect(okOf(await t.call("GET", path)).items).toContainEqual(
+        expect.objectContaining({ server_uuid: c.id, labels: {} }),
+      );
+    }
   });
 
   test("are independent of traits and reservoir", async () => {

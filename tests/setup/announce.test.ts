@@ -47,6 +47,7 @@ describe("a new machine", () => {
       underlay_mtu: null,
       state: "awaiting_setup",
       role: "tenant",
+      labels: {},
       registered_at: body.last_seen,
       approved_at: null,
       last_seen: expect.any(String),

@@ -3,6 +3,7 @@ import { CN_STATES } from "../../../src/contract/enums.ts";
 import { CN_SYSINFO_PAGE_ROWS_MAX } from "../../../src/contract/limits.ts";
 import { type AnyCommand, listCommand, oneOf } from "../../framework.ts";
 import type { Io } from "../../internal/io.ts";
+import { LABEL_FILTER_OPTION, labelFilter, labelText } from "../../internal/labels.ts";
 import { withIo } from "../../internal/run.ts";
 import { AGE_COLUMN, type Column, ID_COLUMN, STATE_COLUMN, WIDE_COLUMN } from "../../internal/table.ts";
 import { NODES_PATH } from "../node-name.ts";
@@ -12,10 +13,11 @@ import { READY_NODES_MAX, readyTexts } from "./ready.ts";
 export function list(): AnyCommand {
   return listCommand("list", "List compute nodes", "--state approved")
     .addOption(oneOf("--state <state>", "only nodes in this state", CN_STATES))
-    .action(withIo(async (io, { state }) => {
+    .option(...LABEL_FILTER_OPTION)
+    .action(withIo(async (io, { state, label }) => {
       // As data, records are complete. They may be large, so the pages are smaller.
       const whole = io.json ? { include: "sysinfo", limit: CN_SYSINFO_PAGE_ROWS_MAX } : {};
-      const items = await io.all<CnView>(NODES_PATH, { state, ...whole });
+      const items = await io.all<CnView>(NODES_PATH, { state, label: labelFilter(label), ...whole });
       io.table({ items }, items, await columnsFor(io, items), "(no compute nodes)");
     }));
 }
@@ -38,6 +40,7 @@ async function columnsFor(io: Io, nodes: readonly CnView[]): Promise<readonly Co
     ...(nodes.some(needsLook) ? [claims_column] : []),
     // Last, because the reason is long and the first to be truncated.
     ...(ready === null ? [] : [ready_column]),
+    ["LABELS", (node) => labelText(node.labels), WIDE_COLUMN],
     ["REGISTERED_AT", (node) => node.registered_at, WIDE_COLUMN],
   ];
 }

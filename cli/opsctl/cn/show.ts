@@ -1,5 +1,6 @@
 import type { CnView } from "../../../src/contract/cn.ts";
 import { type AnyCommand, showCommand } from "../../framework.ts";
+import { labelText } from "../../internal/labels.ts";
 import { plainJson } from "../../internal/plain-text.ts";
 import { withIo } from "../../internal/run.ts";
 import { blockText } from "../../internal/table.ts";
@@ -26,6 +27,7 @@ export function nodeBlock(node: CnView): string {
   const block = blockText([
     ["state", node.state],
     ["role", node.role],
+    ["labels", labelText(node.labels) || null],
     ["hostname", node.hostname],
     ["admin_ip", node.admin_ip],
     ["registered_at", node.registered_at],

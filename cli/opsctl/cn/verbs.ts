@@ -46,7 +46,7 @@ export function cnVerbs(): AnyCommand[] {
     enable(),
     factoryReset(),
     remove(),
-    group("label", "Placement role of a node", [setLabel()]),
+    group("label", "Labels and placement role of a node", [setLabel()]),
     group("traits", "Traits of a node, which instances can require", [showTraits(), setTraits(), clearTraits()]),
     group("placement", "Placement settings of a node: reserve, cordon, pin, overprovision", [
       showPlacement(),

@@ -12,7 +12,7 @@ import { SUBNET } from "../subnet/subnet.ts";
 import { extraNics, parseNicFlag } from "./extra-nic.ts";
 import { INSTANCE } from "./instance.ts";
 import { NO_WAIT_OPTION, operate, operationText, WAIT_OPTION } from "./operation.ts";
-import { LABEL_OPTION, parseLabels } from "../labels.ts";
+import { LABEL_OPTION, parseLabels } from "../../internal/labels.ts";
 import { readUserData } from "./user-data.ts";
 
 const SUBNET_NAME_HELP = "UUID; with --vpc also a unique UUID prefix or name";

@@ -1,6 +1,6 @@
 import type { Instance, InstanceShown } from "../../../src/contract/instance.ts";
 import { AGE_COLUMN, blockText, BYTES_COLUMN, ID_COLUMN, STATE_COLUMN, WIDE_ID_COLUMN } from "../../internal/table.ts";
-import { labelText } from "../labels.ts";
+import { labelText } from "../../internal/labels.ts";
 import type { TenantIo } from "../open-io.ts";
 import type { Kind } from "../record/kind.ts";
 

@@ -4,7 +4,7 @@ import { type AnyCommand, listCommand, option } from "../../framework.ts";
 import { usageFailure } from "../../internal/failure.ts";
 import { type Column, ID_COLUMN, WIDE_COLUMN } from "../../internal/table.ts";
 import { resolveImage } from "../image/image.ts";
-import { LABEL_FILTER_OPTION, labelFilter, labelText } from "../labels.ts";
+import { LABEL_FILTER_OPTION, labelFilter, labelText } from "../../internal/labels.ts";
 import { type TenantIo, withIo } from "../open-io.ts";
 import { NAME_HELP } from "../record/scope.ts";
 import { projectScope } from "../scope.ts";

@@ -2,7 +2,7 @@ import type { Instance, InstancePatch } from "../../../src/contract/instance.ts"
 import { type AnyCommand, command, each, oneOf } from "../../framework.ts";
 import { usageFailure } from "../../internal/failure.ts";
 import { blockText } from "../../internal/table.ts";
-import { LABEL_OPTION, parseLabels } from "../labels.ts";
+import { LABEL_OPTION, parseLabels } from "../../internal/labels.ts";
 import { withIo } from "../open-io.ts";
 import { NAME_HELP, resolveInstance } from "../record/scope.ts";
 import { changeableLines, INSTANCE } from "./instance.ts";

@@ -1,4 +1,5 @@
 import type { CnPlacement } from "../../../../src/contract/cn-placement.ts";
+import { labelText } from "../../../internal/labels.ts";
 import type { Io } from "../../../internal/io.ts";
 import { blockText } from "../../../internal/table.ts";
 import { resolveNode } from "../../node-name.ts";
@@ -21,6 +22,7 @@ export function printPlacement(io: Io, placement: CnPlacement): void {
     ["pinned_silo_uuid", placement.pinned_silo_uuid],
     ["pinned_tenant_uuid", placement.pinned_tenant_uuid],
     ["note", placement.note],
+    ["labels", labelText(placement.labels) || null],
   ]);
   io.print(placement, text);
 }

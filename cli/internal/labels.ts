@@ -1,6 +1,6 @@
 // Labels on the command line: KEY=VALUE, once for each label.
 import { each } from "../framework.ts";
-import { usageFailure } from "../internal/failure.ts";
+import { usageFailure } from "./failure.ts";
 
 export const LABEL_OPTION = ["--label <key=value>", "label, such as env=production; may be repeated", each] as const;
 export const LABEL_FILTER_OPTION = [
@@ -13,7 +13,7 @@ export const LABEL_FILTER_OPTION = [
 export function parseLabels(words: readonly string[]): Record<string, string> {
   return Object.fromEntries(words.map((word) => {
     const at = word.indexOf("=");
-    if (at < 1) throw usageFailure(`--label needs KEY=VALUE, not ${word}`);
+    if (at < 1) throw usageFailure(`a label is KEY=VALUE, not ${word}`);
     return [word.slice(0, at), word.slice(at + 1)];
   }));
 }
