@@ -4,6 +4,7 @@ import { changesOf } from "./changes.ts";
 import { observeRouter } from "./observe.ts";
 import { tapsOf } from "./observed-state.ts";
 import { ROUTER_PREFIX } from "./names.ts";
+import { listingOf } from "./router-firewall.ts";
 import { ruleCountsOf } from "./rule-counts.ts";
 import { wantedState } from "./router-state.ts";
 import { rulesetOf } from "./ruleset.ts";
@@ -28,12 +29,6 @@ export async function differences(
   const present = await run(["ip", "netns", "exec", namespace, "nft", "-s", "list", "ruleset"]);
   const wanted = await listingOf(rulesetOf(document, taps), taps, run);
   return [...bridge, ...ip[4], ...ip[6], ...(present === wanted ? [] : ["the firewall differs from the document"])];
-}
-
-/** Returns a ruleset as the kernel lists it, from an empty namespace that has the same taps. */
-async function listingOf(ruleset: string, taps: ReadonlySet<string>, run: Run): Promise<string> {
-  const links = [...taps].map((tap) => `ip link add ${tap} type bridge &&`).join(" ");
-  return await run(["unshare", "--net", "sh", "-c", `${links} nft -f - && nft -s list ruleset`], ruleset);
 }
 
 /** Returns the packets that each firewall rule of a VPC has decided about since its router was made. */

@@ -101,7 +101,10 @@ export function createNodeNetwork(options: NodeNetworkOptions): NodeNetwork {
     const { vpc_id, generation } = document;
     const before = outcomes.get(vpc_id);
     try {
-      const applied = await driver.apply(document, tapsOf(vpc_id));
+      // An equal document is applied to find what others have changed. A newer one follows a change of the tenant, who
+      // waits for it.
+      const trusts_last = before?.problem === null && before.generation < generation;
+      const applied = await driver.apply(document, tapsOf(vpc_id), { trusts_last });
       outcomes.set(vpc_id, { generation, problem: null });
       if (before?.generation !== generation || before.problem !== null) services?.update(document);
       return applied;

@@ -109,6 +109,18 @@ function forwardings(printed: string): Forwarding[] {
   );
 }
 
+export type Link = {
+  readonly ifname: string;
+  readonly address: string;
+  readonly mtu: number;
+  readonly flags: readonly string[];
+};
+
+/** Reads what `ip -j link` prints. */
+export function linksOf(printed: string): readonly Link[] {
+  return list<Link>(printed);
+}
+
 /** Returns the names of the taps among the links that `ip -j link` prints. */
 export function tapsOf(printed: string): ReadonlySet<string> {
   return new Set(

@@ -28,6 +28,8 @@ export type Follower = {
 export function createFollower(agent: Agent, api_key: string): Follower {
   const { network } = agent.driver;
   const trouble = troubleLog(agent);
+  // Read once: some drivers read the whole inventory, and the next poll waits for each report.
+  let own_uuid: string | null = null;
 
   async function poll(): Promise<never> {
     // The agent may have been killed between an application and its report.
@@ -124,11 +126,11 @@ export function createFollower(agent: Agent, api_key: string): Follower {
 
   /** Reports a result until the control plane answers. */
   async function report(realization: Realization): Promise<void> {
-    const { server_uuid } = await agent.driver.hardware();
+    own_uuid ??= (await agent.driver.hardware()).server_uuid;
     const body: NetworkRealizationBody = {
       ...realization,
       message: realization.message?.slice(0, NETWORK_MESSAGE_CHARS_MAX) ?? null,
-      realizer: { kind: "cn", id: server_uuid },
+      realizer: { kind: "cn", id: own_uuid },
     };
     const call = { method: "POST", path: "/v1/agent/network-realization", body, limit_ms: REQUEST_LIMIT_MS } as const;
     for (;;) {

@@ -42,6 +42,15 @@ export type RouterState = {
   readonly nodes: readonly Forwarding[];
 };
 
+/** The state of a new namespace. */
+export const EMPTY_STATE: RouterState = {
+  families: {
+    4: { addresses: [], neighbours: [], rules: [], routes: [] },
+    6: { addresses: [], neighbours: [], rules: [], routes: [] },
+  },
+  nodes: [],
+};
+
 /**
  * Policy rules by priority. Together they make the longest prefix win over several tables: routes inside a subnet come
  * before the VPC's NICs in the main table (300), floating IPs and public addresses come after them, and then the
@@ -80,6 +89,8 @@ export function wantedState(
     ].filter((address): address is string => address !== null && address !== underlay_address),
   );
   const nodes = [...others].map((address) => ({ mac: routerMac(address), underlay_address: address }));
+  // A document may have thousands of NICs on few nodes.
+  const hops = new Map([...others].map((address) => [address, throughNode(address)]));
   return { families: { 4: familyState(4), 6: familyState(6) }, nodes };
 
   function familyState(family: Family): FamilyState {
@@ -134,9 +145,11 @@ export function wantedState(
         })),
         ...document.remote_nics.flatMap((nic) => {
           const address = family === 4 ? nic.ipv4 : nic.ipv6;
-          return address === null
-            ? []
-            : [{ table: MAIN_TABLE, destination: address, hop: throughNode(nic.underlay_address) }];
+          return address === null ? [] : [{
+            table: MAIN_TABLE,
+            destination: address,
+            hop: hops.get(nic.underlay_address) ?? throughNode(nic.underlay_address),
+          }];
         }),
         ...(onward === null
           ? []

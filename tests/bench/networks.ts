@@ -109,7 +109,7 @@ export async function measureNetworks(
 const middle = (sorted: readonly number[]) => sorted[Math.floor(sorted.length / 2)] ?? NaN;
 
 /** Inserts one running instance with a NIC on each node. */
-async function seedInstances(
+export async function seedInstances(
   db: Db,
   of: { tenant_id: string; project_id: string; subnet_id: string; image_id: string; nodes: readonly NodeKey[] },
 ): Promise<void> {

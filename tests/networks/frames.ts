@@ -48,9 +48,10 @@ export function foreignVxlan(given: {
   readonly source: string;
   readonly destination: string;
 }): string {
+  const [type, header] = given.source.includes(":") ? ['b"\\x86\\xdd"', "ip6"] : ['b"\\x08\\0"', "ip"];
   return `${HELPERS}
 tunnel = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-frame = mac("${given.to_router}") + mac("${given.from_router}") + b"\\x08\\0" + ip(
+frame = mac("${given.to_router}") + mac("${given.from_router}") + ${type} + ${header}(
     "${given.source}", "${given.destination}", 17, udp(9, 9999))
 for _ in range(3):
     tunnel.sendto(b"\\x08\\0\\0\\0" + struct.pack("!I", ${given.vni} << 8) + frame, ("${given.node}", 4789))

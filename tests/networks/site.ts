@@ -118,6 +118,8 @@ export async function openNetworkSite({ as_root = false } = {}) {
       servers.push(child);
       return child;
     },
+    /** The command line that runs a program in a namespace. */
+    argvIn: (namespace: string, argv: readonly string[]) => [...enterAs, "ip", "netns", "exec", namespace, ...argv],
     /** Runs a program on the internet's side. */
     onInternet: (...argv: readonly string[]) => attempt(["ip", "netns", "exec", "inet", ...argv]),
     /** Starts a TCP server that answers each connection with this text and the caller's address. */

@@ -1,0 +1,95 @@
+// The router's device towards the other nodes, and the settings of the router's namespace. The device is the last thing
+// that a new namespace gets before its firewall, so a namespace with the device has the settings.
+import type { NetworkDocument } from "../../src/contract/network-document.ts";
+import { OVERLAY_DEVICE, routerMac, VXLAN_PORT } from "./names.ts";
+import { linksOf } from "./observed-state.ts";
+import { FAMILIES, type Family } from "./router-state.ts";
+
+export type OverlayPlace = {
+  readonly underlay_address: string;
+  readonly namespace: string;
+  /** Runs `ip`. */
+  ip(...words: readonly string[]): Promise<string>;
+  /** Runs `ip` in the namespace of the node's own devices. */
+  onHost(...words: readonly string[]): Promise<string>;
+  /** Runs a program in the router. */
+  inside(argv: readonly string[]): Promise<string>;
+  /** Gives a program the lines of a batch. Without a line, it does nothing. */
+  batch(argv: readonly string[], lines: readonly string[]): Promise<void>;
+};
+
+/** Interface names do not exist yet when `default` is set. */
+const SYSCTLS = [
+  "net.ipv4.ip_forward=1",
+  "net.ipv6.conf.all.forwarding=1",
+  "net.ipv4.conf.all.rp_filter=1",
+  "net.ipv4.conf.default.rp_filter=1",
+  "net.ipv4.conf.all.send_redirects=0",
+  "net.ipv4.conf.default.send_redirects=0",
+  "net.ipv4.conf.all.accept_redirects=0",
+  "net.ipv6.conf.default.accept_ra=0",
+  "net.ipv6.conf.default.accept_dad=0",
+  "net.ipv4.conf.default.arp_ignore=1",
+] as const;
+
+/** The rule for the main table takes the place of the kernel's own, so that rules with higher numbers come after it. */
+const MAIN_RULE_PRIORITY = 300;
+const KERNEL_MAIN_PRIORITY = 32_766;
+const KERNEL_DEFAULT_PRIORITY = 32_767;
+/** The policy rules that the kernel gives a new namespace, without the one for its own addresses. */
+const NEW_PRIORITIES: Readonly<Record<Family, readonly number[]>> = {
+  4: [KERNEL_MAIN_PRIORITY, KERNEL_DEFAULT_PRIORITY],
+  6: [KERNEL_MAIN_PRIORITY],
+};
+
+/**
+ * Makes the device match the document. Returns the number of repaired differences.
+ * @param links what `ip -j link` prints in the router
+ */
+export async function setOverlay(place: OverlayPlace, document: NetworkDocument, links: string): Promise<number> {
+  const { namespace, underlay_address, ip } = place;
+  const link = linksOf(links).find(({ ifname }) => ifname === OVERLAY_DEVICE);
+  if (link !== undefined && link.address === routerMac(underlay_address)) {
+    if (link.mtu === document.mtu && link.flags.includes("UP")) return 0;
+    await ip("-n", namespace, "link", "set", "dev", OVERLAY_DEVICE, "mtu", String(document.mtu), "up");
+    return 1;
+  }
+  // The node's underlay address has changed.
+  if (link !== undefined) await ip("-n", namespace, "link", "del", "dev", OVERLAY_DEVICE);
+  const printed = await Promise.all(FAMILIES.map((family) => ip("-n", namespace, "-j", `-${family}`, "rule")));
+  return await addDevice(place, document, (family) => prioritiesOf(printed[FAMILIES.indexOf(family)]!));
+}
+
+/** Adds the device to a new namespace. Returns the number of differences that it repaired: one. */
+export function addOverlay(place: OverlayPlace, document: NetworkDocument): Promise<number> {
+  return addDevice(place, document, (family) => new Set(NEW_PRIORITIES[family]));
+}
+
+async function addDevice(
+  { namespace, underlay_address, onHost, inside, batch }: OverlayPlace,
+  { vni, mtu }: NetworkDocument,
+  prioritiesIn: (family: Family) => ReadonlySet<number>,
+): Promise<number> {
+  await inside(["sysctl", "-qw", ...SYSCTLS]);
+  for (const family of FAMILIES) {
+    const priorities = prioritiesIn(family);
+    await batch(["ip", "-n", namespace, `-${family}`], [
+      ...(priorities.has(MAIN_RULE_PRIORITY) ? [] : [`rule add pref ${MAIN_RULE_PRIORITY} lookup main`]),
+      ...NEW_PRIORITIES[family].filter((each) => priorities.has(each)).map((each) => `rule del pref ${each}`),
+    ]);
+  }
+  // The packets of the overlay leave from the namespace in which the device is created: the host's.
+  await onHost(
+    ...["link", "add", OVERLAY_DEVICE, "netns", namespace, "address", routerMac(underlay_address)],
+    ...["mtu", String(mtu), "type", "vxlan", "id", String(vni), "dstport", String(VXLAN_PORT)],
+    ...["local", underlay_address, "nolearning", "ttl", "64"],
+  );
+  // Without an address of the kernel's choice: other nodes know only the router's own address.
+  const overlay = `link set ${OVERLAY_DEVICE}`;
+  await batch(["ip", "-n", namespace], ["link set lo up", `${overlay} addrgenmode none`, `${overlay} up`]);
+  return 1;
+}
+
+function prioritiesOf(printed: string): ReadonlySet<number> {
+  return new Set((JSON.parse(printed) as { priority: number }[]).map(({ priority }) => priority));
+}

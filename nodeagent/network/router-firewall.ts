@@ -1,0 +1,89 @@
+// The ruleset of a router in the kernel: replaces it, compares it, and ends the connections that it forbids.
+import type { NetworkDocument, RuleCount } from "../../src/contract/network-document.ts";
+import { markLines, parseConnections } from "./connections.ts";
+import { ruleCountsOf, withCounts } from "./rule-counts.ts";
+import { rulesetOf } from "./ruleset.ts";
+import type { Run } from "./run.ts";
+
+export type RouterFirewall = {
+  /**
+   * Replaces the ruleset unless the kernel still has it, and ends the open connections that it forbids. Returns whether
+   * it was replaced. The first call of a process always replaces it, since another process's ruleset cannot be compared
+   * with a text.
+   */
+  check(document: NetworkDocument, taps: ReadonlySet<string>): Promise<boolean>;
+  /** Sets the ruleset of a new namespace, which has no counters and no connections. */
+  begin(document: NetworkDocument, taps: ReadonlySet<string>): Promise<boolean>;
+  /** Does the same without a look at the kernel's ruleset: compares with the text that this process set last. */
+  change(document: NetworkDocument, taps: ReadonlySet<string>): Promise<boolean>;
+  /** Returns whether the kernel has the ruleset that this process set last. */
+  isAsSet(): Promise<boolean>;
+  counts(): Promise<readonly RuleCount[]>;
+};
+
+/** A text that each rule of a tenant has in a ruleset, and nothing else. */
+const RULE_MARK = ' comment "';
+
+/** @param inside runs a program in the router's namespace */
+export function routerFirewall(inside: Run, run: Run): RouterFirewall {
+  /** The ruleset that this process set last. `listing` is how the kernel lists it; null until it is needed. */
+  let last: { readonly text: string; readonly taps: ReadonlySet<string>; listing: string | null } | null = null;
+
+  /** Lists the ruleset without its counters. */
+  const listed = () => inside(["nft", "-s", "list", "ruleset"]);
+  const counts = () => inside(["nft", "list", "table", "inet", "berth"]).then(ruleCountsOf, () => []);
+
+  async function isAsSet(): Promise<boolean> {
+    if (last === null) return false;
+    last.listing ??= await listingOf(last.text, last.taps, run);
+    return last.listing === await listed();
+  }
+
+  async function replace(document: NetworkDocument, taps: ReadonlySet<string>, text: string): Promise<void> {
+    const has_counters = last === null || last.text.includes(RULE_MARK);
+    last = null;
+    await inside(["nft", "-f", "-"], withCounts(text, has_counters ? await counts() : []));
+    await endForbidden(document);
+    last = { text, taps, listing: null };
+  }
+
+  /** Ends the open connections that the document's firewall forbids. */
+  async function endForbidden(document: NetworkDocument): Promise<void> {
+    const lines = markLines(document, parseConnections(await inside(["conntrack", "-L"])));
+    if (lines.length === 0) return;
+    // A connection may have ended meanwhile. conntrack then stops there, so the others are marked one by one.
+    await inside(["conntrack", "-R", "-"], `${lines.join("\n")}\n`).catch(async () => {
+      for (const line of lines) await inside(["conntrack", ...line.split(" ")]).catch(() => {});
+    });
+  }
+
+  return {
+    begin: async (document, taps) => {
+      const text = rulesetOf(document, taps);
+      last = null;
+      await inside(["nft", "-f", "-"], text);
+      last = { text, taps, listing: null };
+      return true;
+    },
+    check: async (document, taps) => {
+      const text = rulesetOf(document, taps);
+      if (last?.text === text && await isAsSet()) return false;
+      await replace(document, taps, text);
+      return true;
+    },
+    change: async (document, taps) => {
+      const text = rulesetOf(document, taps);
+      if (last?.text === text) return false;
+      await replace(document, taps, text);
+      return true;
+    },
+    isAsSet,
+    counts,
+  };
+}
+
+/** Returns a ruleset as the kernel lists it, from an empty namespace that has the same taps. */
+export async function listingOf(ruleset: string, taps: ReadonlySet<string>, run: Run): Promise<string> {
+  const links = [...taps].map((tap) => `ip link add ${tap} type bridge &&`).join(" ");
+  return await run(["unshare", "--net", "sh", "-c", `${links} nft -f - && nft -s list ruleset`], ruleset);
+}

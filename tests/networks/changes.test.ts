@@ -1,0 +1,135 @@
+// A newer document for a router that the driver made itself: the driver starts few programs, and the router becomes the
+// same as by a whole comparison.
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { type KernelNetwork, kernelNetwork } from "../../nodeagent/network/kernel.ts";
+import type { DocumentRule, NetworkDocument } from "../../src/contract/network-document.ts";
+import { lacking } from "../support/optional-programs.ts";
+import { documentOf, machine, NODES, rule, type TestVpc } from "./documents.ts";
+import { type NetworkSite, openNetworkSite } from "./site.ts";
+
+const missing = lacking("ip", "nft", "unshare", "nsenter", "conntrack", "arping", "ping");
+
+const [near, far, later] = [
+  machine("a1", "n1", { net: 1, host: 5, vpc: "a" }),
+  machine("a2", "n2", { net: 1, host: 6, vpc: "a" }),
+  machine("a3", "n3", { net: 2, host: 7, vpc: "a" }),
+];
+const BASE: TestVpc = { vni: 4_096, machines: [near, far], rules: [], edge: null, routes: [] };
+const ROUTER = "n1-4096";
+/** Programs that a change of a rule may start: read the counters, replace the rules, read the connections. */
+const PROGRAMS_PER_RULE_MAX = 3;
+/** One more marks the open connections that the rule forbids or allows again. */
+const PROGRAMS_PER_DENY_MAX = PROGRAMS_PER_RULE_MAX + 1;
+
+const deny = (fields: Partial<DocumentRule> = {}) => rule({ direction: "inbound", action: "deny", ...fields });
+
+describe.skipIf(missing !== null)("a newer document", () => {
+  let site: NetworkSite;
+  let driver: KernelNetwork;
+  let programs: string[] = [];
+
+  beforeAll(async () => {
+    site = await openNetworkSite();
+    const counting: typeof site.run = (argv, input) => {
+      programs.push(argv.join(" "));
+      return site.run(argv, input);
+    };
+    driver = kernelNetwork({ host_namespace: "n1", prefix: "n1-", underlay_address: NODES.n1 }, counting);
+    await driver.apply(documentOf(BASE, "n1"));
+    await site.plug("n1", documentOf(BASE, "n1"), near);
+    await site.driver("n2").apply(documentOf(BASE, "n2"));
+    await site.plug("n2", documentOf(BASE, "n2"), far);
+    await site.driver("n2").apply(documentOf(BASE, "n2"));
+  });
+  afterAll(() => site?.close());
+  beforeEach(async () => {
+    await driver.apply(documentOf(BASE, "n1"));
+    programs = [];
+  });
+
+  const change = (document: NetworkDocument) => driver.apply(document, new Map(), { trusts_last: true });
+  const pings = async () => (await site.inMachine("a2", "ping", "-c", "1", "-W", "1", near.ipv4!)).code === 0;
+
+  test("a changed rule starts three programs and is in force", async () => {
+    const allow = rule({ direction: "outbound", action: "allow" });
+    await change(documentOf({ ...BASE, rules: [allow] }, "n1", 2));
+    programs = [];
+    await change(documentOf({ ...BASE, rules: [{ ...allow, priority: 101 }] }, "n1", 3));
+    expect(programs.length, programs.join("\n")).toBeLessThanOrEqual(PROGRAMS_PER_RULE_MAX);
+  });
+
+  test("a rule that denies an open connection starts one program more and is in force", async () => {
+    expect(await pings()).toBe(true);
+    programs = [];
+    await change(documentOf({ ...BASE, rules: [deny()] }, "n1", 2));
+    expect(programs.length, programs.join("\n")).toBeLessThanOrEqual(PROGRAMS_PER_DENY_MAX);
+    expect(await pings()).toBe(false);
+  });
+
+  test("an equal document starts no program", async () => {
+    await change(documentOf(BASE, "n1", 2));
+    expect(programs).toEqual([]);
+  });
+
+  test.each<[string, TestVpc, number]>([
+    [
+      "rules",
+      { ...BASE, rules: [deny(), deny({ protocol: "tcp", destination_ports: { low: 1, high: 9 } })] },
+      PROGRAMS_PER_DENY_MAX,
+    ],
+    ["a NIC on another node", { ...BASE, machines: [near, far, later] }, 3],
+    ["a NIC that left another node", { ...BASE, machines: [near] }, 3],
+    ["a NIC that moved between other nodes", { ...BASE, machines: [near, { ...far, node: "n3" }] }, 3],
+    ["routes", { ...BASE, routes: [{ destination: "198.51.100.0/24", target: { kind: "reject" } }] }, 1],
+    ["a NAT gateway on another node", { ...BASE, edge: "n3" }, 3],
+    ["limits of a NIC", { ...BASE, machines: [{ ...near, connections_max: 7, packets_per_second_max: 50 }, far] }, 3],
+  ])("a change of %s leaves what a whole comparison leaves, there and back", async (_, vpc, programs_max) => {
+    for (const document of [documentOf(vpc, "n1", 2), documentOf(BASE, "n1", 3)]) {
+      programs = [];
+      const { changes, ruleset_replaced } = await change(document);
+      expect(changes + Number(ruleset_replaced), "something changed").toBeGreaterThan(0);
+      expect(programs.length, programs.join("\n")).toBeLessThanOrEqual(programs_max);
+      expect(await driver.apply(document)).toEqual({ changes: 0, ruleset_replaced: false });
+      // A driver that knows nothing finds nothing to change either.
+      expect(await site.driver("n1").apply(document)).toMatchObject({ changes: 0 });
+      await driver.apply(document);
+    }
+  });
+
+  test("a floating IP, which needs another device, is applied by a whole comparison", async () => {
+    const with_address = documentOf({ ...BASE, machines: [{ ...near, floating_ips: ["203.0.113.7"] }, far] }, "n1", 2);
+    await change(with_address);
+    expect(await site.run(["ip", "-n", ROUTER, "addr", "show", "dev", "xt"])).toContain("203.0.113.7/32");
+    expect(await driver.apply(with_address)).toEqual({ changes: 0, ruleset_replaced: false });
+  });
+
+  test("a change repairs the router if somebody else removed what it builds on", async () => {
+    await site.run(["ip", "-n", ROUTER, "route", "del", far.ipv4!]);
+    await change(documentOf({ ...BASE, machines: [near] }, "n1", 2));
+    expect(await driver.apply(documentOf({ ...BASE, machines: [near] }, "n1", 2))).toMatchObject({ changes: 0 });
+  });
+
+  test("a difference that a change does not touch is found by the next comparison", async () => {
+    await site.run(["ip", "netns", "exec", ROUTER, "nft", "flush", "chain", "inet", "berth", "rules_in"]);
+    await site.run(["ip", "-n", ROUTER, "route", "del", far.ipv4!]);
+    const moved = documentOf(
+      { ...BASE, routes: [{ destination: "198.51.100.0/24", target: { kind: "reject" } }] },
+      "n1",
+      2,
+    );
+    await change(moved);
+    const repaired = await driver.apply(moved);
+    expect(repaired.changes).toBeGreaterThan(0);
+    expect(repaired.ruleset_replaced).toBe(true);
+    expect(await pings()).toBe(true);
+  });
+
+  test("the counters of a rule survive a change of another rule", async () => {
+    const kept = deny({ priority: 500, protocol: "icmp4" });
+    await change(documentOf({ ...BASE, rules: [kept] }, "n1", 2));
+    expect(await pings()).toBe(false);
+    await change(documentOf({ ...BASE, rules: [kept, deny({ protocol: "tcp" })] }, "n1", 3));
+    const counts = await driver.ruleCounts(BASE.vni);
+    expect(counts.find(({ rule_id }) => rule_id === kept.rule_id)?.packets).toBe(1);
+  });
+});
