@@ -13,6 +13,7 @@ const SUMMARIES = {
   pi: "Platform images",
   instance: "Instances of all tenants",
   system: "Instances on compute nodes",
+  capacity: "Resources of the fleet and of nodes, and their use",
   placement: "Placement decisions and their reasons",
   silo: "Silos, the top of the tenancy hierarchy",
   tenant: "Tenants of a silo",
@@ -36,6 +37,7 @@ const SUMMARIES = {
   export: "Print the records of the site as a manifest",
   search: "Find objects of all kinds by name, address or id",
   api: "Send one request to any route, with the saved endpoint and credential",
+  session: "Your sessions, of programs and of the web console",
   profile: "Profiles of this machine: endpoints and credentials",
   login: "Save an endpoint and an API key or a session in a profile",
   logout: "Delete the saved API key of a profile, or end its session",
@@ -57,6 +59,7 @@ export const NOUNS: readonly Noun[] = [
     "instance",
     async (summary) => group("instance", summary, (await import("./instance/verbs.ts")).instanceVerbs()),
   ),
+  noun("capacity", async (summary) => group("capacity", summary, [(await import("./capacity/show.ts")).show()])),
   noun(
     "placement",
     async (summary) => group("placement", summary, (await import("./placement/verbs.ts")).placementVerbs()),
@@ -107,6 +110,13 @@ export const NOUNS: readonly Noun[] = [
       import("../internal/run.ts"),
     ]);
     return rawCall(summary, { withIo, example: "GET /v1/system/summary" });
+  }),
+  noun("session", async (summary) => {
+    const [{ sessionVerbs }, { withIo }] = await Promise.all([
+      import("../internal/session-verbs.ts"),
+      import("../internal/run.ts"),
+    ]);
+    return group("session", summary, sessionVerbs(withIo));
   }),
   noun("profile", async (summary) => group("profile", summary, (await import("./profile/verbs.ts")).profileVerbs())),
   noun("login", async (summary) => (await import("./session/login.ts")).login(summary)),

@@ -92,6 +92,11 @@ export const NOUNS: readonly Noun[] = [
     load: async (summary) => group("operation", summary, (await import("./operation/verbs.ts")).operationVerbs()),
   },
   {
+    name: "audit",
+    summary: "Audit events of the tenant",
+    load: async (summary) => group("audit", summary, [(await import("./audit/list.ts")).list()]),
+  },
+  {
     name: "ssh",
     summary: "Log in to an instance with ssh, or run a command on it",
     load: async (summary) => (await import("./instance/ssh.ts")).ssh(summary),
@@ -125,6 +130,17 @@ export const NOUNS: readonly Noun[] = [
     load: async (summary) => {
       const [{ rawCall }, { withIo }] = await Promise.all([import("../internal/raw-call.ts"), import("./open-io.ts")]);
       return rawCall(summary, { withIo, example: "GET /v1/auth/whoami" });
+    },
+  },
+  {
+    name: "session",
+    summary: "Your sessions, of programs and of the web console",
+    load: async (summary) => {
+      const [{ sessionVerbs }, { withIo }] = await Promise.all([
+        import("../internal/session-verbs.ts"),
+        import("./open-io.ts"),
+      ]);
+      return group("session", summary, sessionVerbs(withIo));
     },
   },
   {

@@ -22,10 +22,17 @@ export async function tenantOf(io: TenantIo): Promise<string | undefined> {
 }
 
 /**
- * Returns the selectors of requests that list or create records in a project. An unknown selector is undefined; the
- * server's error then names it.
+ * Returns the selectors of requests that list or create records in a project. Without --project this is the tenant's
+ * only project. An unknown selector is undefined; the server's error then names it.
  */
 export async function projectScope(io: TenantIo): Promise<Query> {
+  // If the projects cannot be listed, the request itself fails, and its error names the missing selector.
+  await useSoleProject(io).catch(() => false);
+  return await givenScope(io);
+}
+
+/** Returns the selectors that the command line, the environment and the credential give. */
+export async function givenScope(io: TenantIo): Promise<Query> {
   return { tenant: await io.tenant(), project: await io.project() };
 }
 
@@ -40,17 +47,23 @@ function givenProject(io: TenantIo): string | undefined {
   return firstSet(io.flags.project, io.environment.env.TENANTCTL_PROJECT);
 }
 
+/** Throws a usage Failure unless a project is given or the tenant has exactly one. */
+export async function needProject(io: TenantIo, purpose: string): Promise<void> {
+  if (!await useSoleProject(io)) throw usageFailure(`--project is required to ${purpose}`);
+}
+
 /**
- * Uses the only project of the tenant if no project is given, and prints a note that names it. Throws a usage Failure if
- * the tenant has no project or another one.
+ * Uses the tenant's only project if no project is given, and prints a note that names it. Returns false if the tenant is
+ * unknown, has no project or has several.
  */
-export async function needProject(io: TenantIo, what: string): Promise<void> {
-  if (givenProject(io) !== undefined) return;
+async function useSoleProject(io: TenantIo): Promise<boolean> {
+  if (givenProject(io) !== undefined || await io.project() !== undefined) return true;
   const tenant = await io.tenant();
   const [only, other] = tenant === undefined ? [] : await projectsOf(io, tenant);
-  if (only === undefined || other !== undefined) throw usageFailure(`--project is required to create ${what}`);
+  if (only === undefined || other !== undefined) return false;
   io.useProject(only.id);
   if (!io.json) io.note(`In project ${only.name}, the only one of the tenant`);
+  return true;
 }
 
 export async function resolveProject(io: TenantIo, named: string): Promise<string> {

@@ -141,7 +141,7 @@ export function Audit({ tenant = null }: { readonly tenant?: string | null }) {
       <AsCommand
         line={tenant === null
           ? opsctl("audit list --newest", [], auditFlags(search))
-          : tenantctl("api", ["GET", `/v1/tenants/${tenant}/audit/events`])}
+          : tenantctl("audit list", [], auditFlags(search))}
       />
     </>
   );

@@ -26,7 +26,7 @@ export function Capacity() {
       {capacity.data !== undefined && <Sums of={capacity.data} />}
       {load.refusal !== undefined && <Problem refusal={load.refusal} />}
       {load.data !== undefined && <Load hours={load.data.hours} title="Processors of the fleet, by hour" />}
-      <AsCommand line={opsctl("api", ["GET", "/v1/system/capacity"])} />
+      <AsCommand line={opsctl("capacity show")} />
     </>
   );
 }

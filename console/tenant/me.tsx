@@ -127,7 +127,7 @@ function endSession({ id }: SessionListed): Action {
     button: "End",
     notice: "Whoever uses it must sign in again.",
     refused: writersOnly(),
-    cli: () => command(["opsctl", "api", "DELETE", `/v1/auth/sessions/${id}`]),
+    cli: () => command([isOperator() ? "opsctl" : "tenantctl", "session", "end", id]),
     send: async (_, key) => {
       await send("DELETE", `/v1/auth/sessions/${id}`, { key });
       return { said: "The session has ended" };

@@ -3,6 +3,7 @@
 import type { ApiKeyView } from "../../../src/contract/api-key.ts";
 import type { BootRecord, StagedImage } from "../../../src/contract/boot.ts";
 import type { CnView } from "../../../src/contract/cn.ts";
+import type { SessionListed } from "../../../src/contract/identity.ts";
 import type { Job } from "../../../src/contract/job.ts";
 import type { OperationSummary } from "../../../src/contract/operation.ts";
 import type { SettingView } from "../../../src/contract/setting.ts";
@@ -11,6 +12,7 @@ import { type Candidate, candidates, type LookUp } from "../../internal/completi
 import type { Io } from "../../internal/io.ts";
 import { plainText } from "../../internal/plain-text.ts";
 import { withIo } from "../../internal/run.ts";
+import { SESSIONS_PATH } from "../../internal/session-verbs.ts";
 import { API_KEYS_PATH } from "../api-key/keys.ts";
 import { RECORDS_PATH } from "../cn/boot/record.ts";
 import { SETTINGS_PATH } from "../config/setting.ts";
@@ -62,6 +64,8 @@ function lookUp(io: Io, argument: string): ReturnType<LookUp> {
       );
     case "setting":
       return ask<SettingView[]>(io, SETTINGS_PATH).then(named(({ key, description }) => [key, description]));
+    case "session":
+      return ask<SessionListed[]>(io, SESSIONS_PATH).then(named(({ id, kind }) => [id, kind]));
     case "key-id":
       return ask<ApiKeyView[]>(io, API_KEYS_PATH).then(named(({ id, description }) => [id, description]));
     default:

@@ -1,9 +1,8 @@
 import type { AnyCommand } from "../../framework.ts";
+import { list, remove, show } from "../record/verbs.ts";
 import { create } from "./create.ts";
-import { remove } from "./delete.ts";
-import { list } from "./list.ts";
-import { show } from "./show.ts";
+import { EXTERNAL_SUBNET } from "./subnet.ts";
 
 export function externalSubnetVerbs(): AnyCommand[] {
-  return [list(), show(), create(), remove()];
+  return [list(EXTERNAL_SUBNET), show(EXTERNAL_SUBNET), create(), remove(EXTERNAL_SUBNET)];
 }

@@ -1,9 +1,9 @@
 import type { AnyCommand } from "../../framework.ts";
 import type { Host } from "../../image/host.ts";
-import { remove } from "./delete.ts";
+import { list, remove, show } from "../record/verbs.ts";
 import { importImage } from "./import.ts";
-import { list } from "./list.ts";
+import { IMAGE } from "./record.ts";
 
 export function imageRecordVerbs(host: Host): AnyCommand[] {
-  return [importImage(host), list(), remove()];
+  return [importImage(host), list(IMAGE), show(IMAGE), remove(IMAGE)];
 }

@@ -2,7 +2,7 @@ import type { ExternalSubnet, NetworkPool } from "../../../src/contract/external
 import { type AnyCommand, command, each } from "../../framework.ts";
 import type { Io } from "../../internal/io.ts";
 import { withIo } from "../../internal/run.ts";
-import { EXTERNAL_SUBNET, EXTERNAL_SUBNETS_PATH } from "../external-subnet/subnet.ts";
+import { EXTERNAL_SUBNETS_PATH, SUBNET_NAME } from "../external-subnet/subnet.ts";
 import { DESCRIPTION_OPTION } from "../../internal/named-patch.ts";
 import { isUuid, pickRecord, titleOf } from "../../internal/record-name.ts";
 import { OWNER_OPTION, resolveOwners } from "../silo/silo.ts";
@@ -32,5 +32,5 @@ export function create(): AnyCommand {
 
 async function resolveNetworks(io: Io, names: readonly string[]): Promise<string[]> {
   const subnets = names.every(isUuid) ? [] : await io.all<ExternalSubnet>(EXTERNAL_SUBNETS_PATH);
-  return names.map((name) => isUuid(name) ? name.toLowerCase() : pickRecord(subnets, name, EXTERNAL_SUBNET).id);
+  return names.map((name) => isUuid(name) ? name.toLowerCase() : pickRecord(subnets, name, SUBNET_NAME).id);
 }

@@ -1,9 +1,8 @@
 import type { AnyCommand } from "../../framework.ts";
+import { list, remove, show } from "../record/verbs.ts";
 import { create } from "./create.ts";
-import { remove } from "./delete.ts";
-import { list } from "./list.ts";
-import { show } from "./show.ts";
+import { NETWORK_POOL } from "./pool.ts";
 
 export function networkPoolVerbs(): AnyCommand[] {
-  return [list(), show(), create(), remove()];
+  return [list(NETWORK_POOL), show(NETWORK_POOL), create(), remove(NETWORK_POOL)];
 }

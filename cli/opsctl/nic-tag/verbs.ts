@@ -1,9 +1,8 @@
 import type { AnyCommand } from "../../framework.ts";
+import { list, remove, show } from "../record/verbs.ts";
 import { create } from "./create.ts";
-import { remove } from "./delete.ts";
-import { list } from "./list.ts";
-import { show } from "./show.ts";
+import { NIC_TAG } from "./tag.ts";
 
 export function nicTagVerbs(): AnyCommand[] {
-  return [list(), show(), create(), remove()];
+  return [list(NIC_TAG), show(NIC_TAG), create(), remove(NIC_TAG)];
 }

@@ -1,18 +1,13 @@
-// Shared by the project and quota verbs: finding and printing a project. Without a tenant every tenant is searched.
+// The description of projects, and the lookup of a project for other nouns. Without a tenant every tenant is searched.
 import type { Project } from "../../../src/contract/tenancy.ts";
 import { usageFailure } from "../../internal/failure.ts";
 import { inParallel } from "../../internal/in-parallel.ts";
 import type { Io } from "../../internal/io.ts";
 import { plainText } from "../../internal/plain-text.ts";
-import { blockText } from "../../internal/table.ts";
+import { AGE_COLUMN, ID_COLUMN, WIDE_COLUMN } from "../../internal/table.ts";
 import { isUuid, pickRecord, type RecordKind } from "../../internal/record-name.ts";
+import type { Kind } from "../record/kind.ts";
 import { findTenant, listTenants, tenantPathName } from "../tenant/tenant.ts";
-
-export const PROJECT_ARGUMENT = [
-  "<project>",
-  "UUID, unique UUID prefix, name, TENANT/NAME or SILO/TENANT/NAME",
-] as const;
-export const IN_TENANT_OPTION = ["--tenant <tenant>", "search only this tenant: name, SILO/NAME or UUID"] as const;
 
 /** Concurrent requests for the projects of several tenants. */
 const REQUESTS_AT_A_TIME = 8;
@@ -21,7 +16,7 @@ const REQUESTS_AT_A_TIME = 8;
 type TenantRef = { readonly id: string; readonly name: string };
 export type ProjectInTenant = { readonly tenant: TenantRef; readonly project: Project };
 
-const PROJECT: RecordKind<ProjectInTenant> = {
+const PROJECT_NAME: RecordKind<ProjectInTenant> = {
   one: "project",
   many: "projects",
   list: "opsctl project list",
@@ -43,7 +38,7 @@ export async function findProject(io: Io, name: string, tenant?: string): Promis
     const ref = await tenantRef(io, wanted.tenant);
     return { tenant: ref, project: await io.get<Project>(`${projectsPath(ref.id)}/${wanted.project.toLowerCase()}`) };
   }
-  return pickRecord(await listProjects(io, wanted.tenant), wanted.project, PROJECT);
+  return pickRecord(await listProjects(io, wanted.tenant), wanted.project, PROJECT_NAME);
 }
 
 export async function tenantRef(io: Io, name: string): Promise<TenantRef> {
@@ -87,13 +82,38 @@ export function projectTitle(placed: ProjectInTenant): string {
   return `${plainText(pathName(placed))} (${plainText(placed.project.id)})`;
 }
 
-export function projectText({ tenant, project }: ProjectInTenant): string {
-  return blockText([
+export const PROJECT: Kind<ProjectInTenant> = {
+  one: "project",
+  many: "projects",
+  argument: ["<project>", "UUID, unique UUID prefix, name, TENANT/NAME or SILO/TENANT/NAME"],
+  sample: "shop --tenant web",
+  parent: {
+    name: "tenant",
+    list: ["--tenant <tenant>", "only projects of this tenant: name, SILO/NAME or UUID"],
+    find: ["--tenant <tenant>", "search only this tenant: name, SILO/NAME or UUID"],
+    sample: "--tenant web",
+  },
+  summaries: { list: "List projects", delete: "Delete an empty project" },
+  columns: [
+    ["NAME", ({ project }) => project.name],
+    ["TENANT", ({ tenant }) => tenant.name],
+    ["ID", ({ project }) => project.id, ID_COLUMN],
+    ["AGE", ({ project }) => project.created_at, AGE_COLUMN],
+    ["CREATED_AT", ({ project }) => project.created_at, WIDE_COLUMN],
+    ["DESCRIPTION", ({ project }) => project.description],
+  ],
+  lines: ({ tenant, project }) => [
     ["id", project.id],
     ["name", project.name],
     ["description", project.description],
     ...(tenant.name === tenant.id ? [] : [["tenant", tenant.name] as const]),
     ["tenant_id", project.tenant_id],
     ["created_at", project.created_at],
-  ]);
-}
+  ],
+  all: listProjects,
+  find: findProject,
+  is_array: true,
+  record: ({ project }) => project,
+  path: projectPath,
+  title: projectTitle,
+};

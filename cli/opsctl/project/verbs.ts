@@ -1,10 +1,18 @@
+import type { Project } from "../../../src/contract/tenancy.ts";
 import type { AnyCommand } from "../../framework.ts";
+import { list, remove, show, update } from "../record/verbs.ts";
 import { create } from "./create.ts";
-import { remove } from "./delete.ts";
-import { list } from "./list.ts";
-import { show } from "./show.ts";
-import { update } from "./update.ts";
+import { PROJECT, type ProjectInTenant } from "./project.ts";
 
 export function projectVerbs(): AnyCommand[] {
-  return [list(), show(), create(), update(), remove()];
+  return [
+    list(PROJECT),
+    show(PROJECT),
+    create(),
+    update<ProjectInTenant, Project>(PROJECT, {
+      sample: "--name store",
+      changed: (row, project) => ({ ...row, project }),
+    }),
+    remove(PROJECT),
+  ];
 }

@@ -1,10 +1,15 @@
+import type { Silo } from "../../../src/contract/tenancy.ts";
 import type { AnyCommand } from "../../framework.ts";
+import { list, remove, show, update } from "../record/verbs.ts";
 import { create } from "./create.ts";
-import { remove } from "./delete.ts";
-import { list } from "./list.ts";
-import { show } from "./show.ts";
-import { update } from "./update.ts";
+import { SILO } from "./silo.ts";
 
 export function siloVerbs(): AnyCommand[] {
-  return [list(), show(), create(), update(), remove()];
+  return [
+    list(SILO),
+    show(SILO),
+    create(),
+    update<Silo, Silo>(SILO, { sample: '--description "customer since 2026"', changed: (_, silo) => silo }),
+    remove(SILO),
+  ];
 }

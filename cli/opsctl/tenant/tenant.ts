@@ -1,23 +1,21 @@
-// Shared by the tenant verbs and other nouns: finding and printing a tenant. Without a silo every silo is searched. A
+// The description of tenants, and the lookup of a tenant for other nouns. Without a silo every silo is searched. A
 // name is unique only in its silo, and every silo has a tenant named default.
 import type { Silo, Tenant } from "../../../src/contract/tenancy.ts";
 import { usageFailure } from "../../internal/failure.ts";
 import { inParallel } from "../../internal/in-parallel.ts";
 import type { Io } from "../../internal/io.ts";
 import { plainText } from "../../internal/plain-text.ts";
-import { blockText } from "../../internal/table.ts";
+import { AGE_COLUMN, ID_COLUMN, WIDE_COLUMN } from "../../internal/table.ts";
 import { isUuid, pickRecord, type RecordKind } from "../../internal/record-name.ts";
+import type { Kind } from "../record/kind.ts";
 import { allSilos, findSilo, siloPath } from "../silo/silo.ts";
-
-export const TENANT_ARGUMENT = ["<tenant>", "UUID, unique UUID prefix, name or SILO/NAME"] as const;
-export const IN_SILO_OPTION = ["--silo <silo>", "search only this silo: name or UUID"] as const;
 
 /** Concurrent requests for the tenants of several silos. */
 const REQUESTS_AT_A_TIME = 8;
 
 export type TenantInSilo = { readonly silo: Silo; readonly tenant: Tenant };
 
-const TENANT: RecordKind<TenantInSilo> = {
+const TENANT_NAME: RecordKind<TenantInSilo> = {
   one: "tenant",
   many: "tenants",
   list: "opsctl tenant list",
@@ -35,7 +33,7 @@ export async function listTenants(io: Io, silo: string | undefined): Promise<Ten
 
 export async function findTenant(io: Io, name: string, silo?: string): Promise<TenantInSilo> {
   const wanted = tenantWanted(name, silo);
-  return pickRecord(await listTenants(io, wanted.silo), wanted.tenant, TENANT);
+  return pickRecord(await listTenants(io, wanted.silo), wanted.tenant, TENANT_NAME);
 }
 
 /** Returns the UUID of a tenant. Only a complete UUID needs no lookup. */
@@ -72,13 +70,38 @@ export function tenantTitle(placed: TenantInSilo): string {
   return `${plainText(tenantPathName(placed))} (${plainText(placed.tenant.id)})`;
 }
 
-export function tenantText({ silo, tenant }: TenantInSilo): string {
-  return blockText([
+export const TENANT: Kind<TenantInSilo> = {
+  one: "tenant",
+  many: "tenants",
+  argument: ["<tenant>", "UUID, unique UUID prefix, name or SILO/NAME"],
+  sample: "web --silo acme",
+  parent: {
+    name: "silo",
+    list: ["--silo <silo>", "only tenants of this silo: name or UUID"],
+    find: ["--silo <silo>", "search only this silo: name or UUID"],
+    sample: "--silo acme",
+  },
+  summaries: { list: "List tenants", delete: "Delete an empty tenant" },
+  columns: [
+    ["NAME", ({ tenant }) => tenant.name],
+    ["SILO", ({ silo }) => silo.name],
+    ["ID", ({ tenant }) => tenant.id, ID_COLUMN],
+    ["AGE", ({ tenant }) => tenant.created_at, AGE_COLUMN],
+    ["CREATED_AT", ({ tenant }) => tenant.created_at, WIDE_COLUMN],
+    ["DESCRIPTION", ({ tenant }) => tenant.description],
+  ],
+  lines: ({ silo, tenant }) => [
     ["id", tenant.id],
     ["name", tenant.name],
     ["description", tenant.description],
     ["silo", silo.name],
     ["silo_id", tenant.silo_id],
     ["created_at", tenant.created_at],
-  ]);
-}
+  ],
+  all: listTenants,
+  find: findTenant,
+  is_array: true,
+  record: ({ tenant }) => tenant,
+  path: tenantPath,
+  title: tenantTitle,
+};

@@ -1,9 +1,10 @@
-// Shared by the user verbs: finding and printing a user.
+// The description of users.
 import type { User } from "../../../src/contract/identity.ts";
 import type { Io } from "../../internal/io.ts";
 import { plainText } from "../../internal/plain-text.ts";
-import { blockText } from "../../internal/table.ts";
+import { AGE_COLUMN, ID_COLUMN, WIDE_COLUMN } from "../../internal/table.ts";
 import { findRecord, isUuid, type RecordKind } from "../../internal/record-name.ts";
+import type { Kind } from "../record/kind.ts";
 
 export const USERS_PATH = "/v1/system/users";
 export const USER_ARGUMENT = ["<user>", "UUID, unique UUID prefix or username"] as const;
@@ -12,7 +13,7 @@ export const PASSWORD_STDIN_OPTION = [
   "read the password from standard input",
 ] as const;
 
-const USER: RecordKind<User> = {
+const USER_NAME: RecordKind<User> = {
   one: "user",
   many: "users",
   list: "opsctl user list",
@@ -27,7 +28,7 @@ export async function resolveUser(io: Io, name: string): Promise<string> {
 }
 
 export async function findUser(io: Io, name: string): Promise<User> {
-  return await findRecord(io, name, { path: USERS_PATH, kind: USER });
+  return await findRecord(io, name, { path: USERS_PATH, kind: USER_NAME });
 }
 
 export function userPath(id: string): string {
@@ -39,8 +40,23 @@ export function userTitle({ username, id }: User): string {
   return `${plainText(username)} (${plainText(id)})`;
 }
 
-export function userText(user: User): string {
-  return blockText([
+export const USER: Kind<User> = {
+  one: "user",
+  many: "users",
+  argument: USER_ARGUMENT,
+  sample: "alice",
+  summaries: { list: "List users", delete: "Delete a user without API keys; the user's sessions end at once" },
+  columns: [
+    ["USERNAME", (user) => user.username],
+    ["ID", (user) => user.id, ID_COLUMN],
+    ["ROOT", (user) => user.is_root ? "yes" : "no"],
+    ["CAPABILITIES", (user) => user.capabilities.join(",")],
+    ["TENANT_ID", (user) => user.tenant_id, ID_COLUMN],
+    ["ISSUER", (user) => user.issuer],
+    ["AGE", (user) => user.created_at, AGE_COLUMN],
+    ["CREATED_AT", (user) => user.created_at, WIDE_COLUMN],
+  ],
+  lines: (user) => [
     ["id", user.id],
     ["username", user.username],
     ["is_root", user.is_root],
@@ -49,5 +65,10 @@ export function userText(user: User): string {
     ["silo_id", user.silo_id],
     ["issuer", user.issuer],
     ["created_at", user.created_at],
-  ]);
-}
+  ],
+  all: (io) => io.all<User>(USERS_PATH),
+  find: findUser,
+  record: (user) => user,
+  path: ({ id }) => userPath(id),
+  title: userTitle,
+};

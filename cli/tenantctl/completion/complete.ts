@@ -18,7 +18,7 @@ export function complete(): AnyCommand {
       const found = await candidates(
         tree,
         words,
-        (argument) => lookUp(line, argument, { vpc, routeTable, instance }).catch(() => []),
+        (argument) => lookUp({ ...line, note: () => {} }, argument, { vpc, routeTable, instance }).catch(() => []),
       );
       for (const { value, summary } of found) {
         io.environment.stdout.write(summary === "" ? `${value}\n` : `${value}\t${plainText(summary)}\n`);

@@ -1,8 +1,10 @@
 // Looks up candidates at the cursor, by name and by UUID. A list whose scope is unknown gives no candidates.
 import type { Page } from "../../../src/contract/common.ts";
 import { PAGE_ROWS_MAX } from "../../../src/contract/limits.ts";
+import type { SessionListed } from "../../../src/contract/identity.ts";
 import type { Project } from "../../../src/contract/tenancy.ts";
 import type { Candidate } from "../../internal/completion.ts";
+import { SESSIONS_PATH } from "../../internal/session-verbs.ts";
 import { DISK } from "../disk/disk.ts";
 import { FIREWALL_RULE } from "../firewall-rule/firewall-rule.ts";
 import { FLOATING_IP } from "../floating-ip/floating-ip.ts";
@@ -32,6 +34,10 @@ const SELECTORS = { project: "project", vpc: "vpc", "route-table": "route_table"
 
 /** Returns the candidates at the cursor. `argument` is the name of the value in the help. */
 export async function lookUp(io: TenantIo, argument: string, scope: ScopeFlags): Promise<Candidate[]> {
+  if (argument === "session") {
+    const sessions = await io.send<SessionListed[]>({ method: "GET", path: SESSIONS_PATH, ...LIMITS });
+    return sessions.map(({ id, kind }) => ({ value: id, summary: kind }));
+  }
   if (argument === "project") return candidatesOf(await projects(io));
   if (argument === "ssh-key") return candidatesOf(await io.send<Named[]>({ method: "GET", path: OWN_PATH, ...LIMITS }));
   if (argument === "image") return candidatesOf(await images(io));

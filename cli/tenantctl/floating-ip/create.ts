@@ -12,7 +12,7 @@ export function create(): AnyCommand {
     .option("--description <text>", "free-form description")
     .addOption(oneOf("--family <family>", "family of the address; by default ipv4", FAMILY_NAMES))
     .action(withIo(async (io, { name, description, family = "ipv4" }) => {
-      await needProject(io, "a floating IP");
+      await needProject(io, "create a floating IP");
       const body: Partial<FloatingIpBody> = { name, description, family: familyOf(family) };
       const query = await projectScope(io);
       const ip = await io.send<FloatingIp>({ method: "POST", path: FLOATING_IP.path, query, body });

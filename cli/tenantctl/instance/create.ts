@@ -52,7 +52,7 @@ export function create(): AnyCommand {
     .option(...WAIT_OPTION)
     .option(...NO_WAIT_OPTION)
     .action(withIo(async (io, options) => {
-      await needProject(io, "an instance");
+      await needProject(io, "create an instance");
       const { name, description, cpu, memoryBytes, diskBytes, mac, vpc, wait } = options;
       const nics = (options.nic ?? []).map((text, index) => parseNicFlag(text, index + 1));
       const user_data = options.userDataFile === undefined ? null : await readUserData(io, options.userDataFile);

@@ -7,7 +7,7 @@ import { resolveImage } from "../image/image.ts";
 import { LABEL_FILTER_OPTION, labelFilter, labelText } from "../../internal/labels.ts";
 import { type TenantIo, withIo } from "../open-io.ts";
 import { NAME_HELP } from "../record/scope.ts";
-import { projectScope } from "../scope.ts";
+import { givenScope, projectScope } from "../scope.ts";
 import { addressesOf } from "./address.ts";
 import { hostTrouble, INSTANCE } from "./instance.ts";
 
@@ -18,7 +18,8 @@ export function list(): AnyCommand {
     .option(...LABEL_FILTER_OPTION)
     .action(withIo(async (io, { image, state, label }) => {
       const scope = {
-        ...await projectScope(io),
+        // An image has instances in several projects, so it needs no project.
+        ...await (image === undefined ? projectScope(io) : givenScope(io)),
         image: image === undefined ? undefined : await resolveImage(io, image),
       };
       const items = await io.all<Instance>(INSTANCE.path, { ...scope, state, label: labelFilter(label) });

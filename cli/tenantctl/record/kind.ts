@@ -17,8 +17,6 @@ export type KindScope = {
   readonly sends_project?: true;
   /** Deletes of this kind can wait until all nodes of the VPC have applied them. */
   readonly waits?: true;
-  /** Lists of this kind require --vpc. The parser checks this before any request. */
-  readonly needs_vpc?: true;
 };
 
 export type Kind<T extends Named> = KindScope & {

@@ -23,12 +23,12 @@ const ROUTE_TABLES = { path: "/v1/route-tables", singular: "route table", plural
 const INSTANCES = { path: "/v1/instances", singular: "instance", plural: "instances" };
 
 /** Adds the options that select the parent of a record. */
-export function addParentOptions(made: AnyCommand, { parent, needs_vpc }: KindScope): AnyCommand {
+export function addParentOptions(made: AnyCommand, { parent }: KindScope): AnyCommand {
   switch (parent) {
     case "project":
       return made;
     case "vpc":
-      return needs_vpc === true ? made.requiredOption(...VPC_OPTION) : made.option(...VPC_OPTION);
+      return made.option(...VPC_OPTION);
     case "route-table":
       return made
         .option(ROUTE_TABLE_FLAGS, "route table: UUID; with --vpc also a unique UUID prefix or name")
@@ -132,11 +132,25 @@ export async function resolveRecord(
   return pick(await io.all<Named>(kind.path, await listQuery(io, kind, flags)), { name, singular, plural }).id;
 }
 
-/** Returns the only VPC of the project, and prints a note that names it. Throws a usage Failure if there is another. */
 async function soleVpc(io: TenantIo, name: string, { singular }: Pick<KindScope, "singular">): Promise<string> {
-  const scope = await io.project() === undefined ? null : await projectScope(io);
-  const [only, other] = scope === null ? [] : await io.all<Vpc>(VPCS.path, scope);
-  if (only === undefined || other !== undefined) throw notUuid(name, singular, "--vpc");
+  const only = await onlyVpc(io);
+  if (only === undefined) throw notUuid(name, singular, "--vpc");
+  return only;
+}
+
+/** Selects the only VPC of the project for a list of records of a VPC, unless the command line selects one. */
+export async function withSoleVpc(io: TenantIo, { parent }: KindScope, flags: ScopeFlags): Promise<ScopeFlags> {
+  return parent === "vpc" && flags.vpc === undefined ? { ...flags, vpc: await onlyVpc(io) } : flags;
+}
+
+/**
+ * Returns the UUID of the only VPC of the project, and prints a note that names it. Returns undefined if the project is
+ * unknown, has no VPC or has several.
+ */
+async function onlyVpc(io: TenantIo): Promise<string | undefined> {
+  const scope = await projectScope(io);
+  const [only, other] = scope.project === undefined ? [] : await io.all<Vpc>(VPCS.path, scope);
+  if (only === undefined || other !== undefined) return undefined;
   if (!io.json) io.note(`In VPC ${only.name}, the only one of the project`);
   return only.id;
 }

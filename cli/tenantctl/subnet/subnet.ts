@@ -11,7 +11,6 @@ export const SUBNET: Kind<Subnet> = {
   waits: true,
   sample: "front",
   parent: "vpc",
-  needs_vpc: true,
   columns: [
     ["NAME", (subnet) => subnet.name],
     ["ID", (subnet) => subnet.id, ID_COLUMN],

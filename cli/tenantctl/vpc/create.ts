@@ -12,7 +12,7 @@ export function create(): AnyCommand {
     .option("--ipv4-block <cidr>", "IPv4 block of the VPC; at least one block is required")
     .option("--ipv6-block <cidr>", "IPv6 block of the VPC")
     .action(withIo(async (io, { name, description, ipv4Block, ipv6Block }) => {
-      await needProject(io, "a vpc");
+      await needProject(io, "create a vpc");
       const body: Partial<VpcBody> = { name, description, ipv4_block: ipv4Block, ipv6_block: ipv6Block };
       const query = await projectScope(io);
       const vpc = await io.send<Vpc>({ method: "POST", path: VPC.path, query, body });

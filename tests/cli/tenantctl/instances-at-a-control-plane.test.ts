@@ -204,11 +204,25 @@ test("after a lost response the result is still printed, and nothing is created 
   await done("instance delete once", "delete");
 });
 
+test("without --project, lists and names are of the only project of the tenant, which a note names", async () => {
+  const { TENANTCTL_PROJECT: _project, ...bare } = env;
+  const { id } = await a.running({ name: "alone" });
+  const listed = await at("instance list -o table --columns name --filter name=alone", { env: bare });
+  expect([listed.err(), listed.out()]).toEqual([
+    "In project acme-project, the only one of the tenant\n",
+    "NAME\nalone\n",
+  ]);
+  const shown = await at("instance show alone -o json", { env: bare });
+  expect([shown.err(), JSON.parse(shown.out()).name]).toEqual(["", "alone"]);
+  await a.destroy(id);
+  await json("vpc create --name sole --ipv4-block 10.90.0.0/16");
+  const several = await at("subnet list -o table", { env: bare });
+  expect(several.err()).toContain("--vpc");
+});
+
 test("the server rejects missing selectors, instances of other tenants, and force", async () => {
   const { TENANTCTL_TENANT: _tenant, TENANTCTL_PROJECT: _project, ...bare } = env;
   const hint = "set `image=`, `cn=`, or `tenant=&project=` to scope the list; pass --";
-  const unscoped = await at("instance list", { env: bare });
-  expect(unscoped.err()).toContain(`${hint}project`);
   const operator = await at("instance list", { env: { ...bare, TENANTCTL_API_KEY: ROOT_KEY } });
   expect(operator.err()).toContain(`${hint}tenant (or TENANTCTL_TENANT) and --project`);
   const { id } = await a.running({ name: "mine" });

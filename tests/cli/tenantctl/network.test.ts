@@ -323,7 +323,6 @@ test.each([
     says: "option '--destination-ports <ports>' argument '1-65536' is invalid. It must be a port",
   },
   { argv: [...VALID_RULE, "--destination-ports", "90-80"], says: "The low port is greater than the high one." },
-  { argv: ["subnet", "list"], says: "--vpc" },
   { argv: ["subnet", "create", "--name", "x"], says: "--vpc" },
   { argv: ["nat-gateway", "create", "--name", "x"], says: "--vpc" },
   { argv: ["floating-ip", "attach", FLOATING_IP.id], says: "--nic" },

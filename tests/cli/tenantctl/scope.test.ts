@@ -205,6 +205,23 @@ test.each([
   expect(ran.asked.filter(({ path }) => path !== "/v1/vpcs")).toEqual([]);
 });
 
+test("a list without --vpc and --project is of the only VPC of the only project, which notes name", async () => {
+  const server = serving({
+    [`GET /v1/tenants/${TENANT}/projects`]: PROJECTS,
+    "GET /v1/vpcs": { items: [VPC] },
+    "GET /v1/subnets": { items: [SUBNET] },
+  });
+  const ran = await tenantctl(["subnet", "list", "--columns", "name"], { env: TOKEN_ENV, server });
+  expect(ran.err()).toBe("In project shop, the only one of the tenant\nIn VPC web, the only one of the project\n");
+  expect(requestsOf(ran)).toEqual([
+    `GET /v1/tenants/${TENANT}/projects`,
+    `GET /v1/vpcs?${IN_PROJECT}`,
+    `GET /v1/subnets?vpc=${VPC.id}`,
+  ]);
+  const data = await tenantctl(["subnet", "list", "-o", "json"], { env: TOKEN_ENV, server });
+  expect([data.code, data.err()]).toEqual([0, ""]);
+});
+
 test("a name without --vpc is looked up in the only VPC of the project, which a note names", async () => {
   const server = serving({
     "GET /v1/vpcs": { items: [VPC] },

@@ -1,0 +1,71 @@
+// The verbs that kinds share, made from the description of a kind.
+import type { NamedPatch } from "../../../src/contract/tenancy.ts";
+import { type AnyCommand, command, listCommand, showCommand } from "../../framework.ts";
+import type { Io } from "../../internal/io.ts";
+import { DESCRIPTION_OPTION, NAME_OPTION, patchOf } from "../../internal/named-patch.ts";
+import { withIo } from "../../internal/run.ts";
+import { blockText } from "../../internal/table.ts";
+import type { Kind } from "./kind.ts";
+
+export function list<R>(kind: Kind<R>): AnyCommand {
+  const { parent, many, summaries, columns } = kind;
+  const made: AnyCommand = listCommand("list", summaries.list, parent?.sample);
+  return (parent === undefined ? made : made.option(...parent.list)).action(withIo(async (io, ...given) => {
+    const rows = await kind.all(io, parentOf(kind, given));
+    const records = rows.map(kind.record);
+    io.table(kind.is_array === true ? records : { items: records }, rows, columns, `(no ${many})`);
+  }));
+}
+
+export function show<R>(kind: Kind<R>): AnyCommand {
+  return addName(showCommand("show", `Show one ${kind.one}`, kind.sample), kind)
+    .action(withIo(async (io, ...given) => {
+      const row = await findNamed(io, kind, given);
+      io.print(kind.record(row), blockText(kind.lines(row)));
+    }));
+}
+
+export function remove<R>(kind: Kind<R>): AnyCommand {
+  return addName(command("delete", kind.summaries.delete, kind.sample), kind).action(withIo(async (io, ...given) => {
+    const row = await findNamed(io, kind, given);
+    await io.send({ method: "DELETE", path: kind.path(row) });
+    io.print(null, `Deleted ${kind.one} ${kind.title(row)}`);
+  }));
+}
+
+/** `changed` returns the row with the record that the API returned. `sample` has the options of the example. */
+export function update<R, T>(
+  kind: Kind<R>,
+  { sample, changed }: { readonly sample: string; changed(row: R, record: T): R },
+): AnyCommand {
+  const made = command("update", `Change the name or description of a ${kind.one}`, `${kind.sample} ${sample}`);
+  return addName(made, kind).option(...NAME_OPTION).option(...DESCRIPTION_OPTION)
+    .action(withIo(async (io, ...given) => {
+      const body = patchOf(optionsOf(given) as NamedPatch);
+      const row = await findNamed(io, kind, given);
+      const record = await io.send<T>({ method: "PATCH", path: kind.path(row), body });
+      io.print(record, `Updated ${kind.one} ${kind.title(changed(row, record))}`);
+    }));
+}
+
+function addName<R>(made: AnyCommand, { argument, parent }: Kind<R>): AnyCommand {
+  const named = made.argument(...argument);
+  return parent === undefined ? named : named.option(...parent.find);
+}
+
+/** The parser cannot type the arguments of a shared verb. The last one is the command itself. */
+function commandOf(given: readonly unknown[]): AnyCommand {
+  return given.at(-1) as AnyCommand;
+}
+
+function optionsOf(given: readonly unknown[]): Readonly<Record<string, unknown>> {
+  return commandOf(given).opts();
+}
+
+function parentOf<R>({ parent }: Kind<R>, given: readonly unknown[]): string | undefined {
+  return parent === undefined ? undefined : optionsOf(given)[parent.name] as string | undefined;
+}
+
+async function findNamed<R>(io: Io, kind: Kind<R>, given: readonly unknown[]): Promise<R> {
+  return await kind.find(io, commandOf(given).args[0]!, parentOf(kind, given));
+}
