@@ -1,7 +1,9 @@
 // Queries on console sessions.
 import { type Kysely, sql } from "kysely";
-import type { ConsoleMode, InstanceState } from "../../src/contract/enums.ts";
+import type { OpenConsole } from "../../src/contract/console.ts";
+import { CONSOLE_READS, type ConsoleMode, type InstanceState } from "../../src/contract/enums.ts";
 import type { Database } from "../../src/db/tables.ts";
+import { toRfc3339 } from "../../src/lib/text/instant.ts";
 
 type Db = Kysely<Database>;
 
@@ -64,4 +66,17 @@ export async function findConsoleInstances(db: Db, ids: readonly string[]): Prom
     .select(["i.id", "i.name", "i.state", "i.host_cn_uuid", "t.silo_id", "i.tenant_id", "i.project_id"])
     .where("i.id", "in", ids).execute();
   return new Map(rows.map((row) => [row.id, row]));
+}
+
+/** Lists the open consoles of an instance, oldest first. A read of the log or the screen is not in the list. */
+export async function listOpenConsoles(db: Db, instance_id: string): Promise<OpenConsole[]> {
+  const found = await db.selectFrom("console_session").select(["id", "user_id", "username", "mode", "created_at"])
+    .where("instance_id", "=", instance_id).where("state", "=", "open").where("mode", "not in", CONSOLE_READS)
+    .where("expires_at", ">", sql<Date>`berth_now()`).orderBy("created_at").execute();
+  return found.map(({ id: session_id, mode, created_at, ...user }) => ({
+    session_id,
+    ...user,
+    mode: mode === "watch" ? "watch" : "write",
+    since: toRfc3339(created_at),
+  }));
 }

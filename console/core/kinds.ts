@@ -6,6 +6,7 @@ export const KINDS = [
   "boot-record",
   "boot-roster",
   "cn",
+  "console-session",
   "external-subnet",
   "firewall-rule",
   "floating-ip",

@@ -1,10 +1,11 @@
 // The serial console of an instance. The terminal is loaded only for this page.
-import type { ConsoleTicketBody } from "../../src/contract/console.ts";
+import type { ConsoleTicketBody, OpenConsole } from "../../src/contract/console.ts";
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { type Refusal, refusalOf } from "../core/client.ts";
+import { get, type Refusal, refusalOf } from "../core/client.ts";
 import { tenantctl } from "../core/command.ts";
 import { writersOnly } from "../core/session.ts";
+import { counted } from "../core/text.ts";
 import { say } from "../core/toast.ts";
 import { AsCommand, Problem } from "../parts/basics.tsx";
 import { useQuery } from "../parts/use-query.ts";
@@ -137,6 +138,7 @@ function Terminal({ id, name }: { readonly id: string; readonly name: string }) 
         <span class="dim" role="status">{LINK_TEXTS[link.value]} {note.value}</span>
       </div>
       {refusal.value !== null && <Problem refusal={refusal.value} />}
+      <Watchers id={id} />
       <div class="terminal" ref={box} />
       <p class="hint">
         <kbd>Ctrl F6</kbd> leaves the terminal. One user types, others watch.
@@ -144,6 +146,22 @@ function Terminal({ id, name }: { readonly id: string; readonly name: string }) 
     </>
   );
 }
+
+/** Names the users whose consoles of this instance are open, this one included. */
+function Watchers({ id }: { readonly id: string }) {
+  const { data } = useQuery({
+    key: `consoles ${id}`,
+    kinds: ["console-session"],
+    fresh_ms: WATCHERS_MS,
+    read: (signal) => get<{ items: OpenConsole[] }>(`/v1/instances/${id}/consoles`, undefined, signal),
+  });
+  if (data === undefined || data.items.length === 0) return <p class="hint">No open console.</p>;
+  const names = data.items.map(({ username, mode }) => `${username} (${mode})`);
+  return <p class="hint">{counted(names.length, "open console")}: {names.join(", ")}</p>;
+}
+
+/** The end of a console is not always in the feed of changes. */
+const WATCHERS_MS = 5_000;
 
 const LINK_TEXTS: Readonly<Record<Link, string>> = {
   closed: "Not connected.",

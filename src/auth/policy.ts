@@ -232,6 +232,7 @@ export const POLICY = {
   InstanceConsole: OF_TENANT,
   // The ticket is the credential, since a browser sends no other with a WebSocket.
   InstanceConsoleOpen: { who: "anyone", scopes: ALL, denied: "forbid" },
+  InstanceConsoleList: OF_TENANT_READ,
   InstanceConsoleLog: OF_TENANT_READ,
   InstanceScreenshot: { who: "operator", scopes: READ, denied: "hide" },
   InstanceMetrics: OF_TENANT_READ,

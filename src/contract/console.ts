@@ -25,6 +25,16 @@ export const ConsoleTicket = z.object({
 });
 export type ConsoleTicket = z.infer<typeof ConsoleTicket>;
 
+/** A serial console that is open now. */
+export const OpenConsole = z.object({
+  session_id: z.string().describe("The id of the console session in the audit chain"),
+  user_id: z.string(),
+  username: z.string(),
+  mode: z.enum(["write", "watch"]).describe("As requested. A console that another one took over still has mode write"),
+  since: Timestamp.describe("When its ticket was issued"),
+});
+export type OpenConsole = z.infer<typeof OpenConsole>;
+
 /** A call for a node: it opens a WebSocket for the console of an instance. */
 export const ConsoleCall = z.object({
   session_id: z.string(),

@@ -19,6 +19,10 @@ const KINDS: Readonly<Record<string, { readonly table: string; readonly key?: st
     table: "api_key",
     audience: "array[case when tenant_id is null then 'user:' || user_id else 'tenant:' || tenant_id end]",
   },
+  "console-session": {
+    table: "console_session",
+    audience: "array['tenant:' || (select tenant_id from instance i where i.id = instance_id)]",
+  },
   "firewall-rule": { table: "firewall_rule", audience: OF_TENANT },
   "floating-ip": { table: "floating_ip", audience: OF_TENANT },
   image: { table: "image", audience: OF_IMAGE },

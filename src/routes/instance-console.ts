@@ -2,12 +2,12 @@
 // console").
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
-import { findTicketSession } from "../../actors/console-session/reads.ts";
+import { findTicketSession, listOpenConsoles } from "../../actors/console-session/reads.ts";
 import { callerOf } from "../auth/authorize.ts";
 import { sha256Hex } from "../auth/mint.ts";
 import { atRow } from "../auth/resource-scope.ts";
 import { Uuid } from "../contract/common.ts";
-import { ConsoleTicket, ConsoleTicketBody } from "../contract/console.ts";
+import { ConsoleTicket, ConsoleTicketBody, OpenConsole } from "../contract/console.ts";
 import { CONSOLE_DIAL_S, CONSOLE_LOG_BYTES_MAX } from "../contract/limits.ts";
 import { badRequest, conflict, fault, isFault } from "../contract/fault.ts";
 import { ERROR_RESPONSES } from "../http/openapi.ts";
@@ -16,7 +16,7 @@ import { ACCEPTED_SOCKET_STATUS } from "../http/websocket.ts";
 import { CONSOLE_PROTOCOL, consoleTicketOf } from "../lib/console/frames.ts";
 import { notRunning } from "../services/console-check.ts";
 import { consoleInstance, nodeToDial, readWhole, sessionOf, takeConsole, TOO_MANY } from "../services/console-open.ts";
-import { answersCreated, jsonBody, openRights, refuses, rights, switchesProtocols } from "./answer.ts";
+import { answers, answersCreated, jsonBody, openRights, refuses, rights, switchesProtocols } from "./answer.ts";
 import type { App, RouteDeps, Writes } from "./deps.ts";
 
 type Deps =
@@ -121,6 +121,20 @@ export function instanceConsoleRoutes(app: App, deps: Deps): void {
       },
     });
     return c.body(null, ACCEPTED_SOCKET_STATUS) as never;
+  });
+
+  const listRoute = createRoute({
+    method: "get",
+    path: `${path}/consoles`,
+    tags,
+    summary: "List the open serial consoles of an instance",
+    description: "Oldest first, with their users. Consoles that wait for their node are not in the list.",
+    ...rights(deps, "InstanceConsoleList", atInstance),
+    request: { params },
+    responses: answers(z.object({ items: z.array(OpenConsole) }), "The consoles"),
+  });
+  app.openapi(listRoute, async (c) => {
+    return c.json({ items: await listOpenConsoles(deps.kysely, c.req.valid("param").instance_id) }, 200);
   });
 
   const logRoute = createRoute({

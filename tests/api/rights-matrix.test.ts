@@ -298,6 +298,8 @@ POST /v1/instances/{instance_id}/console-ticket
                                       401   401   401 201/404     404     404   404    404    404     404     404     404
 GET /v1/instances/{instance_id}/console
                                       403   403   401     403     403     403   403    403    403     403     403     403
+GET /v1/instances/{instance_id}/consoles
+                                      401   401   401 200/404 200/404     404   404    404    404     404     404     404
 GET /v1/instances/{instance_id}/console-log
                                       401   401   401 502/404 502/404     404   404    404    404     404     404     404
 GET /v1/instances/{instance_id}/metrics

@@ -28,6 +28,7 @@ const ROUTES: Readonly<Record<string, { readonly query?: string; readonly body?:
   "GET /v1/instances/{instance_id}/migrations": {},
   "POST /v1/instances/{instance_id}/console-ticket": {},
   "GET /v1/instances/{instance_id}/console": {},
+  "GET /v1/instances/{instance_id}/consoles": {},
   "GET /v1/instances/{instance_id}/console-log": {},
   "GET /v1/instances/{instance_id}/metrics": {},
   "GET /v1/instances/{instance_id}/screenshot": {},

@@ -135,6 +135,23 @@ test("a ticket that another user presents with its own credential is refused, an
   expect(events.some((each: { action: string }) => each.action === "instance_console_open")).toBe(true);
 });
 
+test("the open consoles are listed with their users until they end", async () => {
+  const at = f.callAt(f.polled);
+  const rows = async () => okOf(await at("GET", `${f.path}/consoles`, { key: f.g.key })).items;
+  await expect.poll(rows, PATIENCE).toEqual([]);
+  const [writer, watcher] = [await f.open(f.polled), await f.open(f.other, { mode: "watch" })];
+  const { username } = okOf(await at("GET", "/v1/auth/whoami", { key: f.g.key }));
+  await expect.poll(rows, PATIENCE).toMatchObject([{ username, mode: "write" }, { username, mode: "watch" }]);
+  const { code, out } = await f.tenantctl(["instance", "consoles", "web1", "-o", "csv", "--columns", "user,mode"]);
+  expect([code, out.split(/\r?\n/)]).toEqual([0, ["user,mode", `${username},write`, `${username},watch`, ""]]);
+  writer.socket.close();
+  await writer.closed;
+  await expect.poll(rows, PATIENCE).toMatchObject([{ mode: "watch" }]);
+  watcher.socket.close();
+  await watcher.closed;
+  await expect.poll(rows, PATIENCE).toEqual([]);
+});
+
 test("another tenant gets 404, a read-only key reads the log and gets no ticket", async () => {
   const at = f.callAt(f.polled);
   const stranger = await openTenant({ call: at }, "stranger");

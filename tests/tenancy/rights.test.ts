@@ -101,6 +101,7 @@ POST /v1/instances/{instance_id}/start                                   409   4
 POST /v1/tenants/{tenant_id}/image-uploads                               409   404   409   409   404   404   409   404
 POST /v1/instances/{instance_id}/console-ticket                          201   404   201   201   404   404   201   404
 GET /v1/instances/{instance_id}/console                                  403   403   403   403   403   403   403   403
+GET /v1/instances/{instance_id}/consoles                                 200   200   200   200   404   404   200   200
 GET /v1/instances/{instance_id}/console-log                              502   502   502   502   404   404   502   502
 GET /v1/instances/{instance_id}/metrics                                  200   200   200   200   404   404   200   200
 GET /v1/instances/{instance_id}/screenshot                               409   409   409   409   404   404   409   409

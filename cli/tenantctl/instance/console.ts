@@ -1,8 +1,10 @@
-import { type AnyCommand, command } from "../../framework.ts";
+import type { OpenConsole } from "../../../src/contract/console.ts";
+import { type AnyCommand, command, listCommand } from "../../framework.ts";
 import { openConsole } from "../../internal/console.ts";
 import { createEscape } from "../../internal/console-escape.ts";
 import { usageFailure } from "../../internal/failure.ts";
 import { plainText } from "../../internal/plain-text.ts";
+import { AGE_COLUMN, type Column, ID_COLUMN } from "../../internal/table.ts";
 import { type TenantIo, withIo } from "../open-io.ts";
 import { NAME_HELP, resolveInstance } from "../record/scope.ts";
 import { INSTANCE } from "./instance.ts";
@@ -21,6 +23,23 @@ export function openConsoleVerb(): AnyCommand {
       if (watch && takeOver) throw usageFailure("--watch and --take-over exclude each other");
       const path = `${INSTANCE.path}/${await resolveInstance(io, name)}`;
       await attach(io, { name, path, mode: watch ? "watch" : "write", take_over: takeOver === true });
+    }));
+}
+
+const COLUMNS: readonly Column<OpenConsole>[] = [
+  ["USER", ({ username }) => username],
+  ["MODE", ({ mode }) => mode],
+  ["AGE", ({ since }) => since, AGE_COLUMN],
+  ["SESSION", ({ session_id }) => session_id, ID_COLUMN],
+];
+
+export function consoles(): AnyCommand {
+  return listCommand("consoles", "List the open serial consoles of an instance, with their users", "web1")
+    .argument("<instance>", NAME_HELP)
+    .action(withIo(async (io, name) => {
+      const path = `${INSTANCE.path}/${await resolveInstance(io, name)}/consoles`;
+      const answer = await io.get<{ items: OpenConsole[] }>(path);
+      io.table(answer, answer.items, COLUMNS, "(no open consoles)");
     }));
 }
 

@@ -2,7 +2,7 @@ import type { AnyCommand } from "../../framework.ts";
 import { describe, events } from "../../internal/describe.ts";
 import { update } from "../record/update.ts";
 import { actions } from "./action.ts";
-import { openConsoleVerb } from "./console.ts";
+import { consoles, openConsoleVerb } from "./console.ts";
 import { create } from "./create.ts";
 import { remove } from "./delete.ts";
 import { DESCRIBED_INSTANCE } from "./describe.ts";
@@ -24,6 +24,7 @@ export function instanceVerbs(): AnyCommand[] {
     create(),
     ...actions(),
     openConsoleVerb(),
+    consoles(),
     log(),
     metrics(),
     screenshot(),
