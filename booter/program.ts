@@ -11,13 +11,9 @@ import { check, readConfigText } from "./check.ts";
 import { readBooterConfig } from "./config.ts";
 import { CLIENT_KINDS } from "./decision.ts";
 import { type Fields, lineOf } from "./log.ts";
-import { readSecretLine } from "./private-file.ts";
-import { type Bmc, openBmc } from "./redfish/bmc.ts";
-import { BOOT_TARGETS, ensureUefi, powerCycle, setOnetimeBoot } from "./redfish/verbs.ts";
+import { redfishCommand } from "./redfish/command.ts";
 
 const CONFIG_PATH = "/etc/berth/booter.toml";
-const POWER_LIMIT_MS = 120_000;
-const POWER_STEP_MS = 2_000;
 
 const CONFIG_OPTION = ["--config <file>", "the configuration file", CONFIG_PATH] as const;
 
@@ -86,56 +82,4 @@ async function runCheck(
   if (json === true) stdout.write(`${JSON.stringify(findings, null, 2)}\n`);
   else for (const { level, text } of findings) stdout.write(`${level.padEnd(4)} ${text}\n`);
   if (findings.some(({ level }) => level === "fail")) throw new Ended(EXIT.failure);
-}
-
-type BmcFlags = {
-  readonly host: string;
-  readonly user: string;
-  readonly passwordFile: string;
-  readonly acceptInvalidCerts?: true | undefined;
-};
-
-const BMC_EXAMPLE = "--host bmc-17 --user admin --password-file /etc/berth/bmc-password";
-
-function redfishCommand(): AnyCommand {
-  return command("redfish", "Prepare a machine for netboot through its BMC")
-    .requiredOption("--host <host>", "the BMC's host name or address")
-    .requiredOption("--user <user>", "the BMC's user")
-    .requiredOption("--password-file <file>", "a file with the password; only its owner may read it")
-    .option("--accept-invalid-certs", "accept a certificate that is not trusted")
-    .addCommand(
-      command("ensure-uefi", "Set the boot mode to UEFI", BMC_EXAMPLE)
-        .action((_options, member) => withBmc(member as AnyCommand, ensureUefi)),
-    )
-    .addCommand(
-      command("set-onetime-boot", "Boot from the network once, at the next start", BMC_EXAMPLE)
-        .addOption(oneOf("--target <target>", "the kind of network boot", BOOT_TARGETS).default("uefi-http" as const))
-        .action(({ target }, member) => withBmc(member as AnyCommand, (bmc) => setOnetimeBoot(bmc, target))),
-    )
-    .addCommand(
-      command("power-cycle", "Restart the machine, or switch it on", BMC_EXAMPLE)
-        .action((_options, member) =>
-          withBmc(
-            member as AnyCommand,
-            (bmc) => powerCycle(bmc, { sleep, limit_ms: POWER_LIMIT_MS, step_ms: POWER_STEP_MS }),
-          )
-        ),
-    ) as AnyCommand;
-}
-
-/** Runs `body` with the BMC that the command line names, and prints its answer. */
-async function withBmc(member: AnyCommand, body: (bmc: Bmc) => Promise<string>): Promise<void> {
-  // The parser has checked the options of the group.
-  const { host, user, passwordFile, acceptInvalidCerts } = member.optsWithGlobals() as BmcFlags;
-  const password = await readSecretLine(passwordFile, "--password-file");
-  const bmc = await openBmc({ host, user, password, accept_invalid_certs: acceptInvalidCerts === true });
-  try {
-    environmentOf(member).stdout.write(`${await body(bmc)}\n`);
-  } finally {
-    await bmc.close();
-  }
-}
-
-function sleep(duration_ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, duration_ms));
 }

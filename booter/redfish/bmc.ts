@@ -1,76 +1,99 @@
-// Sends requests to a BMC. It uses a session if the BMC offers sessions, because the password is then sent only once.
-// Otherwise it uses Basic authentication. It follows no redirects, so that credentials go to no other host. No error
-// message contains the password.
-import { Buffer } from "node:buffer";
-import { request as httpRequest } from "node:http";
-import { request as httpsRequest } from "node:https";
+// Sends requests to a BMC. Follows redirects only on the BMC itself, so that credentials go to no other host. Repeats a
+// request that the BMC answers with 503 and Retry-After, and waits for the task of an answer 202. No error message
+// contains the password.
+import { openLogin } from "./login.ts";
+import { BmcFault } from "./fault.ts";
+import { messagesOf, textOf } from "./messages.ts";
+import { isRedirect, redirected } from "./redirect.ts";
+import { type TaskEnd, waitForTask } from "./task.ts";
+import { type BmcAnswer, exchange, hostOf } from "./wire.ts";
 
-export type BmcAnswer = {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string | undefined>>;
-  readonly body: Readonly<Record<string, unknown>>;
-};
+export type { BmcAnswer } from "./wire.ts";
+export { BmcFault } from "./fault.ts";
 
 export type Bmc = {
   get(path: string): Promise<BmcAnswer>;
-  /** Changes a resource, with the ETag handling that the BMC needs. */
-  patch(path: string, body: unknown): Promise<BmcAnswer>;
+  /** Changes a resource, with the ETag handling that the BMC needs. `ends` says when its task counts as ended. */
+  patch(path: string, body: unknown, ends?: TaskEnd): Promise<BmcAnswer>;
   post(path: string, body: unknown): Promise<BmcAnswer>;
   close(): Promise<void>;
 };
 
 export type BmcOptions = {
-  /** A host, or a URL with scheme and port. */
+  /** A host name, an address, or a URL with scheme and port. */
   readonly host: string;
   readonly user: string;
   readonly password: string;
   readonly accept_invalid_certs: boolean;
+  /** Ends every request and every wait. Its reason is the error. */
+  readonly signal: AbortSignal;
+  readonly sleep: (ms: number) => Promise<void>;
 };
 
-export class BmcFault extends Error {
-  constructor(message: string, readonly status: number | null = null) {
-    super(message);
-  }
-}
+export type Given = { readonly body?: unknown; readonly headers?: Readonly<Record<string, string>> };
+export type Call = (method: string, path: string, given?: Given) => Promise<BmcAnswer>;
 
-const ANSWER_BYTES_MAX = 4_194_304;
-const REQUEST_MS = 30_000;
-const SESSIONS = "/redfish/v1/SessionService/Sessions";
-/** Statuses of the answers of a BMC that does not support sessions. */
-const NO_SESSIONS: ReadonlySet<number> = new Set([404, 405, 501]);
+const REDIRECTS_MAX = 3;
+/** The longest pause that a Retry-After causes. Then the request is repeated anyway. */
+const RETRY_AFTER_S_MAX = 60;
+/** How long the end of the command waits for the BMC to delete the session. */
+const LOGOUT_MS = 2_000;
+const GOOD: ReadonlySet<number> = new Set([200, 201, 202, 204]);
+/** Statuses of an answer about a missing, refused or wrong ETag. */
+const ABOUT_ETAG: ReadonlySet<number> = new Set([412, 428]);
 
 export async function openBmc(options: BmcOptions): Promise<Bmc> {
-  const base = new URL(/^https?:\/\//.test(options.host) ? options.host : `https://${options.host}`);
-  let credential: Record<string, string> = {};
-  let session: string | null = null;
+  const { accept_invalid_certs, sleep } = options;
+  const host = hostOf(options.host);
+  let credential: Readonly<Record<string, string>> = {};
 
-  async function call(method: string, path: string, given: { body?: unknown; headers?: Record<string, string> } = {}) {
-    if (!path.startsWith("/")) throw new BmcFault("the BMC returned a link to another host");
+  async function once(method: string, path: string, given: Given, signal: AbortSignal): Promise<BmcAnswer> {
     const text = given.body === undefined ? undefined : JSON.stringify(given.body);
-    const headers: Record<string, string> = {
-      accept: "application/json",
-      "odata-version": "4.0",
-      ...credential,
-      ...given.headers,
-    };
-    if (text !== undefined) headers["content-type"] = "application/json";
-    return await exchange(base, { method, path, headers, text, accept_invalid_certs: options.accept_invalid_certs });
+    let asked = { method, path, text };
+    for (let hop = 0;; hop += 1) {
+      const headers: Record<string, string> = {
+        accept: "application/json",
+        "odata-version": "4.0",
+        ...credential,
+        ...given.headers,
+      };
+      if (asked.text !== undefined) headers["content-type"] = "application/json";
+      const answer = await exchange(host, { ...asked, headers, accept_invalid_certs, signal });
+      if (!isRedirect(answer)) return answer;
+      if (hop === REDIRECTS_MAX) throw new BmcFault(`${method} ${path}: more than ${REDIRECTS_MAX} redirects`);
+      asked = redirected(host, asked, answer);
+    }
   }
 
-  async function expect(method: string, path: string, given: Parameters<typeof call>[2] = {}): Promise<BmcAnswer> {
+  const call: Call = async (method, path, given = {}) => {
+    if (!path.startsWith("/")) throw new BmcFault("the BMC returned a link to another host");
+    for (;;) {
+      const answer = await once(method, path, given, options.signal);
+      const wait_ms = answer.status === 503 ? retryAfterMs(answer) : null;
+      // A login is not repeated: a BMC whose sessions are all in use answers it with 503.
+      if (wait_ms === null || (method === "POST" && Object.keys(credential).length === 0)) return answer;
+      await sleep(wait_ms);
+    }
+  };
+
+  async function expect(method: string, path: string, given: Given = {}): Promise<BmcAnswer> {
     const answer = await call(method, path, given);
-    const message = messageOf(answer.body);
-    if (![200, 201, 202, 204].includes(answer.status)) {
-      throw new BmcFault(`${method} ${path}: ${answer.status}${message === "" ? "" : ` ${message}`}`, answer.status);
-    }
+    const messages = messagesOf(answer.body);
+    const fault = (text: string) =>
+      new BmcFault(`${method} ${path}: ${text}`, answer.status, messages.map(({ id }) => id));
+    if (!GOOD.has(answer.status)) throw fault(`${answer.status} ${textOf(messages)}`.trim());
     // Some BMCs answer an error with status 200.
-    if (answer.body.error !== undefined && message !== "") {
-      throw new BmcFault(`${method} ${path}: ${message}`, answer.status);
-    }
+    if (answer.body.error !== undefined && messages.some(({ good }) => !good)) throw fault(textOf(messages));
     return answer;
   }
 
-  async function patch(path: string, body: unknown): Promise<BmcAnswer> {
+  async function change(method: string, path: string, { ends, ...given }: Given & { ends: TaskEnd }) {
+    const answer = await expect(method, path, given);
+    if (answer.status !== 202) return answer;
+    return await waitForTask({ started: answer, path, call, sleep, ends });
+  }
+
+  async function patch(path: string, body: unknown, ends: TaskEnd = "done"): Promise<BmcAnswer> {
     const before = await expect("GET", path);
     const named = before.body["@odata.etag"];
     const etag = before.headers.etag ?? (typeof named === "string" ? named : undefined);
@@ -79,113 +102,44 @@ export async function openBmc(options: BmcOptions): Promise<Bmc> {
     const tries: (string | null)[] = etag === undefined
       ? [null, "*"]
       : etag.startsWith("W/")
-      ? [etag, etag.slice(2), null]
-      : [etag, null];
+      ? [etag, etag.slice(2), null, "*"]
+      : [etag, null, "*"];
     for (const [index, each] of tries.entries()) {
       try {
-        return await expect("PATCH", path, { body, headers: each === null ? {} : { "if-match": each } });
+        const headers: Record<string, string> = each === null ? {} : { "if-match": each };
+        return await change("PATCH", path, { body, headers, ends });
       } catch (error) {
-        const about_etag = error instanceof BmcFault && (error.status === 412 || error.status === 428);
-        if (!about_etag || index === tries.length - 1) throw error;
+        if (!isAboutEtag(error) || index === tries.length - 1) throw error;
       }
     }
     throw new BmcFault(`PATCH ${path}: the BMC refused the change with and without an ETag`);
   }
 
-  const basic = { authorization: `Basic ${Buffer.from(`${options.user}:${options.password}`).toString("base64")}` };
-  const login = await call("POST", SESSIONS, { body: { UserName: options.user, Password: options.password } });
-  const token = login.headers["x-auth-token"];
-  if ([200, 201, 204].includes(login.status) && token !== undefined) {
-    credential = { "x-auth-token": token };
-    session = sessionPath(login.headers.location);
-  } else if (NO_SESSIONS.has(login.status)) credential = basic;
-  else if (login.status === 401 || login.status === 403) {
-    throw new BmcFault("the BMC refused the user name or the password", login.status);
-  } else throw new BmcFault(`the BMC refused a session: ${login.status} ${messageOf(login.body)}`.trim(), login.status);
-
+  const login = await openLogin(call, options);
+  credential = login.headers;
   return {
     get: (path) => expect("GET", path),
     patch,
-    post: (path, body) => expect("POST", path, { body }),
+    post: (path, body) => change("POST", path, { body, ends: "done" }),
     async close() {
-      // Deletes the session: a BMC allows only a few and expires them late.
-      if (session !== null) await call("DELETE", session).catch(() => {});
+      // Deletes the session: a BMC allows only a few and expires them late. An aborted command deletes it too.
+      if (login.session !== null) {
+        await once("DELETE", login.session, {}, AbortSignal.timeout(LOGOUT_MS)).catch(() => {});
+      }
     },
   };
 }
 
-function sessionPath(location: string | undefined): string | null {
-  if (location === undefined) return null;
-  return location.startsWith("/") ? location : new URL(location).pathname;
+function isAboutEtag(error: unknown): boolean {
+  return error instanceof BmcFault &&
+    (ABOUT_ETAG.has(error.status ?? 0) ||
+      error.ids.some((id) => /PreconditionHeaderMissing|PreconditionFailed/i.test(id)));
 }
 
-/** Returns the messages of @Message.ExtendedInfo, or the error's own message, as one line of at most 512 characters. */
-function messageOf(body: Readonly<Record<string, unknown>>): string {
-  const error = (body.error ?? body) as Record<string, unknown>;
-  const info = error["@Message.ExtendedInfo"];
-  const first = Array.isArray(info) ? info.map((each) => (each as Record<string, unknown>)?.Message) : [error.message];
-  return first.filter((each): each is string => typeof each === "string").join("; ").replace(/\p{Cc}+/gu, " ").slice(
-    0,
-    512,
-  );
-}
-
-type Wire = {
-  readonly method: string;
-  readonly path: string;
-  readonly headers: Record<string, string>;
-  readonly text: string | undefined;
-  readonly accept_invalid_certs: boolean;
-};
-
-function exchange(base: URL, wire: Wire): Promise<BmcAnswer> {
-  const { method, path, headers, text, accept_invalid_certs } = wire;
-  const request = base.protocol === "http:" ? httpRequest : httpsRequest;
-  return new Promise((resolve, reject) => {
-    const sent = request({
-      hostname: base.hostname,
-      port: base.port === "" ? undefined : Number(base.port),
-      path,
-      method,
-      headers: text === undefined ? headers : { ...headers, "content-length": String(Buffer.byteLength(text)) },
-      timeout: REQUEST_MS,
-      agent: false,
-      ...(base.protocol === "https:" ? { rejectUnauthorized: !accept_invalid_certs } : {}),
-    }, (answer) => {
-      const parts: Buffer[] = [];
-      let bytes = 0;
-      answer.on("data", (part: Buffer) => {
-        bytes += part.length;
-        if (bytes > ANSWER_BYTES_MAX) sent.destroy(new Error("the answer is too long"));
-        else parts.push(part);
-      });
-      answer.on("end", () =>
-        resolve({
-          status: answer.statusCode ?? 0,
-          headers: answer.headers as Record<string, string | undefined>,
-          body: objectOf(Buffer.concat(parts).toString("utf8")),
-        }));
-      answer.on("error", reject);
-    });
-    sent.on("timeout", () => sent.destroy(new Error(`no answer within ${REQUEST_MS / 1_000} s`)));
-    sent.on("error", (error: NodeJS.ErrnoException) => reject(new BmcFault(networkMessage(error, base))));
-    sent.end(text);
-  });
-}
-
-function networkMessage(error: NodeJS.ErrnoException, base: URL): string {
-  const about_tls = /CERT|SELF_SIGNED|certificate|ALTNAME/i.test(`${error.code ?? ""} ${error.message}`);
-  if (about_tls) {
-    return `${base.hostname}: its certificate is not trusted; to accept it, use --accept-invalid-certs`;
-  }
-  return `${base.hostname}: ${error.message}`;
-}
-
-function objectOf(text: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null ? value as Record<string, unknown> : {};
-  } catch {
-    return {};
-  }
+/** Returns the pause that the answer asks for, as seconds or as a date, or null if it asks for none. */
+function retryAfterMs({ headers }: BmcAnswer): number | null {
+  const text = headers["retry-after"];
+  if (text === undefined) return null;
+  const ms = /^\d{1,9}$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - Date.now();
+  return Number.isNaN(ms) ? null : Math.min(Math.max(ms, 1_000), RETRY_AFTER_S_MAX * 1_000);
 }

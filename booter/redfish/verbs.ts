@@ -1,6 +1,8 @@
 // The Redfish actions of the booter. Each action handles the differences between vendors. setOnetimeBoot never changes
 // the boot mode.
 import { type Bmc, BmcFault } from "./bmc.ts";
+import { bagOf, linkOf } from "./messages.ts";
+import type { System } from "./system.ts";
 
 export const BOOT_TARGETS = ["uefi-http", "pxe"] as const;
 export type BootTarget = (typeof BOOT_TARGETS)[number];
@@ -12,69 +14,16 @@ export type Pause = {
   readonly step_ms: number;
 };
 
+/** How long a BMC may take to show an accepted boot override; the emulator of sushy-tools takes up to 11 s. */
+const SHOWN_MS = 15_000;
+
 type Bag = Readonly<Record<string, unknown>>;
 
-/** BIOS attributes that set the boot mode, and their values for UEFI. Supermicro appends numbers to the name. */
-const MODE_ATTRIBUTES: readonly { readonly name: RegExp; readonly uefi: readonly string[] }[] = [
-  { name: /^BootMode$/, uefi: ["Uefi", "UefiOptimized", "UEFI"] },
-  { name: /^BootModeSelect/i, uefi: ["UEFI"] },
-  { name: /^BootModes_SystemBootMode$/, uefi: ["UEFIMode", "UEFI Mode"] },
-  { name: /^BootMode_?\w{0,16}$/i, uefi: ["UEFI", "Uefi"] },
-];
-
-/** Returns the path of the BMC's only system. */
-async function systemPath(bmc: Bmc): Promise<string> {
-  const root = await bmc.get("/redfish/v1/");
-  const systems = await bmc.get(linkOf(root.body.Systems) ?? "/redfish/v1/Systems");
-  const members = (Array.isArray(systems.body.Members) ? systems.body.Members : []).flatMap((each) =>
-    linkOf(each) ?? []
-  );
-  if (members.length !== 1) {
-    const list = members.length === 0 ? "" : ` (${members.join(", ")})`;
-    throw new BmcFault(
-      `the BMC has ${members.length} systems${list}; the booter supports BMCs with exactly one system`,
-    );
-  }
-  return members[0]!;
-}
-
-/** Sets the boot mode to UEFI. Returns a message for the operator. */
-export async function ensureUefi(bmc: Bmc): Promise<string> {
-  const { body: system } = await bmc.get(await systemPath(bmc));
-  const bios_path = linkOf(system.Bios);
-  if (bios_path === null) throw new BmcFault("the BMC shows no BIOS settings; set the boot mode to UEFI by hand");
-  const { body: bios } = await bmc.get(bios_path);
-  const attributes = bagOf(bios.Attributes);
-  const found =
-    MODE_ATTRIBUTES.flatMap(({ name, uefi }) =>
-      Object.keys(attributes).filter((key) => name.test(key)).map((key) => ({ key, uefi }))
-    )[0];
-  if (found === undefined) {
-    throw new BmcFault("the BIOS settings have no known attribute for the boot mode; set it to UEFI by hand");
-  }
-  const now = attributes[found.key];
-  if (typeof now === "string" && found.uefi.includes(now)) return `the boot mode is already UEFI (${found.key}=${now})`;
-  const settings = linkOf(bagOf(bios["@Redfish.Settings"]).SettingsObject) ?? bios_path;
-  const value = typeof now === "string" && /^legacy/i.test(now) && found.key === "BootMode"
-    ? hpeOr(now)
-    : found.uefi[0]!;
-  const apply = bagOf(bios["@Redfish.Settings"]).SupportedApplyTimes;
-  const on_reset = Array.isArray(apply) && apply.includes("OnReset");
-  await bmc.patch(settings, {
-    Attributes: { [found.key]: value },
-    ...(on_reset ? { "@Redfish.SettingsApplyTime": { ApplyTime: "OnReset" } } : {}),
-  });
-  return `the boot mode will be UEFI after the next start (${found.key}=${value})`;
-}
-
-/** Returns the name of the UEFI mode: HPE calls the modes LegacyBios and UefiOptimized. */
-function hpeOr(now: string): string {
-  return now === "LegacyBios" ? "UefiOptimized" : "Uefi";
-}
-
-export async function setOnetimeBoot(bmc: Bmc, target: BootTarget): Promise<string> {
-  const path = await systemPath(bmc);
-  const { body: system } = await bmc.get(path);
+export async function setOnetimeBoot(
+  bmc: Bmc,
+  { path, body: system }: System,
+  { target, pause }: { readonly target: BootTarget; readonly pause: Pause },
+): Promise<string> {
   const wanted = REDFISH_TARGETS[target];
   const allowed = bagOf(system.Boot)["BootSourceOverrideTarget@Redfish.AllowableValues"];
   if (Array.isArray(allowed) && !allowed.includes(wanted)) {
@@ -85,27 +34,48 @@ export async function setOnetimeBoot(bmc: Bmc, target: BootTarget): Promise<stri
   const future = linkOf(bagOf(system["@Redfish.Settings"]).SettingsObject);
   let written = path;
   try {
-    await bmc.patch(path, change);
+    await bmc.patch(path, change, "scheduled");
   } catch (error) {
     // AMI's BMCs accept the change only at the settings resource.
     if (!(error instanceof BmcFault) || future === null || error.status === 401 || error.status === 403) throw error;
-    await bmc.patch(future, change);
+    await bmc.patch(future, change, "scheduled");
     written = future;
   }
-  const held = bagOf((await bmc.get(written)).body.Boot);
-  if (held.BootSourceOverrideTarget !== wanted || held.BootSourceOverrideEnabled !== "Once") {
-    throw new BmcFault(
-      `the BMC accepted the change, but its boot override is ${String(held.BootSourceOverrideTarget)} (${
-        String(held.BootSourceOverrideEnabled)
-      })`,
-    );
-  }
-  return `the next start boots from ${wanted}, once`;
+  return await heldBoot(bmc, written, { wanted, pause });
 }
 
-export async function powerCycle(bmc: Bmc, pause: Pause): Promise<string> {
-  const path = await systemPath(bmc);
-  const { body: system } = await bmc.get(path);
+/**
+ * Waits until the BMC shows the boot override, because some BMCs show a change some seconds later. A BMC that shows no
+ * boot override has only accepted the change.
+ */
+async function heldBoot(
+  bmc: Bmc,
+  path: string,
+  { wanted, pause }: { readonly wanted: string; readonly pause: Pause },
+): Promise<string> {
+  const tries = Math.max(1, Math.ceil(Math.min(pause.limit_ms, SHOWN_MS) / pause.step_ms));
+  let held: Bag = {};
+  for (let at = 0; at < tries; at += 1) {
+    if (at > 0) await pause.sleep(pause.step_ms);
+    held = bagOf((await bmc.get(path)).body.Boot);
+    if (typeof held.BootSourceOverrideTarget !== "string") {
+      return `the BMC accepted ${wanted} for the next start, but does not show its boot override`;
+    }
+    if (held.BootSourceOverrideTarget !== wanted || held.BootSourceOverrideEnabled === "Disabled") continue;
+    // The emulator of sushy-tools shows Continuous for every override.
+    return held.BootSourceOverrideEnabled === "Continuous"
+      ? `the next start boots from ${wanted}; the BMC shows this as permanent, so check the boot order afterwards`
+      : `the next start boots from ${wanted}, once`;
+  }
+  const hint = wanted === "UefiHttp" && held.BootSourceOverrideTarget === "Pxe" ? "; try --target pxe" : "";
+  throw new BmcFault(
+    `the BMC accepted the change, but its boot override is ${String(held.BootSourceOverrideTarget)} (${
+      String(held.BootSourceOverrideEnabled)
+    })${hint}`,
+  );
+}
+
+export async function powerCycle(bmc: Bmc, { path, body: system }: System, pause: Pause): Promise<string> {
   const action = bagOf(bagOf(system.Actions)["#ComputerSystem.Reset"]);
   const target = typeof action.target === "string" ? action.target : null;
   if (target === null) throw new BmcFault("the BMC offers no reset of the system");
@@ -147,18 +117,12 @@ async function resetTypes(bmc: Bmc, action: Bag): Promise<readonly unknown[] | n
 async function powered(bmc: Bmc, path: string, { state, pause }: { state: "On" | "Off"; pause: Pause }): Promise<void> {
   for (let waited_ms = 0; waited_ms <= pause.limit_ms; waited_ms += pause.step_ms) {
     // Ignores a failed request and asks again.
-    const shown = await bmc.get(path).then(({ body }) => body.PowerState, () => undefined);
+    const shown = await bmc.get(path).then(({ body }) => body.PowerState, (error) => {
+      if (error instanceof BmcFault) return undefined;
+      throw error;
+    });
     if (shown === state) return;
     await pause.sleep(pause.step_ms);
   }
   throw new BmcFault(`the machine is not ${state} after ${pause.limit_ms / 1_000} s`);
-}
-
-function bagOf(value: unknown): Bag {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? value as Bag : {};
-}
-
-function linkOf(value: unknown): string | null {
-  const link = bagOf(value)["@odata.id"];
-  return typeof link === "string" && link.startsWith("/") ? link : null;
 }

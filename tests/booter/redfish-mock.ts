@@ -19,6 +19,8 @@ export type Quirks = {
   /** The number of requests after which a power change is visible. */
   readonly slow?: number;
   readonly bios?: Readonly<Record<string, string>>;
+  /** The values that the BIOS attribute registry allows. Others are refused, as HPE's BMCs do. */
+  readonly bios_allows?: Readonly<Record<string, readonly string[]>>;
   /** Answers errors with status 200. */
   readonly refuses_with_200?: boolean;
   /** Accepts the change, but does not apply it. */
@@ -74,6 +76,12 @@ export async function openBmcMock(quirks: Quirks = {}): Promise<Bmc> {
       return [200, { error: { "@Message.ExtendedInfo": [{ Message: "The value is not accepted" }] } }];
     }
     version += 1;
+    const refused = Object.entries(body.Attributes ?? {}).find(([name, value]) =>
+      quirks.bios_allows?.[name]?.includes(value) === false
+    );
+    if (refused !== undefined) {
+      return [400, { error: { "@Message.ExtendedInfo": [{ MessageId: "iLO.2.14.PropertyValueNotInList" }] } }];
+    }
     if (path.endsWith("/Bios/Settings")) Object.assign(state.bios, body.Attributes);
     else {
       if (quirks.settings_only === true && path === SYSTEM) {
@@ -100,9 +108,21 @@ export async function openBmcMock(quirks: Quirks = {}): Promise<Bmc> {
       case `${SYSTEM}/Bios`:
         return {
           Attributes: state.bios,
+          ...(quirks.bios_allows === undefined ? {} : { AttributeRegistry: "BiosRegistry.v1" }),
           "@Redfish.Settings": {
             SettingsObject: { "@odata.id": `${SYSTEM}/Bios/Settings` },
             SupportedApplyTimes: ["OnReset"],
+          },
+        };
+      case "/redfish/v1/Registries/BiosRegistry.v1":
+        return quirks.bios_allows === undefined ? null : { Location: [{ Language: "en", Uri: "/registry.json" }] };
+      case "/registry.json":
+        return {
+          RegistryEntries: {
+            Attributes: Object.entries(quirks.bios_allows ?? {}).map(([AttributeName, values]) => ({
+              AttributeName,
+              Value: values.map((ValueName) => ({ ValueName })),
+            })),
           },
         };
       case `${SYSTEM}/Bios/Settings`:
@@ -157,6 +177,8 @@ export async function openBmcMock(quirks: Quirks = {}): Promise<Bmc> {
         state.sessions += 1;
         return answer(201, {}, { "x-auth-token": TOKEN, location: "/redfish/v1/SessionService/Sessions/1" });
       }
+      // The service root needs no login.
+      if (url === "/redfish/v1/" && method === "GET") return answer(200, show(url));
       const basic = `Basic ${Buffer.from(`admin:${PASSWORD}`).toString("base64")}`;
       if (headers["x-auth-token"] !== TOKEN && headers.authorization !== basic) return answer(401);
       if (method === "DELETE") {

@@ -6,19 +6,27 @@ import { afterEach, describe, expect, test } from "vitest";
 import { fakeEnvironment } from "../cli/fake-environment.ts";
 import { runBooter } from "../../booter/program.ts";
 import { openBmc } from "../../booter/redfish/bmc.ts";
-import { ensureUefi, type Pause, powerCycle, setOnetimeBoot } from "../../booter/redfish/verbs.ts";
+import { ensureUefi } from "../../booter/redfish/boot-mode.ts";
+import { type System, systemOf } from "../../booter/redfish/system.ts";
+import { type Pause, powerCycle, setOnetimeBoot } from "../../booter/redfish/verbs.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { type Bmc, openBmcMock, PASSWORD, type Quirks } from "./redfish-mock.ts";
 
 const PAUSE: Pause = { sleep: () => Promise.resolve(), limit_ms: 20, step_ms: 1 };
+const UEFI_HTTP = { target: "uefi-http", pause: PAUSE } as const;
 let mock: Bmc;
 afterEach(() => mock.close());
 
-async function doing<T>(quirks: Quirks, body: (bmc: Awaited<ReturnType<typeof openBmc>>) => Promise<T>): Promise<T> {
+type Body<T> = (bmc: Awaited<ReturnType<typeof openBmc>>, system: System) => Promise<T>;
+
+async function doing<T>(quirks: Quirks, body: Body<T>): Promise<T> {
   mock = await openBmcMock(quirks);
-  const bmc = await openBmc({ host: mock.url, user: "admin", password: PASSWORD, accept_invalid_certs: false });
+  const { sleep } = PAUSE;
+  const { signal } = new AbortController();
+  const login = { user: "admin", password: PASSWORD, accept_invalid_certs: false };
+  const bmc = await openBmc({ host: mock.url, ...login, signal, sleep });
   try {
-    return await body(bmc);
+    return await body(bmc, await systemOf(bmc, null));
   } finally {
     await bmc.close();
   }
@@ -41,7 +49,7 @@ describe("set-onetime-boot", () => {
     ["with a BMC that accepts the change only at the settings resource", { settings_only: true }],
     ["without sessions", { no_sessions: true }],
   ])("works %s, and never sends a boot mode", async (_name, quirks) => {
-    expect(await doing(quirks, (bmc) => setOnetimeBoot(bmc, "uefi-http"))).toContain("UefiHttp");
+    expect(await doing(quirks, (bmc, system) => setOnetimeBoot(bmc, system, UEFI_HTTP))).toContain("UefiHttp");
     expect(mock.state.boot).toMatchObject({ BootSourceOverrideEnabled: "Once", BootSourceOverrideTarget: "UefiHttp" });
     expect(changes().length).toBeGreaterThan(0);
     expect(JSON.stringify(changes().map(({ body }) => body))).not.toContain("Mode");
@@ -49,9 +57,10 @@ describe("set-onetime-boot", () => {
   });
 
   test("names the supported targets in the error if the BMC does not support this one", async () => {
-    await expect(doing({ targets: ["Pxe", "Hdd"] }, (bmc) => setOnetimeBoot(bmc, "uefi-http"))).rejects.toThrow(
-      "the BMC cannot boot from UefiHttp once (it offers: Pxe, Hdd); try --target pxe",
-    );
+    await expect(doing({ targets: ["Pxe", "Hdd"] }, (bmc, system) => setOnetimeBoot(bmc, system, UEFI_HTTP))).rejects
+      .toThrow(
+        "the BMC cannot boot from UefiHttp once (it offers: Pxe, Hdd); try --target pxe",
+      );
     expect(changes()).toEqual([]);
   });
 
@@ -61,20 +70,34 @@ describe("set-onetime-boot", () => {
     ["has two systems", { systems: 2 }, /has 2 systems/],
     ["has no system", { systems: 0 }, /has 0 systems/],
   ])("fails with a BMC that %s", async (_name, quirks, message) => {
-    await expect(doing(quirks, (bmc) => setOnetimeBoot(bmc, "pxe"))).rejects.toThrow(message);
+    await expect(doing(quirks, (bmc, system) => setOnetimeBoot(bmc, system, { target: "pxe", pause: PAUSE }))).rejects
+      .toThrow(message);
   });
 });
 
 describe("ensure-uefi", () => {
   test.each([
     [{ BootMode: "Bios" }, { BootMode: "Uefi" }],
-    [{ BootMode: "LegacyBios" }, { BootMode: "UefiOptimized" }],
+    [{ BootMode: "LegacyBios" }, { BootMode: "Uefi" }],
     [{ BootModeSelect_00F3: "Legacy" }, { BootModeSelect_00F3: "UEFI" }],
     [{ BootModes_SystemBootMode: "LegacyMode" }, { BootModes_SystemBootMode: "UEFIMode" }],
   ])("%j becomes %j at the next start", async (bios, after) => {
     await doing({ bios, etag: "strong" }, ensureUefi);
     expect(mock.state.bios).toEqual(after);
     expect(changes()[0]?.body).toMatchObject({ "@Redfish.SettingsApplyTime": { ApplyTime: "OnReset" } });
+  });
+
+  test("the value for UEFI is the one that the BMC's registry allows", async () => {
+    const bios = { BootMode: "LegacyBios" };
+    await doing({ bios, bios_allows: { BootMode: ["LegacyBios", "Uefi"] } }, ensureUefi);
+    expect(mock.state.bios).toEqual({ BootMode: "Uefi" });
+    await mock.close();
+    await doing({ bios, bios_allows: { BootMode: ["LegacyBios", "UEFI Mode"] } }, ensureUefi);
+    expect(mock.state.bios).toEqual({ BootMode: "UEFI Mode" });
+    await mock.close();
+    await expect(doing({ bios, bios_allows: { BootMode: ["LegacyBios"] } }, ensureUefi)).rejects.toThrow(
+      "has no value for UEFI (it allows: LegacyBios)",
+    );
   });
 
   test.each([[{ BootMode: "Uefi" }], [{ BootMode: "UefiOptimized" }], [{ BootModes_SystemBootMode: "UEFIMode" }]])(
@@ -86,7 +109,7 @@ describe("ensure-uefi", () => {
   );
 
   test("settings without a known attribute for the boot mode are an error", async () => {
-    await expect(doing({ bios: { Something: "x" } }, ensureUefi)).rejects.toThrow("by hand");
+    await expect(doing({ bios: { Something: "x" } }, ensureUefi)).rejects.toThrow("in the machine's setup screen");
   });
 });
 
@@ -106,12 +129,12 @@ describe("power-cycle", () => {
       "On",
     ]],
   ])("%s", async (_name, quirks, expected) => {
-    await doing(quirks, (bmc) => powerCycle(bmc, PAUSE));
+    await doing(quirks, (bmc, system) => powerCycle(bmc, system, PAUSE));
     expect([resets(), mock.state.power]).toEqual([expected, "On"]);
   });
 
   test("fails if the power state never changes", async () => {
-    await expect(doing({ power: "Off", slow: 1_000 }, (bmc) => powerCycle(bmc, PAUSE))).rejects.toThrow(
+    await expect(doing({ power: "Off", slow: 1_000 }, (bmc, system) => powerCycle(bmc, system, PAUSE))).rejects.toThrow(
       "is not On after",
     );
   });
