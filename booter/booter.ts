@@ -17,7 +17,7 @@ import { ANNOUNCE_MS, READING_MS, REFRESH_MS, STAGED_SCAN_MS } from "./limits.ts
 import { type Log, rateLimited } from "./log.ts";
 import { openMetrics } from "./metrics.ts";
 import { type Mirror, openMirror } from "./mirror/mirror.ts";
-import { upstreamKey } from "./mirror/upstream-key.ts";
+import { imageKey, upstreamKey } from "./mirror/upstream-key.ts";
 import { cachePath, loadCache, saveCache } from "./api-client/cache-file.ts";
 import { type ApiClient, openApiClient } from "./api-client/client.ts";
 import { openRecords, type Records } from "./api-client/records.ts";
@@ -74,14 +74,16 @@ export async function openBooter({ config, log, api: given }: BooterOptions): Pr
     now: Date.now,
     start: cache ?? [],
   });
-  const files = openFiles(config.files_dir);
+  const files = openFiles(config.files_dir, () => imageKey(config.image_key_file));
   await files.scan();
   const uses = await openScriptUses(config.state_dir, Date.now);
+  const file_uses = await openScriptUses(config.state_dir, Date.now, "used-files");
   const last = newTransactions();
   const transactions: Transactions = {
     ...last,
     discovered(mac, transaction) {
       uses.renewed(mac);
+      file_uses.renewed(mac);
       last.discovered(mac, transaction);
     },
   };
@@ -133,6 +135,7 @@ export async function openBooter({ config, log, api: given }: BooterOptions): Pr
       },
       xidOf: (mac) => transactions.last(mac)?.xid ?? null,
       uses,
+      file_uses,
       now: () => new Date(),
       counters,
       log,
@@ -191,7 +194,9 @@ export async function openBooter({ config, log, api: given }: BooterOptions): Pr
     repeated.push(every(refreshPause_ms, async () => void await records.refresh()));
     repeated.push(every(() => SAVE_MS, () => saveCache(cachePath(config.state_dir), secret, records.cached())));
     repeated.push(every(() => STAGED_SCAN_MS, async () => {
-      if (await files.scan() || !staged_now) staged_now = await stage({ api, files, log: quiet });
+      const changed = await files.scan();
+      for (const [stamp, reason] of files.refused()) quiet("image.refused", { stamp, reason });
+      if (changed || !staged_now) staged_now = await stage({ api, files, log: quiet });
     }));
     repeated.push(every(() => ANNOUNCE_MS, () => enrolment.pass()));
     if (mirror !== null) {
@@ -244,8 +249,11 @@ function bootFile(asked: BootFileQuestion, { secret, http_port }: { secret: Uint
 
 async function stage({ api, files, log }: { api: ApiClient; files: Files; log: Log }): Promise<boolean> {
   const stamps = [...files.staged()].sort();
+  const linux = stamps.filter((stamp) => files.image(stamp)?.kind === "linux");
+  // A control plane of an earlier release does not know `kinds`.
+  const kinds = linux.length === 0 ? {} : { kinds: Object.fromEntries(linux.map((stamp) => [stamp, "linux"])) };
   try {
-    await api.stage(stamps);
+    await api.stage({ stamps, ...kinds });
     log("images.staged", { stamps: stamps.join(",") });
     return true;
   } catch (error) {

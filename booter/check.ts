@@ -6,10 +6,10 @@ import { readFile } from "node:fs/promises";
 import { openUdp } from "./udp-socket.ts";
 import type { BooterConfig } from "./config.ts";
 import { type ClientKind, decide, type Decision } from "./decision.ts";
-import { openFiles, PROGRAMS } from "./files.ts";
+import { type Files, openFiles, PROGRAMS } from "./files.ts";
 import { verifiedChannel } from "./mirror/channel.ts";
 import { fetchSmall } from "./mirror/mirror.ts";
-import { upstreamKey } from "./mirror/upstream-key.ts";
+import { imageKey, upstreamKey } from "./mirror/upstream-key.ts";
 import { type ApiClient, openApiClient } from "./api-client/client.ts";
 import type { BootFacts, PolicyFacts } from "./api-client/wire.ts";
 import { readSecretLine } from "./private-file.ts";
@@ -29,7 +29,7 @@ const fail = (text: string): Finding => ({ level: "fail", text });
 
 export async function check(options: CheckOptions): Promise<Finding[]> {
   const { config } = options;
-  const files = openFiles(config.files_dir);
+  const files = openFiles(config.files_dir, () => imageKey(config.image_key_file));
   await files.scan();
   const findings: Finding[] = [];
   for (const name of PROGRAMS) {
@@ -41,10 +41,11 @@ export async function check(options: CheckOptions): Promise<Finding[]> {
   findings.push(
     staged.length === 0
       ? fail(`${config.files_dir}/os: contains no platform image with kernel and archive`)
-      : ok(`platform images: ${staged.join(", ")}`),
+      : ok(`platform images: ${staged.map((stamp) => `${stamp} (${files.image(stamp)?.kind})`).join(", ")}`),
   );
+  for (const [stamp, reason] of files.refused()) findings.push(fail(`os/${stamp}: ${reason}`));
   findings.push(...await portFindings(config));
-  findings.push(...await setupFindings(config, files.setupFile));
+  findings.push(...await setupFindings(config, files));
   findings.push(...await channelFindings(config));
   const answers = await apiFindings(options);
   findings.push(...answers.findings);
@@ -77,16 +78,25 @@ async function portFindings({ dhcp, tftp, segment }: BooterConfig): Promise<Find
   return findings;
 }
 
-async function setupFindings({ ur }: BooterConfig, find: (name: string) => Promise<string | null>): Promise<Finding[]> {
+async function setupFindings({ ur }: BooterConfig, files: Files): Promise<Finding[]> {
   if (ur === undefined) return [warn("there is no [ur] block: no bare machine can announce itself")];
   const { setup } = ur;
   if (setup === undefined) return [warn("there is no [ur.setup] block: machines are announced, but not set up")];
+  const { platform_stamp, platform_image_sha256, boot_image_stamp, boot_image_sha256 } = setup;
+  const image = files.image(platform_stamp);
+  if (platform_image_sha256 === undefined || boot_image_stamp === undefined || boot_image_sha256 === undefined) {
+    return [
+      image?.kind === "linux"
+        ? ok(`setup: ${platform_stamp} is a Linux node image`)
+        : fail(`ur.setup: ${platform_stamp} is no staged Linux node image, so platform_image_sha256 must be set`),
+    ];
+  }
   const wanted = [
-    [`platform-${setup.platform_stamp}.tgz`, setup.platform_image_sha256],
-    [`boot-${setup.boot_image_stamp}.tgz`, setup.boot_image_sha256],
+    [`platform-${platform_stamp}.tgz`, platform_image_sha256],
+    [`boot-${boot_image_stamp}.tgz`, boot_image_sha256],
   ] as const;
   return await Promise.all(wanted.map(async ([name, sha256]) => {
-    const path = await find(name);
+    const path = await files.setupFile(name);
     if (path === null) return fail(`setup/${name}: is missing`);
     const hash = createHash("sha256");
     for await (const part of createReadStream(path)) hash.update(part);

@@ -32,20 +32,27 @@ const Setup = z.strictObject({
   install_sh_url: webAddress,
   agent_endpoint: webAddress,
   platform_stamp: stamp,
-  platform_image_sha256: sha256,
-  boot_image_stamp: stamp,
-  boot_image_sha256: sha256,
+  /** A SmartOS platform needs these three. A Linux node image needs none of them. */
+  platform_image_sha256: sha256.optional(),
+  boot_image_stamp: stamp.optional(),
+  boot_image_sha256: sha256.optional(),
   ntp_server: host.optional(),
   upstream_channel_url: webAddress.optional(),
   upstream_key_file: path.optional(),
 }).refine(
   (setup) => setup.upstream_channel_url !== undefined || setup.upstream_key_file === undefined,
   { message: "needs upstream_channel_url, which is not set", path: ["upstream_key_file"] },
+).refine(
+  ({ platform_image_sha256, boot_image_stamp, boot_image_sha256 }) =>
+    new Set([platform_image_sha256, boot_image_stamp, boot_image_sha256].map((each) => each === undefined)).size === 1,
+  { message: "needs boot_image_stamp and boot_image_sha256: set all three or none", path: ["platform_image_sha256"] },
 );
 
 export const BooterConfig = z.strictObject({
   state_dir: path,
   files_dir: path,
+  /** The public key that signs Linux node images. The default is the booter's own release key. */
+  image_key_file: path.optional(),
   console: z.enum(CONSOLES).default("text"),
   control_plane: z.strictObject({
     url: webAddress,

@@ -1,10 +1,18 @@
 // The folder of served files: firmware programs at its top, platform images in os/STAMP, and the archives of a setup in
-// setup. A name from a client becomes part of a path only if it is in a map or matches a strict pattern. Links are
+// setup. platform-image.ts describes the kinds of platform images. A name from a client becomes part of a path only if it is in a map or matches a strict pattern. Links are
 // followed only inside the folder.
 import { readdir, readFile, realpath, stat } from "node:fs/promises";
 import { join, sep } from "node:path";
 import { isStamp } from "../src/lib/ids/stamp.ts";
 import { TFTP_FILE_BYTES_MAX } from "./limits.ts";
+import {
+  LINUX_ARCHIVE,
+  LINUX_KERNEL,
+  MANIFEST,
+  MANIFEST_SIGNATURE,
+  type PlatformImage,
+  verifiedLinuxImage,
+} from "./platform-image.ts";
 
 export const BIOS_PROGRAM = "undionly.kpxe";
 export const UEFI_PROGRAM = "snponly.efi";
@@ -19,11 +27,15 @@ const IMAGE_FILES: ReadonlySet<string> = new Set([
   `${ARCHIVE}.manifest`,
   `${ARCHIVE}.gitstatus`,
 ]);
+const LINUX_FILES: ReadonlySet<string> = new Set([LINUX_KERNEL, LINUX_ARCHIVE]);
 
 export type Files = {
-  /** Returns the stamps of the platform images that had a kernel and an archive at the last scan. */
+  /** Returns the stamps of the platform images that were complete at the last scan. */
   staged(): ReadonlySet<string>;
-  hasHash(stamp: string): boolean;
+  /** Returns a staged image, or null. */
+  image(stamp: string): PlatformImage | null;
+  /** Returns the images that the last scan refused, each with the reason. */
+  refused(): ReadonlyMap<string, string>;
   program(name: string): Uint8Array | null;
   /** Scans the folder. Returns whether the set of staged images changed. */
   scan(): Promise<boolean>;
@@ -33,9 +45,14 @@ export type Files = {
   setupFile(name: string): Promise<string | null>;
 };
 
-export function openFiles(folder: string): Files {
+type Verified = { readonly mark: string; readonly image: PlatformImage | null; readonly reason: string | null };
+
+/** @param image_key returns the public key that must have signed the manifests of Linux node images */
+export function openFiles(folder: string, image_key: () => Promise<Uint8Array>): Files {
+  let images: ReadonlyMap<string, PlatformImage> = new Map();
   let staged: ReadonlySet<string> = new Set();
-  let hashes: ReadonlySet<string> = new Set();
+  let refused: ReadonlyMap<string, string> = new Map();
+  const verified = new Map<string, Verified>();
   const programs = new Map<string, { bytes: Uint8Array; mark: string }>();
 
   async function regular(...parts: string[]): Promise<string | null> {
@@ -62,28 +79,71 @@ export function openFiles(folder: string): Files {
     }
   }
 
+  async function smartosImage(stamp: string): Promise<PlatformImage | null> {
+    if (await regular("os", stamp, KERNEL) === null || await regular("os", stamp, ARCHIVE) === null) return null;
+    return { kind: "smartos", has_hash: await regular("os", stamp, `${ARCHIVE}.hash`) !== null };
+  }
+
+  /** Verifies a Linux node image if one of its files changed since the last scan: its digests take seconds. */
+  async function linuxImage(stamp: string): Promise<Verified> {
+    const fileOf = (name: string) => regular("os", stamp, name);
+    const paths = await Promise.all([MANIFEST, MANIFEST_SIGNATURE, LINUX_KERNEL, LINUX_ARCHIVE].map(fileOf));
+    const marks = await Promise.all(paths.map((path) => path === null ? null : stat(path)));
+    const mark = marks.map((each) => each === null ? "-" : `${each.size} ${each.mtimeMs} ${each.ino}`).join();
+    const before = verified.get(stamp);
+    if (before?.mark === mark) return before;
+    const refusal = (of: string, error: unknown): Verified => (
+      { mark: of, image: null, reason: error instanceof Error ? error.message : "cannot be verified" }
+    );
+    let key: Uint8Array;
+    try {
+      key = await image_key();
+    } catch (error) {
+      // The mark of no image: the next scan tries again, because the key is not a file of the image.
+      return refusal("", error);
+    }
+    try {
+      return { mark, image: await verifiedLinuxImage({ stamp, fileOf, key }), reason: null };
+    } catch (error) {
+      return refusal(mark, error);
+    }
+  }
+
   return {
     staged: () => staged,
-    hasHash: (stamp) => hashes.has(stamp),
+    image: (stamp) => images.get(stamp) ?? null,
+    refused: () => refused,
     program: (name) => programs.get(name)?.bytes ?? null,
     async scan() {
       await scanPrograms();
       const names = (await readdir(join(folder, "os")).catch(() => [])).filter(isStamp);
-      const found = new Set<string>();
-      const with_hash = new Set<string>();
+      const found = new Map<string, PlatformImage>();
+      const reasons = new Map<string, string>();
       for (const name of names) {
-        if (await regular("os", name, KERNEL) === null || await regular("os", name, ARCHIVE) === null) continue;
-        found.add(name);
-        if (await regular("os", name, `${ARCHIVE}.hash`) !== null) with_hash.add(name);
+        if (await regular("os", name, MANIFEST) === null) {
+          const image = await smartosImage(name);
+          if (image !== null) found.set(name, image);
+          continue;
+        }
+        const result = await linuxImage(name);
+        verified.set(name, result);
+        if (result.image !== null) found.set(name, result.image);
+        else reasons.set(name, result.reason ?? "");
       }
-      const changed = found.size !== staged.size || [...found].some((stamp) => !staged.has(stamp));
-      staged = found;
-      hashes = with_hash;
+      for (const name of verified.keys()) if (!names.includes(name)) verified.delete(name);
+      const changed = found.size !== images.size ||
+        [...found].some(([stamp, { kind }]) => images.get(stamp)?.kind !== kind);
+      images = found;
+      staged = new Set(found.keys());
+      refused = reasons;
       return changed;
     },
     async imageFile(path) {
       const [, stamp = "", rest = ""] = /^\/os\/([^/]+)\/(.+)$/.exec(path) ?? [];
-      return isStamp(stamp) && IMAGE_FILES.has(rest) ? await regular("os", stamp, rest) : null;
+      if (!isStamp(stamp)) return null;
+      // Only a verified Linux image is served: the files of a refused one may be damaged.
+      const served = images.get(stamp)?.kind === "linux" ? LINUX_FILES : IMAGE_FILES;
+      return served.has(rest) ? await regular("os", stamp, rest) : null;
     },
     async setupFile(name) {
       const [, stamp = ""] = /^(?:platform|boot)-(.+)\.tgz$/.exec(name) ?? [];

@@ -56,8 +56,6 @@ export const TFTP_RESEND_MS = 1_000;
 export const TFTP_TRIES_MAX = 5;
 /** The largest file that the TFTP server sends. Firmware programs have some hundred kilobytes. */
 export const TFTP_FILE_BYTES_MAX = 16_777_216;
-/** The largest AMQP frame. The machines' agent, a part of the enrolment image, refuses larger frames. */
-export const AMQP_FRAME_BYTES_MAX = 131_072;
 /** The largest AMQP message. An inventory has about 100 kB; the setup script has less. */
 export const AMQP_BODY_BYTES_MAX = 8_388_608;
 /** The largest total size of the incomplete message bodies of all AMQP connections. */
@@ -71,8 +69,6 @@ export const AMQP_CONNECTIONS_MAX = 4_096;
 export const AMQP_QUEUES_MAX = 16;
 export const AMQP_BINDINGS_MAX = 64;
 export const AMQP_CHANNELS_MAX = 16;
-/** The largest depth of nested AMQP tables. */
-export const AMQP_TABLE_DEPTH_MAX = 8;
 /** The largest number of messages that wait in one AMQP queue. */
 export const AMQP_QUEUED_MAX = 256;
 /** How often the booter announces a waiting machine to the control plane. The answer shows if its setup is approved. */

@@ -28,8 +28,13 @@ const LINE = /^([0-9a-f:]{17}) ([0-9]{1,10}) ([0-9]{1,15})$/;
 /** The number of lines after which the file is rewritten without expired tickets. */
 const LINES_MAX = 4_096;
 
-export async function openScriptUses(state_dir: string, now: () => number): Promise<ScriptUses> {
-  const path = join(state_dir, "used-scripts");
+/** @param name the file of the uses in `state_dir` */
+export async function openScriptUses(
+  state_dir: string,
+  now: () => number,
+  name = "used-scripts",
+): Promise<ScriptUses> {
+  const path = join(state_dir, name);
   const used = new Map<string, Used>();
   for (const line of (await readOwn(path) ?? "").split("\n")) {
     const [, mac = "", xid, until_ms] = LINE.exec(line) ?? [];

@@ -7,8 +7,8 @@ import { toRfc3339 } from "../../src/lib/text/instant.ts";
 /** Lists the staged images by stamp and booter. Reports of deleted API keys are left out. */
 export async function listStaged(db: Kysely<Database>): Promise<StagedImage[]> {
   const rows = await db.selectFrom("staging").innerJoin("api_key", "api_key.id", "staging.staged_by")
-    .select(["staged_by", "stamps", "staged_at"]).orderBy("staged_by").execute();
-  return rows.flatMap(({ stamps, staged_at, staged_by }) =>
-    stamps.map((stamp) => ({ stamp, staged_at: toRfc3339(staged_at), staged_by }))
+    .select(["staged_by", "stamps", "kinds", "staged_at"]).orderBy("staged_by").execute();
+  return rows.flatMap(({ stamps, kinds, staged_at, staged_by }) =>
+    stamps.map((stamp) => ({ stamp, kind: kinds[stamp] ?? "smartos", staged_at: toRfc3339(staged_at), staged_by }))
   ).sort((a, b) => (a.stamp < b.stamp ? -1 : a.stamp > b.stamp ? 1 : 0));
 }

@@ -1,8 +1,13 @@
 // The platform images that one booter has staged. A report replaces the report before it (docs/booting.md).
+import type { PlatformKind } from "../../src/contract/enums.ts";
 import { type SetValue, value, type ValueState } from "../record/value.ts";
 
-/** `staged_by` is the id of the booter's API key. */
-type Columns = { readonly staged_by: string; readonly stamps: readonly string[] };
+/** `staged_by` is the id of the booter's API key. `kinds` has the stamps that are not SmartOS platforms. */
+type Columns = {
+  readonly staged_by: string;
+  readonly stamps: readonly string[];
+  readonly kinds: Readonly<Record<string, PlatformKind>>;
+};
 
 export type StagingMessage = SetValue<Columns>;
 
@@ -15,8 +20,10 @@ export const staging = value<StagingState, StagingMessage>({
   resource: ({ staged_by }) => `ApiKey::"${staged_by}"`,
   set: {
     action: "platform_images_put",
-    row: ({ staged_by, stamps }, now) => ({ staged_by, stamps: [...new Set(stamps)].sort(), staged_at: now }),
-    note: ({ stamps }) => ({ stamps }),
+    row: ({ staged_by, stamps, kinds }, now) => (
+      { staged_by, stamps: [...new Set(stamps)].sort(), kinds, staged_at: now }
+    ),
+    note: ({ stamps, kinds }) => ({ stamps, kinds }),
   },
-  view: ({ stamps }) => ({ stamps }),
+  view: ({ stamps, kinds }) => ({ stamps, kinds }),
 });

@@ -3,7 +3,7 @@
 import { randomBytes } from "node:crypto";
 import { AMQP_BINDINGS_MAX, AMQP_QUEUES_MAX } from "../limits.ts";
 import { type Channel, deliverWaiting, exchangeAndKey, method, type Queue, requeue } from "./channel.ts";
-import { contentFrames, frame, METHOD } from "./frame.ts";
+import { contentFrames, frame, METHOD } from "../../cli/internal/amqp/frame.ts";
 import type { Method } from "./method.ts";
 import { bindKeyOwner, publishKeyOwner, queueName } from "./rights.ts";
 import { accessRefused, closeChannel, dropConsumers, type SessionState, TOPIC } from "./session-state.ts";
@@ -19,7 +19,7 @@ import {
   u32,
   u64,
   u8,
-} from "./wire.ts";
+} from "../../cli/internal/amqp/wire.ts";
 
 export function channelMethod(state: SessionState, channel: Channel, asked: Method): void {
   const { port } = state;

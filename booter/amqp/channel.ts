@@ -2,7 +2,7 @@
 // sending on the channel.
 import { Buffer } from "node:buffer";
 import { AMQP_BODY_BYTES_MAX, AMQP_QUEUED_MAX } from "../limits.ts";
-import { contentFrames, frame, METHOD } from "./frame.ts";
+import { contentFrames, frame, METHOD } from "../../cli/internal/amqp/frame.ts";
 import {
   AmqpFault,
   CONTENT_TOO_LARGE,
@@ -13,7 +13,7 @@ import {
   u16,
   u64,
   u8,
-} from "./wire.ts";
+} from "../../cli/internal/amqp/wire.ts";
 
 export type Message = {
   readonly exchange: string;

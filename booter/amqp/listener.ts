@@ -8,7 +8,7 @@ import { peerText } from "../ipv4.ts";
 import { AMQP_CONNECTIONS_MAX, AMQP_HELD_BYTES_MAX, AMQP_LOGIN_MS } from "../limits.ts";
 import type { Log } from "../log.ts";
 import { listenOn } from "../tcp-port.ts";
-import { HEARTBEAT_FRAME } from "./frame.ts";
+import { HEARTBEAT_FRAME } from "../../cli/internal/amqp/frame.ts";
 import { newSession, type Session } from "./session.ts";
 
 /** A machine's connection, as seen by the enrolment. */

@@ -1,7 +1,7 @@
 // Parses the AMQP 0-9-1 methods of machines and returns plain objects. A method that is not in this file closes the
 // connection with reply code 540. The class and method numbers come from amqp0-9-1.xml.
 import { Buffer } from "node:buffer";
-import { AmqpFault, NOT_IMPLEMENTED, type Reader, readerOf, type Table, u32 } from "./wire.ts";
+import { AmqpFault, NOT_IMPLEMENTED, type Reader, readerOf, type Table, u32 } from "../../cli/internal/amqp/wire.ts";
 
 export type Method =
   | { readonly name: "connection.start-ok"; readonly mechanism: string; readonly response: Buffer }

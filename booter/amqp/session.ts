@@ -2,7 +2,8 @@
 // publishes can reach only the booter and the machine's own queues. A queue gets a message once, even if several of its
 // bindings match: the machine's agent creates its bindings twice after it reconnects.
 import { Buffer } from "node:buffer";
-import { AMQP_CHANNELS_MAX, AMQP_FRAME_BYTES_MAX, AMQP_HEARTBEAT_S } from "../limits.ts";
+import { AMQP_FRAME_BYTES_MAX } from "../../cli/internal/amqp/limits.ts";
+import { AMQP_CHANNELS_MAX, AMQP_HEARTBEAT_S } from "../limits.ts";
 import { type Channel, deliverWaiting, enqueue, type Message, method, newChannel, takeHeader } from "./channel.ts";
 import { channelMethod } from "./channel-method.ts";
 import { dropConsumers, type SessionPort, type SessionState, TOPIC } from "./session-state.ts";
@@ -16,7 +17,7 @@ import {
   METHOD,
   newFrameCutter,
   PROTOCOL_HEADER,
-} from "./frame.ts";
+} from "../../cli/internal/amqp/frame.ts";
 import { type Method, readLogin, readMethod } from "./method.ts";
 import { topicMatches } from "./topic.ts";
 import {
@@ -31,7 +32,7 @@ import {
   u16,
   u32,
   u8,
-} from "./wire.ts";
+} from "../../cli/internal/amqp/wire.ts";
 
 export type Session = {
   receive(bytes: Buffer): void;

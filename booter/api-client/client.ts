@@ -18,12 +18,18 @@ export type SetupReport =
   | { readonly kind: "complete"; readonly mac?: string }
   | { readonly kind: "failed"; readonly reason: string };
 
+export type StagedImages = {
+  readonly stamps: readonly string[];
+  readonly kinds?: Readonly<Record<string, string>>;
+};
+
 export type ApiClient = {
   /** Reports a machine that sent a packet. Returns its boot record, or null if it gets no record. */
   seen(mac: string, client: Readonly<Record<string, unknown>>): Promise<BootFacts | null>;
   records(): Promise<readonly BootFacts[]>;
   policy(): Promise<PolicyFacts>;
-  stage(stamps: readonly string[]): Promise<void>;
+  /** Reports the staged images. `kinds` has those that are not SmartOS platforms. */
+  stage(body: StagedImages): Promise<void>;
   announce(body: AnnounceBody): Promise<Announced>;
   /** Fetches a setup bundle. The same idempotency key gets the same bundle until the machine's first report. */
   bundle(server_uuid: string, idempotency_key: string): Promise<SetupBundle>;
@@ -92,7 +98,7 @@ export function openApiClient({ url, key, fetch: ask = fetch }: ApiOptions): Api
       return all;
     },
     policy: async () => policyFacts(await call("GET", "/v2/cn-boot-policy")),
-    stage: async (stamps) => void await call("PUT", "/v2/platform-images", { body: { stamps } }),
+    stage: async (body) => void await call("PUT", "/v2/platform-images", { body }),
     announce: async (body) => await call("POST", "/v2/booter/announce", { body }) as Announced,
     bundle: async (server_uuid, idempotency_key) =>
       await call("POST", `/v2/booter/cns/${server_uuid}/bundle`, { idempotency_key }) as SetupBundle,

@@ -2,14 +2,15 @@
 // Firmware programs and platform images are served to every machine that the decision lets boot.
 import { createHash } from "node:crypto";
 import type { Counters } from "../counters.ts";
-import { type BootSettings, type ClientKind, decide } from "../decision.ts";
+import { type BootSettings, type ClientKind, decide, type Decision } from "../decision.ts";
 import { type Files, PROGRAMS } from "../files.ts";
 import type { Log } from "../log.ts";
 import type { Found, Records } from "../api-client/records.ts";
 import type { BootFacts } from "../api-client/wire.ts";
 import type { Console } from "../script/arguments.ts";
 import { networkingJson } from "../script/networking.ts";
-import { renderScript } from "../script/render.ts";
+import { machineFiles } from "../script/machine-files.ts";
+import { MACHINE_FILES, renderScript } from "../script/render.ts";
 import { ScriptFault } from "../script/word.ts";
 import type { ScriptUses } from "../script-uses.ts";
 import { issueTicket, readTicket, type Ticket } from "../ticket.ts";
@@ -27,6 +28,8 @@ export type RouteOptions = {
   readonly amqpFor: (mac: string, address: string) => string | null;
   readonly xidOf: (mac: string) => number | null;
   readonly uses: ScriptUses;
+  /** The uses of the archives with a machine's own files, which contain secrets, too. */
+  readonly file_uses: ScriptUses;
   readonly now: () => Date;
   readonly counters: Counters;
   readonly log: Log;
@@ -59,12 +62,20 @@ export function bootHandler(options: RouteOptions): HttpHandler {
   };
 }
 
+type Boots = Extract<Decision, { readonly stamp: string }>;
+type Boot = { readonly facts: BootFacts; readonly decision: Boots };
+
 /** Decides again what the machine boots: an operator may have changed the record since the DHCP answer. */
-async function bootOf(mac: string, address: string, client: ClientKind, options: RouteOptions, found?: Found) {
+async function bootOf(
+  mac: string,
+  address: string,
+  client: ClientKind,
+  options: RouteOptions,
+  found?: Found,
+): Promise<Boot | null> {
   const { facts, verified } = found ?? options.records.fresh(mac) ?? await options.records.find(mac, {});
   const decision = decide({ client, record: facts, verified, policy: options.settings() });
-  const boots = decision.kind !== "nothing" && decision.kind !== "lease";
-  if (!boots || facts === null || facts.address !== address) {
+  if (!("stamp" in decision) || facts === null || facts.address !== address) {
     const reason = decision.kind === "nothing" ? decision.reason : "other_address";
     options.counters.count("http_refused_total", { reason });
     options.log("http.refused", { mac, address, reason });
@@ -105,19 +116,10 @@ async function script(text: string, asked: HttpAsked, options: RouteOptions): Pr
   const boot = await bootOf(mac, address, "ipxe", options, await latest(mac, options));
   if (boot === null) return NOT_FOUND;
   const { facts, decision } = boot;
+  const image = options.files.image(decision.stamp);
+  if (image === null) return NOT_FOUND;
   try {
-    const made = renderScript({
-      facts,
-      kind: decision.kind,
-      stamp: decision.stamp,
-      origin: options.originFor(address),
-      ticket: text,
-      has_hash: options.files.hasHash(decision.stamp),
-      extra: options.records.policy().enrollment_kernel_args,
-      console: options.console,
-      amqp: options.amqpFor(mac, address),
-      root_password_hash: facts.root_password_hash,
-    });
+    const made = renderScript({ ...argumentsOf(boot, options), facts, stamp: decision.stamp, ticket: text, image });
     if (asked.method === "HEAD") return textAnswer(200, made);
     const use = await options.uses.use(ticket);
     if (use === null) return refusedAsUsed(ticket, options);
@@ -137,14 +139,48 @@ function refusedAsUsed({ mac, address }: Ticket, options: RouteOptions): HttpAns
   return NOT_FOUND;
 }
 
+/** Returns what a script and a machine's own files contain, for every kind of image. */
+function argumentsOf({ facts, decision }: Boot, options: RouteOptions) {
+  return {
+    facts,
+    kind: decision.kind,
+    origin: options.originFor(facts.address ?? ""),
+    extra: options.records.policy().enrollment_kernel_args,
+    console: options.console,
+    amqp: options.amqpFor(facts.mac, facts.address ?? ""),
+    root_password_hash: facts.root_password_hash,
+  };
+}
+
 async function ownFile(text: string, name: string, asked: HttpAsked, options: RouteOptions): Promise<HttpAnswer> {
   const ticket = ticketOf(text, asked, options);
-  if (ticket === null || (name !== "networking.json" && name !== "networking.json.hash")) return NOT_FOUND;
+  if (ticket === null) return NOT_FOUND;
+  if (name === MACHINE_FILES) return await ownArchive(ticket, asked, options);
+  if (name !== "networking.json" && name !== "networking.json.hash") return NOT_FOUND;
   const boot = await bootOf(ticket.mac, ticket.address, "ipxe", options);
   if (boot === null) return NOT_FOUND;
-  const document = networkingJson(boot.facts as BootFacts);
+  const document = networkingJson(boot.facts);
   if (name === "networking.json") return textAnswer(200, document, "application/json");
   return textAnswer(200, `${createHash("sha1").update(document).digest("hex")}\n`);
+}
+
+/** Answers with the files of a machine that boots a Linux node image: once, as its script, since they contain secrets. */
+async function ownArchive(ticket: Ticket, asked: HttpAsked, options: RouteOptions): Promise<HttpAnswer> {
+  if (options.file_uses.isUsed(ticket)) return refusedAsUsed(ticket, options);
+  const boot = await bootOf(ticket.mac, ticket.address, "ipxe", options, await latest(ticket.mac, options));
+  if (boot === null || options.files.image(boot.decision.stamp)?.kind !== "linux") return NOT_FOUND;
+  try {
+    const bytes = machineFiles({ ...argumentsOf(boot, options), stamp: boot.decision.stamp });
+    const answer = { status: 200, type: "application/octet-stream", content: { bytes } };
+    if (asked.method === "HEAD") return answer;
+    const use = await options.file_uses.use(ticket);
+    return use === null ? refusedAsUsed(ticket, options) : { ...answer, ended: use.ended };
+  } catch (error) {
+    if (!(error instanceof ScriptFault)) throw error;
+    options.counters.count("scripts_refused_total");
+    options.log("script.refused", { mac: ticket.mac, reason: error.message });
+    return NOT_FOUND;
+  }
 }
 
 async function program(name: string, asked: HttpAsked, options: RouteOptions): Promise<HttpAnswer> {

@@ -1,4 +1,4 @@
-// The public key that must have signed the upstream channel.
+// The public keys that must have signed the upstream channel and the Linux node images.
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import process from "node:process";
@@ -10,12 +10,21 @@ const OWN_KEY = "../share/berth/release-key.asc";
  * Reads the public key in the configured file. If no file is configured, reads the key of the booter's own release.
  * @throws Error that names the setting and the file
  */
-export async function upstreamKey(upstream_key_file: string | undefined): Promise<Uint8Array> {
-  const path = upstream_key_file ?? join(dirname(process.execPath), OWN_KEY);
+export function upstreamKey(upstream_key_file: string | undefined): Promise<Uint8Array> {
+  return releaseKey(upstream_key_file, "ur.setup.upstream_key_file");
+}
+
+/** Reads the key of Linux node images, with the same default. */
+export function imageKey(image_key_file: string | undefined): Promise<Uint8Array> {
+  return releaseKey(image_key_file, "image_key_file");
+}
+
+async function releaseKey(configured: string | undefined, setting: string): Promise<Uint8Array> {
+  const path = configured ?? join(dirname(process.execPath), OWN_KEY);
   try {
     return await readFile(path);
   } catch (error) {
     const { code = "unknown error" } = error as { code?: string };
-    throw new Error(`ur.setup.upstream_key_file: cannot read ${path} (${code}); it is the release's public key`);
+    throw new Error(`${setting}: cannot read ${path} (${code}); it is the release's public key`);
   }
 }

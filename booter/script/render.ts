@@ -1,8 +1,15 @@
-// Writes the iPXE script of one machine. The script loads the platform's kernel with its arguments, the boot archive,
-// and the machine's own files. The kernel requires this order of lines and these arguments of `module`.
+// Writes the iPXE script of one machine. The script loads a kernel with its arguments, an archive, and the machine's own
+// files.
 import { SCRIPT_BYTES_MAX } from "../limits.ts";
+import {
+  LINUX_ARCHIVE,
+  LINUX_KERNEL,
+  type LinuxImage,
+  type PlatformImage,
+  type SmartosImage,
+} from "../platform-image.ts";
 import { type ArgumentParts, kernelLine } from "./arguments.ts";
-import { flag, ScriptFault, url } from "./word.ts";
+import { argument, flag, ScriptFault, url } from "./word.ts";
 
 export type ScriptParts = ArgumentParts & {
   readonly stamp: string;
@@ -10,15 +17,31 @@ export type ScriptParts = ArgumentParts & {
   readonly origin: string;
   /** The ticket in the URLs of the machine's own files. */
   readonly ticket: string;
-  readonly has_hash: boolean;
+  readonly image: PlatformImage;
 };
+
+type Line = readonly string[];
+
+/** The name of the archive with the machine's own files, for machines that boot a Linux node image. */
+export const MACHINE_FILES = "machine.cpio";
 
 /**
  * Returns the text of the script.
  * @throws ScriptFault if a value is not allowed in a script, or the script is too long for iPXE's argument area
  */
 export function renderScript(parts: ScriptParts): string {
-  const { stamp, origin, ticket, kind, has_hash } = parts;
+  const { image } = parts;
+  const body = image.kind === "linux" ? linuxLines(parts, image) : smartosLines(parts, image);
+  const script = `${[["#!ipxe"], ...body, ["boot"]].map((words) => words.join(" ")).join("\n")}\n`;
+  if (script.length > SCRIPT_BYTES_MAX) {
+    throw new ScriptFault(`the script has ${script.length} bytes, more than the ${SCRIPT_BYTES_MAX} that are safe`);
+  }
+  return script;
+}
+
+/** The kernel of SmartOS requires this order of lines and these arguments of `module`. */
+function smartosLines(parts: ScriptParts, { has_hash }: SmartosImage): readonly Line[] {
+  const { stamp, origin, ticket, kind } = parts;
   const { flags, properties } = kernelLine(parts);
   // The kernel's path must end with platform/i86pc/kernel/amd64/unix, because the kernel's runtime linker requires
   // this.
@@ -34,10 +57,30 @@ export function renderScript(parts: ScriptParts): string {
     modules.push(["module", url(own), "type=file", "name=networking.json"]);
     modules.push(["module", url(`${own}.hash`), "type=hash", "name=networking.json"]);
   }
-  const lines = ["#!ipxe", kernel.join(" "), ...modules.map((words) => words.join(" ")), "boot"];
-  const script = `${lines.join("\n")}\n`;
-  if (script.length > SCRIPT_BYTES_MAX) {
-    throw new ScriptFault(`the script has ${script.length} bytes, more than the ${SCRIPT_BYTES_MAX} that are safe`);
-  }
-  return script;
+  return [kernel, ...modules];
 }
+
+/**
+ * UEFI firmware passes the archives to the kernel by the names in `initrd=`, in this order. Under BIOS the order of the
+ * lines decides, and the kernel ignores these arguments.
+ */
+function linuxLines(parts: ScriptParts, { command_line }: LinuxImage): readonly Line[] {
+  const { stamp, origin, ticket, kind, extra, console } = parts;
+  const folder = `${origin}/os/${stamp}`;
+  const words = [
+    `initrd=${LINUX_ARCHIVE}`,
+    `initrd=${MACHINE_FILES}`,
+    ...command_line,
+    // The last console is the one that gets the messages of the system.
+    ...(console === "text" ? ["console=tty0"] : [`console=ttyS${TTYS.indexOf(console)},115200`]),
+    ...(kind === "enrol" ? extra : []),
+  ];
+  return [
+    ["kernel", url(`${folder}/${LINUX_KERNEL}`), ...words.map(argument)],
+    ["initrd", "--name", LINUX_ARCHIVE, url(`${folder}/${LINUX_ARCHIVE}`)],
+    ["initrd", "--name", MACHINE_FILES, url(`${origin}/bootfs/${ticket}/${MACHINE_FILES}`)],
+  ];
+}
+
+/** Linux numbers the serial ports that SmartOS calls ttya to ttyd. */
+const TTYS: readonly string[] = ["ttya", "ttyb", "ttyc", "ttyd"];

@@ -1,6 +1,7 @@
 // Checks the words of a boot script. iPXE splits at blanks, expands ${...} and interprets &&, || and ;, so a word may
 // contain only characters without such a meaning. The control plane checked the values when it stored them; this file
 // checks them again.
+import { isKernelArgument } from "../../src/lib/text/kernel-argument.ts";
 
 export class ScriptFault extends Error {}
 
@@ -22,6 +23,11 @@ export function cryptHash(text: string): string {
 }
 export function flag(text: string): string {
   return checked(text, FLAG, "flag");
+}
+/** A kernel argument, as the control plane and the manifest of an image may contain it. */
+export function argument(text: string): string {
+  if (!isKernelArgument(text)) throw new ScriptFault("a kernel argument of the script has invalid characters");
+  return text;
 }
 export function url(text: string): string {
   if (text.includes("..")) throw new ScriptFault("a URL of the script contains ..");

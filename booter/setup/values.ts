@@ -38,9 +38,9 @@ export function setupValues({ bundle, setup, console, origin }: ValueParts): str
     ["cache", String(layout.disk_cache), (text) => text === "true" || text === "false"],
     ["compress", layout.disk_compress, (text) => KEY.test(text)],
     ["platform_stamp", setup.platform_stamp, (text) => WORD.test(text)],
-    ["platform_image_sha256", setup.platform_image_sha256, (text) => WORD.test(text)],
-    ["boot_image_stamp", setup.boot_image_stamp, (text) => WORD.test(text)],
-    ["boot_image_sha256", setup.boot_image_sha256, (text) => WORD.test(text)],
+    ["platform_image_sha256", setup.platform_image_sha256 ?? null, (text) => WORD.test(text)],
+    ["boot_image_stamp", setup.boot_image_stamp ?? null, (text) => WORD.test(text)],
+    ["boot_image_sha256", setup.boot_image_sha256 ?? null, (text) => WORD.test(text)],
     ["ntp_server", setup.ntp_server ?? null, (text) => WORD.test(text)],
     ["install_sh_url", mirrored ? `${origin}/install.sh` : setup.install_sh_url, (text) => LINE.test(text)],
     // Without a mirror, channel.json is in the same folder as install.sh.

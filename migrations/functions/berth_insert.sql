@@ -237,8 +237,9 @@ begin
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::ssh_key, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
   when 'staging' then
-    insert into staging (staged_by, incarnation, version, wake_at, state, stamps, staged_at)
-    select r.staged_by, r.incarnation, r.version, r.wake_at, r.state, r.stamps, r.staged_at
+    insert into staging (staged_by, incarnation, version, wake_at, state, stamps, staged_at, kinds)
+    select r.staged_by, r.incarnation, r.version, r.wake_at, r.state, r.stamps, r.staged_at,
+        case when e ? 'kinds' then r.kinds else '{}'::jsonb end
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::staging, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
   when 'subnet' then

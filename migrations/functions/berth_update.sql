@@ -526,7 +526,8 @@ begin
         wake_at = case when e ? 'wake_at' then r.wake_at else t.wake_at end,
         state = case when e ? 'state' then r.state else t.state end,
         stamps = case when e ? 'stamps' then r.stamps else t.stamps end,
-        staged_at = case when e ? 'staged_at' then r.staged_at else t.staged_at end
+        staged_at = case when e ? 'staged_at' then r.staged_at else t.staged_at end,
+        kinds = case when e ? 'kinds' then r.kinds else t.kinds end
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::staging, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.staged_by = (e->>'$id')::uuid;
   when 'subnet' then

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { Hostname } from "./agent.ts";
 import { Timestamp, withDefault } from "./common.ts";
-import { ALLOWLIST_KINDS, BOOT_RECORD_STATES, PROVENANCE_SOURCES } from "./enums.ts";
+import { ALLOWLIST_KINDS, BOOT_RECORD_STATES, PLATFORM_KINDS, PROVENANCE_SOURCES } from "./enums.ts";
 import {
   CIDR_TEXT_CHARS_MAX,
   KERNEL_ARGS_MAX,
@@ -158,7 +158,17 @@ export const SeenBody = z.object({
 });
 
 /** All stamps that a booter can serve. The list replaces the booter's previous one. */
-export const StagedBody = z.strictObject({ stamps: z.array(Stamp).max(1_000) });
+export const StagedBody = z.strictObject({
+  stamps: z.array(Stamp).max(1_000),
+  kinds: withDefault(z.record(Stamp, z.enum(PLATFORM_KINDS)), {}).describe(
+    "The kinds of stamps that are not SmartOS platforms. Every key must be in `stamps`",
+  ),
+});
 /** A platform image that a booter has staged, so that it can serve it. */
-export const StagedImage = z.object({ stamp: z.string(), staged_at: Timestamp, staged_by: z.string() });
+export const StagedImage = z.object({
+  stamp: z.string(),
+  kind: z.enum(PLATFORM_KINDS).describe("The operating system: a SmartOS platform or a Linux node image"),
+  staged_at: Timestamp,
+  staged_by: z.string(),
+});
 export type StagedImage = z.infer<typeof StagedImage>;

@@ -84,6 +84,10 @@ export const ALLOWLIST_KINDS = ["mac_prefix", "service_tag"] as const;
 /** How a boot record was first discovered. */
 export const PROVENANCE_SOURCES = ["booter", "operator"] as const;
 
+/** The kinds of platform images: a SmartOS platform, or a Linux node image. */
+export const PLATFORM_KINDS = ["smartos", "linux"] as const;
+export type PlatformKind = (typeof PLATFORM_KINDS)[number];
+
 /** The disk layouts and the compressions that a setup approval can choose. */
 export const DISK_LAYOUTS = ["single", "mirror", "raidz1", "raidz2", "raidz3"] as const;
 export type DiskLayout = (typeof DISK_LAYOUTS)[number];

@@ -1,6 +1,14 @@
 // The tables and their columns for Kysely, named as in the migrations. The actors' reads.ts files query them.
 import type { AdminNetwork, AllowlistEntry, Networking, Provenance, Roster } from "../contract/boot.ts";
-import type { BootRecordState, Capability, CnRole, CnState, KeyScope, SessionKind } from "../contract/enums.ts";
+import type {
+  BootRecordState,
+  Capability,
+  CnRole,
+  CnState,
+  KeyScope,
+  PlatformKind,
+  SessionKind,
+} from "../contract/enums.ts";
 import type { Reference } from "../contract/operation.ts";
 import type { CnConflict, SetupProgress } from "../contract/cn.ts";
 import type { CnPlacementRules } from "../contract/cn-placement.ts";
@@ -38,7 +46,7 @@ export interface Database {
   boot_policy: BootPolicyRow;
   boot_record: BootRecordRow;
   boot_roster: { id: string; entries: Roster };
-  staging: { staged_by: string; stamps: string[]; staged_at: Date };
+  staging: { staged_by: string; stamps: string[]; kinds: Record<string, PlatformKind>; staged_at: Date };
   cn_signal: { server_uuid: string; last_seen: Date | null };
   instance: InstanceRow;
   instance_metrics: MetricsRow;

@@ -1,8 +1,16 @@
 // The configuration of a booter on loopback, with free ports.
 
-/** Returns a configuration whose files are in `folder` and whose key is in `folder`/key. `more` is appended to it. */
-export function loopbackConfig(folder: string, { server_url, more }: { server_url: string; more: string }): string {
-  return `state_dir = "${folder}/state"
+export type LoopbackParts = {
+  readonly server_url: string;
+  /** Text after the configuration: more blocks. */
+  readonly more: string;
+  /** Text before the configuration: settings outside of all blocks. */
+  readonly top?: string;
+};
+
+/** Returns a configuration whose files are in `folder` and whose key is in `folder`/key. */
+export function loopbackConfig(folder: string, { server_url, more, top = "" }: LoopbackParts): string {
+  return `${top}state_dir = "${folder}/state"
 files_dir = "${folder}/files"
 [control_plane]
 url = "${server_url}"

@@ -156,8 +156,11 @@ export function bootPolicyRoutes(app: App, deps: Deps): void {
   });
   app.openapi(stageRoute, async (c) => {
     const staged_by = provenanceOf(c);
-    const { stamps } = c.req.valid("json");
-    const outcome = await deps.sendOnce(c, { kind: "staging", id: staged_by }, { type: "set", staged_by, stamps });
+    const { stamps, kinds } = c.req.valid("json");
+    const unknown = Object.keys(kinds).find((stamp) => !stamps.includes(stamp));
+    if (unknown !== undefined) return faultResponse(c, badRequest(`kinds: ${unknown} is not in stamps`));
+    const staging = { kind: "staging", id: staged_by } as const;
+    const outcome = await deps.sendOnce(c, staging, { type: "set", staged_by, stamps, kinds });
     return outcome.ok ? c.json({ items: await listStaged(deps.kysely) }, 200) : faultResponse(c, outcome.fault);
   });
 }

@@ -1,6 +1,6 @@
 // Acts as the platform's agent on the AMQP broker.
-import { u16, u32, u8 } from "../../booter/amqp/wire.ts";
-import { type AmqpClient, bind, consume, declare, openChannel } from "../../src/dev/amqp-client.ts";
+import { u16, u32, u8 } from "../../cli/internal/amqp/wire.ts";
+import { type AmqpClient, bind, consume, declare, openChannel } from "../../cli/internal/amqp/client.ts";
 
 export type AgentIdentity = { readonly server_uuid: string; readonly mac: string };
 

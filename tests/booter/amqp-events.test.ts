@@ -3,10 +3,10 @@ import { Buffer } from "node:buffer";
 import { randomUUID } from "node:crypto";
 import { connect } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { frame, METHOD, PROTOCOL_HEADER } from "../../booter/amqp/frame.ts";
+import { frame, METHOD, PROTOCOL_HEADER } from "../../cli/internal/amqp/frame.ts";
 import { type AmqpBroker, type AmqpOptions, type AmqpPeer, openAmqp } from "../../booter/amqp/listener.ts";
 import { amqpLogin, macOfLogin } from "../../booter/amqp/rights.ts";
-import { longText, readerOf, shortText, u16, u32, u64, u8 } from "../../booter/amqp/wire.ts";
+import { longText, readerOf, shortText, u16, u32, u64, u8 } from "../../cli/internal/amqp/wire.ts";
 import { newCounters } from "../../booter/counters.ts";
 import {
   ack,
@@ -17,7 +17,7 @@ import {
   login,
   openChannel,
   openClient,
-} from "../../src/dev/amqp-client.ts";
+} from "../../cli/internal/amqp/client.ts";
 import { actAsAgent } from "./amqp-agent.ts";
 
 const SECRET = new Uint8Array(32).fill(7);

@@ -2,7 +2,7 @@
 // setup completes, at whatever moment the booter is killed.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { ack, type AmqpClient, login, openClient } from "../../src/dev/amqp-client.ts";
+import { ack, type AmqpClient, login, openClient } from "../../cli/internal/amqp/client.ts";
 import { okOf } from "../support/control-plane.ts";
 import { newMac, sysinfoOf } from "../setup/machine.ts";
 import { actAsAgent } from "./amqp-agent.ts";

@@ -166,7 +166,7 @@ describe("booter check", () => {
     expect(await checked(SETUP_BLOCK, {}, "52:54:00:aa:00:01")).toEqual([
       "ok undionly.kpxe: found",
       "ok snponly.efi: found",
-      `ok platform images: ${STAMP}`,
+      `ok platform images: ${STAMP} (smartos)`,
       "ok DHCP: 127.0.0.1 port 0 can be opened",
       "ok TFTP: 127.0.0.1 port 0 can be opened",
       `ok setup/platform-${STAMP}.tgz: SHA-256 matches`,

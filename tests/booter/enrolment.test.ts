@@ -5,7 +5,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { amqpLogin } from "../../booter/amqp/rights.ts";
-import { ack, type AmqpClient, type Delivery, type Login, login, openClient } from "../../src/dev/amqp-client.ts";
+import { ack, type AmqpClient, type Delivery, type Login, login, openClient } from "../../cli/internal/amqp/client.ts";
 import { okOf } from "../support/control-plane.ts";
 import { newMac, sysinfoOf } from "../setup/machine.ts";
 import { actAsAgent } from "./amqp-agent.ts";

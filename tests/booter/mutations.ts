@@ -1,9 +1,9 @@
 // Passes packets of real clients, in which some bytes were changed, to the DHCP handler, to AMQP sessions, and to the
 // parser of TFTP requests. Tests use up to 100,000 packets of each kind, the stress test a million.
 import { Buffer } from "node:buffer";
-import { frame, METHOD, PROTOCOL_HEADER } from "../../booter/amqp/frame.ts";
+import { frame, METHOD, PROTOCOL_HEADER } from "../../cli/internal/amqp/frame.ts";
 import { newSession } from "../../booter/amqp/session.ts";
-import { longText, shortText, u16, u32, u64, u8 } from "../../booter/amqp/wire.ts";
+import { longText, shortText, u16, u32, u64, u8 } from "../../cli/internal/amqp/wire.ts";
 import { newCounters } from "../../booter/counters.ts";
 import { OPTIONS_AT } from "../../booter/dhcp/packet.ts";
 import { dhcpHandler, type Sent } from "../../booter/dhcp/server.ts";

@@ -12,6 +12,7 @@ import { lacking, pathOf, present } from "../support/optional-programs.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { putPolicy } from "../setup/machine.ts";
 import { type BooterProcess, serveControlPlane, startBooter } from "./booter-process.ts";
+import { LINUX_STAMP, stageLinuxImage } from "./linux-files.ts";
 import { SETUP_BLOCK, stageFiles, STAMP } from "./site.ts";
 import { openWire } from "./wire.ts";
 
@@ -60,8 +61,16 @@ export async function whyNoNetboot(modes: readonly Mode[]): Promise<string | nul
     });
 }
 
-/** Opens the fixture. @param allowlist the boot policy's allowlist; an empty one admits every machine */
-export async function openNetbootFixture(allowlist: readonly unknown[] = []): Promise<NetbootFixture> {
+export type NetbootFixtureOptions = {
+  /** The boot policy's allowlist; an empty one admits every machine. */
+  readonly allowlist?: readonly unknown[];
+  /** The kind of the image that machines enrol with. */
+  readonly kind?: "smartos" | "linux";
+};
+
+export async function openNetbootFixture(
+  { allowlist = [], kind = "smartos" }: NetbootFixtureOptions = {},
+): Promise<NetbootFixture> {
   const folder = await temporaryFolder("netboot");
   const space = `berth-boot-${process.pid}`;
   const inside = ["ip", "netns", "exec", space];
@@ -74,13 +83,15 @@ export async function openNetbootFixture(allowlist: readonly unknown[] = []): Pr
   try {
     await stageFiles(folder.path);
     await writeFile(join(folder.path, "files/os", STAMP, "platform/i86pc/kernel/amd64/unix"), KERNEL);
+    const top = kind === "linux" ? await stageLinuxImage(folder.path, KERNEL) : "";
     for (const name of ["iPXE for BIOS", "iPXE for UEFI"] as const) {
       const path = pathOf(name);
       if (path !== null) await copyFile(path, join(folder.path, "files", basename(path)));
     }
     const t = await openTestControlPlane();
     closers.push(() => t.close());
-    okOf(await putPolicy(t, { enrollment_pi: STAMP, admin_network: NETWORK, allowlist: [...allowlist] }));
+    const enrollment_pi = kind === "linux" ? LINUX_STAMP : STAMP;
+    okOf(await putPolicy(t, { enrollment_pi, admin_network: NETWORK, allowlist: [...allowlist] }));
     closers.push(() => inOrder([`ip netns del ${space}`]));
     await inOrder([
       `ip netns add ${space}`,
@@ -96,7 +107,7 @@ export async function openNetbootFixture(allowlist: readonly unknown[] = []): Pr
     const { secret } = await t.mintKey("booter");
     await writeFile(join(folder.path, "key"), `${secret}\n`, { mode: 0o600 });
     const config = join(folder.path, "booter.toml");
-    await writeFile(config, configText(folder.path, socket.url));
+    await writeFile(config, `${top}${configText(folder.path, socket.url)}`);
     const start = () => startBooter({ config, prefix: inside });
     let booter = await start();
     closers.push(() => booter.kill());

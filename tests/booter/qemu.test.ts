@@ -27,13 +27,30 @@ test(
   "a machine whose SMBIOS UUID contains its service tag enrols by an allowlist of tags, and fetches its script once",
   async (context) => {
     context.skip(why_not !== null, why_not ?? "");
-    const fixture = await openNetbootFixture([{ kind: "service_tag", value: "D34623J" }]);
+    const fixture = await openNetbootFixture({ allowlist: [{ kind: "service_tag", value: "D34623J" }] });
     try {
       const uuid = "4c4c4544-0033-3410-8036-c4c04f32334a";
       expect(await boots(fixture, { mac: MAC, mode: "bios", uuid }), fixture.booter().text()).toBe(true);
       const { body } = await fixture.t.call("GET", `/v2/cn-boot/${MAC}`);
       expect([body.state, body.address]).toEqual(["enrolling", "10.77.0.10"]);
       expect(fixture.booter().text()).not.toContain("ticket_");
+    } finally {
+      await fixture.close();
+    }
+  },
+  300_000,
+);
+
+// The image's kernel is an iPXE script here; `deno task test:node-image` boots a real one.
+test(
+  "iPXE loads the kernel, the archive and the machine's own files of a Linux node image",
+  async (context) => {
+    context.skip(why_not !== null, why_not ?? "");
+    const fixture = await openNetbootFixture({ kind: "linux" });
+    try {
+      expect(await boots(fixture, { mac: MAC, mode: "bios" }), fixture.booter().text()).toBe(true);
+      expect(fixture.booter().text()).toMatch(/script\.served mac=52:54:00:aa:00:01 .* stamp=20261101T000000Z/);
+      expect(fixture.booter().text()).not.toContain("http.refused");
     } finally {
       await fixture.close();
     }

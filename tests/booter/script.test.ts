@@ -14,7 +14,7 @@ const PARTS: ScriptParts = {
   stamp: "20260901T000000Z",
   origin: "http://10.0.0.1:80",
   ticket: "525400aa0001.0a00000a.67abcdef.12345678.0123456789abcdef0123456789abcdef",
-  has_hash: true,
+  image: { kind: "smartos", has_hash: true },
   extra: [],
   console: "text",
   amqp: null,

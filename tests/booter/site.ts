@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { type Booter, openBooter } from "../../booter/booter.ts";
 import { type BooterConfig, readBooterConfig } from "../../booter/config.ts";
 import { type ApiClient, openApiClient } from "../../booter/api-client/client.ts";
-import type { Login } from "../../src/dev/amqp-client.ts";
+import type { Login } from "../../cli/internal/amqp/client.ts";
 import { loopbackConfig, setupBlock } from "../../src/dev/booter-config.ts";
 import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
@@ -76,14 +76,24 @@ export function archiveBytes(): Uint8Array {
   return Uint8Array.from({ length: 3_000_000 }, (_, at) => (at * 17 + (at >> 10)) & 255);
 }
 
-export async function openSite(more = SETUP_BLOCK): Promise<Site> {
+export type SiteOptions = {
+  readonly more?: string;
+  /** Adds files to the folder, and returns settings outside of all blocks of the configuration. */
+  readonly prepare?: (folder: string) => Promise<string>;
+  readonly enrollment_pi?: string;
+};
+
+export async function openSite(
+  { more = SETUP_BLOCK, prepare, enrollment_pi = STAMP }: SiteOptions = {},
+): Promise<Site> {
   const folder: TemporaryFolder = await temporaryFolder("booter");
   await stageFiles(folder.path);
+  const top = await prepare?.(folder.path) ?? "";
   const t = await openTestControlPlane();
-  okOf(await putPolicy(t, { enrollment_pi: STAMP, admin_network: ADMIN_NETWORK }));
+  okOf(await putPolicy(t, { enrollment_pi, admin_network: ADMIN_NETWORK }));
   const { secret: key } = await t.mintKey("booter");
   const config = readBooterConfig(
-    loopbackConfig(folder.path, { server_url: "http://berth.test", more }),
+    loopbackConfig(folder.path, { server_url: "http://berth.test", more, top }),
     "booter.toml",
   );
   const log: Line[] = [];

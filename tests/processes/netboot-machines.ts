@@ -5,7 +5,7 @@ import { expect } from "vitest";
 import type { BootRecord } from "../../src/contract/boot.ts";
 import type { CnView } from "../../src/contract/cn.ts";
 import { openPool } from "../../src/db/pool.ts";
-import { ack, type AmqpClient, login, openClient } from "../../src/dev/amqp-client.ts";
+import { ack, type AmqpClient, login, openClient } from "../../cli/internal/amqp/client.ts";
 import { actAsAgent } from "../booter/amqp-agent.ts";
 import { textOf } from "../booter/packets.ts";
 import { discover, dotted, httpAsk, relayed } from "../booter/site.ts";

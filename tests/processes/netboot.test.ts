@@ -5,7 +5,7 @@ import { readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ack } from "../../src/dev/amqp-client.ts";
+import { ack } from "../../cli/internal/amqp/client.ts";
 import { httpAsk, relayed } from "../booter/site.ts";
 import { type Sshd, startSshd, whyNoSshd } from "../cli/sshd.ts";
 import { newMac, sysinfoOf } from "../setup/machine.ts";

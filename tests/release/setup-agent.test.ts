@@ -14,7 +14,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { VERSION } from "../../src/version.ts";
 import { bareSysinfo } from "../../src/dev/bare-sysinfo.ts";
 import { loopbackConfig, setupBlock } from "../../src/dev/booter-config.ts";
-import { netbootAgent } from "../../src/dev/netboot-agent.ts";
+import { netbootAgent } from "../../nodeagent/netboot/bus.ts";
 import { fetchFrom, netbootMachine } from "../../src/dev/netboot-machine.ts";
 import { type BooterProcess, startBooter } from "../booter/booter-process.ts";
 import { installTools } from "../booter/platform-tools.ts";

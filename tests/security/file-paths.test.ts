@@ -9,9 +9,9 @@ import { join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { shortText, u16, u32, u8 } from "../../booter/amqp/wire.ts";
+import { shortText, u16, u32, u8 } from "../../cli/internal/amqp/wire.ts";
 import { loopbackConfig } from "../../src/dev/booter-config.ts";
-import { type Login, login, openChannel, openClient } from "../../src/dev/amqp-client.ts";
+import { type Login, login, openChannel, openClient } from "../../cli/internal/amqp/client.ts";
 import { type BooterProcess, startBooter } from "../booter/booter-process.ts";
 import { actAsAgent } from "../booter/amqp-agent.ts";
 import {

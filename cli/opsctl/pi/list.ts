@@ -7,6 +7,7 @@ export const STAGED_PATH = "/v2/platform-images";
 
 const COLUMNS: readonly Column<StagedImage>[] = [
   ["STAMP", (image) => image.stamp],
+  ["KIND", (image) => image.kind],
   ["STAGED_AT", (image) => image.staged_at],
   ["STAGED_BY", (image) => image.staged_by],
 ];

@@ -4,7 +4,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { bareSysinfo } from "../bare-sysinfo.ts";
 import { startDevBooter } from "../booter.ts";
-import { netbootAgent } from "../netboot-agent.ts";
+import { netbootAgent } from "../../../nodeagent/netboot/bus.ts";
 import { fetchFrom, hasAddress, type NetbootMachine, netbootMachine, postFrom } from "../netboot-machine.ts";
 import { check, type Run, say } from "../stage.ts";
 

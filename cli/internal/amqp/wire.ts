@@ -1,7 +1,7 @@
 // Reads and writes the field types of AMQP 0-9-1. The reader never reads past its bytes, and never allocates memory by
 // a length that the sender claims.
 import { Buffer } from "node:buffer";
-import { AMQP_TABLE_DEPTH_MAX } from "../limits.ts";
+import { AMQP_TABLE_DEPTH_MAX } from "./limits.ts";
 
 /** A protocol error of a client. `code` is the reply code of connection.close or channel.close. */
 export class AmqpFault extends Error {

@@ -1,4 +1,5 @@
-// An AMQP 0-9-1 client that implements only the methods that the platform's agent uses.
+// An AMQP 0-9-1 client that implements only the methods that a machine's agent uses. The agent of a Linux node image
+// and the simulated machines share it.
 import { Buffer } from "node:buffer";
 import { connect, type Socket } from "node:net";
 import {
@@ -7,13 +8,16 @@ import {
   type Frame,
   frame,
   HEADER,
+  HEARTBEAT,
   METHOD,
   newFrameCutter,
   PROTOCOL_HEADER,
-} from "../../booter/amqp/frame.ts";
-import { longText, readerOf, shortText, u16, u32, u64, u8 } from "../../booter/amqp/wire.ts";
+} from "./frame.ts";
+import { longText, readerOf, shortText, u16, u32, u64, u8 } from "./wire.ts";
+import { AMQP_FRAME_BYTES_MAX } from "./limits.ts";
 
-const FRAME_BYTES_MAX = 131_072;
+/** The broker ends a connection without traffic for two of these intervals. The client sends a frame in each half. */
+const HEARTBEAT_S = 30;
 
 export type Method = { readonly id: string; readonly channel: number; readonly args: Buffer };
 export type Delivery = { readonly channel: number; readonly tag: number; readonly key: string; readonly body: string };
@@ -35,8 +39,9 @@ function loginTable(user: string, password: string): Buffer {
   return Buffer.concat([field("LOGIN", user), field("PASSWORD", password)]);
 }
 
-export async function openClient(port: number, from = "127.0.0.1"): Promise<AmqpClient> {
-  const socket = connect({ host: "127.0.0.1", port, localAddress: from });
+/** Opens a connection. @param from the machine's own address, if it has several */
+export async function openClient(port: number, from?: string, host = "127.0.0.1"): Promise<AmqpClient> {
+  const socket = connect({ host, port, ...(from === undefined ? {} : { localAddress: from }) });
   const cutter = newFrameCutter();
   const methods: Method[] = [];
   const deliveries: Delivery[] = [];
@@ -83,7 +88,10 @@ export async function openClient(port: number, from = "127.0.0.1"): Promise<Amqp
     changed();
   });
   socket.on("error", () => {});
+  const beat = setInterval(() => socket.write(frame(HEARTBEAT, 0, Buffer.alloc(0))), HEARTBEAT_S * 500);
+  beat.unref();
   socket.on("close", () => {
+    clearInterval(beat);
     over = true;
     changed();
   });
@@ -112,7 +120,7 @@ export async function openClient(port: number, from = "127.0.0.1"): Promise<Amqp
     publish(channel, key, body, exchange = "amq.topic") {
       send(channel, 60, 40, u16(0), shortText(exchange), shortText(key), u8(0));
       const properties = Buffer.concat([u16(0x8000), shortText("application/json")]);
-      socket.write(contentFrames(channel, properties, Buffer.from(body), FRAME_BYTES_MAX));
+      socket.write(contentFrames(channel, properties, Buffer.from(body), AMQP_FRAME_BYTES_MAX));
     },
     delivery: () => until(() => deliveries.shift()),
     ended: () => over ? Promise.resolve() : until(() => over ? true : undefined).then(() => {}, () => {}),
@@ -129,7 +137,7 @@ export async function login(client: AmqpClient, { user, password, mechanism = "A
   const response = mechanism === "PLAIN" ? Buffer.from(`\0${user}\0${password}`) : loginTable(user, password);
   client.send(0, 10, 11, u32(0), shortText(mechanism), u32(response.length), response, shortText("en_US"));
   await client.expect("10.30");
-  client.send(0, 10, 31, u16(0), u32(FRAME_BYTES_MAX), u16(30));
+  client.send(0, 10, 31, u16(0), u32(AMQP_FRAME_BYTES_MAX), u16(HEARTBEAT_S));
   client.send(0, 10, 40, shortText("/"), shortText(""), u8(1));
   await client.expect("10.41");
 }

@@ -2,7 +2,7 @@
 // machines' agent sends body payloads of exactly frame-max bytes. In the standard, frame-max includes the 8 bytes
 // around the payload.
 import { Buffer } from "node:buffer";
-import { AMQP_FRAME_BYTES_MAX } from "../limits.ts";
+import { AMQP_FRAME_BYTES_MAX } from "./limits.ts";
 import { AmqpFault, FRAME_ERROR, u16, u32 } from "./wire.ts";
 
 export const METHOD = 1;

@@ -1,6 +1,14 @@
 // The agent of a netbooted machine. It logs in to the booter's AMQP broker with the login from its kernel arguments,
 // publishes the inventory, and receives commands.
-import { ack, bind, consume, declare, login as logIn, openChannel, openClient } from "./amqp-client.ts";
+import {
+  ack,
+  bind,
+  consume,
+  declare,
+  login as logIn,
+  openChannel,
+  openClient,
+} from "../../cli/internal/amqp/client.ts";
 
 export type NetbootAgent = {
   publish(topic: string, content: unknown): void;
@@ -12,8 +20,10 @@ export type NetbootAgent = {
 export type NetbootAgentOptions = {
   readonly login: { readonly user: string; readonly password: string };
   readonly port: number;
-  /** The machine's IP address. */
-  readonly from: string;
+  /** The broker's IP address; the default is this machine. */
+  readonly host?: string;
+  /** The machine's IP address, if the program has several. */
+  readonly from?: string;
   readonly server_uuid: string;
   readonly mac: string;
 };
@@ -21,9 +31,9 @@ export type NetbootAgentOptions = {
 const CHANNEL = 1;
 
 export async function netbootAgent(
-  { login, port, from, server_uuid, mac }: NetbootAgentOptions,
+  { login, port, host, from, server_uuid, mac }: NetbootAgentOptions,
 ): Promise<NetbootAgent> {
-  const client = await openClient(port, from);
+  const client = await openClient(port, from, host);
   await logIn(client, { ...login, mechanism: "PLAIN" });
   await openChannel(client, CHANNEL);
   const queue = await declare(client, CHANNEL, `ur.request.${server_uuid}.${mac}`);

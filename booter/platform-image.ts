@@ -1,0 +1,87 @@
+// The platform images in files_dir/os/STAMP. A folder with a manifest.json is an image of the kind that the manifest
+// names; a folder without one is a SmartOS platform. A Linux node image has a kernel, an initial file system and a
+// manifest with their SHA-256 and size. The booter serves it only if the manifest has a good signature and both files are
+// as the manifest says.
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { readFile, stat } from "node:fs/promises";
+import { isKernelArgument } from "../src/lib/text/kernel-argument.ts";
+import { type SignedFile, signedFiles, signingTimeOf } from "./mirror/signed-document.ts";
+
+export type SmartosImage = { readonly kind: "smartos"; readonly has_hash: boolean };
+export type LinuxImage = { readonly kind: "linux"; readonly command_line: readonly string[] };
+export type PlatformImage = SmartosImage | LinuxImage;
+
+export const MANIFEST = "manifest.json";
+export const MANIFEST_SIGNATURE = "manifest.json.asc";
+export const LINUX_KERNEL = "vmlinuz";
+export const LINUX_ARCHIVE = "initramfs";
+const FILE_NAME = /^(?:vmlinuz|initramfs)$/;
+/** A manifest has less than one kilobyte. */
+const MANIFEST_BYTES_MAX = 65_536;
+const COMMAND_LINE_MAX = 32;
+
+/** Returns the path of a file of the image's folder, or null if it does not exist. */
+export type FileOf = (name: string) => Promise<string | null>;
+
+export type LinuxImageParts = {
+  readonly stamp: string;
+  readonly fileOf: FileOf;
+  /** The public key that must have signed the manifest. */
+  readonly key: Uint8Array;
+};
+
+/**
+ * Verifies a Linux node image.
+ * @throws Error that names the file and what is wrong with it
+ */
+export async function verifiedLinuxImage({ stamp, fileOf, key }: LinuxImageParts): Promise<LinuxImage> {
+  const [document, signature] = [await small(fileOf, MANIFEST), await small(fileOf, MANIFEST_SIGNATURE)];
+  try {
+    await signingTimeOf({ document, signature, key, now: new Date() });
+  } catch (error) {
+    throw new Error(`${MANIFEST}: ${error instanceof Error ? error.message : "cannot be verified"}`);
+  }
+  const { files, command_line } = manifestOf(document, stamp);
+  for (const file of files) await compare(file, await fileOf(file.name));
+  return { kind: "linux", command_line };
+}
+
+function manifestOf(document: Uint8Array, wanted: string) {
+  try {
+    const { kind, stamp, command_line, files: listed } = JSON.parse(new TextDecoder().decode(document)) as Record<
+      string,
+      unknown
+    >;
+    if (kind !== "linux") throw new Error("kind must be linux");
+    if (stamp !== wanted) throw new Error(`is the manifest of the image ${String(stamp).slice(0, 64)}`);
+    if (
+      !Array.isArray(command_line) || command_line.length > COMMAND_LINE_MAX ||
+      !command_line.every((word) => typeof word === "string" && isKernelArgument(word))
+    ) throw new Error(`command_line must be a list of at most ${COMMAND_LINE_MAX} kernel arguments`);
+    const files = signedFiles(listed, FILE_NAME);
+    const lacking = [LINUX_KERNEL, LINUX_ARCHIVE].find((each) => !files.some(({ name }) => name === each));
+    if (lacking !== undefined) throw new Error(`${lacking} is not among its files`);
+    return { files, command_line: command_line as string[] };
+  } catch (error) {
+    throw new Error(`${MANIFEST}: ${error instanceof SyntaxError ? "is not JSON" : (error as Error).message}`);
+  }
+}
+
+async function compare({ name, sha256, bytes }: SignedFile, path: string | null): Promise<void> {
+  if (path === null) throw new Error(`${name}: is missing`);
+  const { size } = await stat(path);
+  if (size !== bytes) throw new Error(`${name}: has ${size} bytes, and the manifest says ${bytes}`);
+  const hash = createHash("sha256");
+  for await (const part of createReadStream(path)) hash.update(part);
+  if (hash.digest("hex") !== sha256) throw new Error(`${name}: its SHA-256 differs from the manifest`);
+}
+
+async function small(fileOf: FileOf, name: string): Promise<Uint8Array> {
+  const path = await fileOf(name);
+  if (path === null) throw new Error(`${name}: is missing`);
+  if ((await stat(path)).size > MANIFEST_BYTES_MAX) {
+    throw new Error(`${name}: has more than ${MANIFEST_BYTES_MAX} bytes`);
+  }
+  return await readFile(path);
+}

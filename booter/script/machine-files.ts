@@ -1,0 +1,26 @@
+// The files of one machine that boots a Linux node image. The booter sends them as a second initial file system. So the
+// machine's secrets are not on the kernel's command line, which every user of the machine can read.
+import { cpioArchive } from "./cpio.ts";
+import { type ArgumentParts, kernelLine } from "./arguments.ts";
+import { networkingJson } from "./networking.ts";
+
+/** The folder of the files in the booted system. */
+const FOLDER = "etc/berth";
+
+/** Returns the archive: networking.json, and boot.properties with the same properties that a SmartOS kernel gets. */
+export function machineFiles(parts: ArgumentParts & { readonly origin: string; readonly stamp: string }): Uint8Array {
+  const { facts, kind, origin, stamp } = parts;
+  // The arguments of the boot policy are on the command line of a Linux kernel.
+  const { properties } = kernelLine({ ...parts, extra: [] });
+  const lines = [
+    ...properties,
+    `boot=${kind}`,
+    `booter_url=${origin}`,
+    `platform_stamp=${stamp}`,
+    `boot_mac=${facts.mac}`,
+  ];
+  return cpioArchive(FOLDER, [
+    { path: "boot.properties", text: `${lines.join("\n")}\n` },
+    { path: "networking.json", text: networkingJson(facts) },
+  ]);
+}

@@ -1,0 +1,122 @@
+// The functions of the setup script on a Linux node image. A stripe of the layout is a disk or an array of mdraid, and the
+// stripes form the volume group "zones" of LVM. The command that creates the group also stores the machine's UUID in it.
+export const LINUX_FUNCTIONS: string = String.raw`
+linux_memory() { awk '/^MemTotal:/ { print int($2 / 1024) }' /proc/meminfo; }
+
+linux_images() {
+  running=$(sed -n 's/^platform_stamp=//p' "$root/etc/berth/boot.properties") || stop "the running image is unknown"
+  [ "$running" = "$platform_stamp" ] || stop "the machine runs $running, not $platform_stamp"
+}
+
+# Sets present. A group with the mark of this machine is used, and any other is never changed.
+linux_find_pool() {
+  mdadm --assemble --scan --config=partitions >&2 || true
+  udevadm settle --timeout=30 || true
+  # Without a group, vgs succeeds and prints nothing: a failing tool must not look like an empty machine.
+  vgs --noheadings -o vg_name,vg_tags >"$work/groups" || stop "cannot find out which volume groups exist"
+  awk -v pool="$pool" '$1 == pool { found = 1; print $2 } END { exit !found }' "$work/groups" >"$work/mark" || return 0
+  present=yes
+  tr , '\n' <"$work/mark" | grep -qx "berth-$server_uuid" ||
+    fail "the volume group $pool exists and is not this machine's; remove it in rescue mode first" 20
+}
+
+linux_layout() { nodeagent netboot disk-layout "$@"; }
+
+# each_stripe COMMAND: calls COMMAND with the type and the disks of each stripe.
+each_stripe() {
+  kind=
+  set -- "$1"
+  while read -r word; do
+    case $word in
+    log | cache | spare) break ;;
+    mirror | raidz | raidz2 | raidz3)
+      if [ $# -gt 1 ]; then "$1" "$kind" "@{@:2}" || return 1; fi
+      kind=$word
+      set -- "$1"
+      ;;
+    *) set -- "$@" "$word" ;;
+    esac
+  done <"$work/words"
+  if [ $# -gt 1 ]; then "$1" "$kind" "@{@:2}"; fi
+}
+
+spares() { awk '$1 == "spare" { found = 1; next } found { print }' "$work/words"; }
+
+check_disk() {
+  [ -b "/dev/$1" ] || stop "$1 is not a disk of this machine"
+  if lsblk -nro MOUNTPOINT "/dev/$1" | grep -q .; then stop "$1 is in use"; fi
+}
+
+check_stripe() {
+  [ "$1" != raidz3 ] || stop "Linux has no layout raidz3; approve raidz2"
+  shift
+  for disk in "$@"; do check_disk "$disk"; done
+}
+
+linux_dry_run() {
+  each_stripe check_stripe
+  for disk in $(spares); do check_disk "$disk"; done
+}
+
+erase() {
+  # Arrays of an earlier run or of an earlier system that use this disk.
+  for array in $(lsblk -nro NAME,TYPE "/dev/$1" | awk '$2 ~ /^raid/ { print $1 }'); do
+    mdadm --stop "/dev/$array" >&2 || stop "$array, which uses $1, could not be stopped"
+  done
+  wipefs -aqf "/dev/$1" >&2 || stop "$1 could not be erased"
+}
+
+create_stripe() {
+  level=$1
+  shift
+  for disk in "$@"; do erase "$disk"; done
+  case $level in
+  mirror) level=1 ;;
+  raidz) level=5 ;;
+  raidz2) level=6 ;;
+  esac
+  if [ $# -eq 1 ]; then
+    volumes="$volumes /dev/$1"
+    return 0
+  fi
+  array=/dev/md/berth$arrays
+  arrays=$((arrays + 1))
+  count=$#
+  mdadm --create "$array" --run --quiet --metadata=1.2 --homehost=any --bitmap=internal --level="$level" \
+    --raid-devices="$count" "@{@/#//dev/}" >&2 || stop "the array of $* could not be created"
+  volumes="$volumes $array"
+}
+
+linux_create_pool() {
+  volumes=
+  arrays=0
+  each_stripe create_stripe
+  for disk in $(spares); do
+    erase "$disk"
+    [ "$arrays" -eq 0 ] || mdadm --quiet --add /dev/md/berth0 "/dev/$disk" >&2 || stop "$disk could not become a spare"
+  done
+  udevadm settle --timeout=30 || true
+  # shellcheck disable=SC2086 # Paths of devices, separated by spaces.
+  vgcreate --quiet --yes --addtag "berth-$server_uuid" "$pool" $volumes >&2 || stop "the volume group could not be created"
+}
+
+linux_stamp() {
+  vgs --noheadings -o vg_tags "$pool" | tr ', ' '\n\n' | grep -qx "berth-$server_uuid" ||
+    stop "the volume group has lost its mark"
+}
+
+linux_datasets() {
+  vgchange --quiet -ay "$pool" >&2 || stop "the volume group could not be started"
+  lvs "$pool/data" >/dev/null 2>&1 || lvcreate --quiet --yes -W y -n data -l 100%FREE "$pool" >&2 ||
+    stop "the volume could not be created"
+  udevadm settle --timeout=30 || true
+  if [ "$(blkid -p -s TYPE -o value "/dev/$pool/data")" != ext4 ]; then
+    mkfs.ext4 -q -L zones "/dev/$pool/data" >&2 || stop "the file system could not be created"
+  fi
+  # The same program mounts the file systems at every later boot.
+  /usr/lib/berth/storage >&2 || stop "the file systems could not be mounted"
+}
+
+# /usr/lib/berth/storage mounts /opt.
+linux_mount_opt() { mountpoint -q "$root/opt" || stop "/opt is not on the disks"; }
+`.replaceAll("@{", "${");

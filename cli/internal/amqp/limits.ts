@@ -1,0 +1,4 @@
+/** The largest AMQP frame. The agent of a SmartOS enrolment image refuses larger frames. */
+export const AMQP_FRAME_BYTES_MAX = 131_072;
+/** The largest depth of nested AMQP tables. */
+export const AMQP_TABLE_DEPTH_MAX = 8;

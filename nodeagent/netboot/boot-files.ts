@@ -1,0 +1,88 @@
+// The files that the booter sent to this machine, in /etc/berth of a booted Linux node image: boot.properties with one
+// property per line, and networking.json as SmartOS gets it, too.
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { canonicalMac } from "../../src/lib/net/mac.ts";
+
+export const BOOT_FOLDER = "/etc/berth";
+
+export type BootProperties = ReadonlyMap<string, string>;
+
+export type BootNetworking = {
+  readonly hostname?: string;
+  readonly resolvers: readonly string[];
+  readonly vnics: readonly {
+    readonly mac: string;
+    readonly ip: string;
+    readonly netmask: string;
+    readonly gateway?: string;
+  }[];
+  readonly aggregations: readonly {
+    readonly name: string;
+    readonly lacp_mode: string;
+    readonly macs: readonly string[];
+  }[];
+};
+
+/** Parses boot.properties. A value may be in quotes, as SmartOS needs them. */
+export function parseProperties(text: string): BootProperties {
+  const properties = new Map<string, string>();
+  for (const line of text.split("\n")) {
+    const at = line.indexOf("=");
+    if (at > 0) properties.set(line.slice(0, at), line.slice(at + 1).replace(/^"(.*)"$/, "$1"));
+  }
+  return properties;
+}
+
+export async function readBootFiles(folder = BOOT_FOLDER) {
+  const [properties, networking] = await Promise.all(
+    ["boot.properties", "networking.json"].map((name) => readFile(join(folder, name), "utf8")),
+  );
+  return { properties: parseProperties(properties!), networking: JSON.parse(networking!) as BootNetworking };
+}
+
+/** Returns a file of systemd-networkd for each part of the network: the port or the bond, with the admin address. */
+export function networkFiles({ vnics, resolvers, aggregations }: BootNetworking): ReadonlyMap<string, string> {
+  const files = new Map<string, string>();
+  const [admin] = vnics;
+  if (admin === undefined) throw new Error("networking.json: has no vnics");
+  const mac = canonicalMac(admin.mac);
+  if (mac === null) throw new Error("networking.json: vnics[0].mac is not a MAC address");
+  const [aggregate] = aggregations;
+  const address = [
+    "[Network]",
+    `Address=${admin.ip}/${prefixLength(admin.netmask)}`,
+    ...(admin.gateway === undefined ? [] : [`Gateway=${admin.gateway}`]),
+    "LinkLocalAddressing=ipv6",
+    "",
+  ].join("\n");
+  if (aggregate === undefined) {
+    files.set("10-admin.network", `[Match]\nPermanentMACAddress=${mac}\n\n${address}`);
+  } else {
+    const mode = aggregate.lacp_mode === "off" ? "balance-xor" : "802.3ad";
+    const bond = mode === "802.3ad" ? "LACPTransmitRate=fast\n" : "";
+    files.set(
+      "10-bond.netdev",
+      `[NetDev]\nName=${aggregate.name}\nKind=bond\nMACAddress=${mac}\n\n[Bond]\nMode=${mode}\nMIIMonitorSec=1s\n${bond}`,
+    );
+    files.set(
+      "10-members.network",
+      `[Match]\nPermanentMACAddress=${aggregate.macs.join(" ")}\n\n[Network]\nBond=${aggregate.name}\n`,
+    );
+    files.set("20-admin.network", `[Match]\nName=${aggregate.name}\n\n${address}`);
+  }
+  files.set("resolv.conf", resolvers.map((each) => `nameserver ${each}\n`).join(""));
+  return files;
+}
+
+function prefixLength(netmask: string): number {
+  return netmask.split(".").reduce((sum, part) => sum + Number(part).toString(2).replaceAll("0", "").length, 0);
+}
+
+/** Returns the text of /etc/shadow with root's password hash; null locks the password. */
+export function shadowWithRoot(shadow: string, hash: string | null): string {
+  return shadow.split("\n").map((line) => {
+    const [name, , ...rest] = line.split(":");
+    return name === "root" ? ["root", hash ?? "*", ...rest].join(":") : line;
+  }).join("\n");
+}

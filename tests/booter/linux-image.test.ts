@@ -1,0 +1,150 @@
+// Linux node images: the booter serves only verified ones, each machine gets a script and its own files, and the control
+// plane shows the kind of each image.
+import { readFile, rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { openFiles } from "../../booter/files.ts";
+import { parseProperties } from "../../nodeagent/netboot/boot-files.ts";
+import { writeReleaseKey } from "../release/release-key.ts";
+import { armoredPublicKey, readReleaseKey } from "../../cli/release/signature.ts";
+import { okOf } from "../support/control-plane.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
+import { newMac } from "../setup/machine.ts";
+import { LINUX_STAMP, stageLinuxImage } from "./linux-files.ts";
+import { discover, dotted, httpAsk, openRelay, openSite, type Relay, scriptPath, type Site, STAMP } from "./site.ts";
+
+describe("an image is refused, and the reason is known, if", () => {
+  let folder: TemporaryFolder;
+  const image = (name: string) => join(folder.path, "files/os", LINUX_STAMP, name);
+  beforeEach(async () => {
+    folder = await temporaryFolder("linux-image");
+    await stageLinuxImage(folder.path);
+    return () => folder.remove();
+  });
+  const open = () => openFiles(join(folder.path, "files"), () => readFile(join(folder.path, "image-key.asc")));
+  const manifest = async (change: (document: Record<string, unknown>) => void) => {
+    const document = JSON.parse(await readFile(image("manifest.json"), "utf8"));
+    change(document);
+    await writeFile(image("manifest.json"), JSON.stringify(document));
+  };
+
+  test.each<[string, () => Promise<unknown>, RegExp]>([
+    ["a file is damaged", () => writeFile(image("initramfs"), "an initial file systen"), /^initramfs: its SHA-256/],
+    ["a file has another size", () => writeFile(image("vmlinuz"), "short"), /^vmlinuz: has 5 bytes, and the manifest/],
+    ["a file is missing", () => rm(image("vmlinuz")), /^vmlinuz: is missing/],
+    ["the signature is missing", () => rm(image("manifest.json.asc")), /^manifest\.json\.asc: is missing/],
+    ["the manifest was changed", () => manifest((each) => each.command_line = ["init=/bin/sh"]), /^manifest\.json: /],
+    ["another key signed it", async () => {
+      await writeReleaseKey(join(folder.path, "other"));
+      const other = await readReleaseKey(join(folder.path, "other"), null);
+      await writeFile(join(folder.path, "image-key.asc"), armoredPublicKey(other));
+    }, /^manifest\.json: /],
+    ["it is another image's folder", async () => {
+      await rename(image("."), join(folder.path, "files/os/20990101T000000Z"));
+    }, /^manifest\.json: is the manifest of the image 20261101T000000Z/],
+  ])("%s", async (_name, damage, reason) => {
+    const files = open();
+    expect(await files.scan()).toBe(true);
+    expect([...files.staged()]).toEqual([LINUX_STAMP]);
+    await damage();
+    const again = open();
+    await again.scan();
+    expect([...again.staged()]).toEqual([]);
+    expect([...again.refused().values()]).toEqual([expect.stringMatching(reason)]);
+    expect(await again.imageFile(`/os/${LINUX_STAMP}/initramfs`)).toBeNull();
+  });
+
+  test("a good image becomes bad while the booter runs, and is good again later", async () => {
+    const files = open();
+    await files.scan();
+    const whole = await readFile(image("initramfs"));
+    await writeFile(image("initramfs"), "x");
+    expect([await files.scan(), [...files.staged()]]).toEqual([true, []]);
+    await writeFile(image("initramfs"), whole);
+    expect([await files.scan(), [...files.staged()], files.image(LINUX_STAMP)]).toEqual([
+      true,
+      [LINUX_STAMP],
+      { kind: "linux", command_line: ["quiet"] },
+    ]);
+  });
+});
+
+describe("a machine that enrols with a Linux node image", () => {
+  let site: Site;
+  let relay: Relay;
+  beforeAll(async () => {
+    site = await openSite({ prepare: stageLinuxImage, enrollment_pi: LINUX_STAMP });
+    relay = await openRelay(site);
+  });
+  afterAll(async () => {
+    relay.close();
+    await site.close();
+  });
+  const http = (path: string, from: string, more = {}) => httpAsk(site.booter.ports.http, path, { from, ...more });
+  async function offered(mac = newMac()) {
+    const reply = await relay.ask(discover(mac));
+    return { mac, address: dotted(reply.yiaddr), path: scriptPath(reply) };
+  }
+
+  test("gets a script without secrets that loads kernel, archive and its own files", async () => {
+    const { address, path } = await offered();
+    const origin = `http://127.0.0.1:${site.booter.ports.http}`;
+    const { text } = await http(path, address);
+    expect(text.replaceAll(path.slice("/script/".length), "TICKET")).toBe([
+      "#!ipxe",
+      `kernel ${origin}/os/${LINUX_STAMP}/vmlinuz initrd=initramfs initrd=machine.cpio quiet console=tty0`,
+      `initrd --name initramfs ${origin}/os/${LINUX_STAMP}/initramfs`,
+      `initrd --name machine.cpio ${origin}/bootfs/TICKET/machine.cpio`,
+      "boot",
+      "",
+    ].join("\n"));
+    expect((await http(`/os/${LINUX_STAMP}/vmlinuz`, address)).text).toBe("a Linux kernel");
+    expect((await http(`/os/${LINUX_STAMP}/manifest.json`, address)).status).toBe(404);
+  });
+
+  test("gets its own files one time, and another machine never gets them", async () => {
+    const { mac, address, path } = await offered();
+    const own = `/bootfs/${path.slice("/script/".length)}/machine.cpio`;
+    const other = await offered();
+    expect((await http(own, other.address)).status).toBe(404);
+    const got = await http(own, address);
+    expect([got.status, (await http(own, address)).status]).toEqual([200, 404]);
+    const files = unpacked(got.body);
+    expect([...files.keys()]).toEqual(["etc/berth/boot.properties", "etc/berth/networking.json"]);
+    const properties = parseProperties(files.get("etc/berth/boot.properties")!);
+    expect(Object.fromEntries(properties)).toMatchObject({
+      boot: "enrol",
+      boot_mac: mac,
+      platform_stamp: LINUX_STAMP,
+      rabbitmq: expect.stringMatching(`^${mac.replaceAll(":", "")}:[0-9a-f]{32}:127\\.0\\.0\\.1:\\d+$`),
+    });
+    expect(JSON.parse(files.get("etc/berth/networking.json")!).vnics[0]).toMatchObject({ mac, ip: address });
+  });
+
+  test("the control plane shows the kind of each image", async () => {
+    await expect.poll(async () => okOf(await site.t.call("GET", "/v2/platform-images")).items, { timeout: 30_000 })
+      .toMatchObject([{ stamp: STAMP, kind: "smartos" }, { stamp: LINUX_STAMP, kind: "linux" }]);
+    const refused = await site.t.call("PUT", "/v2/platform-images", { body: { stamps: [], kinds: { x: "linux" } } });
+    expect([refused.status, refused.body.message]).toEqual([400, "kinds: x is not in stamps"]);
+  });
+});
+
+/** Reads the regular files of an archive as the kernel does, and checks that only root may read them. */
+function unpacked(bytes: Uint8Array): Map<string, string> {
+  const files = new Map<string, string>();
+  const text = new TextDecoder("latin1").decode(bytes);
+  const even = (at: number) => at + (4 - at % 4) % 4;
+  for (let at = 0;;) {
+    expect([at % 4, text.slice(at, at + 6)]).toEqual([0, "070701"]);
+    const field = (index: number) => parseInt(text.slice(at + 6 + index * 8, at + 14 + index * 8), 16);
+    const [mode, size, name_size] = [field(1), field(6), field(11)];
+    const name = text.slice(at + 110, at + 109 + name_size);
+    const start = even(at + 110 + name_size);
+    if (name === "TRAILER!!!") return files;
+    if ((mode & 0o170000) === 0o100000) {
+      expect(mode & 0o777).toBe(0o600);
+      files.set(name, text.slice(start, start + size));
+    }
+    at = even(start + size);
+  }
+}
