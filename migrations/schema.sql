@@ -1091,8 +1091,9 @@ begin
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::ssh_key, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
   when 'staging' then
-    insert into staging (staged_by, incarnation, version, wake_at, state, stamps, staged_at)
-    select r.staged_by, r.incarnation, r.version, r.wake_at, r.state, r.stamps, r.staged_at
+    insert into staging (staged_by, incarnation, version, wake_at, state, stamps, staged_at, kinds)
+    select r.staged_by, r.incarnation, r.version, r.wake_at, r.state, r.stamps, r.staged_at,
+        case when e ? 'kinds' then r.kinds else '{}'::jsonb end
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::staging, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
   when 'subnet' then
@@ -1849,7 +1850,8 @@ begin
         wake_at = case when e ? 'wake_at' then r.wake_at else t.wake_at end,
         state = case when e ? 'state' then r.state else t.state end,
         stamps = case when e ? 'stamps' then r.stamps else t.stamps end,
-        staged_at = case when e ? 'staged_at' then r.staged_at else t.staged_at end
+        staged_at = case when e ? 'staged_at' then r.staged_at else t.staged_at end,
+        kinds = case when e ? 'kinds' then r.kinds else t.kinds end
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::staging, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.staged_by = (e->>'$id')::uuid;
   when 'subnet' then
@@ -3362,8 +3364,10 @@ create table cn_placement (
   pinned_silo_uuid uuid,
   pinned_tenant_uuid uuid,
   note text,
+  labels jsonb default '{}'::jsonb not null,
   constraint cn_placement_check CHECK ((reserved OR (reserved_reason IS NULL))),
   constraint cn_placement_check1 CHECK ((cordoned OR (cordoned_reason IS NULL))),
+  constraint cn_placement_labels_check CHECK ((jsonb_typeof(labels) = 'object'::text)),
   constraint cn_placement_overprovision_cpu_check CHECK ((overprovision_cpu > (0)::double precision)),
   constraint cn_placement_overprovision_disk_check CHECK ((overprovision_disk > (0)::double precision)),
   constraint cn_placement_overprovision_ram_check CHECK ((overprovision_ram > (0)::double precision)),
@@ -4310,6 +4314,7 @@ create table staging (
   state text not null,
   stamps jsonb not null,
   staged_at timestamp with time zone not null,
+  kinds jsonb default '{}'::jsonb not null,
   constraint staging_pkey PRIMARY KEY (staged_by),
   constraint staging_state_check CHECK ((state = 'set'::text)),
   constraint staging_version_check CHECK ((version > 0))
@@ -4755,7 +4760,7 @@ create view cn_loaded as
     p.reservoir_enabled,
     p.reservoir_percent,
     COALESCE(p.traits, '{}'::jsonb) AS traits,
-    jsonb_build_object('reserved', COALESCE(p.reserved, false), 'reserved_reason', p.reserved_reason, 'cordoned', COALESCE(p.cordoned, false), 'cordoned_reason', p.cordoned_reason, 'overprovision_cpu', p.overprovision_cpu, 'overprovision_ram', p.overprovision_ram, 'overprovision_disk', p.overprovision_disk, 'fault_domain', p.fault_domain, 'pinned_silo_uuid', p.pinned_silo_uuid, 'pinned_tenant_uuid', p.pinned_tenant_uuid, 'note', p.note) AS placement,
+    jsonb_build_object('reserved', COALESCE(p.reserved, false), 'reserved_reason', p.reserved_reason, 'cordoned', COALESCE(p.cordoned, false), 'cordoned_reason', p.cordoned_reason, 'overprovision_cpu', p.overprovision_cpu, 'overprovision_ram', p.overprovision_ram, 'overprovision_disk', p.overprovision_disk, 'fault_domain', p.fault_domain, 'pinned_silo_uuid', p.pinned_silo_uuid, 'pinned_tenant_uuid', p.pinned_tenant_uuid, 'note', p.note, 'labels', COALESCE(p.labels, '{}'::jsonb)) AS placement,
     ARRAY( SELECT r.mac
            FROM boot_record r
           WHERE (r.server_uuid = cn.server_uuid)
