@@ -109,6 +109,7 @@ export function simulatedVms(store: InventoryStore): Vms {
         kind: disk.kind,
         size_bytes: disk.size_bytes,
         image_sha256: disk.kind === "boot" ? plan.image?.sha256 ?? null : null,
+        ...disk.kind === "data" && { attached: disk.attached },
       }));
       await put({ ...vm, ...move !== undefined && { move }, disks: [...vm.disks, ...made] });
     },

@@ -37,11 +37,6 @@ export function migrate(s: On<"running"> | On<"stopped">, m: Msg<"migrate">, now
   if (m.from_cn !== undefined && m.from_cn !== source_cn) {
     return refuse(conflict(`${s.name} has left node ${m.from_cn}`));
   }
-  const data = s.disks.find(({ kind }) => kind === "data");
-  // The nodes copy the boot disk only, and the source removes its files at the end.
-  if (data !== undefined) {
-    return refuse(conflict(`${s.name} has the data disk ${data.name}; instances with data disks cannot migrate`));
-  }
   if (m.candidates.includes(source_cn)) return refuse(conflict(`${s.name} is already on node ${source_cn}`));
   const out = m.candidates.map((target_cn) => movingTo(s, m, { source_cn, target_cn, now }))
     .reduceRight<Out<InstanceState> | null>(

@@ -16,19 +16,21 @@ const CONNECT_LIMIT_MS = 10_000;
 const ANSWER_LIMIT_MS = 60_000;
 
 export function linkTo(target: Target, moving: Moving, ticket: string): MoveLink {
-  async function open(request: MoveRequest, limit_ms = ANSWER_LIMIT_MS) {
+  async function exchange(request: MoveRequest, limit_ms: number) {
     const socket = await connectTo(target);
     try {
       writeLine(socket, { ...moving, ticket, ...request });
-      const { value, rest } = await readLine(socket, limit_ms);
-      if (typeof value["error"] === "string") {
-        throw new Failure(`the target refused: ${plainText(value["error"])}`, EXIT.failure);
-      }
-      return { socket, value, first: rest };
+      return { socket, ...await readLine(socket, limit_ms) };
     } catch (error) {
       socket.destroy();
       throw error;
     }
+  }
+  async function open(request: MoveRequest, limit_ms = ANSWER_LIMIT_MS) {
+    const { socket, value, rest } = await exchange(request, limit_ms);
+    if (typeof value["error"] !== "string") return { socket, value, first: rest };
+    socket.destroy();
+    throw new Failure(`the target refused: ${plainText(value["error"])}`, EXIT.failure);
   }
   return {
     ask: async (request, limit_ms) => {
@@ -37,6 +39,12 @@ export function linkTo(target: Target, moving: Moving, ticket: string): MoveLink
       return value;
     },
     open: async (request): Promise<OpenStream> => await open(request),
+    // An older agent refuses the request, which is an answer, too.
+    answers: (limit_ms) =>
+      exchange({ request: "alive" }, limit_ms).then(({ socket }) => {
+        socket.destroy();
+        return true;
+      }, () => false),
   };
 }
 

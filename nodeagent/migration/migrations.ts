@@ -27,6 +27,8 @@ export type MoveLink = {
   ask(request: MoveRequest, limit_ms?: number): Promise<Readonly<Record<string, unknown>>>;
   /** Sends a request and returns the connection for further bytes, which the target accepted. */
   open(request: MoveRequest): Promise<OpenStream>;
+  /** Returns whether the target's agent answers in time, whatever it says. */
+  answers(limit_ms: number): Promise<boolean>;
 };
 
 /** An open connection, and the bytes that arrived with the answer. */

@@ -1,23 +1,16 @@
 // The data disks of VMs. The agent first records which disks a guest has. Then it adds the disk to a running QEMU, or
 // removes it. A VM that is off gets its attached disks with its next boot.
 import { rm } from "node:fs/promises";
-import { setTimeout as sleep } from "node:timers/promises";
 import { EXIT } from "../../cli/internal/exit-code.ts";
 import { Failure } from "../../cli/internal/failure.ts";
 import type { NewDisk } from "../driver.ts";
 import { noDisk } from "../no-disk.ts";
-import { blockNodes, DATA_CONTROLLER, dataDevice, dataNames } from "./block-nodes.ts";
+import { blockNodes, closeNodes, DATA_CONTROLLER, dataDevice, dataNames, DEVICES } from "./block-nodes.ts";
 import type { VmPlaces } from "./folders.ts";
-import { type Qmp, QmpError } from "./qmp.ts";
+import type { Qmp } from "./qmp.ts";
 import { createDisk } from "./vm-disks.ts";
 import type { VmDisk, VmRecord } from "./vm-record.ts";
 import type { VmStore } from "./vm-store.ts";
-
-/** The folder in QEMU's object tree with the devices that have a name. */
-const DEVICES = "/machine/peripheral";
-/** Time that QEMU has to finish the last operations of a removed disk, and the pause between two tries. */
-const RELEASE_LIMIT_MS = 30_000;
-const RELEASE_PAUSE_MS = 50;
 
 export type DataDiskPorts = {
   readonly store: VmStore;
@@ -82,7 +75,7 @@ async function plug(qmp: Qmp, disk_id: string, file: string): Promise<void> {
     );
   }
   // An interrupted plug may have left the nodes.
-  await release(qmp, [node, file_node]);
+  await closeNodes(qmp, [node, file_node]);
   for (const each of blockNodes({ node, file_node, file })) await qmp.execute("blockdev-add", each);
   await qmp.execute("device_add", dataDevice(disk_id));
 }
@@ -92,21 +85,5 @@ async function unplug(qmp: Qmp, disk_id: string): Promise<void> {
   const { device, node, file_node } = dataNames(disk_id);
   const devices = await qmp.execute("qom-list", { path: DEVICES });
   if (devices.some(({ name }) => name === device)) await qmp.execute("device_del", { id: device });
-  await release(qmp, [node, file_node]);
-}
-
-/** Closes block nodes that exist. QEMU refuses to close a node until the operations of its device have ended. */
-async function release(qmp: Qmp, nodes: readonly string[]): Promise<void> {
-  const end_ms = performance.now() + RELEASE_LIMIT_MS;
-  for (const node of nodes) {
-    for (let closed = false; !closed;) {
-      const open = await qmp.execute("query-named-block-nodes", { flat: true });
-      if (!open.some((each) => each["node-name"] === node)) break;
-      closed = await qmp.execute("blockdev-del", { "node-name": node }).then(() => true, (error) => {
-        if (!(error instanceof QmpError) || performance.now() > end_ms) throw error;
-        return false;
-      });
-      if (!closed) await sleep(RELEASE_PAUSE_MS);
-    }
-  }
+  await closeNodes(qmp, [node, file_node]);
 }

@@ -10,6 +10,9 @@ import type { OpenStream } from "../migration/migrations.ts";
 
 export type FileSent = { readonly bytes: number; readonly sha256: string };
 
+/** The name of the UEFI variables among the files of a VM. Each disk has its id as its name. */
+export const UEFI_VARIABLES = "uefi-variables";
+
 const CHUNK_BYTES = 2 ** 20;
 const OWNER_ONLY = 0o600;
 

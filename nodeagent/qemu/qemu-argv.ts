@@ -1,5 +1,5 @@
 // The command line of QEMU for a VM.
-import { blockNodes, DATA_CONTROLLER, dataDiskArgv, isAttachedData } from "./block-nodes.ts";
+import { blockNode, blockNodes, DATA_CONTROLLER, dataDiskArgv, isAttachedData } from "./block-nodes.ts";
 import type { VmPlaces } from "./folders.ts";
 import { tapName } from "./tap-name.ts";
 import type { VmRecord } from "./vm-record.ts";
@@ -22,11 +22,6 @@ const MIB = 2 ** 20;
 const TRANSLATION_CACHE_MIB = 64;
 /** Characters of a serial number of a virtio disk. */
 const SERIAL_CHARS_MAX = 20;
-
-/** The name of a disk's block node. QEMU allows 31 characters, so it cannot be the disk's id. */
-export function blockNode(index: number): string {
-  return `disk${index}`;
-}
 
 /** Returns the command line of a VM. The guest waits for `cont` (-S), so that its network can be prepared first. */
 export function qemuArgv(vm: VmRecord, { program, accelerator, places, uefi }: ArgvOptions): string[] {
@@ -99,7 +94,7 @@ export function qemuArgv(vm: VmRecord, { program, accelerator, places, uefi }: A
     // The last device, so that the addresses of the others do not depend on it.
     "-device",
     `virtio-scsi-pci,id=${DATA_CONTROLLER}`,
-    ...vm.disks.filter(isAttachedData).flatMap((disk) => dataDiskArgv(disk.id, places.disk(disk.id))),
+    ...vm.disks.filter(isAttachedData).flatMap((disk) => dataDiskArgv(disk, places.disk(disk.id))),
     "-S",
   ];
 }

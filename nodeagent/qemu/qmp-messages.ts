@@ -23,13 +23,13 @@ export type MigrationInfo = {
   readonly "error-desc"?: string;
 };
 
-/** A copy of a disk in progress. Bytes. */
-export type BlockJob = {
-  readonly device: string;
-  readonly len: number;
-  readonly offset: number;
-  readonly ready: boolean;
+/** A background job of QEMU, such as the copy of a disk. Bytes. */
+export type Job = {
+  readonly id: string;
   readonly status: string;
+  readonly "current-progress": number;
+  readonly "total-progress": number;
+  readonly error?: string;
 };
 
 type NoArguments = Readonly<Record<string, never>>;
@@ -70,6 +70,10 @@ export type QmpCommands = MigrationCommands & {
   readonly "qom-list": {
     readonly arguments: { readonly path: string };
     readonly answer: readonly { readonly name: string }[];
+  };
+  readonly "qom-get": {
+    readonly arguments: { readonly path: string; readonly property: string };
+    readonly answer: unknown;
   };
   readonly screendump: {
     readonly arguments: { readonly filename: string; readonly format: "png" };
@@ -118,14 +122,21 @@ type MigrationCommands = {
       readonly sync: "top";
       readonly "copy-mode": "write-blocking";
       readonly speed: number;
+      readonly "auto-dismiss": false;
     };
+    readonly answer: unknown;
+  };
+  readonly "block-job-set-speed": {
+    readonly arguments: { readonly device: string; readonly speed: number };
     readonly answer: unknown;
   };
   readonly "block-job-cancel": {
     readonly arguments: { readonly device: string; readonly force?: boolean };
     readonly answer: unknown;
   };
-  readonly "query-block-jobs": { readonly arguments: NoArguments; readonly answer: readonly BlockJob[] };
+  readonly "query-jobs": { readonly arguments: NoArguments; readonly answer: readonly Job[] };
+  /** Removes a job that has ended. */
+  readonly "job-dismiss": { readonly arguments: { readonly id: string }; readonly answer: unknown };
 };
 
 /** Counters of one block node since QEMU started. Bytes. */

@@ -4,17 +4,18 @@ import { EXIT } from "../../cli/internal/exit-code.ts";
 import { Failure } from "../../cli/internal/failure.ts";
 import type { Vms } from "../driver.ts";
 import type { Migrations, MoveRequest, Moving, Served } from "../migration/migrations.ts";
+import { isAttachedData, openDisks, withScsiIds } from "./block-nodes.ts";
 import { placesOf } from "./folders.ts";
 import type { Host } from "./host.ts";
 import { joined, openUnix } from "./move-sockets.ts";
-import { type FileSent, placeFile, receiveFile } from "./move-files.ts";
+import { type FileSent, placeFile, receiveFile, UEFI_VARIABLES } from "./move-files.ts";
 import { processesOf } from "./processes.ts";
-import { blockNode } from "./qemu-argv.ts";
 import type { VmPower } from "./vm-power.ts";
 import type { VmRecord } from "./vm-record.ts";
 import type { VmStore } from "./vm-store.ts";
 import { untilMigrated } from "./migration-status.ts";
 import { lockRunFolder } from "./run-folder.ts";
+import { recreateDisk } from "./vm-disks.ts";
 
 export type Moves = { readonly host: Host; readonly store: VmStore; readonly power: VmPower; readonly vms: Vms };
 
@@ -41,26 +42,30 @@ export function qemuArrivals({ host, store, power, vms }: Moves): Arrivals {
     return vm;
   }
 
-  function fileOf(vm: VmRecord, name: unknown): string {
-    if (name === "uefi-variables" && vm.firmware === "uefi") return places(vm.id).uefi_variables;
+  /** Returns the path of a file that the source sends. A live migration sends only what QEMU does not have open. */
+  function fileOf(vm: VmRecord, name: unknown, live: boolean): string {
+    if (name === UEFI_VARIABLES && vm.firmware === "uefi" && !live) return places(vm.id).uefi_variables;
     const disk = vm.disks.find(({ id }) => id === name);
-    if (disk === undefined) throw new Failure("the VM has no such file", EXIT.failure);
+    if (disk === undefined || live && (disk.kind !== "data" || isAttachedData(disk))) {
+      throw new Failure("the VM has no such file", EXIT.failure);
+    }
     return places(vm.id).disk(disk.id);
   }
 
   /** Ends the QEMU of an earlier try. A live migration then starts a QEMU that waits for the guest's memory. */
-  async function prepare(moving: Moving): Promise<Served> {
+  async function prepare(moving: Moving, { scsi_ids }: MoveRequest): Promise<Served> {
     const vm = expected(moving);
     files.set(moving.migration_id, new Map());
     await power.end(vm);
     if (!moving.live) return { answer: {} };
-    const { qmp } = await power.launch(vm, ["-incoming", "defer"]);
+    // A mirror does not copy parts that its disk lacks, so nothing of an earlier try may be in the files.
+    for (const disk of vm.disks) await recreateDisk(places(vm.id), disk, vm.uid);
+    const { qmp } = await power.launch({ ...vm, disks: withScsiIds(vm.disks, scsi_ids) }, ["-incoming", "defer"]);
     await qmp.execute("migrate-set-capabilities", {
       capabilities: CAPABILITIES.map((capability) => ({ capability, state: true })),
     });
     await qmp.execute("nbd-server-start", { addr: { type: "unix", data: { path: places(vm.id).socket("nbd") } } });
-    for (const index of vm.disks.keys()) {
-      const node = blockNode(index);
+    for (const { node } of openDisks(vm.disks)) {
       await qmp.execute("block-export-add", { type: "nbd", id: node, "node-name": node, name: node, writable: true });
     }
     await qmp.execute("migrate-incoming", { uri: `unix:${places(vm.id).socket("ram")}` });
@@ -68,9 +73,9 @@ export function qemuArrivals({ host, store, power, vms }: Moves): Arrivals {
   }
 
   function receiveOne(moving: Moving, { name, bytes }: MoveRequest): Served {
-    const path = fileOf(expected(moving), name);
+    const path = fileOf(expected(moving), name, moving.live);
     const known = files.get(moving.migration_id);
-    if (known === undefined || moving.live || !Number.isSafeInteger(bytes)) {
+    if (known === undefined || !Number.isSafeInteger(bytes)) {
       throw new Failure("the source did not announce its files", EXIT.failure);
     }
     return {
@@ -83,7 +88,7 @@ export function qemuArrivals({ host, store, power, vms }: Moves): Arrivals {
     };
   }
 
-  async function finish(moving: Moving, { digests }: MoveRequest): Promise<Served> {
+  async function finish(moving: Moving, request: MoveRequest): Promise<Served> {
     const vm = expected(moving);
     if (moving.live) {
       try {
@@ -97,6 +102,12 @@ export function qemuArrivals({ host, store, power, vms }: Moves): Arrivals {
       }
       return { answer: {} };
     }
+    return await place(moving, request);
+  }
+
+  /** Verifies the files that arrived, and makes them the VM's. */
+  async function place(moving: Moving, { digests }: MoveRequest): Promise<Served> {
+    const vm = expected(moving);
     const wanted = Object.entries((digests ?? {}) as Record<string, string>);
     const received = files.get(moving.migration_id);
     for (const [name, sha256] of wanted) {
@@ -104,14 +115,14 @@ export function qemuArrivals({ host, store, power, vms }: Moves): Arrivals {
         throw new Failure(`the digest of ${name} differs from the source's`, EXIT.failure);
       }
     }
-    for (const [name] of wanted) await placeFile(fileOf(vm, name), vm.uid);
+    for (const [name] of wanted) await placeFile(fileOf(vm, name, moving.live), vm.uid);
     return { answer: {} };
   }
 
   async function serve(moving: Moving, request: MoveRequest): Promise<Served> {
     switch (request.request) {
       case "prepare":
-        return await power.serialized(moving.instance_id, () => prepare(moving));
+        return await power.serialized(moving.instance_id, () => prepare(moving, request));
       case "file":
         return receiveOne(moving, request);
       case "disks":
@@ -120,6 +131,11 @@ export function qemuArrivals({ host, store, power, vms }: Moves): Arrivals {
         const qemu = await openUnix(places(expected(moving).id).socket(socket));
         return { stream: (open) => joined(open, qemu) };
       }
+      case "place":
+        return await power.serialized(moving.instance_id, () => place(moving, request));
+      case "alive":
+        expected(moving);
+        return { answer: {} };
       case "paused":
         expected(moving);
         paused.set(moving.migration_id, performance.now());

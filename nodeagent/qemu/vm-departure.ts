@@ -4,16 +4,24 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { EXIT } from "../../cli/internal/exit-code.ts";
 import { Failure } from "../../cli/internal/failure.ts";
 import type { Migrations, MoveLink, Moving, SendOptions } from "../migration/migrations.ts";
+import { isAttachedData, type OpenDisk, openDisks, scsiIds } from "./block-nodes.ts";
 import { placesOf } from "./folders.ts";
+import { whileAnswers } from "../migration/while-answers.ts";
 import { untilMigrated, untilStatus } from "./migration-status.ts";
 import { offerUnix } from "./move-sockets.ts";
-import { sendFile, sizeOf } from "./move-files.ts";
+import { sendFile, sizeOf, UEFI_VARIABLES } from "./move-files.ts";
 import { processesOf } from "./processes.ts";
-import { blockNode } from "./qemu-argv.ts";
 import type { Qmp } from "./qmp.ts";
 import type { Moves } from "./vm-arrival.ts";
+import { type Copied, dropMirrors, endMirrors, mirrorDisks } from "./vm-mirrors.ts";
 import type { VmMonitor } from "./vm-monitor.ts";
 import type { VmRecord } from "./vm-record.ts";
+
+type Copying = {
+  readonly link: MoveLink;
+  readonly options: SendOptions;
+  readonly onSent: (bytes: number) => void;
+};
 
 type Departures = Pick<Migrations, "send" | "resume" | "clean">;
 
@@ -53,84 +61,97 @@ export function qemuDepartures({ host, store, power, vms }: Moves): Departures {
     return { sent_bytes };
   }
 
-  async function sendFiles(vm: VmRecord, link: MoveLink, options: SendOptions): Promise<number> {
-    const { signal, bandwidth_bytes_per_s, onProgress } = options;
-    await link.ask({ request: "prepare" });
-    const names = [...vm.disks.map(({ id }) => id), ...vm.firmware === "uefi" ? ["uefi-variables"] : []];
-    const all = await Promise.all(names.map(async (name) => {
-      const path = name === "uefi-variables" ? places(vm.id).uefi_variables : places(vm.id).disk(name);
-      return { name, path, bytes: await sizeOf(path) };
-    }));
-    const total = all.reduce((sum, { bytes }) => sum + bytes, 0);
-    let sent = 0;
+  /** Copies files to the target, which verifies and places them later. Returns their digests. */
+  async function copyFiles(vm: VmRecord, names: readonly string[], { link, options, onSent }: Copying) {
+    const { signal, bandwidth_bytes_per_s } = options;
     const digests: Record<string, string> = {};
-    for (const { name, path, bytes } of all) {
+    for (const name of names) {
+      const path = pathOf(vm, name);
+      const bytes = await sizeOf(path);
       const stream = await link.open({ request: "file", name, bytes });
-      const onSent = (more: number) => onProgress("disks", Math.floor((sent += more) / Math.max(1, total) * PERCENT));
       digests[name] = (await sendFile(path, stream, { bytes, bandwidth_bytes_per_s, signal, onSent })).sha256;
       stream.socket.end();
     }
+    return digests;
+  }
+
+  function pathOf(vm: VmRecord, name: string): string {
+    return name === UEFI_VARIABLES ? places(vm.id).uefi_variables : places(vm.id).disk(name);
+  }
+
+  async function sendFiles(vm: VmRecord, link: MoveLink, options: SendOptions): Promise<number> {
+    await link.ask({ request: "prepare" });
+    const names = [...vm.disks.map(({ id }) => id), ...vm.firmware === "uefi" ? [UEFI_VARIABLES] : []];
+    const progress = await progressOf(vm, names, options);
+    const digests = await copyFiles(vm, names, { link, options, onSent: progress.onSent });
     await options.isWanted();
     await link.ask({ request: "finish", digests }, FINISH_LIMIT_MS);
-    return sent;
+    return progress.sent();
+  }
+
+  /** Counts the bytes of files and mirrors together. Until the mirrors know their sizes, the files' sizes count. */
+  async function progressOf(vm: VmRecord, names: readonly string[], { onProgress }: SendOptions) {
+    const sizes = await Promise.all(names.map((name) => sizeOf(pathOf(vm, name))));
+    const total = sizes.reduce((sum, bytes) => sum + bytes, 0);
+    let sent = 0;
+    const show = (done: number, all: number) =>
+      onProgress("disks", Math.min(PERCENT, Math.floor(done / Math.max(1, all) * PERCENT)));
+    return {
+      sent: () => sent,
+      onSent: (more: number) => show(sent += more, total),
+      onCopied: ({ done, all }: Copied) => show(sent + done, sent + all),
+    };
   }
 
   async function sendGuest(vm: VmRecord, link: MoveLink, options: SendOptions): Promise<number> {
     const monitor = await power.attach(vm);
-    await settle(vm, monitor);
-    await link.ask({ request: "prepare" });
-    const closers: (() => Promise<void>)[] = [];
+    const { qmp } = monitor;
+    await settle(monitor);
+    await link.ask({ request: "prepare", scsi_ids: await scsiIds(qmp, vm.disks) });
+    const relays: (() => Promise<void>)[] = [];
+    const closeRelays = async () => {
+      for (const close of relays.splice(0)) await close();
+    };
     try {
-      const offer = async (socket: "nbd" | "ram", request: string) => {
-        const path = places(vm.id).socket(socket);
-        closers.push(await offerUnix(path, { uid: vm.uid, open: () => link.open({ request }) }));
-        return path;
+      const run = async (signal: AbortSignal) => {
+        const watched = { ...options, signal };
+        const progress = await progressOf(vm, vm.disks.map(({ id }) => id), options);
+        // QEMU has only attached disks open.
+        const detached = vm.disks.filter((disk) => disk.kind === "data" && !isAttachedData(disk)).map(({ id }) => id);
+        if (detached.length > 0) {
+          const digests = await copyFiles(vm, detached, { link, options: watched, onSent: progress.onSent });
+          await link.ask({ request: "place", digests }, FINISH_LIMIT_MS);
+        }
+        const offer = async (socket: "nbd" | "ram", request: string) => {
+          const path = places(vm.id).socket(socket);
+          relays.push(await offerUnix(path, { uid: vm.uid, open: () => link.open({ request }) }));
+          return path;
+        };
+        const path = await offer("nbd", "disks");
+        const ram = await offer("ram", "memory");
+        const disks = openDisks(vm.disks);
+        const { bandwidth_bytes_per_s } = options;
+        const { onCopied } = progress;
+        const disk_bytes = await mirrorDisks(qmp, { disks, path, bandwidth_bytes_per_s, signal, onCopied });
+        const memory_bytes = await moveMemory(qmp, { link, ram, disks }, watched);
+        await link.ask({ request: "finish" }, FINISH_LIMIT_MS);
+        return progress.sent() + disk_bytes + memory_bytes;
       };
-      const nbd = await offer("nbd", "disks");
-      const ram = await offer("ram", "memory");
-      const disk_bytes = await mirrorDisks(vm, monitor.qmp, nbd, options);
-      const memory_bytes = await moveMemory(monitor.qmp, { link, ram, vm }, options);
-      await link.ask({ request: "finish" }, FINISH_LIMIT_MS);
-      return disk_bytes + memory_bytes;
+      return await whileAnswers(link, { signal: options.signal, onLost: closeRelays, run });
     } catch (error) {
+      // A target that answers no more would keep writes of the mirrors open, and with them the guest's.
+      await closeRelays();
       // The target never started its copy, so the guest continues here.
-      await settle(vm, monitor).catch((late) => host.log(`VM ${vm.id}: ${late.message}`));
+      await settle(monitor).catch((late) => host.log(`VM ${vm.id}: ${late.message}`));
       throw error;
     } finally {
-      for (const close of closers) await close();
+      await closeRelays();
     }
   }
 
-  /** Mirrors the disks to the target. Returns the bytes that were copied once both sides are equal. */
-  async function mirrorDisks(vm: VmRecord, qmp: Qmp, path: string, options: SendOptions): Promise<number> {
-    const { signal, bandwidth_bytes_per_s: speed, onProgress } = options;
-    for (const index of vm.disks.keys()) {
-      const [node, target] = [blockNode(index), mirrorNode(index)];
-      const server = { type: "unix", path };
-      await qmp.execute("blockdev-add", { driver: "nbd", "node-name": target, export: node, server });
-      await qmp.execute("blockdev-mirror", {
-        "job-id": target,
-        device: node,
-        target,
-        sync: "top",
-        "copy-mode": "write-blocking",
-        speed,
-      });
-    }
-    for (;;) {
-      const jobs = (await qmp.execute("query-block-jobs")).filter(({ device }) => isMirror(device));
-      if (jobs.length < vm.disks.length) throw new Failure("a disk could not be copied to the target", EXIT.failure);
-      if (jobs.every(({ ready }) => ready)) return jobs.reduce((sum, { len }) => sum + len, 0);
-      const done = jobs.reduce((sum, { offset }) => sum + offset, 0);
-      const all = jobs.reduce((sum, { len }) => sum + len, 0);
-      onProgress("disks", Math.min(PERCENT, Math.floor(done / Math.max(1, all) * PERCENT)));
-      await sleep(CHECK_MS, undefined, { signal });
-    }
-  }
+  type Memory = { readonly link: MoveLink; readonly ram: string; readonly disks: readonly OpenDisk[] };
 
-  type Memory = { readonly link: MoveLink; readonly ram: string; readonly vm: VmRecord };
-
-  async function moveMemory(qmp: Qmp, { link, ram, vm }: Memory, options: SendOptions): Promise<number> {
+  async function moveMemory(qmp: Qmp, { link, ram, disks }: Memory, options: SendOptions): Promise<number> {
     const { signal, bandwidth_bytes_per_s, onProgress } = options;
     await qmp.execute("migrate-set-capabilities", {
       capabilities: CAPABILITIES.map((capability) => ({ capability, state: true })),
@@ -155,25 +176,19 @@ export function qemuDepartures({ host, store, power, vms }: Moves): Departures {
     announced.catch(() => {});
     await inTime(options.isWanted());
     await announced;
-    for (const index of vm.disks.keys()) await qmp.execute("block-job-cancel", { device: mirrorNode(index) });
-    while ((await qmp.execute("query-block-jobs")).some(({ device }) => isMirror(device))) {
-      await sleep(1, undefined, { signal });
-    }
+    // The target may have been given up meanwhile; the guest then runs here.
+    signal.throwIfAborted();
+    await endMirrors(qmp, { disks, signal });
+    signal.throwIfAborted();
     await qmp.execute("migrate-continue", { state: "pre-switchover" });
     const { ram: moved } = await untilMigrated(qmp, signal);
     return moved?.transferred ?? 0;
   }
 
   /** Cancels the memory transfer and disk mirrors that a failed attempt left in QEMU, and lets the guest run. */
-  async function settle(vm: VmRecord, { qmp }: VmMonitor): Promise<void> {
+  async function settle({ qmp }: VmMonitor): Promise<void> {
     await qmp.execute("migrate_cancel").catch(() => {});
-    for (const { device } of (await qmp.execute("query-block-jobs")).filter((job) => isMirror(job.device))) {
-      await qmp.execute("block-job-cancel", { device, force: true }).catch(() => {});
-    }
-    while ((await qmp.execute("query-block-jobs")).some(({ device }) => isMirror(device))) await sleep(CHECK_MS);
-    for (const index of vm.disks.keys()) {
-      await qmp.execute("blockdev-del", { "node-name": mirrorNode(index) }).catch(() => {});
-    }
+    await dropMirrors(qmp);
     for (;;) {
       const { status } = await qmp.execute("query-migrate");
       if (status !== "cancelling" && status !== "active" && status !== "pre-switchover" && status !== "device") break;
@@ -189,7 +204,7 @@ export function qemuDepartures({ host, store, power, vms }: Moves): Departures {
     if (vm.move && vm.move.migration_id !== migration_id) return;
     const own = vm.move ? await store.change(vm.id, { move: null }) : vm;
     if (own.power !== "on") return;
-    if ((await processesOf(own)).length > 0) await settle(own, await power.attach(own));
+    if ((await processesOf(own)).length > 0) await settle(await power.attach(own));
     else {
       // The node booted while the VM waited. Its disks contain everything that its guest wrote.
       await store.change(own.id, { power: "starting" });
@@ -205,14 +220,6 @@ export function qemuDepartures({ host, store, power, vms }: Moves): Departures {
       if (vm?.move?.role === "departed" && vm.move.migration_id === migration_id) await vms.destroy(instance_id);
     },
   };
-}
-
-function mirrorNode(index: number): string {
-  return `mirror${index}`;
-}
-
-function isMirror(device: string): boolean {
-  return /^mirror[0-9]+$/.test(device);
 }
 
 async function inTime(answer: Promise<void>): Promise<void> {

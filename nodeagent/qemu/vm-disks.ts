@@ -44,6 +44,12 @@ export async function createDisk(
   await rename(draft, path);
 }
 
+/** Replaces a disk by one without any data of its own. */
+export async function recreateDisk(places: VmPlaces, disk: VmDisk, uid: number): Promise<void> {
+  await rm(places.disk(disk.id), { force: true });
+  await createDisk(places, disk, { uid, has_base: disk.image_sha256 !== null });
+}
+
 /** Links a base image into the VM's folder, if it has none. */
 export async function linkBase(places: VmPlaces, image_path: string): Promise<void> {
   if (!await exists(places.base)) await link(image_path, places.base);

@@ -10,8 +10,7 @@ import { notRunning } from "../not-running.ts";
 import { dataDisks } from "./data-disks.ts";
 import { placesOf } from "./folders.ts";
 import type { Host } from "./host.ts";
-import { dataNames, isAttachedData } from "./block-nodes.ts";
-import { blockNode } from "./qemu-argv.ts";
+import { openDisks } from "./block-nodes.ts";
 import { seedFiles, seedVolume } from "./seed.ts";
 import {
   createDisk,
@@ -57,6 +56,7 @@ export function qemuVms({ host, store, power, bindings }: VmsOptions): Vms {
       kind: disk.kind,
       size_bytes: disk.size_bytes,
       image_sha256: disk.kind === "boot" ? plan.image?.sha256 ?? null : null,
+      ...disk.kind === "data" && { attached: disk.attached },
     }));
     // The record is written before the files, so that an interrupted create can be continued or removed.
     const vm = { ...known, ...move !== null && { move }, disks: [...known.disks, ...added] };
@@ -109,16 +109,15 @@ export function qemuVms({ host, store, power, bindings }: VmsOptions): Vms {
   /** Grows the disk's file or, through QEMU, the running guest's disk. Disks never shrink. */
   async function resize(id: string, wanted: { readonly id: string; readonly size_bytes: number }): Promise<number> {
     const vm = existing(id);
-    const index = vm.disks.findIndex((disk) => disk.id === wanted.id);
-    const disk = vm.disks[index];
+    const disk = vm.disks.find(({ id }) => id === wanted.id);
     if (disk === undefined) throw noDisk(id, wanted.id);
     const size_bytes = Math.max(disk.size_bytes, wanted.size_bytes);
-    const is_detached = disk.kind === "data" && !isAttachedData(disk);
-    const qmp = is_detached ? undefined : power.monitor(id)?.qmp;
-    const node = disk.kind === "data" ? dataNames(disk.id).node : blockNode(index);
+    const node = openDisks(vm.disks).find((open) => open.id === wanted.id)?.node;
+    const qmp = power.monitor(id)?.qmp;
     // Repeats the growth of an interrupted job: the file may be larger than the record already.
-    if (qmp !== undefined) await qmp.execute("block_resize", { "node-name": node, size: size_bytes });
-    else if (size_bytes > disk.size_bytes) await growDisk(places(id).disk(disk.id), size_bytes, vm.uid);
+    if (node !== undefined && qmp !== undefined) {
+      await qmp.execute("block_resize", { "node-name": node, size: size_bytes });
+    } else if (size_bytes > disk.size_bytes) await growDisk(places(id).disk(disk.id), size_bytes, vm.uid);
     const disks = vm.disks.map((each) => each.id === disk.id ? { ...each, size_bytes } : each);
     if (size_bytes !== disk.size_bytes) await store.change(id, { disks });
     return size_bytes;

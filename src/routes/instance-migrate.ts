@@ -33,9 +33,9 @@ export function instanceMigrateRoutes(app: App, deps: Deps): void {
     description:
       "Answers at once; the operation instance-migrate ends when the instance belongs to the other node. A running " +
       "guest keeps running while its disks and memory are copied, is paused for a moment, and continues on the other " +
-      "node with its addresses and connections. The disks of a stopped instance are copied. A migration that fails, or " +
-      "that an operator abandons, changes nothing: the instance stays on its node. 409 while another operation runs, or " +
-      "if the instance has data disks, which nodes do not copy yet. 503 when no other node can take the instance.",
+      "node with its addresses and connections. The disks of a stopped instance are copied. Data disks move with their " +
+      "instance, also detached ones. A migration that fails, or that an operator abandons, changes nothing: the " +
+      "instance stays on its node. 409 while another operation runs. 503 when no other node can take the instance.",
     ...rights(deps, "InstanceMigrate", atInstance),
     ...refuses(403, 409),
     request: { params, body: jsonBody(MigrateBody) },

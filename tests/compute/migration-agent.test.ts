@@ -175,20 +175,25 @@ test("a floating IP follows its instance", async () => {
   okOf(await g.call("POST", `/v1/floating-ips/${ip.id}/detach`));
 });
 
-test.each([true, false])("an instance with a data disk does not migrate (attached: %s)", async (attached) => {
-  const { id } = await instance();
-  const body = { name: "data", size_bytes: 2 ** 20 };
-  const disk = okOf(await g.call("POST", `/v1/disks?instance=${id}`, { body }));
-  if (!attached) okOf(await g.call("POST", `/v1/disks/${disk.id}/detach`));
-  const { name } = await show(id);
-  const answer = await t.call("POST", `/v1/instances/${id}/migrate`, { body: {} });
-  expect([answer.status, answer.body.message]).toEqual([
-    409,
-    `${name} has the data disk data; instances with data disks cannot migrate`,
+test.each(["running", "stopped"] as const)("a %s instance moves with its data disks", async (state) => {
+  const { id, source, target } = await instance(state);
+  const make = async (name: string) =>
+    okOf(await g.call("POST", `/v1/disks?instance=${id}`, { body: { name, size_bytes: 2 ** 20 } })).id as string;
+  const [attached, detached] = [await make("attached"), await make("detached")];
+  okOf(await g.call("POST", `/v1/disks/${detached}/detach`));
+  await ended(await migrate(id), "succeeded");
+  await expect.poll(async () => (await vmsOf(source))[id], PATIENCE).toBeUndefined();
+  expect((await vmsOf(target))[id]!.disks).toMatchObject([
+    { kind: "boot" },
+    ...[{ id: attached, attached: true }, { id: detached, attached: false }].sort((a, b) => a.id < b.id ? -1 : 1),
   ]);
-  if (attached) okOf(await g.call("POST", `/v1/disks/${disk.id}/detach`));
-  okOf(await g.call("DELETE", `/v1/disks/${disk.id}`));
-  okOf(await t.call("POST", `/v1/instances/${id}/migrate`, { body: {} }));
+  // The other node can change the disks from now on.
+  okOf(await g.call("POST", `/v1/disks/${detached}/attach`));
+  for (const disk of [attached, detached]) {
+    okOf(await g.call("POST", `/v1/disks/${disk}/detach`));
+    okOf(await g.call("DELETE", `/v1/disks/${disk}`));
+  }
+  expect((await vmsOf(target))[id]!.disks).toHaveLength(1);
 });
 
 test("a migration is refused to the node that it is on, by a tenant that names a node, and of a machine that starts", async () => {

@@ -10,7 +10,7 @@ import { createListener, sha256Hex } from "../../nodeagent/migration/listener.ts
 import type { MoveLink, Moving } from "../../nodeagent/migration/migrations.ts";
 import { SANDBOX_UID } from "../../nodeagent/qemu/unprivileged.ts";
 import { needs } from "../support/optional-programs.ts";
-import { inGuest, needsMachine, openMachine, ready, type TestMachine, vmOf } from "./machine.ts";
+import { BOOT, inGuest, needsMachine, openMachine, ready, type TestMachine, vmOf } from "./machine.ts";
 
 const TICKET = "ticket";
 const MIB = 2 ** 20;
@@ -58,8 +58,8 @@ const options = (isWanted: () => Promise<void> = () => Promise.resolve()) => ({
   isWanted,
 });
 
-/** Creates a running guest on the source, and its empty copy on the target. */
-async function prepared(live: boolean) {
+/** Creates a running guest on the source, and its empty copy on the target. The guest has the data disks. */
+async function prepared(live: boolean, data_disks: readonly DataDisk[] = []) {
   const plan: VmPlan = { ...await source.plan({ nics: [] }) };
   const { id } = plan.instance;
   const { vms } = source.driver();
@@ -69,11 +69,46 @@ async function prepared(live: boolean) {
   await vms.boot(id);
   await ready(source.driver(), id);
   await inGuest(source.driver(), id, "echo kept > /persist/mark; echo kept > /run/mark; sync");
+  for (const disk of data_disks) await fill(id, disk);
+  for (const { id: disk_id, fate } of data_disks) {
+    if (fate === "detached") await vms.detachDisk(id, disk_id);
+    if (fate === "deleted") await vms.deleteDisk(id, disk_id);
+  }
   const { image_path } = await target.plan();
+  const left = data_disks.filter(({ fate }) => fate !== "deleted").map(({ fate, ...disk }) => ({
+    ...plan.disks[0]!,
+    ...disk,
+    kind: "data" as const,
+    attached: fate === "attached",
+  }));
+  const disks = [...plan.disks, ...left];
   const moving = { instance_id: id, migration_id: randomUUID(), live };
-  await target.driver().migrations.receive({ ...plan, image_path }, moving, sha256Hex(TICKET));
+  await target.driver().migrations.receive({ ...plan, disks, image_path }, moving, sha256Hex(TICKET));
   return { id, moving, link: await connected(moving) };
 }
+
+type DataDisk = { readonly id: string; readonly name: string; readonly size_bytes: number; readonly fate: Fate };
+/** What happens to a data disk before its instance moves. */
+type Fate = "attached" | "detached" | "deleted";
+
+const dataDisk = (fate: Fate): DataDisk => ({ id: randomUUID(), name: fate, size_bytes: 64 * MIB, fate });
+
+/** The guest's name of the disk: /dev/sda, /dev/sdb, ... */
+const deviceOf = ({ id }: DataDisk) => `$(grep -l ${id.slice(0, 8)} /sys/block/sd*/device/vpd_pg80 | cut -d/ -f4)`;
+
+/** Attaches a new data disk to the running guest, and writes the disk's name into its first and its last sector. */
+async function fill(id: string, disk: DataDisk): Promise<void> {
+  await source.driver().vms.createDisk(id, disk);
+  await expect.poll(() => inGuest(source.driver(), id, `echo ${deviceOf(disk)}`), BOOT).toMatch(/^sd[a-z]$/);
+  await inGuest(source.driver(), id, writes(disk, disk.name));
+}
+
+const LAST_MIB = 63;
+const writes = (disk: DataDisk, text: string) =>
+  [0, LAST_MIB].map((at) => `echo ${text} | dd of=/dev/${deviceOf(disk)} bs=1M seek=${at} conv=sync 2>/dev/null`)
+    .join("; ") + "; sync";
+const reads = (disk: DataDisk) =>
+  [0, LAST_MIB].map((at) => `dd if=/dev/${deviceOf(disk)} bs=1M skip=${at} count=1 2>/dev/null | head -n 1`).join("; ");
 
 const stateOn = async (driver: Driver, id: string) => (await vmOf(driver, id))?.state;
 
@@ -121,5 +156,36 @@ test("a stopped guest moves with its disk", async () => {
   await target.driver().vms.boot(id);
   await ready(target.driver(), id);
   expect(await inGuest(target.driver(), id, "cat /persist/mark")).toBe("kept");
+  expect(refused).toEqual([]);
+});
+
+test("a running guest moves with its data disks, and with one that is detached", async () => {
+  // The deleted disk leaves the first place of the bus empty. The next disk keeps the second one.
+  const [attached, detached] = [dataDisk("attached"), dataDisk("detached")];
+  const { id, moving, link } = await prepared(true, [dataDisk("deleted"), attached, detached]);
+  await source.driver().migrations.send(moving, link, options());
+  expect(await target.driver().migrations.activate(moving)).toEqual({ downtime_ms: expect.any(Number) });
+  await source.driver().migrations.clean(moving);
+  await target.driver().vms.attachDisk(id, detached.id);
+  await expect.poll(() => inGuest(target.driver(), id, `echo ${deviceOf(detached)}`), BOOT).toMatch(/^sd[a-z]$/);
+  expect(await inGuest(target.driver(), id, reads(attached))).toBe("attached\r\nattached");
+  expect(await inGuest(target.driver(), id, reads(detached))).toBe("detached\r\ndetached");
+  await inGuest(target.driver(), id, writes(attached, "written"));
+  expect(await inGuest(target.driver(), id, reads(attached))).toBe("written\r\nwritten");
+});
+
+test("a stopped guest moves with its data disks", async () => {
+  const [attached, detached] = [dataDisk("attached"), dataDisk("detached")];
+  const { id, moving, link } = await prepared(false, [attached, detached]);
+  await source.driver().vms.halt(id);
+  await source.driver().migrations.send(moving, link, options());
+  await target.driver().migrations.activate(moving);
+  await source.driver().migrations.clean(moving);
+  await target.driver().vms.boot(id);
+  await ready(target.driver(), id);
+  await target.driver().vms.attachDisk(id, detached.id);
+  await expect.poll(() => inGuest(target.driver(), id, `echo ${deviceOf(detached)}`), BOOT).toMatch(/^sd[a-z]$/);
+  expect(await inGuest(target.driver(), id, reads(attached))).toBe("attached\r\nattached");
+  expect(await inGuest(target.driver(), id, reads(detached))).toBe("detached\r\ndetached");
   expect(refused).toEqual([]);
 });
