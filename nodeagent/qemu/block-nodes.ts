@@ -55,7 +55,7 @@ export function dataNames(disk_id: string) {
 }
 
 /**
- * Returns the device by which the guest has a data disk. Its serial number is the disk's id. Without a number on the bus,
+ * Returns the device by which the guest has a data disk. Its serial number is the disk's id. Without a SCSI number,
  * QEMU takes the first free one.
  */
 export function dataDevice(disk_id: string, scsi_id?: number) {
@@ -102,7 +102,7 @@ export async function closeNodes(qmp: Qmp, nodes: readonly string[]): Promise<vo
   }
 }
 
-/** Reads the numbers of the data disks on their bus. A guest that moves keeps them, also after hot-plugs. */
+/** Reads the SCSI numbers of the data disks. A guest that moves keeps them, also after hot-plugs. */
 export async function scsiIds(qmp: Qmp, disks: readonly VmDisk[]): Promise<Readonly<Record<string, number>>> {
   const found = await Promise.all(
     disks.filter(isAttachedData).map(async ({ id }) => {

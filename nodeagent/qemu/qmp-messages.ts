@@ -41,6 +41,8 @@ export type QmpCommands = MigrationCommands & {
   readonly "query-blockstats": { readonly arguments: NoArguments; readonly answer: readonly BlockStatistics[] };
   /** Starts or continues the guest. */
   readonly cont: { readonly arguments: NoArguments; readonly answer: unknown };
+  /** Pauses the guest. */
+  readonly stop: { readonly arguments: NoArguments; readonly answer: unknown };
   /** Ends QEMU at once. */
   readonly quit: { readonly arguments: NoArguments; readonly answer: unknown };
   /** Presses the power button. */

@@ -15,7 +15,7 @@ export type VmDisk = {
   readonly image_sha256: string | null;
   /** False for a data disk that the guest does not have. Records of an older agent lack the field. */
   readonly attached?: boolean;
-  /** The number of a data disk on its bus. Only while QEMU starts for a guest that arrives; the record lacks it. */
+  /** The SCSI number of a data disk. Only while QEMU starts for a guest that arrives; the record lacks it. */
   readonly scsi_id?: number;
 };
 

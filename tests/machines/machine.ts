@@ -133,7 +133,9 @@ export async function openMachine(host: Partial<Host> = {}, machine_dir?: string
       ...(await processes()).filter((line) => line.includes(folders.run_dir)),
     ],
     remove: async () => {
-      for (const id of ids) await driver.vms.destroy(id);
+      // A guest may have arrived from another machine.
+      const { vms } = await driver.status();
+      for (const id of new Set([...ids, ...Object.keys(vms as object)])) await driver.vms.destroy(id);
       stop.abort();
       await folder.remove();
     },

@@ -88,7 +88,7 @@ async function prepared(live: boolean, data_disks: readonly DataDisk[] = []) {
 }
 
 type DataDisk = { readonly id: string; readonly name: string; readonly size_bytes: number; readonly fate: Fate };
-/** What happens to a data disk before its instance moves. */
+/** The state of a data disk when its instance moves. */
 type Fate = "attached" | "detached" | "deleted";
 
 const dataDisk = (fate: Fate): DataDisk => ({ id: randomUUID(), name: fate, size_bytes: 64 * MIB, fate });
@@ -130,6 +130,28 @@ test("a running guest moves with its memory and its disk", async () => {
   expect([await stateOn(source.driver(), id), await stateOn(target.driver(), id)]).toEqual([undefined, "running"]);
 });
 
+test("an emulated guest is paused before its memory is sent, and continues after a refusal", async () => {
+  const { id, moving, link } = await prepared(true);
+  await source.restart({ accelerator: "tcg" });
+  const requests: string[] = [];
+  const seen: MoveLink = {
+    ...link,
+    ask: (request, limit_ms) => {
+      requests.push(request.request);
+      return link.ask(request, limit_ms);
+    },
+    open: (request) => {
+      requests.push(request.request);
+      return link.open(request);
+    },
+  };
+  let asked = 0;
+  const isWanted = () => ++asked === 2 ? Promise.reject(new Error("not wanted")) : Promise.resolve();
+  await expect(source.driver().migrations.send(moving, seen, options(isWanted))).rejects.toThrow("not wanted");
+  expect(requests).toEqual(["prepare", "disks", "paused", "memory"]);
+  expect(await inGuest(source.driver(), id, "cat /run/mark")).toBe("kept");
+});
+
 test("a guest whose migration is refused while it is paused continues, and moves later", async () => {
   const { id, moving, link } = await prepared(true);
   let asked = 0;
@@ -160,7 +182,7 @@ test("a stopped guest moves with its disk", async () => {
 });
 
 test("a running guest moves with its data disks, and with one that is detached", async () => {
-  // The deleted disk leaves the first place of the bus empty. The next disk keeps the second one.
+  // The deleted disk leaves the SCSI number 0 free. The next disk keeps the number 1.
   const [attached, detached] = [dataDisk("attached"), dataDisk("detached")];
   const { id, moving, link } = await prepared(true, [dataDisk("deleted"), attached, detached]);
   await source.driver().migrations.send(moving, link, options());
