@@ -35,6 +35,7 @@ import { routeTable, type RouteTableMessage } from "./route-table/transition.ts"
 import { sagaBehavior } from "./saga/transition.ts";
 import type { SagaMessage } from "./saga/messages.ts";
 import { cnDrain } from "./sagas/cn-drain.ts";
+import { cnEvacuate } from "./sagas/cn-evacuate.ts";
 import { cnSetup } from "./sagas/cn-setup.ts";
 import { diskChange } from "./sagas/disk-change.ts";
 import { diskResize } from "./sagas/disk-resize.ts";
@@ -44,6 +45,7 @@ import { floatingIpDetach } from "./sagas/floating-ip-detach.ts";
 import { instanceCreate } from "./sagas/instance-create.ts";
 import { instanceDelete } from "./sagas/instance-delete.ts";
 import { instanceMigrate } from "./sagas/instance-migrate.ts";
+import { instanceEvacuate } from "./sagas/instance-evacuate.ts";
 import { instanceLifecycle } from "./sagas/instance-lifecycle.ts";
 import { natGatewayCreate } from "./sagas/nat-gateway-create.ts";
 import { natGatewayDelete } from "./sagas/nat-gateway-delete.ts";
@@ -102,6 +104,7 @@ export type Messages = {
 export const sagas = [
   nodeJoin,
   cnDrain,
+  cnEvacuate,
   cnSetup,
   natGatewayCreate,
   natGatewayDelete,
@@ -113,6 +116,7 @@ export const sagas = [
   instanceDelete,
   diskChange,
   instanceMigrate,
+  instanceEvacuate,
   diskResize,
 ];
 

@@ -10,6 +10,7 @@ import { guestServices } from "./network/guests/guest-process.ts";
 import { unavailableNetwork } from "./network/unavailable.ts";
 import { checkMachine } from "./qemu/check-machine.ts";
 import type { Folders } from "./qemu/folders.ts";
+import type { OwnInstances } from "./qemu/start-fence.ts";
 import { qemuDriver } from "./qemu/qemu-driver.ts";
 import { simulatedDriver } from "./simulated-driver.ts";
 
@@ -29,6 +30,8 @@ export type DriverOptions = {
   /** The node's IPv4 address on the underlay; null if it has none. */
   readonly underlay_address: string | null;
   readonly environment: Environment;
+  /** Returns the instances of this node; null if it is not known. */
+  readonly ownInstances: OwnInstances;
   log(line: string): void;
 };
 

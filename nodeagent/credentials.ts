@@ -32,6 +32,12 @@ export async function readCredentials(state_dir: string, server_uuid: string): P
   return saved;
 }
 
+/** Reads the API key, before the machine's UUID is known; null before the approval and for a damaged file. */
+export async function readSavedKey(state_dir: string): Promise<string | null> {
+  const text = await readPrivateFile(credentialsPath(state_dir));
+  return text === null ? null : parseCredentials(text)?.api_key ?? null;
+}
+
 function parseCredentials(text: string): Credentials | null {
   try {
     const saved = JSON.parse(text) as Partial<Credentials>;

@@ -30,6 +30,7 @@ import { enrol } from "./enrolment.ts";
 import { underlayAddress } from "./network/underlay-address.ts";
 import { MACHINE_DIR, RUN_DIR } from "./qemu/folders.ts";
 import { createListener } from "./migration/listener.ts";
+import { ownInstances } from "./own-instances.ts";
 import { parseNicTags } from "./nic-tags.ts";
 import { report } from "./reports.ts";
 import { TROUBLE_HELP } from "./simulated-trouble.ts";
@@ -132,6 +133,8 @@ export function run(): AnyCommand {
       const nic_tags = parseNicTags(options.nicTags);
       const given_underlay = options.underlayAddress ?? null;
       await removeDrafts(options.stateDir);
+      const link = { endpoint, user_agent: `nodeagent/${VERSION}` };
+      const logLine = (line: string) => void environment.stderr.write(`${plainText(line)}\n`);
       const driver = await chooseDriver({
         name: options.driver,
         state_dir: options.stateDir,
@@ -146,11 +149,18 @@ export function run(): AnyCommand {
           state_dir: options.stateDir,
         }),
         environment,
-        log: (line) => environment.stderr.write(`${plainText(line)}\n`),
+        ownInstances: () =>
+          ownInstances({
+            environment,
+            link,
+            state_dir: options.stateDir,
+            error_retry_ms: options.errorRetryMs,
+            log: logLine,
+          }),
+        log: logLine,
       });
       const in_environment = environment.env.ADMIN_IP ?? "";
       const given = options.adminIp ?? (in_environment === "" ? null : givenAddress(in_environment, "ADMIN_IP"));
-      const logLine = (line: string) => void environment.stderr.write(`${plainText(line)}\n`);
       const listener = createListener({
         state_dir: options.stateDir,
         address: options.migrationAddress ?? given_underlay ?? await localAddressTo(endpoint) ?? LOOPBACK,
@@ -166,7 +176,7 @@ export function run(): AnyCommand {
         listener,
         driver,
         nic_tags,
-        link: { endpoint, user_agent: `nodeagent/${VERSION}` },
+        link,
         adminIp: async () => adminAddress({ given, local: given ?? await localAddressTo(endpoint) }),
         state_dir: options.stateDir,
         image_bytes_max: options.imageCacheBytes,

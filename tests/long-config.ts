@@ -37,6 +37,7 @@ export const LONG = [
   "tests/security/edge-shares.test.ts",
   "tests/security/revocation.test.ts",
   "tests/security/growth.test.ts",
+  "tests/compute/evacuate-agent.test.ts",
   "tests/sagas/instance-steps.test.ts",
   "tests/compute/drain-agent.test.ts",
   "tests/compute/job-agent.test.ts",

@@ -69,6 +69,8 @@ export type CnMessage =
   | { readonly type: "set_placement"; readonly patch: CnPlacementPatch }
   /** Cordons the node and starts the operation that moves its instances. The preview says what can move. */
   | { readonly type: "drain"; readonly operation_id: string; readonly preview: DrainPreview }
+  /** Cordons a dead node and starts the operation that creates its instances elsewhere. */
+  | { readonly type: "evacuate"; readonly operation_id: string; readonly preview: DrainPreview }
   /** A sha512-crypt hash, or null to clear it. */
   | { readonly type: "set_root_password"; readonly root_password_hash: string | null }
   /** A bare machine announced itself over the AMQP broker. */

@@ -32,8 +32,9 @@ export const GUARDS = {
   no_reservation_on_cn: define<Node>("no placement reservation is in flight for the node"),
   no_migration_of_cn: define<Node>("no migration from or to the node is in flight"),
   no_active_cn: define<Node>("the node is neither approved nor being set up"),
-  cn_is_not_draining: define<Node>("no drain of the node is running"),
+  cn_is_not_draining: define<Node>("no drain or evacuation of the node is running"),
   cn_is_approved: define<Node>("the node is approved"),
+  cn_is_silent: define<Node & { readonly live_s: number }>("the node sent no heartbeat within live_s seconds"),
   cn_is_live: define<Node & { readonly live_s: number }>("the node sent a heartbeat within live_s seconds"),
   cn_has_room: define<
     Room & { readonly tenant_id?: Uuid; readonly silo_id?: Uuid; readonly role?: string; readonly grows?: true }

@@ -3,6 +3,7 @@ import type { JobKind } from "../../src/contract/enums.ts";
 import type { LabelsPatch } from "../../src/contract/labels.ts";
 import type { QuotaDefaults } from "../../src/contract/tenancy.ts";
 import type { Renaming } from "../../src/lib/text/resource-name.ts";
+import type { InstanceEvacuateParams } from "./operation.ts";
 import type { MadeAs } from "./state.ts";
 
 /** A NIC to create. */
@@ -79,6 +80,31 @@ export type InstanceMessage =
     readonly type: "migration_failed";
     readonly operation_id: string;
     readonly target_cn: string;
+    readonly reason: string;
+  }
+  /** Creates the machine again, from its image, on the first of these nodes that has room. `from_cn` is a dead node. */
+  | ({
+    readonly type: "evacuate";
+    readonly silo_id: string;
+    readonly from_cn: string;
+    readonly candidates: readonly string[];
+  } & Begins)
+  /** The target created the machine. The dead node gets the job `delete_job_id` when it returns. */
+  | {
+    readonly type: "evacuated";
+    readonly operation_id: string;
+    readonly source_cn: string;
+    readonly target_cn: string;
+    readonly to: "running" | "stopped";
+    readonly delete_job_id: string;
+  }
+  /** The evacuation unwinds: the target has removed what it created. */
+  | {
+    readonly type: "evacuation_failed";
+    readonly operation_id: string;
+    readonly source_cn: string;
+    readonly target_cn: string;
+    readonly was: InstanceEvacuateParams["was"];
     readonly reason: string;
   }
   /** Removes the record at once. The node gets its delete job the next time it asks for work. */

@@ -40,6 +40,7 @@ export const INSTANCE_DELETE = {
 } as const;
 export const DISK_CHANGE = { saga: "disk-change", begun: "begin" } as const;
 export const INSTANCE_MIGRATE = { saga: "instance-migrate", begun: "begin", send: "send" } as const;
+export const INSTANCE_EVACUATE = { saga: "instance-evacuate", begun: "begin", provision: "provision" } as const;
 export const DISK_RESIZE = { saga: "disk-resize", grown: "grow_record" } as const;
 
 export type InstanceCreateParams = {
@@ -68,6 +69,16 @@ export type InstanceMigrateParams = {
   readonly live: boolean;
   /** Most bytes per second that the source sends. */
   readonly bandwidth_bytes_per_s: number;
+  readonly limit_ms: number;
+  readonly instance: Instance;
+};
+export type InstanceEvacuateParams = {
+  readonly instance_id: string;
+  /** The dead node. */
+  readonly source_cn: string;
+  readonly target_cn: string;
+  /** The state before the evacuation. */
+  readonly was: { readonly state: "running" | "stopped" | "failed"; readonly reason: string | null };
   readonly limit_ms: number;
   readonly instance: Instance;
 };

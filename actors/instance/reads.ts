@@ -41,6 +41,13 @@ export async function listInstancesOn(db: Db, query: OnNodeQuery): Promise<Place
   return rows.map(({ state, reason, ...row }) => ({ ...row, lifecycle: lifecycleOf({ state, reason }) }));
 }
 
+/** Lists the ids of the instances on a node. */
+export async function listInstanceIdsOn(db: Db, server_uuid: string): Promise<string[]> {
+  const rows = await db.selectFrom("instance").select("id").where("host_cn_uuid", "=", server_uuid).orderBy("id")
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
 /** Each given field narrows the list. */
 export type InstanceFilter = {
   readonly image_id?: string;

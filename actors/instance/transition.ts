@@ -5,6 +5,7 @@ import { runTable, type Table } from "../engine/table.ts";
 import type { Behavior } from "../engine/types.ts";
 import { create } from "./creation.ts";
 import { changeDisk, createDisk, diskChanged, diskUnchanged } from "./data-disks.ts";
+import { evacuate, evacuated, notEvacuable, returned } from "./evacuation.ts";
 import { bind, mayMove, unbind } from "./floating-ips.ts";
 import { applied, resize } from "./growth.ts";
 import { act, failOperation, noteClaim, notHere, settle } from "./lifecycle.ts";
@@ -32,6 +33,15 @@ export const instanceTable: Table<InstanceState, InstanceMessage> = {
   migrate: { absent: "missing", ...everywhere(notMovable), running: migrate, stopped: migrate },
   migrated: { absent: "ignore", ...everywhere(moveTo) },
   migration_failed: { absent: "ignore", ...everywhere(stay) },
+  evacuate: {
+    absent: "missing",
+    ...everywhere(notEvacuable),
+    running: evacuate,
+    stopped: evacuate,
+    failed: evacuate,
+  },
+  evacuated: { absent: "ignore", ...everywhere(evacuated) },
+  evacuation_failed: { absent: "ignore", ...everywhere(returned) },
   delete: { absent: "missing", ...everywhere(notDeletable), stopped: destroy, failed: destroy },
   force_delete: { absent: "missing", ...everywhere(forceDelete) },
   job_claimed: { absent: "ignore", ...everywhere(noteClaim) },

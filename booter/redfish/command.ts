@@ -8,7 +8,7 @@ import { readSecretLine } from "../private-file.ts";
 import { type Bmc, BmcFault, openBmc } from "./bmc.ts";
 import { ensureUefi } from "./boot-mode.ts";
 import { type System, systemOf } from "./system.ts";
-import { BOOT_TARGETS, type Pause, powerCycle, setOnetimeBoot } from "./verbs.ts";
+import { BOOT_TARGETS, type Pause, powerCycle, powerOff, setOnetimeBoot } from "./verbs.ts";
 
 /** The default of --deadline, enough for slow requests and two power changes. */
 const DEADLINE_S = 120;
@@ -28,7 +28,7 @@ type Flags = {
 };
 
 export function redfishCommand(): AnyCommand {
-  return group("redfish", "Prepare a machine for netboot through its BMC", [
+  return group("redfish", "Prepare a machine for netboot, or switch it off, through its BMC", [
     command("ensure-uefi", "Set the boot mode to UEFI", EXAMPLE)
       .action((_options, member) => withSystem(member as AnyCommand, ensureUefi)) as AnyCommand,
     command("set-onetime-boot", "Boot from the network once, at the next start", EXAMPLE)
@@ -38,6 +38,8 @@ export function redfishCommand(): AnyCommand {
       ) as AnyCommand,
     command("power-cycle", "Restart the machine, or switch it on", EXAMPLE)
       .action((_options, member) => withSystem(member as AnyCommand, powerCycle)) as AnyCommand,
+    command("power-off", "Switch the machine off at once, and wait until it is off", EXAMPLE)
+      .action((_options, member) => withSystem(member as AnyCommand, powerOff)) as AnyCommand,
   ])
     .requiredOption("--host <host>", "the BMC's host name, IPv4 or IPv6 address, or URL")
     .requiredOption("--user <user>", "the BMC's user")

@@ -103,6 +103,16 @@ export async function powerCycle(bmc: Bmc, { path, body: system }: System, pause
   return "the machine was switched off and on";
 }
 
+/** Switches the machine off at once, and waits until the BMC shows that it is off. */
+export async function powerOff(bmc: Bmc, { path, body: system }: System, pause: Pause): Promise<string> {
+  if (system.PowerState === "Off") return "the machine is off already";
+  const { target } = bagOf(bagOf(system.Actions)["#ComputerSystem.Reset"]);
+  if (typeof target !== "string") throw new BmcFault("the BMC offers no reset of the system");
+  await bmc.post(target, { ResetType: "ForceOff" });
+  await powered(bmc, path, { state: "Off", pause });
+  return "the machine is off";
+}
+
 async function resetTypes(bmc: Bmc, action: Bag): Promise<readonly unknown[] | null> {
   const listed = action["ResetType@Redfish.AllowableValues"];
   if (Array.isArray(listed)) return listed;

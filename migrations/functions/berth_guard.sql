@@ -11,6 +11,7 @@ begin
   when 'cn_is_approved' then return guard_cn_is_approved($2)::text;
   when 'cn_is_live' then return guard_cn_is_live($2)::text;
   when 'cn_is_not_draining' then return guard_cn_is_not_draining($2)::text;
+  when 'cn_is_silent' then return guard_cn_is_silent($2)::text;
   when 'cn_may_host_gateway' then return guard_cn_may_host_gateway($2)::text;
   when 'cn_offers_nic_tag' then return guard_cn_offers_nic_tag($2)::text;
   when 'disk_is_at_rest' then return guard_disk_is_at_rest($2)::text;

@@ -29,6 +29,7 @@ import { detectHost, type Host } from "./host.ts";
 import { openMachineFile } from "./machine-file.ts";
 import { admitMemory, memoryBudget, memoryInUse, physicalMemory } from "./memory-budget.ts";
 import { writeRootKeys } from "./root-keys.ts";
+import { holdForeignVms, type OwnInstances } from "./start-fence.ts";
 import { takeScreenshot } from "./screenshot.ts";
 import { qemuArrivals } from "./vm-arrival.ts";
 import { qemuDepartures } from "./vm-departure.ts";
@@ -48,6 +49,8 @@ export type QemuOptions = {
   readonly underlay_address?: string | null;
   readonly environment: Environment;
   readonly log: (line: string) => void;
+  /** By default every VM that ran before a boot of the node starts again. */
+  readonly ownInstances?: OwnInstances;
   /** Builds the routers of VPCs; by default none are built. */
   readonly network_driver?: NetworkDriver;
   readonly guest_services?: GuestServices | null;
@@ -91,6 +94,9 @@ export async function qemuDriver(options: QemuOptions): Promise<Driver> {
   // The routers must exist before recover() starts VMs. They are missing after a boot of the node.
   await network.restore();
   const power = createVmPower({ host, store, network, admit: (vm) => admitMemory(vm, store.all(), budget()) });
+  if (options.ownInstances !== undefined) {
+    await holdForeignVms({ store, boot_id: host.boot_id, ownInstances: options.ownInstances, log });
+  }
   await power.recover();
   const readMetrics = createVmMetrics({ vms: store.all, monitor: power.monitor, tapBytes: network.tapBytes });
   const guests = createGuestAddresses({

@@ -111,6 +111,7 @@ export const POLICY = {
   CnPlacementGet: { who: "system-read", scopes: READ, denied: "forbid" },
   CnPlacementSet: { who: "root", scopes: FULL, denied: "forbid" },
   CnDrain: { who: "root", scopes: FULL, denied: "forbid" },
+  CnEvacuate: { who: "root", scopes: FULL, denied: "forbid" },
   CnDrainPreview: { who: "system-read", scopes: READ, denied: "forbid" },
   CnRootPassword: { who: "root", scopes: FULL, denied: "forbid" },
   CnSetupPropose: { who: "system-read", scopes: READ, denied: "forbid" },

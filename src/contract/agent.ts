@@ -102,6 +102,9 @@ export const AgentConfig = z.object({
   fetch_allowed_private: z.array(z.string()).describe(
     "Private networks from which the node may fetch images: fetch.allowed_private",
   ),
+  instance_ids: z.array(z.string()).optional().describe(
+    "The instances of the node; present with include=instances. After a boot, the agent starts no other machine",
+  ),
 });
 export type AgentConfig = z.infer<typeof AgentConfig>;
 

@@ -226,6 +226,7 @@ export const ANSWER_EXAMPLES: Readonly<Record<string, unknown>> = {
     underlay_mtu: 9_000,
     state: "approved",
     role: "tenant",
+    labels: { rack: "a3" },
     registered_at: AT,
     approved_at: AT,
     last_seen: AT,

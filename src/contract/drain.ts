@@ -1,4 +1,4 @@
-// Drains of nodes (docs/nodes.md, "Drain").
+// Drains of nodes, and evacuations of dead nodes (docs/nodes.md, "Drain" and "Evacuate a dead node").
 import { z } from "zod";
 import { withDefault } from "./common.ts";
 import { DrainPreview } from "./placement.ts";
@@ -13,6 +13,27 @@ export const DrainStarted = DrainPreview.extend({
   operation_id: z.string().nullable().describe("The operation cn-drain; null for a dry run"),
 });
 export type DrainStarted = z.infer<typeof DrainStarted>;
+
+/** The body that evacuates a dead node. */
+export const EvacuateBody = z.strictObject({
+  fenced: withDefault(z.boolean(), false).describe(
+    "true: the caller has powered the node off, so that it runs no instance. Required unless `dry_run` is true",
+  ),
+  lose_local_disks: withDefault(z.boolean(), false).describe(
+    "true: create the instances elsewhere from their images. The data of their disks on the node is lost",
+  ),
+  dry_run: withDefault(z.boolean(), false).describe("true: change nothing and answer the plan"),
+});
+
+/** The plan of an evacuation, and its operation. */
+export const EvacuateStarted = DrainPreview.extend({
+  placeable: DrainPreview.shape.placeable.describe(
+    "Instances that begin on another node from their images. The target is a proposal",
+  ),
+  not_placeable: DrainPreview.shape.not_placeable.describe("Instances that remain on the node"),
+  operation_id: z.string().nullable().describe("The operation cn-evacuate; null for a dry run"),
+});
+export type EvacuateStarted = z.infer<typeof EvacuateStarted>;
 
 /** An instance that is on the node when its drain ends. */
 export const RemainingInstance = z.object({

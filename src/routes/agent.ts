@@ -2,6 +2,7 @@
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findCnSettings } from "../../actors/cn/reads.ts";
+import { listInstanceIdsOn } from "../../actors/instance/reads.ts";
 import { reservoirView } from "../../actors/cn/view.ts";
 import { AgentConfig, CapacityReport, StatusReport } from "../contract/agent.ts";
 import { NOT_FOUND } from "../contract/fault.ts";
@@ -92,6 +93,7 @@ export function agentRoutes(app: App, deps: Deps): void {
     tags,
     summary: "Read the node's effective configuration",
     ...rights(deps, "AgentConfig"),
+    request: { query: z.object({ include: z.enum(["instances"]).optional() }) },
     responses: answers(AgentConfig, "The effective values; the node clamps the percent to 0.0 to 1.0"),
   });
   app.openapi(configRoute, async (c) => {
@@ -105,6 +107,9 @@ export function agentRoutes(app: App, deps: Deps): void {
       state: row.state,
       admin_ip: row.admin_ip,
       fetch_allowed_private: await deps.settings.allowedPrivate(),
+      ...(c.req.valid("query").include === "instances" && {
+        instance_ids: await listInstanceIdsOn(deps.kysely, nodeOf(c)),
+      }),
     }, 200);
   });
 }

@@ -42,6 +42,7 @@ import { nodeRoutes } from "./nodes.ts";
 import { operationRoutes } from "./operations.ts";
 import { ownSessionRoutes } from "./own-sessions.ts";
 import { cnDrainRoutes } from "./cn-drain.ts";
+import { cnEvacuateRoutes } from "./cn-evacuate.ts";
 import { placementRoutes } from "./placement.ts";
 import { projectRoutes } from "./projects.ts";
 import { quotaRoutes } from "./quotas.ts";
@@ -70,6 +71,7 @@ const ROUTES: readonly ((app: App, deps: RouteDeps) => void)[] = [
   cnApprovalRoutes,
   cnSetupRoutes,
   cnDrainRoutes,
+  cnEvacuateRoutes,
   placementRoutes,
   cnBootRoutes,
   bootPolicyRoutes,

@@ -1,15 +1,17 @@
-// Connects the drains of nodes to the database and the engine: reads the running drains, and begins their migrations.
+// Connects the drains and evacuations of nodes to the database and the engine: reads the running ones, and begins their
+// migrations.
 import { type Kysely, sql } from "kysely";
 import type { Engine } from "../../actors/engine/engine.ts";
 import type { Ports } from "../../actors/engine/ports.ts";
 import { stepId, waitId } from "../../actors/engine/saga.ts";
-import { CN_DRAIN, type CnDrainParams } from "../../actors/cn/drain.ts";
+import { CN_DRAIN, CN_EVACUATE, type CnDrainParams } from "../../actors/cn/drain.ts";
 import type { InstanceMessage } from "../../actors/instance/messages.ts";
 import { CAPACITY_EXHAUSTED, type Fault, isFault, NO_ELIGIBLE_NODE } from "../contract/fault.ts";
 import type { DrainPreview } from "../contract/placement.ts";
 import type { Database } from "../db/tables.ts";
 import type { Drain, Move } from "../lib/placement/drain-progress.ts";
 import type { RouteDeps } from "../routes/deps.ts";
+import { newEvacuation } from "../services/evacuations.ts";
 import { newMigration } from "../services/migrations.ts";
 import { createDrains } from "../workers/drains.ts";
 
@@ -19,7 +21,7 @@ export function createDrainsOfServer(deps: Deps, engine: Pick<Engine, "send">, p
   return createDrains({
     running: () => runningDrains(deps.kysely),
     begin: async (drain, move, tries) => {
-      const message = await drainMigration(deps, drain, move, tries);
+      const message = await (drain.is_evacuation ? evacuation : drainMigration)(deps, drain, move, tries);
       if (isFault(message)) return { ok: false, fault: message === NO_ELIGIBLE_NODE ? CAPACITY_EXHAUSTED : message };
       return await engine.send({ kind: "instance", id: move.instance_id }, message);
     },
@@ -34,20 +36,21 @@ export function createDrainsOfServer(deps: Deps, engine: Pick<Engine, "send">, p
   });
 }
 
-/** Reads the drains that wait for their migrations. */
+/** Reads the drains and evacuations that wait for their migrations. */
 async function runningDrains(db: Kysely<Database>): Promise<Drain[]> {
-  const { rows } = await sql<{ id: string; params: CnDrainParams; active: number }>`
-    select s.id, s.params, (select count(*)::int from migration m where m.instance_id is not null
+  const { rows } = await sql<{ id: string; saga: string; params: CnDrainParams; active: number }>`
+    select s.id, s.saga, s.params, (select count(*)::int from migration m where m.instance_id is not null
              and m.source_cn = (s.params->>'server_uuid')::uuid and not berth_migration_ended(m.state)) as active
-      from saga s where s.wake_at is not null and s.saga = ${CN_DRAIN.saga} and s.state = 'running'
+      from saga s where s.wake_at is not null and s.saga in (${CN_DRAIN.saga}, ${CN_EVACUATE.saga}) and s.state = 'running'
                     and s.step = ${CN_DRAIN.move}
      order by s.id`.execute(db);
-  return await Promise.all(rows.map(async ({ id, params, active }) => {
+  return await Promise.all(rows.map(async ({ id, saga, params, active }) => {
     const { server_uuid, preview } = params;
     const now = await stateOf(db, server_uuid, id, preview);
     const isHere = (instance_id: string) => now.get(instance_id)?.is_here === true;
     return {
       operation_id: id,
+      is_evacuation: saga === CN_EVACUATE.saga,
       server_uuid,
       active,
       moves: preview.placeable.map(({ instance_id, instance_name, target_cn_uuid }): Move => ({
@@ -74,14 +77,14 @@ async function stateOf(
   const ids = [...placeable, ...not_placeable].map(({ instance_id }) => instance_id);
   const migrations = ids.map((id) => migrationId(drain_id, id));
   const { rows } = await sql<Now & { id: string }>`
-    select i.id, i.host_cn_uuid = ${server_uuid}::uuid as is_here, i.operation_id is not null as is_occupied,
+    select i.id, i.host_cn_uuid = ${server_uuid}::uuid or coalesce(not berth_migration_ended(m.state), false) as is_here, i.operation_id is not null as is_occupied,
            case when m.state in ('failed', 'aborted') then coalesce(m.reason, 'the migration ' || m.state) end as failure
       from unnest(${ids}::uuid[], ${migrations}::uuid[]) as w (instance_id, migration_id)
       join instance i on i.id = w.instance_id left join migration m on m.id = w.migration_id`.execute(db);
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-/** The id of the one migration that a drain starts for an instance. */
+/** The id of the one migration that a drain or an evacuation starts for an instance. */
 function migrationId(drain_id: string, instance_id: string): string {
   return stepId(drain_id, CN_DRAIN.move, instance_id);
 }
@@ -99,4 +102,15 @@ async function drainMigration(
     : null;
   const message = planned === null || isFault(planned) ? await newMigration(deps, { ...wanted, body: {} }) : planned;
   return isFault(message) ? message : { ...message, from_cn: drain.server_uuid } as InstanceMessage;
+}
+
+/** Builds the message that creates an instance of a dead node elsewhere. Placement chooses the node again. */
+async function evacuation(
+  deps: Deps,
+  drain: Drain,
+  { instance_id }: Move,
+  tries: number,
+): Promise<InstanceMessage | Fault> {
+  const operation_id = migrationId(drain.operation_id, instance_id);
+  return await newEvacuation(deps, { instance_id, operation_id, from_cn: drain.server_uuid, tries });
 }

@@ -34,6 +34,7 @@ set_reservoir      404                go:pending   go:approved        go:disable
 set_traits         404                go:pending   go:approved        go:disabled        go:awaiting_setup  go:setting_up
 set_placement      404                go:pending   go:approved        go:disabled        go:awaiting_setup  go:setting_up
 drain              404                409          go:approved        409                409                409
+evacuate           404                409          go:approved        409                409                409
 set_root_password  404                go:pending   go:approved        go:disabled        go:awaiting_setup  go:setting_up
 factory_reset      404                409          go:awaiting_setup  go:awaiting_setup  409                409
 remove             ignore             go:gone      409                go:gone            go:gone            409
@@ -177,6 +178,18 @@ const MESSAGES: { [T in CnMessage["type"]]: Extract<CnMessage, { type: T }> } = 
   set_placement: { type: "set_placement", patch: { cordoned: true } },
   drain: {
     type: "drain",
+    operation_id: OLD_KEY,
+    preview: {
+      instances_on_cn: 0,
+      placeable: [],
+      not_placeable: [],
+      capacity_ok: false,
+      quorum_ok: true,
+      quorum_at_risk: [],
+    },
+  },
+  evacuate: {
+    type: "evacuate",
     operation_id: OLD_KEY,
     preview: {
       instances_on_cn: 0,

@@ -46,6 +46,8 @@ let host: Node;
 /** A node that takes a migrating instance. */
 let spare: Node;
 let agent: Node;
+/** A node that is silent. */
+let dead: Node;
 let ids: Objects;
 let routes: readonly RouteDescription[];
 // deno-lint-ignore no-explicit-any -- the tests read fields of the document by path
@@ -66,6 +68,7 @@ beforeAll(async () => {
   document = (await t.call("GET", "/openapi.json")).body;
   routes = readRoutes(document);
   agent = await addNode(t);
+  dead = await addNode(t);
   const objects = await makeObjects(t);
   // Joins after makeObjects, so that its instance is not placed on this node.
   host = await addNode(t, { platform_version: PLATFORM, hvm_supported: true });
@@ -123,6 +126,11 @@ afterAll(async () => {
 
 /** Preparations by route, for the routes that need one. */
 const STAGES: Readonly<Record<string, () => Stage | Promise<Stage>>> = {
+  "POST /v1/cns/{server_uuid}/evacuate": async () => {
+    const silent = "update cn_signal set last_seen = berth_now() - interval '1 hour' where server_uuid = $1";
+    await t.db.query(silent, [dead.server_uuid]);
+    return { objects: { server_uuid: dead.server_uuid } };
+  },
   "POST /v1/agent/register": () => ({ key: null }),
   "POST /v1/agent/claim": () => ({ fields: { claimed_by: agent.server_uuid } }),
   "POST /v1/agent/network-realization": async () => {

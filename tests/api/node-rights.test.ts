@@ -49,6 +49,7 @@ POST /v1/cns/{server_uuid}/traits          403 403 403             403 403 403
 GET /v1/cns/{server_uuid}/placement        403 403 403             403 403 403
 PATCH /v1/cns/{server_uuid}/placement      403 403 403             403 403 403
 POST /v1/cns/{server_uuid}/drain           403 403 403             403 403 403
+POST /v1/cns/{server_uuid}/evacuate        403 403 403             403 403 403
 POST /v1/cns/{server_uuid}/drain/preview   403 403 403             403 403 403
 POST /v1/cns/{server_uuid}/root-password   403 403 403             403 403 403
 GET /v1/cns/{server_uuid}/setup-layout-proposal  403 403 403       403 403 403

@@ -8,7 +8,7 @@ import { runBooter } from "../../booter/program.ts";
 import { openBmc } from "../../booter/redfish/bmc.ts";
 import { ensureUefi } from "../../booter/redfish/boot-mode.ts";
 import { type System, systemOf } from "../../booter/redfish/system.ts";
-import { type Pause, powerCycle, setOnetimeBoot } from "../../booter/redfish/verbs.ts";
+import { type Pause, powerCycle, powerOff, setOnetimeBoot } from "../../booter/redfish/verbs.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { type Bmc, openBmcMock, PASSWORD, type Quirks } from "./redfish-mock.ts";
 
@@ -137,6 +137,22 @@ describe("power-cycle", () => {
     await expect(doing({ power: "Off", slow: 1_000 }, (bmc, system) => powerCycle(bmc, system, PAUSE))).rejects.toThrow(
       "is not On after",
     );
+  });
+});
+
+describe("power-off", () => {
+  test("switches the machine off and waits until it is off", async () => {
+    expect(await doing({ slow: 3 }, (bmc, system) => powerOff(bmc, system, PAUSE))).toBe("the machine is off");
+    expect([resets(), mock.state.power]).toEqual([["ForceOff"], "Off"]);
+  });
+
+  test("sends nothing to a machine that is off", async () => {
+    expect(await doing({ power: "Off" }, (bmc, system) => powerOff(bmc, system, PAUSE))).toBe("the machine is off already");
+    expect(resets()).toEqual([]);
+  });
+
+  test("fails if the machine stays on", async () => {
+    await expect(doing({ slow: 1_000 }, (bmc, system) => powerOff(bmc, system, PAUSE))).rejects.toThrow("is not Off after");
   });
 });
 

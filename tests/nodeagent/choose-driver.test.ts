@@ -30,6 +30,7 @@ const choose = (name: DriverName) =>
     disk_reserve: 0,
     nic_tags: [],
     underlay_address: null,
+    ownInstances: () => Promise.resolve(null),
     environment: processEnvironment(new AbortController().signal),
     log: (line) => void log.push(line),
   });

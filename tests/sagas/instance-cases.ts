@@ -116,6 +116,35 @@ function migration(name: string, state: string, prepare: (p: InstanceSagas) => P
   };
 }
 
+function evacuation(state: "running" | "stopped"): Scenario {
+  return {
+    name: `a ${state} instance's evacuation`,
+    saga: "instance-evacuate",
+    first: ["begin"],
+    later: ["provision", "rest", "finish"],
+    undone: ["begin", "provision"],
+    jobs: state === "stopped" ? ["provision", "rest"] : ["provision"],
+    unawaited: 1,
+    ask: async (p) => {
+      const more = { silo_id: p.silo_id, from_cn: p.silent, candidates: [p.other] };
+      return await onInstance((plane) => plane.onSilent(state), () => more, "evacuate")(p);
+    },
+    expectDone: async (p, begun) => {
+      await expectState(p, begun, state);
+      const [source_cn, target_cn] = [p.silent, p.other];
+      expect(await p.migrationOf(begun.to.id)).toEqual([
+        { host_cn_uuid: target_cn, source_cn, target_cn, state: "completed" },
+      ]);
+      const unawaited = "select kind, target_cn from job where saga_id = $1 and state = 'pending'";
+      expect((await p.db.query(unawaited, [begun.saga_id])).rows).toEqual([{ kind: "delete", target_cn: source_cn }]);
+    },
+    expectFailed: async (p, begun) => {
+      expect(await p.left(begun.before)).toEqual([]);
+      expect(await p.migrationOf(begun.to.id)).toMatchObject([{ host_cn_uuid: p.silent, state: "failed" }]);
+    },
+  };
+}
+
 /** Creates an instance and the message that resizes its only disk. */
 async function resizing(p: InstanceSagas): Promise<Asked> {
   const asked = await onInstance((plane) => plane.running(), () => ({}), "resize_disk")(p);
@@ -251,6 +280,8 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   migration("a stopped instance's migration", "stopped", (p) => p.stopped()),
   migration("a running instance's migration", "running", (p) => p.running()),
+  evacuation("stopped"),
+  evacuation("running"),
   {
     name: "move",
     saga: "floating-ip-attach",

@@ -130,6 +130,8 @@ async function makeBareFixture() {
   await fixture.node.alive(roomy);
   const other = await addNode(t, roomy);
   await other.alive();
+  const silent = await addNode(t, roomy);
+  await silent.alive();
   const wide = { name: "wide", ipv4_block: WIDE.block, ipv6_block: "fd00:10:0:2::/64" };
   const subnet = await fixture.make(`/v1/subnets?vpc=${fixture.vpc.id}`, wide);
   await t.close();
@@ -139,12 +141,22 @@ async function makeBareFixture() {
   await owner.query("insert into cn_usage (server_uuid) select server_uuid from cn on conflict do nothing");
   await owner.query("update cn_signal set last_seen = berth_now() + interval '1 year'");
   await owner.end();
-  return { database, silo_id, tenant_id, project_id, image, node, other: other.server_uuid, subnet };
+  return {
+    database,
+    silo_id,
+    tenant_id,
+    project_id,
+    image,
+    node,
+    other: other.server_uuid,
+    silent: silent.server_uuid,
+    subnet,
+  };
 }
 
 /** Opens a copy of the fixture. */
 export async function openInstanceSagas(fixture: InstanceFixture) {
-  const { silo_id, tenant_id, project_id, image, node, other, subnet } = fixture;
+  const { silo_id, tenant_id, project_id, image, node, other, silent, subnet } = fixture;
   const ready = { running: [...fixture.running], stopped: [...fixture.stopped], bound: [...fixture.bound] };
   const database = await copyOf(fixture.database);
   const db: Db = openPool({ url: database.url, connectionsMax: 3 });
@@ -320,13 +332,30 @@ export async function openInstanceSagas(fixture: InstanceFixture) {
     return message.id;
   }
 
+  /** Creates an instance on the node that is silent. */
+  async function onSilent(state: "running" | "stopped"): Promise<string> {
+    const seen = (ago: string) =>
+      db.query("update cn_signal set last_seen = berth_now() - $2::interval where server_uuid = $1", [silent, ago]);
+    const message = creation({ candidates: [silent] });
+    await seen("0 s");
+    okOf(await toInstance(message.id, message));
+    await finish(message.operation_id);
+    if (state === "stopped") await stop(message.id);
+    await seen("1 hour");
+    return message.id;
+  }
+
+  async function stop(id: string): Promise<void> {
+    const operation_id = randomUUID();
+    okOf(await toInstance(id, { type: "stop", operation_id, limit_ms: LIMIT_MS }));
+    await finish(operation_id);
+  }
+
   async function stopped(): Promise<string> {
     const taken = ready.stopped.shift();
     if (taken !== undefined) return taken;
     const id = await running();
-    const operation_id = randomUUID();
-    okOf(await toInstance(id, { type: "stop", operation_id, limit_ms: LIMIT_MS }));
-    await finish(operation_id);
+    await stop(id);
     return id;
   }
 
@@ -412,6 +441,7 @@ export async function openInstanceSagas(fixture: InstanceFixture) {
     db,
     node,
     other,
+    silent,
     silo_id,
     main,
     newProcess,
@@ -428,6 +458,7 @@ export async function openInstanceSagas(fixture: InstanceFixture) {
     running,
     stopped,
     failed,
+    onSilent,
     dataDisk,
     reach,
     finish,

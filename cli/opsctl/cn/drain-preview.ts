@@ -28,13 +28,18 @@ export function drainPreview(): AnyCommand {
 
 /** Shows where each instance would go, or why it cannot move. */
 export function previewText(preview: DrainPreview): string {
+  const { instances_on_cn, placeable } = preview;
+  return planText(preview, `${placeable.length} of ${instances_on_cn} instances fit on other nodes`);
+}
+
+/** Shows a preview under this summary. */
+export function planText(preview: DrainPreview, summary: string): string {
   const { instances_on_cn, placeable, not_placeable, quorum_at_risk } = preview;
   if (instances_on_cn === 0) return "(no instances)";
-  const count = `${placeable.length} of ${instances_on_cn} instances fit on other nodes`;
   const quorum = quorum_at_risk.length === 0
     ? ""
     : `\nMove these one at a time, because they look like members of a quorum: ${
       quorum_at_risk.map(plainText).join(", ")
     }`;
-  return `${count}${quorum}\n\n${tableText(COLUMNS, [...not_placeable, ...placeable])}`;
+  return `${summary}${quorum}\n\n${tableText(COLUMNS, [...not_placeable, ...placeable])}`;
 }

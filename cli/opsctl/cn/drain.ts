@@ -38,7 +38,10 @@ export function drain(): AnyCommand {
       if (ended.state !== "succeeded") throw new Failure(endText(ended), EXIT.failure);
       const result = resultOf(ended);
       const { moved, remaining } = result;
-      io.print(result, `Moved ${moved} instances from CN ${plainText(name)}; the node is cordoned${rest(remaining)}`);
+      io.print(
+        result,
+        `Moved ${moved} instances from CN ${plainText(name)}; the node is cordoned${remainingText(remaining)}`,
+      );
       if (remaining.length > 0) {
         throw new Failure(`${remaining.length} instances are still on CN ${plainText(name)}`, EXIT.failure);
       }
@@ -49,6 +52,7 @@ function resultOf({ steps }: OperationView): DrainResult {
   return steps.at(-1)?.output as DrainResult;
 }
 
-function rest(remaining: readonly RemainingInstance[]): string {
+/** Returns the instances that are still on the node as a table after an empty line, or an empty text. */
+export function remainingText(remaining: readonly RemainingInstance[]): string {
   return remaining.length === 0 ? "" : `\n\n${tableText(COLUMNS, remaining)}`;
 }

@@ -12,6 +12,7 @@ import { drain } from "./drain.ts";
 import { drainPreview } from "./drain-preview.ts";
 import { doctor } from "./doctor.ts";
 import { enable } from "./enable.ts";
+import { evacuate } from "./evacuate.ts";
 import { exec } from "./exec/exec.ts";
 import { factoryReset } from "./factory-reset.ts";
 import { set as setLabel } from "./label/set.ts";
@@ -55,6 +56,7 @@ export function cnVerbs(): AnyCommand[] {
     group("underlay", "Underlay address and MTU of a node", [showUnderlay(), setUnderlay()]),
     drain(),
     drainPreview(),
+    evacuate(),
     group("reservoir", "Memory reservoir for virtual machines, per node", [setReservoir(), clearReservoir()]),
     group("auto-approve", "Auto-approve window: new nodes need no claim code", [status(), open(), close()]),
     group("boot", "Netboot: boot records, policy and roster", bootVerbs()),

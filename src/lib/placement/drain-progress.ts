@@ -10,16 +10,18 @@ export type Move = {
   readonly instance_name: string;
   /** Where the preview placed it. */
   readonly target_cn_uuid: string;
-  /** Whether it is still on the drained node. */
+  /** Whether it is still on the drained node, or its move has not ended. */
   readonly is_here: boolean;
   readonly is_occupied: boolean;
   /** Why its migration in this drain failed; null if it has none that failed. */
   readonly failure: string | null;
 };
 
-/** A running drain, as the database has it now. */
+/** A running drain or evacuation, as the database has it now. */
 export type Drain = {
   readonly operation_id: string;
+  /** Whether the node is dead, so that its instances are created again elsewhere. */
+  readonly is_evacuation: boolean;
   readonly server_uuid: string;
   readonly moves: readonly Move[];
   /** The instances on the node that the preview could not place. */

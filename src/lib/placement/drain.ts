@@ -104,7 +104,8 @@ function larger(a: HostedInstance, b: HostedInstance): number {
   return b.memory_bytes - a.memory_bytes || b.cpu - a.cpu || b.disk_bytes - a.disk_bytes || (a.id < b.id ? -1 : 1);
 }
 
-function rowOf(instance: HostedInstance) {
+/** Returns the members that both lists of a preview have. */
+export function rowOf(instance: HostedInstance) {
   return {
     instance_id: instance.id,
     instance_name: instance.name,

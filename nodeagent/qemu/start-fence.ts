@@ -1,0 +1,31 @@
+// The fence of a node that boots. While it was off, its instances may have been evacuated to other nodes. So the VMs
+// that ran before the boot start only if the control plane still has them on this node.
+import type { VmStore } from "./vm-store.ts";
+
+/** Returns the instances of this node; null if the node was never approved, or the server is too old to tell. */
+export type OwnInstances = () => Promise<ReadonlySet<string> | null>;
+
+export type StartFence = {
+  readonly store: Pick<VmStore, "all" | "change">;
+  /** The present boot of the node. */
+  readonly boot_id: string;
+  readonly ownInstances: OwnInstances;
+  readonly log: (line: string) => void;
+};
+
+/**
+ * Keeps VMs of other nodes from starting after a boot of this node. Returns when the control plane has answered. Asks
+ * nothing if no VM would start: a restart of the agent alone leaves the VMs running.
+ */
+export async function holdForeignVms({ store, boot_id, ownInstances, log }: StartFence): Promise<void> {
+  const starting = store.all().filter((vm) => !vm.move && vm.boot_id !== boot_id && vm.power !== "off");
+  if (starting.length === 0) return;
+  const own = await ownInstances();
+  if (own === null) return;
+  for (const { id } of starting) {
+    if (own.has(id)) continue;
+    // The job that deletes the VM is on its way.
+    await store.change(id, { power: "off" });
+    log(`VM ${id} does not start: its instance is not on this node any more`);
+  }
+}

@@ -1,0 +1,57 @@
+// Evacuations of dead nodes (docs/nodes.md, "Evacuate a dead node").
+import { createRoute } from "@hono/zod-openapi";
+import { CnParam } from "../contract/cn.ts";
+import { EvacuateBody, EvacuateStarted } from "../contract/drain.ts";
+import { badRequest, isFault } from "../contract/fault.ts";
+import { CN_LIVE_S } from "../contract/limits.ts";
+import { faultResponse } from "../http/fault-status.ts";
+import { evacuationPlan } from "../services/evacuations.ts";
+import { answers, jsonBody, refuses, rights } from "./answer.ts";
+import type { App, Operates, RouteDeps } from "./deps.ts";
+
+type Deps = Operates & Pick<RouteDeps, "mint" | "nodesToPlace">;
+
+const NOT_FENCED = badRequest(
+  "fenced must be true: power the node off and check that it is off, so that it cannot run the instances",
+);
+
+export function cnEvacuateRoutes(app: App, deps: Deps): void {
+  const evacuateRoute = createRoute({
+    method: "post",
+    path: "/v1/cns/{server_uuid}/evacuate",
+    tags: ["Placement"],
+    summary: "Create the instances of a dead node on other nodes",
+    description:
+      "For a node that is powered off and does not come back soon. Cordons the node with the reason `drain`, and " +
+      "answers at once with the plan: what becomes of each instance. All disks of instances are on their nodes. So " +
+      "without `lose_local_disks` each instance remains, with the reason and a remedy. With it, the operation " +
+      "cn-evacuate creates each instance in `placeable` on another node: with its id, name, NICs, addresses and user " +
+      "data, its boot disk from its image, and its data disks empty and attached. An instance that was stopped is " +
+      "stopped again; a failed one runs. If the other node fails, the instance returns to the dead node as it was. " +
+      "When the dead node returns, its agent starts none of the instances that left, and deletes its copies. The " +
+      "output of the operation's last step counts the instances that left, and names the remaining ones. 400 without " +
+      `\`fenced\`. 409 if the node was seen in the last ${CN_LIVE_S} s, is not approved, or is being drained or ` +
+      "evacuated. `dry_run` changes nothing and needs no fence.",
+    ...rights(deps, "CnEvacuate"),
+    ...refuses(409),
+    request: { params: CnParam, body: jsonBody(EvacuateBody) },
+    responses: answers(EvacuateStarted, "The plan and the operation"),
+  });
+  app.openapi(evacuateRoute, async (c) => {
+    const { server_uuid } = c.req.valid("param");
+    const { fenced, lose_local_disks, dry_run } = c.req.valid("json");
+    const preview = await evacuationPlan(deps, server_uuid, lose_local_disks);
+    if (isFault(preview)) return faultResponse(c, preview);
+    if (dry_run) return c.json({ ...preview, operation_id: null }, 200);
+    if (!fenced) return faultResponse(c, NOT_FENCED);
+    const idempotency = await deps.idempotency(c);
+    if (isFault(idempotency)) return faultResponse(c, idempotency);
+    const operation_id = deps.mint.idFrom(idempotency.id, "operation");
+    const outcome = await deps.send(c, { kind: "cn", id: server_uuid }, {
+      type: "evacuate",
+      operation_id,
+      preview,
+    }, idempotency);
+    return outcome.ok ? c.json(outcome.reply as EvacuateStarted, 200) : faultResponse(c, outcome.fault);
+  });
+}

@@ -1,0 +1,120 @@
+// The fence of a node that boots: it starts only the VMs that the control plane still has on it.
+import { randomUUID } from "node:crypto";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { processEnvironment } from "../../cli/internal/environment.ts";
+import { type Asking, ownInstances } from "../../nodeagent/own-instances.ts";
+import { holdForeignVms } from "../../nodeagent/qemu/start-fence.ts";
+import type { Power, VmRecord } from "../../nodeagent/qemu/vm-record.ts";
+import { openVmStore, type VmStore } from "../../nodeagent/qemu/vm-store.ts";
+import { openNode, placeInstance } from "../compute/placed.ts";
+import { ADDRESS, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
+import { openTenant } from "../tenancy/tenant.ts";
+
+const [BEFORE, NOW] = ["boot-1", "boot-2"];
+
+let t: TestControlPlane;
+let folder: TemporaryFolder;
+let store: VmStore;
+let log: string[];
+beforeAll(async () => {
+  t = await openTestControlPlane();
+});
+afterAll(() => t.close());
+beforeEach(async () => {
+  folder = await temporaryFolder("start-fence");
+  const folders = { machine_dir: join(folder.path, "machine"), run_dir: join(folder.path, "run") };
+  store = await openVmStore(folders, () => {});
+  log = [];
+  return () => folder.remove();
+});
+
+async function vm(power: Power, fields: Partial<VmRecord> = {}): Promise<string> {
+  const id = randomUUID();
+  await mkdir(join(folder.path, "machine", "vm", id), { recursive: true });
+  await store.put({
+    id,
+    uid: store.freeUid(),
+    name: id,
+    brand: "kvm",
+    owner_uuid: id,
+    cpu: 1,
+    memory_bytes: 2 ** 30,
+    firmware: "bios",
+    disks: [],
+    nics: [],
+    internal_metadata: {},
+    power,
+    boot_id: BEFORE,
+    end: null,
+    last_modified: "",
+    ...fields,
+  });
+  return id;
+}
+
+const hold = (own: () => Promise<ReadonlySet<string> | null>) =>
+  holdForeignVms({ store, boot_id: NOW, ownInstances: own, log: (line) => log.push(line) });
+const powerOf = (id: string) => store.get(id)?.power;
+
+test("after a boot, a VM whose instance is on another node does not start, and the others do", async () => {
+  const [own, foreign, begun, off] = [await vm("on"), await vm("on"), await vm("starting"), await vm("off")];
+  const move = { migration_id: randomUUID(), role: "departed" } as unknown as NonNullable<VmRecord["move"]>;
+  const moving = await vm("on", { move });
+  await hold(() => Promise.resolve(new Set([own])));
+  expect([own, foreign, begun, off, moving].map(powerOf)).toEqual(["on", "off", "off", "off", "on"]);
+  expect(log.toSorted()).toEqual(
+    [foreign, begun].map((id) => `VM ${id} does not start: its instance is not on this node any more`).toSorted(),
+  );
+});
+
+test("a restart of the agent alone asks nothing, and an unknown answer holds nothing", async () => {
+  const running = await vm("on", { boot_id: NOW });
+  await hold(() => Promise.reject(new Error("asked")));
+  const other = await vm("on");
+  await hold(() => Promise.resolve(null));
+  expect([running, other].map(powerOf)).toEqual(["on", "on"]);
+});
+
+/** Asks the control plane as the node with this key. The first `failures` requests reach nothing. */
+async function asking(key: string | null, failures = 0): Promise<Asking> {
+  const state_dir = join(folder.path, "state");
+  await mkdir(state_dir, { recursive: true });
+  const credentials = JSON.stringify({ server_uuid: randomUUID(), api_key: key });
+  if (key !== null) await writeFile(join(state_dir, "credentials.json"), credentials, { mode: 0o600 });
+  let left = failures;
+  const environment = {
+    ...processEnvironment(new AbortController().signal),
+    fetch: async (url: string, init: RequestInit) => {
+      if (left-- > 0) throw new TypeError("connection refused");
+      return await t.plane.fetch(new Request(url, init), { remoteAddress: ADDRESS });
+    },
+  };
+  const link = { endpoint: "http://127.0.0.1:9", user_agent: "nodeagent/test" };
+  return { environment, link, state_dir, error_retry_ms: 10, log: (line) => void log.push(line) };
+}
+
+test("the control plane names the instances of the calling node only", async () => {
+  const [one, two] = [await openNode(t), await openNode(t)];
+  const tenant = await openTenant(t);
+  const id = await placeInstance(t, { on: one.id, of: tenant });
+  await placeInstance(t, { on: two.id, of: tenant });
+  expect(await ownInstances(await asking(one.key))).toEqual(new Set([id]));
+  expect(log).toEqual([]);
+});
+
+test("the agent waits for the control plane, and logs it once", async () => {
+  const { key } = await openNode(t);
+  expect(await ownInstances(await asking(key, 3))).toEqual(new Set());
+  expect(log).toEqual([expect.stringMatching(/^the VMs wait for the control plane, /)]);
+});
+
+test("a node without a key holds nothing, and a node whose key was deleted starts nothing", async () => {
+  expect(await ownInstances(await asking(null))).toBeNull();
+  const { id, key } = await openNode(t);
+  await t.call("POST", `/v1/cns/${id}/disable`);
+  await t.call("DELETE", `/v1/cns/${id}`);
+  expect(await ownInstances(await asking(key))).toEqual(new Set());
+});
