@@ -34,6 +34,9 @@ export const GUARDS = {
   no_active_cn: define<Node>("the node is neither approved nor being set up"),
   cn_is_not_draining: define<Node>("no drain or evacuation of the node is running"),
   cn_is_approved: define<Node>("the node is approved"),
+  cn_sends_fewer: define<Node & { readonly migrations_max: number }>(
+    "fewer than migrations_max migrations from the node are in flight",
+  ),
   cn_is_silent: define<Node & { readonly live_s: number }>("the node sent no heartbeat within live_s seconds"),
   cn_is_live: define<Node & { readonly live_s: number }>("the node sent a heartbeat within live_s seconds"),
   cn_has_room: define<

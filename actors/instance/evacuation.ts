@@ -13,7 +13,7 @@ import { vpcsChanged } from "../record/vpc-change.ts";
 import { noneMoves } from "./floating-ips.ts";
 import { noted, occupied, stays } from "./lifecycle.ts";
 import type { InstanceMessage } from "./messages.ts";
-import { NO_ROOM_TO_MOVE } from "./migration.ts";
+import { NO_ROOM_TO_MOVE, withinDrain } from "./migration.ts";
 import { begin, INSTANCE_EVACUATE, type InstanceEvacuateParams } from "./operation.ts";
 import { amountsOf, giveBackRoom, takeRoom } from "./resources.ts";
 import { IDLE, type InstanceState, type On } from "./state.ts";
@@ -66,6 +66,7 @@ function rebuiltOn(s: AtRest, m: Msg<"evacuate">, { source_cn, target_cn, now }:
   const parts: Part<InstanceState>[] = [
     stays(s.id),
     noneMoves(s),
+    ...withinDrain(source_cn),
     guard("cn_is_silent", { server_uuid: source_cn, live_s: CN_LIVE_S }, alive(source_cn)),
     ...takeRoom(
       { server_uuid: target_cn, owner: { tenant_id: s.tenant_id, silo_id: m.silo_id } },

@@ -2,11 +2,12 @@
 // the operation ends, both nodes reserve room for the instance. One commit changes the instance's node and ends the
 // operation. Before that commit only the source may run the machine, after it only the target (docs/reliability.md,
 // "Migration of instances").
-import { CN_LIVE_S } from "../../src/contract/limits.ts";
+import { CN_LIVE_S, DRAIN_MIGRATIONS_MAX } from "../../src/contract/limits.ts";
 import { conflict, fault, NO_ELIGIBLE_NODE } from "../../src/contract/fault.ts";
-import { go, guard, insert, otherwise, refuse, upsert, withActor } from "../engine/effects.ts";
+import { lockKey } from "../../src/lib/ids/lock-key.ts";
+import { go, guard, insert, lock, otherwise, refuse, upsert, withActor } from "../engine/effects.ts";
 import type { Of } from "../engine/table.ts";
-import type { Out, Part } from "../engine/types.ts";
+import type { Condition, Out, Part } from "../engine/types.ts";
 import { waitId } from "../engine/saga.ts";
 import { vpcsChanged } from "../record/vpc-change.ts";
 import { noneMoves } from "./floating-ips.ts";
@@ -64,6 +65,7 @@ function movingTo(s: On<"running"> | On<"stopped">, m: Msg<"migrate">, { source_
   const parts: Part<InstanceState>[] = [
     stays(s.id),
     noneMoves(s),
+    ...(m.from_cn === undefined ? [] : withinDrain(source_cn)),
     guard("cn_is_live", { server_uuid: source_cn, live_s: CN_LIVE_S }, notLive(source_cn)),
     ...s.disks.map(({ id }) => guard("disk_is_at_rest", { disk_id: id }, `disk ${id} is being resized by <WHAT>`)),
     ...takeRoom(
@@ -92,6 +94,18 @@ function movingTo(s: On<"running"> | On<"stopped">, m: Msg<"migrate">, { source_
     noted(s, "instance_migrate", { operation_id, target_cn, live }),
   ];
   return { next, parts };
+}
+
+/**
+ * Checks that a drain may begin one more migration. Every server process continues the drain, so the count is made under
+ * the lock of the drained node.
+ */
+export function withinDrain(server_uuid: string): Condition[] {
+  const full = fault("unavailable", `<WHAT> migrations from node ${server_uuid} run, the most of a drain`);
+  return [
+    lock(lockKey("cn", server_uuid)),
+    guard("cn_sends_fewer", { server_uuid, migrations_max: DRAIN_MIGRATIONS_MAX }, full),
+  ];
 }
 
 function notLive(server_uuid: string): string {

@@ -14,6 +14,7 @@ begin
   when 'cn_is_silent' then return guard_cn_is_silent($2)::text;
   when 'cn_may_host_gateway' then return guard_cn_may_host_gateway($2)::text;
   when 'cn_offers_nic_tag' then return guard_cn_offers_nic_tag($2)::text;
+  when 'cn_sends_fewer' then return guard_cn_sends_fewer($2)::text;
   when 'disk_is_at_rest' then return guard_disk_is_at_rest($2)::text;
   when 'enrollment_pi_is_set' then return guard_enrollment_pi_is_set($2)::text;
   when 'enrollment_pi_is_staged' then return guard_enrollment_pi_is_staged($2)::text;
