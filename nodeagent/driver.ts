@@ -1,5 +1,6 @@
 // The interface between the agent and the machine. A driver implements it for one kind of host.
 import type { CapacityReportBody, Registration } from "../src/contract/agent.ts";
+import type { SnapshotConsistency } from "../src/contract/enums.ts";
 import type { MachineMetrics } from "../src/contract/instance-metrics.ts";
 import type { Blueprint } from "../src/contract/job.ts";
 import type { Migrations, MoveRecord } from "./migration/migrations.ts";
@@ -44,8 +45,11 @@ export type AddressRelease = {
   readonly generation: number | null;
 };
 
-/** A data disk to create. */
+/** A data disk or snapshot to create. */
 export type NewDisk = { readonly id: string; readonly name: string; readonly size_bytes: number };
+
+/** What a new data disk copies: a snapshot of the VM, or the verified file of an image. Null for an empty disk. */
+export type DiskSource = { readonly disk_id: string } | { readonly image_path: string } | null;
 
 /** Operations on VMs. Each is idempotent, and its result is durable when it returns. */
 export type Vms = {
@@ -63,14 +67,18 @@ export type Vms = {
   destroy(instance_id: string): Promise<void>;
   /** Grows a disk and returns its new size in bytes. */
   resize(instance_id: string, disk: { readonly id: string; readonly size_bytes: number }): Promise<number>;
-  /** Creates an empty data disk and attaches it. */
-  createDisk(instance_id: string, disk: NewDisk): Promise<void>;
+  /** Creates a data disk and attaches it. */
+  createDisk(instance_id: string, disk: NewDisk, source: DiskSource): Promise<void>;
   /** Gives a data disk to the guest, at once if it runs. */
   attachDisk(instance_id: string, disk_id: string): Promise<void>;
   /** Takes a data disk from the guest, at once if it runs. The disk keeps its data. */
   detachDisk(instance_id: string, disk_id: string): Promise<void>;
   /** Takes a data disk from the guest and removes it. Does nothing if the disk or the VM does not exist. */
   deleteDisk(instance_id: string, disk_id: string): Promise<void>;
+  /** Copies a disk as it is at one time, while its guest runs or not. Returns how consistent the copy is. */
+  createSnapshot(instance_id: string, snapshot: NewDisk, source_disk_id: string): Promise<SnapshotConsistency>;
+  /** Ends an unfinished copy, and removes the snapshot. Does nothing if the snapshot or the VM does not exist. */
+  deleteSnapshot(instance_id: string, snapshot_id: string): Promise<void>;
   bindAddress(binding: AddressBinding): Promise<void>;
   releaseAddress(release: AddressRelease): Promise<void>;
   hasNic(nic_id: string): boolean;

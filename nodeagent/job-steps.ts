@@ -5,7 +5,7 @@ import type { Blueprint, Job } from "../src/contract/job.ts";
 import { EXIT } from "../cli/internal/exit-code.ts";
 import { Failure } from "../cli/internal/failure.ts";
 import type { Agent } from "./agent.ts";
-import type { AddressBinding, AddressRelease, Driver, VmPlan } from "./driver.ts";
+import type { AddressBinding, AddressRelease, Driver, NewDisk, VmPlan } from "./driver.ts";
 import { activate, movingOf, receive, send } from "./migration/steps.ts";
 import type { ImageCache } from "./image-cache.ts";
 
@@ -56,7 +56,7 @@ export const JOB_STEPS: Readonly<Record<JobKind, JobSteps>> = {
   // A grown disk is not shrunk, because its content may have grown, too.
   resize_disk: { steps: { resize: existing(resize) } },
   create_disk: {
-    steps: { disk: existing(createDisk) },
+    steps: { image: existing(fetchCopied), disk: existing(createDisk) },
     undo: ({ driver }, job) => driver.vms.deleteDisk(instanceOf(job), diskOf(job)),
   },
   attach_disk: {
@@ -71,6 +71,14 @@ export const JOB_STEPS: Readonly<Record<JobKind, JobSteps>> = {
   // A failed or withdrawn delete is not undone: the data may be gone. The control plane keeps the record of the disk.
   delete_disk: {
     steps: { delete: ({ agent, job }) => agent.driver.vms.deleteDisk(instanceOf(job), diskOf(job)) },
+  },
+  create_snapshot: {
+    steps: { copy: existing(createSnapshot) },
+    undo: ({ driver }, job) => driver.vms.deleteSnapshot(instanceOf(job), diskOf(job)),
+  },
+  // A failed or withdrawn delete is not undone, as with a disk.
+  delete_snapshot: {
+    steps: { delete: ({ agent, job }) => agent.driver.vms.deleteSnapshot(instanceOf(job), diskOf(job)) },
   },
   fip_claim: {
     steps: { address: bindAddress },
@@ -195,10 +203,38 @@ async function resize({ agent, job }: JobContext) {
   return { disk_id: disk.id, size_bytes: await agent.driver.vms.resize(instanceOf(job), disk) };
 }
 
-async function createDisk({ agent, job }: JobContext) {
-  const disk = { id: diskOf(job), name: text(job, "name"), size_bytes: wholeNumber(job, "size_bytes") };
-  await agent.driver.vms.createDisk(instanceOf(job), disk);
+/** Fetches the image that a new data disk copies, if it copies one, and returns its path. */
+async function fetchCopied(context: JobContext): Promise<string | null> {
+  const { agent, job, images } = context;
+  if (typeof job.kind["image_id"] !== "string") return null;
+  const { image, instance } = await planned(context);
+  return await images.fetch(agent, image, {
+    job_id: job.id,
+    tenant_id: instance.tenant_id,
+    allowed_private: await context.allowedPrivate(),
+    onProgress: (percent) => context.onProgress("image", percent),
+  });
+}
+
+async function createDisk(context: JobContext) {
+  const { agent, job } = context;
+  const disk = newDiskOf(job);
+  const image_path = await fetchCopied(context);
+  const disk_id = job.kind["source_disk_id"];
+  const source = image_path !== null ? { image_path } : typeof disk_id === "string" ? { disk_id } : null;
+  await agent.driver.vms.createDisk(instanceOf(job), disk, source);
   return { disk_id: disk.id, size_bytes: disk.size_bytes };
+}
+
+async function createSnapshot({ agent, job }: JobContext) {
+  const snapshot = newDiskOf(job);
+  const source_disk_id = text(job, "source_disk_id");
+  const consistency = await agent.driver.vms.createSnapshot(instanceOf(job), snapshot, source_disk_id);
+  return { snapshot_id: snapshot.id, consistency };
+}
+
+function newDiskOf(job: Job): NewDisk {
+  return { id: diskOf(job), name: text(job, "name"), size_bytes: wholeNumber(job, "size_bytes") };
 }
 
 /** Runs the undo of a job on a data disk, unless the disk no longer exists. */

@@ -99,6 +99,17 @@ export function simulatedVms(store: InventoryStore): Vms {
     await put({ ...vm, disks: vm.disks.map((disk) => disk.id === disk_id ? { ...disk, attached } : disk) });
   }
 
+  function known(vm: SimulatedVm, disk_id: string): SimulatedDisk {
+    const disk = vm.disks.find(({ id }) => id === disk_id);
+    if (disk === undefined) throw noDisk(vm.uuid, disk_id);
+    return disk;
+  }
+
+  async function removeDisk(id: string, disk_id: string): Promise<void> {
+    const vm = find(id);
+    if (vm !== undefined) await put({ ...vm, disks: vm.disks.filter((disk) => disk.id !== disk_id) });
+  }
+
   return {
     createDisks: async (plan, move) => {
       const vm = find(plan.instance.id) ?? emptyVm(plan);
@@ -156,17 +167,25 @@ export function simulatedVms(store: InventoryStore): Vms {
       if (size_bytes !== before.size_bytes) await put({ ...vm, disks });
       return size_bytes;
     },
-    createDisk: async (id, disk) => {
+    createDisk: async (id, disk, source) => {
       const vm = existing(id);
       if (vm.disks.some((each) => each.id === disk.id)) return await setAttached(id, disk.id, true);
+      if (source !== null && "disk_id" in source) known(vm, source.disk_id);
       await put({ ...vm, disks: [...vm.disks, { ...disk, kind: "data", image_sha256: null, attached: true }] });
     },
     attachDisk: (id, disk_id) => setAttached(id, disk_id, true),
     detachDisk: (id, disk_id) => setAttached(id, disk_id, false),
-    deleteDisk: async (id, disk_id) => {
-      const vm = find(id);
-      if (vm !== undefined) await put({ ...vm, disks: vm.disks.filter((disk) => disk.id !== disk_id) });
+    deleteDisk: removeDisk,
+    createSnapshot: async (id, snapshot, source_disk_id) => {
+      const vm = existing(id);
+      const source = known(vm, source_disk_id);
+      const others = vm.disks.filter((disk) => disk.id !== snapshot.id);
+      // As on a machine with QEMU, a snapshot is a data disk that the guest does not have.
+      await put({ ...vm, disks: [...others, { ...snapshot, kind: "data", image_sha256: null, attached: false }] });
+      // A simulated guest has no guest agent.
+      return vm.state === "running" && source.attached !== false ? "crash" : "at_rest";
     },
+    deleteSnapshot: (id, snapshot_id) => removeDisk(id, snapshot_id),
     bindAddress: addresses.bind,
     releaseAddress: addresses.release,
     hasNic,

@@ -13,7 +13,7 @@ export async function findImageUpload(db: Db, id: string) {
 export async function findUploadedForNode(db: Db, id: string, cn: string): Promise<number | null> {
   const { rows: [row] } = await sql<{ size_bytes: number }>`
     select m.size_bytes from job j join instance i on i.id = (j.payload->>'instance_id')::uuid
-      join image m on m.id = i.image_id
+      join image m on m.id = coalesce((j.payload->>'image_id')::uuid, i.image_id)
      where j.target_cn = ${cn}::uuid and j.state = 'in_progress' and m.source_url = ${uploadedUrl(id)}
      limit 1`.execute(db);
   return row?.size_bytes ?? null;

@@ -55,6 +55,8 @@ function placedOn(host_cn_uuid: string, m: Create, now: Date) {
     size_bytes: m.boot_disk.size_bytes,
     applied_bytes: null,
     attached: true,
+    source_disk_id: null,
+    consistency: null,
     source_image_id: m.image_id,
     resize_operation_id: null,
   };

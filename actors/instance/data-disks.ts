@@ -1,6 +1,7 @@
-// The data disks of an instance. A data disk belongs to its instance and is on the instance's node; the guest has it while
+// The data disks of an instance, and the operations that they share with snapshots. A data disk belongs to its instance and is on the instance's node; the guest has it while
 // it is attached. Each operation on a data disk occupies the instance (docs/instances.md, "Data disks").
-import { conflict, type Fault, NOT_FOUND } from "../../src/contract/fault.ts";
+import type { SnapshotConsistency } from "../../src/contract/enums.ts";
+import { badRequest, conflict, type Fault, NOT_FOUND } from "../../src/contract/fault.ts";
 import { DATA_DISKS_MAX } from "../../src/contract/limits.ts";
 import { toRfc3339 } from "../../src/lib/text/instant.ts";
 import { nameFault } from "../../src/lib/text/resource-name.ts";
@@ -10,42 +11,77 @@ import type { Out, Part } from "../engine/types.ts";
 import { underWay } from "./growth.ts";
 import { noted, occupied, stays } from "./lifecycle.ts";
 import type { InstanceMessage } from "./messages.ts";
-import { begin, DISK_CHANGE, type DiskAction, type DiskChangeParams } from "./operation.ts";
+import { begin, type CopySource, DISK_CHANGE, type DiskAction, type DiskChangeParams } from "./operation.ts";
 import { giveBack, noRoomToGrow, takeQuota, takeRoom } from "./resources.ts";
 import { type DiskRow, IDLE, type InstanceState } from "./state.ts";
-import { diskView } from "./view.ts";
+import { diskView, snapshotView } from "./view.ts";
 
 type Msg<T extends InstanceMessage["type"]> = Of<InstanceMessage, T>;
-type Change = Msg<"attach_disk"> | Msg<"detach_disk"> | Msg<"delete_disk">;
+type Change = Msg<"attach_disk"> | Msg<"detach_disk"> | Msg<"delete_disk"> | Msg<"delete_snapshot">;
 
 export function createDisk(s: InstanceState, m: Msg<"create_disk">, now: Date): Out<InstanceState> {
-  const { name, description, id, size_bytes } = m.disk;
+  const { name, description, id, snapshot_id = null, image_id = null } = m.disk;
   const misnamed = nameFault(name);
   if (misnamed !== null) return refuse(misnamed);
   const host_cn_uuid = readyHost(s, "create_disk");
   if (typeof host_cn_uuid !== "string") return refuse(host_cn_uuid);
   const too_many = full(s);
   if (too_many !== null) return refuse(too_many);
-  const disk: DiskRow = {
+  const snapshot = snapshot_id === null ? null : s.disks.find((each) => each.id === snapshot_id);
+  if (snapshot !== null && snapshot?.kind !== "snapshot") return refuse(NO_SNAPSHOT);
+  const size_bytes = m.disk.size_bytes ?? snapshot?.size_bytes ?? 0;
+  if (snapshot !== null && size_bytes < snapshot.size_bytes) {
+    return refuse(badRequest(`size_bytes must be at least the ${snapshot.size_bytes} bytes of the snapshot`));
+  }
+  const row = {
+    ...newDisk(s, now),
     id,
-    tenant_id: s.tenant_id,
-    project_id: s.project_id,
-    instance_id: s.id,
     name,
     description,
     kind: "data",
     size_bytes,
+    source_image_id: image_id,
+  } as const;
+  const source: CopySource | undefined = snapshot_id !== null
+    ? { source_disk_id: snapshot_id }
+    : image_id !== null
+    ? { image_id }
+    : undefined;
+  return begunNew(s, m, { disk: row, host_cn_uuid, now, source });
+}
+
+const NO_SNAPSHOT = badRequest(
+  "snapshot_id must be a snapshot of the same instance; use an image for another instance",
+);
+
+/** Returns the columns that new data disks and snapshots share. */
+export function newDisk(s: InstanceState, now: Date) {
+  return {
+    tenant_id: s.tenant_id,
+    project_id: s.project_id,
+    instance_id: s.id,
     applied_bytes: null,
     attached: false,
     source_image_id: null,
+    source_disk_id: null,
+    consistency: null,
     created_at: toRfc3339(now),
     resize_operation_id: null,
   };
-  const amounts = { ...NOTHING, disk_bytes: size_bytes };
-  return begun(s, m, { disk, host_cn_uuid, now }, [
+}
+
+/** Starts the operation that creates a data disk or snapshot, and takes its share of the quota and its room. */
+export function begunNew(
+  s: InstanceState,
+  m: Msg<"create_disk"> | Msg<"create_snapshot">,
+  to: Begun,
+): Out<InstanceState> {
+  const amounts = { ...NOTHING, disk_bytes: to.disk.size_bytes };
+  return begun(s, m, to, [
     ...takeQuota(s, amounts, m.quota_defaults),
-    ...takeRoom({ server_uuid: host_cn_uuid, owner: null }, amounts, noRoomToGrow(id)),
-    insert("disk", disk),
+    ...takeRoom({ server_uuid: to.host_cn_uuid, owner: null }, amounts, noRoomToGrow(to.disk.id)),
+    ...(m.type === "create_snapshot" ? [guard("disk_is_at_rest", { disk_id: m.disk_id }, underWay(m.disk_id))] : []),
+    insert("disk", to.disk),
   ]);
 }
 
@@ -57,7 +93,8 @@ function full({ disks, name }: InstanceState): Fault | null {
 }
 
 export function changeDisk(s: InstanceState, m: Change, now: Date): Out<InstanceState> {
-  const disk = s.disks.find(({ id }) => id === m.disk_id);
+  const of_snapshots = m.type === "delete_snapshot";
+  const disk = s.disks.find(({ id, kind }) => id === m.disk_id && (kind === "snapshot") === of_snapshots);
   if (disk === undefined) return refuse(NOT_FOUND);
   const host_cn_uuid = readyHost(s, m.type);
   if (typeof host_cn_uuid !== "string") return refuse(host_cn_uuid);
@@ -67,7 +104,7 @@ export function changeDisk(s: InstanceState, m: Change, now: Date): Out<Instance
   return begun(s, m, { disk, host_cn_uuid, now }, [at_rest]);
 }
 
-function notChangeable({ kind, name, attached }: DiskRow, action: Exclude<DiskAction, "create_disk">): Fault | null {
+function notChangeable({ kind, name, attached }: DiskRow, action: Change["type"]): Fault | null {
   if (kind === "boot") {
     return conflict(`${name} is the boot disk; only a data disk can be attached, detached or deleted`);
   }
@@ -78,15 +115,17 @@ function notChangeable({ kind, name, attached }: DiskRow, action: Exclude<DiskAc
       return attached ? null : conflict(`disk ${name} is detached already`);
     case "delete_disk":
       return attached ? conflict(`disk ${name} is attached; detach it first`) : null;
+    case "delete_snapshot":
+      return null;
   }
 }
 
 /** Returns the node of an instance whose disks may change now, or the 409. */
-function readyHost(s: InstanceState, action: DiskAction): string | Fault {
+export function readyHost(s: InstanceState, action: DiskAction): string | Fault {
   const busy = occupied(s);
   if (busy !== null) return busy;
   if (s.host_cn_uuid === null) return conflict("instance is not placed on a CN yet");
-  const removes = action === "detach_disk" || action === "delete_disk";
+  const removes = action === "detach_disk" || action === "delete_disk" || action === "delete_snapshot";
   const is_ready = s.state === "running" || s.state === "stopped" || (s.state === "failed" && removes);
   return is_ready ? s.host_cn_uuid : conflict(`${s.name} is ${s.state}; ${NEEDS}`);
 }
@@ -99,14 +138,21 @@ const AUDITED_AS = {
   attach_disk: "disk_attach",
   detach_disk: "disk_detach",
   delete_disk: "disk_delete",
+  create_snapshot: "snapshot_create",
+  delete_snapshot: "snapshot_delete",
 } as const satisfies Record<DiskAction, string>;
 
-type Begun = { readonly disk: DiskRow; readonly host_cn_uuid: string; readonly now: Date };
+type Begun = {
+  readonly disk: DiskRow;
+  readonly host_cn_uuid: string;
+  readonly now: Date;
+  readonly source?: CopySource | undefined;
+};
 
 function begun(
   s: InstanceState,
-  m: Msg<"create_disk"> | Change,
-  { disk, host_cn_uuid, now }: Begun,
+  m: Msg<"create_disk"> | Msg<"create_snapshot"> | Change,
+  { disk, host_cn_uuid, now, source }: Begun,
   parts: readonly Part<InstanceState>[],
 ): Out<InstanceState> {
   const { type: action, operation_id, limit_ms } = m;
@@ -115,7 +161,8 @@ function begun(
   const params: DiskChangeParams = {
     action,
     instance_id: s.id,
-    disk: diskView({ ...disk, created_at: new Date(disk.created_at) }),
+    disk: (disk.kind === "snapshot" ? snapshotView : diskView)({ ...disk, created_at: new Date(disk.created_at) }),
+    ...(source === undefined ? {} : { source }),
     host_cn_uuid,
     limit_ms,
   };
@@ -136,12 +183,16 @@ export function diskChanged(s: InstanceState, m: Msg<"disk_changed">, now: Date)
   const { operation_id, disk_id } = m;
   return go(
     { ...s, ...IDLE, updated_at: now },
-    ...afterwards(s, found),
+    ...afterwards(s, found, m.consistency ?? null),
     noted(s, "disk_settle", { disk_id, operation_id, action: AUDITED_AS[found.action] }),
   );
 }
 
-function afterwards(s: InstanceState, { disk, action }: Changing): Part<InstanceState>[] {
+function afterwards(
+  s: InstanceState,
+  { disk, action }: Changing,
+  consistency: SnapshotConsistency | null,
+): Part<InstanceState>[] {
   switch (action) {
     case "create_disk":
       return [upsert("disk", ["id"], { ...disk, attached: true, applied_bytes: disk.size_bytes })];
@@ -149,7 +200,10 @@ function afterwards(s: InstanceState, { disk, action }: Changing): Part<Instance
       return [upsert("disk", ["id"], { ...disk, attached: true })];
     case "detach_disk":
       return [upsert("disk", ["id"], { ...disk, attached: false })];
+    case "create_snapshot":
+      return [upsert("disk", ["id"], { ...disk, applied_bytes: disk.size_bytes, consistency })];
     case "delete_disk":
+    case "delete_snapshot":
       return removed(s, disk);
   }
 }
@@ -161,7 +215,7 @@ export function diskUnchanged(s: InstanceState, m: Msg<"disk_unchanged">, now: D
   const { operation_id, reason } = m;
   return go(
     { ...s, ...IDLE, updated_at: now },
-    ...(found.action === "create_disk" ? removed(s, found.disk) : []),
+    ...(found.action === "create_disk" || found.action === "create_snapshot" ? removed(s, found.disk) : []),
     noted(s, `${AUDITED_AS[found.action]}_failed`, { disk_id: found.disk.id, operation_id, reason }),
   );
 }
@@ -176,6 +230,8 @@ function changing(s: InstanceState, m: Msg<"disk_changed"> | Msg<"disk_unchanged
     case "attach_disk":
     case "detach_disk":
     case "delete_disk":
+    case "create_snapshot":
+    case "delete_snapshot":
       return { disk, action: s.operation_kind };
     default:
       return null;
@@ -186,8 +242,10 @@ function removed(s: InstanceState, { id, size_bytes }: DiskRow): Part<InstanceSt
   return [...giveBack(s, { ...NOTHING, disk_bytes: size_bytes }), remove("disk", { id })];
 }
 
-/** Returns the 409 for the delete of an instance that has data disks, or null. */
+/** Returns the 409 for the delete of an instance that has data disks or snapshots, or null. */
 export function holdsData({ name, disks }: InstanceState): Fault | null {
   const kept = disks.filter(({ kind }) => kind === "data").map((disk) => disk.name);
-  return kept.length === 0 ? null : conflict(`${name} has data disks (${kept.join(", ")}); delete them first`);
+  if (kept.length > 0) return conflict(`${name} has data disks (${kept.join(", ")}); delete them first`);
+  const snapshots = disks.filter(({ kind }) => kind === "snapshot").map((disk) => disk.name);
+  return snapshots.length === 0 ? null : conflict(`${name} has snapshots (${snapshots.join(", ")}); delete them first`);
 }

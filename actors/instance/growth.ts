@@ -19,7 +19,7 @@ const NOT_PLACED = badRequest("instance is not placed on a CN yet");
 const NOT_AT_REST = badRequest("instance must be running or stopped to resize its disk");
 
 export function resize(s: InstanceState, m: Msg<"resize_disk">, now: Date): Out<InstanceState> {
-  const disk = s.disks.find(({ id }) => id === m.disk_id);
+  const disk = s.disks.find(({ id, kind }) => id === m.disk_id && kind !== "snapshot");
   if (disk === undefined) return refuse(NOT_FOUND);
   const { host_cn_uuid } = s;
   if (host_cn_uuid === null) return refuse(NOT_PLACED);

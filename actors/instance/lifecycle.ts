@@ -111,6 +111,8 @@ const JOB_OF = {
   attach_disk: "attach_disk",
   detach_disk: "detach_disk",
   delete_disk: "delete_disk",
+  create_snapshot: "create_snapshot",
+  delete_snapshot: "delete_snapshot",
   migrate: "migrate_send",
 } as const satisfies Record<OperationKind, string>;
 

@@ -1,5 +1,5 @@
 // The messages of an instance.
-import type { JobKind } from "../../src/contract/enums.ts";
+import type { JobKind, SnapshotConsistency } from "../../src/contract/enums.ts";
 import type { LabelsPatch } from "../../src/contract/labels.ts";
 import type { QuotaDefaults } from "../../src/contract/tenancy.ts";
 import type { Renaming } from "../../src/lib/text/resource-name.ts";
@@ -17,6 +17,18 @@ export type NicPlan = {
   /** A placeholder that the commit replaces with the allocated address; null when the subnet has no IPv4 block. */
   readonly ipv4_token: string | null;
   readonly ipv6_token: string | null;
+};
+
+/** A data disk to create. */
+export type DiskPlan = {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+  /** Null for the size of the snapshot. */
+  readonly size_bytes: number | null;
+  /** The snapshot or the image that is copied; without both, the disk is empty. */
+  readonly snapshot_id?: string | null;
+  readonly image_id?: string | null;
 };
 
 /** The operation that the message starts: its id, and the node's time limit. */
@@ -134,22 +146,27 @@ export type InstanceMessage =
   }
   /** The node applied this size of the disk. */
   | { readonly type: "disk_applied"; readonly disk_id: string; readonly size_bytes: number }
-  /** Creates an empty data disk and attaches it. */
-  | ({
-    readonly type: "create_disk";
-    readonly disk: {
-      readonly id: string;
-      readonly name: string;
-      readonly description: string;
-      readonly size_bytes: number;
-    };
-    readonly quota_defaults: QuotaDefaults;
-  } & Begins)
+  /** Creates a data disk and attaches it. */
+  | ({ readonly type: "create_disk"; readonly disk: DiskPlan; readonly quota_defaults: QuotaDefaults } & Begins)
   | ({ readonly type: "attach_disk"; readonly disk_id: string } & Begins)
   | ({ readonly type: "detach_disk"; readonly disk_id: string } & Begins)
   | ({ readonly type: "delete_disk"; readonly disk_id: string } & Begins)
-  /** The node changed the data disk, and the operation ends. */
-  | { readonly type: "disk_changed"; readonly operation_id: string; readonly disk_id: string }
+  /** Copies a disk into a snapshot. */
+  | ({
+    readonly type: "create_snapshot";
+    readonly disk_id: string;
+    readonly snapshot: { readonly id: string; readonly name: string; readonly description: string };
+    readonly quota_defaults: QuotaDefaults;
+  } & Begins)
+  | ({ readonly type: "delete_snapshot"; readonly disk_id: string } & Begins)
+  /** The node changed the data disk or snapshot, and the operation ends. */
+  | {
+    readonly type: "disk_changed";
+    readonly operation_id: string;
+    readonly disk_id: string;
+    /** Set for a snapshot that was created. */
+    readonly consistency?: SnapshotConsistency;
+  }
   /** The operation on the data disk unwinds: its job failed or never ran. */
   | {
     readonly type: "disk_unchanged";

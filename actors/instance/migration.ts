@@ -38,6 +38,10 @@ export function migrate(s: On<"running"> | On<"stopped">, m: Msg<"migrate">, now
   if (m.from_cn !== undefined && m.from_cn !== source_cn) {
     return refuse(conflict(`${s.name} has left node ${m.from_cn}`));
   }
+  const snapshot = s.disks.find(({ kind }) => kind === "snapshot");
+  if (snapshot !== undefined) {
+    return refuse(conflict(`${s.name} has the snapshot ${snapshot.name}; instances with snapshots cannot migrate`));
+  }
   if (m.candidates.includes(source_cn)) return refuse(conflict(`${s.name} is already on node ${source_cn}`));
   const out = m.candidates.map((target_cn) => movingTo(s, m, { source_cn, target_cn, now }))
     .reduceRight<Out<InstanceState> | null>(

@@ -1,6 +1,7 @@
 // The operations on instances: the names of the sagas, the names of the steps that other files refer to, and the
 // parameters of the sagas.
 import type { Disk, Instance } from "../../src/contract/instance.ts";
+import type { Snapshot } from "../../src/contract/snapshot.ts";
 import type { Reference } from "../../src/contract/operation.ts";
 import { withNewActor } from "../engine/effects.ts";
 import type { Json, With } from "../engine/types.ts";
@@ -21,8 +22,15 @@ export type OperationKind =
   | "migrate"
   | DiskAction;
 
-/** The operations on data disks. Each has a job of the same name. */
-export const DISK_ACTIONS = ["create_disk", "attach_disk", "detach_disk", "delete_disk"] as const;
+/** The operations on data disks and snapshots. Each has a job of the same name. */
+export const DISK_ACTIONS = [
+  "create_disk",
+  "attach_disk",
+  "detach_disk",
+  "delete_disk",
+  "create_snapshot",
+  "delete_snapshot",
+] as const;
 export type DiskAction = (typeof DISK_ACTIONS)[number];
 
 export const INSTANCE_CREATE = {
@@ -90,11 +98,14 @@ export type DiskResizeParams = {
   readonly limit_ms: number;
 };
 
+export type CopySource = { readonly source_disk_id: string } | { readonly image_id: string };
 export type DiskChangeParams = {
   readonly action: DiskAction;
   readonly instance_id: string;
-  /** The API view of the disk in the commit that starts the operation. */
-  readonly disk: Disk;
+  /** The API view of the disk or snapshot in the commit that starts the operation. */
+  readonly disk: Disk | Snapshot;
+  /** What the node copies into the new disk or snapshot. */
+  readonly source?: CopySource;
   readonly host_cn_uuid: string;
   readonly limit_ms: number;
 };

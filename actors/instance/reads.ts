@@ -12,10 +12,11 @@ import {
 import type { MetricsSample } from "../../src/contract/instance-metrics.ts";
 import type { LabelFilter } from "../../src/contract/labels.ts";
 import { CN_LIVE_S } from "../../src/contract/limits.ts";
+import type { Snapshot } from "../../src/contract/snapshot.ts";
 import type { Database } from "../../src/db/tables.ts";
 import { toRfc3339 } from "../../src/lib/text/instant.ts";
 import { hasLabels } from "../record/reads.ts";
-import { diskView, instanceView, lifecycleOf, nicView } from "./view.ts";
+import { diskView, instanceView, lifecycleOf, nicView, snapshotView } from "./view.ts";
 
 type Db = Kysely<Database>;
 
@@ -119,7 +120,7 @@ export async function findSealedUserData(db: Db, instance_id: string): Promise<s
 /** Lists the disks of an instance, the boot disk first. */
 export async function listDisks(db: Db, instance_id: string): Promise<Disk[]> {
   const rows = await db.selectFrom("disk").selectAll().where("instance_id", "=", instance_id)
-    .orderBy("kind").orderBy("id").execute();
+    .where("kind", "<>", "snapshot").orderBy("kind").orderBy("id").execute();
   return rows.map(diskView);
 }
 
@@ -130,15 +131,41 @@ export async function listProjectDisks(
 ): Promise<Disk[]> {
   // Instances have an index by project; disks have one by instance.
   const found = await db.selectFrom("instance as of").innerJoin("disk", "disk.instance_id", "of.id").selectAll("disk")
-    .where("of.tenant_id", "=", tenant_id!).where("of.project_id", "=", project_id!)
+    .where("disk.kind", "<>", "snapshot").where("of.tenant_id", "=", tenant_id!).where(
+      "of.project_id",
+      "=",
+      project_id!,
+    )
     .$if(after !== undefined, (q) => q.where("disk.id", ">", after!))
     .orderBy("disk.id").limit(rows).execute();
   return found.map(diskView);
 }
 
 export async function findDisk(db: Db, id: string): Promise<Disk | undefined> {
-  const row = await db.selectFrom("disk").selectAll().where("id", "=", id).executeTakeFirst();
+  const row = await db.selectFrom("disk").selectAll().where("id", "=", id).where("kind", "<>", "snapshot")
+    .executeTakeFirst();
   return row && diskView(row);
+}
+
+export async function findSnapshot(db: Db, id: string): Promise<Snapshot | undefined> {
+  const row = await db.selectFrom("disk").selectAll().where("id", "=", id).where("kind", "=", "snapshot")
+    .executeTakeFirst();
+  return row && snapshotView(row);
+}
+
+/** Lists the snapshots of an instance or a project, by id. */
+export async function listSnapshots(
+  db: Db,
+  { instance_id, tenant_id, project_id, after, rows }: Omit<NicFilter, "subnet_id" | "ip"> & Page,
+): Promise<Snapshot[]> {
+  const found = await db.selectFrom("instance as of").innerJoin("disk", "disk.instance_id", "of.id").selectAll("disk")
+    .where("disk.kind", "=", "snapshot")
+    .$if(instance_id !== undefined, (q) => q.where("of.id", "=", instance_id!))
+    .$if(tenant_id !== undefined, (q) => q.where("of.tenant_id", "=", tenant_id!))
+    .$if(project_id !== undefined, (q) => q.where("of.project_id", "=", project_id!))
+    .$if(after !== undefined, (q) => q.where("disk.id", ">", after!))
+    .orderBy("disk.id").limit(rows).execute();
+  return found.map(snapshotView);
 }
 
 function nics(db: Db) {

@@ -1,5 +1,5 @@
 // The row of an instance, with the NICs and disks that its view joins.
-import type { DiskKind, InstanceBrand, InstanceState as Name } from "../../src/contract/enums.ts";
+import type { DiskKind, InstanceBrand, InstanceState as Name, SnapshotConsistency } from "../../src/contract/enums.ts";
 import type { Labels } from "../../src/contract/labels.ts";
 import type { Named } from "../../src/lib/text/resource-name.ts";
 import type { At } from "../engine/table.ts";
@@ -28,7 +28,8 @@ export type DiskRow = {
   readonly instance_id: string;
   readonly name: string;
   readonly description: string;
-  readonly kind: DiskKind;
+  /** A snapshot is a copy of a disk that no guest has. */
+  readonly kind: DiskKind | "snapshot";
   /** The requested size. */
   readonly size_bytes: number;
   /** The size that the node last applied. */
@@ -36,6 +37,10 @@ export type DiskRow = {
   /** Whether the guest has the disk. A detached disk stays on the node. */
   readonly attached: boolean;
   readonly source_image_id: string | null;
+  /** The disk of a snapshot; null for other kinds. */
+  readonly source_disk_id: string | null;
+  /** Null until the node has made the snapshot, and for other kinds. */
+  readonly consistency: SnapshotConsistency | null;
   readonly created_at: string;
   /** The operation that last resized it. */
   readonly resize_operation_id: string | null;

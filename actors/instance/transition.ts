@@ -14,6 +14,7 @@ import { migrate, moveTo, notMovable, stay } from "./migration.ts";
 import { destroy, forceDelete, notDeletable, nothingLeft, release, unwind } from "./removal.ts";
 import { missed, reported } from "./report.ts";
 import type { InstanceState } from "./state.ts";
+import { createSnapshot } from "./snapshots.ts";
 import { update } from "./update.ts";
 import { instanceView } from "./view.ts";
 
@@ -55,6 +56,8 @@ export const instanceTable: Table<InstanceState, InstanceMessage> = {
   attach_disk: { absent: "missing", ...everywhere(changeDisk) },
   detach_disk: { absent: "missing", ...everywhere(changeDisk) },
   delete_disk: { absent: "missing", ...everywhere(changeDisk) },
+  create_snapshot: { absent: "missing", ...everywhere(createSnapshot) },
+  delete_snapshot: { absent: "missing", ...everywhere(changeDisk) },
   disk_changed: { absent: "ignore", ...everywhere(diskChanged) },
   disk_unchanged: { absent: "ignore", ...everywhere(diskUnchanged) },
   reported: { absent: "ignore", ...everywhere(reported) },
@@ -73,7 +76,7 @@ export const instance: Behavior<InstanceState, InstanceMessage> = {
   deadline: () => null,
   view: (s) => instanceView(s),
   constraints: {
-    disk_name: conflict("the instance has a disk with this name already"),
+    disk_name: conflict("the instance has a disk or snapshot with this name already"),
     instance_name: conflict("instance with name <name> already exists in project <project_id>"),
     instance_project_fkey: NOT_FOUND,
     nic_mac: conflict("the MAC address is in use by another NIC"),

@@ -1,5 +1,6 @@
 // The views of an instance, its disks and its NICs.
 import type { Disk, Instance, Lifecycle, Nic } from "../../src/contract/instance.ts";
+import type { Snapshot } from "../../src/contract/snapshot.ts";
 import { toRfc3339 } from "../../src/lib/text/instant.ts";
 import type { DiskRow, InstanceState, NicRow } from "./state.ts";
 
@@ -48,10 +49,17 @@ export function lifecycleOf({ state, reason }: Pick<InstanceState, "state" | "re
   return state === "failed" ? { state, reason: reason ?? "" } : { state };
 }
 
-export function diskView(
-  row: Omit<DiskRow, "created_at" | "resize_operation_id"> & { readonly created_at: Date },
-): Disk {
-  const { id, tenant_id, project_id, instance_id, name, description, kind } = row;
+type Shown = Omit<DiskRow, "created_at" | "resize_operation_id"> & { readonly created_at: Date };
+
+export function snapshotView(row: Shown): Snapshot {
+  const { id, tenant_id, project_id, instance_id, source_disk_id, name, description, size_bytes, consistency } = row;
+  const own = { id, tenant_id, project_id, instance_id, disk_id: source_disk_id ?? "" };
+  return { ...own, name, description, size_bytes, consistency, created_at: toRfc3339(row.created_at) };
+}
+
+export function diskView(row: Shown): Disk {
+  const { id, tenant_id, project_id, instance_id, name, description } = row;
+  const kind = row.kind === "boot" ? "boot" : "data";
   const { size_bytes, applied_bytes, attached, source_image_id, created_at } = row;
   return {
     id,

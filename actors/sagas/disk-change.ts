@@ -1,9 +1,14 @@
-// Creates, attaches, detaches or deletes a data disk. The first commit occupies the instance; the end of the node's job
+// Creates, attaches, detaches or deletes a data disk, or creates or deletes a snapshot. The first commit occupies the instance; the end of the node's job
 // changes the record of the disk. A failed operation leaves the disk as it was, and a disk that could not be created is
 // removed (docs/instances.md, "Data disks").
+import { SNAPSHOT_CONSISTENCIES, type SnapshotConsistency } from "../../src/contract/enums.ts";
+import type { Disk } from "../../src/contract/instance.ts";
+import type { Snapshot } from "../../src/contract/snapshot.ts";
 import { job, saga, write } from "../engine/saga.ts";
 import { DISK_CHANGE, type DiskChangeParams } from "../instance/operation.ts";
 import { toInstance } from "./instance-parts.ts";
+
+type Output = { readonly disk: Disk } | { readonly snapshot: Snapshot };
 
 /** The first step commits with the instance's own message (instance/data-disks.ts). */
 export const diskChange = saga<DiskChangeParams>(DISK_CHANGE.saga)
@@ -18,19 +23,34 @@ export const diskChange = saga<DiskChangeParams>(DISK_CHANGE.saga)
   .step("act", {
     kind: "job",
     follows: true,
-    do: ({ params: { action, instance_id, disk, host_cn_uuid, limit_ms } }) => {
+    do: ({ params: { action, instance_id, disk, source, host_cn_uuid, limit_ms } }) => {
       const { id: disk_id, name, size_bytes } = disk;
-      const created = action === "create_disk" ? { name, size_bytes } : {};
-      return job({ kind: action, target_cn: host_cn_uuid, payload: { instance_id, disk_id, ...created }, limit_ms });
+      const created = action === "create_disk" || action === "create_snapshot" ? { name, size_bytes, ...source } : {};
+      const payload = { instance_id, disk_id, ...created };
+      return job<unknown>({ kind: action, target_cn: host_cn_uuid, payload, limit_ms });
     },
   })
   .step("finish", {
     follows: true,
     do: (c) => {
       const { action, disk } = c.params;
-      const changed = toInstance(c, { type: "disk_changed", operation_id: c.saga_id, disk_id: disk.id });
-      // The reply to a caller that repeats the request later: the disk as the operation left it.
+      const change = { type: "disk_changed", operation_id: c.saga_id, disk_id: disk.id } as const;
+      // The reply to a caller that repeats the request later: the disk or snapshot as the operation left it.
+      if (!("attached" in disk)) {
+        const made = action === "create_snapshot" ? { consistency: consistencyOf(c.act) } : {};
+        return write<Output>({ snapshot: { ...disk, ...made } }, toInstance(c, { ...change, ...made }));
+      }
+      const changed = toInstance(c, change);
       const attached = action === "create_disk" || action === "attach_disk";
-      return write({ disk: { ...disk, attached, applied_bytes: disk.applied_bytes ?? disk.size_bytes } }, changed);
+      return write<Output>(
+        { disk: { ...disk, attached, applied_bytes: disk.applied_bytes ?? disk.size_bytes } },
+        changed,
+      );
     },
   });
+
+/** Reads the node's result. Without a known value, nothing is promised about the copy. */
+function consistencyOf(result: unknown): SnapshotConsistency {
+  const found = (result as { readonly consistency?: unknown } | null)?.consistency;
+  return SNAPSHOT_CONSISTENCIES.find((each) => each === found) ?? "crash";
+}

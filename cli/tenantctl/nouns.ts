@@ -30,6 +30,11 @@ export const NOUNS: readonly Noun[] = [
     load: async (summary) => group("disk", summary, (await import("./disk/verbs.ts")).diskVerbs()),
   },
   {
+    name: "snapshot",
+    summary: "Snapshots of disks: copies as they were at one time",
+    load: async (summary) => group("snapshot", summary, (await import("./snapshot/verbs.ts")).snapshotVerbs()),
+  },
+  {
     name: "nic",
     summary: "Network interfaces (NICs) of instances, with their addresses",
     load: async (summary) => group("nic", summary, (await import("./nic/verbs.ts")).nicVerbs()),

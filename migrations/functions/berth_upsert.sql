@@ -17,10 +17,10 @@ begin
         status_id = case when 'status_id' = any($3) then excluded.status_id else t.status_id end;
   when 'disk {id}' then
     insert into disk as t (id, tenant_id, project_id, instance_id, name, description, kind, size_bytes,
-        applied_bytes, source_image_id, created_at, resize_operation_id, attached)
+        applied_bytes, source_image_id, created_at, resize_operation_id, attached, source_disk_id, consistency)
     select r.id, r.tenant_id, r.project_id, r.instance_id, r.name, r.description, r.kind, r.size_bytes,
         r.applied_bytes, r.source_image_id, r.created_at, r.resize_operation_id,
-        case when e ? 'attached' then r.attached else true end
+        case when e ? 'attached' then r.attached else true end, r.source_disk_id, r.consistency
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::disk, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int
         on conflict (id) do update set tenant_id = case when 'tenant_id' = any($3) then excluded.tenant_id else t.tenant_id end,
@@ -34,7 +34,9 @@ begin
         source_image_id = case when 'source_image_id' = any($3) then excluded.source_image_id else t.source_image_id end,
         created_at = case when 'created_at' = any($3) then excluded.created_at else t.created_at end,
         resize_operation_id = case when 'resize_operation_id' = any($3) then excluded.resize_operation_id else t.resize_operation_id end,
-        attached = case when 'attached' = any($3) then excluded.attached else t.attached end;
+        attached = case when 'attached' = any($3) then excluded.attached else t.attached end,
+        source_disk_id = case when 'source_disk_id' = any($3) then excluded.source_disk_id else t.source_disk_id end,
+        consistency = case when 'consistency' = any($3) then excluded.consistency else t.consistency end;
   else
     execute berth_statement('upsert', $4, $5, $6) using $1, $2, $3;
   end case;

@@ -1,14 +1,15 @@
 // The data disks of VMs. The agent first records which disks a guest has. Then it adds the disk to a running QEMU, or
 // removes it. A VM that is off gets its attached disks with its next boot.
 import { rm } from "node:fs/promises";
+import { sizeOfFile } from "../../cli/image/part.ts";
 import { EXIT } from "../../cli/internal/exit-code.ts";
 import { Failure } from "../../cli/internal/failure.ts";
-import type { NewDisk } from "../driver.ts";
+import type { DiskSource, NewDisk } from "../driver.ts";
 import { noDisk } from "../no-disk.ts";
 import { blockNodes, closeNodes, DATA_CONTROLLER, dataDevice, dataNames, DEVICES } from "./block-nodes.ts";
 import type { VmPlaces } from "./folders.ts";
 import type { Qmp } from "./qmp.ts";
-import { createDisk } from "./vm-disks.ts";
+import { copyDisk, copyImage, createDisk } from "./vm-disks.ts";
 import type { VmDisk, VmRecord } from "./vm-record.ts";
 import type { VmStore } from "./vm-store.ts";
 
@@ -32,12 +33,22 @@ export function dataDisks({ store, places, qmp }: DataDiskPorts) {
     await store.change(vm.id, { disks: [...others, disk] });
   }
 
-  async function create(vm: VmRecord, { id, name, size_bytes }: NewDisk): Promise<void> {
+  async function create(vm: VmRecord, { id, name, size_bytes }: NewDisk, source: DiskSource): Promise<void> {
     const disk = { id, name, kind: "data", size_bytes, image_sha256: null, attached: false };
     // The record is written before the file, so that an interrupted create can be continued or removed.
     if (!vm.disks.some((each) => each.id === id)) await record(vm, disk);
-    await createDisk(places(vm.id), disk, { uid: vm.uid, has_base: false });
+    await createFile(vm, disk, source);
     await attach(store.get(vm.id)!, id);
+  }
+
+  async function createFile(vm: VmRecord, disk: VmDisk, source: DiskSource): Promise<void> {
+    const { disk: fileOf } = places(vm.id);
+    const to = fileOf(disk.id);
+    if (source === null) return await createDisk(places(vm.id), disk, { uid: vm.uid, has_base: false });
+    // The file gets its name when it is complete.
+    if (await sizeOfFile(to) !== null) return;
+    if ("image_path" in source) await copyImage({ from: source.image_path, to, uid: vm.uid }, disk.size_bytes);
+    else await copyDisk({ from: fileOf(diskOf(vm, source.disk_id).id), to, uid: vm.uid }, disk.size_bytes);
   }
 
   async function attach(vm: VmRecord, disk_id: string): Promise<void> {

@@ -23,7 +23,7 @@ export type MigrationInfo = {
   readonly "error-desc"?: string;
 };
 
-/** A background job of QEMU, such as the copy of a disk. Bytes. */
+/** A background job of QEMU, such as the copy of a disk. Bytes. A concluded job without an error succeeded. */
 export type Job = {
   readonly id: string;
   readonly status: string;
@@ -139,6 +139,19 @@ type MigrationCommands = {
   readonly "query-jobs": { readonly arguments: NoArguments; readonly answer: readonly Job[] };
   /** Removes a job that has ended. */
   readonly "job-dismiss": { readonly arguments: { readonly id: string }; readonly answer: unknown };
+  /** Copies a disk as it is when the job starts. */
+  readonly "blockdev-backup": {
+    readonly arguments: {
+      readonly "job-id": string;
+      readonly device: string;
+      readonly target: string;
+      readonly sync: "full";
+      /** False: the job stays after its end, until it is dismissed. */
+      readonly "auto-dismiss": false;
+    };
+    readonly answer: unknown;
+  };
+  readonly "job-cancel": { readonly arguments: { readonly id: string }; readonly answer: unknown };
 };
 
 /** Counters of one block node since QEMU started. Bytes. */

@@ -1,6 +1,6 @@
 // The disk files of a VM. Each is a qcow2 file that belongs to the VM's user; the boot disk refers to a base image in
 // the same folder. The base is a hard link, so QEMU reaches this image and no other one.
-import { chmod, chown, copyFile, link, mkdir, open, rename, rm, stat } from "node:fs/promises";
+import { chmod, chown, constants, copyFile, link, mkdir, open, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { DISK_BYTES_MAX } from "../../src/contract/limits.ts";
 import type { VmPlaces } from "./folders.ts";
@@ -48,6 +48,50 @@ export async function createDisk(
 export async function recreateDisk(places: VmPlaces, disk: VmDisk, uid: number): Promise<void> {
   await rm(places.disk(disk.id), { force: true });
   await createDisk(places, disk, { uid, has_base: disk.image_sha256 !== null });
+}
+
+/** Programs that copy a disk may write the disk's size and its tables, for half an hour. */
+const COPY_LIMIT_MS = 30 * 60_000;
+const COPY_PROCESSOR_S_MAX = 1_200;
+const COPY_BYTES_MAX = DISK_BYTES_MAX + DISK_BYTES_MAX / 8;
+
+type Copy = { readonly from: string; readonly to: string; readonly uid: number };
+
+/**
+ * Copies a disk that no QEMU writes to, with everything that it takes from its base, into one complete file. The program
+ * runs as the VM's user, as in growDisk. `to` appears only when it is complete.
+ * @param size_bytes of the copy; at least the size of the disk
+ */
+export async function copyDisk({ from, to, uid }: Copy, size_bytes: number): Promise<void> {
+  const draft = await emptyFile(`${to}.new`, uid);
+  const limits = { uid, file_bytes_max: COPY_BYTES_MAX, processor_s_max: COPY_PROCESSOR_S_MAX };
+  const options = { ...limits, limit_ms: COPY_LIMIT_MS };
+  await runUnprivileged(["qemu-img", "convert", "-f", "qcow2", "-O", "qcow2", "-o", FORMAT, from, draft], options);
+  await growDisk(draft, size_bytes, uid);
+  await rename(draft, to);
+}
+
+/** Creates a disk from the file of a prepared image, which refers to no other file. */
+export async function copyImage({ from, to, uid }: Copy, size_bytes: number): Promise<void> {
+  const draft = `${to}.new`;
+  await rm(draft, { force: true });
+  await copyFile(from, draft, constants.COPYFILE_FICLONE);
+  await chmod(draft, OWNER_ONLY);
+  await chown(draft, uid, uid);
+  await growDisk(draft, size_bytes, uid);
+  await rename(draft, to);
+}
+
+/** Creates an empty file of the VM's user. The user cannot create files in the folder. */
+async function emptyFile(path: string, uid: number): Promise<string> {
+  await rm(path, { force: true });
+  const file = await open(path, "wx", OWNER_ONLY);
+  try {
+    await file.chown(uid, uid);
+  } finally {
+    await file.close();
+  }
+  return path;
 }
 
 /** Links a base image into the VM's folder, if it has none. */

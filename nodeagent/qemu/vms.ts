@@ -8,6 +8,7 @@ import type { MoveRecord } from "../migration/migrations.ts";
 import { noDisk } from "../no-disk.ts";
 import { notRunning } from "../not-running.ts";
 import { dataDisks } from "./data-disks.ts";
+import { snapshots } from "./snapshots.ts";
 import { placesOf } from "./folders.ts";
 import type { Host } from "./host.ts";
 import { openDisks } from "./block-nodes.ts";
@@ -38,7 +39,9 @@ export function qemuVms({ host, store, power, bindings }: VmsOptions): Vms {
   const hasNic = (id: string) => store.all().some(({ nics }) => nics.some((nic) => nic.id === id));
   const addresses = addressBindings(bindings, hasNic);
 
-  const data = dataDisks({ store, places, qmp: (id) => power.monitor(id)?.qmp });
+  const ports = { store, places, qmp: (id: string) => power.monitor(id)?.qmp };
+  const data = dataDisks(ports);
+  const copies = snapshots({ ...ports, log: host.log, signal: host.signal });
 
   function existing(id: string): VmRecord {
     const vm = store.get(id);
@@ -137,13 +140,19 @@ export function qemuVms({ host, store, power, bindings }: VmsOptions): Vms {
     },
     destroy: (id) => power.serialized(id, () => destroy(id)),
     resize: (id, disk) => power.serialized(id, () => resize(id, disk)),
-    createDisk: (id, disk) => power.serialized(id, () => data.create(existing(id), disk)),
+    createDisk: (id, disk, source) => power.serialized(id, () => data.create(existing(id), disk, source)),
     attachDisk: (id, disk_id) => power.serialized(id, () => data.attach(existing(id), disk_id)),
     detachDisk: (id, disk_id) => power.serialized(id, () => data.detach(existing(id), disk_id)),
     deleteDisk: (id, disk_id) =>
       power.serialized(id, async () => {
         const vm = store.get(id);
         if (vm !== undefined) await data.remove(vm, disk_id);
+      }),
+    createSnapshot: (id, snapshot, source) => power.serialized(id, () => copies.create(existing(id), snapshot, source)),
+    deleteSnapshot: (id, snapshot_id) =>
+      power.serialized(id, async () => {
+        const vm = store.get(id);
+        if (vm !== undefined) await copies.remove(vm, snapshot_id);
       }),
     bindAddress: addresses.bind,
     releaseAddress: addresses.release,

@@ -245,6 +245,10 @@ export const POLICY = {
   DiskAttach: OF_TENANT,
   DiskDetach: OF_TENANT,
   DiskDelete: OF_TENANT,
+  SnapshotList: OBSERVED_READ,
+  SnapshotGet: OBSERVED_READ,
+  SnapshotCreate: OF_TENANT,
+  SnapshotDelete: OF_TENANT,
   NicList: OBSERVED_READ,
   NicGet: OBSERVED_READ,
 

@@ -85,6 +85,9 @@ export const inRouteTable: Locate = inParent("route_table", null);
 /** The instance that `?instance=` names. */
 export const inInstance: Locate = inParent("instance", null);
 
+/** The disk that `?disk=` names. */
+export const ofDisk: Locate = inParent("disk", null);
+
 /** Lists of disks: of one instance or of one project. */
 export const ofDisks: Locate = {
   wanted: (c) => narrow(c, ["instance"]) ? [] : ["tenant", "project"],
@@ -121,7 +124,7 @@ function narrow(c: Ctx, keys: readonly string[]): boolean {
   return keys.some((key) => (c.req.query(key) ?? "") !== "");
 }
 
-function inParent(table: "vpc" | "route_table" | "instance" | "subnet", compared: "vpc" | null): Locate {
+function inParent(table: "vpc" | "route_table" | "instance" | "subnet" | "disk", compared: "vpc" | null): Locate {
   return {
     selectors: [table],
     find: async (c, findRow) => {

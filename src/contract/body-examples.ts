@@ -245,5 +245,6 @@ export const BODY_EXAMPLES: Readonly<Record<string, unknown>> = {
   "POST /v1/instances/{instance_id}/migrate": { target_server_uuid: null, bandwidth_bytes_per_s: 64 * MIB },
   "POST /v1/instances/{instance_id}/console-ticket": { mode: "write", take_over: false, history_bytes: 4_096 },
   "POST /v1/disks": { name: "data", description: "database", size_bytes: 10 * GIB },
+  "POST /v1/snapshots": { name: "before-upgrade", description: "before the upgrade to version 5" },
   "POST /v1/disks/{disk_id}/resize": { size_bytes: 40 * GIB },
 };

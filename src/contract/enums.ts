@@ -168,6 +168,13 @@ export type InstanceBrand = (typeof INSTANCE_BRANDS)[number];
 export const DISK_KINDS = ["boot", "data"] as const;
 export type DiskKind = (typeof DISK_KINDS)[number];
 
+/**
+ * How consistent a snapshot is. at_rest: nothing wrote to the disk. frozen: the guest agent had frozen the file systems.
+ * crash: as after a power failure.
+ */
+export const SNAPSHOT_CONSISTENCIES = ["at_rest", "frozen", "crash"] as const;
+export type SnapshotConsistency = (typeof SNAPSHOT_CONSISTENCIES)[number];
+
 /** The kinds of jobs that this version sends. */
 export const JOB_KINDS = [
   "provision",
@@ -181,6 +188,8 @@ export const JOB_KINDS = [
   "attach_disk",
   "detach_disk",
   "delete_disk",
+  "create_snapshot",
+  "delete_snapshot",
   "fip_claim",
   "fip_release",
   "migrate_receive",

@@ -1,6 +1,6 @@
 // Instances with their disks and NICs (docs/instances.md).
 import { z } from "zod";
-import { Timestamp, withDefault } from "./common.ts";
+import { Timestamp, Uuid, withDefault } from "./common.ts";
 import { DISK_KINDS, INSTANCE_BRANDS, INSTANCE_STATES } from "./enums.ts";
 import { Labels, LabelsPatch, NewLabels } from "./labels.ts";
 import { EXTRA_NICS_MAX, GUEST_ADDRESSES_MAX, GUEST_INTERFACES_MAX, SSH_KEYS_OF_INSTANCE_MAX } from "./limits.ts";
@@ -127,11 +127,15 @@ export const Disk = z.object({
   created_at: Timestamp,
 });
 export type Disk = z.infer<typeof Disk>;
-/** The body that creates an empty data disk. */
+/** The body that creates a data disk. */
 export const DiskBody = z.strictObject({
   name: ResourceName,
   description: withDefault(Description, ""),
-  size_bytes: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER).describe("Above 0, at most 16 TiB"),
+  size_bytes: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER).nullish().describe(
+    "Above 0, at most 16 TiB, and at least the size of the snapshot or image, which is the default",
+  ),
+  snapshot_id: Uuid.nullish().describe("Copies this snapshot, which must belong to the same instance"),
+  image_id: Uuid.nullish().describe("Copies this image"),
 });
 export type DiskBody = z.infer<typeof DiskBody>;
 /** The new size of a disk. Disks cannot shrink. */

@@ -250,6 +250,8 @@ export const LABEL_CHARS_MAX = 63;
 export const LABEL_FILTER_CHARS_MAX = 1_024;
 /** Disks of one instance in addition to its boot disk. */
 export const DATA_DISKS_MAX = 16;
+/** Snapshots of one instance. Every message to the instance loads them. */
+export const SNAPSHOTS_MAX = 32;
 /** NICs in addition to the primary one, and SSH keys, of one instance. */
 export const EXTRA_NICS_MAX = 31;
 export const SSH_KEYS_OF_INSTANCE_MAX = 100;

@@ -1,5 +1,12 @@
 // Row types of images, keys, instances, their parts and their jobs, for Kysely. tables.ts lists the tables.
-import type { DiskKind, ImageScopeKind, InstanceBrand, InstanceState, JobStatus } from "../contract/enums.ts";
+import type {
+  DiskKind,
+  ImageScopeKind,
+  InstanceBrand,
+  InstanceState,
+  JobStatus,
+  SnapshotConsistency,
+} from "../contract/enums.ts";
 import type { Compatibility } from "../contract/image.ts";
 import type { ScopeColumns } from "../contract/scope.ts";
 import type { NamedRow, OwnedRow } from "./network-rows.ts";
@@ -53,11 +60,13 @@ export type NicRow = PartRow & {
 
 export type DiskRow = PartRow & {
   description: string;
-  kind: DiskKind;
+  kind: DiskKind | "snapshot";
   size_bytes: number;
   applied_bytes: number | null;
   attached: boolean;
   source_image_id: string | null;
+  source_disk_id: string | null;
+  consistency: SnapshotConsistency | null;
 };
 
 export type SshKeyRow = NamedRow & ScopeColumns & { public_key: string; fingerprint: string };

@@ -51,6 +51,7 @@ import { routeTableRoutes } from "./route-tables.ts";
 import { routeRoutes } from "./routes.ts";
 import { searchRoutes } from "./search.ts";
 import { sessionRoutes } from "./sessions.ts";
+import { snapshotRoutes } from "./snapshots.ts";
 import { siloRoutes } from "./silos.ts";
 import { sshKeyRoutes } from "./ssh-keys.ts";
 import { subnetRoutes } from "./subnets.ts";
@@ -126,6 +127,7 @@ const ROUTES: readonly ((app: App, deps: RouteDeps) => void)[] = [
   networkTraceRoutes,
   diskRoutes,
   dataDiskRoutes,
+  snapshotRoutes,
   nicRoutes,
 ];
 

@@ -18,7 +18,9 @@ export async function blueprintOf(deps: Deps, job: Job): Promise<Blueprint> {
     findInstance(deps.byKey, instance_id),
     CREATES.has(job.kind.kind) ? ownParts(deps, instance_id) : null,
   ]);
-  const part = instance !== null && own !== null ? await wholePart(deps, instance, own) : NOTHING;
+  const part = instance !== null && own !== null
+    ? await wholePart(deps, instance, own)
+    : { ...NOTHING, image: await copiedImage(deps, job) };
   const { migration_id } = job.kind;
   const ticket = typeof migration_id === "string" && MOVES.has(job.kind.kind)
     ? { migration_ticket: deps.mint.migrationTicket(migration_id) }
@@ -42,6 +44,12 @@ const NOTHING: Part = {
   imds_bindings: [],
   provision_metadata: [],
 };
+
+/** Returns the image that a job copies into a data disk, or null. */
+async function copiedImage({ byKey }: Deps, { kind: { kind, image_id } }: Job) {
+  if (kind !== "create_disk" || typeof image_id !== "string") return null;
+  return await findImage(byKey, image_id) ?? null;
+}
 
 type OwnParts = Awaited<ReturnType<typeof ownParts>>;
 

@@ -66,7 +66,7 @@ export async function newInstance(deps: Deps, wanted: Wanted): Promise<Create | 
   const ssh_key_ids = [...new Set(body.ssh_key_ids.map((key) => key.toLowerCase()))];
   const [image, nics, keysMissing, nodes, { profile, load_stale_s, quota_defaults, limit_ms, memory_bytes_min }] =
     await Promise.all([
-      imageOf(deps, wanted),
+      imageToUse(deps, { ...wanted, image_id: body.image_id }),
       nicsOf(deps, wanted),
       missingKey(deps, wanted, ssh_key_ids),
       deps.nodesToPlace(),
@@ -125,8 +125,11 @@ export async function newInstance(deps: Deps, wanted: Wanted): Promise<Create | 
  * Returns the image if the caller may see it and the tenant may use it, otherwise null. Root may see every image, but
  * the tenant must still be allowed to use it.
  */
-async function imageOf(deps: Deps, { body, place, principal }: Wanted) {
-  const image = await findImageToUse(deps.byKey, body.image_id.toLowerCase());
+export async function imageToUse(
+  deps: Pick<Deps, "byKey">,
+  { image_id, place, principal }: Pick<Wanted, "place" | "principal"> & { readonly image_id: string },
+) {
+  const image = await findImageToUse(deps.byKey, image_id.toLowerCase());
   if (image === undefined || !isVisible(principal, image)) return null;
   const { scope_kind, silo_id, tenant_id } = image;
   if (scope_kind === "public") return image;

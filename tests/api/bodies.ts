@@ -83,6 +83,7 @@ const CHANGES: Readonly<Record<string, (of?: Objects) => Fields>> = {
   "POST /v1/instances/{instance_id}/migrate": () => ({}),
   "POST /v1/instances/{instance_id}/console-ticket": () => ({ mode: "write" }),
   "POST /v1/disks": () => ({ name: "data", size_bytes: 2 ** 30 }),
+  "POST /v1/snapshots": () => ({ name: "before" }),
   "POST /v1/disks/{disk_id}/resize": () => ({ size_bytes: 2 ** 33 }),
   "POST /v1/vpcs": () => ({ ipv4_block: "10.0.0.0/8" }),
   "POST /v1/subnets": () => ({ ipv4_block: freshNetwork(), ipv6_block: null }),

@@ -197,6 +197,7 @@ const STAGES: Readonly<Record<string, () => Stage | Promise<Stage>>> = {
   },
   "POST /v1/port-forwards": () => ({ fields: { nat_gateway_id: ids.nat_gateway_id, nic_id: ids.nic_of_objects } }),
   "POST /v1/disks": () => ({ objects: { instance: ids.instance_id! } }),
+  "POST /v1/snapshots": () => ({ objects: { disk: ids.disk_id! } }),
   "POST /v1/instances": () => ({
     fields: { image_id: ids.image, primary_subnet_id: ids.subnet, ssh_key_ids: [ids.key_id] },
   }),
@@ -208,6 +209,7 @@ const JOBS: Readonly<Record<string, string>> = {
   "POST /v1/tenants/{tenant_id}/projects/{project_id}/floating-ips/{floating_ip_id}/attach": "fip_claim",
   "POST /v1/instances": "provision",
   "POST /v1/disks": "create_disk",
+  "POST /v1/snapshots": "create_snapshot",
 };
 
 /** Starts the setup of a node. Returns the node for the path, and the epoch of the setup. */

@@ -50,9 +50,9 @@ export async function makePortForward(t: TestControlPlane, of: Objects): Promise
   return { port_forward: id, port_forward_id: id };
 }
 
-/** Adds the parents of the kinds, up to the silo. A disk or a NIC counts as its instance. */
+/** Adds the parents of the kinds, up to the silo. A disk, a snapshot or a NIC counts as its instance. */
 function withParents(names: readonly string[]): ReadonlySet<string> {
-  const wanted = new Set(names.map((name) => ["disk", "nic"].includes(name) ? "instance" : name));
+  const wanted = new Set(names.map((name) => ["disk", "snapshot", "nic"].includes(name) ? "instance" : name));
   if (wanted.has("port_forward")) wanted.add("instance").add("nat_gateway");
   if (wanted.has("instance")) wanted.add("vpc");
   for (const [name, path] of MADE.toReversed()) {
@@ -99,7 +99,14 @@ async function makeInstance(t: TestControlPlane, made: Objects): Promise<Objects
       where id = $1`,
     [instance],
   );
-  const ids = { instance, disk: disk.id, nic: nic.id };
+  const { rows: [snapshot] } = await t.db.query(
+    `insert into disk (id, tenant_id, project_id, instance_id, name, description, kind, size_bytes, created_at,
+       attached, source_disk_id)
+     select gen_random_uuid(), tenant_id, project_id, instance_id, 'before', '', 'snapshot', 1, berth_now(), false, id
+       from disk where id = $1 returning id`,
+    [disk.id],
+  );
+  const ids = { instance, disk: disk.id, snapshot: snapshot.id, nic: nic.id };
   return Object.fromEntries(Object.entries(ids).flatMap(([name, id]) => [[name, id], [`${name}_id`, id]]));
 }
 

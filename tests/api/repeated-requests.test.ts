@@ -31,6 +31,7 @@ const UNTESTED: ReadonlySet<string> = new Set([
   // These need a node; replayed-scope.test.ts tests the first.
   "/v1/instances/{instance_id}",
   "/v1/disks/{disk_id}",
+  "/v1/snapshots/{snapshot_id}",
 ]);
 
 let t: TestControlPlane;

@@ -130,7 +130,7 @@ test("sizes, names, the boot disk and the 17th disk are refused", async () => {
     );
   }
   expect((await create(id, { name: "a/b" })).status).toBe(409);
-  conflictWith(await create(id, { name: "boot" }), "the instance has a disk with this name already");
+  conflictWith(await create(id, { name: "boot" }), "the instance has a disk or snapshot with this name already");
   for (const answer of [act(boot.id, "detach"), remove(boot.id)]) {
     conflictWith(await answer, "boot is the boot disk; only a data disk can be attached, detached or deleted");
   }

@@ -41,6 +41,10 @@ const ROUTES: Readonly<Record<string, { readonly query?: string; readonly body?:
   "POST /v1/disks/{disk_id}/detach": {},
   "DELETE /v1/disks/{disk_id}": {},
   "POST /v1/disks/{disk_id}/resize": { body: { size_bytes: 1 } },
+  "GET /v1/snapshots": { query: "?instance={instance}" },
+  "GET /v1/snapshots/{snapshot_id}": {},
+  "POST /v1/snapshots": { query: "?disk={disk}" },
+  "DELETE /v1/snapshots/{snapshot_id}": {},
   "GET /v1/nics": { query: "?instance={instance}" },
   "GET /v1/nics/{nic_id}": {},
 };

@@ -121,8 +121,8 @@ export function driverContract(
       for (const state of ["stopped", "running"]) {
         if (state === "running") await vms().boot(id);
         const disk = { id: randomUUID(), name: "data", size_bytes: 2 ** 26 };
-        await vms().createDisk(id, disk);
-        await vms().createDisk(id, disk);
+        await vms().createDisk(id, disk, null);
+        await vms().createDisk(id, disk, null);
         expect(sizes()).toEqual([{ id: disk.id, size_bytes: disk.size_bytes }]);
         for (const change of [vms().detachDisk, vms().attachDisk, vms().detachDisk]) {
           await change(id, disk.id);
@@ -141,6 +141,34 @@ export function driverContract(
       }
       await vms().halt(id);
       await vms().deleteDisk(randomUUID(), randomUUID());
+    });
+
+    contract("a disk is copied into a snapshot, and the snapshot into a disk, running and stopped", async () => {
+      const [boot] = vms().disksOf(id);
+      const others = () => vms().disksOf(id).slice(1).map((disk) => disk.id).toSorted();
+      for (const state of ["stopped", "running"]) {
+        if (state === "running") await vms().boot(id);
+        const snapshot = { id: randomUUID(), name: "before", size_bytes: boot!.size_bytes };
+        const consistency = state === "running" ? "crash" : "at_rest";
+        expect(await vms().createSnapshot(id, snapshot, boot!.id)).toBe(consistency);
+        // An interrupted job runs again.
+        expect(await vms().createSnapshot(id, snapshot, boot!.id)).toBe(consistency);
+        expect(others()).toEqual([snapshot.id]);
+        const restored = { id: randomUUID(), name: "restored", size_bytes: boot!.size_bytes + 2 ** 20 };
+        await vms().createDisk(id, restored, { disk_id: snapshot.id });
+        await machine!.restart();
+        await vms().createDisk(id, restored, { disk_id: snapshot.id });
+        expect(others()).toEqual([snapshot.id, restored.id].toSorted());
+        expect(await vms().createSnapshot(id, { ...restored, id: randomUUID() }, restored.id)).toBe(consistency);
+        await vms().deleteDisk(id, restored.id);
+        for (const each of others()) await vms().deleteSnapshot(id, each);
+        await vms().deleteSnapshot(id, snapshot.id);
+        expect(others()).toEqual([]);
+        await expect(vms().createSnapshot(id, snapshot, randomUUID())).rejects.toThrow(`VM ${id} has no disk`);
+        expect((await seen())?.state).toBe(state);
+      }
+      await vms().halt(id);
+      await vms().deleteSnapshot(randomUUID(), randomUUID());
     });
 
     contract("a stopped VM takes a new size, a running one does not", async () => {

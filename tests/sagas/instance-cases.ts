@@ -206,6 +206,40 @@ async function creatingDisk(p: InstanceSagas): Promise<Asked> {
   )(p);
 }
 
+/** Creates an instance and the message that copies its boot disk into a snapshot. */
+async function creatingSnapshot(p: InstanceSagas): Promise<Asked> {
+  const asked = await onInstance((plane) => plane.running(), () => ({}), "create_snapshot")(p);
+  const { rows } = await p.db.query("select id from disk where instance_id = $1", [asked.to.id]);
+  const snapshot = { id: randomUUID(), name: "before", description: "" };
+  const more = { disk_id: rows[0].id, snapshot, quota_defaults: NO_QUOTA_DEFAULTS };
+  return { ...asked, message: { ...asked.message, ...more } };
+}
+
+async function deletingSnapshot(p: InstanceSagas): Promise<Asked> {
+  const disk_id = randomUUID();
+  const prepare = async (plane: InstanceSagas) => {
+    const id = await plane.running();
+    await plane.snapshot(id, disk_id);
+    return id;
+  };
+  return await onInstance(prepare, () => ({ disk_id }), "delete_snapshot")(p);
+}
+
+function snapshotChange(type: string, ask: Scenario["ask"], ends: readonly string[]): Scenario {
+  return {
+    ...diskChange(type, ask, []),
+    expectDone: async (p, begun) => {
+      await expectState(p, begun, "running");
+      const of = [begun.to.id];
+      const { rows } = await p.db.query(
+        "select consistency from disk where instance_id = $1 and kind = 'snapshot'",
+        of,
+      );
+      expect(rows.map(({ consistency }) => consistency)).toEqual(ends);
+    },
+  };
+}
+
 function diskChange(type: string, ask: Scenario["ask"], ends: readonly boolean[]): Scenario {
   return {
     name: type,
@@ -229,6 +263,9 @@ export const SCENARIOS: readonly Scenario[] = [
   diskChange("create_disk", creatingDisk, [true]),
   diskChange("attach_disk", changingDisk("attach_disk", false), [true]),
   diskChange("detach_disk", changingDisk("detach_disk", true), [false]),
+  // The node of these tests reports no result, so nothing is promised about the copy.
+  snapshotChange("create_snapshot", creatingSnapshot, ["crash"]),
+  snapshotChange("delete_snapshot", deletingSnapshot, []),
   diskChange("delete_disk", changingDisk("delete_disk", false), []),
   {
     name: "create",

@@ -378,6 +378,16 @@ export async function openInstanceSagas(fixture: InstanceFixture) {
     }
   }
 
+  /** Creates a snapshot of the only disk of an instance. */
+  async function snapshot(instance_id: string, id: string) {
+    const { rows } = await db.query<{ id: string }>("select id from disk where instance_id = $1", [instance_id]);
+    const operation_id = randomUUID();
+    const begins = { operation_id, limit_ms: LIMIT_MS, quota_defaults: NO_QUOTA_DEFAULTS };
+    const made = { id, name: "before", description: "" };
+    okOf(await toInstance(instance_id, { type: "create_snapshot", disk_id: rows[0]!.id, snapshot: made, ...begins }));
+    await finish(operation_id);
+  }
+
   let { shared } = fixture;
   /** Returns the NICs of two instances that all floating IP cases share, because they do not change the instances. */
   const bindable = async () => shared ??= [await nicOf(await running()), await nicOf(await running())];
@@ -460,6 +470,7 @@ export async function openInstanceSagas(fixture: InstanceFixture) {
     failed,
     onSilent,
     dataDisk,
+    snapshot,
     reach,
     finish,
     serve,

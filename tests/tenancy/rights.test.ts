@@ -118,6 +118,10 @@ POST /v1/disks                                                           409   4
 POST /v1/disks/{disk_id}/attach                                          409   404   409   409   404   404   409   404
 POST /v1/disks/{disk_id}/detach                                          409   404   409   409   404   404   409   404
 DELETE /v1/disks/{disk_id}                                               409   404   409   409   404   404   409   404
+GET /v1/snapshots                                                        200   200   200   200   404   404   200   200
+GET /v1/snapshots/{snapshot_id}                                          200   200   200   200   404   404   200   200
+POST /v1/snapshots                                                       409   404   409   409   404   404   409   404
+DELETE /v1/snapshots/{snapshot_id}                                       409   404   409   409   404   404   409   404
 GET /v1/nics                                                             200   200   200   200   404   404   200   200
 GET /v1/nics/{nic_id}                                                    200   200   200   200   404   404   200   200
 GET /v1/images/{image_id}                                                200   200   200   200   200   200   200   200

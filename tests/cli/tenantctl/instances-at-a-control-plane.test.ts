@@ -155,6 +155,26 @@ test("a tenant creates a data disk, detaches and attaches it, and deletes it", a
   expect(await a.left(before)).toEqual([]);
 });
 
+test("a tenant takes a snapshot, restores it into a disk, and deletes both", async () => {
+  const before = await a.dump();
+  await done(createArgv("db-3"), "provision");
+  const argv = "snapshot create boot --instance db-3 --name monday";
+  expect(await done(argv, "create_snapshot")).toContain("consistency:  crash\n");
+  expect(await printed("snapshot list --instance db-3 --no-headers --columns name,consistency")).toBe(
+    "monday  crash\n",
+  );
+  const { id, size_bytes } = await json("snapshot show monday --instance db-3");
+  const restored = await done("disk create --name old --instance db-3 --snapshot monday", "create_disk");
+  expect(restored).toContain(`size_bytes:  ${size_bytes}\n`);
+  await done("disk detach old --instance db-3", "detach_disk");
+  await done("disk delete old --instance db-3", "delete_disk");
+  expect(await done("snapshot delete monday --instance db-3", "delete_snapshot")).toBe(`Snapshot ${id} deleted.\n`);
+  expect(await printed("snapshot list")).toBe("(no snapshots)\n");
+  await done("instance stop db-3", "stop");
+  await done("instance delete db-3", "delete");
+  expect(await a.left(before)).toEqual([]);
+});
+
 test("a failed --wait prints the node's reason; --no-wait prints the operation", async () => {
   const before = await a.dump();
   const failing = at(`${createArgv("bad")} --wait -o table`, { isTTY: false });

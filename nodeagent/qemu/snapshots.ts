@@ -1,0 +1,168 @@
+// Snapshots of a VM's disks. A snapshot is a complete file beside the disks, and on the node's record a data disk that the
+// guest does not have. QEMU copies a disk that a guest uses: it keeps the old content of every block that the guest writes
+// until the block is copied, so the copy has the content of one time.
+import { rename, rm } from "node:fs/promises";
+import { setTimeout as sleep } from "node:timers/promises";
+import { EXIT } from "../../cli/internal/exit-code.ts";
+import { Failure } from "../../cli/internal/failure.ts";
+import type { SnapshotConsistency } from "../../src/contract/enums.ts";
+import type { NewDisk } from "../driver.ts";
+import { noDisk } from "../no-disk.ts";
+import { blockNodes, closeNodes, dataNames, isAttachedData } from "./block-nodes.ts";
+import type { DataDiskPorts } from "./data-disks.ts";
+import { guestAgentAt } from "./guest-agent.ts";
+import type { Host } from "./host.ts";
+import { blockNode } from "./qemu-argv.ts";
+import type { Qmp } from "./qmp.ts";
+import { copyDisk, createDisk } from "./vm-disks.ts";
+import type { VmDisk, VmRecord } from "./vm-record.ts";
+
+/** Pause between two looks at a copy in progress. */
+const CHECK_MS = 200;
+/** Time that the guest agent has to show that it exists. */
+const PROBE_LIMIT_MS = 3_000;
+/** Tries to thaw the guest, and the pause between them. */
+const THAW_TRIES_MAX = 5;
+const THAW_PAUSE_MS = 1_000;
+
+type SnapshotPorts = DataDiskPorts & Pick<Host, "log" | "signal">;
+type Making = { readonly qmp: Qmp; readonly source: VmDisk; readonly snapshot: VmDisk };
+
+/** Returns the operations on snapshots. The caller runs one at a time for each VM. */
+export function snapshots({ store, places, qmp, log, signal }: SnapshotPorts) {
+  const agentOf = (vm: VmRecord) => guestAgentAt(places(vm.id).socket("qga"));
+
+  async function create(
+    vm: VmRecord,
+    { id, name, size_bytes }: NewDisk,
+    source_disk_id: string,
+  ): Promise<SnapshotConsistency> {
+    const source = vm.disks.find((disk) => disk.id === source_disk_id);
+    if (source === undefined) throw noDisk(vm.id, source_disk_id);
+    const snapshot = { id, name, kind: "data", size_bytes, image_sha256: null, attached: false };
+    const others = vm.disks.filter((disk) => disk.id !== id);
+    // The record is written before the file, so that an interrupted copy can be repeated or removed.
+    await store.change(vm.id, { disks: [...others, snapshot] });
+    const to = places(vm.id).disk(id);
+    // A complete file of an interrupted job may be consistent or not, so the disk is copied again.
+    await rm(to, { force: true });
+    const monitor = isUsed(source) ? qmp(vm.id) : undefined;
+    if (monitor !== undefined) return await copyUsed(vm, { qmp: monitor, source, snapshot });
+    await copyDisk({ from: places(vm.id).disk(source.id), to, uid: vm.uid }, size_bytes);
+    return "at_rest";
+  }
+
+  /** Copies a disk that QEMU has open. The guest waits only until QEMU has begun to copy. */
+  async function copyUsed(vm: VmRecord, { qmp, source, snapshot }: Making): Promise<SnapshotConsistency> {
+    await endCopy(vm, qmp, snapshot.id);
+    const to = places(vm.id).disk(snapshot.id);
+    const draft = draftOf(vm, snapshot.id);
+    // QEMU copies only between disks of one size.
+    const empty = { id: snapshot.id, size_bytes: source.size_bytes };
+    await createDisk({ ...places(vm.id), disk: () => draft }, empty, { uid: vm.uid, has_base: false });
+    const { node, file_node } = dataNames(snapshot.id);
+    for (const each of blockNodes({ node, file_node, file: draft })) await qmp.execute("blockdev-add", each);
+    const is_frozen = await freeze(vm);
+    try {
+      const device = deviceNode(vm, source);
+      const copy = { device, target: node, sync: "full", "auto-dismiss": false } as const;
+      await qmp.execute("blockdev-backup", { "job-id": jobOf(snapshot.id), ...copy });
+    } finally {
+      if (is_frozen) await thaw(vm);
+    }
+    await untilCopied(qmp, snapshot.id, signal);
+    await closeNodes(qmp, [node, file_node]);
+    await rename(draft, to);
+    return is_frozen ? "frozen" : "crash";
+  }
+
+  /** Freezes the guest's file systems. Returns false if the guest has no agent, or the agent froze nothing. */
+  async function freeze(vm: VmRecord): Promise<boolean> {
+    if (!await mayThaw(vm)) return false;
+    try {
+      return await agentOf(vm).freeze() > 0;
+    } catch (error) {
+      log(`VM ${vm.id}: its file systems could not be frozen: ${(error as Error).message}`);
+      // The guest may freeze after the time limit.
+      await thaw(vm);
+      return false;
+    }
+  }
+
+  /** Thaws a guest that an interrupted snapshot froze. Returns whether the guest has an agent. */
+  async function mayThaw(vm: VmRecord): Promise<boolean> {
+    const limits = { call_ms: PROBE_LIMIT_MS, freeze_ms: PROBE_LIMIT_MS };
+    return await guestAgentAt(places(vm.id).socket("qga"), limits).thaw().then(() => true, () => false);
+  }
+
+  async function thaw(vm: VmRecord): Promise<void> {
+    for (let tries = 1; tries <= THAW_TRIES_MAX; tries += 1) {
+      const error = await agentOf(vm).thaw().then(() => null, (error) => error as Error);
+      if (error === null) return;
+      log(`VM ${vm.id}: its file systems could not be thawed: ${error.message}`);
+      await sleep(THAW_PAUSE_MS);
+    }
+  }
+
+  async function remove(vm: VmRecord, snapshot_id: string): Promise<void> {
+    const monitor = qmp(vm.id);
+    const known = vm.disks.find(({ id }) => id === snapshot_id);
+    if (monitor !== undefined) {
+      await mayThaw(vm);
+      await endCopy(vm, monitor, snapshot_id);
+    }
+    for (const file of [places(vm.id).disk(snapshot_id), draftOf(vm, snapshot_id)]) await rm(file, { force: true });
+    if (known !== undefined) await store.change(vm.id, { disks: vm.disks.filter(({ id }) => id !== snapshot_id) });
+  }
+
+  /** Ends what an interrupted copy left in QEMU and on disk. */
+  async function endCopy(vm: VmRecord, qmp: Qmp, snapshot_id: string): Promise<void> {
+    const id = jobOf(snapshot_id);
+    for (;;) {
+      const job = (await qmp.execute("query-jobs")).find((each) => each.id === id);
+      if (job === undefined) break;
+      // Between the cancellation and the conclusion, QEMU refuses both commands.
+      if (job.status === "concluded") await qmp.execute("job-dismiss", { id });
+      else await qmp.execute("job-cancel", { id }).catch(() => {});
+      await sleep(CHECK_MS, undefined, { signal });
+    }
+    const { node, file_node } = dataNames(snapshot_id);
+    await closeNodes(qmp, [node, file_node]);
+    await rm(draftOf(vm, snapshot_id), { force: true });
+  }
+
+  function draftOf(vm: VmRecord, snapshot_id: string): string {
+    return `${places(vm.id).disk(snapshot_id)}.copy`;
+  }
+
+  return { create, remove };
+}
+
+/** Waits until the copy is complete. Throws a Failure if it failed. */
+async function untilCopied(qmp: Qmp, snapshot_id: string, signal: AbortSignal): Promise<void> {
+  const id = jobOf(snapshot_id);
+  for (;;) {
+    const job = (await qmp.execute("query-jobs")).find((each) => each.id === id);
+    if (job === undefined) throw new Failure("the copy of the disk was cancelled", EXIT.failure);
+    if (job.status === "concluded") {
+      await qmp.execute("job-dismiss", { id });
+      if (job.error === undefined) return;
+      throw new Failure(`the disk could not be copied: ${job.error}`, EXIT.failure);
+    }
+    await sleep(CHECK_MS, undefined, { signal });
+  }
+}
+
+/** Returns whether the guest has the disk, when it runs. */
+function isUsed(disk: VmDisk): boolean {
+  return disk.kind !== "data" || isAttachedData(disk);
+}
+
+function deviceNode(vm: VmRecord, disk: VmDisk): string {
+  if (disk.kind === "data") return dataNames(disk.id).node;
+  return blockNode(vm.disks.filter(({ kind }) => kind !== "data").findIndex(({ id }) => id === disk.id));
+}
+
+function jobOf(snapshot_id: string): string {
+  return `copy-${snapshot_id}`;
+}
