@@ -48,7 +48,7 @@ export type AddressRelease = {
 /** A data disk or snapshot to create. */
 export type NewDisk = { readonly id: string; readonly name: string; readonly size_bytes: number };
 
-/** What a new data disk copies: a snapshot of the VM, or the verified file of an image. Null for an empty disk. */
+/** The source of a new data disk: a snapshot of the VM, or the verified file of an image. Null for an empty disk. */
 export type DiskSource = { readonly disk_id: string } | { readonly image_path: string } | null;
 
 /** Operations on VMs. Each is idempotent, and its result is durable when it returns. */

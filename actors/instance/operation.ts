@@ -104,7 +104,7 @@ export type DiskChangeParams = {
   readonly instance_id: string;
   /** The API view of the disk or snapshot in the commit that starts the operation. */
   readonly disk: Disk | Snapshot;
-  /** What the node copies into the new disk or snapshot. */
+  /** The disk, snapshot or image that the node copies. */
   readonly source?: CopySource;
   readonly host_cn_uuid: string;
   readonly limit_ms: number;

@@ -133,7 +133,7 @@ export function fill(path: string, objects: Objects): string {
   return path.replace(/\{(\w+)\}/g, (whole, name) => objects[name] ?? whole);
 }
 
-const SELECTORS = ["tenant", "project", "vpc", "route_table", "instance"];
+const SELECTORS = ["tenant", "project", "vpc", "route_table", "instance", "disk"];
 
 /** Returns the selectors of a route that are missing in `given`, as a query with its question mark. */
 export function selectorsOf(route: RouteDescription, objects: Objects, given = ""): string {

@@ -9,7 +9,7 @@ import type { TestControlPlane } from "../support/control-plane.ts";
 type Objects = "existing" | "absent";
 type Target = { readonly path: string; readonly body?: unknown };
 
-const NAMES = ["tenant", "project", "instance", "disk", "nic"];
+const NAMES = ["tenant", "project", "instance", "disk", "snapshot", "nic"];
 const ABSENT = Object.fromEntries(NAMES.flatMap((name) => [[name, randomUUID()], [`${name}_id`, randomUUID()]]));
 
 /** The query of each route. For a request that would succeed, also fields that make its body invalid. */

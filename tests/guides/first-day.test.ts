@@ -1,4 +1,4 @@
-// The guides for the first day: register a node, create an instance for a tenant.
+// The guides for the first day: register a node, create an instance for a tenant, back up its disks.
 import { afterAll, beforeAll, test } from "vitest";
 import { startVendor, type Vendor } from "../cli/image/vendor.ts";
 import { needs } from "../support/optional-programs.ts";
@@ -17,10 +17,10 @@ afterAll(async () => {
 });
 
 test(
-  "the guides to the first node, tenant and instance work one after the other",
+  "the guides to the first node, tenant and instance, and to backups of disks, work one after the other",
   async (context) => {
     needs(context, ...SESSION);
-    await runGuides(["first-node", "first-instance"], {
+    await runGuides(["first-node", "first-instance", "disk-backup"], {
       folder: site.folder,
       env: { ...site.env, OPSCTL_INDEX: vendor.base },
     });

@@ -1,5 +1,6 @@
 // One instance of the test guest: every kind of start, and every kind of end, whether requested or not.
 import { execFile } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
@@ -125,6 +126,24 @@ test("the guest agent reports addresses, freezes and thaws the file systems, and
   await expect.poll(() => consoleText(driver(), id), SOON).toContain("\nwritten");
   await machine.restart({ halt_wait_ms: 60_000 });
   expect(await guestAgentAt(placesOf(machine.folders, id).socket("qga")).interfaces()).toHaveLength(1);
+});
+
+test("a snapshot of a running guest holds what the guest wrote before it, and nothing later", async () => {
+  const places = placesOf(machine.folders, id);
+  const [boot] = driver().vms.disksOf(id);
+  const snapshot = { id: randomUUID(), name: "before", size_bytes: boot!.size_bytes };
+  await inGuest(driver(), id, "echo early-note > /persist/early");
+  // As after the end of an agent between the freeze and the thaw.
+  expect(await guestAgentAt(places.socket("qga")).freeze()).toBe(1);
+  expect(await driver().vms.createSnapshot(id, snapshot, boot!.id)).toBe("frozen");
+  await inGuest(driver(), id, "echo later-note > /persist/later; sync");
+  const raw = join(machine.folders.machine_dir, "snapshot.raw");
+  await run(present("qemu-img"), ["convert", "-f", "qcow2", "-O", "raw", places.disk(snapshot.id), raw]);
+  const content = await readFile(raw);
+  const found = (text: string) => content.includes(text);
+  expect([found("early-note"), found("later-note")]).toEqual([true, false]);
+  await driver().vms.deleteSnapshot(id, snapshot.id);
+  expect(driver().vms.disksOf(id)).toEqual([boot]);
 });
 
 test("the guest agent turns a guest off", async () => {

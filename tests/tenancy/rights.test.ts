@@ -195,7 +195,7 @@ function isTenancy({ path, parameters }: RouteDescription): boolean {
   // A sign-in names a tenant and needs no credential.
   if (path.startsWith("/v1/auth/oidc/")) return false;
   return /\{(?!(?:server_uuid|cn_id|mac|id|key|seq|job_id|session_id|upload_id)\})\w+\}/.test(path) ||
-    parameters.some(({ name }) => ["tenant", "vpc", "route_table", "instance", "subnet"].includes(name));
+    parameters.some(({ name }) => ["tenant", "vpc", "route_table", "instance", "subnet", "disk"].includes(name));
 }
 
 /** Creates the objects that a request of this route may change, so that it does not affect other cells. */
