@@ -16,6 +16,7 @@ export function simulatedMetrics(vms: readonly SimulatedVm[], now_ms: number): S
       disk_written_bytes: 0,
       network_received_bytes: 0,
       network_sent_bytes: 0,
+      simulated: true,
     }];
   }));
 }

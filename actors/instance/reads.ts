@@ -1,6 +1,6 @@
 // Queries on instances, their disks and their NICs.
 import { type Kysely, sql } from "kysely";
-import type { InstanceState } from "../../src/contract/enums.ts";
+import type { InstanceState, LoadStep } from "../../src/contract/enums.ts";
 import {
   type Disk,
   GuestInterfaces,
@@ -9,7 +9,7 @@ import {
   type Nic,
   type PlacedInstance,
 } from "../../src/contract/instance.ts";
-import type { MetricsSample } from "../../src/contract/instance-metrics.ts";
+import type { InstanceLoad, MetricsSample } from "../../src/contract/instance-metrics.ts";
 import type { LabelFilter } from "../../src/contract/labels.ts";
 import { CN_LIVE_S } from "../../src/contract/limits.ts";
 import type { Snapshot } from "../../src/contract/snapshot.ts";
@@ -232,5 +232,24 @@ export async function listMetrics(
 ): Promise<MetricsSample[]> {
   const rows = await db.selectFrom("instance_metrics").selectAll().where("instance_id", "=", instance_id)
     .where("at", ">", sql<Date>`berth_now() - make_interval(mins => ${minutes})`).orderBy("at").execute();
-  return rows.map(({ instance_id: _instance_id, at, ...metrics }) => ({ at: toRfc3339(at), ...metrics }));
+  return rows.map(({ instance_id: _instance_id, simulated: _simulated, at, ...metrics }) => ({
+    at: toRfc3339(at),
+    ...metrics,
+  }));
+}
+
+/** Lists an instance's load by the minute or by the hour, oldest first. */
+export async function listLoad(
+  db: Db,
+  { instance_id, by }: { readonly instance_id: string; readonly by: LoadStep },
+): Promise<Pick<InstanceLoad, "samples" | "simulated">> {
+  const rows = await db.selectFrom("instance_load").selectAll().where("instance_id", "=", instance_id)
+    .where("step", "=", by).orderBy("at").execute();
+  return {
+    simulated: rows.some(({ simulated }) => simulated),
+    samples: rows.map(({ instance_id: _instance_id, step: _step, simulated: _simulated, at, ...load }) => ({
+      at: toRfc3339(at),
+      ...load,
+    })),
+  };
 }

@@ -1,6 +1,9 @@
 // Queries for projects and what they use.
-import type { Kysely } from "kysely";
+import { type Kysely, sql } from "kysely";
+import { badRequest, type Fault } from "../../src/contract/fault.ts";
+import { USAGE_RANGE_DAYS_MAX } from "../../src/contract/limits.ts";
 import type { Project, Usage } from "../../src/contract/tenancy.ts";
+import type { ProjectTotal, ProjectUsage, SiteUsage } from "../../src/contract/usage.ts";
 import type { Database } from "../../src/db/tables.ts";
 import { reader } from "../record/reads.ts";
 import { project } from "./transition.ts";
@@ -19,4 +22,58 @@ export function listProjects(db: Db, tenant_id: string, rows: number): Promise<P
 export async function findUsage(db: Db, project_id: string): Promise<Usage | undefined> {
   return await db.selectFrom("project_usage").select(["cpu", "memory_bytes", "disk_bytes", "instances"])
     .where("project_id", "=", project_id).executeTakeFirst();
+}
+
+type Range = { readonly from: string; readonly to: string };
+
+const MS_PER_DAY = 86_400_000;
+
+/** The sums of the rows `u` of usage_between. */
+const AMOUNTS = sql.raw([
+  ...["vcpu", "floating_ip"].map((of) => `round(coalesce(sum(u.${of}_seconds), 0) / 3600, 6)::float8 as ${of}_hours`),
+  ...["memory", "disk"].map((of) =>
+    `round(coalesce(sum(u.${of}_byte_seconds), 0) / 3600 / 1073741824, 6)::float8 as ${of}_gib_hours`
+  ),
+  ...["network_in_bytes", "network_out_bytes"].map((of) => `coalesce(sum(u.${of}), 0)::float8 as ${of}`),
+].join(", "));
+
+/** Returns the days that a query asks for, by the clock of the database, or the 400. */
+export async function usageRange(db: Db, query: { from?: string; to?: string }): Promise<Range | Fault> {
+  const { rows: [today] } = await sql<{ day: string }>`
+    select to_char(berth_now() at time zone 'UTC', 'YYYY-MM-DD') as day`.execute(db);
+  const to = query.to ?? today!.day;
+  const from = query.from ?? `${to.slice(0, -2)}01`;
+  if (from > to) return badRequest(`from: ${from} is after ${to}, the last day`);
+  const days = (Date.parse(to) - Date.parse(from)) / MS_PER_DAY + 1;
+  return days > USAGE_RANGE_DAYS_MAX
+    ? badRequest(`from: ${days} days; ask for at most ${USAGE_RANGE_DAYS_MAX}`)
+    : { from, to };
+}
+
+export async function readProjectUsage(db: Db, project_id: string, { from, to }: Range): Promise<ProjectUsage> {
+  const { rows } = await sql<ProjectUsage["total"] & { readonly day: string | null; readonly closed: boolean }>`
+    select to_char(u.day, 'YYYY-MM-DD') as day, bool_and(u.closed) as closed, ${AMOUNTS}
+      from usage_between(${from}, ${to}, ${project_id}) u
+     group by grouping sets ((u.day), ()) order by u.day nulls last`.execute(db);
+  const days = rows.flatMap(({ day, ...rest }) => day === null ? [] : [{ ...rest, day }]);
+  const { day: _day, closed: _closed, ...total } = rows.at(-1)!;
+  return { project_id, from, to, days, total };
+}
+
+/** Sums up the days of each project that used something, by the names of tenants and projects. */
+export async function listProjectTotals(db: Db, { from, to }: Range, rows: number): Promise<ProjectTotal[]> {
+  const found = await sql<ProjectTotal>`
+    select u.tenant_id, t.name as tenant, u.project_id, p.name as project, ${AMOUNTS}
+      from usage_between(${from}, ${to}) u left join tenant t on t.id = u.tenant_id
+                                           left join project p on p.id = u.project_id
+     group by u.tenant_id, t.name, u.project_id, p.name
+     order by t.name nulls last, u.tenant_id, p.name nulls last, u.project_id limit ${rows}`.execute(db);
+  return found.rows;
+}
+
+/** Returns whether all days up to this one are closed. */
+export async function isClosed(db: Db, day: string): Promise<SiteUsage["closed"]> {
+  const { rows } = await sql<{ closed: boolean }>`
+    select day >= ${day}::date as closed from usage_closed`.execute(db);
+  return rows[0]!.closed;
 }

@@ -32,6 +32,7 @@ begin
                         from unnest(h.cpu_counts, excluded.cpu_counts) with ordinality u(a, b, i));
   delete from cn_load_sample where at <= pass_at - interval '5 minutes';
   delete from cn_load_hour where hour <= pass_at - interval '7 days';
+  perform instance_load_sum();
   delete from instance_metrics where at <= pass_at - interval '1 hour';
 
   insert into cn_load_summary as l (server_uuid, summary, last_refreshed_at, long_at)

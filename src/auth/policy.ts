@@ -170,6 +170,7 @@ export const POLICY = {
   ProjectUpdate: OF_TENANT,
   ProjectDelete: OF_TENANT,
   QuotaGet: OBSERVED_READ,
+  UsageGet: OBSERVED_READ,
   // A tenant must not raise its own quota.
   QuotaSet: { who: "root", scopes: FULL, denied: "hide" },
   QuotaDelete: { who: "root", scopes: FULL, denied: "hide" },
@@ -237,6 +238,7 @@ export const POLICY = {
   InstanceConsoleLog: OF_TENANT_READ,
   InstanceScreenshot: { who: "operator", scopes: READ, denied: "hide" },
   InstanceMetrics: OF_TENANT_READ,
+  InstanceLoad: OF_TENANT_READ,
   InstanceDelete: { who: "operator", scopes: FULL, denied: "hide" },
   DiskList: OBSERVED_READ,
   DiskGet: OBSERVED_READ,

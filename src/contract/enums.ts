@@ -275,3 +275,7 @@ export type CheckStatus = (typeof CHECK_STATUSES)[number];
 /** A node took a network document, applied it, or could not apply it. */
 export const REALIZATION_STATUSES = ["accepted", "applied", "failed"] as const;
 export type RealizationStatus = (typeof REALIZATION_STATUSES)[number];
+
+/** The periods of an instance's load. */
+export const LOAD_STEPS = ["minute", "hour"] as const;
+export type LoadStep = (typeof LOAD_STEPS)[number];

@@ -1,7 +1,13 @@
 // Metrics of instances: use of the processor, memory, disks and network (docs/instances.md, "Metrics").
 import { z } from "zod";
 import { Timestamp } from "./common.ts";
-import { METRICS_MINUTES_DEFAULT, METRICS_MINUTES_MAX } from "./limits.ts";
+import { LOAD_STEPS } from "./enums.ts";
+import {
+  LOAD_HOURS_KEPT_DAYS,
+  LOAD_MINUTES_KEPT_HOURS,
+  METRICS_MINUTES_DEFAULT,
+  METRICS_MINUTES_MAX,
+} from "./limits.ts";
 
 const bytes = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
 
@@ -15,6 +21,7 @@ export const MachineMetrics = z.object({
   disk_written_bytes: bytes,
   network_received_bytes: bytes.describe("Since the machine started, of all its NICs"),
   network_sent_bytes: bytes,
+  simulated: z.literal(true).optional().describe("The node made the values up"),
 });
 export type MachineMetrics = z.infer<typeof MachineMetrics>;
 
@@ -22,7 +29,7 @@ export type MachineMetrics = z.infer<typeof MachineMetrics>;
 export type ReportedMetrics = MachineMetrics & { readonly instance_id: string };
 
 /** One sample. `at` is when it reached the control plane, by the control plane's clock. */
-export const MetricsSample = MachineMetrics.extend({ at: Timestamp });
+export const MetricsSample = MachineMetrics.omit({ simulated: true }).extend({ at: Timestamp });
 export type MetricsSample = z.infer<typeof MetricsSample>;
 
 /** The samples of an instance, oldest first. A counter that falls means that the machine started again. */
@@ -37,5 +44,36 @@ export type InstanceMetrics = z.infer<typeof InstanceMetrics>;
 export const MetricsQuery = z.object({
   minutes: z.coerce.number().int().min(1).max(METRICS_MINUTES_MAX).default(METRICS_MINUTES_DEFAULT).describe(
     "How far back the samples go",
+  ),
+});
+
+const perSecond = z.number().min(0).nullable().describe("Per second. Null if the machine started again meanwhile");
+
+/** The load of an instance in one minute or one hour. */
+export const LoadSample = z.object({
+  at: Timestamp.describe("The beginning of the minute or hour"),
+  cpu: z.number().min(0).nullable().describe("vCPUs that were busy, on average: 1.5 is one and a half"),
+  cpu_max: z.number().min(0).nullable().describe("The same of the busiest 15 s"),
+  memory_bytes: bytes.describe("Memory of the node that the machine occupied, on average"),
+  disk_read_bytes_per_s: perSecond,
+  disk_written_bytes_per_s: perSecond,
+  network_received_bytes_per_s: perSecond,
+  network_sent_bytes_per_s: perSecond,
+});
+export type LoadSample = z.infer<typeof LoadSample>;
+
+/** The load of an instance, oldest first. A time without samples, such as while it was stopped, has no entry. */
+export const InstanceLoad = z.object({
+  instance_id: z.string(),
+  by: z.enum(LOAD_STEPS),
+  simulated: z.boolean().describe("Whether the node made a part of the values up"),
+  samples: z.array(LoadSample),
+});
+export type InstanceLoad = z.infer<typeof InstanceLoad>;
+
+/** The query of the load of an instance. */
+export const LoadQuery = z.object({
+  by: z.enum(LOAD_STEPS).default("hour").describe(
+    `By the minute, for the last ${LOAD_MINUTES_KEPT_HOURS} hours, or by the hour, for the last ${LOAD_HOURS_KEPT_DAYS} days`,
   ),
 });

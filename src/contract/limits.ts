@@ -101,6 +101,15 @@ export const AGENT_METRICS_MS = 15_000;
 /** The minutes of samples that a request for an instance's metrics returns by default, and at most: older ones are deleted. */
 export const METRICS_MINUTES_DEFAULT = 5;
 export const METRICS_MINUTES_MAX = 60;
+/** The hours of minutes, and the days of hours, for which the load of instances is kept (migrations/functions/instance_load_sum.sql). */
+export const LOAD_MINUTES_KEPT_HOURS = 6;
+export const LOAD_HOURS_KEPT_DAYS = 7;
+/** Days of one request for usage: a year. */
+export const USAGE_RANGE_DAYS_MAX = 366;
+/** Seconds after the end of a day until its usage is closed. A commit takes less than a minute. */
+export const USAGE_CLOSE_LATE_S = 3_600;
+/** Days for which the usage of closed days is kept: three years. */
+export const USAGE_KEPT_DAYS = 1_096;
 /** How often the agent reads its effective configuration. */
 export const AGENT_CONFIG_MS = 60_000;
 /** The longest `wait=` of GET /v1/operations/{id}, below the idle timeout of common proxies. */

@@ -73,6 +73,8 @@ export type AuditSearch = {
   readonly until?: string;
   /** Only events of this tenant: of its users and keys, and permitted changes of its objects. */
   readonly tenant_id?: string;
+  /** Only events of this project and its objects. The object's VPC must still exist if the event names no project. */
+  readonly project?: string;
 };
 
 const SEARCH = `
@@ -89,6 +91,10 @@ const SEARCH = `
           or event->'actor'->>'user_id' in (select id::text from user_account where tenant_id = $11)
           or event->'actor'->>'key_id' in (select id::text from api_key where tenant_id = $11)
           or (event->>'decision' = 'allow' and event->'payload'->>'tenant_id' = $11::text))
+     and ($12::uuid is null
+          or event->'payload'->>'project_id' = $12::text or event->>'resource' = format('Project::"%s"', $12)
+          or event->'payload'->>'vpc_id' in (select id::text from vpc where project_id = $12)
+          or event->'payload'->>'route_table_id' in (select id::text from route_table where project_id = $12))
    order by seq desc limit $3`;
 
 /**
@@ -102,9 +108,11 @@ export async function searchEvents(db: Db, search: AuditSearch): Promise<AuditPa
   const before = Math.min(search.before_seq ?? Infinity, head.seq + 1);
   const from = Math.max(0, before - AUDIT_SEARCH_EVENTS_MAX);
   const limit = search.limit ?? AUDIT_PAGE_ROWS_DEFAULT;
-  const { actor, action, resource, request_id, decision, since, until, tenant_id } = search;
+  const { actor, action, resource, request_id, decision, since, until, tenant_id, project } = search;
   const like = resource === undefined ? null : `%${resource.replace(/[\\%_]/g, "\\$&")}%`;
-  const filters = [actor, action, like, request_id, decision, since, until, tenant_id].map((value) => value ?? null);
+  const filters = [actor, action, like, request_id, decision, since, until, tenant_id, project].map((value) =>
+    value ?? null
+  );
   const { rows } = await db.query<StoredEvent>(SEARCH, [from, before, limit, ...filters]);
   const last = rows.length === limit ? rows.at(-1)?.seq ?? from : from;
   return { events: rows.map(toEvent), head, next_before_seq: last === 0 ? null : last };

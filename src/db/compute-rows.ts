@@ -7,6 +7,7 @@ import type {
   JobStatus,
   SnapshotConsistency,
 } from "../contract/enums.ts";
+import type { DiskKind, ImageScopeKind, InstanceBrand, InstanceState, JobStatus, LoadStep } from "../contract/enums.ts";
 import type { Compatibility } from "../contract/image.ts";
 import type { ScopeColumns } from "../contract/scope.ts";
 import type { NamedRow, OwnedRow } from "./network-rows.ts";
@@ -105,4 +106,19 @@ export type MetricsRow = {
   disk_written_bytes: number;
   network_received_bytes: number;
   network_sent_bytes: number;
+  simulated: boolean;
+};
+
+export type LoadRow = {
+  instance_id: string;
+  step: LoadStep;
+  at: Date;
+  cpu: number | null;
+  cpu_max: number | null;
+  memory_bytes: number;
+  disk_read_bytes_per_s: number | null;
+  disk_written_bytes_per_s: number | null;
+  network_received_bytes_per_s: number | null;
+  network_sent_bytes_per_s: number | null;
+  simulated: boolean;
 };

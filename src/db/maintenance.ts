@@ -1,8 +1,9 @@
-// Periodic maintenance, which any process may run: creates and drops the partitions of stored replies, and deletes old
-// operations, jobs and rate limits.
+// Periodic maintenance, which any process may run: creates and drops the partitions of stored replies, closes the usage of
+// days, and deletes old operations, jobs and rate limits.
 import type { SettingView } from "../contract/setting.ts";
 import { SEEN_RETENTION_HOURS } from "../contract/limits.ts";
 import type { Db } from "./pool.ts";
+import { closeUsage } from "./usage.ts";
 
 export type MaintenanceOptions = {
   readonly settings: { get(key: "saga.retention_secs"): Promise<SettingView> };
@@ -17,6 +18,7 @@ export async function maintain(db: Db, { settings, prune }: MaintenanceOptions):
     () => db.query("select seen_maintain($1)", [Math.ceil(SEEN_RETENTION_HOURS / HOURS_PER_DAY)]),
     async () => dropEndedSagas(db, Number((await settings.get("saga.retention_secs")).value)),
     async () => dropEndedJobs(db, Number((await settings.get("saga.retention_secs")).value)),
+    () => closeUsage(db),
     ...prune.map((each) => () => each(db)),
   ];
   const results = await Promise.allSettled(steps.map((step) => step()));

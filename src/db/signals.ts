@@ -18,8 +18,11 @@ export type Signals = {
    */
   status(server_uuid: string, payload: unknown, timing?: TimedStatus): Promise<Fault | null>;
   capacity(server_uuid: string, report: unknown): Promise<Fault | null>;
-  /** Stores a sample of each instance that is on this node. Ignores other instances. */
-  metrics(server_uuid: string, samples: readonly ReportedMetrics[]): Promise<Fault | null>;
+  /**
+   * Stores a sample of each instance that is on this node, and counts its traffic. Ignores other instances. `made_at` is
+   * as in TimedStatus.
+   */
+  metrics(server_uuid: string, samples: readonly ReportedMetrics[], made_at?: string | null): Promise<Fault | null>;
   /** Renews the leases of these jobs. Ignores jobs that this node has not claimed. */
   running(server_uuid: string, jobs: readonly string[]): Promise<Fault | null>;
   /** Stores the progress of a job, if this node has claimed it. */
@@ -76,20 +79,7 @@ const CAPACITY = `
      where exists (select from cn where server_uuid = u.id) order by u.id
   on conflict (server_uuid) do update set report = excluded.report, reported_at = excluded.reported_at`;
 
-// A statement that is repeated adds no second sample, and a node that reports often fills no table.
-const METRICS = `
-  insert into instance_metrics
-    select i.id, n.now, m.cpu_seconds, m.memory_bytes, m.disk_read_bytes, m.disk_written_bytes,
-           m.network_received_bytes, m.network_sent_bytes
-      from unnest($1::uuid[], $2::text[]) u(node, json),
-           jsonb_to_recordset(u.json::jsonb) m(instance_id uuid, cpu_seconds double precision, memory_bytes bigint,
-             disk_read_bytes bigint, disk_written_bytes bigint, network_received_bytes bigint, network_sent_bytes bigint),
-           instance i, (select berth_now() as now) n
-     where i.id = m.instance_id and i.host_cn_uuid = u.node
-       and not exists (select from instance_metrics s
-                        where s.instance_id = i.id and s.at > n.now - make_interval(secs => ${METRICS_APART_S}))
-     order by i.id
-  on conflict do nothing`;
+const METRICS = `select store_metrics($1::uuid[], $2::text[], ${METRICS_APART_S})`;
 
 const KEY_USED = `
   insert into api_key_use as s (key_id, last_used_at)
@@ -148,8 +138,10 @@ export function createSignals(db: Db, options: { flush_ms?: number; entries_max?
       const faults = await Promise.all([put(capacities, server_uuid, JSON.stringify(report)), put(seen, server_uuid)]);
       return faults[0] ?? faults[1];
     },
-    metrics: (server_uuid, samples) =>
-      samples.length === 0 ? Promise.resolve(null) : put(metrics, server_uuid, JSON.stringify(samples)),
+    metrics: (server_uuid, samples, made_at = null) =>
+      samples.length === 0
+        ? Promise.resolve(null)
+        : put(metrics, server_uuid, JSON.stringify(samples.map((sample) => ({ ...sample, made_at })))),
     running: (server_uuid, jobs) =>
       jobs.length === 0 ? Promise.resolve(null) : put(renewals, server_uuid, JSON.stringify(jobs)),
     progress: (server_uuid, report) =>

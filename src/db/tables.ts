@@ -18,7 +18,7 @@ import type { ConsoleSessionState } from "../../actors/console-session/state.ts"
 import type { EnrolmentClaimState } from "../../actors/enrolment-claim/state.ts";
 import type { ImageUploadState } from "../../actors/image-upload/state.ts";
 import type { StepRecord } from "../../actors/saga/state.ts";
-import type { DiskRow, ImageRow, InstanceRow, JobRow, MetricsRow, NicRow, SshKeyRow } from "./compute-rows.ts";
+import type { DiskRow, ImageRow, InstanceRow, JobRow, LoadRow, MetricsRow, NicRow, SshKeyRow } from "./compute-rows.ts";
 import type {
   ExternalSubnetRow,
   FirewallRuleRow,
@@ -50,6 +50,7 @@ export interface Database {
   cn_signal: { server_uuid: string; last_seen: Date | null };
   instance: InstanceRow;
   instance_metrics: MetricsRow;
+  instance_load: LoadRow;
   console_session: ConsoleSessionState;
   image_upload: Omit<ImageUploadState, "state">;
   sealed_user_data: { instance_id: string; plain: string | null; sealed: string | null };

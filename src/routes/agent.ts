@@ -64,7 +64,7 @@ export function agentRoutes(app: App, deps: Deps): void {
     const told = { id: deps.newId(), made_at: madeAt(payload) };
     const refusals = await Promise.all([
       deps.signals.status(nodeOf(c), redactSysinfo(payload), told),
-      deps.signals.metrics(nodeOf(c), samples),
+      deps.signals.metrics(nodeOf(c), samples, told.made_at),
     ]);
     const refusal = refusals.find((each) => each !== null);
     if (refusal !== undefined) return faultResponse(c, refusal);

@@ -72,7 +72,13 @@ export function auditRoutes(app: App, deps: Deps): void {
     ...rights(deps, "TenantAuditList", atTenant),
     request: {
       params: z.object({ tenant_id: Uuid }),
-      query: z.object({ limit: wholeNumber(1, AUDIT_PAGE_ROWS_MAX).optional().describe("Default 100"), ...FILTERS }),
+      query: z.object({
+        limit: wholeNumber(1, AUDIT_PAGE_ROWS_MAX).optional().describe("Default 100"),
+        ...FILTERS,
+        project: Uuid.optional().describe(
+          "Only events of this project and of its objects, without refused requests and objects of deleted VPCs",
+        ),
+      }),
     },
     responses: answers(AuditPage, "The events"),
   });

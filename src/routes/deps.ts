@@ -97,7 +97,7 @@ export type RouteDeps = {
       told: { readonly id: string; readonly made_at: string | null },
     ): Promise<Fault | null>;
     capacity(server_uuid: string, report: unknown): Promise<Fault | null>;
-    metrics(server_uuid: string, samples: readonly ReportedMetrics[]): Promise<Fault | null>;
+    metrics(server_uuid: string, samples: readonly ReportedMetrics[], made_at?: string | null): Promise<Fault | null>;
     running(server_uuid: string, jobs: readonly string[]): Promise<Fault | null>;
     progress(
       server_uuid: string,

@@ -1,10 +1,10 @@
 // Metrics of an instance (docs/instances.md, "Metrics").
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
-import { listMetrics } from "../../actors/instance/reads.ts";
+import { listLoad, listMetrics } from "../../actors/instance/reads.ts";
 import { atRow } from "../auth/resource-scope.ts";
 import { Uuid } from "../contract/common.ts";
-import { InstanceMetrics, MetricsQuery } from "../contract/instance-metrics.ts";
+import { InstanceLoad, InstanceMetrics, LoadQuery, MetricsQuery } from "../contract/instance-metrics.ts";
 import { AGENT_METRICS_MS } from "../contract/limits.ts";
 import { answers, rights } from "./answer.ts";
 import type { App, Reads } from "./deps.ts";
@@ -26,5 +26,23 @@ export function instanceMetricsRoutes(app: App, deps: Reads): void {
     const { instance_id } = c.req.valid("param");
     const samples = await listMetrics(deps.kysely, { instance_id, minutes: c.req.valid("query").minutes });
     return c.json({ instance_id, interval_s: AGENT_METRICS_MS / 1_000, samples }, 200);
+  });
+
+  const loadRoute = createRoute({
+    method: "get",
+    path: "/v1/instances/{instance_id}/load",
+    tags: ["Instances"],
+    summary: "Read the load of an instance by the minute or by the hour",
+    description:
+      "Averages of the processor, memory, disks and network. A minute appears within two minutes of its end. Nodes with " +
+      "the simulated driver report made-up values.",
+    ...rights(deps, "InstanceLoad", atRow("instance", "instance_id")),
+    request: { params: z.object({ instance_id: Uuid }), query: LoadQuery },
+    responses: answers(InstanceLoad, "The load, oldest first"),
+  });
+  app.openapi(loadRoute, async (c) => {
+    const { instance_id } = c.req.valid("param");
+    const { by } = c.req.valid("query");
+    return c.json({ instance_id, by, ...await listLoad(deps.kysely, { instance_id, by }) }, 200);
   });
 }

@@ -58,6 +58,7 @@ import { subnetRoutes } from "./subnets.ts";
 import { systemInstanceRoutes } from "./system-instances.ts";
 import { tenantKeyRoutes } from "./tenant-keys.ts";
 import { tenantRoutes } from "./tenants.ts";
+import { usageRoutes } from "./usage.ts";
 import { userRoutes } from "./users.ts";
 import { vpcFirewallRoutes } from "./vpc-firewall.ts";
 import { vpcRoutes } from "./vpcs.ts";
@@ -101,6 +102,7 @@ const ROUTES: readonly ((app: App, deps: RouteDeps) => void)[] = [
   idpRoutes,
   projectRoutes,
   quotaRoutes,
+  usageRoutes,
   natGatewayRoutes,
   portForwardRoutes,
   floatingIpRoutes,

@@ -63,6 +63,7 @@ GET /v1/system/jobs                   401   401   401     200     200     404   
 GET /v1/system/jobs/{job_id}          401   401   401 200/404 200/404     404   404    404    404     404     404     404
 GET /v1/system/nodes                 401   401   401     200     200     404   404    404    404     404     404     404
 GET /v1/system/capacity               401   401   401     200     200     404   404    404    404     404     404     404
+GET /v1/system/usage                  401   401   401     200     200     404   404    404    404     404     404     404
 GET /v1/system/load                   401   401   401     200     200     404   404    404    404     404     404     404
 GET /v1/system/cns/{cn_id}/capacity   401   401   401 200/404 200/404     404   404    404    404     404     404     404
 GET /v1/system/cns/{cn_id}/load       401   401   401 200/404 200/404     404   404    404    404     404     404     404
@@ -170,6 +171,8 @@ PATCH /v1/tenants/{tenant_id}/projects/{project_id}
 DELETE /v1/tenants/{tenant_id}/projects/{project_id}
                                       401   401   401 204/404     404     404   404    404    404     404     404     404
 GET /v1/tenants/{tenant_id}/projects/{project_id}/usage
+                                      401   401   401 200/404 200/404     404   404    404    404     404     404     404
+GET /v1/tenants/{tenant_id}/projects/{project_id}/usage/days
                                       401   401   401 200/404 200/404     404   404    404    404     404     404     404
 GET /v1/tenants/{tenant_id}/projects/{project_id}/quota
                                       401   401   401 200/404 200/404     404   404    404    404     404     404     404
@@ -305,6 +308,7 @@ GET /v1/instances/{instance_id}/console-log
                                       401   401   401 502/404 502/404     404   404    404    404     404     404     404
 GET /v1/instances/{instance_id}/metrics
                                       401   401   401 200/404 200/404     404   404    404    404     404     404     404
+GET /v1/instances/{instance_id}/load  401   401   401 200/404 200/404     404   404    404    404     404     404     404
 GET /v1/instances/{instance_id}/screenshot
                                       401   401   401 409/404 409/404     404   404    404    404     404     404     404
 POST /v1/instances/{instance_id}/stop  401   401   401 409/404     404     404   404    404    404     404     404     404

@@ -31,6 +31,7 @@ const ROUTES: Readonly<Record<string, { readonly query?: string; readonly body?:
   "GET /v1/instances/{instance_id}/consoles": {},
   "GET /v1/instances/{instance_id}/console-log": {},
   "GET /v1/instances/{instance_id}/metrics": {},
+  "GET /v1/instances/{instance_id}/load": {},
   "GET /v1/instances/{instance_id}/screenshot": {},
   // Without a port the answer is 400. With one, the request waits for a node that does not answer.
   "GET /v1/system/instances/{instance_id}/network-trace": { query: "?destination=2001:db8::1" },

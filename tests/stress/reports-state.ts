@@ -23,6 +23,12 @@ const LEFT_OUT = [
   "load_pass",
   "cn_load_sample",
   "instance_metrics",
+  "instance_load",
+  "instance_load_done",
+  "usage_counter",
+  "usage_traffic",
+  "usage_day",
+  "usage_closed",
   "cn_load_hour",
   "cn_load_summary",
 ];

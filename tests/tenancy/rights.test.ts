@@ -38,6 +38,7 @@ GET /v1/tenants/{tenant_id}/projects/{project_id}                        200   2
 PATCH /v1/tenants/{tenant_id}/projects/{project_id}                      200   404   200   200   404   404   200   404
 DELETE /v1/tenants/{tenant_id}/projects/{project_id}                     409   404   409   409   404   404   409   404
 GET /v1/tenants/{tenant_id}/projects/{project_id}/usage                  200   200   200   200   404   404   200   200
+GET /v1/tenants/{tenant_id}/projects/{project_id}/usage/days             200   200   200   200   404   404   200   200
 GET /v1/tenants/{tenant_id}/projects/{project_id}/quota                  200   200   200   200   404   404   200   200
 PUT /v1/tenants/{tenant_id}/projects/{project_id}/quota                  404   404   404   404   404   404   200   404
 DELETE /v1/tenants/{tenant_id}/projects/{project_id}/quota               404   404   404   404   404   404   204   404
@@ -104,6 +105,7 @@ GET /v1/instances/{instance_id}/console                                  403   4
 GET /v1/instances/{instance_id}/consoles                                 200   200   200   200   404   404   200   200
 GET /v1/instances/{instance_id}/console-log                              502   502   502   502   404   404   502   502
 GET /v1/instances/{instance_id}/metrics                                  200   200   200   200   404   404   200   200
+GET /v1/instances/{instance_id}/load                                     200   200   200   200   404   404   200   200
 GET /v1/instances/{instance_id}/screenshot                               409   409   409   409   404   404   409   409
 POST /v1/instances/{instance_id}/stop                                    409   404   409   409   404   404   409   404
 POST /v1/instances/{instance_id}/restart                                 409   404   409   409   404   404   409   404

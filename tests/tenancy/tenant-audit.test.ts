@@ -52,3 +52,18 @@ test("another tenant gets 404; a user with system-read and root see it", async (
   const reader = await newLogin(t, { capabilities: ["system-read"] });
   for (const key of [undefined, reader.token]) expect((await t.call("GET", pathOf(a), { key })).status).toBe(200);
 });
+
+test("the filter by project finds the project's own records and those in its VPCs, and nothing of another project", async () => {
+  const second = okOf(
+    await t.call("POST", `/v1/tenants/${a.tenant_id}/projects`, { key: a.key, body: { name: "second" } }),
+  );
+  const at = `?tenant=${a.tenant_id}&project=${second.id}`;
+  const vpc = okOf(await a.call("POST", `/v1/vpcs${at}`, { body: { name: "far", ipv4_block: "10.9.0.0/16" } }));
+  const subnet = { name: "near", ipv4_block: "10.9.1.0/24" };
+  okOf(await a.call("POST", `/v1/subnets?vpc=${vpc.id}`, { body: subnet }));
+  const actions = (await events(a, `?project=${second.id}`)).map(({ action }) => action);
+  expect(actions).toEqual(["subnet_create", "route_table_create", "vpc_create", "project_create"]);
+  expect((await events(a, `?project=${a.project_id}&limit=1000`)).map(({ payload }) => payload.name)).not.toContain(
+    "far",
+  );
+});

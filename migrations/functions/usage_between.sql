@@ -1,0 +1,15 @@
+-- Returns what each project used on each day (UTC), from `first_day` to `last_day`: the sums of closed days as they were
+-- stored, and the later days from their spans. `of_project` limits it to one project.
+create or replace function usage_between(first_day date, last_day date, of_project uuid default null)
+returns table (project_id uuid, day date, tenant_id uuid, vcpu_seconds numeric, memory_byte_seconds numeric,
+               disk_byte_seconds numeric, floating_ip_seconds numeric, network_in_bytes numeric, network_out_bytes numeric,
+               closed boolean)
+language sql stable as $$
+  select d.project_id, d.day, d.tenant_id, d.vcpu_seconds, d.memory_byte_seconds, d.disk_byte_seconds,
+         d.floating_ip_seconds, d.network_in_bytes, d.network_out_bytes, true
+    from usage_day d
+   where d.day between first_day and last_day and (of_project is null or d.project_id = of_project)
+  union all
+  select u.*, false
+    from usage_closed c,
+         lateral usage_by_day(greatest(first_day, c.day + 1), last_day, of_project) u $$;

@@ -1,0 +1,8 @@
+// The usage of days that ended (docs/tenancy.md, "Usage by day").
+import { USAGE_CLOSE_LATE_S, USAGE_KEPT_DAYS } from "../contract/limits.ts";
+import type { Db } from "./pool.ts";
+
+/** Closes the days that ended long enough ago. Any process may call it; one at a time does the work. */
+export async function closeUsage({ query }: Pick<Db, "query">): Promise<void> {
+  await query("select usage_close($1, $2)", [USAGE_CLOSE_LATE_S, USAGE_KEPT_DAYS]);
+}

@@ -1,0 +1,54 @@
+// Usage of projects over time (docs/tenancy.md, "Usage by day").
+import { createRoute } from "@hono/zod-openapi";
+import { z } from "zod";
+import { isClosed, listProjectTotals, readProjectUsage, usageRange } from "../../actors/project/reads.ts";
+import { atProject } from "../auth/resource-scope.ts";
+import { Uuid } from "../contract/common.ts";
+import { isFault } from "../contract/fault.ts";
+import { USAGE_KEPT_DAYS, USAGE_RANGE_DAYS_MAX } from "../contract/limits.ts";
+import { ProjectUsage, SiteUsage, UsageQuery } from "../contract/usage.ts";
+import { faultResponse } from "../http/fault-status.ts";
+import { answers, rights, wholeList } from "./answer.ts";
+import type { App, Reads } from "./deps.ts";
+
+const tags = ["Tenancy"];
+const ABOUT =
+  "vCPUs and memory count while an instance is running or stopping. Disks and floating IPs count as long as they exist. " +
+  `A day begins at 0:00 UTC and closes an hour after its end. At most ${USAGE_RANGE_DAYS_MAX} days; closed days are ` +
+  `kept for ${USAGE_KEPT_DAYS} days. Nodes with the simulated driver report no traffic.`;
+
+export function usageRoutes(app: App, deps: Reads): void {
+  const projectRoute = createRoute({
+    method: "get",
+    path: "/v1/tenants/{tenant_id}/projects/{project_id}/usage/days",
+    tags,
+    summary: "Show what a project used, by day",
+    description: ABOUT,
+    ...rights(deps, "UsageGet", atProject),
+    request: { params: z.object({ tenant_id: Uuid, project_id: Uuid }), query: UsageQuery },
+    responses: answers(ProjectUsage, "The days with usage, oldest first, and their sum"),
+  });
+  app.openapi(projectRoute, async (c) => {
+    const range = await usageRange(deps.kysely, c.req.valid("query"));
+    if (isFault(range)) return faultResponse(c, range);
+    return c.json(await readProjectUsage(deps.kysely, c.req.valid("param").project_id, range), 200);
+  });
+
+  const siteRoute = createRoute({
+    method: "get",
+    path: "/v1/system/usage",
+    tags,
+    summary: "Show what each project of all tenants used",
+    description: `The sum of the days, by project, also of deleted projects. ${ABOUT}`,
+    ...rights(deps, "SystemRead"),
+    request: { query: UsageQuery },
+    responses: answers(SiteUsage, "The projects that used something"),
+  });
+  app.openapi(siteRoute, async (c) => {
+    const range = await usageRange(deps.kysely, c.req.valid("query"));
+    if (isFault(range)) return faultResponse(c, range);
+    const closed = await isClosed(deps.kysely, range.to);
+    const projects = await wholeList(null, (rows) => listProjectTotals(deps.kysely, range, rows));
+    return isFault(projects) ? faultResponse(c, projects) : c.json({ ...range, closed, projects }, 200);
+  });
+}
