@@ -20,6 +20,11 @@ export const NOUNS: readonly Noun[] = [
     load: async (summary) => group("quota", summary, [(await import("./quota/show.ts")).show()]),
   },
   {
+    name: "usage",
+    summary: "Show what a project used, by day",
+    load: async (summary) => (await import("./usage.ts")).usage(summary),
+  },
+  {
     name: "instance",
     summary: "Virtual machines of a project",
     load: async (summary) => group("instance", summary, (await import("./instance/verbs.ts")).instanceVerbs()),
@@ -100,6 +105,9 @@ export const NOUNS: readonly Noun[] = [
     name: "audit",
     summary: "Audit events of the tenant",
     load: async (summary) => group("audit", summary, [(await import("./audit/list.ts")).list()]),
+    name: "activity",
+    summary: "Show what was done in the tenant, and by whom, newest first",
+    load: async (summary) => (await import("./activity.ts")).activity(summary),
   },
   {
     name: "ssh",

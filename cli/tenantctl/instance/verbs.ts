@@ -8,6 +8,7 @@ import { remove } from "./delete.ts";
 import { DESCRIBED_INSTANCE } from "./describe.ts";
 import { INSTANCE } from "./instance.ts";
 import { list } from "./list.ts";
+import { load } from "./load.ts";
 import { log } from "./log.ts";
 import { metrics } from "./metrics.ts";
 import { screenshot } from "./screenshot.ts";
@@ -27,6 +28,7 @@ export function instanceVerbs(): AnyCommand[] {
     consoles(),
     log(),
     metrics(),
+    load(),
     screenshot(),
     update(INSTANCE),
     set(),
