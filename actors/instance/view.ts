@@ -86,5 +86,5 @@ export function nicView(
   },
 ): Nic {
   const { ordinal: _ordinal, created_at, ...columns } = row;
-  return { ...columns, created_at: toRfc3339(created_at) };
+  return { ...columns, realized: null, created_at: toRfc3339(created_at) };
 }

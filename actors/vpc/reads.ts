@@ -79,17 +79,26 @@ function leastApplied(desired: number, nodes: readonly NodeRow[]): number | null
   }, desired);
 }
 
-/** Finds which of the given generations, as `VPC_ID GENERATION`, all nodes of the VPC have applied. */
+/**
+ * Finds which of the given generations, as `VPC_ID GENERATION`, all nodes of the VPC have applied. With the id of a NAT
+ * gateway after them, it must have a node, and the nodes must have applied the generation of now.
+ */
 export async function findApplied(
   db: Db,
   keys: readonly string[],
 ): Promise<Map<string, { readonly applied: true }>> {
   const { rows } = await sql<{ key: string }>`
     select k.key from unnest(${keys}::text[]) k(key)
-     where not exists (
-       select from vpc_node n left join vpc_realization r on r.vpc_id = n.vpc_id and r.server_uuid = n.server_uuid
-        where n.vpc_id = split_part(k.key, ' ', 1)::uuid
-          and coalesce(r.applied_generation < split_part(k.key, ' ', 2)::bigint, true))`.execute(db);
+      cross join lateral (
+        select split_part(k.key, ' ', 1)::uuid as vpc_id, split_part(k.key, ' ', 2)::bigint as generation,
+               nullif(split_part(k.key, ' ', 3), '')::uuid as nat_gateway_id offset 0) w
+      left join nat_gateway g on g.id = w.nat_gateway_id
+     where (w.nat_gateway_id is null or g.host_cn_uuid is not null)
+       and not exists (
+         select from vpc_node n left join vpc_realization r on r.vpc_id = n.vpc_id and r.server_uuid = n.server_uuid
+          where n.vpc_id = w.vpc_id
+            and coalesce(r.applied_generation < case when w.nat_gateway_id is null then w.generation
+                                                     else berth_vpc_generation(w.vpc_id) end, true))`.execute(db);
   return new Map(rows.map(({ key }) => [key, { applied: true }]));
 }
 

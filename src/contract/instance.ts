@@ -4,6 +4,7 @@ import { Timestamp, Uuid, withDefault } from "./common.ts";
 import { DISK_KINDS, INSTANCE_BRANDS, INSTANCE_STATES } from "./enums.ts";
 import { Labels, LabelsPatch, NewLabels } from "./labels.ts";
 import { EXTRA_NICS_MAX, GUEST_ADDRESSES_MAX, GUEST_INTERFACES_MAX, SSH_KEYS_OF_INSTANCE_MAX } from "./limits.ts";
+import { Realized } from "./network.ts";
 import { Description, NamedPatch, ResourceName } from "./tenancy.ts";
 
 /** A MAC address as the node reports it. */
@@ -157,6 +158,7 @@ export const Nic = z.object({
   primary_ipv4: z.string().nullable(),
   primary_ipv6: z.string().nullable(),
   floating_ips: z.array(z.string()).describe("Addresses of the floating IPs that are attached to it"),
+  realized: Realized.nullable().describe("How far the nodes of its VPC are; null in a blueprint"),
   created_at: Timestamp,
 });
 export type Nic = z.infer<typeof Nic>;

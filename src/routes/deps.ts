@@ -248,6 +248,8 @@ export type NetworkPorts = {
   nicTags(server_uuid: string, tags: readonly ReportedNicTag[]): Promise<void>;
   /** Returns how far the nodes of a VPC are; null if the VPC does not exist. */
   realized(vpc_id: string): Promise<Realized | null>;
+  /** Returns whether a key of `findApplied` is fulfilled. */
+  isApplied(key: string): Promise<boolean>;
 };
 
 /** The dependencies of `rights`. */

@@ -64,9 +64,9 @@ export function natGatewayRoutes(app: App, deps: Deps): void {
     summary: "Create a NAT gateway",
     description:
       "The gateway gets the lowest free address of the public pool of its family. 409 PoolExhausted if none is free. " +
-      "The operation nat-gateway-create records the create.",
+      "The operation nat-gateway-create records the create. Prefer: wait also waits until an edge node runs the gateway.",
     ...rights(deps, "NatGatewayCreate", inVpc),
-    request: { query: ofVpc, body: jsonBody(NatGatewayBody) },
+    request: { query: ofVpc, headers: PREFER_WAIT, body: jsonBody(NatGatewayBody) },
     responses: answersCreated(NatGateway, "The gateway"),
   });
   app.openapi(createGatewayRoute, async (c) => {
@@ -84,7 +84,11 @@ export function natGatewayRoutes(app: App, deps: Deps): void {
       token: deps.mint.idFrom(idempotency.id, "address"),
       operation_id: deps.mint.idFrom(idempotency.id, "operation"),
     }, idempotency);
-    return outcome.ok ? c.json(outcome.reply, 201) : faultResponse(c, outcome.fault);
+    if (!outcome.ok) return faultResponse(c, outcome.fault);
+    const realized = await applied(c, deps, outcome.reply.vpc_id, { nat_gateway_id: outcome.reply.id });
+    if (realized === null) return c.json(outcome.reply, 201);
+    const gateway = await deps.findOne(findNatGateway, outcome.reply.id) ?? outcome.reply;
+    return c.json({ ...gateway, realized: unhosted(gateway, realized) }, 201);
   });
 
   showRecord(app, deps, {

@@ -2,6 +2,7 @@
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findNic, listNics } from "../../actors/instance/reads.ts";
+import { addRealized } from "../../actors/vpc/reads.ts";
 import { callerOf } from "../auth/authorize.ts";
 import { observes } from "../auth/authorization.ts";
 import { atRow, ofNics } from "../auth/resource-scope.ts";
@@ -16,6 +17,7 @@ import type { App, Reads } from "./deps.ts";
 
 type Deps = Reads;
 
+const ofVpcId = ({ vpc_id }: Nic) => vpc_id;
 const tags = ["Instances"];
 
 export function nicRoutes(app: App, deps: Deps): void {
@@ -54,7 +56,10 @@ export function nicRoutes(app: App, deps: Deps): void {
       tenant_id: own ?? tenant,
       project_id: project,
     };
-    const result = await pageById(query, (at) => listNics(deps.kysely, { ...filter, ...at }));
+    const result = await pageById(
+      query,
+      async (at) => addRealized(deps.kysely, await listNics(deps.kysely, { ...filter, ...at }), ofVpcId),
+    );
     return result.ok ? c.json(result.page, 200) : faultResponse(c, result.fault);
   });
 
@@ -69,6 +74,8 @@ export function nicRoutes(app: App, deps: Deps): void {
   });
   app.openapi(showRoute, async (c) => {
     const found = await findNic(deps.byKey, c.req.valid("param").nic_id);
-    return found === undefined ? faultResponse(c, NOT_FOUND) : c.json(found, 200);
+    if (found === undefined) return faultResponse(c, NOT_FOUND);
+    const [nic] = await addRealized(deps.kysely, [found], ofVpcId);
+    return c.json(nic!, 200);
   });
 }

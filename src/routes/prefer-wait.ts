@@ -21,31 +21,32 @@ export const PREFER_WAIT = z.object({
 /**
  * Waits until all nodes of the VPC have applied what is committed, if the request prefers that. Returns how far they
  * are; null if the request does not wait, or the VPC is deleted.
+ * @param nat_gateway_id a gateway that must have a node, too. The choice of the node is a later commit
  */
-export async function applied(c: Ctx, deps: Waits, vpc_id: string): Promise<Realized | null> {
+export async function applied(
+  c: Ctx,
+  deps: Waits,
+  vpc_id: string,
+  { nat_gateway_id }: { readonly nat_gateway_id?: string } = {},
+): Promise<Realized | null> {
   const wait_s = preferredWait(c);
   if (wait_s === null) return null;
   const wanted = await deps.networks.realized(vpc_id);
   if (wanted === null) return null;
-  const { desired_generation } = wanted;
-  if (!reached(wanted, desired_generation) && wait_s > 0) {
-    const key = `${vpc_id} ${desired_generation}`;
+  const key = [vpc_id, wanted.desired_generation, ...(nat_gateway_id === undefined ? [] : [nat_gateway_id])].join(" ");
+  if (!await deps.networks.isApplied(key) && wait_s > 0) {
     // If too many requests wait, the answer has no Preference-Applied.
     const held = await hold(c, deps, { polls: deps.realizations, key, hold_ms: wait_s * 1_000 });
     if (isFault(held)) return wanted;
   }
-  const realized = await deps.networks.realized(vpc_id);
-  if (realized !== null && reached(realized, desired_generation)) c.header("preference-applied", `wait=${wait_s}`);
+  const [is_applied, realized] = [await deps.networks.isApplied(key), await deps.networks.realized(vpc_id)];
+  if (realized !== null && is_applied) c.header("preference-applied", `wait=${wait_s}`);
   return realized;
 }
 
 /** Returns whether the request prefers to wait. */
 export function prefersWait(c: Ctx): boolean {
   return preferredWait(c) !== null;
-}
-
-function reached({ applied_generation }: Realized, generation: number): boolean {
-  return applied_generation !== null && applied_generation >= generation;
 }
 
 /** Returns the seconds of the preference `wait`; null without one. A malformed preference is ignored (RFC 7240). */

@@ -152,6 +152,7 @@ export function createNetworks({ db, hints, held_max, report, settings: readSett
       const current = await networkOf(vpc_id);
       return current === null ? null : { generation: current.generation, hosts: current.content.hosts };
     },
+    isApplied: async (key) => (await findApplied(db.kysely, [key])).has(key),
     realized: (vpc_id) => findRealized(db.kysely, [vpc_id]).then((found) => found.get(vpc_id) ?? null),
   };
   return {

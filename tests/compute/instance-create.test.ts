@@ -57,6 +57,7 @@ describe("a create", () => {
       primary_ipv4: "10.0.1.2",
       primary_ipv6: "fd00:10:0:1::2",
       floating_ips: [],
+      realized: expect.objectContaining({ realizations: expect.any(Array) }),
       created_at,
     });
     expect(await a.disksOf(id)).toEqual([{

@@ -64,6 +64,20 @@ describe("a NAT gateway", () => {
     expect(document?.subnets[0]?.routes).toEqual([{ destination: "0.0.0.0/0", target: { kind: "reject" } }]);
   });
 
+  test("without a node is not in effect for a create with Prefer: wait, although all nodes are up to date", async () => {
+    for (const node of [f.one, f.two]) await f.apply(node);
+    const waiting = f.call("POST", `/v1/nat-gateways?vpc=${f.vpc.id}`, {
+      body: { name: "homeless" },
+      headers: { prefer: "wait=2" },
+    });
+    await f.isHeld();
+    for (const node of [f.one, f.two]) await f.apply(node);
+    const { status, body, headers } = await waiting;
+    expect([status, headers.get("preference-applied")]).toEqual([201, null]);
+    expect(body).toMatchObject({ host_cn_uuid: null, realized: { applied_generation: null } });
+    expect((await f.call("DELETE", `/v1/nat-gateways/${body.id}`)).status).toBe(204);
+  });
+
   test("gets an edge node with the NIC tag of the external subnet that contains its address", async () => {
     const body = { name: "isp", nic_tag: "external", vlan_id: 7, ipv4_block: "203.0.113.0/24" };
     okOf(await f.t.call("POST", "/v1/system/external-subnets", { body }));
@@ -78,6 +92,23 @@ describe("a NAT gateway", () => {
       kind: "nat_gateway",
       underlay_address: f.two.underlay_address,
     });
+  });
+
+  test("is in effect for a create with Prefer: wait once its node has applied it", async () => {
+    const created = f.call("POST", `/v1/nat-gateways?vpc=${f.vpc.id}`, {
+      body: { name: "second" },
+      headers: { prefer: "wait=30" },
+    });
+    const [applying, ended] = [{ is: true }, created.finally(() => applying.is = false)];
+    while (applying.is) {
+      await f.t.plane.pass();
+      for (const node of [f.one, f.two]) await f.apply(node);
+    }
+    const { status, body, headers } = await ended;
+    expect([status, headers.get("preference-applied")]).toEqual([201, "wait=30"]);
+    expect(body.host_cn_uuid).toBe(f.two.server_uuid);
+    expect(body.realized.applied_generation).toBe(body.realized.desired_generation);
+    expect((await f.call("DELETE", `/v1/nat-gateways/${body.id}`)).status).toBe(204);
   });
 
   test("leaves a node that is emptied, and gets the next node once that one has applied a document without it", async () => {

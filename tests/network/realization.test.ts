@@ -31,6 +31,15 @@ test("a VPC is in effect when its slowest node has applied it", async () => {
   );
 });
 
+test("a NIC shows how far the nodes of its VPC are, alone and in a list", async () => {
+  const { nic } = f.web;
+  const expected = await realized();
+  expect(expected.realizations).toHaveLength(2);
+  expect(await realized(`/v1/nics/${nic.id}`)).toEqual(expected);
+  const { items } = okOf(await f.call("GET", `/v1/nics?instance=${nic.instance_id}`));
+  expect(items.map((each: { realized: Realized }) => each.realized)).toEqual([expected]);
+});
+
 describe("a report", () => {
   test("that goes back is refused", async () => {
     const generation = (await f.apply(f.one))[f.vpc.id]!;

@@ -1,4 +1,5 @@
 import type { FirewallRule, PortRange } from "../../../src/contract/network.ts";
+import { PENDING_COLUMN } from "../record/realized.ts";
 import type { Kind } from "../record/kind.ts";
 import { ID_COLUMN, WIDE_COLUMN } from "../../internal/table.ts";
 
@@ -23,6 +24,7 @@ export const FIREWALL_RULE: Kind<FirewallRule> = {
     ["DEST", (rule) => endText(rule.destination_cidr, rule.destination_ports)],
     ["PACKETS", (rule) => rule.counts?.packets, WIDE_COLUMN],
     ["BYTES", (rule) => rule.counts?.bytes, { format: "bytes", wide: true }],
+    PENDING_COLUMN,
   ],
   lines: (rule) => [
     ["id", rule.id],

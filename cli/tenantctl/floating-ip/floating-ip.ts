@@ -1,6 +1,7 @@
 import type { FloatingIp } from "../../../src/contract/network.ts";
 import type { TenantIo } from "../open-io.ts";
 import { ID_COLUMN } from "../../internal/table.ts";
+import { PENDING_COLUMN } from "../record/realized.ts";
 import type { Kind } from "../record/kind.ts";
 import { resolveRecord } from "../record/scope.ts";
 
@@ -17,6 +18,7 @@ export const FLOATING_IP: Kind<FloatingIp> = {
     ["ID", (ip) => ip.id, ID_COLUMN],
     ["ADDRESS", (ip) => ip.address],
     ["ATTACHED_TO", holder],
+    PENDING_COLUMN,
   ],
   lines: (ip) => [
     ["id", ip.id],

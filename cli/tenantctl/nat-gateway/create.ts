@@ -5,6 +5,7 @@ import { blockText } from "../../internal/table.ts";
 import { FAMILY_NAMES, familyOf, parseFamily } from "../family.ts";
 import { withIo } from "../open-io.ts";
 import { resolveVpc, VPC_OPTION } from "../record/scope.ts";
+import { change, WAIT_OPTION } from "../record/wait.ts";
 import { NAT_GATEWAY } from "./nat-gateway.ts";
 
 export function create(): AnyCommand {
@@ -16,15 +17,18 @@ export function create(): AnyCommand {
       option("--family <family>", "family of its public address; by default ipv4").choices(FAMILY_NAMES)
         .argParser(parseFamily),
     )
-    .action(withIo(async (io, { vpc, name, description, family = "ipv4" }) => {
+    .option(...WAIT_OPTION)
+    .action(withIo(async (io, { vpc, name, description, family = "ipv4", wait }) => {
       const body: Partial<NatGatewayBody> = { name, description, family: familyOf(family) };
       const query = { vpc: await resolveVpc(io, vpc) };
-      const gateway = await io.send<NatGateway>({ method: "POST", path: NAT_GATEWAY.path, query, body });
-      const lines = blockText([
-        ["name", gateway.name],
-        ["vpc", gateway.vpc],
-        ["public_address", gateway.public_address],
-      ]);
-      io.print(gateway, `Created NAT gateway ${plainText(gateway.id)}\n${lines}`);
+      const print = (gateway: NatGateway) => {
+        const lines = blockText([
+          ["name", gateway.name],
+          ["vpc", gateway.vpc],
+          ["public_address", gateway.public_address],
+        ]);
+        io.print(gateway, `Created NAT gateway ${plainText(gateway.id)}\n${lines}`);
+      };
+      await change(io, { method: "POST", path: NAT_GATEWAY.path, query, body }, { wait, print });
     }));
 }

@@ -1,4 +1,5 @@
 import type { NatGateway } from "../../../src/contract/network.ts";
+import { PENDING_COLUMN } from "../record/realized.ts";
 import type { Kind } from "../record/kind.ts";
 import { ID_COLUMN } from "../../internal/table.ts";
 
@@ -16,6 +17,7 @@ export const NAT_GATEWAY: Kind<NatGateway> = {
     ["NAME", (gateway) => gateway.name],
     ["ID", (gateway) => gateway.id, ID_COLUMN],
     ["PUBLIC_ADDR", (gateway) => gateway.public_address],
+    PENDING_COLUMN,
   ],
   lines: (gateway) => [
     ["id", gateway.id],

@@ -1,4 +1,5 @@
 import type { Nic } from "../../../src/contract/instance.ts";
+import { PENDING_COLUMN } from "../record/realized.ts";
 import type { Kind } from "../record/kind.ts";
 import { ID_COLUMN } from "../../internal/table.ts";
 
@@ -21,6 +22,7 @@ export const NIC: Kind<Nic> = {
     ["IPV6", (nic) => nic.primary_ipv6],
     ["MAC", (nic) => nic.mac],
     ["FLOATING_IPS", (nic) => nic.floating_ips.join(",")],
+    PENDING_COLUMN,
   ],
   lines: (nic) => [
     ["id", nic.id],

@@ -6,6 +6,7 @@ import { blockText } from "../../internal/table.ts";
 import { NAT_GATEWAY } from "../nat-gateway/nat-gateway.ts";
 import { withIo } from "../open-io.ts";
 import { resolveRecord, resolveVpc, VPC_OPTION } from "../record/scope.ts";
+import { change, WAIT_OPTION } from "../record/wait.ts";
 import { PORT_FORWARD } from "./port-forward.ts";
 
 export function create(): AnyCommand {
@@ -25,7 +26,8 @@ export function create(): AnyCommand {
     .requiredOption("--port <port>", "port of the gateway's public address", portOf)
     .requiredOption("--nic <nic>", "UUID of the NIC to which the connections go")
     .option("--nic-port <port>", "port of the NIC; by default the same", portOf)
-    .action(withIo(async (io, { name, description, protocol, port, nic, nicPort, ...flags }) => {
+    .option(...WAIT_OPTION)
+    .action(withIo(async (io, { name, description, protocol, port, nic, nicPort, wait, ...flags }) => {
       const vpc = await resolveVpc(io, flags.vpc);
       const body: Partial<PortForwardBody> = {
         name,
@@ -37,8 +39,8 @@ export function create(): AnyCommand {
         nic_port: nicPort,
       };
       const query = { vpc };
-      const forward = await io.send<PortForward>({ method: "POST", path: PORT_FORWARD.path, query, body });
-      io.print(forward, blockText(PORT_FORWARD.lines(forward)));
+      const print = (forward: PortForward) => io.print(forward, blockText(PORT_FORWARD.lines(forward)));
+      await change(io, { method: "POST", path: PORT_FORWARD.path, query, body }, { wait, print });
     }));
 }
 

@@ -1,5 +1,6 @@
 import type { PortForward } from "../../../src/contract/port-forward.ts";
 import { ID_COLUMN, WIDE_ID_COLUMN } from "../../internal/table.ts";
+import { PENDING_COLUMN } from "../record/realized.ts";
 import type { Kind } from "../record/kind.ts";
 
 export const PORT_FORWARD: Kind<PortForward> = {
@@ -19,6 +20,7 @@ export const PORT_FORWARD: Kind<PortForward> = {
     ["NIC", (forward) => forward.nic_id, ID_COLUMN],
     ["NIC_PORT", (forward) => forward.nic_port],
     ["NAT_GATEWAY", (forward) => forward.nat_gateway_id, WIDE_ID_COLUMN],
+    PENDING_COLUMN,
   ],
   lines: (forward) => [
     ["id", forward.id],

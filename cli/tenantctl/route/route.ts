@@ -1,4 +1,5 @@
 import type { Route, RouteTarget } from "../../../src/contract/network.ts";
+import { PENDING_COLUMN } from "../record/realized.ts";
 import type { Kind } from "../record/kind.ts";
 import { ID_COLUMN } from "../../internal/table.ts";
 
@@ -16,6 +17,7 @@ export const ROUTE: Kind<Route> = {
     ["ID", (route) => route.id, ID_COLUMN],
     ["DEST", (route) => route.destination],
     ["TARGET", (route) => targetText(route.target)],
+    PENDING_COLUMN,
   ],
   lines: (route) => [
     ["id", route.id],

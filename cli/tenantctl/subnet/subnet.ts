@@ -1,4 +1,5 @@
 import type { Subnet } from "../../../src/contract/network.ts";
+import { PENDING_COLUMN } from "../record/realized.ts";
 import type { Kind } from "../record/kind.ts";
 import { AGE_COLUMN, ID_COLUMN, WIDE_COLUMN, WIDE_ID_COLUMN } from "../../internal/table.ts";
 
@@ -21,6 +22,7 @@ export const SUBNET: Kind<Subnet> = {
     ["VPC", (subnet) => subnet.vpc, WIDE_ID_COLUMN],
     ["ROUTE_TABLE", (subnet) => subnet.route_table_id, WIDE_ID_COLUMN],
     ["DESCRIPTION", (subnet) => subnet.description, WIDE_COLUMN],
+    PENDING_COLUMN,
   ],
   lines: (subnet) => [
     ["id", subnet.id],

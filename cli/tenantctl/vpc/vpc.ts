@@ -1,4 +1,5 @@
 import type { Vpc } from "../../../src/contract/network.ts";
+import { PENDING_COLUMN } from "../record/realized.ts";
 import type { Kind } from "../record/kind.ts";
 import { AGE_COLUMN, ID_COLUMN, WIDE_COLUMN } from "../../internal/table.ts";
 
@@ -18,6 +19,7 @@ export const VPC: Kind<Vpc> = {
     ["AGE", (vpc) => vpc.created_at, AGE_COLUMN],
     ["DESCRIPTION", (vpc) => vpc.description, WIDE_COLUMN],
     ["VNI", (vpc) => vpc.vni],
+    PENDING_COLUMN,
   ],
   lines: (vpc) => [
     ["id", vpc.id],

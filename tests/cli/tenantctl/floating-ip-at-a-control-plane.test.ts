@@ -37,8 +37,9 @@ test("a tenant attaches a floating IP to the NIC of an instance, lists it, and d
   expect(await done(`floating-ip attach shop --instance ${instance} -o table`, "fip_claim")).toBe(
     `Floating IP ${ip.id} attached to NIC ${nic.id} (address ${ip.address})\n`,
   );
+  // The node has not applied the network of the VPC.
   expect(await printed("floating-ip list --no-headers -o wide")).toBe(
-    `shop  ${ip.id}  ${ip.address}  nic=${nic.id}\n`,
+    `shop  ${ip.id}  ${ip.address}  nic=${nic.id}  ${a.node.server_uuid}\n`,
   );
   expect(await json("floating-ip show shop")).toMatchObject({
     attached_to: nic.id,
@@ -56,7 +57,9 @@ test("a tenant attaches a floating IP to the NIC of an instance, lists it, and d
   expect(await done("floating-ip detach shop -o table", "fip_release")).toBe(
     `Floating IP ${ip.id} detached (address ${ip.address})\n`,
   );
-  expect(await printed("floating-ip list --no-headers -o wide")).toBe(`shop  ${ip.id}  ${ip.address}  -\n`);
+  expect(await printed("floating-ip list --no-headers -o wide")).toBe(
+    `shop  ${ip.id}  ${ip.address}  -            -\n`,
+  );
   expect(await printed("floating-ip delete shop")).toBe(`Floating IP ${ip.id} deleted.\n`);
 });
 

@@ -195,5 +195,6 @@ export const PRIMARY_NIC = {
   primary_ipv4: "10.0.1.2",
   primary_ipv6: null,
   floating_ips: [],
+  realized: null,
   created_at,
 } as const satisfies Nic;

@@ -1,0 +1,25 @@
+// How far the nodes are with the network of a record's VPC, as a column of lists.
+import type { Realized } from "../../../src/contract/network.ts";
+import { type Column, WIDE_COLUMN } from "../../internal/table.ts";
+
+type Realizable = { readonly realized: Realized | null };
+
+/** The nodes that have not applied the newest change, shown with `-o wide`. */
+export const PENDING_COLUMN: Column<Realizable> = ["PENDING", pendingText, WIDE_COLUMN];
+
+/**
+ * Returns the nodes that have not applied the desired generation, with the reason of those that failed. `none` if all
+ * have. Without nodes, `no node` if one is needed.
+ */
+function pendingText({ realized }: Realizable): string | null {
+  if (realized === null) return null;
+  const { desired_generation, applied_generation, realizations } = realized;
+  const pending = realizations.filter(({ generation, status }) =>
+    generation < desired_generation || status !== "applied"
+  );
+  if (pending.length > 0) {
+    return pending.map(({ realizer, message }) => message === null ? realizer.id : `${realizer.id} (${message})`)
+      .join(", ");
+  }
+  return applied_generation === null ? "no node" : "none";
+}
