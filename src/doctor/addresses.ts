@@ -95,6 +95,23 @@ export const ADDRESS_CHECKS: readonly Check[] = [
   ),
   invariant(
     "INV-7",
+    "a NAT gateway has no node while another node may still run it",
+    `
+    select format('NAT gateway %s runs on node %s and leaves node %s', id, host_cn_uuid, leaving_cn_uuid) as what
+      from nat_gateway where host_cn_uuid is not null and leaving_cn_uuid is not null`,
+  ),
+  invariant(
+    "INV-7",
+    "the generation of a VPC is at least 1, and at least each generation that a node reported",
+    `
+    select format('VPC %s has generation %s; node %s reported %s', v.id, g.generation, r.server_uuid, r.generation)
+             as what
+      from vpc v cross join lateral (select berth_vpc_generation(v.id) as generation offset 0) g
+      left join vpc_realization r on r.vpc_id = v.id
+     where g.generation < greatest(1, r.generation)`,
+  ),
+  invariant(
+    "INV-7",
     "a node's counted use equals the sum over its instances and those that migrate to it",
     `
     select format('node %s: counted %s, in use %s', server_uuid, u.used, w.used) as what

@@ -69,6 +69,14 @@ export const CONDITIONS: readonly Check[] = [
     fix: "opsctl cn doctor <node>; for a node that will not return: opsctl cn disable, then opsctl cn remove",
   },
   {
+    id: "networks-applied",
+    title: "every node has applied its network documents",
+    severity: "warn",
+    query: `select format('node %s, VPC %s, generation %s: %s', server_uuid, vpc_id, generation, message) as what
+             from vpc_realization where status = 'failed' order by server_uuid, vpc_id`,
+    fix: "on the node: nodeagent network check; the agent tries again every second",
+  },
+  {
     id: "nodes-heard",
     title: "every approved node reports",
     severity: "warn",

@@ -41,6 +41,15 @@ export const BROKEN: Readonly<Record<string, string>> = {
   "no VPC has the VNI of a deleted VPC that a node may still have":
     `insert into ended_vpc select gen_random_uuid(), vni from vpc;
      insert into vpc_realization (vpc_id, server_uuid) select vpc_id, gen_random_uuid() from ended_vpc`,
+  "a NAT gateway has no node while another node may still run it":
+    `alter table nat_gateway drop constraint nat_gateway_one_host;
+     update nat_gateway set host_cn_uuid = gen_random_uuid(), leaving_cn_uuid = gen_random_uuid(), left_at = berth_now()`,
+  "the generation of a VPC is at least 1, and at least each generation that a node reported":
+    `insert into vpc_realization (vpc_id, server_uuid, generation)
+     select id, gen_random_uuid(), berth_vpc_generation(id) + 1 from vpc`,
+  "every node has applied its network documents":
+    `insert into vpc_realization (vpc_id, server_uuid, generation, status, message, reported_at)
+     select id, gen_random_uuid(), 1, 'failed', 'no such device', berth_now() from vpc`,
   "a node's counted use equals the sum over its instances and those that migrate to it":
     "update cn_usage set ram_mb = ram_mb + 1",
   "a node's counted instances of a tenant are those that it hosts":
