@@ -112,8 +112,10 @@ describe.skipIf(missing !== null)("a guest", () => {
       3: [10, 0, 1, 1],
       6: [169, 254, 169, 254],
       12: [...new TextEncoder().encode("a1")],
+      15: [...new TextEncoder().encode("p1.internal")],
       26: [1_450 >> 8, 1_450 & 255],
       54: [169, 254, 169, 254],
+      119: [2, ...new TextEncoder().encode("p1"), 8, ...new TextEncoder().encode("internal"), 0],
       121: [32, 169, 254, 169, 254, 10, 0, 1, 1, 0, 10, 0, 1, 1],
     });
   });

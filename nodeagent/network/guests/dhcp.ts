@@ -1,6 +1,7 @@
 // DHCP (RFC 2131) for the guests of one VPC. Every lease is static: the address of the NIC with the client's MAC.
 import { METADATA_IPV4 } from "../names.ts";
 import type { Guest, GuestPlan } from "./guest-plan.ts";
+import { nameBytes } from "./name-bytes.ts";
 
 /** Lease time in seconds. The lease never changes, so only the guest's own checks depend on it. */
 const LEASE_S = 86_400;
@@ -20,11 +21,13 @@ const OPTION = {
   router: 3,
   dns: 6,
   hostname: 12,
+  domain: 15,
   mtu: 26,
   requested_address: 50,
   lease_time: 51,
   message_type: 53,
   server: 54,
+  domain_search: 119,
   classless_routes: 121,
   end: 255,
 } as const;
@@ -92,6 +95,11 @@ function leaseOptions(guest: Guest, netmask: string, gateway: string, mtu: numbe
     ...option(OPTION.dns, octets(METADATA_IPV4)),
     ...option(OPTION.mtu, [mtu >> 8, mtu & 255]),
     ...(hostname.length === 0 ? [] : option(OPTION.hostname, hostname)),
+    ...(guest.search === null ? [] : [
+      // Some clients read only the first of these two.
+      ...option(OPTION.domain, [...new TextEncoder().encode(guest.search)]),
+      ...option(OPTION.domain_search, nameBytes(guest.search)),
+    ]),
     // A client that reads this option ignores the router, so it has the default route, too (RFC 3442).
     ...option(OPTION.classless_routes, [32, ...octets(METADATA_IPV4), ...router, 0, ...router]),
   ];

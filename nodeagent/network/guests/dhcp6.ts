@@ -3,6 +3,7 @@
 import { GATEWAY_MAC, METADATA_IPV6 } from "../names.ts";
 import { addressBytes } from "./address-bytes.ts";
 import type { Guest } from "./guest-plan.ts";
+import { nameBytes } from "./name-bytes.ts";
 
 /** Lease time in seconds. The lease never changes, so only the guest's own checks depend on it. */
 const LEASE_S = 86_400;
@@ -30,6 +31,7 @@ const OPTION = {
   status: 13,
   rapid_commit: 14,
   dns: 23,
+  domain_search: 24,
 } as const;
 const STATUS = { success: 0, no_address: 2, not_on_link: 4 } as const;
 /** Bytes of the type and the transaction id. */
@@ -43,7 +45,7 @@ const SERVER_ID = [0, 3, 0, 1, ...GATEWAY_MAC.split(":").map((part) => parseInt(
 type Option = { readonly code: number; readonly value: Uint8Array };
 
 /** Answers a request of a guest; null if it needs no answer. */
-export function dhcp6Reply(request: Uint8Array, { ipv6 }: Pick<Guest, "ipv6">): Uint8Array | null {
+export function dhcp6Reply(request: Uint8Array, { ipv6, search }: Pick<Guest, "ipv6" | "search">): Uint8Array | null {
   const options = optionsOf(request.subarray(HEADER_BYTES));
   const client = find(options, OPTION.client_id);
   const server = find(options, OPTION.server_id);
@@ -53,17 +55,18 @@ export function dhcp6Reply(request: Uint8Array, { ipv6 }: Pick<Guest, "ipv6">): 
   if (server !== undefined && !is_for_this_server) return null;
   if (client === undefined && type !== TYPE.information_request) return null;
   const own = addressBytes(ipv6);
+  const dns = [...DNS, ...(search === null ? [] : option(OPTION.domain_search, nameBytes(search)))];
   switch (type) {
     case TYPE.solicit: {
       const is_rapid = find(options, OPTION.rapid_commit) !== undefined;
       const commit = is_rapid ? option(OPTION.rapid_commit, []) : [];
-      return answer(is_rapid ? TYPE.reply : TYPE.advertise, [...commit, ...addresses(options, own), ...DNS]);
+      return answer(is_rapid ? TYPE.reply : TYPE.advertise, [...commit, ...addresses(options, own), ...dns]);
     }
     case TYPE.request:
     case TYPE.renew:
-      return is_for_this_server ? answer(TYPE.reply, [...addresses(options, own), ...DNS]) : null;
+      return is_for_this_server ? answer(TYPE.reply, [...addresses(options, own), ...dns]) : null;
     case TYPE.rebind:
-      return answer(TYPE.reply, [...addresses(options, own), ...DNS]);
+      return answer(TYPE.reply, [...addresses(options, own), ...dns]);
     case TYPE.confirm: {
       const is_own = asked(options).every((each) => String(each) === String(own));
       return answer(TYPE.reply, status(is_own ? STATUS.success : STATUS.not_on_link));
@@ -72,7 +75,7 @@ export function dhcp6Reply(request: Uint8Array, { ipv6 }: Pick<Guest, "ipv6">): 
     case TYPE.decline:
       return is_for_this_server ? answer(TYPE.reply, status(STATUS.success)) : null;
     case TYPE.information_request:
-      return answer(TYPE.reply, DNS);
+      return answer(TYPE.reply, dns);
     default:
       return null;
   }

@@ -3,6 +3,7 @@
 import { inCidr, type Ip, parseCidr, parseIp } from "../../../src/lib/net/ip-address.ts";
 import { addressBytes } from "./address-bytes.ts";
 import type { GuestPlan } from "./guest-plan.ts";
+import { nameBytes } from "./name-bytes.ts";
 
 /** How long a guest may keep an answer, in seconds. A replaced instance has another address soon. */
 const TTL_S = 10;
@@ -115,8 +116,4 @@ function answer(query: Uint8Array, { end }: Question, code: number, records: rea
 function record(type: number, data: readonly number[]): number[] {
   const head = [...POINTER_TO_QUESTION, 0, type, 0, CLASS_IN, 0, 0, TTL_S >> 8, TTL_S & 255];
   return [...head, data.length >> 8, data.length & 255, ...data];
-}
-
-function nameBytes(name: string): number[] {
-  return [...name.split(".").flatMap((label) => [label.length, ...new TextEncoder().encode(label)]), 0];
 }

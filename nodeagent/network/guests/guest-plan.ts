@@ -13,6 +13,8 @@ export type Guest = {
   readonly netmask: string | null;
   readonly gateway: string | null;
   readonly floating_ips: readonly string[];
+  /** The domain in which the guest searches names without a dot: the names of its VPC's guests. Null without any name. */
+  readonly search: string | null;
 };
 
 export type GuestPlan = {
@@ -28,6 +30,9 @@ export type GuestPlan = {
 
 export function guestPlan(document: NetworkDocument, namespace: string): GuestPlan {
   const subnets = new Map(document.subnets.map((subnet) => [subnet.subnet_id, subnet]));
+  // All names of a VPC are in the domain of its project.
+  const name = document.names[0]?.name ?? "";
+  const search = name.includes(".") ? name.slice(name.indexOf(".") + 1) : null;
   return {
     namespace,
     mtu: document.mtu,
@@ -45,6 +50,7 @@ export function guestPlan(document: NetworkDocument, namespace: string): GuestPl
         netmask: netmaskOf(subnet?.ipv4_block ?? null),
         gateway: subnet?.gateway_ipv4 ?? null,
         floating_ips: nic.floating_ips,
+        search,
       };
     }),
   };

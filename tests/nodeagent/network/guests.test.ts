@@ -46,7 +46,7 @@ const ADDRESS_REQUEST = [0, 3, 0, 12, 0, 0, 0, 7, 0, 0, 0, 0, 0, 0, 0, 0];
 const OWN_ADDRESS = [0xfd, 0, 0, 0xa, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 5];
 const OWN_REQUEST = [0, 3, 0, 40, ...ADDRESS_REQUEST.slice(4), 0, 5, 0, 24, ...OWN_ADDRESS, 0, 0, 0, 0, 0, 0, 0, 0];
 const answer6 = (type: number, ...options: readonly (readonly number[])[]) =>
-  dhcp6Reply(Uint8Array.from([type, 1, 2, 3, ...options.flat()]), { ipv6: a1.ipv6 });
+  dhcp6Reply(Uint8Array.from([type, 1, 2, 3, ...options.flat()]), { ipv6: a1.ipv6, search: null });
 
 test.each([
   ["a solicit is advertised to", 1, [CLIENT_ID, ADDRESS_REQUEST], 2],
@@ -71,7 +71,7 @@ test("DHCPv6: a second address request gets none, and a guest without an IPv6 ad
   const twice = [...answer6(1, CLIENT_ID, ADDRESS_REQUEST, ADDRESS_REQUEST)!];
   const no_address = [0, 13, 0, 2, 0, 2];
   expect(twice.join(" ")).toContain(no_address.join(" "));
-  expect(dhcp6Reply(Uint8Array.from([11, 1, 2, 3]), { ipv6: null })).toBeNull();
+  expect(dhcp6Reply(Uint8Array.from([11, 1, 2, 3]), { ipv6: null, search: null })).toBeNull();
 });
 
 test("a router advertisement has the flags, the route's life, the MTU and the DNS server, and no prefix", () => {

@@ -1,0 +1,12 @@
+// A DNS name in the form of DNS messages, which DHCP options for search domains have, too (RFC 1035, RFC 3397, RFC 8415).
+
+/** Returns a name's labels, each after its length, and the root. Labels must have at most 63 bytes. */
+export function nameBytes(name: string): number[] {
+  return [
+    ...name.split(".").flatMap((label) => {
+      const bytes = new TextEncoder().encode(label);
+      return [bytes.length, ...bytes];
+    }),
+    0,
+  ];
+}
