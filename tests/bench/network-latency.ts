@@ -1,6 +1,6 @@
 // The time from a tenant's request for a firewall rule until packets pass, and until they stop after its delete. A whole
 // control plane serves two node agents' network loops, whose routers are in the kernel. A guest on one node sends a
-// datagram every 2 ms to a guest on the other one. Single run: `deno run -A tests/bench/network-latency.ts`, with --json,
+// datagram every 5 ms to a guest on the other one. Single run: `deno run -A tests/bench/network-latency.ts`, with --json,
 // --rounds=N. Needs root, iproute2, nftables, conntrack and python3.
 import process from "node:process";
 import { type ChildProcess, spawn } from "node:child_process";
@@ -37,13 +37,13 @@ const GUESTS = {
 } as const;
 type NodeName = keyof typeof GUESTS;
 const NODE_NAMES = Object.keys(GUESTS) as readonly NodeName[];
-/** A silence of this length means that packets are denied: many of the sender's intervals of 2 ms. */
+/** A silence of this length means that packets are denied: many of the sender's intervals of 5 ms. */
 const SILENCE_MS = 100;
 /** The benchmark fails if a change is not in force after this time. */
 const LIMIT_MS = 30_000;
 const STATEMENT_LIMIT_MS = 60_000;
 
-/** Sends a datagram every 2 ms. The source port changes five times a second, so that new connections begin. */
+/** Sends a datagram every 5 ms. The source port changes five times a second, so that new connections begin. */
 const SENDER = `
 import socket, sys, time
 while True:
@@ -52,7 +52,7 @@ while True:
     while time.monotonic() < end:
         try: sender.sendto(b"x", (sys.argv[1], int(sys.argv[2])))
         except OSError: pass
-        time.sleep(0.002)
+        time.sleep(0.005)
     sender.close()
 `;
 /** Prints a line for each datagram, at most one in 10 ms. */

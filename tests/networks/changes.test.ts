@@ -3,7 +3,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type KernelNetwork, kernelNetwork } from "../../nodeagent/network/kernel.ts";
 import type { DocumentRule, NetworkDocument } from "../../src/contract/network-document.ts";
+import { openDocumentStore } from "../../nodeagent/network/document-store.ts";
+import { createNodeNetwork } from "../../nodeagent/network/node-network.ts";
 import { lacking } from "../support/optional-programs.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 import { documentOf, machine, NODES, rule, type TestVpc } from "./documents.ts";
 import { type NetworkSite, openNetworkSite } from "./site.ts";
 
@@ -122,6 +125,37 @@ describe.skipIf(missing !== null)("a newer document", () => {
     expect(repaired.changes).toBeGreaterThan(0);
     expect(repaired.ruleset_replaced).toBe(true);
     expect(await pings()).toBe(true);
+  });
+
+  test("an older document, one of a newer format and one that is malformed do not open a closed port", async () => {
+    const folder = await temporaryFolder("older");
+    const log: string[] = [];
+    const open = async () => {
+      const store = await openDocumentStore(folder.path, () => {});
+      return createNodeNetwork({ driver, store, log: (line) => void log.push(line) });
+    };
+    const network = await open();
+    await network.take(documentOf({ ...BASE, rules: [deny()] }, "n1", 7));
+    expect(await pings()).toBe(false);
+    const opened = (generation: number) => documentOf(BASE, "n1", generation);
+    expect(await network.take(opened(6)), "it is ignored").toBeNull();
+    expect(await network.take({ ...opened(8), format: 2 })).toMatchObject({ generation: 8, status: "failed" });
+    expect(await network.take({ ...opened(8), mtu: "1450" })).toMatchObject({
+      status: "failed",
+      message: "the field mtu of the document is malformed",
+    });
+    expect(await pings()).toBe(false);
+    expect(network.have(), "and the next poll asks for the newer one").toEqual({ [opened(1).vpc_id]: 7 });
+    const restarted = await open();
+    await restarted.restore();
+    expect(await restarted.take(opened(6)), "after a restart, too").toBeNull();
+    expect(await pings()).toBe(false);
+    expect(await restarted.take({ ...opened(8), later: { any: 1 } }), "an unknown field is ignored").toMatchObject({
+      generation: 8,
+      status: "applied",
+    });
+    expect(await pings()).toBe(true);
+    await folder.remove();
   });
 
   test("the counters of a rule survive a change of another rule", async () => {
