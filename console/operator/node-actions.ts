@@ -3,7 +3,7 @@ import type { CnPlacement, CnPlacementPatch } from "../../src/contract/cn-placem
 import type { CnReservoirBody, CnRoleBody, CnView } from "../../src/contract/cn.ts";
 import type { EvacuateStarted } from "../../src/contract/drain.ts";
 import { CN_ROLES, type CnRole } from "../../src/contract/enums.ts";
-import type { Action, Choice } from "../core/action.ts";
+import type { Action, Choice, Opening } from "../core/action.ts";
 import { send } from "../core/client.ts";
 import { opsctl } from "../core/command.ts";
 import { rootOnly } from "../core/session.ts";
@@ -48,7 +48,7 @@ export function holdAction(
 }
 
 /** Returns the actions of a node, the likely ones for its state first. */
-export function nodeActions(node: CnView, placement: CnPlacement | undefined): Action[] {
+export function nodeActions(node: CnView, placement: CnPlacement | undefined): (Action | Opening)[] {
   const { server_uuid: id, hostname } = node;
   const path = `/v1/cns/${id}`;
   const root = rootOnly();
@@ -76,6 +76,7 @@ export function nodeActions(node: CnView, placement: CnPlacement | undefined): A
   return [
     ...approve,
     { ...holdAction(node, "cordoned", placement?.cordoned === true), key: "t" },
+    { title: "Drain", key: "d", refused: only("approved"), opens: `/nodes/${id}/drain` },
     {
       title: "Set the role",
       fields: [{

@@ -13,6 +13,7 @@ import { AsCommand, Copyable, Facts, Heading, Link, Problem, Section, State, Whe
 import type { Column } from "../parts/list.tsx";
 import { ListPage } from "../parts/list-page.tsx";
 import { useQuery } from "../parts/use-query.ts";
+import { DrainOutcome } from "./node-drain.tsx";
 
 /** Operations in the list; older ones are found through their object. */
 const NEWEST = 200;
@@ -139,6 +140,7 @@ export function Operation({ id }: { readonly id: string }) {
       <Section title="Steps" count={total_steps}>
         <ol class="plain">{operation.steps.map((step) => <Step key={step.index} step={step} />)}</ol>
       </Section>
+      <DrainOutcome operation={operation} />
       <AsCommand line={command([isOperator() ? "opsctl" : "tenantctl", "operation", "show", operation.id])} />
     </>
   );

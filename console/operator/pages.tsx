@@ -11,6 +11,7 @@ import { Instances } from "./instances.tsx";
 import { JobPage, Jobs } from "./jobs.tsx";
 import { Networks } from "./networks.tsx";
 import { Node } from "./node.tsx";
+import { NodeDrain } from "./node-drain.tsx";
 import { FactoryReset } from "./node-setup.tsx";
 import { Nodes } from "./nodes.tsx";
 import { Overview } from "./overview.tsx";
@@ -30,6 +31,7 @@ export const OPERATOR_PAGES: readonly PageRow[] = [
   page("/nodes", { ...operator, title: "Nodes", group: SITE, key: "n" }, () => <Nodes />),
   page("/nodes/:id", { ...operator, title: "Node" }, ({ id }) => <Node id={id} />),
   page("/nodes/:id/factory-reset", { ...operator, title: "Factory reset" }, ({ id }) => <FactoryReset id={id} />),
+  page("/nodes/:id/drain", { ...operator, title: "Drain" }, ({ id }) => <NodeDrain id={id} />),
   page("/boot", { ...operator, title: "Boot records", group: SITE, key: "b" }, () => <BootRecords />),
   page("/boot-policy", { ...operator, title: "Boot policy" }, () => <BootPolicyPage />),
   page("/boot-roster", { ...operator, title: "Declared machines" }, () => <RosterPage />),

@@ -115,6 +115,24 @@ export function Tenants() {
             return { said: `Silo ${name} is created` };
           },
         },
+        {
+          title: "Delete a silo",
+          isDangerous: true,
+          button: "Delete",
+          notice: 'The silo must hold nothing but its tenant "default", which is deleted, too.',
+          fields: [{
+            name: "silo",
+            label: "Silo",
+            type: "choice",
+            choices: silos.map(({ id, name }) => ({ value: id, label: name })),
+          }],
+          refused: refused ?? (silos.length === 0 ? "No silo exists" : null),
+          cli: ({ silo }) => opsctl("silo delete", [silos.find(({ id }) => id === silo)?.name ?? "NAME"]),
+          send: async ({ silo }, key) => {
+            await send("DELETE", `/v1/silos/${silo}`, { key });
+            return { said: "The silo is deleted" };
+          },
+        },
       ]}
       empty={<p>No tenant exists. Create a silo, then a tenant in it.</p>}
       cli={opsctl("tenant list")}

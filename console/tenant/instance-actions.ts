@@ -7,6 +7,8 @@ import { tenantctl } from "../core/command.ts";
 import { go } from "../core/router.ts";
 import { writersOnly } from "../core/session.ts";
 import { words } from "../core/text.ts";
+import { addDisk } from "./disks.tsx";
+import { labelInstance, protectInstance, resizeInstance } from "./instance-changes.ts";
 import { inProject } from "./place.ts";
 
 /** Returns the actions of an instance, the likely ones for its state first. */
@@ -72,12 +74,17 @@ export function instanceActions(instance: Instance): (Action | Opening)[] {
         });
       },
     },
+    resizeInstance(instance, only("stopped")),
+    addDisk(instance),
+    labelInstance(instance),
+    protectInstance(instance),
     {
       title: "Delete",
       isDangerous: true,
       notice: "The disks of the instance are deleted too. Its floating IPs are detached and stay in the project.",
       fields: [{ name: "confirm", label: `Type ${name} to delete it`, mustBe: name }],
-      refused: only("stopped", "failed"),
+      refused: only("stopped", "failed") ??
+        (instance.deletion_protection ? "The instance is protected against deletion" : null),
       cli: () => tenantctl("instance delete", [name]),
       send: async (_, key) => {
         await send("DELETE", `/v1/instances/${id}`, { key, respondAsync: true });

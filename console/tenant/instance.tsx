@@ -1,19 +1,20 @@
 // One instance: its state and why, its network, its disks, what happened to it.
-import type { Disk, Instance, Nic } from "../../src/contract/instance.ts";
+import type { Instance, Nic } from "../../src/contract/instance.ts";
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { type Action, run, useActions } from "../core/action.ts";
+import { useActions } from "../core/action.ts";
 import { get, type Refusal, refusalOf, send } from "../core/client.ts";
 import { tenantctl } from "../core/command.ts";
 import { narrow, query as urlQuery } from "../core/router.ts";
-import { isOperator, writersOnly } from "../core/session.ts";
-import { bytes, exactBytes, parseBytes } from "../core/text.ts";
+import { isOperator } from "../core/session.ts";
+import { bytes } from "../core/text.ts";
 import { operationsOfQuery } from "../operator/node-queries.ts";
 import { AsCommand, Copyable, Facts, Link, Problem, Section, State, When } from "../parts/basics.tsx";
 import { useQuery } from "../parts/use-query.ts";
+import { Disks } from "./disks.tsx";
 import { instanceActions } from "./instance-actions.ts";
 import { InstanceHeading } from "./instance-heading.tsx";
-import { disksQuery, imagesQuery, instanceQuery, nicsQuery } from "./queries.ts";
+import { imagesQuery, instanceQuery, nicsQuery } from "./queries.ts";
 
 export function InstancePage({ id }: { readonly id: string }) {
   const { data: instance, refusal } = useQuery(instanceQuery(id));
@@ -80,6 +81,8 @@ function InstanceFacts({ instance }: { readonly instance: Instance }) {
         "Image": image?.name ?? <code>{instance.image_id}</code>,
         "Brand": instance.brand,
         "Description": instance.description,
+        "Labels": Object.entries(instance.labels).map(([key, value]) => `${key}=${value}`).join(", ") || null,
+        "Deletion": instance.deletion_protection ? "refused: the instance is protected" : null,
         "Node": instance.host_cn_uuid === null
           ? null
           : isOperator()
@@ -109,43 +112,6 @@ function Network({ id }: { readonly id: string }) {
       </ul>
     </Section>
   );
-}
-
-function Disks({ instance }: { readonly instance: Instance }) {
-  const { data: disks, refusal } = useQuery(disksQuery(instance.id));
-  return (
-    <Section title="Disks" count={disks?.length}>
-      {refusal !== undefined && <Problem refusal={refusal} />}
-      <ul class="plain">
-        {(disks ?? []).map((disk) => (
-          <li key={disk.id}>
-            <span>{disk.name}</span>
-            <span class="dim">{disk.kind}</span>
-            <span>{bytes(disk.size_bytes)}</span>
-            {disk.applied_bytes !== null && disk.applied_bytes < disk.size_bytes && (
-              <span class="warn">the node has {bytes(disk.applied_bytes)}</span>
-            )}
-            <button type="button" onClick={() => run(enlarge(disk, instance.name))}>Enlarge</button>
-          </li>
-        ))}
-      </ul>
-    </Section>
-  );
-}
-
-function enlarge(disk: Disk, instance: string): Action {
-  return {
-    title: `Enlarge ${disk.name}`,
-    button: "Enlarge",
-    notice: "A disk cannot shrink. The guest may have to restart to see the new size.",
-    fields: [{ name: "size", label: "New size", type: "bytes", initial: exactBytes(disk.size_bytes) }],
-    refused: writersOnly(),
-    cli: ({ size = "" }) =>
-      tenantctl("disk resize", [disk.name], { "--instance": instance, "--size-bytes": size.replaceAll(" ", "") }),
-    send: async ({ size = "" }, key) => {
-      await send("POST", `/v1/disks/${disk.id}/resize`, { body: { size_bytes: parseBytes(size) }, key });
-    },
-  };
 }
 
 function Activity({ id }: { readonly id: string }) {

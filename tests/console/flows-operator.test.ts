@@ -125,3 +125,28 @@ test("factory reset: a page that says what is lost, and the hostname to type", a
   await keyboard.waitForHeading("r1-u9");
   expect(okOf(await f.site().call("GET", path)).state).toBe("awaiting_setup");
 }, LIMIT_MS);
+test("a drain shows its plan, starts from it, and its operation says what moved", async () => {
+  const { server_uuid } = await addNode(f.site(), {}, { hostname: "r1-u8" });
+  await keyboard.open(`/nodes/${server_uuid}`, "r1-u8");
+  await keyboard.press("d");
+  await keyboard.waitForHeading("Drain");
+  await f.ui().page.getByText("The node has no instances. A drain only cordons it.").waitFor();
+  await keyboard.focusButton("Drain");
+  await keyboard.press("Enter");
+  await keyboard.waitForHeading("cn-drain");
+  await f.ui().page.getByText("Moved 0 instances").waitFor();
+  expect(okOf(await f.site().call("GET", `/v1/cns/${server_uuid}/placement`))).toMatchObject({ cordoned: true });
+}, LIMIT_MS);
+
+test("a silo without tenants of its own is deleted", async () => {
+  const { id } = okOf(await f.site().call("POST", "/v1/silos", { body: { name: "hollow" } }));
+  await keyboard.open("/tenants", "Tenants");
+  await f.ui().page.getByText("hollow").first().waitFor();
+  await keyboard.act("Delete a silo");
+  await keyboard.focus("Silo");
+  await keyboard.type("hollow");
+  await f.ui().page.getByText("opsctl silo delete hollow").waitFor();
+  await keyboard.press("Control+Enter");
+  await f.ui().page.getByText("The silo is deleted").waitFor();
+  expect((await f.site().call("GET", `/v1/silos/${id}`)).status).toBe(404);
+}, LIMIT_MS);

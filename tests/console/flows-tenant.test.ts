@@ -122,4 +122,43 @@ test(
   LIMIT_MS,
 );
 
+test("a data disk is added, detached and deleted; labels and the protection are on the instance's page", async () => {
+  const web1 = (await instances()).find(({ name }: { name: string }) => name === "web1");
+  const disks = async () =>
+    okOf(await g.call("GET", `/v1/disks?instance=${web1.id}`)).items
+      .filter(({ kind }: { kind: string }) => kind === "data")
+      .map(({ name, attached }: Record<string, unknown>) => [name, attached]);
+  await keyboard.open(`/instances/${web1.id}`, "web1");
+  await keyboard.act("Add a data disk");
+  await keyboard.fill({ Name: "data", Size: "1 GiB" });
+  await keyboard.press("Control+Enter");
+  const button = (name: string) => own.page.getByRole("button", { name, exact: true });
+  await button("Detach data").waitFor();
+  expect(await disks()).toEqual([["data", true]]);
+  await keyboard.focusButton("Detach data");
+  await keyboard.press("Enter");
+  await own.page.getByText("Its data stay.").waitFor();
+  await keyboard.press("Control+Enter");
+  await button("Attach data").waitFor();
+  expect(await disks()).toEqual([["data", false]]);
+  await keyboard.focusButton("Delete data");
+  await keyboard.press("Enter");
+  await keyboard.fill({ "Type data to delete it": "data" });
+  await keyboard.press("Control+Enter");
+  await button("Delete data").waitFor({ state: "detached" });
+  expect(await disks()).toEqual([]);
+
+  await keyboard.act("Set labels");
+  await keyboard.fill({ Labels: "env=test" });
+  await own.page.getByText("tenantctl instance set web1 --label env=test").waitFor();
+  await keyboard.press("Control+Enter");
+  await own.page.getByText("env=test", { exact: true }).waitFor();
+  await keyboard.act("Protect against deletion");
+  await own.page.getByText("Every delete is refused until").waitFor();
+  await keyboard.press("Control+Enter");
+  await own.page.getByText("refused: the instance is protected").waitFor();
+  const { labels, deletion_protection } = okOf(await g.call("GET", `/v1/instances/${web1.id}`));
+  expect([labels, deletion_protection]).toEqual([{ env: "test" }, true]);
+}, LIMIT_MS);
+
 test("no page of the tenant breaks the policy", () => expect(own.faults).toEqual([]));

@@ -41,6 +41,7 @@ const f = useConsoleSite(async (site) => {
   objects = [
     ...nodeTabs.map((tab) => `/nodes/${node.server_uuid}?tab=${tab}`),
     `/nodes/${node.server_uuid}/factory-reset`,
+    `/nodes/${node.server_uuid}/drain`,
     `/jobs/${job.id}`,
     `/operations/${operation.id}`,
     "/audit/1",

@@ -1,0 +1,129 @@
+// The disks of an instance: its size, and the actions on its data disks.
+import type { Disk, Instance } from "../../src/contract/instance.ts";
+import { type Action, run } from "../core/action.ts";
+import { send } from "../core/client.ts";
+import { tenantctl } from "../core/command.ts";
+import { writersOnly } from "../core/session.ts";
+import { bytes, exactBytes, parseBytes } from "../core/text.ts";
+import { Problem, Section } from "../parts/basics.tsx";
+import { useQuery } from "../parts/use-query.ts";
+import { disksQuery } from "./queries.ts";
+
+export function Disks({ instance }: { readonly instance: Instance }) {
+  const { data: disks, refusal } = useQuery(disksQuery(instance.id));
+  return (
+    <Section title="Disks" count={disks?.length}>
+      {refusal !== undefined && <Problem refusal={refusal} />}
+      <ul class="plain">
+        {(disks ?? []).map((disk) => (
+          <li key={disk.id}>
+            <span>{disk.name}</span>
+            <span class="dim">{disk.kind}</span>
+            <span>{bytes(disk.size_bytes)}</span>
+            {!disk.attached && <span class="warn">detached</span>}
+            {disk.applied_bytes !== null && disk.applied_bytes < disk.size_bytes && (
+              <span class="warn">the node has {bytes(disk.applied_bytes)}</span>
+            )}
+            {diskActions(disk, instance.name).map((action) => (
+              <button
+                key={action.title}
+                type="button"
+                aria-label={action.title}
+                onClick={() => run(action)}
+              >
+                {action.button}
+              </button>
+            ))}
+          </li>
+        ))}
+      </ul>
+    </Section>
+  );
+}
+
+function diskActions(disk: Disk, instance: string): readonly Action[] {
+  if (disk.kind !== "data") return [enlarge(disk, instance)];
+  return disk.attached
+    ? [enlarge(disk, instance), detach(disk, instance)]
+    : [attach(disk, instance), remove(disk, instance)];
+}
+
+/** Creates a data disk of an instance. */
+export function addDisk({ id, name: instance }: Instance): Action {
+  return {
+    title: "Add a data disk",
+    button: "Add",
+    notice: "The disk is empty. A running guest gets it at once.",
+    fields: [
+      { name: "name", label: "Name", hint: "Unique among the disks of the instance" },
+      { name: "size", label: "Size", type: "bytes", hint: "Such as 100 GiB" },
+    ],
+    refused: writersOnly(),
+    cli: ({ name = "", size = "" }) =>
+      tenantctl("disk create", [], { "--name": name, "--instance": instance, "--size": size.replaceAll(" ", "") }),
+    send: async ({ name, size = "" }, key) => {
+      const body = { name, size_bytes: parseBytes(size) };
+      await send("POST", "/v1/disks", { query: { instance: id }, body, key, respondAsync: true });
+      return { said: `Disk ${name} is being added` };
+    },
+  };
+}
+
+function attach(disk: Disk, instance: string): Action {
+  return {
+    title: `Attach ${disk.name}`,
+    button: "Attach",
+    notice: "A running guest gets the disk at once.",
+    refused: writersOnly(),
+    cli: () => tenantctl("disk attach", [disk.name], { "--instance": instance }),
+    send: async (_, key) => {
+      await send("POST", `/v1/disks/${disk.id}/attach`, { key, respondAsync: true });
+      return { said: `${disk.name} is being attached` };
+    },
+  };
+}
+
+function detach(disk: Disk, instance: string): Action {
+  return {
+    title: `Detach ${disk.name}`,
+    button: "Detach",
+    notice: "Unmount the disk in the guest first. Its data stay.",
+    refused: writersOnly(),
+    cli: () => tenantctl("disk detach", [disk.name], { "--instance": instance }),
+    send: async (_, key) => {
+      await send("POST", `/v1/disks/${disk.id}/detach`, { key, respondAsync: true });
+      return { said: `${disk.name} is being detached` };
+    },
+  };
+}
+
+function remove(disk: Disk, instance: string): Action {
+  return {
+    title: `Delete ${disk.name}`,
+    button: "Delete",
+    isDangerous: true,
+    notice: "The data on the disk are deleted.",
+    fields: [{ name: "confirm", label: `Type ${disk.name} to delete it`, mustBe: disk.name }],
+    refused: writersOnly(),
+    cli: () => tenantctl("disk delete", [disk.name], { "--instance": instance }),
+    send: async (_, key) => {
+      await send("DELETE", `/v1/disks/${disk.id}`, { key, respondAsync: true });
+      return { said: `${disk.name} is being deleted` };
+    },
+  };
+}
+
+function enlarge(disk: Disk, instance: string): Action {
+  return {
+    title: `Enlarge ${disk.name}`,
+    button: "Enlarge",
+    notice: "A disk cannot shrink. The guest may have to restart to see the new size.",
+    fields: [{ name: "size", label: "New size", type: "bytes", initial: exactBytes(disk.size_bytes) }],
+    refused: writersOnly(),
+    cli: ({ size = "" }) =>
+      tenantctl("disk resize", [disk.name], { "--instance": instance, "--size-bytes": size.replaceAll(" ", "") }),
+    send: async ({ size = "" }, key) => {
+      await send("POST", `/v1/disks/${disk.id}/resize`, { body: { size_bytes: parseBytes(size) }, key });
+    },
+  };
+}
