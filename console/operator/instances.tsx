@@ -18,7 +18,7 @@ export function Instances() {
       states={INSTANCE_STATES}
       stateOf={({ lifecycle }) => lifecycle.state}
       empty={<p>No tenant has created an instance.</p>}
-      cli={opsctl("system cn-instances", ["NODE"])}
+      cli={opsctl("instance list")}
     />
   );
 }

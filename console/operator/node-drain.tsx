@@ -103,8 +103,9 @@ function Staying({ of }: { readonly of: DrainResult["remaining"] }) {
       {of.map(({ instance_id, instance_name, reason, remedy }) => (
         <li key={instance_id}>
           <Link to={`/instances/${instance_id}`}>{instance_name}</Link>
-          <span class="bad">{reason}</span>
-          <span class="dim">{remedy}</span>
+          <p>
+            <span class="bad">{reason}</span>: <span class="dim">{remedy}</span>
+          </p>
         </li>
       ))}
     </ul>

@@ -82,7 +82,7 @@ function InstanceFacts({ instance }: { readonly instance: Instance }) {
         "Brand": instance.brand,
         "Description": instance.description,
         "Labels": Object.entries(instance.labels).map(([key, value]) => `${key}=${value}`).join(", ") || null,
-        "Deletion": instance.deletion_protection ? "refused: the instance is protected" : null,
+        "Deletion": instance.deletion_protection ? "refused: the instance is protected" : "allowed",
         "Node": instance.host_cn_uuid === null
           ? null
           : isOperator()
