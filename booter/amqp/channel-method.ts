@@ -103,7 +103,12 @@ export function channelMethod(state: SessionState, channel: Channel, asked: Meth
       const tags = acknowledged(channel, asked);
       const queues = new Set(tags.map((tag) => channel.unacked.get(tag)!.queue));
       if (asked.name === "basic.nack" && asked.requeue) requeue(channel, tags);
-      else for (const tag of tags) channel.unacked.delete(tag);
+      else {
+        for (const tag of tags) {
+          if (asked.name === "basic.ack") channel.unacked.get(tag)!.message.acknowledged?.();
+          channel.unacked.delete(tag);
+        }
+      }
       for (const queue of queues) deliver(queue);
       return;
     }

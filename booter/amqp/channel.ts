@@ -22,6 +22,8 @@ export type Message = {
   readonly properties: Buffer;
   readonly body: Buffer;
   readonly redelivered: boolean;
+  /** Called when the machine acknowledges the message. */
+  readonly acknowledged?: (() => void) | undefined;
 };
 
 export type Queue = {

@@ -15,7 +15,8 @@ import { newSession, type Session } from "./session.ts";
 export type AmqpPeer = {
   readonly mac: string;
   readonly address: string;
-  deliver(key: string, body: string): number;
+  /** Returns the number of queues that took the message. `acknowledged` is called when the machine acknowledges it. */
+  deliver(key: string, body: string, acknowledged?: () => void): number;
   /** Closes the connection and releases its identity. */
   drop(): void;
 };

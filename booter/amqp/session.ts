@@ -36,8 +36,11 @@ import {
 
 export type Session = {
   receive(bytes: Buffer): void;
-  /** Sends a message to every queue with a binding that matches the key. Returns the number of these queues. */
-  deliver(key: string, body: string): number;
+  /**
+   * Sends a message to every queue with a binding that matches the key. Returns the number of these queues.
+   * `acknowledged` is called when the machine acknowledges the message.
+   */
+  deliver(key: string, body: string, acknowledged?: () => void): number;
   mac(): string | null;
   heartbeat_s(): number;
   /**
@@ -242,11 +245,11 @@ export function newSession(port: SessionPort): Session {
         fail(error);
       }
     },
-    deliver(key, body) {
+    deliver(key, body, acknowledged) {
       if (stage !== "running") return 0;
       // 0x8000 flags the content type. The machine's agent parses a message only if its content type is JSON.
       const properties = Buffer.concat([u16(0x8000), shortText("application/json")]);
-      return route({ exchange: TOPIC, key, properties, body: Buffer.from(body), redelivered: false });
+      return route({ exchange: TOPIC, key, properties, body: Buffer.from(body), redelivered: false, acknowledged });
     },
     mac: () => mac,
     heartbeat_s: () => heartbeat_s,

@@ -2,7 +2,7 @@
 // When the setup is approved and the machine is connected, fetches the setup bundle and sends the setup script.
 // Forwards the machine's reports to the control plane with the run's epoch.
 import type { Buffer } from "node:buffer";
-import { createHash, randomBytes, randomUUID } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import type { CnState } from "../../src/contract/enums.ts";
 import type { SetupBundle } from "../../src/contract/setup.ts";
 import { isHostname } from "../../src/lib/net/hostname.ts";
@@ -12,6 +12,7 @@ import type { AmqpListener, AmqpPeer } from "../amqp/listener.ts";
 import type { Counters } from "../counters.ts";
 import type { Log } from "../log.ts";
 import { type ApiClient, ApiFault, type SetupReport } from "../api-client/client.ts";
+import { arrived, maySend, newSending, requestOf, type Sending, sha256 } from "./delivery.ts";
 import type { Delivered, Ledger, Run } from "./ledger.ts";
 import { agentKey, objectOf, setupMessage } from "./message.ts";
 import { endingReason } from "./report.ts";
@@ -59,6 +60,8 @@ export function openEnrolment(options: EnrolmentOptions): Enrolment {
   const { api, ledger, setup, originFor, counters, log } = options;
   const machines = new Map<string, Machine>();
   const bundles = new Map<string, SetupBundle>();
+  /** The connection over which the newest script of a run was sent. */
+  const sent = new Map<string, AmqpPeer>();
 
   function machineOf(server_uuid: string, peer: AmqpPeer): Machine {
     const known = machines.get(server_uuid);
@@ -136,8 +139,9 @@ export function openEnrolment(options: EnrolmentOptions): Enrolment {
   async function startSetup(machine: Machine): Promise<void> {
     const { server_uuid, peer } = machine;
     const before = ledger.of(server_uuid);
-    // The script was already delivered: the machine runs it, or the control plane's next answer shows that it ended.
-    if (before !== null && before.delivered !== null) return;
+    // The script was already sent: it is on its way, or the machine runs it, or the control plane's next answer shows
+    // that it ended.
+    if (before !== null && before.delivered !== null && (sent.get(server_uuid) === peer || !maySend(before))) return;
     const run: Run = before ?? { server_uuid, idempotency_key: `setup-${randomUUID()}`, delivered: null };
     if (before === null) await ledger.write(run);
     let bundle: SetupBundle;
@@ -157,29 +161,26 @@ export function openEnrolment(options: EnrolmentOptions): Enrolment {
     }
     // If the machine disconnected meanwhile, the idempotency key is kept, and the bundle can be fetched again with it.
     if (!machine.listening || machines.get(server_uuid) !== machine) return;
-    await deliver(machine, run, bundle);
-    log("setup.shipped", { server_uuid, mac: peer.mac, epoch: bundle.epoch });
+    await deliver(machine, bundle);
   }
 
-  async function deliver({ server_uuid, peer }: Machine, run: Run, bundle: SetupBundle): Promise<void> {
-    const token = randomBytes(24).toString("hex");
-    const delivered: Delivered = {
-      epoch: bundle.epoch,
-      token_sha256: sha256(token),
-      address: peer.address,
-      mac: peer.mac,
-      reported: false,
-      failure: null,
-    };
-    // The run is written before the script is sent: if the booter is killed in between, the script is never sent.
-    await ledger.write({ ...run, delivered });
+  async function deliver({ server_uuid, peer }: Machine, bundle: SetupBundle): Promise<void> {
+    let sending: Sending | null = null;
+    // The run is written before the script is sent: a booter that is killed later must know the script's token.
+    await ledger.update(server_uuid, (run) => (sending = newSending(run, bundle.epoch, peer))?.run ?? null);
+    if (sending === null) return;
+    const { delivered, token }: Sending = sending;
     bundles.set(server_uuid, bundle);
+    sent.set(server_uuid, peer);
     counters.count("bundles_shipped_total");
     const queues = peer.deliver(
-      `ur.execute.${server_uuid}.setup-${bundle.epoch}`,
+      `ur.execute.${server_uuid}.${requestOf(delivered)}`,
       setupMessage(originFor(peer.address), token),
+      () =>
+        void ledger.update(server_uuid, (run) => arrived(run, delivered.token_sha256)).catch(reportError(server_uuid)),
     );
-    if (queues === 0) await failed(server_uuid, "the machine left before its setup began");
+    if (queues === 0) return await failed(server_uuid, "the machine left before its setup began");
+    log("setup.shipped", { server_uuid, mac: peer.mac, epoch: bundle.epoch, delivery: delivered.deliveries });
   }
 
   async function ended(
@@ -189,7 +190,7 @@ export function openEnrolment(options: EnrolmentOptions): Enrolment {
   ): Promise<void> {
     const run = ledger.of(server_uuid);
     // A run whose end was reported is already removed. Only the machine that got the script may report its end.
-    if (run === null || run.delivered === null || request !== `setup-${run.delivered.epoch}`) return;
+    if (run === null || run.delivered === null || request !== requestOf(run.delivered)) return;
     if (run.delivered.mac !== peer.mac) return void counters.count("setup_ends_refused_total");
     await failed(server_uuid, endingReason(reply));
   }
@@ -231,6 +232,7 @@ export function openEnrolment(options: EnrolmentOptions): Enrolment {
 
   async function finish(server_uuid: string): Promise<void> {
     bundles.delete(server_uuid);
+    sent.delete(server_uuid);
     await ledger.remove(server_uuid);
   }
 
@@ -272,6 +274,9 @@ export function openEnrolment(options: EnrolmentOptions): Enrolment {
       const bundle = bundles.get(run.server_uuid) ?? await api.bundle(run.server_uuid, run.idempotency_key);
       if (bundle.epoch !== run.delivered.epoch) return null;
       bundles.set(run.server_uuid, bundle);
+      // Written before the values are served. Null: the script was sent again meanwhile, with another token.
+      const { token_sha256 } = run.delivered;
+      if (await ledger.update(run.server_uuid, (now) => arrived(now, token_sha256)) === null) return null;
       return setupValues({ ...setup, bundle, origin: originFor(caller.address) });
     },
     async report(caller, report) {
@@ -284,10 +289,6 @@ export function openEnrolment(options: EnrolmentOptions): Enrolment {
 
 /** In these states the booter announces a node and reports for it; in all others, the node's own agent reports. */
 const BARE: ReadonlySet<CnState> = new Set<CnState>(["awaiting_setup", "setting_up"]);
-
-function sha256(text: string): string {
-  return createHash("sha256").update(text).digest("hex");
-}
 
 function reasonOf(error: unknown): string {
   return error instanceof ApiFault && error.status !== null ? String(error.status) : "no_answer";

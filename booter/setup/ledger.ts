@@ -18,6 +18,10 @@ export type Delivered = {
   /** The machine's IP address. Requests for values and reports are accepted only from this address. */
   readonly address: string;
   readonly mac: string;
+  /** The number of times that the script was sent. A run in a file of an older booter has none. */
+  readonly deliveries?: number;
+  /** The machine acknowledged the script or fetched the values of the run: the script is not sent again. */
+  readonly arrived?: boolean;
   readonly reported: boolean;
   /** The reason of a failure that is not yet reported to the control plane. */
   readonly failure: string | null;
@@ -27,6 +31,11 @@ export type Ledger = {
   of(server_uuid: string): Run | null;
   all(): readonly Run[];
   write(run: Run): Promise<void>;
+  /**
+   * Replaces a run by `change(run)` and returns the new run. Changes of one run happen one after the other. If `change`
+   * returns null, nothing is written.
+   */
+  update(server_uuid: string, change: (run: Run) => Run | null): Promise<Run | null>;
   remove(server_uuid: string): Promise<void>;
 };
 
@@ -41,17 +50,37 @@ export async function openLedger(state_dir: string): Promise<Ledger> {
     if (run !== null) runs.set(run.server_uuid, run);
   }
   const path = (server_uuid: string) => join(folder, `${server_uuid}.json`);
+  const last = new Map<string, Promise<unknown>>();
+  async function write(run: Run): Promise<void> {
+    await writeDurably(path(run.server_uuid), `${JSON.stringify(run)}\n`);
+    runs.set(run.server_uuid, run);
+  }
+  /** Runs `body` after the earlier changes of this run. */
+  async function inOrder<T>(server_uuid: string, body: () => Promise<T>): Promise<T> {
+    const done = (last.get(server_uuid) ?? Promise.resolve()).then(body, body);
+    last.set(server_uuid, done);
+    try {
+      return await done;
+    } finally {
+      if (last.get(server_uuid) === done) last.delete(server_uuid);
+    }
+  }
   return {
     of: (server_uuid) => runs.get(server_uuid) ?? null,
     all: () => [...runs.values()],
-    async write(run) {
-      await writeDurably(path(run.server_uuid), `${JSON.stringify(run)}\n`);
-      runs.set(run.server_uuid, run);
-    },
-    async remove(server_uuid) {
-      runs.delete(server_uuid);
-      await rm(path(server_uuid), { force: true });
-    },
+    write: (run) => inOrder(run.server_uuid, () => write(run)),
+    update: (server_uuid, change) =>
+      inOrder(server_uuid, async () => {
+        const run = runs.get(server_uuid);
+        const changed = run === undefined ? null : change(run);
+        if (changed !== null) await write(changed);
+        return changed;
+      }),
+    remove: (server_uuid) =>
+      inOrder(server_uuid, async () => {
+        runs.delete(server_uuid);
+        await rm(path(server_uuid), { force: true });
+      }),
   };
 }
 

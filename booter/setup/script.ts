@@ -27,10 +27,11 @@ say() { printf '%s: %s\n' "$at" "$1" >&2; }
 with_token() { printf 'header = "X-Setup-Token: %s"\n' "$SETUP_TOKEN" | curl -sS --fail -K - "$@"; }
 
 # report KIND STEP PERCENT TEXT: sends a report to the booter. It fails if the report is not accepted, for example
-# because this run has ended.
+# because this run has ended. The file has the process id in its name, because a script that the booter sent earlier may
+# still run.
 report() {
-  printf '%s\t%s\t%s\n%s' "$1" "$2" "$3" "$4" >"$work/report" &&
-    with_token --max-time 20 -H 'Content-Type: text/plain' --data-binary "@$work/report" "$BOOTER_URL/setup/report" \
+  printf '%s\t%s\t%s\n%s' "$1" "$2" "$3" "$4" >"$work/report.$$" &&
+    with_token --max-time 20 -H 'Content-Type: text/plain' --data-binary "@$work/report.$$" "$BOOTER_URL/setup/report" \
       >/dev/null
 }
 
@@ -70,8 +71,8 @@ mkdir -p "$work" || exit 1
 
 at=values
 fetch_values() {
-  with_token --max-time 60 -o "$work/values.part" "$BOOTER_URL/setup/values" &&
-    mv "$work/values.part" "$work/values"
+  with_token --max-time 60 -o "$work/values.$$" "$BOOTER_URL/setup/values" &&
+    mv "$work/values.$$" "$work/values"
 }
 insist 15 fetch_values || stop "the values of this run could not be fetched"
 trap 'rm -rf "$work"' EXIT

@@ -86,6 +86,8 @@ const approve = async ({ server_uuid }: Bare) =>
     }),
   );
 
+const runFile = ({ server_uuid }: Bare) => readFile(join(site.folder, "state/runs", `${server_uuid}.json`), "utf8");
+
 type Shipped = {
   readonly epoch: number;
   readonly token: string;
@@ -241,10 +243,73 @@ describe("a setup", () => {
   });
 });
 
+describe("a script that was sent into a connection that broke", () => {
+  /** Approves the setup, and returns the script, which the machine does not acknowledge. */
+  const unacknowledged = async (bare: Bare, client: AmqpClient) => {
+    const delivery = await client.delivery();
+    expect(delivery.key).toMatch(new RegExp(`^ur\\.execute\\.${bare.server_uuid}\\.setup-`));
+    return { key: delivery.key, token: JSON.parse(delivery.body).env.SETUP_TOKEN as string, delivery };
+  };
+
+  test("is sent again over the next connection with a new token, and only that token gets the values", async () => {
+    const bare = await netbooted();
+    const client = await listening(bare);
+    await announced(bare);
+    await approve(bare);
+    await site.booter.enrolment.pass();
+    const lost = await unacknowledged(bare, client);
+    // The same connection does not get it twice.
+    await site.booter.enrolment.pass();
+    client.close();
+    const again = await listening(bare);
+    const second = await unacknowledged(bare, again);
+    expect(second.key).toBe(`${lost.key}-2`);
+    ack(again, second.delivery);
+    expect((await setup(bare, lost, "values")).status).toBe(404);
+    expect((await setup(bare, lost, "report", "failed\tvalues\t0\nlost")).status).toBe(404);
+    // The end of the earlier script is not the end of the run.
+    const end = JSON.stringify({ exit_status: 1, stderr: "no values" });
+    again.publish(1, `ur.execute-reply.${bare.server_uuid}.${lost.key.split(".").at(-1)}`, end);
+    expect((await setup(bare, second, "values")).status).toBe(200);
+    expect((await setup(bare, second, "report", "complete\tcomplete\t100\n")).status).toBe(200);
+    expect(await stateOf(bare)).toBe("approved");
+  });
+
+  test("is sent again by a booter that restarted", async () => {
+    const bare = await netbooted();
+    const client = await listening(bare);
+    await announced(bare);
+    await approve(bare);
+    await site.booter.enrolment.pass();
+    const lost = await unacknowledged(bare, client);
+    client.close();
+    await site.restart();
+    const second = await unacknowledged(bare, await listening(bare));
+    expect(second.key).toBe(`${lost.key}-2`);
+    expect((await setup(bare, second, "values")).status).toBe(200);
+  });
+
+  test("is not sent again after the machine fetched its values", async () => {
+    const bare = await netbooted();
+    const client = await listening(bare);
+    await announced(bare);
+    await approve(bare);
+    await site.booter.enrolment.pass();
+    const run = await unacknowledged(bare, client);
+    expect((await setup(bare, run, "values")).status).toBe(200);
+    client.close();
+    await listening(bare);
+    await site.booter.enrolment.pass();
+    await site.booter.enrolment.pass();
+    expect((await setup(bare, run, "report", "complete\tcomplete\t100\n")).status).toBe(200);
+  });
+});
+
 describe("a booter", () => {
   test("that restarts after the delivery does not deliver again, and accepts the reports of the run", async () => {
     const bare = await netbooted();
     const run = await shipped(bare, await listening(bare));
+    await expect.poll(() => runFile(bare), { timeout: 20_000 }).toContain('"arrived":true');
     await site.restart();
     const again = await listening(bare);
     await site.booter.enrolment.pass();

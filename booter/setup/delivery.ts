@@ -1,0 +1,48 @@
+// When a setup script may be sent, and what is stored about it. A script that was sent into a connection that then broke
+// may be lost. It is sent again over the machine's next connection, unless the machine acknowledged it or fetched the
+// values of the run. Each sending has a token of its own, and only the newest token is valid. So if the machine got an
+// earlier script after all, that script gets no values and changes nothing.
+import { createHash, randomBytes } from "node:crypto";
+import type { AmqpPeer } from "../amqp/listener.ts";
+import type { Delivered, Run } from "./ledger.ts";
+
+export type Sending = { readonly run: Run; readonly delivered: Delivered; readonly token: string };
+
+/** Returns whether the script of this run may be sent: for the first time, or again. */
+export function maySend({ delivered }: Run): boolean {
+  return delivered === null ||
+    (delivered.arrived === false && !delivered.reported && delivered.failure === null);
+}
+
+/** Returns the run with a new token, or null if the script may not be sent. */
+export function newSending(run: Run, epoch: number, { address, mac }: AmqpPeer): Sending | null {
+  if (!maySend(run)) return null;
+  const token = randomBytes(24).toString("hex");
+  const delivered: Delivered = {
+    epoch,
+    token_sha256: sha256(token),
+    address,
+    mac,
+    deliveries: (run.delivered?.deliveries ?? 0) + 1,
+    arrived: false,
+    reported: false,
+    failure: null,
+  };
+  return { run: { ...run, delivered }, delivered, token };
+}
+
+/** Returns the request id of the newest sending. A reply to an earlier one does not end the run. */
+export function requestOf({ epoch, deliveries = 1 }: Delivered): string {
+  return deliveries === 1 ? `setup-${epoch}` : `setup-${epoch}-${deliveries}`;
+}
+
+/** Marks the newest script as arrived. Returns null if its token is not `token_sha256`. */
+export function arrived(run: Run, token_sha256: string): Run | null {
+  const { delivered } = run;
+  if (delivered === null || delivered.token_sha256 !== token_sha256) return null;
+  return { ...run, delivered: { ...delivered, arrived: true } };
+}
+
+export function sha256(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}
