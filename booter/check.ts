@@ -3,7 +3,8 @@
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { openUdp } from "./udp-socket.ts";
+import { fail, type Finding, ok, warn } from "./check-finding.ts";
+import { portFindings } from "./check-ports.ts";
 import type { BooterConfig } from "./config.ts";
 import { type ClientKind, decide, type Decision } from "./decision.ts";
 import { type Files, openFiles, PROGRAMS } from "./files.ts";
@@ -14,18 +15,12 @@ import { type ApiClient, openApiClient } from "./api-client/client.ts";
 import type { BootFacts, PolicyFacts } from "./api-client/wire.ts";
 import { readSecretLine } from "./private-file.ts";
 
-export type Finding = { readonly level: "ok" | "warn" | "fail"; readonly text: string };
-
 export type CheckOptions = {
   readonly config: BooterConfig;
   readonly mac: string | null;
   readonly client: ClientKind;
   readonly api?: ApiClient;
 };
-
-const ok = (text: string): Finding => ({ level: "ok", text });
-const warn = (text: string): Finding => ({ level: "warn", text });
-const fail = (text: string): Finding => ({ level: "fail", text });
 
 export async function check(options: CheckOptions): Promise<Finding[]> {
   const { config } = options;
@@ -52,28 +47,6 @@ export async function check(options: CheckOptions): Promise<Finding[]> {
   if (answers.policy !== null && answers.records !== null) {
     findings.push(...imageFindings(answers.policy, files.staged()));
     if (options.mac !== null) findings.push(machineFinding(options, { ...answers, staged: files.staged() }));
-  }
-  return findings;
-}
-
-async function portFindings({ dhcp, tftp, segment }: BooterConfig): Promise<Finding[]> {
-  const findings: Finding[] = [];
-  for (const { address } of segment) {
-    for (const [name, port] of [["DHCP", dhcp.port], ["TFTP", tftp.port]] as const) {
-      try {
-        // Opens the port as shared, so that the check of the DHCP port succeeds while a booter is running.
-        const socket = await openUdp({ address, port, shared: true, received: () => {}, failed: () => {} });
-        await socket.close();
-        findings.push(ok(`${name}: ${address} port ${port} can be opened`));
-      } catch (error) {
-        const { code } = error as { code?: string };
-        findings.push(
-          name === "TFTP" && code === "EADDRINUSE"
-            ? warn(`TFTP: ${address} port ${port} is in use by a running booter or another program`)
-            : fail(`${name}: ${address} port ${port} cannot be opened (${code ?? "unknown error"})`),
-        );
-      }
-    }
   }
   return findings;
 }

@@ -12,6 +12,7 @@ import { defineConfig } from "vitest/config";
 export const LONG = [
   "tests/booter/qemu.test.ts",
   "tests/booter/redfish-process.test.ts",
+  "tests/booter/script-retry.test.ts",
   "tests/simulator/second-half.test.ts",
   "tests/http/generated-client.test.ts",
   "tests/processes/two-servers.test.ts",

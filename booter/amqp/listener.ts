@@ -102,6 +102,10 @@ export async function openAmqp(options: AmqpOptions): Promise<AmqpBroker> {
       consuming: (server_uuid, is) =>
         withPeer((peer) => is ? listener.ready(server_uuid, peer) : listener.gone(server_uuid, peer)),
       published: (key, body) => withPeer((peer) => listener.published(key, body, peer)),
+      fault({ code, scope, message }) {
+        counters.count("bus_faults_total", { scope, code: String(code) });
+        log("bus.fault", { address, mac: session.mac(), scope, code, reason: message });
+      },
     });
     socket.on("data", (bytes) => {
       try {

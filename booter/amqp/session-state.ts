@@ -21,6 +21,8 @@ export type SessionPort = {
    */
   consuming(server_uuid: string, is: boolean): void;
   published(key: string, body: Buffer): void;
+  /** Called when the booter closes the connection or a channel because the machine broke a rule of the protocol. */
+  fault(fault: AmqpFault): void;
 };
 
 /** The state that the methods of channels change. */

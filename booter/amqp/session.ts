@@ -106,6 +106,7 @@ export function newSession(port: SessionPort): Session {
       body();
     } catch (error) {
       if (!(error instanceof AmqpFault) || error.scope !== "channel") throw error;
+      port.fault(error);
       releaseMemory(channel);
       channel.closing = true;
       channel.sending = null;
@@ -228,6 +229,7 @@ export function newSession(port: SessionPort): Session {
 
   function fail(error: unknown): void {
     if (!(error instanceof AmqpFault)) throw error;
+    port.fault(error);
     stage = "closing";
     send(0, method(10, 50, u16(error.code), shortText(error.message), u16(0), u16(0)));
     port.end();

@@ -26,13 +26,32 @@ type Line = readonly string[];
 export const MACHINE_FILES = "machine.cpio";
 
 /**
+ * How often a machine loads its files before it gives up, and the pause between. Together they are longer than a restart
+ * of the booter.
+ */
+const LOADS_MAX = 20;
+const PAUSE_S = 3;
+/**
+ * The end of a script whose file could not be loaded, for example because the booter restarted: starts over after a
+ * pause. The length of a text counts the loads. The last `||` keeps iPXE from ending the script when the texts differ.
+ */
+const AFTER_FAILURE = [
+  ":failed",
+  "set tries ${tries}x",
+  `iseq \${tries} ${"x".repeat(LOADS_MAX)} && exit 1 ||`,
+  `sleep ${PAUSE_S}`,
+  "goto load",
+] as const;
+
+/**
  * Returns the text of the script.
  * @throws ScriptFault if a value is not allowed in a script, or the script is too long for iPXE's argument area
  */
 export function renderScript(parts: ScriptParts): string {
   const { image } = parts;
   const body = image.kind === "linux" ? linuxLines(parts, image) : smartosLines(parts, image);
-  const script = `${[["#!ipxe"], ...body, ["boot"]].map((words) => words.join(" ")).join("\n")}\n`;
+  const loads = body.map((words) => `${words.join(" ")} || goto failed`);
+  const script = `${["#!ipxe", ":load", "imgfree", ...loads, "boot", ...AFTER_FAILURE].join("\n")}\n`;
   if (script.length > SCRIPT_BYTES_MAX) {
     throw new ScriptFault(`the script has ${script.length} bytes, more than the ${SCRIPT_BYTES_MAX} that are safe`);
   }

@@ -1,5 +1,5 @@
 // When a setup script may be sent, and what is stored about it. A script that was sent into a connection that then broke
-// may be lost. It is sent again over the machine's next connection, unless the machine acknowledged it or fetched the
+// may be lost. It is repeated over the machine's next connection, unless the machine acknowledged it or fetched the
 // values of the run. Each sending has a token of its own, and only the newest token is valid. So if the machine got an
 // earlier script after all, that script gets no values and changes nothing.
 import { createHash, randomBytes } from "node:crypto";

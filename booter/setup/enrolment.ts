@@ -274,7 +274,7 @@ export function openEnrolment(options: EnrolmentOptions): Enrolment {
       const bundle = bundles.get(run.server_uuid) ?? await api.bundle(run.server_uuid, run.idempotency_key);
       if (bundle.epoch !== run.delivered.epoch) return null;
       bundles.set(run.server_uuid, bundle);
-      // Written before the values are served. Null: the script was sent again meanwhile, with another token.
+      // Written before the values are served. Null: the script was repeated meanwhile, with another token.
       const { token_sha256 } = run.delivered;
       if (await ledger.update(run.server_uuid, (now) => arrived(now, token_sha256)) === null) return null;
       return setupValues({ ...setup, bundle, origin: originFor(caller.address) });

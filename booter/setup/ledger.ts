@@ -20,7 +20,7 @@ export type Delivered = {
   readonly mac: string;
   /** The number of times that the script was sent. A run in a file of an older booter has none. */
   readonly deliveries?: number;
-  /** The machine acknowledged the script or fetched the values of the run: the script is not sent again. */
+  /** The machine acknowledged the script or fetched the values of the run: the script is not repeated. */
   readonly arrived?: boolean;
   readonly reported: boolean;
   /** The reason of a failure that is not yet reported to the control plane. */

@@ -24,6 +24,8 @@ const SECRET = new Uint8Array(32).fill(7);
 const MAC = "52:54:00:aa:00:01";
 const LOGIN = amqpLogin(SECRET, MAC);
 const events: string[] = [];
+const counters = newCounters();
+const logged: Record<string, unknown>[] = [];
 const peers = new Map<string, AmqpPeer>();
 let broker: AmqpBroker;
 /** A broker whose time limit is too short for any login. */
@@ -41,8 +43,8 @@ beforeAll(async () => {
       gone: (uuid) => void events.push(`gone ${uuid}`),
       published: (key, body) => void events.push(`${key} ${body.toString()}`),
     },
-    counters: newCounters(),
-    log: () => {},
+    counters,
+    log: (event, fields) => void logged.push({ event, ...fields }),
   };
   [broker, hasty] = [await openAmqp(options), await openAmqp({ ...options, login_ms: 5 })];
 });
@@ -321,4 +323,38 @@ test("a content header with a size above the limit closes the channel", async ()
   made.send(1, 60, 40, u16(0), shortText("amq.topic"), shortText(`ur.startup.${server_uuid}`), u8(0));
   made.socket.write(frame(2, 1, Buffer.concat([u16(60), u16(0), u64(2 ** 40), u16(0)])));
   expect(codeOf((await made.expect("20.40")).args)).toBe(311);
+});
+
+describe("a fault of an AMQP connection is logged and counted", () => {
+  const FAULTS = "bus_faults_total";
+
+  test("two machines with one server UUID", async () => {
+    const { server_uuid } = await agent();
+    const labels = { scope: "channel", code: "405" };
+    const before = counters.valueOf(FAULTS, labels);
+    const other = await client();
+    await login(other, amqpLogin(SECRET, "52:54:00:aa:00:02"));
+    await openChannel(other, 1);
+    const queue = `ur.request.${server_uuid}.52:54:00:aa:00:02`;
+    other.send(1, 50, 10, u16(0), shortText(queue), u8(0b1100), u32(0));
+    expect(codeOf((await other.expect("20.40")).args)).toBe(405);
+    expect(counters.valueOf(FAULTS, labels)).toBe(before + 1);
+    expect(logged).toContainEqual({
+      event: "bus.fault",
+      address: `127.0.0.${addresses}`,
+      mac: "52:54:00:aa:00:02",
+      ...labels,
+      code: 405,
+      reason: "the queue belongs to another connection",
+    });
+  });
+
+  test("a method that is not allowed at its stage", async () => {
+    const labels = { scope: "connection", code: "503" };
+    const before = counters.valueOf(FAULTS, labels);
+    const { made } = await agent();
+    // A second connection.open.
+    made.send(0, 10, 40, shortText("/"), shortText(""), u8(0));
+    await expect.poll(() => counters.valueOf(FAULTS, labels), { timeout: 20_000 }).toBe(before + 1);
+  });
 });

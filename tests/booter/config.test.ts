@@ -2,10 +2,16 @@
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import { check } from "../../booter/check.ts";
+import { portFindings } from "../../booter/check-ports.ts";
+import { newCounters } from "../../booter/counters.ts";
+import { openMetrics } from "../../booter/metrics.ts";
+import { listenOn } from "../../booter/tcp-port.ts";
+import { openUdp } from "../../booter/udp-socket.ts";
 import { ConfigFault, readBooterConfig } from "../../booter/config.ts";
 import type { ApiClient } from "../../booter/api-client/client.ts";
 import { ApiFault } from "../../booter/api-client/client.ts";
@@ -151,7 +157,10 @@ describe("booter check", () => {
     const folder = await temporaryFolder("check");
     await stageFiles(folder.path);
     const text = BASE.replace("/srv/boot", join(folder.path, "files")).replace("10.0.0.1", "127.0.0.1");
-    const config = readBooterConfig(`${text}[dhcp]\nport = 0\n[tftp]\nport = 0\n${more}`, "booter.toml");
+    const config = readBooterConfig(
+      `${text}[dhcp]\nport = 0\n[tftp]\nport = 0\n[http]\nport = 0\n[metrics]\nport = 0\n${more}`,
+      "booter.toml",
+    );
     const answers: Partial<ApiClient> = {
       policy: () => Promise.resolve({ enrollment_pi: STAMP, enrollment_kernel_args: [] }),
       records: () => Promise.resolve([bootFacts(factsOf())]),
@@ -167,14 +176,65 @@ describe("booter check", () => {
       "ok undionly.kpxe: found",
       "ok snponly.efi: found",
       `ok platform images: ${STAMP} (smartos)`,
-      "ok DHCP: 127.0.0.1 port 0 can be opened",
-      "ok TFTP: 127.0.0.1 port 0 can be opened",
+      "ok DHCP: 127.0.0.1 UDP port 0 can be opened",
+      "ok TFTP: 127.0.0.1 UDP port 0 can be opened",
+      "ok HTTP: 127.0.0.1 TCP port 0 can be opened",
+      "ok AMQP: 127.0.0.1 TCP port 0 can be opened",
+      "ok metrics: 127.0.0.1 TCP port 0 can be opened",
       `ok setup/platform-${STAMP}.tgz: SHA-256 matches`,
       `ok setup/boot-${STAMP}.tgz: SHA-256 matches`,
       "ok control plane: https://berth.example knows 1 machines",
       `ok enrollment_pi ${STAMP}: is staged`,
       `ok 52:54:00:aa:00:01 as ipxe (enrolling): boots ${STAMP} (enrol)`,
     ]);
+  });
+
+  describe("names each port that it cannot open", () => {
+    const found = async (change: (text: string) => string) => {
+      const base = BASE.replace("10.0.0.1", "127.0.0.1");
+      const ports = ["dhcp", "tftp", "http", "metrics"].map((name) => `[${name}]\nport = 0\n`).join("");
+      const config = readBooterConfig(change(`${base}${ports}`), "booter.toml");
+      return (await portFindings(config)).filter(({ level }) => level !== "ok").map(({ level, text }) =>
+        `${level} ${text}`
+      );
+    };
+
+    test("an address that this machine does not have", async () => {
+      expect(await found((text) => text.replace("127.0.0.1", "192.0.2.1"))).toEqual([
+        "fail DHCP: 192.0.2.1 UDP port 0: 192.0.2.1 is not an address of this machine",
+        "fail TFTP: 192.0.2.1 UDP port 0: 192.0.2.1 is not an address of this machine",
+        "fail HTTP: 192.0.2.1 TCP port 0: 192.0.2.1 is not an address of this machine",
+      ]);
+    });
+
+    test("a UDP port that another DHCP server shares, and a TCP port of another program", async () => {
+      const other = await openUdp({
+        address: "127.0.0.1",
+        port: 0,
+        shared: true,
+        received: () => {},
+        failed: () => {},
+      });
+      const server = createServer();
+      const taken = await listenOn(server, { address: "127.0.0.1", port: 0 });
+      const change = (text: string) =>
+        text.replace("[dhcp]\nport = 0", `[dhcp]\nport = ${other.port}`)
+          .replace("[http]\nport = 0", `[http]\nport = ${taken}`);
+      expect(await found(change)).toEqual([
+        `fail DHCP: 127.0.0.1 UDP port ${other.port} is in use by another program`,
+        `fail HTTP: 127.0.0.1 TCP port ${taken} is in use by another program`,
+      ]);
+      await other.close();
+      await new Promise((resolve) => server.close(resolve));
+    });
+
+    test("a port of a running booter is only a warning", async () => {
+      const metrics = await openMetrics({ port: 0, counters: newCounters(), healthy: () => true });
+      expect(await found((text) => text.replace("[metrics]\nport = 0", `[metrics]\nport = ${metrics.port}`))).toEqual([
+        `warn metrics: 127.0.0.1 TCP port ${metrics.port} is in use; a booter is running here`,
+      ]);
+      await metrics.close();
+    });
   });
 
   test("shows why a machine gets no answer", async () => {

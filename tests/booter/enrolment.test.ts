@@ -251,7 +251,7 @@ describe("a script that was sent into a connection that broke", () => {
     return { key: delivery.key, token: JSON.parse(delivery.body).env.SETUP_TOKEN as string, delivery };
   };
 
-  test("is sent again over the next connection with a new token, and only that token gets the values", async () => {
+  test("is repeated over the next connection with a new token, and only that token gets the values", async () => {
     const bare = await netbooted();
     const client = await listening(bare);
     await announced(bare);
@@ -275,7 +275,7 @@ describe("a script that was sent into a connection that broke", () => {
     expect(await stateOf(bare)).toBe("approved");
   });
 
-  test("is sent again by a booter that restarted", async () => {
+  test("is repeated by a booter that restarted", async () => {
     const bare = await netbooted();
     const client = await listening(bare);
     await announced(bare);
@@ -289,7 +289,7 @@ describe("a script that was sent into a connection that broke", () => {
     expect((await setup(bare, second, "values")).status).toBe(200);
   });
 
-  test("is not sent again after the machine fetched its values", async () => {
+  test("is not repeated after the machine fetched its values", async () => {
     const bare = await netbooted();
     const client = await listening(bare);
     await announced(bare);

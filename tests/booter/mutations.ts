@@ -120,6 +120,7 @@ export function mutatedAmqp(count: number): Mutated {
       },
       opened: () => void (opened += 1),
       consuming: () => {},
+      fault: () => {},
       published: () => {},
     });
     const cut = Math.floor(random() * bytes.length);
