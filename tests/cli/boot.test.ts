@@ -220,7 +220,9 @@ test("a PUT whose response was lost is repeated with the same Idempotency-Key", 
 test("pi list prints its columns", async () => {
   const items = [{ stamp: PI, kind: "smartos", staged_at: "2026-11-21T10:00:00Z", staged_by: "k1" }];
   const ran = await opsctl(["pi", "list"], { server: () => ({ body: { items } }) });
-  expect(ran.out()).toBe(`STAMP             KIND     STAGED_AT             STAGED_BY\n${PI}  2026-11-21T10:00:00Z  k1\n`);
+  expect(ran.out()).toBe(
+    `STAMP             KIND     STAGED_AT             STAGED_BY\n${PI}  smartos  2026-11-21T10:00:00Z  k1\n`,
+  );
   expect((await opsctl(["pi", "list"], { server: () => ({ body: { items: [] } }) })).out()).toBe(
     "(no platform images)\n",
   );
