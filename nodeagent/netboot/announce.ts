@@ -41,6 +41,8 @@ export async function announce({ boot_folder, roots, signal, restart, log }: Ann
   const { login, host, port } = brokerOf(properties.get("rabbitmq") ?? "");
   const server_uuid = await machineUuid(roots);
   const mac = properties.get("boot_mac") ?? "";
+  // The booter accepts the login only from the address of the boot record.
+  const from = networking.vnics[0]?.ip;
   const hostname = networking.hostname ?? properties.get("hostname") ?? "";
   const inventory = () => sysinfo(roots, { hostname, platform_stamp: properties.get("platform_stamp") ?? "" });
   const replies: Reply[] = [];
@@ -65,7 +67,7 @@ export async function announce({ boot_folder, roots, signal, restart, log }: Ann
   signal.addEventListener("abort", () => bus?.close());
   while (!signal.aborted) {
     try {
-      bus = await netbootAgent({ login, port, host, server_uuid, mac });
+      bus = await netbootAgent({ login, port, host, ...(from === undefined ? {} : { from }), server_uuid, mac });
       log(`connected to ${host}`);
       // Once per start: the booter takes a second one for a restart of the machine.
       if (!started) bus.publish(`ur.startup.${server_uuid}`, await inventory());

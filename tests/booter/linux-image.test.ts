@@ -1,14 +1,16 @@
 // Linux node images: the booter serves only verified ones, each machine gets a script and its own files, and the control
 // plane shows the kind of each image.
 import { readFile, rename, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { openFiles } from "../../booter/files.ts";
+import { announce } from "../../nodeagent/netboot/announce.ts";
 import { parseProperties } from "../../nodeagent/netboot/boot-files.ts";
 import { writeReleaseKey } from "../release/release-key.ts";
 import { armoredPublicKey, readReleaseKey } from "../../cli/release/signature.ts";
 import { okOf } from "../support/control-plane.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
+import { machineRoots, UUID } from "../nodeagent/machine-roots.ts";
 import { newMac } from "../setup/machine.ts";
 import { LINUX_STAMP, stageLinuxImage } from "./linux-files.ts";
 import { discover, dotted, httpAsk, openRelay, openSite, type Relay, scriptPath, type Site, STAMP } from "./site.ts";
@@ -119,6 +121,35 @@ describe("a machine that enrols with a Linux node image", () => {
       rabbitmq: expect.stringMatching(`^${mac.replaceAll(":", "")}:[0-9a-f]{32}:127\\.0\\.0\\.1:\\d+$`),
     });
     expect(JSON.parse(files.get("etc/berth/networking.json")!).vnics[0]).toMatchObject({ mac, ip: address });
+  });
+
+  test("is announced by its agent with its disks, and its agent waits for the setup", async () => {
+    const { mac, address, path } = await offered();
+    const { body } = await http(`/bootfs/${path.slice("/script/".length)}/machine.cpio`, address);
+    const folder = await temporaryFolder("announce");
+    const stop = new AbortController();
+    const log: string[] = [];
+    try {
+      for (const [name, text] of unpacked(body)) await writeFile(join(folder.path, basename(name)), text);
+      const running = announce({
+        boot_folder: folder.path,
+        roots: await machineRoots(folder.path, { vda: 4e7, vdb: 4e7 }, mac),
+        signal: stop.signal,
+        restart: () => Promise.reject(new Error("the machine must not restart")),
+        log: (line) => void log.push(line),
+      });
+      const node = async () => (await site.t.call("GET", `/v1/system/cns/${UUID}`)).body;
+      await expect.poll(async () => (await node()).state, { timeout: 30_000 }).toBe("awaiting_setup");
+      const { proposal } = okOf(await site.t.call("GET", `/v1/cns/${UUID}/setup-layout-proposal`));
+      expect(proposal).toMatchObject({ layout: "mirror", destroys: ["vda", "vdb"] });
+      await expect.poll(() => site.booter.enrolment.machines(), { timeout: 30_000 }).toBe(1);
+      stop.abort();
+      await running;
+      expect(log).toEqual(["connected to 127.0.0.1"]);
+    } finally {
+      stop.abort();
+      await folder.remove();
+    }
   });
 
   test("the control plane shows the kind of each image", async () => {
