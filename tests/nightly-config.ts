@@ -1,5 +1,5 @@
 // `deno task test:nightly`: tests with real virtual machines that take many minutes. `.ci/run` does not run them. They
-// need root, QEMU, debootstrap and Debian's archive.
+// need root, QEMU, debootstrap, mmdebstrap and Debian's archive.
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 

@@ -41,7 +41,7 @@ test(
   300_000,
 );
 
-// The image's kernel is an iPXE script here; `deno task test:node-image` boots a real one.
+// The image's kernel is an iPXE script here; `deno task test:nightly` boots a real one.
 test(
   "iPXE loads the kernel, the archive and the machine's own files of a Linux node image",
   async (context) => {

@@ -84,7 +84,7 @@ chroot "$root" systemctl --quiet enable systemd-networkd berth-boot berth-storag
 # The storage of a node is started by its own service, and only with the node's mark. Nothing else may start arrays.
 chroot "$root" systemctl --quiet mask lvm2-monitor.service mdmonitor.service apt-daily.timer apt-daily-upgrade.timer \
   e2scrub_reap.service systemd-firstboot.service mdmonitor-oneshot.timer mdcheck_start.timer mdcheck_continue.timer
-rm -f "$root"/lib/udev/rules.d/{64-md-raid-assembly,69-lvm,56-lvm}.rules
+rm -f "$root"/lib/udev/rules.d/{64-md-raid-assembly,69-lvm}.rules
 rm -f "$root/var/log/"* 2> /dev/null || true
 
 # --- the file system of the system, then the initial file system around it. gzip of both would gain nothing.
