@@ -3,8 +3,8 @@ import { z } from "zod";
 import { Timestamp } from "./common.ts";
 import { LOAD_STEPS } from "./enums.ts";
 import {
-  LOAD_HOURS_KEPT_DAYS,
-  LOAD_MINUTES_KEPT_HOURS,
+  HOURLY_LOAD_KEPT_DAYS,
+  MINUTE_LOAD_KEPT_HOURS,
   METRICS_MINUTES_DEFAULT,
   METRICS_MINUTES_MAX,
 } from "./limits.ts";
@@ -74,6 +74,6 @@ export type InstanceLoad = z.infer<typeof InstanceLoad>;
 /** The query of the load of an instance. */
 export const LoadQuery = z.object({
   by: z.enum(LOAD_STEPS).default("hour").describe(
-    `By the minute, for the last ${LOAD_MINUTES_KEPT_HOURS} hours, or by the hour, for the last ${LOAD_HOURS_KEPT_DAYS} days`,
+    `By the minute, for the last ${MINUTE_LOAD_KEPT_HOURS} hours, or by the hour, for the last ${HOURLY_LOAD_KEPT_DAYS} days`,
   ),
 });

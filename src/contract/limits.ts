@@ -102,8 +102,8 @@ export const AGENT_METRICS_MS = 15_000;
 export const METRICS_MINUTES_DEFAULT = 5;
 export const METRICS_MINUTES_MAX = 60;
 /** The hours of minutes, and the days of hours, for which the load of instances is kept (migrations/functions/instance_load_sum.sql). */
-export const LOAD_MINUTES_KEPT_HOURS = 6;
-export const LOAD_HOURS_KEPT_DAYS = 7;
+export const MINUTE_LOAD_KEPT_HOURS = 6;
+export const HOURLY_LOAD_KEPT_DAYS = 7;
 /** Days of one request for usage: a year. */
 export const USAGE_RANGE_DAYS_MAX = 366;
 /** Seconds after the end of a day until its usage is closed. A commit takes less than a minute. */
