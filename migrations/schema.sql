@@ -509,8 +509,10 @@ begin
   when 'cn_is_approved' then return guard_cn_is_approved($2)::text;
   when 'cn_is_live' then return guard_cn_is_live($2)::text;
   when 'cn_is_not_draining' then return guard_cn_is_not_draining($2)::text;
+  when 'cn_is_silent' then return guard_cn_is_silent($2)::text;
   when 'cn_may_host_gateway' then return guard_cn_may_host_gateway($2)::text;
   when 'cn_offers_nic_tag' then return guard_cn_offers_nic_tag($2)::text;
+  when 'cn_sends_fewer' then return guard_cn_sends_fewer($2)::text;
   when 'disk_is_at_rest' then return guard_disk_is_at_rest($2)::text;
   when 'enrollment_pi_is_set' then return guard_enrollment_pi_is_set($2)::text;
   when 'enrollment_pi_is_staged' then return guard_enrollment_pi_is_staged($2)::text;
@@ -1137,10 +1139,10 @@ begin
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
   when 'disk' then
     insert into disk (id, tenant_id, project_id, instance_id, name, description, kind, size_bytes, applied_bytes,
-        source_image_id, created_at, resize_operation_id, attached)
+        source_image_id, created_at, resize_operation_id, attached, source_disk_id, consistency)
     select r.id, r.tenant_id, r.project_id, r.instance_id, r.name, r.description, r.kind, r.size_bytes,
         r.applied_bytes, r.source_image_id, r.created_at, r.resize_operation_id,
-        case when e ? 'attached' then r.attached else true end
+        case when e ? 'attached' then r.attached else true end, r.source_disk_id, r.consistency
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::disk, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
   when 'nic' then
@@ -1950,10 +1952,10 @@ begin
         status_id = case when 'status_id' = any($3) then excluded.status_id else t.status_id end;
   when 'disk {id}' then
     insert into disk as t (id, tenant_id, project_id, instance_id, name, description, kind, size_bytes,
-        applied_bytes, source_image_id, created_at, resize_operation_id, attached)
+        applied_bytes, source_image_id, created_at, resize_operation_id, attached, source_disk_id, consistency)
     select r.id, r.tenant_id, r.project_id, r.instance_id, r.name, r.description, r.kind, r.size_bytes,
         r.applied_bytes, r.source_image_id, r.created_at, r.resize_operation_id,
-        case when e ? 'attached' then r.attached else true end
+        case when e ? 'attached' then r.attached else true end, r.source_disk_id, r.consistency
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::disk, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int
         on conflict (id) do update set tenant_id = case when 'tenant_id' = any($3) then excluded.tenant_id else t.tenant_id end,
@@ -1967,7 +1969,9 @@ begin
         source_image_id = case when 'source_image_id' = any($3) then excluded.source_image_id else t.source_image_id end,
         created_at = case when 'created_at' = any($3) then excluded.created_at else t.created_at end,
         resize_operation_id = case when 'resize_operation_id' = any($3) then excluded.resize_operation_id else t.resize_operation_id end,
-        attached = case when 'attached' = any($3) then excluded.attached else t.attached end;
+        attached = case when 'attached' = any($3) then excluded.attached else t.attached end,
+        source_disk_id = case when 'source_disk_id' = any($3) then excluded.source_disk_id else t.source_disk_id end,
+        consistency = case when 'consistency' = any($3) then excluded.consistency else t.consistency end;
   else
     execute berth_statement('upsert', $4, $5, $6) using $1, $2, $3;
   end case;
@@ -2495,7 +2499,15 @@ CREATE OR REPLACE FUNCTION public.guard_cn_is_not_draining(args jsonb)
 AS $function$
   select coalesce((select id::text from saga
                     where refs @> jsonb_build_array(jsonb_build_object('scope', 'cn', 'id', args->>'server_uuid'))
-                      and saga = 'cn-drain' and state = 'running' limit 1), 'true') $function$;
+                      and saga in ('cn-drain', 'cn-evacuate') and state = 'running' limit 1), 'true') $function$;
+
+CREATE OR REPLACE FUNCTION public.guard_cn_is_silent(args jsonb)
+ RETURNS text
+ LANGUAGE sql
+AS $function$
+  select coalesce((select to_char(last_seen at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') from cn_signal
+                    where server_uuid = (args->>'server_uuid')::uuid
+                      and last_seen >= berth_now() - make_interval(secs => (args->>'live_s')::int)), 'true') $function$;
 
 CREATE OR REPLACE FUNCTION public.guard_cn_may_host_gateway(args jsonb)
  RETURNS boolean
@@ -2517,6 +2529,14 @@ CREATE OR REPLACE FUNCTION public.guard_cn_offers_nic_tag(args jsonb)
 AS $function$
   select exists (select from cn_capacity where server_uuid = (args->>'server_uuid')::uuid
                     and report->'nic_tags' ? (args->>'nic_tag')) $function$;
+
+CREATE OR REPLACE FUNCTION public.guard_cn_sends_fewer(args jsonb)
+ RETURNS text
+ LANGUAGE sql
+AS $function$
+  select case when count(*) < (args->>'migrations_max')::int then 'true' else count(*)::text end
+    from migration where source_cn = (args->>'server_uuid')::uuid and instance_id is not null
+                     and not berth_migration_ended(state) $function$;
 
 CREATE OR REPLACE FUNCTION public.guard_disk_is_at_rest(args jsonb)
  RETURNS text
@@ -2920,6 +2940,65 @@ AS $function$
     (select format('nat gateway %s (%s)', name, id) from nat_gateway where vpc_id = (args->>'vpc_id')::uuid limit 1),
     'true') $function$;
 
+CREATE OR REPLACE FUNCTION public.instance_load_sum()
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+  pass_at constant timestamptz := berth_now();
+  low     timestamptz;
+  high    timestamptz;
+begin
+  -- Samples are kept for an hour. A report may take some seconds to commit.
+  select greatest(at + interval '1 minute', date_trunc('minute', pass_at - interval '1 hour', 'UTC')) into low
+    from instance_load_done where step = 'minute';
+  high := date_trunc('minute', pass_at - interval '10 seconds', 'UTC');
+  if low < high then
+    insert into instance_load
+      select p.instance_id, 'minute', date_trunc('minute', p.at, 'UTC'),
+             sum(p.cpu) / sum(p.seconds), max(p.cpu / p.seconds), avg(p.memory_bytes)::bigint,
+             sum(p.disk_read) / sum(p.seconds), sum(p.disk_written) / sum(p.seconds),
+             sum(p.received) / sum(p.seconds), sum(p.sent) / sum(p.seconds), bool_or(p.simulated)
+        from (select d.instance_id, d.at, d.memory_bytes, d.simulated, case when d.grew then d.seconds end as seconds,
+                     case when d.grew then d.cpu end as cpu, case when d.grew then d.disk_read end as disk_read,
+                     case when d.grew then d.disk_written end as disk_written,
+                     case when d.grew then d.received end as received, case when d.grew then d.sent end as sent
+                from (select e.*, e.seconds > 0 and least(e.cpu, e.disk_read, e.disk_written, e.received, e.sent) >= 0
+                             as grew
+                        from (select m.instance_id, m.at, m.memory_bytes, m.simulated,
+                                     extract(epoch from m.at - lag(m.at) over run)::double precision as seconds,
+                                     m.cpu_seconds - lag(m.cpu_seconds) over run as cpu,
+                                     m.disk_read_bytes - lag(m.disk_read_bytes) over run as disk_read,
+                                     m.disk_written_bytes - lag(m.disk_written_bytes) over run as disk_written,
+                                     m.network_received_bytes - lag(m.network_received_bytes) over run as received,
+                                     m.network_sent_bytes - lag(m.network_sent_bytes) over run as sent
+                                from instance_metrics m where m.at >= low - interval '1 minute' and m.at < high
+                              window run as (partition by m.instance_id order by m.at)) e) d
+               where d.at >= low) p
+       group by p.instance_id, date_trunc('minute', p.at, 'UTC')
+    on conflict do nothing;
+    update instance_load_done set at = high - interval '1 minute' where step = 'minute';
+  end if;
+
+  select greatest(at + interval '1 hour', date_trunc('hour', pass_at - interval '6 hours', 'UTC')) into low
+    from instance_load_done where step = 'hour';
+  -- Only hours whose last minute is summarized.
+  select date_trunc('hour', at + interval '1 minute', 'UTC') into high from instance_load_done where step = 'minute';
+  if low < high then
+    insert into instance_load
+      select l.instance_id, 'hour', date_trunc('hour', l.at, 'UTC'), avg(l.cpu), max(l.cpu_max),
+             avg(l.memory_bytes)::bigint, avg(l.disk_read_bytes_per_s), avg(l.disk_written_bytes_per_s),
+             avg(l.network_received_bytes_per_s), avg(l.network_sent_bytes_per_s), bool_or(l.simulated)
+        from instance_load l where l.step = 'minute' and l.at >= low and l.at < high
+       group by l.instance_id, date_trunc('hour', l.at, 'UTC')
+    on conflict do nothing;
+    update instance_load_done set at = high - interval '1 hour' where step = 'hour';
+  end if;
+
+  delete from instance_load where step = 'minute' and at <= pass_at - interval '6 hours';
+  delete from instance_load where step = 'hour' and at <= pass_at - interval '7 days';
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.job_number()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -2982,6 +3061,7 @@ begin
                         from unnest(h.cpu_counts, excluded.cpu_counts) with ordinality u(a, b, i));
   delete from cn_load_sample where at <= pass_at - interval '5 minutes';
   delete from cn_load_hour where hour <= pass_at - interval '7 days';
+  perform instance_load_sum();
   delete from instance_metrics where at <= pass_at - interval '1 hour';
 
   insert into cn_load_summary as l (server_uuid, summary, last_refreshed_at, long_at)
@@ -3102,6 +3182,164 @@ begin
                 and to_date(right(c.relname, 8), 'YYYYMMDD') < current_date - keep_days loop
     execute format('drop table %I', part.relname);
   end loop;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.store_metrics(nodes uuid[], jsons text[], apart_s integer)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+  pass_at  constant timestamptz := berth_now();
+  today    constant date := (pass_at at time zone 'UTC')::date;
+  reported jsonb;
+begin
+  select jsonb_agg(to_jsonb(m) || jsonb_build_object('server_uuid', u.node, 'tenant_id', i.tenant_id,
+                                                     'project_id', i.project_id) order by m.instance_id)
+    into reported
+    from unnest(nodes, jsons) u(node, json),
+         jsonb_to_recordset(u.json::jsonb) m(instance_id uuid, made_at timestamptz, cpu_seconds double precision,
+           memory_bytes bigint, disk_read_bytes bigint, disk_written_bytes bigint, network_received_bytes bigint,
+           network_sent_bytes bigint, simulated boolean), instance i
+   where i.id = m.instance_id and i.host_cn_uuid = u.node;
+  if reported is null then return; end if;
+
+  insert into instance_metrics
+    select m.instance_id, pass_at, m.cpu_seconds, m.memory_bytes, m.disk_read_bytes, m.disk_written_bytes,
+           m.network_received_bytes, m.network_sent_bytes, coalesce(m.simulated, false)
+      from jsonb_populate_recordset(null::instance_metrics, reported) m
+     where not exists (select from instance_metrics s
+                        where s.instance_id = m.instance_id and s.at > pass_at - make_interval(secs => apart_s))
+  on conflict do nothing;
+
+  -- Every instance has a row and this call has locked all of them, in the order of their ids, before the differences are
+  -- computed: two processes cannot count the same bytes.
+  insert into usage_counter (instance_id, server_uuid, cpu_seconds, network_received_bytes, network_sent_bytes)
+    select r.instance_id, r.server_uuid, 0, 0, 0 from jsonb_populate_recordset(null::usage_counter, reported) r
+  on conflict do nothing;
+  perform from usage_counter c
+    where c.instance_id = any (select r.instance_id from jsonb_populate_recordset(null::usage_counter, reported) r)
+    order by c.instance_id for update;
+
+  with fresh as (
+    select r.*, c as before, r.cpu_seconds < c.cpu_seconds or r.network_received_bytes < c.network_received_bytes
+                or r.network_sent_bytes < c.network_sent_bytes or r.server_uuid <> c.server_uuid as is_new_run
+      from jsonb_populate_recordset(null::usage_counter, reported) r join usage_counter c using (instance_id)
+     -- An older report of the same node came late. A difference of an hour means that the node's clock was set back.
+     where not coalesce(r.server_uuid = c.server_uuid and r.made_at <= c.made_at
+                        and r.made_at > c.made_at - interval '1 hour', false)),
+  kept as (
+    update usage_counter c
+       set server_uuid = f.server_uuid, made_at = f.made_at, cpu_seconds = f.cpu_seconds,
+           network_received_bytes = f.network_received_bytes, network_sent_bytes = f.network_sent_bytes
+      from fresh f where c.instance_id = f.instance_id)
+  insert into usage_traffic as t (instance_id, day, tenant_id, project_id, network_in_bytes, network_out_bytes)
+    select f.instance_id, today, (o->>'tenant_id')::uuid, (o->>'project_id')::uuid, d.received, d.sent
+      from fresh f
+      join jsonb_array_elements(reported) o on (o->>'instance_id')::uuid = f.instance_id,
+           lateral (select f.network_received_bytes
+                             - case when is_new_run then 0 else (f.before).network_received_bytes end as received,
+                           f.network_sent_bytes
+                             - case when is_new_run then 0 else (f.before).network_sent_bytes end as sent) d
+     where d.received > 0 or d.sent > 0
+     order by f.instance_id
+  on conflict (instance_id, day) do update
+    set network_in_bytes = t.network_in_bytes + excluded.network_in_bytes,
+        network_out_bytes = t.network_out_bytes + excluded.network_out_bytes;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.usage_between(first_day date, last_day date, of_project uuid DEFAULT NULL::uuid)
+ RETURNS TABLE(project_id uuid, day date, tenant_id uuid, vcpu_seconds numeric, memory_byte_seconds numeric, disk_byte_seconds numeric, floating_ip_seconds numeric, network_in_bytes numeric, network_out_bytes numeric, closed boolean)
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select d.project_id, d.day, d.tenant_id, d.vcpu_seconds, d.memory_byte_seconds, d.disk_byte_seconds,
+         d.floating_ip_seconds, d.network_in_bytes, d.network_out_bytes, true
+    from usage_day d
+   where d.day between first_day and last_day and (of_project is null or d.project_id = of_project)
+  union all
+  select u.*, false
+    from usage_closed c,
+         lateral usage_by_day(greatest(first_day, c.day + 1), last_day, of_project) u $function$;
+
+CREATE OR REPLACE FUNCTION public.usage_by_day(first_day date, last_day date, of_project uuid DEFAULT NULL::uuid)
+ RETURNS TABLE(project_id uuid, day date, tenant_id uuid, vcpu_seconds numeric, memory_byte_seconds numeric, disk_byte_seconds numeric, floating_ip_seconds numeric, network_in_bytes numeric, network_out_bytes numeric)
+ LANGUAGE sql
+ STABLE
+AS $function$
+  with at as (select berth_now() as now),
+  days as (
+    select d::date as day, d::timestamp at time zone 'UTC' as low, (d + interval '1 day')::timestamp at time zone 'UTC' as high
+      from at, generate_series(first_day::timestamp, least(last_day, (at.now at time zone 'UTC')::date)::timestamp,
+                               interval '1 day') d),
+  spans as (
+    select s.project_id, s.tenant_id, days.day, s.vcpus, s.memory_bytes, s.disk_bytes, s.floating_ips,
+           extract(epoch from least(coalesce(s.ended_at, at.now), days.high) - greatest(s.began_at, days.low)) as seconds
+      from at, days, usage_span s
+     where s.began_at < days.high and coalesce(s.ended_at, at.now) > days.low
+       and (of_project is null or s.project_id = of_project)),
+  parts as (
+    select s.project_id, s.day, s.tenant_id, s.vcpus * seconds as vcpu, s.memory_bytes * seconds as memory,
+           s.disk_bytes * seconds as disk, s.floating_ips * seconds as ip, 0 as received, 0 as sent from spans s
+    union all
+    select t.project_id, t.day, t.tenant_id, 0, 0, 0, 0, t.network_in_bytes, t.network_out_bytes from usage_traffic t
+     where t.day between first_day and last_day and (of_project is null or t.project_id = of_project))
+  select p.project_id, p.day, p.tenant_id, sum(vcpu), sum(memory), sum(disk), sum(ip), sum(received), sum(sent)
+    from parts p group by p.project_id, p.day, p.tenant_id $function$;
+
+CREATE OR REPLACE FUNCTION public.usage_close(late_s double precision, keep_days integer)
+ RETURNS integer
+ LANGUAGE plpgsql
+AS $function$
+declare
+  next_day date;
+  closed   int := 0;
+begin
+  if not pg_try_advisory_xact_lock(hashtextextended('usage-close', 0)) then return 0; end if;
+  while closed < 31 loop
+    select day + 1 into next_day from usage_closed;
+    exit when (next_day + 1)::timestamp at time zone 'UTC' + make_interval(secs => late_s) > berth_now();
+    insert into usage_day (project_id, day, tenant_id, vcpu_seconds, memory_byte_seconds, disk_byte_seconds,
+                           floating_ip_seconds, network_in_bytes, network_out_bytes)
+      select * from usage_by_day(next_day, next_day);
+    update usage_closed set day = next_day;
+    closed := closed + 1;
+  end loop;
+  if closed = 0 then return 0; end if;
+  -- A day later, so that the last span of a changing resource remains: usage_follow reads its end.
+  delete from usage_span where ended_at < (next_day - 1)::timestamp at time zone 'UTC';
+  delete from usage_traffic where day < next_day;
+  delete from usage_counter c where not exists (select from instance i where i.id = c.instance_id);
+  delete from usage_day where day < next_day - keep_days;
+  return closed;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.usage_follow()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  subject  constant jsonb := case tg_op when 'DELETE' then to_jsonb(old) else to_jsonb(new) end;
+  of_id    constant uuid := subject->>'id';
+  is_on    constant boolean := tg_op <> 'DELETE' and
+    (tg_table_name <> 'instance' or subject->>'state' in ('running', 'stopping'));
+  pass_at  timestamptz := berth_now();
+  last_end timestamptz;
+begin
+  select max(ended_at) into last_end from usage_span where resource = tg_table_name and resource_id = of_id;
+  update usage_span set ended_at = greatest(began_at, pass_at)
+   where resource = tg_table_name and resource_id = of_id and ended_at is null
+   returning ended_at into pass_at;
+  if is_on then
+    insert into usage_span (tenant_id, project_id, resource, resource_id, vcpus, memory_bytes, disk_bytes, floating_ips,
+                            began_at)
+      values ((subject->>'tenant_id')::uuid, (subject->>'project_id')::uuid, tg_table_name, of_id,
+              case tg_table_name when 'instance' then (subject->>'cpu')::bigint else 0 end,
+              case tg_table_name when 'instance' then (subject->>'memory_bytes')::bigint else 0 end,
+              case tg_table_name when 'disk' then (subject->>'size_bytes')::bigint else 0 end,
+              case tg_table_name when 'floating_ip' then 1 else 0 end,
+              greatest(coalesce(pass_at, berth_now()), last_end));
+  end if;
+  return null;
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.user_data_is_sealed()
@@ -3457,10 +3695,20 @@ create table disk (
   created_at timestamp with time zone not null,
   resize_operation_id uuid,
   attached boolean default true not null,
+  source_disk_id uuid,
+  consistency text,
+  constraint disk_attached CHECK (
+CASE kind
+    WHEN 'boot'::text THEN attached
+    WHEN 'snapshot'::text THEN (NOT attached)
+    ELSE true
+END),
   constraint disk_check CHECK ((applied_bytes <= size_bytes)),
-  constraint disk_check1 CHECK ((attached OR (kind = 'data'::text))),
-  constraint disk_kind_check CHECK ((kind = ANY (ARRAY['boot'::text, 'data'::text]))),
+  constraint disk_consistency CHECK (((consistency IS NULL) OR (kind = 'snapshot'::text))),
+  constraint disk_consistency_check CHECK ((consistency = ANY (ARRAY['at_rest'::text, 'frozen'::text, 'crash'::text]))),
+  constraint disk_kind_check CHECK ((kind = ANY (ARRAY['boot'::text, 'data'::text, 'snapshot'::text]))),
   constraint disk_name UNIQUE (instance_id, name),
+  constraint disk_of_snapshot CHECK (((kind = 'snapshot'::text) = (source_disk_id IS NOT NULL))),
   constraint disk_pkey PRIMARY KEY (id),
   constraint disk_size_bytes_check CHECK ((size_bytes > 0))
 );
@@ -3760,11 +4008,40 @@ create table instance (
   constraint instance_memory_bytes_check CHECK ((memory_bytes > 0)),
   constraint instance_missed_reports_check CHECK (((missed_reports >= 0) AND (missed_reports <= 2))),
   constraint instance_name UNIQUE (project_id, name),
-  constraint instance_operation_kind_check CHECK ((operation_kind = ANY (ARRAY['create'::text, 'start'::text, 'stop'::text, 'restart'::text, 'reset'::text, 'retry'::text, 'delete'::text, 'create_disk'::text, 'attach_disk'::text, 'detach_disk'::text, 'delete_disk'::text, 'migrate'::text]))),
+  constraint instance_operation_kind_check CHECK ((operation_kind = ANY (ARRAY['create'::text, 'start'::text, 'stop'::text, 'restart'::text, 'reset'::text, 'retry'::text, 'delete'::text, 'create_disk'::text, 'attach_disk'::text, 'detach_disk'::text, 'delete_disk'::text, 'create_snapshot'::text, 'delete_snapshot'::text, 'migrate'::text]))),
   constraint instance_owner UNIQUE (id, tenant_id, project_id),
   constraint instance_pkey PRIMARY KEY (id),
   constraint instance_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'provisioning'::text, 'running'::text, 'stopping'::text, 'stopped'::text, 'failed'::text]))),
   constraint instance_version_check CHECK ((version > 0))
+);
+
+create table instance_load (
+  instance_id uuid not null,
+  step text not null,
+  at timestamp with time zone not null,
+  cpu double precision,
+  cpu_max double precision,
+  memory_bytes bigint not null,
+  disk_read_bytes_per_s double precision,
+  disk_written_bytes_per_s double precision,
+  network_received_bytes_per_s double precision,
+  network_sent_bytes_per_s double precision,
+  simulated boolean not null,
+  constraint instance_load_cpu_check CHECK ((cpu >= (0)::double precision)),
+  constraint instance_load_cpu_max_check CHECK ((cpu_max >= (0)::double precision)),
+  constraint instance_load_disk_read_bytes_per_s_check CHECK ((disk_read_bytes_per_s >= (0)::double precision)),
+  constraint instance_load_disk_written_bytes_per_s_check CHECK ((disk_written_bytes_per_s >= (0)::double precision)),
+  constraint instance_load_memory_bytes_check CHECK ((memory_bytes >= 0)),
+  constraint instance_load_network_received_bytes_per_s_check CHECK ((network_received_bytes_per_s >= (0)::double precision)),
+  constraint instance_load_network_sent_bytes_per_s_check CHECK ((network_sent_bytes_per_s >= (0)::double precision)),
+  constraint instance_load_pkey PRIMARY KEY (instance_id, step, at),
+  constraint instance_load_step_check CHECK ((step = ANY (ARRAY['minute'::text, 'hour'::text])))
+);
+
+create table instance_load_done (
+  step text not null,
+  at timestamp with time zone not null,
+  constraint instance_load_done_pkey PRIMARY KEY (step)
 );
 
 create table instance_metrics (
@@ -3776,6 +4053,7 @@ create table instance_metrics (
   disk_written_bytes bigint not null,
   network_received_bytes bigint not null,
   network_sent_bytes bigint not null,
+  simulated boolean default false not null,
   constraint instance_metrics_cpu_seconds_check CHECK ((cpu_seconds >= (0)::double precision)),
   constraint instance_metrics_disk_read_bytes_check CHECK ((disk_read_bytes >= 0)),
   constraint instance_metrics_disk_written_bytes_check CHECK ((disk_written_bytes >= 0)),
@@ -4443,6 +4721,69 @@ create table transition (
   constraint transition_seq_check CHECK ((seq > 0))
 );
 
+create table usage_closed (
+  one boolean default true not null,
+  day date not null,
+  constraint usage_closed_one_check CHECK (one),
+  constraint usage_closed_pkey PRIMARY KEY (one)
+);
+
+create table usage_counter (
+  instance_id uuid not null,
+  server_uuid uuid not null,
+  made_at timestamp with time zone,
+  cpu_seconds double precision not null,
+  network_received_bytes bigint not null,
+  network_sent_bytes bigint not null,
+  constraint usage_counter_pkey PRIMARY KEY (instance_id)
+) with (fillfactor=50);
+
+create table usage_day (
+  project_id uuid not null,
+  day date not null,
+  tenant_id uuid not null,
+  vcpu_seconds numeric not null,
+  memory_byte_seconds numeric not null,
+  disk_byte_seconds numeric not null,
+  floating_ip_seconds numeric not null,
+  network_in_bytes numeric not null,
+  network_out_bytes numeric not null,
+  constraint usage_day_pkey PRIMARY KEY (project_id, day)
+);
+
+create table usage_span (
+  id bigint generated always as identity not null,
+  tenant_id uuid not null,
+  project_id uuid not null,
+  resource text not null,
+  resource_id uuid not null,
+  vcpus bigint not null,
+  memory_bytes bigint not null,
+  disk_bytes bigint not null,
+  floating_ips bigint not null,
+  began_at timestamp with time zone not null,
+  ended_at timestamp with time zone,
+  constraint usage_span_check CHECK ((ended_at >= began_at)),
+  constraint usage_span_disk_bytes_check CHECK ((disk_bytes >= 0)),
+  constraint usage_span_floating_ips_check CHECK ((floating_ips >= 0)),
+  constraint usage_span_memory_bytes_check CHECK ((memory_bytes >= 0)),
+  constraint usage_span_pkey PRIMARY KEY (id),
+  constraint usage_span_resource_check CHECK ((resource = ANY (ARRAY['instance'::text, 'disk'::text, 'floating_ip'::text]))),
+  constraint usage_span_vcpus_check CHECK ((vcpus >= 0))
+);
+
+create table usage_traffic (
+  instance_id uuid not null,
+  day date not null,
+  tenant_id uuid not null,
+  project_id uuid not null,
+  network_in_bytes bigint not null,
+  network_out_bytes bigint not null,
+  constraint usage_traffic_network_in_bytes_check CHECK ((network_in_bytes >= 0)),
+  constraint usage_traffic_network_out_bytes_check CHECK ((network_out_bytes >= 0)),
+  constraint usage_traffic_pkey PRIMARY KEY (instance_id, day)
+) with (fillfactor=50);
+
 create table user_account (
   id uuid not null,
   username text not null,
@@ -4550,7 +4891,6 @@ alter table cn_nic_tag add constraint cn_nic_tag_server_uuid_fkey FOREIGN KEY (s
 alter table cn_signal add constraint cn_signal_server_uuid_fkey FOREIGN KEY (server_uuid) REFERENCES cn(server_uuid) ON DELETE CASCADE;
 alter table cn_usage add constraint cn_usage_server_uuid_fkey FOREIGN KEY (server_uuid) REFERENCES cn(server_uuid) ON DELETE CASCADE;
 alter table disk add constraint disk_instance_fkey FOREIGN KEY (instance_id, tenant_id, project_id) REFERENCES instance(id, tenant_id, project_id);
-alter table disk add constraint disk_source_image_id_fkey FOREIGN KEY (source_image_id) REFERENCES image(id);
 alter table enrolment_claim add constraint enrolment_claim_server_uuid_fkey FOREIGN KEY (server_uuid) REFERENCES cn(server_uuid) DEFERRABLE INITIALLY DEFERRED;
 alter table external_subnet add constraint external_subnet_nic_tag FOREIGN KEY (nic_tag) REFERENCES nic_tag(name);
 alter table firewall_rule add constraint firewall_rule_vpc_fkey FOREIGN KEY (vpc_id, tenant_id, project_id) REFERENCES vpc(id, tenant_id, project_id);
@@ -4655,6 +4995,7 @@ CREATE INDEX instance_of_image ON public.instance USING btree (image_id) WHERE (
 CREATE INDEX instance_of_project ON public.instance USING btree (project_id, id);
 CREATE INDEX instance_on_cn ON public.instance USING btree (host_cn_uuid) WHERE (host_cn_uuid IS NOT NULL);
 CREATE INDEX instance_on_cn_in_order ON public.instance USING btree (host_cn_uuid, id) WHERE (host_cn_uuid IS NOT NULL);
+CREATE INDEX instance_load_age ON public.instance_load USING btree (step, at);
 CREATE INDEX instance_metrics_age ON public.instance_metrics USING btree (at);
 CREATE INDEX job_due ON public.job USING btree (wake_at) WHERE (wake_at IS NOT NULL);
 CREATE INDEX job_ended ON public.job USING btree (completed_at) WHERE (completed_at IS NOT NULL);
@@ -4703,6 +5044,13 @@ CREATE INDEX subnet_in_vpc ON public.subnet USING btree (vpc_id, id);
 CREATE INDEX subnet_of_route_table ON public.subnet USING btree (route_table_id);
 CREATE INDEX transition_audited ON public.transition USING btree (xid, id) WHERE (audit IS NOT NULL);
 CREATE INDEX transition_of_approval ON public.transition USING btree (msg_id) WHERE (event = 'approve'::text);
+CREATE INDEX usage_day_in_order ON public.usage_day USING btree (day);
+CREATE INDEX usage_span_ended ON public.usage_span USING btree (ended_at) WHERE (ended_at IS NOT NULL);
+CREATE INDEX usage_span_of_project ON public.usage_span USING btree (project_id, began_at);
+CREATE INDEX usage_span_of_resource ON public.usage_span USING btree (resource, resource_id, ended_at);
+CREATE UNIQUE INDEX usage_span_open ON public.usage_span USING btree (resource, resource_id) WHERE (ended_at IS NULL);
+CREATE INDEX usage_traffic_of_day ON public.usage_traffic USING btree (day);
+CREATE INDEX usage_traffic_of_project ON public.usage_traffic USING btree (project_id, day);
 CREATE UNIQUE INDEX user_local_name ON public.user_account USING btree (username) WHERE (issuer IS NULL);
 CREATE UNIQUE INDEX user_of_issuer ON public.user_account USING btree (issuer, subject, tenant_id) NULLS NOT DISTINCT WHERE (issuer IS NOT NULL);
 CREATE INDEX user_of_tenant ON public.user_account USING btree (tenant_id) WHERE (tenant_id IS NOT NULL);
@@ -4711,9 +5059,17 @@ CREATE INDEX vpc_change_by_xid ON public.vpc_change USING btree (xid);
 CREATE INDEX vpc_change_of_vpc ON public.vpc_change USING btree (vpc_id);
 CREATE INDEX vpc_realization_of_cn ON public.vpc_realization USING btree (server_uuid);
 
+CREATE TRIGGER usage_of_changed AFTER UPDATE ON public.disk FOR EACH ROW WHEN ((old.size_bytes <> new.size_bytes)) EXECUTE FUNCTION usage_follow();
+CREATE TRIGGER usage_of_deleted AFTER DELETE ON public.disk FOR EACH ROW EXECUTE FUNCTION usage_follow();
+CREATE TRIGGER usage_of_new AFTER INSERT ON public.disk FOR EACH ROW EXECUTE FUNCTION usage_follow();
+CREATE TRIGGER usage_of_deleted AFTER DELETE ON public.floating_ip FOR EACH ROW EXECUTE FUNCTION usage_follow();
+CREATE TRIGGER usage_of_new AFTER INSERT ON public.floating_ip FOR EACH ROW EXECUTE FUNCTION usage_follow();
 CREATE TRIGGER count_host_added AFTER INSERT ON public.instance FOR EACH ROW WHEN ((new.host_cn_uuid IS NOT NULL)) EXECUTE FUNCTION count_host();
 CREATE TRIGGER count_host_changed AFTER UPDATE ON public.instance FOR EACH ROW WHEN ((old.host_cn_uuid IS DISTINCT FROM new.host_cn_uuid)) EXECUTE FUNCTION count_host();
 CREATE TRIGGER count_host_removed AFTER DELETE ON public.instance FOR EACH ROW WHEN ((old.host_cn_uuid IS NOT NULL)) EXECUTE FUNCTION count_host();
+CREATE TRIGGER usage_of_changed AFTER UPDATE ON public.instance FOR EACH ROW WHEN (((old.state <> new.state) OR (old.cpu <> new.cpu) OR (old.memory_bytes <> new.memory_bytes))) EXECUTE FUNCTION usage_follow();
+CREATE TRIGGER usage_of_deleted AFTER DELETE ON public.instance FOR EACH ROW EXECUTE FUNCTION usage_follow();
+CREATE TRIGGER usage_of_new AFTER INSERT ON public.instance FOR EACH ROW EXECUTE FUNCTION usage_follow();
 CREATE TRIGGER job_number BEFORE INSERT ON public.job FOR EACH ROW EXECUTE FUNCTION job_number();
 CREATE TRIGGER nic_mac BEFORE INSERT ON public.nic FOR EACH ROW WHEN ((new.mac IS NULL)) EXECUTE FUNCTION nic_mac();
 
@@ -5003,6 +5359,10 @@ grant delete, insert, select, update on table image_upload to berth_app;
 grant select on table image_upload to berth_reader;
 grant delete, insert, select, update on table instance to berth_app;
 grant select on table instance to berth_reader;
+grant delete, insert, select, update on table instance_load to berth_app;
+grant select on table instance_load to berth_reader;
+grant delete, insert, select, update on table instance_load_done to berth_app;
+grant select on table instance_load_done to berth_reader;
 grant delete, insert, select, update on table instance_loaded to berth_app;
 grant select on table instance_loaded to berth_reader;
 grant delete, insert, select, update on table instance_metrics to berth_app;
@@ -5096,6 +5456,16 @@ grant delete, insert, select, update on table tenant_usage to berth_app;
 grant select on table tenant_usage to berth_reader;
 grant insert, select on table transition to berth_app;
 grant select on table transition to berth_reader;
+grant delete, insert, select, update on table usage_closed to berth_app;
+grant select on table usage_closed to berth_reader;
+grant delete, insert, select, update on table usage_counter to berth_app;
+grant select on table usage_counter to berth_reader;
+grant delete, insert, select, update on table usage_day to berth_app;
+grant select on table usage_day to berth_reader;
+grant delete, insert, select, update on table usage_span to berth_app;
+grant select on table usage_span to berth_reader;
+grant delete, insert, select, update on table usage_traffic to berth_app;
+grant select on table usage_traffic to berth_reader;
 grant delete, insert, select, update on table user_account to berth_app;
 grant select on table user_account to berth_reader;
 grant delete, insert, select, update on table user_loaded to berth_app;
@@ -5113,6 +5483,7 @@ grant select on table vpc_realization to berth_reader;
 grant usage on sequence job_seq to berth_app;
 grant usage on sequence setup_epoch to berth_app;
 grant usage on sequence transition_id_seq to berth_app;
+grant usage on sequence usage_span_id_seq to berth_app;
 grant usage on sequence vpc_change_id_seq to berth_app;
 grant execute on function audit_denial(uuid,text,jsonb,jsonb) to berth_app;
 grant execute on function berth_absent(text,text[],text[],uuid[],bigint[],text,text,text) to berth_app;
@@ -5164,8 +5535,10 @@ grant execute on function guard_cn_has_room(jsonb) to berth_app;
 grant execute on function guard_cn_is_approved(jsonb) to berth_app;
 grant execute on function guard_cn_is_live(jsonb) to berth_app;
 grant execute on function guard_cn_is_not_draining(jsonb) to berth_app;
+grant execute on function guard_cn_is_silent(jsonb) to berth_app;
 grant execute on function guard_cn_may_host_gateway(jsonb) to berth_app;
 grant execute on function guard_cn_offers_nic_tag(jsonb) to berth_app;
+grant execute on function guard_cn_sends_fewer(jsonb) to berth_app;
 grant execute on function guard_disk_is_at_rest(jsonb) to berth_app;
 grant execute on function guard_enrollment_pi_is_set(jsonb) to berth_app;
 grant execute on function guard_enrollment_pi_is_staged(jsonb) to berth_app;
@@ -5208,6 +5581,7 @@ grant execute on function guard_unproven_are_counted(jsonb) to berth_app;
 grant execute on function guard_user_owns_no_key(jsonb) to berth_app;
 grant execute on function guard_vni_is_free(jsonb) to berth_app;
 grant execute on function guard_vpc_is_empty(jsonb) to berth_app;
+grant execute on function instance_load_sum() to berth_app;
 grant execute on function job_number() to berth_app;
 grant execute on function limits_in_force(jsonb,jsonb) to berth_app;
 grant execute on function limits_of_project(uuid,jsonb) to berth_app;
@@ -5218,6 +5592,11 @@ grant execute on function nodes_to_place(timestamp with time zone) to berth_app;
 grant execute on function quota_broken(jsonb,jsonb,jsonb) to berth_app;
 grant execute on function seen_bound(date) to berth_app;
 grant execute on function seen_maintain(integer) to berth_app;
+grant execute on function store_metrics(uuid[],text[],integer) to berth_app;
+grant execute on function usage_between(date,date,uuid) to berth_app;
+grant execute on function usage_by_day(date,date,uuid) to berth_app;
+grant execute on function usage_close(double precision,integer) to berth_app;
+grant execute on function usage_follow() to berth_app;
 grant execute on function user_data_is_sealed() to berth_app;
 grant execute on function within_limit(bigint,text,uuid,bigint,text) to berth_app;
 

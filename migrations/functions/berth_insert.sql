@@ -283,10 +283,10 @@ begin
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
   when 'disk' then
     insert into disk (id, tenant_id, project_id, instance_id, name, description, kind, size_bytes, applied_bytes,
-        source_image_id, created_at, resize_operation_id, attached)
+        source_image_id, created_at, resize_operation_id, attached, source_disk_id, consistency)
     select r.id, r.tenant_id, r.project_id, r.instance_id, r.name, r.description, r.kind, r.size_bytes,
         r.applied_bytes, r.source_image_id, r.created_at, r.resize_operation_id,
-        case when e ? 'attached' then r.attached else true end
+        case when e ? 'attached' then r.attached else true end, r.source_disk_id, r.consistency
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::disk, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
   when 'nic' then
