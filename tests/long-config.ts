@@ -40,6 +40,8 @@ export const LONG = [
   "tests/security/growth.test.ts",
   "tests/compute/evacuate-agent.test.ts",
   "tests/sagas/instance-steps.test.ts",
+  "tests/sagas/cn-drain.test.ts",
+  "tests/sagas/drain-limit.test.ts",
   "tests/compute/drain-agent.test.ts",
   "tests/compute/job-agent.test.ts",
   "tests/compute/migration-agent.test.ts",
