@@ -1,6 +1,8 @@
 // How an agent reads the metrics of its VMs, and when it sends them.
 import { expect, test } from "vitest";
 import { diskUse, networkUse, processUse } from "../../nodeagent/qemu/vm-metrics.ts";
+import { simulatedMetrics } from "../../nodeagent/simulated-metrics.ts";
+import type { SimulatedVm } from "../../nodeagent/simulated-vms.ts";
 import { createSampler, type Sample } from "../../nodeagent/sampler.ts";
 
 test("a process's stat has its processor time and memory, whatever its name", () => {
@@ -62,3 +64,12 @@ const NOTHING = {
   network_received_bytes: 0,
   network_sent_bytes: 0,
 };
+
+test("the values of a simulated VM are marked, and a stopped one has none", () => {
+  const vm = { uuid: "a", state: "running", cpu: 2, memory_bytes: 2 ** 30, last_modified: "2026-01-01T00:00:00Z" };
+  const stopped = { ...vm, uuid: "b", state: "stopped" };
+  const now_ms = Date.parse("2026-01-01T00:01:40Z");
+  expect(simulatedMetrics([vm, stopped] as unknown as SimulatedVm[], now_ms)).toEqual({
+    a: { ...NOTHING, cpu_seconds: 2, memory_bytes: 2 ** 30, simulated: true },
+  });
+});
