@@ -1,6 +1,7 @@
 // What an instance uses: processor, memory, disks and network, from the samples of the last hour.
 import type { InstanceMetrics } from "../../src/contract/instance-metrics.ts";
-import { METRICS_MINUTES_MAX } from "../../src/contract/limits.ts";
+import { LOAD_STEPS } from "../../src/contract/enums.ts";
+import { LOAD_HOURS_KEPT_DAYS, LOAD_MINUTES_KEPT_HOURS, METRICS_MINUTES_MAX } from "../../src/contract/limits.ts";
 import { type Counter, intervalsOf, rate } from "../../src/lib/metrics/rates.ts";
 import { useMemo } from "preact/hooks";
 import { get } from "../core/client.ts";
@@ -12,10 +13,13 @@ import type { ChartData } from "../charts/chart.ts";
 import { AsCommand, Problem } from "../parts/basics.tsx";
 import { LineChart } from "../parts/chart.tsx";
 import { useQuery } from "../parts/use-query.ts";
+import { InstanceLoadCharts } from "./instance-load.tsx";
 import { InstanceHeading } from "./instance-heading.tsx";
 import { instanceQuery } from "./queries.ts";
 
 const RANGES_MIN = [5, 15, METRICS_MINUTES_MAX] as const;
+/** The longer ranges, of the averages of minutes and of hours. */
+const PERIODS = { minute: `${LOAD_MINUTES_KEPT_HOURS} h`, hour: `${LOAD_HOURS_KEPT_DAYS} days` } as const;
 /** A node reports every 15 s; the page reads a little more often. Milliseconds. */
 const FRESH_MS = 10_000;
 
@@ -31,6 +35,7 @@ function metricsQuery(id: string, minutes: number): Query<InstanceMetrics> {
 export function InstanceMetricsPage({ id }: { readonly id: string }) {
   const { data: instance, refusal } = useQuery(instanceQuery(id));
   const minutes = RANGES_MIN.find((each) => String(each) === urlQuery.value.get("minutes")) ?? METRICS_MINUTES_MAX;
+  const by = LOAD_STEPS.find((each) => each === urlQuery.value.get("by"));
   const metrics = useQuery(metricsQuery(id, minutes));
   const isEmpty = metrics.data !== undefined && metrics.data.samples.length < 2;
   return (
@@ -41,19 +46,37 @@ export function InstanceMetricsPage({ id }: { readonly id: string }) {
           <button
             key={each}
             type="button"
-            aria-pressed={each === minutes}
-            onClick={() => narrow({ minutes: String(each) })}
+            aria-pressed={by === undefined && each === minutes}
+            onClick={() => narrow({ minutes: String(each), by: undefined })}
           >
             {each} min
           </button>
         ))}
+        {LOAD_STEPS.map((each) => (
+          <button
+            key={each}
+            type="button"
+            aria-pressed={by === each}
+            onClick={() => narrow({ by: each })}
+          >
+            {PERIODS[each]}
+          </button>
+        ))}
       </div>
-      {metrics.refusal !== undefined && <Problem refusal={metrics.refusal} />}
-      {isEmpty && <p class="dim">No samples yet. A running instance has one every {metrics.data?.interval_s} s.</p>}
-      {metrics.data !== undefined && !isEmpty && <Charts metrics={metrics.data} />}
-      <AsCommand line={tenantctl("instance metrics", [instance?.name ?? id], { "--minutes": minutes })} />
+      {by === undefined ? recent() : <InstanceLoadCharts id={id} name={instance?.name ?? id} by={by} />}
     </>
   );
+
+  function recent() {
+    return (
+      <>
+        {metrics.refusal !== undefined && <Problem refusal={metrics.refusal} />}
+        {isEmpty && <p class="dim">No samples yet. A running instance has one every {metrics.data?.interval_s} s.</p>}
+        {metrics.data !== undefined && !isEmpty && <Charts metrics={metrics.data} />}
+        <AsCommand line={tenantctl("instance metrics", [instance?.name ?? id], { "--minutes": minutes })} />
+      </>
+    );
+  }
 }
 
 function Charts({ metrics: { samples } }: { readonly metrics: InstanceMetrics }) {

@@ -93,6 +93,23 @@ test("metrics are charts with their newest value as text", async () => {
   expect(ui.faults).toEqual([]);
 });
 
+test("the load of seven days is charts, and a simulated node is marked", async () => {
+  await f.db.query(
+    `insert into instance_load
+       select $1, 'hour', date_trunc('hour', berth_now()) - make_interval(hours => n), 0.5, 1, 2147483648, 0, 0, 0, 0, true
+         from generate_series(1, 4) n`,
+    [f.instance.id],
+  );
+  await ui.show(`${page}/metrics?by=hour`);
+  await ui.page.locator(".chart canvas").nth(3).waitFor();
+  expect(await ui.page.getByRole("heading", { name: "Memory of the node" }).textContent()).toContain("2 GiB");
+  expect(await ui.page.getByText("The node is simulated").count()).toBe(1);
+  await ui.page.getByRole("button", { name: "6 h" }).click();
+  await ui.page.getByText("No load yet").waitFor();
+  expect(await ui.axe()).toEqual([]);
+  expect(ui.faults).toEqual([]);
+});
+
 test("the screen is drawn, and r takes another picture", async () => {
   await ui.show(`${page}/screen`);
   const canvas = ui.page.getByRole("img", { name: "The screen of web1" });
