@@ -127,6 +127,8 @@ try {
     await sleep(SILENCE_MS);
     const deleted_ms = performance.now();
     await must(server.url, { method: "DELETE", path: `/v1/firewall-rules/${id}`, key });
+    // On a busy machine the sender may pause for longer than SILENCE_MS, so the documents of the nodes are awaited, too.
+    await until(() => networks.every((network) => isCurrent(network, id)));
     await isSilent();
     stopping.push(received_ms - deleted_ms);
   }
@@ -206,6 +208,12 @@ async function plug({ run }: NetworkSite, node: NodeName): Promise<void> {
   await run(["ip", "-n", guest, "addr", "add", `${address}/32`, "dev", "eth0"]);
   await run(["ip", "-n", guest, "route", "add", "10.0.0.1", "dev", "eth0"]);
   await run(["ip", "-n", guest, "route", "add", "default", "via", "10.0.0.1", "dev", "eth0"]);
+}
+
+/** Returns whether the node has applied a document without the rule. */
+function isCurrent(network: NodeNetwork, rule_id: string): boolean {
+  return network.realizations().every(({ status }) => status === "applied") &&
+    network.documents().every(({ firewall_rules }) => firewall_rules.every((rule) => rule.rule_id !== rule_id));
 }
 
 async function until(is: () => boolean): Promise<void> {
