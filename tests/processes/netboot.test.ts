@@ -75,7 +75,7 @@ test("a discovered machine in rescue mode gets an address and the rescue script"
   expect(record).toMatchObject({ state: "discovered", rescue: true, address: expect.stringMatching(/^127\.20\./) });
   const { address, text } = await machines.script(mac);
   expect(address).toBe(record.address);
-  expect(text).toMatch(/,noimport=true$/m);
+  expect(text).toMatch(/,noimport=true \|\| goto failed$/m);
 });
 
 test("cn exec reaches a netbooted node at the address of its boot record", async (context) => {
