@@ -52,12 +52,19 @@ test("a new machine enrols and gets an address of the admin network and its own 
   const origin = `http://127.0.0.1:${site.booter.ports.http}`;
   expect(script.text.replace(login![0], "rabbitmq=LOGIN").replaceAll(path.slice("/script/".length), "TICKET")).toBe([
     "#!ipxe",
-    `kernel ${origin}/os/${STAMP}/platform/i86pc/kernel/amd64/unix -B admin_nic=${mac},console=text,rabbitmq=LOGIN`,
-    `module ${origin}/os/${STAMP}/platform/i86pc/amd64/boot_archive type=rootfs name=ramdisk`,
-    `module ${origin}/os/${STAMP}/platform/i86pc/amd64/boot_archive.hash type=hash name=ramdisk`,
-    `module ${origin}/bootfs/TICKET/networking.json type=file name=networking.json`,
-    `module ${origin}/bootfs/TICKET/networking.json.hash type=hash name=networking.json`,
+    ":load",
+    "imgfree",
+    `kernel ${origin}/os/${STAMP}/platform/i86pc/kernel/amd64/unix -B admin_nic=${mac},console=text,rabbitmq=LOGIN || goto failed`,
+    `module ${origin}/os/${STAMP}/platform/i86pc/amd64/boot_archive type=rootfs name=ramdisk || goto failed`,
+    `module ${origin}/os/${STAMP}/platform/i86pc/amd64/boot_archive.hash type=hash name=ramdisk || goto failed`,
+    `module ${origin}/bootfs/TICKET/networking.json type=file name=networking.json || goto failed`,
+    `module ${origin}/bootfs/TICKET/networking.json.hash type=hash name=networking.json || goto failed`,
     "boot",
+    ":failed",
+    "set tries ${tries}x",
+    `iseq \${tries} ${"x".repeat(20)} && exit 1 ||`,
+    "sleep 3",
+    "goto load",
     "",
   ].join("\n"));
 });
@@ -220,7 +227,7 @@ test("rescue is served to a decommissioned machine, without networking.json, has
   await site.booter.records.refresh();
   const { path } = await offered(mac);
   const { text } = await http(path, address);
-  expect(text).toContain("noimport=true\n");
+  expect(text).toContain("noimport=true || goto failed\n");
   expect(text).not.toMatch(/rabbitmq|networking\.json|type=hash/);
 });
 
