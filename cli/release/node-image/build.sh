@@ -19,7 +19,8 @@ if [[ $(df --output=avail /dev/shm | tail -n 1) -gt $room_kib ]]; then
 else
   work=$(mktemp -d "$out/work.XXXXXX")
 fi
-trap 'rm -rf "$work"' EXIT
+# A build that was ended may have left mounts of the machine's own devices.
+trap 'rm -rf --one-file-system "$work"' EXIT
 chmod 755 "$work"
 
 # --- the system
@@ -82,7 +83,8 @@ printf 'nameserver 127.0.0.1\n' > "$root/etc/resolv.conf"
 ln -sf /usr/lib/systemd/system/multi-user.target "$root/etc/systemd/system/default.target"
 chroot "$root" systemctl --quiet enable systemd-networkd berth-boot berth-storage berth-announce berth-agent ssh
 # The storage of a node is started by its own service, and only with the node's mark. Nothing else may start arrays.
-chroot "$root" systemctl --quiet mask lvm2-monitor.service mdmonitor.service apt-daily.timer apt-daily-upgrade.timer \
+# blk-availability would wait at a restart for the volumes of mounted file systems.
+chroot "$root" systemctl --quiet mask blk-availability.service lvm2-monitor.service mdmonitor.service apt-daily.timer apt-daily-upgrade.timer \
   e2scrub_reap.service systemd-firstboot.service mdmonitor-oneshot.timer mdcheck_start.timer mdcheck_continue.timer
 rm -f "$root"/lib/udev/rules.d/{64-md-raid-assembly,69-lvm}.rules
 rm -f "$root/var/log/"* 2> /dev/null || true
