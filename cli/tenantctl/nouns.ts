@@ -105,9 +105,6 @@ export const NOUNS: readonly Noun[] = [
     name: "audit",
     summary: "Audit events of the tenant",
     load: async (summary) => group("audit", summary, [(await import("./audit/list.ts")).list()]),
-    name: "activity",
-    summary: "Show what was done in the tenant, and by whom, newest first",
-    load: async (summary) => (await import("./activity.ts")).activity(summary),
   },
   {
     name: "ssh",

@@ -1,7 +1,7 @@
 // What an instance uses: processor, memory, disks and network, from the samples of the last hour.
 import type { InstanceMetrics } from "../../src/contract/instance-metrics.ts";
 import { LOAD_STEPS } from "../../src/contract/enums.ts";
-import { LOAD_HOURS_KEPT_DAYS, LOAD_MINUTES_KEPT_HOURS, METRICS_MINUTES_MAX } from "../../src/contract/limits.ts";
+import { HOURLY_LOAD_KEPT_DAYS, METRICS_MINUTES_MAX, MINUTE_LOAD_KEPT_HOURS } from "../../src/contract/limits.ts";
 import { type Counter, intervalsOf, rate } from "../../src/lib/metrics/rates.ts";
 import { useMemo } from "preact/hooks";
 import { get } from "../core/client.ts";
@@ -19,7 +19,7 @@ import { instanceQuery } from "./queries.ts";
 
 const RANGES_MIN = [5, 15, METRICS_MINUTES_MAX] as const;
 /** The longer ranges, of the averages of minutes and of hours. */
-const PERIODS = { minute: `${LOAD_MINUTES_KEPT_HOURS} h`, hour: `${LOAD_HOURS_KEPT_DAYS} days` } as const;
+const PERIODS = { minute: `${MINUTE_LOAD_KEPT_HOURS} h`, hour: `${HOURLY_LOAD_KEPT_DAYS} days` } as const;
 /** A node reports every 15 s; the page reads a little more often. Milliseconds. */
 const FRESH_MS = 10_000;
 

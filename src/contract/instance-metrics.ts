@@ -4,9 +4,9 @@ import { Timestamp } from "./common.ts";
 import { LOAD_STEPS } from "./enums.ts";
 import {
   HOURLY_LOAD_KEPT_DAYS,
-  MINUTE_LOAD_KEPT_HOURS,
   METRICS_MINUTES_DEFAULT,
   METRICS_MINUTES_MAX,
+  MINUTE_LOAD_KEPT_HOURS,
 } from "./limits.ts";
 
 const bytes = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);

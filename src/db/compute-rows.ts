@@ -5,9 +5,9 @@ import type {
   InstanceBrand,
   InstanceState,
   JobStatus,
+  LoadStep,
   SnapshotConsistency,
 } from "../contract/enums.ts";
-import type { DiskKind, ImageScopeKind, InstanceBrand, InstanceState, JobStatus, LoadStep } from "../contract/enums.ts";
 import type { Compatibility } from "../contract/image.ts";
 import type { ScopeColumns } from "../contract/scope.ts";
 import type { NamedRow, OwnedRow } from "./network-rows.ts";

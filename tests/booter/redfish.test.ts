@@ -147,12 +147,16 @@ describe("power-off", () => {
   });
 
   test("sends nothing to a machine that is off", async () => {
-    expect(await doing({ power: "Off" }, (bmc, system) => powerOff(bmc, system, PAUSE))).toBe("the machine is off already");
+    expect(await doing({ power: "Off" }, (bmc, system) => powerOff(bmc, system, PAUSE))).toBe(
+      "the machine is off already",
+    );
     expect(resets()).toEqual([]);
   });
 
   test("fails if the machine stays on", async () => {
-    await expect(doing({ slow: 1_000 }, (bmc, system) => powerOff(bmc, system, PAUSE))).rejects.toThrow("is not Off after");
+    await expect(doing({ slow: 1_000 }, (bmc, system) => powerOff(bmc, system, PAUSE))).rejects.toThrow(
+      "is not Off after",
+    );
   });
 });
 

@@ -78,7 +78,7 @@ function script(port: number): string {
     stamp: STAMP,
     origin: `http://${HOST}:${port}`,
     ticket: "525400aa0001.0a00000a.67abcdef.12345678.0123456789abcdef0123456789abcdef",
-    has_hash: true,
+    image: { kind: "smartos", has_hash: true },
     extra: [],
     console: "text",
     amqp: null,
