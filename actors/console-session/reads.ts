@@ -1,6 +1,5 @@
 // Queries on console sessions.
 import { type Kysely, sql } from "kysely";
-import type { OpenConsole } from "../../src/contract/console.ts";
 import { CONSOLE_READS, type ConsoleMode, type InstanceState } from "../../src/contract/enums.ts";
 import type { Database } from "../../src/db/tables.ts";
 import { toRfc3339 } from "../../src/lib/text/instant.ts";
@@ -68,8 +67,17 @@ export async function findConsoleInstances(db: Db, ids: readonly string[]): Prom
   return new Map(rows.map((row) => [row.id, row]));
 }
 
+/** An open console, as the API shows it. */
+export type OpenConsoleRow = {
+  readonly session_id: string;
+  readonly user_id: string;
+  readonly username: string;
+  readonly mode: "write" | "watch";
+  readonly since: string;
+};
+
 /** Lists the open consoles of an instance, oldest first. A read of the log or the screen is not in the list. */
-export async function listOpenConsoles(db: Db, instance_id: string): Promise<OpenConsole[]> {
+export async function listOpenConsoles(db: Db, instance_id: string): Promise<OpenConsoleRow[]> {
   const found = await db.selectFrom("console_session").select(["id", "user_id", "username", "mode", "created_at"])
     .where("instance_id", "=", instance_id).where("state", "=", "open").where("mode", "not in", CONSOLE_READS)
     .where("expires_at", ">", sql<Date>`berth_now()`).orderBy("created_at").execute();

@@ -165,7 +165,7 @@ export const NOUNS: readonly Noun[] = [
   },
   {
     name: "whoami",
-    summary: "Print the claims of the credential",
+    summary: "Print the claims of the token, or the owner of the API key",
     load: async (summary) => (await import("./session/whoami.ts")).whoami(summary),
   },
   {

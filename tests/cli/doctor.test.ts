@@ -43,7 +43,7 @@ test("cn doctor of a cordoned node shows the reason and the command that ends it
   await at.printed(["cn", "placement", "set", id, "--cordoned", "true", "--cordoned-reason", "new fan"]);
   const ran = await at.run(`cn doctor ${id} --json`);
   expect(ran.code).toBe(1);
-  const mend = `opsctl cn placement set ${hostname} --cordoned false`;
+  const mend = `opsctl cn uncordon ${hostname}`;
   expect(JSON.parse(ran.out())).toMatchObject({
     server_uuid: id,
     usable: false,

@@ -44,6 +44,13 @@ test("session list shows the caller's sessions, and session end ends one of them
   expect((await at.run(`session end ${other_id}`, { env })).code).toBe(3);
 });
 
+test("tenantctl whoami with an API key prints the key's owner and tenant", async () => {
+  const { code, out } = await tenant("whoami -o json");
+  const who = okOf(await a.t.call("GET", "/v1/auth/whoami", { key: a.tenant.key }));
+  expect([code, JSON.parse(out())]).toEqual([0, who]);
+  expect(who).toMatchObject({ tenant_id: a.tenant.tenant_id, scope: "full" });
+});
+
 test("capacity show prints what the nodes have and what instances use, of the fleet and of one node", async () => {
   await a.running({ name: "web-1" });
   const { server_uuid } = a.node;

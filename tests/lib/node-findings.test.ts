@@ -171,7 +171,7 @@ test("a cordoned node is not usable, a reserved one is", () => {
     {
       level: "stops",
       text: "it is cordoned (new power supply): no new instance is placed on it",
-      mend: "opsctl cn placement set rack1-n4 --cordoned false",
+      mend: "opsctl cn uncordon rack1-n4",
     },
     {
       level: "warns",

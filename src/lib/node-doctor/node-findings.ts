@@ -109,7 +109,7 @@ function approvedFindings({ node, placement, records, site, now }: NodeFacts): F
   if (silent_s !== null && node.last_status === null) found.push(stops("its agent has never reported a status", agent));
   if (placement?.cordoned === true) {
     const why = placement.cordoned_reason === null ? "" : ` (${placement.cordoned_reason})`;
-    const mend = `opsctl cn placement set ${node.hostname} --cordoned false`;
+    const mend = `opsctl cn uncordon ${node.hostname}`;
     found.push(stops(`it is cordoned${why}: no new instance is placed on it`, mend));
   }
   if (placement?.reserved === true) {

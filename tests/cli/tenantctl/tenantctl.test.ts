@@ -22,15 +22,13 @@ async function tenantctl(argv: readonly string[], options: FakeOptions = {}) {
   return { ...fake, code: await runTenantctl(argv, fake.environment) };
 }
 
-test("whoami prints the claims of a token, and notes that a key has none", async () => {
+test("whoami prints the claims of a token without a request", async () => {
   const ran = await tenantctl(["whoami", "--api-key", TOKEN], { isTTY: true });
   expect(ran.out()).toBe(
     "sub:          u1\ntenant_id:    t1\nrealm_scope:  tenant\nscope:        full\nexp:          1900000000\n",
   );
   const { iat: _iat, ...shown } = CLAIMS;
   expect(JSON.parse((await tenantctl(["whoami", "--api-key", TOKEN])).out())).toEqual(shown);
-  expect((await tenantctl(["whoami"], { isTTY: true })).out()).toBe("(an API key carries no claims)\n");
-  expect((await tenantctl(["whoami", "--api-key", "a.b.c"])).out()).toBe("{}\n");
   expect(ran.asked).toEqual([]);
 });
 
