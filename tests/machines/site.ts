@@ -134,6 +134,9 @@ async function openAll(options: SiteOptions, stack: AsyncDisposableStack) {
       run("opsctl", argv, { env: { ...env, OPSCTL_ENDPOINT: url, OPSCTL_API_KEY: ROOT_KEY } }),
     startAgent,
     killAgent,
+    /** Stops an agent as a node does that loses its power: its connections stay open. `continueAgent` lets it continue. */
+    pauseAgent: (index: number) => agents.get(index)!.signal("SIGSTOP"),
+    continueAgent: (index: number) => agents.get(index)!.signal("SIGCONT"),
     /** The output of the agents, for failure messages. */
     said: () => [...agents.values()].map((agent) => agent.said()).join("\n"),
     killServer: () => server.kill(),
