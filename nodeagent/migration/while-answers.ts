@@ -42,6 +42,9 @@ export async function whileAnswers<T>(
   });
   try {
     return await Promise.race([working, watching]);
+  } catch (error) {
+    // The work may end first, with an error that only says that it was aborted.
+    throw lost.signal.aborted ? lost.signal.reason : error;
   } finally {
     over.abort();
     watching.catch(() => {});

@@ -32,3 +32,11 @@ test("work that waits for a silent target is given up, after what it waits for w
   expect(seen).toEqual(["aborted", "closed"]);
   expect(asked).toBeGreaterThan(3);
 });
+
+test("work that ends with the aborted signal fails with the reason", async () => {
+  const link = { answers: () => Promise.resolve(false) };
+  const run = (given: AbortSignal) =>
+    new Promise<never>((_, reject) => given.addEventListener("abort", () => reject(new Error("aborted"))));
+  const onLost = () => Promise.resolve();
+  await expect(whileAnswers(link, { signal, onLost, run }, PATIENCE)).rejects.toThrow("the target has not answered");
+});
