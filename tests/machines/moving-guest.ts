@@ -83,6 +83,8 @@ const COUNTER = `#!/bin/sh
 `;
 
 const OPTIONS = ["BatchMode=yes", "ConnectTimeout=3", "ServerAliveInterval=5", "StrictHostKeyChecking=no"];
+/** Questions without an answer until ssh gives up: 2 minutes. A guest without KVM is paused while its memory is sent. */
+const PATIENT = ["-o", "ServerAliveCountMax=24"];
 const sshArgv = () => [
   ...["ssh", "-i", path("key"), "-o", "UserKnownHostsFile=/dev/null", "-o", "LogLevel=ERROR"],
   ...OPTIONS.flatMap((option) => ["-o", option]),
@@ -98,7 +100,9 @@ export const operator = async (...argv: readonly string[]) => JSON.parse(await o
 export function follow(): { readonly child: ChildProcess; readonly lines: () => number } {
   const [program = "", ...rest] = [
     ...external.router.enter,
-    ...sshArgv(),
+    "ssh",
+    ...PATIENT,
+    ...sshArgv().slice(1),
     "while :; do echo line; usleep 100000; done",
   ];
   const child = spawn(program, rest, { stdio: ["ignore", "pipe", "inherit"] });
