@@ -238,7 +238,7 @@ function changing(s: InstanceState, m: Msg<"disk_changed"> | Msg<"disk_unchanged
   }
 }
 
-function removed(s: InstanceState, { id, size_bytes }: DiskRow): Part<InstanceState>[] {
+export function removed(s: InstanceState, { id, size_bytes }: DiskRow): Part<InstanceState>[] {
   return [...giveBack(s, { ...NOTHING, disk_bytes: size_bytes }), remove("disk", { id })];
 }
 

@@ -10,6 +10,7 @@ import type { Of } from "../engine/table.ts";
 import type { Out, Part } from "../engine/types.ts";
 import { waitId } from "../engine/saga.ts";
 import { vpcsChanged } from "../record/vpc-change.ts";
+import { removed } from "./data-disks.ts";
 import { noneMoves } from "./floating-ips.ts";
 import { noted, occupied, stays } from "./lifecycle.ts";
 import type { InstanceMessage } from "./messages.ts";
@@ -105,11 +106,18 @@ export function evacuated(s: InstanceState, m: Msg<"evacuated">, now: Date): Out
   const { operation_id, source_cn, target_cn, to, delete_job_id } = m;
   if (s.operation_id !== operation_id) return { out: "ignore" };
   // The new node created the disks with the sizes in the record, and gave all of them to the guest.
-  const disks = s.disks.map((disk) => ({ ...disk, applied_bytes: disk.size_bytes, attached: true }));
+  const isSnapshot = ({ kind }: InstanceState["disks"][number]) => kind === "snapshot";
+  const disks = s.disks.filter((disk) => !isSnapshot(disk)).map((disk) => ({
+    ...disk,
+    applied_bytes: disk.size_bytes,
+    attached: true,
+  }));
   return go<InstanceState>(
     { ...s, ...IDLE, state: to, reason: null, missed_reports: 0, updated_at: now },
     ...giveBackRoom(source_cn, amountsOf(s)),
     ...disks.map((disk) => upsert("disk", ["id"], disk)),
+    // Only the dead node had the snapshots. The new node also reserved their room.
+    ...s.disks.filter(isSnapshot).flatMap((disk) => removed(s, disk)),
     upsert("migration", ["id"], { ...ending(s, m, now), state: "completed" }),
     ...s.floating_ip_ids.map((id) =>
       withActor({ kind: "floating-ip", id }, {

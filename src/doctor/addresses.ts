@@ -112,7 +112,7 @@ export const ADDRESS_CHECKS: readonly Check[] = [
   ),
   invariant(
     "INV-7",
-    "a node's counted use equals the sum over its instances and those that migrate to it",
+    "a node's counted use equals the sum over its instances and those that migrate or are evacuated",
     `
     select format('node %s: counted %s, in use %s', server_uuid, u.used, w.used) as what
       from (select server_uuid, array[cpu_units, ram_mb, disk_bytes, instances] as used from cn_usage) u
@@ -123,7 +123,9 @@ export const ADDRESS_CHECKS: readonly Check[] = [
                    from (select id, host_cn_uuid as server_uuid, cpu, memory_bytes from instance
                           where host_cn_uuid is not null
                          union all
-                         select i.id, m.target_cn, i.cpu, i.memory_bytes
+                         -- Both nodes reserve room. An evacuated instance is on its new node from the start.
+                         select i.id, case i.host_cn_uuid when m.target_cn then m.source_cn else m.target_cn end,
+                                i.cpu, i.memory_bytes
                            from migration m join instance i on i.id = m.instance_id
                           where not berth_migration_ended(m.state)) i
                         left join (select instance_id, sum(size_bytes) as bytes from disk group by 1) d

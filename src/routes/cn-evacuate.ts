@@ -26,8 +26,8 @@ export function cnEvacuateRoutes(app: App, deps: Deps): void {
       "answers at once with the plan: what becomes of each instance. All disks of instances are on their nodes. So " +
       "without `lose_local_disks` each instance remains, with the reason and a remedy. With it, the operation " +
       "cn-evacuate creates each instance in `placeable` on another node: with its id, name, NICs, addresses and user " +
-      "data, its boot disk from its image, and its data disks empty and attached. An instance that was stopped is " +
-      "stopped again; a failed one runs. If the other node fails, the instance returns to the dead node as it was. " +
+      "data, its boot disk from its image, its data disks empty and attached, and no snapshots. An instance that was " +
+      "stopped is stopped again; a failed one runs. If the other node fails, the instance returns to the dead node as it was. " +
       "When the dead node returns, its agent starts none of the instances that left, and deletes its copies. The " +
       "output of the operation's last step counts the instances that left, and names the remaining ones. 400 without " +
       `\`fenced\`. 409 if the node was seen in the last ${CN_LIVE_S} s, is not approved, or is being drained or ` +

@@ -106,6 +106,11 @@ async function makeInstance(t: TestControlPlane, made: Objects): Promise<Objects
        from disk where id = $1 returning id`,
     [disk.id],
   );
+  await t.db.query(
+    `select effect_quota_use(jsonb_build_object('project_id', project_id, 'disk_bytes', 1)),
+            effect_cn_use(jsonb_build_object('server_uuid', host_cn_uuid, 'disk_bytes', 1)) from instance where id = $1`,
+    [instance],
+  );
   const ids = { instance, disk: disk.id, snapshot: snapshot.id, nic: nic.id };
   return Object.fromEntries(Object.entries(ids).flatMap(([name, id]) => [[name, id], [`${name}_id`, id]]));
 }

@@ -55,6 +55,7 @@ const cordon = async (id: string, cordoned: boolean) =>
   okOf(await t.call("PATCH", `/v1/cns/${id}/placement`, { body: { cordoned } }));
 const evacuate = (id: string, body: object) => t.call("POST", `/v1/cns/${id}/evacuate`, { body });
 const show = async (id: string) => okOf(await g.call("GET", `/v1/instances/${id}`));
+const doctor = async () => (await t.call("GET", "/v1/system/doctor")).status;
 const operation = async (id: string) => okOf(await t.call("GET", `/v1/operations/${id}`));
 
 async function ended(id: string): Promise<DrainResult> {
@@ -67,8 +68,13 @@ test("a dead node's instances begin elsewhere with their addresses, and the node
   const running = okOf(await makeInstance(g));
   const stopped = okOf(await makeInstance(g));
   okOf(await g.call("POST", `/v1/instances/${stopped.id}/stop`));
-  const nicsOf = async (id: string) => okOf(await g.call("GET", `/v1/nics?instance=${id}`));
+  const nicsOf = async (id: string) =>
+    okOf(await g.call("GET", `/v1/nics?instance=${id}`)).items.map((
+      { realized: _nodes, ...nic }: Record<string, unknown>,
+    ) => nic);
   const nics = await nicsOf(running.id);
+  const [disk] = okOf(await g.call("GET", `/v1/disks?instance=${running.id}`)).items;
+  okOf(await g.call("POST", `/v1/snapshots?disk=${disk.id}`, { body: { name: "before" } }));
   const other = await openNode();
 
   const early = await evacuate(dead.id, { fenced: true, lose_local_disks: true });
@@ -96,8 +102,15 @@ test("a dead node's instances begin elsewhere with their addresses, and the node
   expect(await ended(nothing.operation_id)).toMatchObject({ moved: 0, remaining: [{}, {}] });
   expect((await show(running.id)).host_cn_uuid).toBe(dead.id);
 
+  // While the operation waits for the other node, room is reserved on both nodes.
+  await other.agent.stop();
   const started = okOf(await evacuate(dead.id, { fenced: true, lose_local_disks: true }));
+  await expect.poll(async () => (await show(running.id)).host_cn_uuid, PATIENCE).toBe(other.id);
+  expect(await doctor()).toBe(200);
+  other.agent = other.machine.start();
   expect(await ended(started.operation_id)).toEqual({ moved: 2, remaining: [] });
+  expect(okOf(await g.call("GET", `/v1/snapshots?instance=${running.id}`)).items).toEqual([]);
+  expect(await doctor()).toBe(200);
   expect(await show(running.id)).toMatchObject({ host_cn_uuid: other.id, lifecycle: { state: "running" } });
   expect(await show(stopped.id)).toMatchObject({ host_cn_uuid: other.id, lifecycle: { state: "stopped" } });
   expect(await nicsOf(running.id)).toEqual(nics);
@@ -130,7 +143,6 @@ test("an instance that the other node cannot create returns to the dead node, an
   // The node returns: it has the only copy, which continues.
   await cordon(dead.id, false);
   dead.agent = dead.machine.start();
-  const doctor = async () => (await t.call("GET", "/v1/system/doctor")).status;
   expect(await doctor()).toBe(200);
   expect((await dead.machine.vms())[id]).toMatchObject({ state: "running" });
   await dead.agent.stop();
