@@ -49,6 +49,7 @@ test("a row has what a list shows, and its problem", async () => {
     cpu_threads: 16,
     ram_mb: 65_536,
     instances: 0,
+    labels: {},
     last_seen: null,
     registered_at: expect.stringMatching(/Z$/),
     problem: null,

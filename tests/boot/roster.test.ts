@@ -160,7 +160,7 @@ describe("staged platform images", () => {
     okOf(await stage(["pi-b", "pi-a", "pi-b"], one.secret));
     const { items } = okOf(await stage(["pi-b"], two.secret));
     const at = expect.stringMatching(/Z$/);
-    const row = (stamp: string, staged_by: string) => ({ stamp, staged_at: at, staged_by });
+    const row = (stamp: string, staged_by: string) => ({ stamp, kind: "smartos", staged_at: at, staged_by });
     expect(items.map(({ stamp }: { stamp: string }) => stamp)).toEqual(["pi-a", "pi-b", "pi-b"]);
     expect(items).toEqual(expect.arrayContaining([row("pi-a", one.id), row("pi-b", one.id), row("pi-b", two.id)]));
     okOf(await stage(["pi-c"], one.secret));

@@ -92,14 +92,16 @@ describe("a machine that enrols with a Linux node image", () => {
     const { address, path } = await offered();
     const origin = `http://127.0.0.1:${site.booter.ports.http}`;
     const { text } = await http(path, address);
-    expect(text.replaceAll(path.slice("/script/".length), "TICKET")).toBe([
+    const [loads, retry] = text.replaceAll(path.slice("/script/".length), "TICKET").split("\nboot\n");
+    expect(loads!.split("\n")).toEqual([
       "#!ipxe",
-      `kernel ${origin}/os/${LINUX_STAMP}/vmlinuz initrd=initramfs initrd=machine.cpio quiet console=tty0`,
-      `initrd --name initramfs ${origin}/os/${LINUX_STAMP}/initramfs`,
-      `initrd --name machine.cpio ${origin}/bootfs/TICKET/machine.cpio`,
-      "boot",
-      "",
-    ].join("\n"));
+      ":load",
+      "imgfree",
+      `kernel ${origin}/os/${LINUX_STAMP}/vmlinuz initrd=initramfs initrd=machine.cpio quiet console=tty0 || goto failed`,
+      `initrd --name initramfs ${origin}/os/${LINUX_STAMP}/initramfs || goto failed`,
+      `initrd --name machine.cpio ${origin}/bootfs/TICKET/machine.cpio || goto failed`,
+    ]);
+    expect(retry).toMatch(/^:failed\n/);
     expect((await http(`/os/${LINUX_STAMP}/vmlinuz`, address)).text).toBe("a Linux kernel");
     expect((await http(`/os/${LINUX_STAMP}/manifest.json`, address)).status).toBe(404);
   });

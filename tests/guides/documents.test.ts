@@ -34,7 +34,7 @@ function optionsNamed(argv: string): string[] {
 
 test.each(DOCUMENTS)("%s names only existing tasks and options", (document) => {
   for (const { line, text } of codeOf(document)) {
-    for (const [, name = "", rest = ""] of text.matchAll(/(?:^|deno(?:@[\d.]+)? )task ([\w:]+)(.*)/g)) {
+    for (const [, name = "", rest = ""] of text.matchAll(/(?:^|deno(?:@[\d.]+)? )task ([\w:-]+)(.*)/g)) {
       const place = `${document}:${line}: task ${name}`;
       expect(Object.keys(tasks), place).toContain(name);
       // Arguments of a task go to the last of its commands.

@@ -100,18 +100,22 @@ test("no instance refuses a message of a step that follows", () => {
     "instance-migrate:receive",
     "instance-migrate:send",
     "instance-migrate:finish",
+    "instance-evacuate:provision",
+    "instance-evacuate:rest",
+    "instance-evacuate:finish",
     "disk-resize:resize",
     "disk-resize:finish",
   ]);
   // The messages that these steps send. A cell that is a string would refuse the message: with this text, or with 404
   // if it is "missing".
-  for (const type of ["settle", "disk_applied", "disk_changed"] as const) {
+  for (const type of ["settle", "disk_applied", "disk_changed", "evacuated"] as const) {
     for (const cell of Object.values(instanceTable[type])) {
       expect(cell === "ignore" || typeof cell === "function").toBe(true);
       if (typeof cell !== "function") continue;
       for (const operation_id of ["o", "another", null]) {
-        const state = { operation_id, operation_kind: "create", disks: [], state: "running" };
-        const message = { type, operation_id: "o", to: "running", disk_id: "d", size_bytes: 1 };
+        const state = { operation_id, operation_kind: "create", disks: [], floating_ip_ids: [], state: "running" };
+        const nodes = { source_cn: "a", target_cn: "b", delete_job_id: "j" };
+        const message = { type, operation_id: "o", to: "running", disk_id: "d", size_bytes: 1, ...nodes };
         expect(cell(state as never, message as never, NOW).out).not.toBe("refuse");
       }
     }

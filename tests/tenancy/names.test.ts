@@ -66,6 +66,7 @@ test("the tested routes cover these kinds of records", () => {
     "route-tables",
     "routes",
     "silos",
+    "snapshots",
     "ssh-keys",
     "subnets",
     "tenants",
