@@ -1,45 +1,53 @@
 // The operators' pages.
 import { page, type PageRow } from "../core/page-row.ts";
+import { Later } from "../parts/later.tsx";
 import { Audit } from "./audit.tsx";
 import { AuditEventPage } from "./audit-event.tsx";
 import { BootRecordPage, BootRecords } from "./boot.tsx";
-import { BootPolicyPage, RosterPage } from "./boot-policy.tsx";
-import { Capacity } from "./capacity.tsx";
 import { Doctor } from "./doctor.tsx";
-import { Images } from "./images.tsx";
 import { Instances } from "./instances.tsx";
 import { JobPage, Jobs } from "./jobs.tsx";
-import { Networks } from "./networks.tsx";
 import { Node } from "./node.tsx";
-import { NodeDrain } from "./node-drain.tsx";
 import { FactoryReset } from "./node-setup.tsx";
 import { Nodes } from "./nodes.tsx";
 import { Overview } from "./overview.tsx";
-import { Placement } from "./placement.tsx";
-import { Settings } from "./settings.tsx";
 import { TenantPage } from "./tenant.tsx";
 import { Tenants } from "./tenants.tsx";
-import { Users } from "./users.tsx";
 
 const SITE = "Site";
 const WORK = "Work";
 const TENANCY = "Tenancy";
 const operator = { audience: "operator" } as const;
 
+type Plain = Exclude<keyof typeof import("./more-pages.ts"), "NodeDrain">;
+const more = (name: Plain) => async () => (await import("./more-pages.ts"))[name];
+const drain = (id: string) => async () => {
+  const { NodeDrain } = await import("./more-pages.ts");
+  return () => <NodeDrain id={id} />;
+};
+
 export const OPERATOR_PAGES: readonly PageRow[] = [
   page("/overview", { ...operator, title: "Overview", group: SITE, key: "o" }, () => <Overview />),
   page("/nodes", { ...operator, title: "Nodes", group: SITE, key: "n" }, () => <Nodes />),
   page("/nodes/:id", { ...operator, title: "Node" }, ({ id }) => <Node id={id} />),
   page("/nodes/:id/factory-reset", { ...operator, title: "Factory reset" }, ({ id }) => <FactoryReset id={id} />),
-  page("/nodes/:id/drain", { ...operator, title: "Drain" }, ({ id }) => <NodeDrain id={id} />),
+  page("/nodes/:id/drain", { ...operator, title: "Drain" }, ({ id }) => <Later load={drain(id)} />),
   page("/boot", { ...operator, title: "Boot records", group: SITE, key: "b" }, () => <BootRecords />),
-  page("/boot-policy", { ...operator, title: "Boot policy" }, () => <BootPolicyPage />),
-  page("/boot-roster", { ...operator, title: "Declared machines" }, () => <RosterPage />),
+  page("/boot-policy", { ...operator, title: "Boot policy" }, () => <Later load={more("BootPolicyPage")} />),
+  page("/boot-roster", { ...operator, title: "Declared machines" }, () => <Later load={more("RosterPage")} />),
   page("/boot/:mac", { ...operator, title: "Boot record" }, ({ mac }) => <BootRecordPage mac={mac} />),
-  page("/placement", { ...operator, title: "Placement", group: SITE, key: "p" }, () => <Placement />),
-  page("/capacity", { ...operator, title: "Capacity", group: SITE, key: "y" }, () => <Capacity />),
-  page("/networks", { ...operator, title: "External networks", group: SITE, key: "e" }, () => <Networks />),
-  page("/images", { ...operator, title: "Images", group: SITE, key: "m" }, () => <Images />),
+  page(
+    "/placement",
+    { ...operator, title: "Placement", group: SITE, key: "p" },
+    () => <Later load={more("Placement")} />,
+  ),
+  page("/capacity", { ...operator, title: "Capacity", group: SITE, key: "y" }, () => <Later load={more("Capacity")} />),
+  page(
+    "/networks",
+    { ...operator, title: "External networks", group: SITE, key: "e" },
+    () => <Later load={more("Networks")} />,
+  ),
+  page("/images", { ...operator, title: "Images", group: SITE, key: "m" }, () => <Later load={more("Images")} />),
   page("/all-instances", { ...operator, title: "All instances", group: WORK, key: "i" }, () => <Instances />),
   page("/jobs", { ...operator, title: "Jobs", group: WORK, key: "j" }, () => <Jobs />),
   page("/jobs/:id", { ...operator, title: "Job" }, ({ id }) => <JobPage id={id} />),
@@ -48,6 +56,10 @@ export const OPERATOR_PAGES: readonly PageRow[] = [
   page("/doctor", { ...operator, title: "Doctor", group: WORK, key: "d" }, () => <Doctor />),
   page("/tenants", { ...operator, title: "Tenants", group: TENANCY, key: "t" }, () => <Tenants />),
   page("/tenants/:id", { ...operator, title: "Tenant" }, ({ id }) => <TenantPage id={id} />),
-  page("/users", { ...operator, title: "Users", group: TENANCY, key: "u" }, () => <Users />),
-  page("/settings", { ...operator, title: "Settings", group: TENANCY, key: "s" }, () => <Settings />),
+  page("/users", { ...operator, title: "Users", group: TENANCY, key: "u" }, () => <Later load={more("Users")} />),
+  page(
+    "/settings",
+    { ...operator, title: "Settings", group: TENANCY, key: "s" },
+    () => <Later load={more("Settings")} />,
+  ),
 ];

@@ -184,7 +184,8 @@ describe.skipIf(missing !== null)("a tenant's machine", () => {
     const bytes = await measure();
     expect(bytes.frames).toBeGreaterThan(0);
     expect(bytes.frames).toBeLessThan(rounds * sent / 2);
-    expect(bytes.frames * 1_400).toBeLessThanOrEqual(4 * 65_536 + 20_000 * bytes.seconds);
+    // The kernel's bucket for bytes has room for the burst and one second at the rate (net/netfilter/nft_limit.c).
+    expect(bytes.frames * 1_400).toBeLessThanOrEqual(4 * 65_536 + 20_000 * (1 + bytes.seconds));
     await site.driver("n1").apply(documentOf(A, "n1"));
     expect(await arrived("a4", flood), "without limits").toBeGreaterThan(rounds * sent / 2);
   });

@@ -503,6 +503,8 @@ const RECORDS = [
   "vpc_change",
   // A migration that was undone stays in the list of migrations.
   "migration",
+  // The time for which a resource existed is billed, also when its creation was undone.
+  "usage_span",
 ];
 
 /** The IPv4 block of a subnet, and the number of addresses in it that NICs can get. */

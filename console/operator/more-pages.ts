@@ -1,0 +1,9 @@
+// The pages that operators open seldom. They are one file of the build, which is loaded with the first of them.
+export { BootPolicyPage, RosterPage } from "./boot-policy.tsx";
+export { Capacity } from "./capacity.tsx";
+export { Images } from "./images.tsx";
+export { Networks } from "./networks.tsx";
+export { NodeDrain } from "./node-drain.tsx";
+export { Placement } from "./placement.tsx";
+export { Settings } from "./settings.tsx";
+export { Users } from "./users.tsx";
