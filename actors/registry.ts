@@ -35,6 +35,7 @@ import { routeTable, type RouteTableMessage } from "./route-table/transition.ts"
 import { sagaBehavior } from "./saga/transition.ts";
 import type { SagaMessage } from "./saga/messages.ts";
 import { cnDrain } from "./sagas/cn-drain.ts";
+import { cnDrainLabel } from "./sagas/cn-drain-label.ts";
 import { cnEvacuate } from "./sagas/cn-evacuate.ts";
 import { cnSetup } from "./sagas/cn-setup.ts";
 import { diskChange } from "./sagas/disk-change.ts";
@@ -104,6 +105,7 @@ export type Messages = {
 export const sagas = [
   nodeJoin,
   cnDrain,
+  cnDrainLabel,
   cnEvacuate,
   cnSetup,
   natGatewayCreate,

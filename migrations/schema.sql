@@ -538,6 +538,7 @@ begin
   when 'no_migration_of_cn' then return guard_no_migration_of_cn($2)::text;
   when 'no_reservation_on_cn' then return guard_no_reservation_on_cn($2)::text;
   when 'node_has_room_for_claim' then return guard_node_has_room_for_claim($2)::text;
+  when 'operation_runs' then return guard_operation_runs($2)::text;
   when 'pin_holds' then return guard_pin_holds($2)::text;
   when 'project_is_empty' then return guard_project_is_empty($2)::text;
   when 'quota_has_room' then return guard_quota_has_room($2)::text;
@@ -2735,6 +2736,12 @@ CREATE OR REPLACE FUNCTION public.guard_node_has_room_for_claim(args jsonb)
 AS $function$
   select count(*) < (args->>'max')::bigint from enrolment_claim
    where server_uuid = (args->>'server_uuid')::uuid and expires_at > berth_now() $function$;
+
+CREATE OR REPLACE FUNCTION public.guard_operation_runs(args jsonb)
+ RETURNS boolean
+ LANGUAGE sql
+AS $function$
+  select exists (select from saga where id = (args->>'id')::uuid and state = 'running') $function$;
 
 CREATE OR REPLACE FUNCTION public.guard_pin_holds(args jsonb)
  RETURNS text
@@ -5564,6 +5571,7 @@ grant execute on function guard_no_instance_on_cn(jsonb) to berth_app;
 grant execute on function guard_no_migration_of_cn(jsonb) to berth_app;
 grant execute on function guard_no_reservation_on_cn(jsonb) to berth_app;
 grant execute on function guard_node_has_room_for_claim(jsonb) to berth_app;
+grant execute on function guard_operation_runs(jsonb) to berth_app;
 grant execute on function guard_pin_holds(jsonb) to berth_app;
 grant execute on function guard_project_is_empty(jsonb) to berth_app;
 grant execute on function guard_quota_has_room(jsonb) to berth_app;

@@ -53,7 +53,7 @@ import { createCallerRate } from "./wiring/caller-rate.ts";
 import { createConsoles } from "./wiring/consoles.ts";
 import { createIssuers } from "./wiring/issuers.ts";
 import { createLongPollsOfServer, HELD_MAX } from "./wiring/long-polls.ts";
-import { createDrainsOfServer } from "./wiring/drains.ts";
+import { createDrainsOfServer } from "./wiring/all-drains.ts";
 import { createNetworks, natGatewayPorts, NETWORK_MAINTENANCE } from "./wiring/networks.ts";
 import { createLimits } from "./wiring/limits.ts";
 import { createWebSessionTouch } from "./wiring/web-sessions.ts";

@@ -18,7 +18,10 @@ export type CnDrainParams = { readonly server_uuid: string; readonly preview: Dr
 export function drain(s: On<"approved">, m: Msg<"drain">): Out<CnState> {
   const { server_uuid } = s;
   const alone = guard("cn_is_not_draining", { server_uuid }, "operation <WHAT> drains the node already");
-  return emptied(s, m, { saga: CN_DRAIN.saga, conditions: [alone], action: "cn_drain" });
+  const part = m.part_of === undefined
+    ? []
+    : [guard("operation_runs", { id: m.part_of }, `operation ${m.part_of} does not run any more`)];
+  return emptied(s, m, { saga: CN_DRAIN.saga, conditions: [...part, alone], action: "cn_drain" });
 }
 
 const EMPTIED = "operation <WHAT> drains or evacuates the node; wait for its end, or abandon it";

@@ -67,8 +67,16 @@ export type CnMessage =
   }
   | { readonly type: "set_traits"; readonly traits: Readonly<Record<string, string>> }
   | { readonly type: "set_placement"; readonly patch: CnPlacementPatch }
-  /** Cordons the node and starts the operation that moves its instances. The preview says what can move. */
-  | { readonly type: "drain"; readonly operation_id: string; readonly preview: DrainPreview }
+  /**
+   * Cordons the node and starts the operation that moves its instances. The preview says what can move. `part_of` is the
+   * drain by label that begins this drain.
+   */
+  | {
+    readonly type: "drain";
+    readonly operation_id: string;
+    readonly preview: DrainPreview;
+    readonly part_of?: string;
+  }
   /** Cordons a dead node and starts the operation that creates its instances elsewhere. */
   | { readonly type: "evacuate"; readonly operation_id: string; readonly preview: DrainPreview }
   /** A sha512-crypt hash, or null to clear it. */
@@ -125,3 +133,15 @@ export type Confirmed = { readonly confirm?: string | undefined };
 
 /** The message of one type. */
 export type Msg<T extends CnMessage["type"]> = Of<CnMessage, T>;
+
+/** The saga that drains the nodes with a label, its step that commits with the request, and its step that the background worker ends. */
+export const CN_DRAIN_LABEL = { saga: "cn-drain-label", begun: "begin", drain: "drain_nodes" } as const;
+
+/** The parameters of that saga. */
+export type LabelDrainParams = {
+  /** The filter as the operator wrote it, for example `rack=a3`. */
+  readonly label: string;
+  readonly max_unavailable: number;
+  /** In the order of their drains. `operation_id` is the operation cn-drain of the node. */
+  readonly nodes: readonly { readonly server_uuid: string; readonly hostname: string; readonly operation_id: string }[];
+};

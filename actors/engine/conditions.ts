@@ -33,6 +33,7 @@ export const GUARDS = {
   no_migration_of_cn: define<Node>("no migration from or to the node is in flight"),
   no_active_cn: define<Node>("the node is neither approved nor being set up"),
   cn_is_not_draining: define<Node>("no drain or evacuation of the node is running"),
+  operation_runs: define<{ readonly id: Uuid }>("the operation is running"),
   cn_is_approved: define<Node>("the node is approved"),
   cn_sends_fewer: define<Node & { readonly migrations_max: number }>(
     "fewer than migrations_max migrations from the node are in flight",

@@ -15,6 +15,8 @@ export type SagaMessage =
      * again.
      */
     readonly done?: Readonly<Record<string, Json>>;
+    /** The answer to the sender. Default: the view of the saga. */
+    readonly reply?: Json;
   }
   /** Runs the current step. If its job has exceeded its time limit, ends the wait for the job. */
   | { readonly type: "tick" }

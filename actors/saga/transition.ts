@@ -2,7 +2,7 @@
 // keeps failing. Each tick is one unit: the step's writes commit with the saga's row or not at all. A step that follows
 // (actors/engine/saga.ts) needs no tick of its own.
 import { conflict } from "../../src/contract/fault.ts";
-import { go, refuse } from "../engine/effects.ts";
+import { go, refuse, reply } from "../engine/effects.ts";
 import { type SagaDefinition, type StepDefinition, type StepPart, waitId } from "../engine/saga.ts";
 import { type At, type Of, runTable, type Table } from "../engine/table.ts";
 import type { Behavior, Out, Part } from "../engine/types.ts";
@@ -93,7 +93,8 @@ export function sagaTable(definitions: readonly SagaDefinition<never>[]): Table<
       attempts: 0,
       due_at: now,
     };
-    return arriveAt(begun, now);
+    const out = arriveAt(begun, now);
+    return m.reply === undefined || out.out !== "go" ? out : { ...out, parts: [...out.parts, reply(m.reply)] };
   }
 
   /**

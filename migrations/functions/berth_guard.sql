@@ -40,6 +40,7 @@ begin
   when 'no_migration_of_cn' then return guard_no_migration_of_cn($2)::text;
   when 'no_reservation_on_cn' then return guard_no_reservation_on_cn($2)::text;
   when 'node_has_room_for_claim' then return guard_node_has_room_for_claim($2)::text;
+  when 'operation_runs' then return guard_operation_runs($2)::text;
   when 'pin_holds' then return guard_pin_holds($2)::text;
   when 'project_is_empty' then return guard_project_is_empty($2)::text;
   when 'quota_has_room' then return guard_quota_has_room($2)::text;

@@ -80,6 +80,7 @@ export const BODY_EXAMPLES: Readonly<Record<string, unknown>> = {
   "POST /v1/cns/{server_uuid}/reservoir": { reservoir_enabled: true, reservoir_percent: 0.5 },
   "POST /v1/cns/{server_uuid}/traits": { traits: { rack: "r1" } },
   "POST /v1/cns/{server_uuid}/drain": { dry_run: true },
+  "POST /v1/cn-drains": { label: "rack=a3", max_unavailable: 2, dry_run: true },
   "POST /v1/cns/{server_uuid}/evacuate": { fenced: true, lose_local_disks: true },
   "PATCH /v1/cns/{server_uuid}/placement": {
     cordoned: true,

@@ -29,10 +29,15 @@ export type LabelsPatch = z.infer<typeof LabelsPatch>;
 /** A filter of a list by labels. Each wanted label has a key, and a value or null for any value. */
 export type LabelFilter = readonly { readonly key: string; readonly value: string | null }[];
 
-/** The query parameter `label` of a list, parsed. */
-export const LabelQuery = z.string().min(1).max(LABEL_FILTER_CHARS_MAX).transform(parseLabels).pipe(
+/** The text of a filter, parsed. */
+export const LabelFilterText = z.string().min(1).max(LABEL_FILTER_CHARS_MAX).transform(parseLabels).pipe(
   z.array(z.object({ key: Key, value: Value.nullable() })),
-).optional().describe("Only objects with these labels: KEY=VALUE, or KEY for any value; several with commas");
+);
+
+/** The query parameter `label` of a list, parsed. */
+export const LabelQuery = LabelFilterText.optional().describe(
+  "Only objects with these labels: KEY=VALUE, or KEY for any value; several with commas",
+);
 
 function parseLabels(text: string): { key: string; value: string | null }[] {
   return text.split(",").map((pair) => {

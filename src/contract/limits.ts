@@ -306,6 +306,10 @@ export const BANDWIDTH_BYTES_PER_S = 256 * 2 ** 20;
 export const DRAIN_MIGRATIONS_MAX = 4;
 /** A drain that has not ended after this time fails: 7 days, enough for 1,000 instances at 40 minutes each. */
 export const DRAIN_LIMIT_MS = 7 * 24 * 60 * 60 * 1_000;
+/** Nodes of one drain by label. The plan of all of them is one answer and is computed by one request. */
+export const LABEL_DRAIN_NODES_MAX = 200;
+/** A drain by label that has not ended after this time fails: 30 days, enough for 40 nodes at 18 hours each. */
+export const LABEL_DRAIN_LIMIT_MS = 30 * 24 * 60 * 60 * 1_000;
 /** A drain gives up an instance after this many refused migrations, one second apart. */
 export const DRAIN_TRIES_MAX = 3;
 /** Least bandwidth of a migration, in bytes per second. With less, memory changes faster than it is sent. */

@@ -42,6 +42,7 @@ import { nodeRoutes } from "./nodes.ts";
 import { operationRoutes } from "./operations.ts";
 import { ownSessionRoutes } from "./own-sessions.ts";
 import { cnDrainRoutes } from "./cn-drain.ts";
+import { cnDrainLabelRoutes } from "./cn-drain-label.ts";
 import { cnEvacuateRoutes } from "./cn-evacuate.ts";
 import { placementRoutes } from "./placement.ts";
 import { projectRoutes } from "./projects.ts";
@@ -73,6 +74,7 @@ const ROUTES: readonly ((app: App, deps: RouteDeps) => void)[] = [
   cnApprovalRoutes,
   cnSetupRoutes,
   cnDrainRoutes,
+  cnDrainLabelRoutes,
   cnEvacuateRoutes,
   placementRoutes,
   cnBootRoutes,

@@ -7,12 +7,20 @@ import { findCapacity, hostedInstances, placementSnapshot } from "./placement-sn
 
 type Deps = Pick<RouteDeps, "kysely" | "byKey" | "settings">;
 
-/** Previews the drain of a node; NOT_FOUND for an unknown node. */
-export async function previewOf(deps: Deps, server_uuid: string): Promise<DrainPreview | Fault> {
+/**
+ * Previews the drain of a node; NOT_FOUND for an unknown node.
+ * @param avoided nodes that are not targets, beside the node itself
+ */
+export async function previewOf(
+  deps: Deps,
+  server_uuid: string,
+  avoided: ReadonlySet<string> = new Set(),
+): Promise<DrainPreview | Fault> {
   const node = await findCapacity(deps.byKey, server_uuid);
   if (node === undefined) return NOT_FOUND;
   const { profile, load_stale_s } = await deps.settings.placement();
   const instances = await hostedInstances(deps.kysely, server_uuid);
   const snapshot = await placementSnapshot(deps.kysely, { load_stale_s });
-  return previewDrain({ server_uuid, ...node, instances }, snapshot, profile);
+  const nodes = snapshot.nodes.filter((each) => !avoided.has(each.server_uuid));
+  return previewDrain({ server_uuid, ...node, instances }, { ...snapshot, nodes }, profile);
 }

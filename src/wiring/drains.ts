@@ -17,7 +17,7 @@ import { createDrains } from "../workers/drains.ts";
 
 type Deps = Pick<RouteDeps, "kysely" | "byKey" | "nodesToPlace" | "settings">;
 
-export function createDrainsOfServer(deps: Deps, engine: Pick<Engine, "send">, ports: Pick<Ports, "report">) {
+export function createNodeDrains(deps: Deps, engine: Pick<Engine, "send">, ports: Pick<Ports, "report">) {
   return createDrains({
     running: () => runningDrains(deps.kysely),
     begin: async (drain, move, tries) => {

@@ -68,6 +68,7 @@ const CHANGES: Readonly<Record<string, (of?: Objects) => Fields>> = {
   "POST /v2/booter/announce": () => ({ server_uuid: "3d4c0e2a-7b1f-4c55-9e0a-6b2f8d1c4e78" }),
   // A real drain would move the instances of the other cells.
   "POST /v1/cns/{server_uuid}/drain": () => ({ dry_run: true }),
+  "POST /v1/cn-drains": () => ({ label: "rack=of-no-node", dry_run: true }),
   "POST /v1/cns/{server_uuid}/evacuate": () => ({ dry_run: true }),
   "PATCH /v1/cns/{server_uuid}/placement": () => ({ overprovision_cpu: 2.5, fault_domain: "rack-7" }),
   // The test must create the image, the subnet and the SSH keys, and set their ids.

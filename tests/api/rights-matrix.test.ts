@@ -110,6 +110,7 @@ POST /v1/cns/{server_uuid}/traits     401   401   401 200/404     403     403   
 GET /v1/cns/{server_uuid}/placement   401   401   401 200/404 200/404     403   403    403    403     403     403     403
 PATCH /v1/cns/{server_uuid}/placement 401   401   401 200/404     403     403   403    403    403     403     403     403
 POST /v1/cns/{server_uuid}/drain      401   401   401 200/404     403     403   403    403    403     403     403     403
+POST /v1/cn-drains                    401   401   401     200     403     403   403    403    403     403     403     403
 POST /v1/cns/{server_uuid}/evacuate   401   401   401 200/404     403     403   403    403    403     403     403     403
 POST /v1/cns/{server_uuid}/drain/preview
                                       401   401   401 200/404 200/404     403   403    403    403     403     403     403

@@ -117,6 +117,60 @@ test("cn drain cordons a node and counts the moved instances; --dry-run changes 
   expect(await placement()).toMatchObject({ cordoned: true, cordoned_reason: "drain" });
 });
 
+/** Opens two nodes with this label, in the order of their drains. */
+async function openRack(rack: string) {
+  const [one, two] = [await openNode(t), await openNode(t)];
+  for (const { id } of [one, two]) {
+    okOf(await t.call("PATCH", `/v1/cns/${id}/placement`, { body: { labels: { rack } } }));
+  }
+  return one.hostname < two.hostname ? [one, two] as const : [two, one] as const;
+}
+
+test("cn drain --label drains the nodes with a label and names them; --dry-run changes nothing", async () => {
+  const [a, b] = await openRack("a3");
+  const placement = async (id: string) => okOf(await t.call("GET", `/v1/cns/${id}/placement`));
+  const [head, ...rows] = lines(await at.printed("cn drain --label rack=a3 --dry-run"));
+  expect(head).toMatch(/^NODE +INSTANCES +FIT_ELSEWHERE +OPERATION$/);
+  expect(rows.map((row) => row.split(/ +/).slice(0, 3))).toEqual([[a.hostname, "0", "0"], [b.hostname, "0", "0"]]);
+  expect(await placement(a.id)).toMatchObject({ cordoned: false });
+
+  const done = "Drained 2 nodes and moved 0 instances from them; these nodes are cordoned\n";
+  expect(await at.printed("cn drain --label rack=a3 --max-unavailable 2")).toBe(done);
+  for (const { id } of [a, b]) {
+    expect(await placement(id)).toMatchObject({ cordoned: true, cordoned_reason: "drain" });
+  }
+});
+
+test("cn drain --label stops at a node that is not empty, names its instances, and exits with 1", async () => {
+  const [a, b] = await openRack("full");
+  // The only other node is in the same rack, so it is not a target.
+  const stays = await placeInstance(t, { on: a.id, of: tenant, name: "web-2" });
+  const ran = await at.run("cn drain --label rack=full");
+  expect(ran.code).toBe(1);
+  expect(ran.out()).toContain(`Not begun: ${b.hostname}`);
+  expect(ran.out()).toContain(`${a.hostname} is not empty: 1 instances are still on the node.`);
+  expect(ran.out()).toContain(stays);
+  expect(ran.err()).toContain(`stopped at ${a.hostname}`);
+});
+
+test.each([
+  ["cn drain", "name a node, or pass --label"],
+  ["cn drain cn-17 --label rack=a3", "name a node or pass --label, not both"],
+  ["cn drain cn-17 --max-unavailable 2", "--max-unavailable needs --label"],
+])("%s is a usage error", async (argv, message) => {
+  const ran = await at.run(argv);
+  expect([ran.code, ran.asked]).toEqual([2, []]);
+  expect(ran.err()).toContain(message);
+});
+
+test("cn drain --label exits with 1 if no approved node has the label", async () => {
+  for (const more of ["", " --dry-run"]) {
+    const ran = await at.run(`cn drain --label rack=of-no-node${more}`);
+    expect(ran.code).toBe(1);
+    expect(ran.err()).toContain("no approved node has the label rack=of-no-node");
+  }
+});
+
 test("cn placement set changes only the given settings; --clear resets settings to their defaults", async () => {
   const node = await openNode(t);
   const set = (...argv: string[]) => at.printed(["cn", "placement", "set", node.hostname, ...argv]);

@@ -1,28 +1,41 @@
-import type { DrainResult, DrainStarted, RemainingInstance } from "../../../src/contract/drain.ts";
+import type { DrainResult, DrainStarted } from "../../../src/contract/drain.ts";
 import type { OperationView } from "../../../src/contract/operation.ts";
-import { type AnyCommand, command } from "../../framework.ts";
+import { type AnyCommand, command, each, wholeNumber } from "../../framework.ts";
 import { EXIT } from "../../internal/exit-code.ts";
-import { Failure } from "../../internal/failure.ts";
+import { Failure, usageFailure } from "../../internal/failure.ts";
 import { endText, follow } from "../../internal/operation/follow.ts";
 import { plainText } from "../../internal/plain-text.ts";
 import { withIo } from "../../internal/run.ts";
-import { type Column, tableText } from "../../internal/table.ts";
-import { NODE_ARGUMENT, resolveNode } from "../node-name.ts";
+import { labelFilter } from "../../internal/labels.ts";
+import { resolveNode } from "../node-name.ts";
+import { drainLabel } from "./drain-label.ts";
 import { previewText } from "./drain-preview.ts";
-
-const COLUMNS: readonly Column<RemainingInstance>[] = [
-  ["INSTANCE_ID", (row) => row.instance_id],
-  ["NAME", (row) => row.instance_name],
-  ["REASON", (row) => row.reason],
-  ["REMEDY", (row) => row.remedy],
-];
+import { remainingText } from "./remaining-text.ts";
 
 export function drain(): AnyCommand {
-  return command("drain", "Cordon a node and move its instances to other nodes", "cn-17")
-    .argument(...NODE_ARGUMENT)
+  return command("drain", "Cordon a node, or the nodes with a label, and move the instances to other nodes", "cn-17")
+    .argument("[node]", "UUID, unique UUID prefix or hostname")
+    .option("--label <label>", "drain the nodes with this label, KEY=VALUE or KEY; may be repeated", each)
+    .option(
+      "--max-unavailable <number>",
+      "with --label: most nodes that are drained at once (default 1)",
+      wholeNumber(1),
+    )
     .option("--dry-run", "show where the instances would go; change nothing")
     .option("--no-wait", "do not wait: print the operation")
-    .action(withIo(async (io, name, { dryRun, wait }) => {
+    .action(withIo(async (io, name, { label: labels, maxUnavailable, dryRun, wait }) => {
+      const label = labelFilter(labels);
+      if (label !== undefined) {
+        if (name !== undefined) throw usageFailure("name a node or pass --label, not both");
+        return await drainLabel(io, {
+          label,
+          max_unavailable: maxUnavailable ?? 1,
+          dry_run: dryRun === true,
+          wait: wait !== false,
+        });
+      }
+      if (name === undefined) throw usageFailure("name a node, or pass --label");
+      if (maxUnavailable !== undefined) throw usageFailure("--max-unavailable needs --label");
       const path = `/v1/cns/${await resolveNode(io, name)}/drain`;
       const body = { dry_run: dryRun === true };
       const started = await io.send<DrainStarted>({ method: "POST", path, body });
@@ -50,9 +63,4 @@ export function drain(): AnyCommand {
 
 function resultOf({ steps }: OperationView): DrainResult {
   return steps.at(-1)?.output as DrainResult;
-}
-
-/** Returns the instances that are still on the node as a table after an empty line, or an empty text. */
-export function remainingText(remaining: readonly RemainingInstance[]): string {
-  return remaining.length === 0 ? "" : `\n\n${tableText(COLUMNS, remaining)}`;
 }

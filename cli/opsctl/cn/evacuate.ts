@@ -7,8 +7,8 @@ import { endText, follow } from "../../internal/operation/follow.ts";
 import { plainText } from "../../internal/plain-text.ts";
 import { withIo } from "../../internal/run.ts";
 import { askAbout, NODE_ARGUMENT, resolveNode } from "../node-name.ts";
-import { remainingText } from "./drain.ts";
 import { planText } from "./drain-preview.ts";
+import { remainingText } from "./remaining-text.ts";
 
 export function evacuate(): AnyCommand {
   return command("evacuate", "Create the instances of a dead node on other nodes", "cn-17 --dry-run --lose-local-disks")

@@ -55,12 +55,32 @@ export function movingRequest(from: Pick<Drained, "capacity">, instance: HostedI
 
 /** Previews a drain. The snapshot may contain the drained node, which is never a target. */
 export function previewDrain(drained: Drained, snapshot: Snapshot, profile: Profile): DrainPreview {
+  return previewDrains([drained], snapshot, profile)[0]!;
+}
+
+/**
+ * Previews the drains of several nodes, one after another. None of the nodes is a target. Each instance leaves less room
+ * for the instances of the later nodes too.
+ */
+export function previewDrains(drained: readonly Drained[], snapshot: Snapshot, profile: Profile): DrainPreview[] {
+  const emptied = new Set(drained.map(({ server_uuid }) => server_uuid));
+  let left: Snapshot = { ...snapshot, nodes: snapshot.nodes.filter(({ server_uuid }) => !emptied.has(server_uuid)) };
+  return drained.map((node) => {
+    const planned = placeInstances(node, left, profile);
+    left = planned.left;
+    return planned.preview;
+  });
+}
+
+/** Places the instances of a node on the nodes of the snapshot. Returns the preview, and the room that is left. */
+function placeInstances(
+  drained: Drained,
+  targets: Snapshot,
+  profile: Profile,
+): { preview: DrainPreview; left: Snapshot } {
   const placeable: PlaceableInstance[] = [];
   const not_placeable: NotPlaceableInstance[] = [];
-  let left: Snapshot = {
-    ...snapshot,
-    nodes: snapshot.nodes.filter(({ server_uuid }) => server_uuid !== drained.server_uuid),
-  };
+  let left = targets;
   for (const instance of [...drained.instances].sort(larger)) {
     const targetsOf = (state: InstanceState) =>
       pick(movingRequest(drained, { ...instance, state }), left, profile).report;
@@ -79,7 +99,7 @@ export function previewDrain(drained: Drained, snapshot: Snapshot, profile: Prof
     }
   }
   const quorum_at_risk = drained.instances.map(({ name }) => name).filter(looksLikeQuorum).sort();
-  return {
+  const preview: DrainPreview = {
     instances_on_cn: drained.instances.length,
     placeable,
     not_placeable,
@@ -87,6 +107,7 @@ export function previewDrain(drained: Drained, snapshot: Snapshot, profile: Prof
     quorum_ok: quorum_at_risk.length === 0,
     quorum_at_risk,
   };
+  return { preview, left };
 }
 
 function movingFrom(

@@ -1,0 +1,100 @@
+// The drain of the nodes with a label: `opsctl cn drain --label`.
+import type {
+  LabelDrainResult,
+  LabelDrainStarted,
+  NotEmptied,
+  PlannedNode,
+} from "../../../src/contract/label-drain.ts";
+import type { OperationSummary, OperationView } from "../../../src/contract/operation.ts";
+import { OPERATION_PAGE_ROWS_MAX } from "../../../src/contract/limits.ts";
+import { EXIT } from "../../internal/exit-code.ts";
+import { Failure } from "../../internal/failure.ts";
+import type { Io } from "../../internal/io.ts";
+import { endText, follow } from "../../internal/operation/follow.ts";
+import { plainText } from "../../internal/plain-text.ts";
+import { type Column, tableText } from "../../internal/table.ts";
+import { previewText } from "./drain-preview.ts";
+import { remainingText } from "./remaining-text.ts";
+
+/** The options of the command. */
+export type LabelDrain = {
+  readonly label: string;
+  readonly max_unavailable: number;
+  readonly dry_run: boolean;
+  readonly wait: boolean;
+};
+
+const PLAN: readonly Column<PlannedNode>[] = [
+  ["NODE", (row) => row.hostname],
+  ["INSTANCES", (row) => row.preview.instances_on_cn],
+  ["FIT_ELSEWHERE", (row) => row.preview.placeable.length],
+  ["OPERATION", (row) => row.operation_id ?? undefined],
+];
+
+/** Drains the nodes, waits for the end unless told otherwise, and prints the result. Fails if a node is not empty. */
+export async function drainLabel(io: Io, { label, max_unavailable, dry_run, wait }: LabelDrain): Promise<void> {
+  const body = { label, max_unavailable, dry_run };
+  const started = await io.send<LabelDrainStarted>({ method: "POST", path: "/v1/cn-drains", body });
+  const { operation_id, nodes } = started;
+  if (nodes.length === 0) throw new Failure(`no approved node has the label ${plainText(label)}`, EXIT.failure);
+  if (operation_id === null) return io.print(started, planText(started));
+  if (!wait) {
+    const note = `Operation ${operation_id} drains ${nodes.length} nodes; to wait for it, run: opsctl operation wait`;
+    return io.print(started, `${note} ${operation_id}\n${planText(started)}`);
+  }
+  const progressOf = (operation: OperationView) => progressText(io, operation.state, nodes);
+  const ended = await follow(io, { id: operation_id, limit_ms: Infinity, poll_s_max: POLL_S, progressOf });
+  if (ended.state !== "succeeded") throw new Failure(endText(ended), EXIT.failure);
+  const result = ended.steps.at(-1)?.output as LabelDrainResult;
+  io.print(result, resultText(result));
+  if (result.not_emptied.length > 0) {
+    throw new Failure(
+      `stopped at ${result.not_emptied.map(({ hostname }) => plainText(hostname)).join(", ")}`,
+      EXIT.failure,
+    );
+  }
+}
+
+/** How often the progress of the nodes is read, in seconds: the time in which an empty node is drained. */
+const POLL_S = 2;
+
+function planText({ nodes, skipped }: LabelDrainStarted): string {
+  const left = skipped.length === 0
+    ? ""
+    : `\nNot approved, so not drained: ${
+      skipped.map(({ hostname, state }) => `${plainText(hostname)} (${state})`).join(", ")
+    }`;
+  const stuck = nodes.filter(({ preview }) => preview.not_placeable.length > 0).map(({ hostname, preview }) =>
+    `\n\n${plainText(hostname)}: ${previewText(preview)}`
+  );
+  return `${tableText(PLAN, nodes)}${left}${stuck.join("")}`;
+}
+
+function resultText({ drained, not_emptied, not_begun }: LabelDrainResult): string {
+  const moved = drained.reduce((sum, node) => sum + node.moved, 0);
+  const done = `Drained ${drained.length} nodes and moved ${moved} instances from them; these nodes are cordoned`;
+  const begun = not_begun.length === 0
+    ? ""
+    : `\nNot begun: ${not_begun.map(({ hostname }) => plainText(hostname)).join(", ")}`;
+  return `${done}${begun}${not_emptied.map(notEmptiedText).join("")}`;
+}
+
+function notEmptiedText({ hostname, reason, remedy, remaining }: NotEmptied): string {
+  return `\n\n${plainText(hostname)} is not empty: ${plainText(reason)}. Remedy: ${plainText(remedy)}${
+    remainingText(remaining)
+  }`;
+}
+
+/** Names the nodes whose drains run, and counts those that ended. */
+async function progressText(io: Io, state: string, nodes: readonly PlannedNode[]): Promise<readonly [string, string]> {
+  const drains = await io.get<OperationSummary[]>("/v1/operations", {
+    kind: "cn-drain",
+    limit: OPERATION_PAGE_ROWS_MAX,
+  });
+  const states = new Map(drains.map((drain) => [drain.id, drain.state]));
+  const found = nodes.map(({ hostname, operation_id }) => ({ hostname, state: states.get(operation_id ?? "") }));
+  const running = found.filter((node) => node.state === "running").map(({ hostname }) => hostname);
+  const ended = found.filter((node) => node.state !== undefined && node.state !== "running").length;
+  const now = running.length === 0 ? "" : `, draining ${running.join(", ")}`;
+  return [`${state}: ${ended} of ${nodes.length} nodes${now}`, ""];
+}

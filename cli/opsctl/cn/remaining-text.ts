@@ -1,0 +1,15 @@
+// The instances that a drain or an evacuation left on a node.
+import type { RemainingInstance } from "../../../src/contract/drain.ts";
+import { type Column, tableText } from "../../internal/table.ts";
+
+const COLUMNS: readonly Column<RemainingInstance>[] = [
+  ["INSTANCE_ID", (row) => row.instance_id],
+  ["NAME", (row) => row.instance_name],
+  ["REASON", (row) => row.reason],
+  ["REMEDY", (row) => row.remedy],
+];
+
+/** Returns the instances that are still on the node as a table after an empty line, or an empty text. */
+export function remainingText(remaining: readonly RemainingInstance[]): string {
+  return remaining.length === 0 ? "" : `\n\n${tableText(COLUMNS, remaining)}`;
+}

@@ -1,0 +1,56 @@
+// Drains of the nodes with a label, one after another (docs/nodes.md, "Drain by label").
+import { z } from "zod";
+import { withDefault } from "./common.ts";
+import { RemainingInstance } from "./drain.ts";
+import { CN_STATES } from "./enums.ts";
+import { LabelFilterText } from "./labels.ts";
+import { LABEL_DRAIN_NODES_MAX } from "./limits.ts";
+import { DrainPreview } from "./placement.ts";
+
+/** The body that drains the nodes with a label. */
+export const LabelDrainBody = z.strictObject({
+  label: LabelFilterText.describe("The labels of the nodes: KEY=VALUE, or KEY for any value; several with commas"),
+  max_unavailable: withDefault(z.number().int().min(1).max(LABEL_DRAIN_NODES_MAX), 1).describe(
+    "The most nodes whose drains run at once. Default: 1",
+  ),
+  dry_run: withDefault(z.boolean(), false).describe("true: change nothing and answer the plan"),
+});
+
+/** A node of a drain by label. */
+const Node = z.object({ server_uuid: z.string(), hostname: z.string() });
+
+/** The plan of one node. */
+export const PlannedNode = Node.extend({
+  preview: DrainPreview,
+  operation_id: z.string().nullable().describe(
+    "The operation cn-drain of this node. It exists from the start of the node's drain; null for a dry run",
+  ),
+});
+export type PlannedNode = z.infer<typeof PlannedNode>;
+
+/** The plan of a drain by label, and its operation. */
+export const LabelDrainStarted = z.object({
+  nodes: z.array(PlannedNode).describe("The approved nodes with the label, in the order of their drains: by hostname"),
+  skipped: z.array(Node.extend({ state: z.enum(CN_STATES) })).describe(
+    "Nodes with the label that are not approved. They are not drained",
+  ),
+  operation_id: z.string().nullable().describe("The operation cn-drain-label; null for a dry run"),
+});
+export type LabelDrainStarted = z.infer<typeof LabelDrainStarted>;
+
+/** A node that the operation could not empty. */
+export const NotEmptied = Node.extend({
+  operation_id: z.string(),
+  reason: z.string(),
+  remedy: z.string(),
+  remaining: z.array(RemainingInstance),
+});
+export type NotEmptied = z.infer<typeof NotEmptied>;
+
+/** The output of the last step of a drain by label. */
+export const LabelDrainResult = z.object({
+  drained: z.array(Node.extend({ operation_id: z.string(), moved: z.number().int() })),
+  not_emptied: z.array(NotEmptied).describe("The nodes at which the operation stopped"),
+  not_begun: z.array(Node).describe("The nodes whose drains did not begin, because the operation stopped"),
+});
+export type LabelDrainResult = z.infer<typeof LabelDrainResult>;

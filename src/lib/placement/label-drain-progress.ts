@@ -1,0 +1,77 @@
+// Decides from the stored state what a drain by label does next: nodes whose drains begin, or its end.
+import type { DrainResult } from "../../contract/drain.ts";
+import type { OperationState } from "../../contract/enums.ts";
+import type { LabelDrainResult, NotEmptied } from "../../contract/label-drain.ts";
+
+/** A node of the operation, as the database has it now. */
+export type DrainedNode = {
+  readonly server_uuid: string;
+  readonly hostname: string;
+  /** The id of the operation that drains the node, whether it exists yet or not. */
+  readonly operation_id: string;
+  /** The operation that drains the node; null before it begins. */
+  readonly drain:
+    | { readonly state: OperationState; readonly result: DrainResult | null; readonly error: string | null }
+    | null;
+};
+
+/** The next part of a drain by label. */
+export type LabelDrainNext =
+  | { readonly next: "begin"; readonly nodes: readonly DrainedNode[] }
+  | { readonly next: "end"; readonly result: LabelDrainResult };
+
+/**
+ * Returns the nodes whose drains can begin, or the result when nothing is left to wait for. It depends only on the
+ * arguments, and the nodes begin in their order. So two processes with states of different ages begin the same nodes,
+ * and never more at once than `max_unavailable`.
+ * @param refusals why the drain of a node was refused, by node
+ */
+export function nextOfLabelDrain(
+  nodes: readonly DrainedNode[],
+  max_unavailable: number,
+  refusals: ReadonlyMap<string, string>,
+): LabelDrainNext {
+  const running = nodes.filter(({ drain }) => drain !== null && isRunning(drain.state));
+  const not_emptied = nodes.flatMap((node) => notEmptied(node, refusals) ?? []);
+  const stopped = new Set(not_emptied.map(({ server_uuid }) => server_uuid));
+  const waiting = nodes.filter(({ drain, server_uuid }) => drain === null && !stopped.has(server_uuid));
+  const begins = stopped.size > 0 ? [] : waiting.slice(0, Math.max(0, max_unavailable - running.length));
+  if (begins.length > 0 || running.length > 0) return { next: "begin", nodes: begins };
+  const drained = nodes.flatMap(({ drain, server_uuid, hostname, operation_id }) =>
+    drain === null || stopped.has(server_uuid)
+      ? []
+      : [{ server_uuid, hostname, operation_id, moved: drain.result?.moved ?? 0 }]
+  );
+  const not_begun = waiting.map(({ server_uuid, hostname }) => ({ server_uuid, hostname }));
+  return { next: "end", result: { drained, not_emptied, not_begun } };
+}
+
+function isRunning(state: OperationState): boolean {
+  return state === "pending" || state === "running" || state === "unwinding";
+}
+
+/** Returns why the node could not be emptied, or null. */
+function notEmptied(node: DrainedNode, refusals: ReadonlyMap<string, string>): NotEmptied | null {
+  const { server_uuid, hostname, operation_id, drain } = node;
+  const because = (reason: string, remedy: string, remaining: NotEmptied["remaining"] = []): NotEmptied => ({
+    server_uuid,
+    hostname,
+    operation_id,
+    reason,
+    remedy,
+    remaining,
+  });
+  if (drain === null) {
+    const refusal = refusals.get(server_uuid);
+    return refusal === undefined ? null : because(refusal, "remove the cause, then drain the label again");
+  }
+  if (isRunning(drain.state)) return null;
+  if (drain.state !== "succeeded") {
+    const reason = `operation ${operation_id} drained the node and did not succeed: ${drain.error ?? drain.state}`;
+    return because(reason, "remove the cause, then drain the label again");
+  }
+  const remaining = drain.result?.remaining ?? [];
+  if (remaining.length === 0) return null;
+  const reason = `${remaining.length} instances are still on the node`;
+  return because(reason, "follow the remedy of each instance, then drain the label again", remaining);
+}

@@ -1,0 +1,66 @@
+// Drains of the nodes with a label (docs/nodes.md, "Drain by label").
+import { createRoute } from "@hono/zod-openapi";
+import { CN_DRAIN_LABEL, type LabelDrainParams } from "../../actors/cn/messages.ts";
+import { badRequest, isFault } from "../contract/fault.ts";
+import { LabelDrainBody, LabelDrainStarted } from "../contract/label-drain.ts";
+import { LABEL_DRAIN_NODES_MAX } from "../contract/limits.ts";
+import { faultResponse } from "../http/fault-status.ts";
+import { labelDrainPlan, labelText } from "../services/label-drains.ts";
+import { answers, jsonBody, refuses, rights } from "./answer.ts";
+import type { App, Operates, RouteDeps } from "./deps.ts";
+
+type Deps = Operates & Pick<RouteDeps, "mint">;
+
+export function cnDrainLabelRoutes(app: App, deps: Deps): void {
+  const drainRoute = createRoute({
+    method: "post",
+    path: "/v1/cn-drains",
+    tags: ["Placement"],
+    summary: "Drain the nodes with a label, one after another",
+    description:
+      "Answers at once with the plan of each approved node with the label. The operation cn-drain-label then drains " +
+      "these nodes in the order of their hostnames, at most `max_unavailable` at once. A node counts from the start " +
+      "of its drain until its drain has ended; then it stays cordoned and counts no more. The drain of each node is " +
+      "an operation cn-drain of its own, with a new plan. The other nodes of the operation are not targets of the " +
+      "plan. The operation begins no more drains after the first node that cannot be emptied; drains that run " +
+      "continue. It succeeds when its drains have ended. The output of its last step lists the nodes in `drained`, " +
+      "`not_emptied` (with the reason and a remedy) and `not_begun`. An abandoned operation begins no more drains; " +
+      "those that run continue. A node that joins or leaves the label later changes nothing. 400 if no approved " +
+      `node has the label, or if more than ${LABEL_DRAIN_NODES_MAX} nodes have it. \`dry_run\` changes nothing and ` +
+      "answers the plan, also without nodes.",
+    ...rights(deps, "CnDrain"),
+    ...refuses(409),
+    request: { body: jsonBody(LabelDrainBody) },
+    responses: answers(LabelDrainStarted, "The plan and the operation"),
+  });
+  app.openapi(drainRoute, async (c) => {
+    const { label, max_unavailable, dry_run } = c.req.valid("json");
+    const plan = await labelDrainPlan(deps, label);
+    if (isFault(plan)) return faultResponse(c, plan);
+    if (dry_run) return c.json(plan, 200);
+    const idempotency = await deps.idempotency(c);
+    if (isFault(idempotency)) return faultResponse(c, idempotency);
+    if (plan.nodes.length === 0 && !idempotency.repeated) {
+      return faultResponse(c, badRequest(`label: no approved node has the label ${labelText(label)}`));
+    }
+    const id = deps.mint.idFrom(idempotency.id, "operation");
+    const nodes = plan.nodes.map((node) => ({
+      ...node,
+      operation_id: deps.mint.idFrom(idempotency.id, node.server_uuid),
+    }));
+    const params: LabelDrainParams = {
+      label: labelText(label),
+      max_unavailable,
+      nodes: nodes.map(({ server_uuid, hostname, operation_id }) => ({ server_uuid, hostname, operation_id })),
+    };
+    const outcome = await deps.send(c, { kind: "saga", id }, {
+      type: "start",
+      id,
+      saga: CN_DRAIN_LABEL.saga,
+      params,
+      references: nodes.map(({ server_uuid }) => ({ scope: "cn", id: server_uuid })),
+      reply: { ...plan, nodes, operation_id: id } satisfies LabelDrainStarted,
+    }, idempotency);
+    return outcome.ok ? c.json(outcome.reply as LabelDrainStarted, 200) : faultResponse(c, outcome.fault);
+  });
+}
