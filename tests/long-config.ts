@@ -34,6 +34,7 @@ export const LONG = [
   "tests/index-builder/hostile.test.ts",
   "tests/network/race.test.ts",
   "tests/guides/channel.test.ts",
+  "tests/guides/maintenance.test.ts",
   "tests/guides/netboot.test.ts",
   "tests/security/tls-renewal.test.ts",
   "tests/security/edge-shares.test.ts",
