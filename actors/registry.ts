@@ -45,6 +45,7 @@ import { floatingIpAttach } from "./sagas/floating-ip-attach.ts";
 import { floatingIpDetach } from "./sagas/floating-ip-detach.ts";
 import { instanceCreate } from "./sagas/instance-create.ts";
 import { instanceDelete } from "./sagas/instance-delete.ts";
+import { instanceRebuild } from "./sagas/instance-rebuild.ts";
 import { instanceMigrate } from "./sagas/instance-migrate.ts";
 import { instanceEvacuate } from "./sagas/instance-evacuate.ts";
 import { instanceLifecycle } from "./sagas/instance-lifecycle.ts";
@@ -119,6 +120,7 @@ export const sagas = [
   diskChange,
   instanceMigrate,
   instanceEvacuate,
+  instanceRebuild,
   diskResize,
 ];
 

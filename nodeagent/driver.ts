@@ -48,6 +48,15 @@ export type AddressRelease = {
 /** A data disk or snapshot to create. */
 export type NewDisk = { readonly id: string; readonly name: string; readonly size_bytes: number };
 
+/** The boot disk that replaces one with the same id. */
+export type NewBootDisk = {
+  readonly id: string;
+  readonly size_bytes: number;
+  readonly image_sha256: string;
+  /** Path of the image's file, whose SHA-256 was verified. */
+  readonly image_path: string;
+};
+
 /** The source of a new data disk: a snapshot of the VM, or the verified file of an image. Null for an empty disk. */
 export type DiskSource = { readonly disk_id: string } | { readonly image_path: string } | null;
 
@@ -67,6 +76,8 @@ export type Vms = {
   destroy(instance_id: string): Promise<void>;
   /** Grows a disk and returns its new size in bytes. */
   resize(instance_id: string, disk: { readonly id: string; readonly size_bytes: number }): Promise<number>;
+  /** Replaces the boot disk of a VM that is off by one from an image. */
+  rebuild(instance_id: string, disk: NewBootDisk): Promise<void>;
   /** Creates a data disk and attaches it. */
   createDisk(instance_id: string, disk: NewDisk, source: DiskSource): Promise<void>;
   /** Gives a data disk to the guest, at once if it runs. */

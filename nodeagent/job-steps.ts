@@ -5,7 +5,8 @@ import type { Blueprint, Job } from "../src/contract/job.ts";
 import { EXIT } from "../cli/internal/exit-code.ts";
 import { Failure } from "../cli/internal/failure.ts";
 import type { Agent } from "./agent.ts";
-import type { AddressBinding, AddressRelease, Driver, NewDisk, VmPlan } from "./driver.ts";
+import type { Driver, NewDisk, VmPlan } from "./driver.ts";
+import { bindingOf, diskOf, instanceOf, releaseOf, text, wholeNumber } from "./job-fields.ts";
 import { activate, movingOf, receive, send } from "./migration/steps.ts";
 import type { ImageCache } from "./image-cache.ts";
 
@@ -52,6 +53,8 @@ export const JOB_STEPS: Readonly<Record<JobKind, JobSteps>> = {
   restart: { steps: { halt: existing(halt), boot } },
   // A failed or withdrawn reset is not undone, because the guest runs in any case.
   reset: { steps: { reset: existing(reset) } },
+  // A failed or withdrawn rebuild is not undone, because the old disk may be gone. Before the step `disk`, it is not.
+  rebuild: { steps: { image: existing(fetchImage), halt, disk: replaceBootDisk, boot: bootIfWanted } },
   delete: { steps: { destroy: ({ agent, job }) => agent.driver.vms.destroy(instanceOf(job)) } },
   // A grown disk is not shrunk, because its content may have grown, too.
   resize_disk: { steps: { resize: existing(resize) } },
@@ -135,6 +138,19 @@ async function fetchImage(context: JobContext): Promise<void> {
   });
 }
 
+async function replaceBootDisk(context: JobContext): Promise<void> {
+  const { agent, job } = context;
+  const image_path = await fetchPlanned(context);
+  const { image } = await planned(context);
+  const disk = { id: diskOf(job), size_bytes: wholeNumber(job, "size_bytes"), image_sha256: image.sha256, image_path };
+  await agent.driver.vms.rebuild(instanceOf(job), disk);
+}
+
+/** Boots a rebuilt VM, unless its instance was stopped. */
+async function bootIfWanted(context: JobContext): Promise<void> {
+  if (context.job.kind["boot"] === true) await bootWithSize(context);
+}
+
 /** Creates the NICs, and waits until this node has applied their networks. */
 async function createNetwork(context: JobContext): Promise<void> {
   const { driver, environment } = context.agent;
@@ -151,14 +167,19 @@ async function bindAddress({ agent: { driver, environment }, job }: JobContext):
 }
 
 async function vmPlan(context: JobContext): Promise<VmPlan> {
-  const { image, instance, blueprint } = await planned(context);
-  const image_path = await context.images.fetch(context.agent, image, {
+  const { instance, blueprint } = await planned(context);
+  return { ...blueprint, instance, image_path: await fetchPlanned(context) };
+}
+
+/** Returns the path of the image's file, which an earlier step fetched. */
+async function fetchPlanned(context: JobContext): Promise<string> {
+  const { image, instance } = await planned(context);
+  return await context.images.fetch(context.agent, image, {
     job_id: context.job.id,
     tenant_id: instance.tenant_id,
     allowed_private: await context.allowedPrivate(),
     onProgress: () => {},
   });
-  return { ...blueprint, instance, image_path };
 }
 
 async function planned(context: JobContext) {
@@ -246,46 +267,4 @@ async function unlessGone({ vms }: Driver, job: Job, undo: () => Promise<void>):
 export function subjectsOf({ id, kind }: Job): readonly string[] {
   const named = [kind["instance_id"], kind["floating_ip_id"]].filter((each) => typeof each === "string");
   return named.length === 0 ? [id] : named;
-}
-
-function instanceOf(job: Job): string {
-  return text(job, "instance_id");
-}
-
-function diskOf(job: Job): string {
-  return text(job, "disk_id");
-}
-
-function bindingOf(job: Job): AddressBinding {
-  const { nic_id, external_nic_tag, vlan_id } = job.kind;
-  return {
-    floating_ip_id: text(job, "floating_ip_id"),
-    fip_addr: text(job, "fip_addr"),
-    nic_id: typeof nic_id === "string" ? nic_id : null,
-    external_nic_tag: typeof external_nic_tag === "string" ? external_nic_tag : null,
-    vlan_id: typeof vlan_id === "number" ? vlan_id : null,
-    generation: wholeNumber(job, "generation"),
-  };
-}
-
-function releaseOf({ kind }: Job): AddressRelease {
-  const { floating_ip_id, nic_id, generation } = kind;
-  if (typeof floating_ip_id !== "string") throw new Failure("the job has no floating_ip_id", EXIT.failure);
-  return {
-    floating_ip_id,
-    nic_id: typeof nic_id === "string" ? nic_id : null,
-    generation: typeof generation === "number" ? generation : null,
-  };
-}
-
-function text({ kind }: Job, field: string): string {
-  const value = kind[field];
-  if (typeof value !== "string") throw new Failure(`the job has no ${field}`, EXIT.failure);
-  return value;
-}
-
-function wholeNumber({ kind }: Job, field: string): number {
-  const value = kind[field];
-  if (!Number.isSafeInteger(value)) throw new Failure(`the job has no ${field}`, EXIT.failure);
-  return value as number;
 }

@@ -1,6 +1,9 @@
 import { EXIT } from "../cli/internal/exit-code.ts";
 import { Failure } from "../cli/internal/failure.ts";
 
+/** The reason of a failure of work that needs a VM that is off. */
+export const STILL_RUNS = "the machine still runs on its node";
+
 /** The failure of work that needs a running VM. */
 export function notRunning(): Failure {
   return new Failure("the machine does not run on its node", EXIT.conflict);

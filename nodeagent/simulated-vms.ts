@@ -5,7 +5,7 @@ import { addressBindings, type Bindings } from "./address-bindings.ts";
 import type { VmPlan, Vms } from "./driver.ts";
 import type { MoveRecord } from "./migration/migrations.ts";
 import { noDisk } from "./no-disk.ts";
-import { notRunning } from "./not-running.ts";
+import { notRunning, STILL_RUNS } from "./not-running.ts";
 
 export type SimulatedDisk = {
   readonly id: string;
@@ -166,6 +166,13 @@ export function simulatedVms(store: InventoryStore): Vms {
       const disks = vm.disks.map((each) => each.id === disk.id ? { ...each, size_bytes } : each);
       if (size_bytes !== before.size_bytes) await put({ ...vm, disks });
       return size_bytes;
+    },
+    rebuild: async (id, { id: disk_id, size_bytes, image_sha256 }) => {
+      const vm = existing(id);
+      known(vm, disk_id);
+      if (vm.state === "running") throw new Failure(STILL_RUNS, EXIT.conflict);
+      const changed = { size_bytes, image_sha256 };
+      await put({ ...vm, disks: vm.disks.map((disk) => disk.id === disk_id ? { ...disk, ...changed } : disk) });
     },
     createDisk: async (id, disk, source) => {
       const vm = existing(id);

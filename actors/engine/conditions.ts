@@ -76,6 +76,7 @@ export const GUARDS = {
     "the tenant's quota covers the usage",
   ),
   // Instances and images
+  image_exists: define<{ readonly image_id: Uuid }>("the image exists"),
   image_is_unused: define<{ readonly image_id: Uuid }>("no disk uses the image"),
   instance_stays: define<{ readonly instance_id: Uuid }>("no migration of the instance is in flight"),
   disk_is_at_rest: define<{ readonly disk_id: Uuid }>("no operation on the disk is in flight"),

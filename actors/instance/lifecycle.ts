@@ -90,11 +90,13 @@ function migrating(instance_id: string, migration_id: string): string {
 }
 
 /**
- * Records that the node claimed the operation's job. The claim of a provision job changes the state to provisioning.
+ * Records that the node claimed the operation's job. The claim of a job that creates a disk while no guest runs changes
+ * the state to provisioning.
  */
 export function noteClaim(s: InstanceState, { job_kind }: Msg<"job_claimed">, now: Date): Out<InstanceState> {
   if (s.operation_kind === null || s.job_begun || job_kind !== JOB_OF[s.operation_kind]) return { out: "ignore" };
-  if (job_kind !== "provision") return go({ ...s, job_begun: true });
+  const provisions = job_kind === "provision" || job_kind === "rebuild" && s.state === "pending";
+  if (!provisions) return go({ ...s, job_begun: true });
   return go({ ...s, job_begun: true, state: "provisioning", updated_at: now });
 }
 
@@ -114,6 +116,7 @@ const JOB_OF = {
   create_snapshot: "create_snapshot",
   delete_snapshot: "delete_snapshot",
   migrate: "migrate_send",
+  rebuild: "rebuild",
 } as const satisfies Record<OperationKind, string>;
 
 export function settle(s: InstanceState, { operation_id, to }: Msg<"settle">, now: Date): Out<InstanceState> {

@@ -1,9 +1,9 @@
 // The messages of an instance.
-import type { JobKind, SnapshotConsistency } from "../../src/contract/enums.ts";
+import type { InstanceBrand, JobKind, SnapshotConsistency } from "../../src/contract/enums.ts";
 import type { LabelsPatch } from "../../src/contract/labels.ts";
 import type { QuotaDefaults } from "../../src/contract/tenancy.ts";
 import type { Renaming } from "../../src/lib/text/resource-name.ts";
-import type { InstanceEvacuateParams } from "./operation.ts";
+import type { InstanceEvacuateParams, InstanceRebuildParams } from "./operation.ts";
 import type { MadeAs } from "./state.ts";
 
 /** A NIC to create. */
@@ -117,6 +117,25 @@ export type InstanceMessage =
     readonly source_cn: string;
     readonly target_cn: string;
     readonly was: InstanceEvacuateParams["was"];
+    readonly reason: string;
+  }
+  /** Replaces the boot disk by one from the image, whose disk has `bytes`. */
+  | ({
+    readonly type: "rebuild";
+    readonly image: { readonly id: string; readonly bytes: number; readonly brand: InstanceBrand };
+  } & Begins)
+  /** The node replaced the boot disk, and the instance is in state `to`. */
+  | {
+    readonly type: "rebuilt";
+    readonly operation_id: string;
+    readonly image_id: string;
+    readonly to: "running" | "stopped";
+  }
+  /** The rebuild unwinds: its job failed or never ran. */
+  | {
+    readonly type: "rebuild_failed";
+    readonly operation_id: string;
+    readonly was: InstanceRebuildParams["was"];
     readonly reason: string;
   }
   /** Removes the record at once. The node gets its delete job the next time it asks for work. */

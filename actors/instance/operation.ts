@@ -20,6 +20,7 @@ export type OperationKind =
   | "retry"
   | "delete"
   | "migrate"
+  | "rebuild"
   | DiskAction;
 
 /** The operations on data disks and snapshots. Each has a job of the same name. */
@@ -49,6 +50,7 @@ export const INSTANCE_DELETE = {
 export const DISK_CHANGE = { saga: "disk-change", begun: "begin" } as const;
 export const INSTANCE_MIGRATE = { saga: "instance-migrate", begun: "begin", send: "send" } as const;
 export const INSTANCE_EVACUATE = { saga: "instance-evacuate", begun: "begin", provision: "provision" } as const;
+export const INSTANCE_REBUILD = { saga: "instance-rebuild", begun: "begin" } as const;
 export const DISK_RESIZE = { saga: "disk-resize", grown: "grow_record" } as const;
 
 export type InstanceCreateParams = {
@@ -86,6 +88,17 @@ export type InstanceEvacuateParams = {
   readonly source_cn: string;
   readonly target_cn: string;
   /** The state before the evacuation. */
+  readonly was: { readonly state: "running" | "stopped" | "failed"; readonly reason: string | null };
+  readonly limit_ms: number;
+  readonly instance: Instance;
+};
+export type InstanceRebuildParams = {
+  readonly instance_id: string;
+  readonly host_cn_uuid: string;
+  readonly image_id: string;
+  /** The boot disk, and the size of the new one. */
+  readonly disk: { readonly id: string; readonly size_bytes: number };
+  /** The state before the rebuild. */
   readonly was: { readonly state: "running" | "stopped" | "failed"; readonly reason: string | null };
   readonly limit_ms: number;
   readonly instance: Instance;

@@ -43,7 +43,7 @@ export function notDeletable(s: InstanceState): Out<InstanceState> {
 }
 
 /** Returns the 409 if the instance is protected against deletion, or null. */
-function protectedFault(s: InstanceState): Fault | null {
+export function protectedFault(s: InstanceState): Fault | null {
   if (!s.deletion_protection) return null;
   const message = `${s.name} is protected against deletion; set deletion_protection to false first`;
   return fault("conflict", message, { error_code: "DeletionProtected" });

@@ -12,6 +12,7 @@ import { act, failOperation, noteClaim, notHere, settle } from "./lifecycle.ts";
 import type { InstanceMessage } from "./messages.ts";
 import { migrate, moveTo, notMovable, stay } from "./migration.ts";
 import { destroy, forceDelete, notDeletable, nothingLeft, release, unwind } from "./removal.ts";
+import { notRebuildable, rebuild, rebuildFailed, rebuilt } from "./rebuild.ts";
 import { missed, reported } from "./report.ts";
 import type { InstanceState } from "./state.ts";
 import { createSnapshot } from "./snapshots.ts";
@@ -43,6 +44,15 @@ export const instanceTable: Table<InstanceState, InstanceMessage> = {
   },
   evacuated: { absent: "ignore", ...everywhere(evacuated) },
   evacuation_failed: { absent: "ignore", ...everywhere(returned) },
+  rebuild: {
+    absent: "missing",
+    ...everywhere(notRebuildable),
+    running: rebuild,
+    stopped: rebuild,
+    failed: rebuild,
+  },
+  rebuilt: { absent: "ignore", ...everywhere(rebuilt) },
+  rebuild_failed: { absent: "ignore", ...everywhere(rebuildFailed) },
   delete: { absent: "missing", ...everywhere(notDeletable), stopped: destroy, failed: destroy },
   force_delete: { absent: "missing", ...everywhere(forceDelete) },
   job_claimed: { absent: "ignore", ...everywhere(noteClaim) },

@@ -11,7 +11,7 @@ import { joined, openUnix } from "./move-sockets.ts";
 import { type FileSent, placeFile, receiveFile, UEFI_VARIABLES } from "./move-files.ts";
 import { processesOf } from "./processes.ts";
 import type { VmPower } from "./vm-power.ts";
-import type { VmRecord } from "./vm-record.ts";
+import { bootImageOf, type VmRecord } from "./vm-record.ts";
 import type { VmStore } from "./vm-store.ts";
 import { untilMigrated } from "./migration-status.ts";
 import { lockRunFolder } from "./run-folder.ts";
@@ -22,6 +22,7 @@ export type Moves = { readonly host: Host; readonly store: VmStore; readonly pow
 type Arrivals = Pick<Migrations, "receive" | "ticketOf" | "awaits" | "serve" | "activate" | "discard">;
 
 const CAPABILITIES = ["events", "pause-before-switchover"] as const;
+const OTHER_IMAGE = "the boot disk is of another image than its instance; rebuild the instance first";
 const MEMORY_LOST = "its memory was lost while it moved to this node; start it again";
 
 export function qemuArrivals({ host, store, power, vms }: Moves): Arrivals {
@@ -53,8 +54,10 @@ export function qemuArrivals({ host, store, power, vms }: Moves): Arrivals {
   }
 
   /** Ends the QEMU of an earlier try. A live migration then starts a QEMU that waits for the guest's memory. */
-  async function prepare(moving: Moving, { scsi_ids }: MoveRequest): Promise<Served> {
+  async function prepare(moving: Moving, { scsi_ids, image_sha256 }: MoveRequest): Promise<Served> {
     const vm = expected(moving);
+    // After a failed rebuild, the control plane may not know the image. Agents of earlier releases do not send it.
+    if (image_sha256 !== undefined && image_sha256 !== bootImageOf(vm)) throw new Failure(OTHER_IMAGE, EXIT.conflict);
     files.set(moving.migration_id, new Map());
     await power.end(vm);
     if (!moving.live) return { answer: {} };

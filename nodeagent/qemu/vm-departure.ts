@@ -15,7 +15,7 @@ import type { Qmp } from "./qmp.ts";
 import type { Moves } from "./vm-arrival.ts";
 import { type Copied, dropMirrors, endMirrors, mirrorDisks } from "./vm-mirrors.ts";
 import type { VmMonitor } from "./vm-monitor.ts";
-import type { VmRecord } from "./vm-record.ts";
+import { bootImageOf, type VmRecord } from "./vm-record.ts";
 
 type Copying = {
   readonly link: MoveLink;
@@ -80,7 +80,7 @@ export function qemuDepartures({ host, store, power, vms }: Moves): Departures {
   }
 
   async function sendFiles(vm: VmRecord, link: MoveLink, options: SendOptions): Promise<number> {
-    await link.ask({ request: "prepare" });
+    await link.ask({ request: "prepare", image_sha256: bootImageOf(vm) });
     const names = [...vm.disks.map(({ id }) => id), ...vm.firmware === "uefi" ? [UEFI_VARIABLES] : []];
     const progress = await progressOf(vm, names, options);
     const digests = await copyFiles(vm, names, { link, options, onSent: progress.onSent });
@@ -107,7 +107,7 @@ export function qemuDepartures({ host, store, power, vms }: Moves): Departures {
     const monitor = await power.attach(vm);
     const { qmp } = monitor;
     await settle(monitor);
-    await link.ask({ request: "prepare", scsi_ids: await scsiIds(qmp, vm.disks) });
+    await link.ask({ request: "prepare", image_sha256: bootImageOf(vm), scsi_ids: await scsiIds(qmp, vm.disks) });
     const relays: (() => Promise<void>)[] = [];
     const closeRelays = async () => {
       for (const close of relays.splice(0)) await close();

@@ -35,13 +35,22 @@ export async function createDisk(
 ): Promise<void> {
   const path = places.disk(disk.id);
   if (await exists(path)) return;
-  const draft = `${path}.new`;
+  await rename(await draftDisk(places, disk, { uid, has_base }), path);
+}
+
+/** Creates the file that becomes a disk, beside the disk's own file, and returns its path. */
+export async function draftDisk(
+  places: VmPlaces,
+  disk: Pick<VmDisk, "id" | "size_bytes">,
+  { uid, has_base }: { readonly uid: number; readonly has_base: boolean },
+): Promise<string> {
+  const draft = `${places.disk(disk.id)}.new`;
   const base = has_base ? ["-b", "base.qcow2", "-F", "qcow2"] : [];
   await rm(draft, { force: true });
   await runProgram(["qemu-img", "create", "-q", "-f", "qcow2", "-o", FORMAT, ...base, draft, String(disk.size_bytes)]);
   await chmod(draft, OWNER_ONLY);
   await chown(draft, uid, uid);
-  await rename(draft, path);
+  return draft;
 }
 
 /** Replaces a disk by one without any data of its own. */
@@ -136,11 +145,11 @@ export async function createUefiVariables(places: VmPlaces, template: string, ui
 }
 
 /** Returns `uefi` for an image without boot code in its first sector: BIOS cannot start it. */
-export async function firmwareOf(places: VmPlaces): Promise<"bios" | "uefi"> {
+export async function firmwareOf(places: VmPlaces, image_path = places.base): Promise<"bios" | "uefi"> {
   const command = ["qemu-img", "dd", "-f", "qcow2", "-O", "raw", `bs=${SECTOR_BYTES}`, "count=1"];
   const copy = join(places.folder, "first-sector");
   await rm(copy, { force: true });
-  await runProgram([...command, `if=${places.base}`, `of=${copy}`]);
+  await runProgram([...command, `if=${image_path}`, `of=${copy}`]);
   const file = await open(copy, "r");
   try {
     const code = new Uint8Array(BOOT_CODE_BYTES);

@@ -89,6 +89,11 @@ export async function writeVmRecord(folder: string, record: VmRecord): Promise<v
   await writeFileDurably(join(folder, FILE), `${JSON.stringify(record, null, 2)}\n`);
 }
 
+/** Returns the SHA-256 of the image of the boot disk. */
+export function bootImageOf({ disks }: VmRecord): string | null {
+  return disks.find(({ kind }) => kind === "boot")?.image_sha256 ?? null;
+}
+
 /** Returns the state that the node reports. A VM that never ran is still provisioning. */
 export function reportedState({ power, end }: VmRecord): "provisioning" | "running" | "stopped" | "failed" {
   switch (power) {

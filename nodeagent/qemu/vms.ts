@@ -12,6 +12,7 @@ import { snapshots } from "./snapshots.ts";
 import { placesOf } from "./folders.ts";
 import type { Host } from "./host.ts";
 import { openDisks } from "./block-nodes.ts";
+import { rebuildVm } from "./rebuild.ts";
 import { seedFiles, seedVolume } from "./seed.ts";
 import {
   createDisk,
@@ -140,6 +141,7 @@ export function qemuVms({ host, store, power, bindings }: VmsOptions): Vms {
     },
     destroy: (id) => power.serialized(id, () => destroy(id)),
     resize: (id, disk) => power.serialized(id, () => resize(id, disk)),
+    rebuild: (id, disk) => power.serialized(id, () => rebuildVm({ host, store }, existing(id), disk)),
     createDisk: (id, disk, source) => power.serialized(id, () => data.create(existing(id), disk, source)),
     attachDisk: (id, disk_id) => power.serialized(id, () => data.attach(existing(id), disk_id)),
     detachDisk: (id, disk_id) => power.serialized(id, () => data.detach(existing(id), disk_id)),

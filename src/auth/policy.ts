@@ -231,6 +231,7 @@ export const POLICY = {
   // The list names nodes, which only operators see.
   MigrationList: { who: "root", scopes: READ, denied: "hide" },
   InstanceRetry: OF_TENANT,
+  InstanceRebuild: OF_TENANT,
   InstanceConsole: OF_TENANT,
   // The ticket is the credential, since a browser sends no other with a WebSocket.
   InstanceConsoleOpen: { who: "anyone", scopes: ALL, denied: "forbid" },

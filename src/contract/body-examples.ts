@@ -244,6 +244,7 @@ export const BODY_EXAMPLES: Readonly<Record<string, unknown>> = {
     sha256: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
   },
   "POST /v1/instances/{instance_id}/migrate": { target_server_uuid: null, bandwidth_bytes_per_s: 64 * MIB },
+  "POST /v1/instances/{instance_id}/rebuild": { image_id: "00000000-0000-4000-8000-000000000000" },
   "POST /v1/instances/{instance_id}/console-ticket": { mode: "write", take_over: false, history_bytes: 4_096 },
   "POST /v1/disks": { name: "data", description: "database", size_bytes: 10 * GIB },
   "POST /v1/snapshots": { name: "before-upgrade", description: "before the upgrade to version 5" },

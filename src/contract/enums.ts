@@ -182,6 +182,7 @@ export const JOB_KINDS = [
   "stop",
   "restart",
   "reset",
+  "rebuild",
   "delete",
   "resize_disk",
   "create_disk",

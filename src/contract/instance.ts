@@ -39,7 +39,7 @@ export const Instance = z.object({
   name: z.string(),
   description: z.string(),
   labels: Labels,
-  deletion_protection: z.boolean().describe("Whether a delete is refused until this is false"),
+  deletion_protection: z.boolean().describe("Whether a delete or a rebuild is refused until this is false"),
   brand: z.enum(INSTANCE_BRANDS),
   cpu: z.number().int(),
   memory_bytes: z.number().int(),
@@ -110,6 +110,12 @@ export const InstancePatch = NamedPatch.extend({
   memory_bytes: MemoryBytes.nullish(),
 });
 export type InstancePatch = z.infer<typeof InstancePatch>;
+
+/** The body that rebuilds an instance. */
+export const RebuildBody = z.strictObject({
+  image_id: Uuid.nullish().describe("Image of the new boot disk; default: the image of the instance"),
+});
+export type RebuildBody = z.infer<typeof RebuildBody>;
 
 /** A disk of an instance. `instance` and `instance_id` hold the same UUID. */
 export const Disk = z.object({

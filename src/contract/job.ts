@@ -111,7 +111,7 @@ export type ManagedIdentity = z.infer<typeof ManagedIdentity>;
 
 /**
  * The data that a node needs for a job. For kinds other than provision and migrate_receive, only the ids and `instance` are set, and for create_disk
- * the image that it copies; the other fields are empty or null.
+ * and rebuild the image of the disk; the other fields are empty or null.
  */
 export const Blueprint = z.object({
   job_id: z.string(),

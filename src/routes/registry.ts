@@ -27,6 +27,7 @@ import { imageRoutes } from "./images.ts";
 import { instanceActionRoutes } from "./instance-actions.ts";
 import { instanceConsoleRoutes } from "./instance-console.ts";
 import { instanceMigrateRoutes } from "./instance-migrate.ts";
+import { instanceRebuildRoutes } from "./instance-rebuild.ts";
 import { instanceMetricsRoutes } from "./instance-metrics.ts";
 import { instanceScreenshotRoutes } from "./instance-screenshot.ts";
 import { instanceRoutes } from "./instances.ts";
@@ -126,6 +127,7 @@ const ROUTES: readonly ((app: App, deps: RouteDeps) => void)[] = [
   instanceConsoleRoutes,
   instanceMetricsRoutes,
   instanceMigrateRoutes,
+  instanceRebuildRoutes,
   instanceScreenshotRoutes,
   systemInstanceRoutes,
   networkTraceRoutes,

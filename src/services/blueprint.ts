@@ -45,9 +45,9 @@ const NOTHING: Part = {
   provision_metadata: [],
 };
 
-/** Returns the image that a job copies into a data disk, or null. */
+/** Returns the image of which a job makes a data disk or a new boot disk, or null. */
 async function copiedImage({ byKey }: Deps, { kind: { kind, image_id } }: Job) {
-  if (kind !== "create_disk" || typeof image_id !== "string") return null;
+  if (kind !== "create_disk" && kind !== "rebuild" || typeof image_id !== "string") return null;
   return await findImage(byKey, image_id) ?? null;
 }
 

@@ -180,7 +180,8 @@ async function nicsOf(deps: Deps, { body, place, id }: Wanted): Promise<NicPlan[
   return plans.every((plan) => plan !== null) ? plans : null;
 }
 
-function brandOf(text: string | undefined): InstanceBrand {
+/** Returns the brand of instances of an image, from the image's compatibility. */
+export function brandOf(text: string | undefined): InstanceBrand {
   return INSTANCE_BRANDS.find((brand) => brand === text) ?? "not-applicable";
 }
 

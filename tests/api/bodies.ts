@@ -82,6 +82,7 @@ const CHANGES: Readonly<Record<string, (of?: Objects) => Fields>> = {
   "POST /v1/tenants/{tenant_id}/image-uploads": () => ({ size_bytes: 1 }),
   "POST /v1/image-uploads/{upload_id}/finish": () => ({ sha256: null }),
   "POST /v1/instances/{instance_id}/migrate": () => ({}),
+  "POST /v1/instances/{instance_id}/rebuild": () => ({ image_id: null }),
   "POST /v1/instances/{instance_id}/console-ticket": () => ({ mode: "write" }),
   "POST /v1/disks": () => ({ name: "data", size_bytes: 2 ** 30 }),
   "POST /v1/snapshots": () => ({ name: "before" }),

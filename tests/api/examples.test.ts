@@ -195,6 +195,10 @@ const STAGES: Readonly<Record<string, () => Stage | Promise<Stage>>> = {
     okOf(await t.call("PATCH", `/v1/cns/${spare.server_uuid}/placement`, { body: { cordoned: false } }));
     return { objects: { instance_id } };
   },
+  "POST /v1/instances/{instance_id}/rebuild": () => ({
+    objects: { instance_id: ids.instance_id! },
+    fields: { image_id: ids.image_id },
+  }),
   "POST /v1/port-forwards": () => ({ fields: { nat_gateway_id: ids.nat_gateway_id, nic_id: ids.nic_of_objects } }),
   "POST /v1/disks": () => ({ objects: { instance: ids.instance_id! } }),
   "POST /v1/snapshots": () => ({ objects: { disk: ids.disk_id! } }),
@@ -210,6 +214,7 @@ const JOBS: Readonly<Record<string, string>> = {
   "POST /v1/instances": "provision",
   "POST /v1/disks": "create_disk",
   "POST /v1/snapshots": "create_snapshot",
+  "POST /v1/instances/{instance_id}/rebuild": "rebuild",
 };
 
 /** Starts the setup of a node. Returns the node for the path, and the epoch of the setup. */

@@ -317,6 +317,8 @@ POST /v1/instances/{instance_id}/restart
                                        401   401   401 409/404     404     404   404    404    404     404     404     404
 POST /v1/instances/{instance_id}/reset 401   401   401 409/404     404     404   404    404    404     404     404     404
 POST /v1/instances/{instance_id}/retry 401   401   401 409/404     404     404   404    404    404     404     404     404
+POST /v1/instances/{instance_id}/rebuild
+                                       401   401   401 409/404     404     404   404    404    404     404     404     404
 POST /v1/instances/{instance_id}/migrate
                                        401   401   401 409/404     404     404   404    404    404     404     404     404
 GET /v1/instances/{instance_id}/migrations

@@ -24,6 +24,7 @@ const ROUTES: Readonly<Record<string, { readonly query?: string; readonly body?:
   "POST /v1/instances/{instance_id}/restart": {},
   "POST /v1/instances/{instance_id}/reset": {},
   "POST /v1/instances/{instance_id}/retry": {},
+  "POST /v1/instances/{instance_id}/rebuild": {},
   "POST /v1/instances/{instance_id}/migrate": {},
   "GET /v1/instances/{instance_id}/migrations": {},
   "POST /v1/instances/{instance_id}/console-ticket": {},

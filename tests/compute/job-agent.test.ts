@@ -111,6 +111,30 @@ describe("requests of the API", () => {
     expect(await machine.journal()).toEqual([]);
   });
 
+  test("a rebuild replaces the boot disk; a stopped machine stays stopped", async () => {
+    start();
+    await known();
+    const { id } = okOf(await makeInstance(g));
+    const machineNow = async () => (await machine.vms())[id]!;
+    const rebuild = () => g.call("POST", `/v1/instances/${id}/rebuild`, { body: {} });
+    const before = await machineNow();
+    expect(okOf(await rebuild()).lifecycle.state).toBe("running");
+    const { nics, user_data, ssh_public_keys, disks } = await machineNow();
+    expect({ nics, user_data, ssh_public_keys, disks }).toMatchObject({
+      nics: before.nics,
+      user_data: before.user_data,
+      ssh_public_keys: before.ssh_public_keys,
+      disks: [{ id: before.disks[0]!.id, image_sha256: images.sha256 }],
+    });
+    okOf(await g.call("POST", `/v1/instances/${id}/stop`));
+    await machine.trouble({ fail_at: ["rebuild:disk"] });
+    expect((await rebuild()).body.message).toContain("rebuild failed: disk: failed on request of trouble.json");
+    await machine.trouble(null);
+    okOf(await g.call("POST", `/v1/instances/${id}/retry`));
+    okOf(await g.call("POST", `/v1/instances/${id}/stop`));
+    expect([okOf(await rebuild()).lifecycle.state, (await machineNow()).state]).toEqual(["stopped", "stopped"]);
+  });
+
   test("stop, start, restart, resize and delete change the machine", async () => {
     start();
     await known();

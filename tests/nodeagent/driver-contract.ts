@@ -173,6 +173,39 @@ export function driverContract(
       await vms().deleteSnapshot(randomUUID(), randomUUID());
     });
 
+    contract("a stopped VM gets a new boot disk, and keeps its snapshots and data disks", async () => {
+      const [boot] = vms().disksOf(id);
+      const snapshot = { id: randomUUID(), name: "before", size_bytes: boot!.size_bytes };
+      const data = { id: randomUUID(), name: "data", size_bytes: 2 ** 26 };
+      await vms().createSnapshot(id, snapshot, boot!.id);
+      await vms().createDisk(id, data, null);
+      const wanted = {
+        id: boot!.id,
+        size_bytes: boot!.size_bytes + 2 ** 20,
+        image_sha256: "cd".repeat(32),
+        image_path: plan.image_path,
+      };
+      await vms().boot(id);
+      await expect(vms().rebuild(id, wanted)).rejects.toThrow("the machine still runs");
+      await vms().halt(id);
+      await expect(vms().rebuild(id, { ...wanted, id: data.id.toUpperCase() })).rejects.toThrow(`VM ${id} has no disk`);
+      await vms().rebuild(id, wanted);
+      // An interrupted job runs again.
+      await vms().rebuild(id, wanted);
+      await machine!.restart();
+      const { size_bytes } = wanted;
+      const kept = [snapshot, data].map((disk) => ({ id: disk.id, size_bytes: disk.size_bytes }));
+      expect(vms().disksOf(id)).toHaveLength(3);
+      expect(vms().disksOf(id)).toEqual(expect.arrayContaining([{ id: boot!.id, size_bytes }, ...kept]));
+      expect([vms().usesImage(wanted.image_sha256), vms().usesImage(plan.image!.sha256)]).toEqual([true, false]);
+      await vms().boot(id);
+      expect((await seen())?.state).toBe("running");
+      await vms().halt(id);
+      await vms().deleteSnapshot(id, snapshot.id);
+      await vms().deleteDisk(id, data.id);
+      await vms().rebuild(id, { ...wanted, image_sha256: plan.image!.sha256 });
+    });
+
     contract("a stopped VM takes a new size, a running one does not", async () => {
       const { cpu, memory_bytes } = plan.instance;
       const size = async () => {

@@ -103,12 +103,14 @@ test("no instance refuses a message of a step that follows", () => {
     "instance-evacuate:provision",
     "instance-evacuate:rest",
     "instance-evacuate:finish",
+    "instance-rebuild:rebuild",
+    "instance-rebuild:finish",
     "disk-resize:resize",
     "disk-resize:finish",
   ]);
   // The messages that these steps send. A cell that is a string would refuse the message: with this text, or with 404
   // if it is "missing".
-  for (const type of ["settle", "disk_applied", "disk_changed", "evacuated"] as const) {
+  for (const type of ["settle", "disk_applied", "disk_changed", "evacuated", "rebuilt"] as const) {
     for (const cell of Object.values(instanceTable[type])) {
       expect(cell === "ignore" || typeof cell === "function").toBe(true);
       if (typeof cell !== "function") continue;

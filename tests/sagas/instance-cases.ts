@@ -145,6 +145,43 @@ function evacuation(state: "running" | "stopped"): Scenario {
   };
 }
 
+function rebuilding(
+  ends: "running" | "stopped",
+  name: string,
+  prepare: (p: InstanceSagas) => Promise<string>,
+): Scenario {
+  const images = async (p: InstanceSagas, { to }: Begun) => {
+    const { rows } = await p.db.query(
+      "select image_id, source_image_id, applied_bytes = size_bytes as applied " +
+        "from instance i join disk d on d.instance_id = i.id where i.id = $1",
+      [to.id],
+    );
+    return rows;
+  };
+  return {
+    name: `the rebuild of a ${name} instance`,
+    saga: "instance-rebuild",
+    first: ["begin"],
+    later: ["rebuild", "finish"],
+    undone: ["begin"],
+    jobs: ["rebuild"],
+    ask: async (p) => {
+      const image = { id: p.other_image, bytes: 2 * GIB, brand: "kvm" };
+      return await onInstance(prepare, () => ({ image }), "rebuild")(p);
+    },
+    expectDone: async (p, begun) => {
+      await expectState(p, begun, ends);
+      expect(await images(p, begun)).toEqual([
+        { image_id: p.other_image, source_image_id: p.other_image, applied: true },
+      ]);
+    },
+    expectFailed: async (p, begun, reason) => {
+      await expectState(p, begun, "failed", reason);
+      expect(await images(p, begun)).toEqual([{ image_id: p.image, source_image_id: p.image, applied: true }]);
+    },
+  };
+}
+
 /** Creates an instance and the message that resizes its only disk. */
 async function resizing(p: InstanceSagas): Promise<Asked> {
   const asked = await onInstance((plane) => plane.running(), () => ({}), "resize_disk")(p);
@@ -317,6 +354,9 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   migration("a stopped instance's migration", "stopped", (p) => p.stopped()),
   migration("a running instance's migration", "running", (p) => p.running()),
+  rebuilding("running", "running", (p) => p.running()),
+  rebuilding("stopped", "stopped", (p) => p.stopped()),
+  rebuilding("running", "failed", (p) => p.failed()),
   evacuation("stopped"),
   evacuation("running"),
   {

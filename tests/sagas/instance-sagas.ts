@@ -134,6 +134,7 @@ async function makeBareFixture() {
   await silent.alive();
   const wide = { name: "wide", ipv4_block: WIDE.block, ipv6_block: "fd00:10:0:2::/64" };
   const subnet = await fixture.make(`/v1/subnets?vpc=${fixture.vpc.id}`, wide);
+  const other_image = await fixture.newImage();
   await t.close();
   const owner = await openClient({ url: database.url });
   await owner.query(GATE_SQL);
@@ -147,6 +148,7 @@ async function makeBareFixture() {
     tenant_id,
     project_id,
     image,
+    other_image,
     node,
     other: other.server_uuid,
     silent: silent.server_uuid,
@@ -156,7 +158,7 @@ async function makeBareFixture() {
 
 /** Opens a copy of the fixture. */
 export async function openInstanceSagas(fixture: InstanceFixture) {
-  const { silo_id, tenant_id, project_id, image, node, other, silent, subnet } = fixture;
+  const { silo_id, tenant_id, project_id, image, other_image, node, other, silent, subnet } = fixture;
   const ready = { running: [...fixture.running], stopped: [...fixture.stopped], bound: [...fixture.bound] };
   const database = await copyOf(fixture.database);
   const db: Db = openPool({ url: database.url, connectionsMax: 3 });
@@ -453,6 +455,8 @@ export async function openInstanceSagas(fixture: InstanceFixture) {
     other,
     silent,
     silo_id,
+    image: image.id as string,
+    other_image: other_image.id as string,
     main,
     newProcess,
     row,

@@ -111,6 +111,7 @@ POST /v1/instances/{instance_id}/stop                                    409   4
 POST /v1/instances/{instance_id}/restart                                 409   404   409   409   404   404   409   404
 POST /v1/instances/{instance_id}/reset                                   409   404   409   409   404   404   409   404
 POST /v1/instances/{instance_id}/retry                                   409   404   409   409   404   404   409   404
+POST /v1/instances/{instance_id}/rebuild                                 409   404   409   409   404   404   409   404
 POST /v1/instances/{instance_id}/migrate                                 409   404   409   409   404   404   409   404
 GET /v1/instances/{instance_id}/migrations                               404   404   404   404   404   404   200   200
 GET /v1/disks                                                            200   200   200   200   404   404   200   200

@@ -12,6 +12,7 @@ import { load } from "./load.ts";
 import { log } from "./log.ts";
 import { metrics } from "./metrics.ts";
 import { screenshot } from "./screenshot.ts";
+import { rebuild } from "./rebuild.ts";
 import { resize } from "./resize.ts";
 import { set } from "./set.ts";
 import { show } from "./show.ts";
@@ -33,6 +34,7 @@ export function instanceVerbs(): AnyCommand[] {
     update(INSTANCE),
     set(),
     resize(),
+    rebuild(),
     remove(),
   ];
 }

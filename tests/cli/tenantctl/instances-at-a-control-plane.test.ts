@@ -123,11 +123,23 @@ test("a tenant labels, resizes and protects an instance, and types its name to d
   expect(await printed("instance list --label tier")).toBe("(no instances)\n");
   await done("instance stop db-1", "stop");
   expect(await printed("instance resize db-1 --cpu 3 --memory 5GiB")).toContain(`memory_bytes:         ${5 * GIB}\n`);
+  const typed = (answer: string) => ({ isTTY: true, typed: answer });
+  expect((await at("instance rebuild db-1 --yes")).err()).toContain("db-1 is protected against deletion;");
+  await printed("instance set db-1 --protection off");
+  expect((await at("instance rebuild db-1", typed("db-2"))).err()).toContain(
+    "The data on the boot disk of db-1 is lost.",
+  );
+  expect((await at("instance rebuild db-1", { isTTY: false })).err()).toContain("pass --yes to confirm");
+  const [rebuilt] = await Promise.all([
+    printed("instance rebuild db-1 --image debian", typed("db-1")),
+    a.node.does("rebuild"),
+  ]);
+  expect(rebuilt).toContain("lifecycle:  stopped\n");
+  await printed("instance set db-1 --protection on");
   for (const argv of ["instance set db-1", "instance resize db-1", "instance set db-1 --label env"]) {
     expect((await at(argv)).code).toBe(2);
   }
 
-  const typed = (answer: string) => ({ isTTY: true, typed: answer });
   const wrong = await at("instance delete db-1", typed("db-2"));
   expect([wrong.code, wrong.out()]).toEqual([1, ""]);
   expect(wrong.err()).toContain("db-1 is protected against deletion.");

@@ -1,0 +1,46 @@
+// The rebuild of a VM that is off: its boot disk is replaced by one from another image, or from the same. The new files are
+// first made beside the old ones, because this part can fail, for example on a full disk. Then the old disk is removed,
+// the record is changed, and the new files get their names. A rebuild that is interrupted after the removal leaves a VM
+// without a boot disk, which does not start until the rebuild is repeated.
+import { link, rename, rm } from "node:fs/promises";
+import { EXIT } from "../../cli/internal/exit-code.ts";
+import { Failure } from "../../cli/internal/failure.ts";
+import type { NewBootDisk } from "../driver.ts";
+import { noDisk } from "../no-disk.ts";
+import { STILL_RUNS } from "../not-running.ts";
+import { placesOf } from "./folders.ts";
+import type { Host } from "./host.ts";
+import { createUefiVariables, draftDisk, firmwareOf } from "./vm-disks.ts";
+import type { VmRecord } from "./vm-record.ts";
+import type { VmStore } from "./vm-store.ts";
+
+export type RebuildPorts = { readonly host: Host; readonly store: VmStore };
+
+export async function rebuildVm({ host, store }: RebuildPorts, vm: VmRecord, wanted: NewBootDisk): Promise<void> {
+  const { id, size_bytes, image_path, image_sha256 } = wanted;
+  if (vm.move) throw new Failure(`VM ${vm.id} is moving to another node`, EXIT.conflict);
+  if (vm.power !== "off") throw new Failure(STILL_RUNS, EXIT.conflict);
+  if (!vm.disks.some((disk) => disk.id === id && disk.kind === "boot")) throw noDisk(vm.id, id);
+  const places = placesOf(host.folders, vm.id);
+  const firmware = await firmwareOf(places, image_path);
+  if (firmware === "uefi" && host.uefi === null) {
+    throw new Failure("the image boots only with UEFI, which this node lacks", EXIT.failure);
+  }
+  const base = `${places.base}.new`;
+  await rm(base, { force: true });
+  await link(image_path, base);
+  // The program checks that the base exists. Until its rename, the base is the old one.
+  const draft = await draftDisk(places, { id, size_bytes }, { uid: vm.uid, has_base: true });
+
+  await rm(places.disk(id), { force: true });
+  const disks = vm.disks.map((disk) => disk.id === id ? { ...disk, size_bytes, image_sha256 } : disk);
+  await store.change(vm.id, { disks, firmware });
+  await rename(base, places.base);
+  // If both names are links to the same file, the rename keeps both.
+  await rm(base, { force: true });
+  await rename(draft, places.disk(id));
+
+  // The old variables name the boot entries of the old disk.
+  await rm(places.uefi_variables, { force: true });
+  if (firmware === "uefi" && host.uefi !== null) await createUefiVariables(places, host.uefi.variables, vm.uid);
+}
