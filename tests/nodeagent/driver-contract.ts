@@ -151,17 +151,18 @@ export function driverContract(
       for (const state of ["stopped", "running"]) {
         if (state === "running") await vms().boot(id);
         const snapshot = { id: randomUUID(), name: "before", size_bytes: boot!.size_bytes };
-        const consistency = state === "running" ? "crash" : "at_rest";
-        expect(await vms().createSnapshot(id, snapshot, boot!.id)).toBe(consistency);
+        // A guest with the QEMU guest agent may have booted by now.
+        const expected = state === "running" ? ["crash", "frozen"] : ["at_rest"];
+        expect(expected).toContain(await vms().createSnapshot(id, snapshot, boot!.id));
         // An interrupted job runs again.
-        expect(await vms().createSnapshot(id, snapshot, boot!.id)).toBe(consistency);
+        expect(expected).toContain(await vms().createSnapshot(id, snapshot, boot!.id));
         expect(others()).toEqual([snapshot.id]);
         const restored = { id: randomUUID(), name: "restored", size_bytes: boot!.size_bytes + 2 ** 20 };
         await vms().createDisk(id, restored, { disk_id: snapshot.id });
         await machine!.restart();
         await vms().createDisk(id, restored, { disk_id: snapshot.id });
         expect(others()).toEqual([snapshot.id, restored.id].toSorted());
-        expect(await vms().createSnapshot(id, { ...restored, id: randomUUID() }, restored.id)).toBe(consistency);
+        expect(expected).toContain(await vms().createSnapshot(id, { ...restored, id: randomUUID() }, restored.id));
         await vms().deleteDisk(id, restored.id);
         for (const each of others()) await vms().deleteSnapshot(id, each);
         await vms().deleteSnapshot(id, snapshot.id);
