@@ -524,6 +524,7 @@ begin
   when 'firewall_rules_are' then return guard_firewall_rules_are($2)::text;
   when 'floating_ip_is_off_nodes' then return guard_floating_ip_is_off_nodes($2)::text;
   when 'floating_ips_rest' then return guard_floating_ips_rest($2)::text;
+  when 'image_exists' then return guard_image_exists($2)::text;
   when 'image_is_unused' then return guard_image_is_unused($2)::text;
   when 'image_upload_fits' then return guard_image_upload_fits($2)::text;
   when 'instance_stays' then return guard_instance_stays($2)::text;
@@ -2639,12 +2640,20 @@ AS $function$
     (select operation_id::text from floating_ip where prior_instance_id = (args->>'instance_id')::uuid limit 1),
     'true') $function$;
 
+CREATE OR REPLACE FUNCTION public.guard_image_exists(args jsonb)
+ RETURNS text
+ LANGUAGE sql
+AS $function$
+  select coalesce((select 'true' from image where id = (args->>'image_id')::uuid), args->>'image_id') $function$;
+
 CREATE OR REPLACE FUNCTION public.guard_image_is_unused(args jsonb)
  RETURNS text
  LANGUAGE sql
 AS $function$
   select case count(*) when 0 then 'true' when 1 then '1 instance' else format('%s instances', count(*)) end
-    from instance where image_id = (args->>'image_id')::uuid $function$;
+    from (select id from instance where image_id = (args->>'image_id')::uuid
+          union
+          select instance_id from disk where kind = 'boot' and source_image_id = (args->>'image_id')::uuid) used $function$;
 
 CREATE OR REPLACE FUNCTION public.guard_image_upload_fits(args jsonb)
  RETURNS boolean
@@ -4015,7 +4024,7 @@ create table instance (
   constraint instance_memory_bytes_check CHECK ((memory_bytes > 0)),
   constraint instance_missed_reports_check CHECK (((missed_reports >= 0) AND (missed_reports <= 2))),
   constraint instance_name UNIQUE (project_id, name),
-  constraint instance_operation_kind_check CHECK ((operation_kind = ANY (ARRAY['create'::text, 'start'::text, 'stop'::text, 'restart'::text, 'reset'::text, 'retry'::text, 'delete'::text, 'create_disk'::text, 'attach_disk'::text, 'detach_disk'::text, 'delete_disk'::text, 'create_snapshot'::text, 'delete_snapshot'::text, 'migrate'::text]))),
+  constraint instance_operation_kind_check CHECK ((operation_kind = ANY (ARRAY['create'::text, 'start'::text, 'stop'::text, 'restart'::text, 'reset'::text, 'retry'::text, 'delete'::text, 'create_disk'::text, 'attach_disk'::text, 'detach_disk'::text, 'delete_disk'::text, 'create_snapshot'::text, 'delete_snapshot'::text, 'migrate'::text, 'rebuild'::text]))),
   constraint instance_owner UNIQUE (id, tenant_id, project_id),
   constraint instance_pkey PRIMARY KEY (id),
   constraint instance_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'provisioning'::text, 'running'::text, 'stopping'::text, 'stopped'::text, 'failed'::text]))),
@@ -4973,6 +4982,7 @@ CREATE INDEX console_session_calling ON public.console_session USING btree (cn) 
 CREATE INDEX console_session_due ON public.console_session USING btree (wake_at) WHERE (wake_at IS NOT NULL);
 CREATE UNIQUE INDEX console_session_ticket ON public.console_session USING btree (ticket_sha256) WHERE (state = 'ticket'::text);
 CREATE INDEX denial_window_age ON public.denial_window USING btree (opened_at);
+CREATE INDEX boot_disk_of_image ON public.disk USING btree (source_image_id) WHERE (kind = 'boot'::text);
 CREATE UNIQUE INDEX disk_one_boot ON public.disk USING btree (instance_id) WHERE (kind = 'boot'::text);
 CREATE INDEX disk_unmade ON public.disk USING btree (instance_id) WHERE ((applied_bytes IS NULL) OR (applied_bytes < size_bytes));
 CREATE INDEX ended_vpc_vni ON public.ended_vpc USING btree (vni);
@@ -5557,6 +5567,7 @@ grant execute on function guard_external_subnets_exist(jsonb) to berth_app;
 grant execute on function guard_firewall_rules_are(jsonb) to berth_app;
 grant execute on function guard_floating_ip_is_off_nodes(jsonb) to berth_app;
 grant execute on function guard_floating_ips_rest(jsonb) to berth_app;
+grant execute on function guard_image_exists(jsonb) to berth_app;
 grant execute on function guard_image_is_unused(jsonb) to berth_app;
 grant execute on function guard_image_upload_fits(jsonb) to berth_app;
 grant execute on function guard_instance_stays(jsonb) to berth_app;
