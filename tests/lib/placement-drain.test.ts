@@ -1,7 +1,7 @@
 // The preview of a drain: the nodes that could take a node's instances.
 import { describe, expect, test } from "vitest";
 import { DrainPreview } from "../../src/contract/placement.ts";
-import { type HostedInstance, looksLikeQuorum, previewDrain } from "../../src/lib/placement/drain.ts";
+import { type HostedInstance, looksLikeQuorum, previewDrain, previewDrains } from "../../src/lib/placement/drain.ts";
 import type { Snapshot } from "../../src/lib/placement/snapshot.ts";
 import { capacity, GIB, node, SILO, snapshot, SPREAD, TENANT, uuid } from "./placement-nodes.ts";
 
@@ -54,6 +54,22 @@ describe("a drain preview", () => {
   test("never places an instance on the drained node itself, even if it has room", () => {
     const preview = drain([instance(1)], snapshot(node(1)));
     expect(preview.not_placeable[0]?.reason).toBe("there is no other approved node");
+  });
+
+  test("of several nodes gives no slot to two of them, and targets none of them", () => {
+    // The node outside has 64 GiB and each instance needs 32 GiB, so it takes two.
+    const drained = [1, 2].map((n) => ({
+      server_uuid: uuid(n),
+      capacity: capacity(),
+      instances: [instance(2 * n), instance(2 * n + 1)].map((each) => ({ ...each, host_cn_uuid: uuid(n) })),
+    }));
+    const [first, second] = previewDrains(drained, snapshot(node(1), node(2), node(3)), SPREAD);
+    expect(first!.placeable.map(({ target_cn_uuid }) => target_cn_uuid)).toEqual([uuid(3), uuid(3)]);
+    expect(second).toMatchObject({ instances_on_cn: 2, placeable: [], capacity_ok: false });
+    expect(second!.not_placeable.map(({ reason }) => reason)).toEqual([
+      "rejected by cn-ram-available 1 of 1 nodes",
+      "rejected by cn-ram-available 1 of 1 nodes",
+    ]);
   });
 
   test("of a node without instances has empty lists and capacity_ok false", () => {
