@@ -112,6 +112,17 @@ const reads = (disk: DataDisk) =>
 
 const stateOn = async (driver: Driver, id: string) => (await vmOf(driver, id))?.state;
 
+test("a machine whose boot disk is not of the image that the target expects does not move", async () => {
+  const { id, moving, link } = await prepared(false);
+  const { vms } = source.driver();
+  await vms.halt(id);
+  const { image_path } = await source.plan();
+  await vms.rebuild(id, { ...vms.disksOf(id)[0]!, image_sha256: "cd".repeat(32), image_path });
+  await expect(source.driver().migrations.send(moving, link, options())).rejects.toThrow("is of another image");
+  expect(await stateOn(source.driver(), id)).toBe("stopped");
+  await vms.boot(id);
+});
+
 test("a running guest moves with its memory and its disk", async () => {
   const { id, moving, link } = await prepared(true);
   const boot = await inGuest(source.driver(), id, "cat /proc/sys/kernel/random/boot_id");
