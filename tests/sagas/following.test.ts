@@ -89,6 +89,7 @@ test("no instance refuses a message of a step that follows", () => {
     steps.filter(({ follows }) => follows).map((each) => `${name}:${each.name}`)
   );
   expect(following).toEqual([
+    "cn-drain-label:begin",
     "instance-create:provision",
     "instance-create:finish",
     "instance-lifecycle:act",

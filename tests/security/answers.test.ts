@@ -152,8 +152,8 @@ const UNAUDITED = [
   "POST /v1/agent/capacity",
 ];
 
-/** Requests of this test that succeed without an effect: the node does not exist, and there is no roster. */
-const WITHOUT_EFFECT = ["DELETE /v1/cns/{server_uuid}", "POST /v2/cn-boot-roster/converge"];
+/** Requests of this test that succeed without an effect: the node does not exist, there is no roster, a dry run. */
+const WITHOUT_EFFECT = ["DELETE /v1/cns/{server_uuid}", "POST /v2/cn-boot-roster/converge", "POST /v1/cn-drains"];
 
 test("S-40: the audit chain contains the id of every request that changed something", async () => {
   /** The routes of successful requests, by request id. */
