@@ -47,7 +47,7 @@ function built(folder: string, agent: string, time_s: number): Promise<void> {
     child.once("error", reject);
     child.once(
       "exit",
-      (code) => code === 0 ? done() : reject(new Error(`the build failed; see ${folder}/packages.log`)),
+      (code) => code === 0 ? done() : reject(new Error("the build failed; the lines above say why")),
     );
   });
 }

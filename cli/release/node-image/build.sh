@@ -47,6 +47,7 @@ mmdebstrap --mode=root --variant=minbase --format=directory --include="$(echo $p
   --dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-exclude=/usr/share/man/*' \
   --dpkgopt='path-exclude=/usr/share/locale/*' --dpkgopt='path-exclude=/usr/share/info/*' \
   bookworm "$root" "$work/debian.sources" > "$out/packages.log" 2>&1 || { tail -n 20 "$out/packages.log" >&2; exit 1; }
+rm "$out/packages.log"
 
 release=$(ls "$root/lib/modules")
 cp "$root/boot/vmlinuz-$release" "$out/vmlinuz"
