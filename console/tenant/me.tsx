@@ -125,7 +125,7 @@ function endSession({ id }: SessionListed): Action {
   return {
     title: "End the session",
     button: "End",
-    notice: "Whoever uses it must sign in again.",
+    notice: "The browser or program that uses it must sign in again.",
     refused: writersOnly(),
     cli: () => command([isOperator() ? "opsctl" : "tenantctl", "session", "end", id]),
     send: async (_, key) => {

@@ -61,6 +61,7 @@ const powerOf = (id: string) => store.get(id)?.power;
 
 test("after a boot, a VM whose instance is on another node does not start, and the others do", async () => {
   const [own, foreign, begun, off] = [await vm("on"), await vm("on"), await vm("starting"), await vm("off")];
+  // The fence reads only whether a VM has a move.
   const move = { migration_id: randomUUID(), role: "departed" } as unknown as NonNullable<VmRecord["move"]>;
   const moving = await vm("on", { move });
   await hold(() => Promise.resolve(new Set([own])));

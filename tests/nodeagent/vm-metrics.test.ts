@@ -69,6 +69,7 @@ test("the values of a simulated VM are marked, and a stopped one has none", () =
   const vm = { uuid: "a", state: "running", cpu: 2, memory_bytes: 2 ** 30, last_modified: "2026-01-01T00:00:00Z" };
   const stopped = { ...vm, uuid: "b", state: "stopped" };
   const now_ms = Date.parse("2026-01-01T00:01:40Z");
+  // The values depend on these fields only.
   expect(simulatedMetrics([vm, stopped] as unknown as SimulatedVm[], now_ms)).toEqual({
     a: { ...NOTHING, cpu_seconds: 2, memory_bytes: 2 ** 30, simulated: true },
   });
