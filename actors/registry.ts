@@ -38,6 +38,8 @@ import { cnDrain } from "./sagas/cn-drain.ts";
 import { cnDrainLabel } from "./sagas/cn-drain-label.ts";
 import { cnEvacuate } from "./sagas/cn-evacuate.ts";
 import { cnSetup } from "./sagas/cn-setup.ts";
+import { cnUpgrade } from "./sagas/cn-upgrade.ts";
+import { cnUpgradeLabel } from "./sagas/cn-upgrade-label.ts";
 import { diskChange } from "./sagas/disk-change.ts";
 import { diskResize } from "./sagas/disk-resize.ts";
 import { floatingIpAllocate } from "./sagas/floating-ip-allocate.ts";
@@ -109,6 +111,8 @@ export const sagas = [
   cnDrainLabel,
   cnEvacuate,
   cnSetup,
+  cnUpgrade,
+  cnUpgradeLabel,
   natGatewayCreate,
   natGatewayDelete,
   floatingIpAllocate,

@@ -8,7 +8,7 @@ import type { ExternalSubnet, NetworkPool, NicTag } from "../src/contract/extern
 import type { Idp, User } from "../src/contract/identity.ts";
 import type { Image } from "../src/contract/image.ts";
 import type { ImageUpload } from "../src/contract/image-upload.ts";
-import type { DiskResized, Instance } from "../src/contract/instance.ts";
+import type { DiskResized, Instance, Nic } from "../src/contract/instance.ts";
 import type { PortForward } from "../src/contract/port-forward.ts";
 import type { FirewallRule, FloatingIp, NatGateway, Route, RouteTable, Subnet, Vpc } from "../src/contract/network.ts";
 import type { SetupBundle, Traits } from "../src/contract/setup.ts";
@@ -89,5 +89,10 @@ export type Replies = {
     readonly receive: ImageUpload;
     readonly finish: { readonly image_id: string };
   };
-  readonly instance: { readonly update: Instance; readonly resize_disk: DiskResized };
+  readonly instance: {
+    readonly update: Instance;
+    readonly resize_disk: DiskResized;
+    readonly create_nic: Nic;
+    readonly update_nic: Nic;
+  };
 };

@@ -7,6 +7,7 @@ import { type Counters, newCounters } from "./counters.ts";
 import type { BootSettings } from "./decision.ts";
 import type { DhcpRules } from "./dhcp/answer.ts";
 import { type BootFileQuestion, openDhcp } from "./dhcp/server.ts";
+import { openBootRequests } from "./dhcp/requests.ts";
 import { newTransactions, type Transactions } from "./dhcp/transactions.ts";
 import { BIOS_PROGRAM, type Files, openFiles, UEFI_PROGRAM } from "./files.ts";
 import type { HttpHandler } from "./http/answer.ts";
@@ -179,6 +180,7 @@ export async function openBooter({ config, log, api: given }: BooterOptions): Pr
       records,
       settings,
       transactions,
+      requests: openBootRequests({ send: (mac, client) => api.seen(mac, client), now: Date.now }),
       bootFile: (asked) => bootFile(asked, { secret, http_port }),
       counters,
       log: quiet,

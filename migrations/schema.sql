@@ -7,6 +7,47 @@ create extension btree_gist;
 create sequence job_seq as bigint;
 create sequence setup_epoch as bigint;
 
+CREATE OR REPLACE FUNCTION public.audit_archive(first bigint, last bigint, digest text, key text, signature text)
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  before  audit_segment;
+  texts   text;
+  amount  bigint;
+  broken  bigint;
+  before_hash text := repeat('0', 64);
+  end_hash    text;
+begin
+  perform pg_advisory_xact_lock(hashtextextended('berth:audit_chain', 0));
+  select * into before from audit_segment order by number desc limit 1;
+  if found then before_hash := before.last_hash; end if;
+  if first <> coalesce(before.last_seq, -1) + 1 or last < first or last >= (select seq from audit_head) then
+    raise exception 'the archive cannot continue with the audit events % to %', first, last;
+  end if;
+  select count(*), string_agg(canonical || e'\n', '' order by seq),
+         count(*) filter (where hash <> encode(sha256(convert_to(canonical, 'UTF8')), 'hex')
+                             or prev_hash <> coalesce(before_in_order, before_hash)),
+         (array_agg(hash order by seq desc))[1]
+    into amount, texts, broken, end_hash
+    from (select *, lag(hash) over (order by seq) as before_in_order from audit_event
+           where seq between first and last) e;
+  if amount <> last - first + 1 or broken > 0 then
+    raise exception 'the audit events % to % do not verify; run opsctl audit verify', first, last;
+  end if;
+  insert into audit_segment (number, first_seq, last_seq, prev_hash, last_hash, sha256, public_key, signature, content)
+    values (coalesce(before.number, -1) + 1, first, last, before_hash, end_hash, digest, key, audit_archive.signature,
+            convert_to(texts, 'UTF8'));
+  if not exists (select from audit_segment s where s.first_seq = first and encode(sha256(s.content), 'hex') = digest) then
+    raise exception 'the archived audit events % to % do not have the digest %', first, last, digest;
+  end if;
+  update transition set audit = null
+   where id in (select transition_id from audit_event where seq between first and last);
+  delete from audit_event where seq between first and last;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.audit_denial(of_msg uuid, of_request text, of_audit jsonb, sum jsonb)
  RETURNS void
  LANGUAGE sql
@@ -509,6 +550,7 @@ begin
   when 'cn_is_approved' then return guard_cn_is_approved($2)::text;
   when 'cn_is_live' then return guard_cn_is_live($2)::text;
   when 'cn_is_not_draining' then return guard_cn_is_not_draining($2)::text;
+  when 'cn_is_not_upgrading' then return guard_cn_is_not_upgrading($2)::text;
   when 'cn_is_silent' then return guard_cn_is_silent($2)::text;
   when 'cn_may_host_gateway' then return guard_cn_may_host_gateway($2)::text;
   when 'cn_offers_nic_tag' then return guard_cn_offers_nic_tag($2)::text;
@@ -532,6 +574,8 @@ begin
   when 'nat_gateway_has_no_forward' then return guard_nat_gateway_has_no_forward($2)::text;
   when 'nat_gateway_has_room' then return guard_nat_gateway_has_room($2)::text;
   when 'nat_gateway_is_unused' then return guard_nat_gateway_is_unused($2)::text;
+  when 'nic_blocks_are_apart' then return guard_nic_blocks_are_apart($2)::text;
+  when 'nic_is_unused' then return guard_nic_is_unused($2)::text;
   when 'nic_tag_exists' then return guard_nic_tag_exists($2)::text;
   when 'nic_tag_is_unused' then return guard_nic_tag_is_unused($2)::text;
   when 'no_active_cn' then return guard_no_active_cn($2)::text;
@@ -872,9 +916,10 @@ begin
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
   when 'boot_policy' then
     insert into boot_policy (id, incarnation, version, wake_at, state, auto_enroll, allowlist, enrollment_pi,
-        enrollment_kernel_args, admin_network, updated_at)
+        enrollment_kernel_args, admin_network, updated_at, rack_networks)
     select r.id, r.incarnation, r.version, r.wake_at, r.state, r.auto_enroll, r.allowlist, r.enrollment_pi,
-        r.enrollment_kernel_args, r.admin_network, r.updated_at
+        r.enrollment_kernel_args, r.admin_network, r.updated_at,
+        case when e ? 'rack_networks' then r.rack_networks else '[]'::jsonb end
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::boot_policy, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
   when 'boot_record' then
@@ -1003,10 +1048,10 @@ begin
   when 'nat_gateway' then
     insert into nat_gateway (id, incarnation, version, wake_at, state, tenant_id, project_id, vpc_id, name,
         description, family, public_address, desired_generation, created_at, updated_at, host_cn_uuid,
-        leaving_cn_uuid, left_at)
+        leaving_cn_uuid, left_at, labels)
     select r.id, r.incarnation, r.version, r.wake_at, r.state, r.tenant_id, r.project_id, r.vpc_id, r.name,
         r.description, r.family, r.public_address, r.desired_generation, r.created_at, r.updated_at,
-        r.host_cn_uuid, r.leaving_cn_uuid, r.left_at
+        r.host_cn_uuid, r.leaving_cn_uuid, r.left_at, case when e ? 'labels' then r.labels else '{}'::jsonb end
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::nat_gateway, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
   when 'network_pool' then
@@ -1023,9 +1068,10 @@ begin
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
   when 'port_forward' then
     insert into port_forward (id, incarnation, version, wake_at, state, tenant_id, project_id, vpc_id,
-        nat_gateway_id, nic_id, name, description, protocol, public_port, nic_port, created_at)
+        nat_gateway_id, nic_id, name, description, protocol, public_port, nic_port, created_at, labels)
     select r.id, r.incarnation, r.version, r.wake_at, r.state, r.tenant_id, r.project_id, r.vpc_id,
-        r.nat_gateway_id, r.nic_id, r.name, r.description, r.protocol, r.public_port, r.nic_port, r.created_at
+        r.nat_gateway_id, r.nic_id, r.name, r.description, r.protocol, r.public_port, r.nic_port, r.created_at,
+        case when e ? 'labels' then r.labels else '{}'::jsonb end
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::port_forward, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
   when 'project' then
@@ -1042,16 +1088,17 @@ begin
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
   when 'route' then
     insert into route (id, incarnation, version, wake_at, state, tenant_id, project_id, vpc_id, route_table_id,
-        name, description, destination, target_kind, nat_gateway_id, created_at)
+        name, description, destination, target_kind, nat_gateway_id, created_at, labels)
     select r.id, r.incarnation, r.version, r.wake_at, r.state, r.tenant_id, r.project_id, r.vpc_id,
-        r.route_table_id, r.name, r.description, r.destination, r.target_kind, r.nat_gateway_id, r.created_at
+        r.route_table_id, r.name, r.description, r.destination, r.target_kind, r.nat_gateway_id, r.created_at,
+        case when e ? 'labels' then r.labels else '{}'::jsonb end
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::route, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
   when 'route_table' then
     insert into route_table (id, incarnation, version, wake_at, state, tenant_id, project_id, vpc_id, name,
-        description, is_main, created_at)
+        description, is_main, created_at, labels)
     select r.id, r.incarnation, r.version, r.wake_at, r.state, r.tenant_id, r.project_id, r.vpc_id, r.name,
-        r.description, r.is_main, r.created_at
+        r.description, r.is_main, r.created_at, case when e ? 'labels' then r.labels else '{}'::jsonb end
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::route_table, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
   when 'saga' then
@@ -1102,10 +1149,10 @@ begin
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
   when 'subnet' then
     insert into subnet (id, incarnation, version, wake_at, state, tenant_id, project_id, vpc_id, route_table_id,
-        name, description, ipv4_block, ipv6_block, vpc_ipv4_block, vpc_ipv6_block, created_at)
+        name, description, ipv4_block, ipv6_block, vpc_ipv4_block, vpc_ipv6_block, created_at, labels)
     select r.id, r.incarnation, r.version, r.wake_at, r.state, r.tenant_id, r.project_id, r.vpc_id,
         r.route_table_id, r.name, r.description, r.ipv4_block, r.ipv6_block, r.vpc_ipv4_block, r.vpc_ipv6_block,
-        r.created_at
+        r.created_at, case when e ? 'labels' then r.labels else '{}'::jsonb end
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::subnet, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
   when 'tenant' then
@@ -1134,9 +1181,10 @@ begin
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
   when 'vpc' then
     insert into vpc (id, incarnation, version, wake_at, state, tenant_id, project_id, main_route_table_id, name,
-        description, vni, ipv4_block, ipv6_block, created_at)
+        description, vni, ipv4_block, ipv6_block, created_at, labels)
     select r.id, r.incarnation, r.version, r.wake_at, r.state, r.tenant_id, r.project_id, r.main_route_table_id,
-        r.name, r.description, r.vni, r.ipv4_block, r.ipv6_block, r.created_at
+        r.name, r.description, r.vni, r.ipv4_block, r.ipv6_block, r.created_at,
+        case when e ? 'labels' then r.labels else '{}'::jsonb end
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::vpc, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
   when 'disk' then
@@ -1149,9 +1197,11 @@ begin
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
   when 'nic' then
     insert into nic (id, tenant_id, project_id, instance_id, vpc_id, subnet_id, ordinal, name, mac, primary_ipv4,
-        primary_ipv6, created_at)
+        primary_ipv6, created_at, additional_ips, allowed_cidrs)
     select r.id, r.tenant_id, r.project_id, r.instance_id, r.vpc_id, r.subnet_id, r.ordinal, r.name, r.mac,
-        r.primary_ipv4, r.primary_ipv6, r.created_at
+        r.primary_ipv4, r.primary_ipv6, r.created_at,
+        case when e ? 'additional_ips' then r.additional_ips else '{}'::inet[] end,
+        case when e ? 'allowed_cidrs' then r.allowed_cidrs else '{}'::cidr[] end
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::nic, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
   when 'sealed_user_data' then
@@ -1359,7 +1409,8 @@ begin
         enrollment_pi = case when e ? 'enrollment_pi' then r.enrollment_pi else t.enrollment_pi end,
         enrollment_kernel_args = case when e ? 'enrollment_kernel_args' then r.enrollment_kernel_args else t.enrollment_kernel_args end,
         admin_network = case when e ? 'admin_network' then r.admin_network else t.admin_network end,
-        updated_at = case when e ? 'updated_at' then r.updated_at else t.updated_at end
+        updated_at = case when e ? 'updated_at' then r.updated_at else t.updated_at end,
+        rack_networks = case when e ? 'rack_networks' then r.rack_networks else t.rack_networks end
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::boot_policy, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::text;
   when 'boot_record' then
@@ -1663,7 +1714,8 @@ begin
         updated_at = case when e ? 'updated_at' then r.updated_at else t.updated_at end,
         host_cn_uuid = case when e ? 'host_cn_uuid' then r.host_cn_uuid else t.host_cn_uuid end,
         leaving_cn_uuid = case when e ? 'leaving_cn_uuid' then r.leaving_cn_uuid else t.leaving_cn_uuid end,
-        left_at = case when e ? 'left_at' then r.left_at else t.left_at end
+        left_at = case when e ? 'left_at' then r.left_at else t.left_at end,
+        labels = case when e ? 'labels' then r.labels else t.labels end
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::nat_gateway, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
   when 'network_pool' then
@@ -1704,7 +1756,8 @@ begin
         protocol = case when e ? 'protocol' then r.protocol else t.protocol end,
         public_port = case when e ? 'public_port' then r.public_port else t.public_port end,
         nic_port = case when e ? 'nic_port' then r.nic_port else t.nic_port end,
-        created_at = case when e ? 'created_at' then r.created_at else t.created_at end
+        created_at = case when e ? 'created_at' then r.created_at else t.created_at end,
+        labels = case when e ? 'labels' then r.labels else t.labels end
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::port_forward, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
   when 'project' then
@@ -1745,7 +1798,8 @@ begin
         destination = case when e ? 'destination' then r.destination else t.destination end,
         target_kind = case when e ? 'target_kind' then r.target_kind else t.target_kind end,
         nat_gateway_id = case when e ? 'nat_gateway_id' then r.nat_gateway_id else t.nat_gateway_id end,
-        created_at = case when e ? 'created_at' then r.created_at else t.created_at end
+        created_at = case when e ? 'created_at' then r.created_at else t.created_at end,
+        labels = case when e ? 'labels' then r.labels else t.labels end
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::route, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
   when 'route_table' then
@@ -1759,7 +1813,8 @@ begin
         name = case when e ? 'name' then r.name else t.name end,
         description = case when e ? 'description' then r.description else t.description end,
         is_main = case when e ? 'is_main' then r.is_main else t.is_main end,
-        created_at = case when e ? 'created_at' then r.created_at else t.created_at end
+        created_at = case when e ? 'created_at' then r.created_at else t.created_at end,
+        labels = case when e ? 'labels' then r.labels else t.labels end
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::route_table, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
   when 'saga' then
@@ -1873,7 +1928,8 @@ begin
         ipv6_block = case when e ? 'ipv6_block' then r.ipv6_block else t.ipv6_block end,
         vpc_ipv4_block = case when e ? 'vpc_ipv4_block' then r.vpc_ipv4_block else t.vpc_ipv4_block end,
         vpc_ipv6_block = case when e ? 'vpc_ipv6_block' then r.vpc_ipv6_block else t.vpc_ipv6_block end,
-        created_at = case when e ? 'created_at' then r.created_at else t.created_at end
+        created_at = case when e ? 'created_at' then r.created_at else t.created_at end,
+        labels = case when e ? 'labels' then r.labels else t.labels end
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::subnet, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
   when 'tenant' then
@@ -1928,7 +1984,8 @@ begin
         vni = case when e ? 'vni' then r.vni else t.vni end,
         ipv4_block = case when e ? 'ipv4_block' then r.ipv4_block else t.ipv4_block end,
         ipv6_block = case when e ? 'ipv6_block' then r.ipv6_block else t.ipv6_block end,
-        created_at = case when e ? 'created_at' then r.created_at else t.created_at end
+        created_at = case when e ? 'created_at' then r.created_at else t.created_at end,
+        labels = case when e ? 'labels' then r.labels else t.labels end
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::vpc, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
   else
@@ -1943,15 +2000,17 @@ AS $function$
 begin
   case $4 || ' ' || $5::text
   when 'cn_signal {server_uuid}' then
-    insert into cn_signal as t (server_uuid, last_seen, last_status, status_at, status_made_at, status_id)
-    select r.server_uuid, r.last_seen, r.last_status, r.status_at, r.status_made_at, r.status_id
+    insert into cn_signal as t (server_uuid, last_seen, last_status, status_at, status_made_at, status_id,
+        agent_version)
+    select r.server_uuid, r.last_seen, r.last_status, r.status_at, r.status_made_at, r.status_id, r.agent_version
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::cn_signal, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int
         on conflict (server_uuid) do update set last_seen = case when 'last_seen' = any($3) then excluded.last_seen else t.last_seen end,
         last_status = case when 'last_status' = any($3) then excluded.last_status else t.last_status end,
         status_at = case when 'status_at' = any($3) then excluded.status_at else t.status_at end,
         status_made_at = case when 'status_made_at' = any($3) then excluded.status_made_at else t.status_made_at end,
-        status_id = case when 'status_id' = any($3) then excluded.status_id else t.status_id end;
+        status_id = case when 'status_id' = any($3) then excluded.status_id else t.status_id end,
+        agent_version = case when 'agent_version' = any($3) then excluded.agent_version else t.agent_version end;
   when 'disk {id}' then
     insert into disk as t (id, tenant_id, project_id, instance_id, name, description, kind, size_bytes,
         applied_bytes, source_image_id, created_at, resize_operation_id, attached, source_disk_id, consistency)
@@ -2363,11 +2422,12 @@ begin
   -- The gaps between taken addresses, ends included: a block may be too large to visit every address.
   insert into pool_range (pool_id, low, high)
     select 'admin-network', before + 1, n - 1
-      from (select n, lag(n, 1, (args->>'low')::bigint - 1) over (order by n) as before
-              from (select value::bigint from jsonb_array_elements_text(args->'except')
-                     union select r.address - block from boot_record r where r.address is not null
-                     union select (args->>'high')::bigint + 1) taken(n)
-             where n between (args->>'low')::bigint and (args->>'high')::bigint + 1) gaps
+      from jsonb_array_elements(jsonb_build_array(args) || coalesce(args->'more', '[]')) network, lateral (
+        select n, lag(n, 1, (network->>'low')::bigint - 1) over (order by n) as before
+          from (select value::bigint from jsonb_array_elements_text(network->'except')
+                 union select r.address - block from boot_record r where r.address is not null
+                 union select (network->>'high')::bigint + 1) taken(n)
+         where n between (network->>'low')::bigint and (network->>'high')::bigint + 1) gaps
      where n - before > 1;
 end $function$;
 
@@ -2502,6 +2562,17 @@ AS $function$
   select coalesce((select id::text from saga
                     where refs @> jsonb_build_array(jsonb_build_object('scope', 'cn', 'id', args->>'server_uuid'))
                       and saga in ('cn-drain', 'cn-evacuate') and state = 'running' limit 1), 'true') $function$;
+
+CREATE OR REPLACE FUNCTION public.guard_cn_is_not_upgrading(args jsonb)
+ RETURNS text
+ LANGUAGE sql
+AS $function$
+  select coalesce(
+    (select id::text from saga where id = (args->>'operation_id')::uuid),
+    (select id::text from saga
+      where refs @> jsonb_build_array(jsonb_build_object('scope', 'cn', 'id', args->>'server_uuid'))
+        and saga in ('cn-drain', 'cn-evacuate', 'cn-upgrade') and state in ('running', 'unwinding') limit 1),
+    'true') $function$;
 
 CREATE OR REPLACE FUNCTION public.guard_cn_is_silent(args jsonb)
  RETURNS text
@@ -2696,6 +2767,29 @@ CREATE OR REPLACE FUNCTION public.guard_nat_gateway_is_unused(args jsonb)
  LANGUAGE sql
 AS $function$
   select not exists (select from route where nat_gateway_id = (args->>'id')::uuid) $function$;
+
+CREATE OR REPLACE FUNCTION public.guard_nic_blocks_are_apart(args jsonb)
+ RETURNS text
+ LANGUAGE sql
+AS $function$
+  select coalesce(
+    (select format('%s of nic %s', c, n.id)
+       from nic n, unnest(n.allowed_cidrs) c, jsonb_array_elements_text(args->'blocks') b
+      where n.vpc_id = (args->>'vpc_id')::uuid and n.id <> (args->>'nic_id')::uuid and c && b::cidr limit 1),
+    'true') $function$;
+
+CREATE OR REPLACE FUNCTION public.guard_nic_is_unused(args jsonb)
+ RETURNS text
+ LANGUAGE sql
+AS $function$
+  select coalesce(
+    (select format('floating ip %s (%s)', name, id) from floating_ip
+      where attached_to = (args->>'nic_id')::uuid limit 1),
+    (select format('floating ip %s (%s)', name, id) from floating_ip
+      where prior_nic_id = (args->>'nic_id')::uuid limit 1),
+    (select format('port forward %s (%s)', name, id) from port_forward
+      where nic_id = (args->>'nic_id')::uuid limit 1),
+    'true') $function$;
 
 CREATE OR REPLACE FUNCTION public.guard_nic_tag_exists(args jsonb)
  RETURNS boolean
@@ -3103,6 +3197,50 @@ begin
   return true;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.log_drop(keep_s bigint, rows_max integer, swept text[])
+ RETURNS boolean
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  cutoff  timestamptz := berth_now() - make_interval(secs => greatest(keep_s, 30 * 86400));
+  state   log_retention;
+  old     bigint[];
+  free    bigint[];
+  ended   bigint[];
+  of_kind actor_kind;
+begin
+  if not pg_try_advisory_xact_lock(hashtextextended('berth:log_drop', 0)) then return false; end if;
+  select * into state from log_retention;
+  select array_agg(t.id order by t.id) into old
+    from (select id, at from transition where id >= state.next_id order by id limit rows_max) t where t.at < cutoff;
+  if old is null then
+    update log_retention set next_id = 0 where next_id <> 0;
+    return false;
+  end if;
+  select coalesce(array_agg(t.id), '{}') into free from transition t
+   where t.id = any(old) and t.audit is null
+     and not exists (select from transition p where p.actor_kind = t.actor_kind and p.actor_id = t.actor_id
+                        and p.incarnation = t.incarnation and p.seq < t.seq and (p.audit is not null or p.id < old[1]));
+  select coalesce(array_agg(t.id), '{}') into ended from transition t
+   where t.id = any(free)
+     and (t.to_state = 'absent' or t.actor_kind = 'request'
+          or exists (select from transition n where n.actor_kind = t.actor_kind and n.actor_id = t.actor_id
+                        and n.incarnation = t.incarnation and n.seq = t.seq + 1));
+  for of_kind in select * from actor_kind where kind = any(swept) order by kind loop
+    execute format('select $1 || coalesce(array_agg(t.id), ''{}'') from transition t
+                     where t.id = any($2) and t.actor_kind = $3
+                       and not exists (select from %I r where r.%I = t.actor_id::%s and r.incarnation = t.incarnation)',
+                   of_kind.table_name, of_kind.key_column, of_kind.key_type)
+      into ended using ended, free, of_kind.kind;
+  end loop;
+  delete from transition where id = any(ended);
+  update log_retention set next_id = old[array_upper(old, 1)] + 1,
+         dropped_before = case when ended <> '{}' then greatest(dropped_before, cutoff) else dropped_before end;
+  return array_length(old, 1) = rows_max;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.nic_mac()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -3440,6 +3578,42 @@ create table audit_head (
   constraint audit_head_seq_check CHECK ((seq >= '-1'::integer))
 );
 
+create table audit_segment (
+  number integer not null,
+  first_seq bigint not null,
+  last_seq bigint not null,
+  prev_hash text not null,
+  last_hash text not null,
+  sha256 text not null,
+  public_key text not null,
+  signature text not null,
+  archived_at timestamp with time zone default berth_now() not null,
+  content bytea not null,
+  constraint audit_segment_check CHECK ((last_seq >= first_seq)),
+  constraint audit_segment_first_seq_key UNIQUE (first_seq),
+  constraint audit_segment_last_hash_check CHECK ((last_hash ~ '^[0-9a-f]{64}$'::text)),
+  constraint audit_segment_last_seq_key UNIQUE (last_seq),
+  constraint audit_segment_number_check CHECK ((number >= 0)),
+  constraint audit_segment_pkey PRIMARY KEY (number),
+  constraint audit_segment_prev_hash_check CHECK ((prev_hash ~ '^[0-9a-f]{64}$'::text)),
+  constraint audit_segment_sha256_check CHECK ((sha256 ~ '^[0-9a-f]{64}$'::text))
+);
+
+create table boot_client (
+  mac text not null,
+  arch integer,
+  vendor_class text,
+  user_class text,
+  guid text,
+  has_boot_file boolean not null,
+  seen_at timestamp with time zone not null,
+  seen_by text not null,
+  relay inet,
+  constraint boot_client_arch_check CHECK (((arch >= 0) AND (arch <= 65535))),
+  constraint boot_client_guid_check CHECK ((guid ~ '^[0-9a-f]{32}$'::text)),
+  constraint boot_client_pkey PRIMARY KEY (mac)
+) with (fillfactor=50);
+
 create table boot_policy (
   id text not null,
   incarnation uuid not null,
@@ -3452,6 +3626,7 @@ create table boot_policy (
   enrollment_kernel_args jsonb not null,
   admin_network jsonb,
   updated_at timestamp with time zone not null,
+  rack_networks jsonb default '[]'::jsonb not null,
   constraint boot_policy_id_check CHECK ((id = 'site'::text)),
   constraint boot_policy_pkey PRIMARY KEY (id),
   constraint boot_policy_state_check CHECK ((state = 'set'::text)),
@@ -3635,6 +3810,7 @@ create table cn_signal (
   status_at timestamp with time zone,
   status_made_at timestamp with time zone,
   status_id uuid,
+  agent_version text,
   constraint cn_signal_pkey PRIMARY KEY (server_uuid)
 ) with (fillfactor=50);
 
@@ -4130,6 +4306,14 @@ create table load_pass (
   constraint load_pass_pkey PRIMARY KEY (one)
 );
 
+create table log_retention (
+  only_row boolean default true not null,
+  dropped_before timestamp with time zone,
+  next_id bigint default 0 not null,
+  constraint log_retention_only_row_check CHECK (only_row),
+  constraint log_retention_pkey PRIMARY KEY (only_row)
+);
+
 create table migration (
   id uuid not null,
   state text not null,
@@ -4164,6 +4348,7 @@ create table nat_gateway (
   host_cn_uuid uuid,
   leaving_cn_uuid uuid,
   left_at timestamp with time zone,
+  labels jsonb default '{}'::jsonb not null,
   constraint nat_gateway_address UNIQUE (id, public_address),
   constraint nat_gateway_check CHECK ((family(public_address) =
 CASE family
@@ -4173,6 +4358,7 @@ END)),
   constraint nat_gateway_desired_generation_check CHECK ((desired_generation > 0)),
   constraint nat_gateway_family_check CHECK ((family = ANY (ARRAY['v4'::text, 'v6'::text]))),
   constraint nat_gateway_in_vpc UNIQUE (id, vpc_id),
+  constraint nat_gateway_labels_check CHECK ((jsonb_typeof(labels) = 'object'::text)),
   constraint nat_gateway_leaving_whole CHECK (((leaving_cn_uuid IS NULL) = (left_at IS NULL))),
   constraint nat_gateway_name UNIQUE (vpc_id, name),
   constraint nat_gateway_one_host CHECK (((host_cn_uuid IS NULL) OR (leaving_cn_uuid IS NULL))),
@@ -4227,6 +4413,8 @@ create table nic (
   primary_ipv4 inet,
   primary_ipv6 inet,
   created_at timestamp with time zone not null,
+  additional_ips inet[] default '{}'::inet[] not null,
+  allowed_cidrs cidr[] default '{}'::cidr[] not null,
   constraint nic_check CHECK (((primary_ipv4 IS NOT NULL) OR (primary_ipv6 IS NOT NULL))),
   constraint nic_ipv4 UNIQUE (subnet_id, primary_ipv4),
   constraint nic_ipv6 UNIQUE (subnet_id, primary_ipv6),
@@ -4308,6 +4496,8 @@ create table port_forward (
   public_port integer not null,
   nic_port integer not null,
   created_at timestamp with time zone not null,
+  labels jsonb default '{}'::jsonb not null,
+  constraint port_forward_labels_check CHECK ((jsonb_typeof(labels) = 'object'::text)),
   constraint port_forward_name UNIQUE (vpc_id, name),
   constraint port_forward_nic_port_check CHECK (((nic_port >= 1) AND (nic_port <= 65535))),
   constraint port_forward_pkey PRIMARY KEY (id),
@@ -4400,8 +4590,10 @@ create table route (
   target_kind text not null,
   nat_gateway_id uuid,
   created_at timestamp with time zone not null,
+  labels jsonb default '{}'::jsonb not null,
   constraint route_check CHECK (((target_kind = 'nat_gateway'::text) = (nat_gateway_id IS NOT NULL))),
   constraint route_destination UNIQUE (route_table_id, destination),
+  constraint route_labels_check CHECK ((jsonb_typeof(labels) = 'object'::text)),
   constraint route_pkey PRIMARY KEY (id),
   constraint route_state_check CHECK ((state = 'live'::text)),
   constraint route_target_kind_check CHECK ((target_kind = ANY (ARRAY['blackhole'::text, 'reject'::text, 'virtual_gateway'::text, 'nat_gateway'::text]))),
@@ -4421,7 +4613,9 @@ create table route_table (
   description text not null,
   is_main boolean not null,
   created_at timestamp with time zone not null,
+  labels jsonb default '{}'::jsonb not null,
   constraint route_table_check CHECK (((NOT is_main) OR (name = 'main'::text))),
+  constraint route_table_labels_check CHECK ((jsonb_typeof(labels) = 'object'::text)),
   constraint route_table_name UNIQUE (vpc_id, name),
   constraint route_table_of_vpc UNIQUE (id, vpc_id),
   constraint route_table_pkey PRIMARY KEY (id),
@@ -4631,6 +4825,7 @@ create table subnet (
   vpc_ipv4_block cidr,
   vpc_ipv6_block cidr,
   created_at timestamp with time zone not null,
+  labels jsonb default '{}'::jsonb not null,
   constraint subnet_check CHECK (((ipv4_block IS NOT NULL) OR (ipv6_block IS NOT NULL))),
   constraint subnet_check1 CHECK (
 CASE
@@ -4646,6 +4841,7 @@ END),
   constraint subnet_ipv4_block_check CHECK (((family((ipv4_block)::inet) = 4) AND (masklen((ipv4_block)::inet) <= 30))),
   constraint subnet_ipv6_apart EXCLUDE USING gist (vpc_id WITH =, ipv6_block inet_ops WITH &&),
   constraint subnet_ipv6_block_check CHECK (((family((ipv6_block)::inet) = 6) AND (masklen((ipv6_block)::inet) <= 126))),
+  constraint subnet_labels_check CHECK ((jsonb_typeof(labels) = 'object'::text)),
   constraint subnet_name UNIQUE (vpc_id, name),
   constraint subnet_owner UNIQUE (id, vpc_id, tenant_id, project_id),
   constraint subnet_pkey PRIMARY KEY (id),
@@ -4837,11 +5033,13 @@ create table vpc (
   ipv4_block cidr,
   ipv6_block cidr,
   created_at timestamp with time zone not null,
+  labels jsonb default '{}'::jsonb not null,
   constraint vpc_check CHECK (((ipv4_block IS NOT NULL) OR (ipv6_block IS NOT NULL))),
   constraint vpc_ipv4_block_check CHECK ((family((ipv4_block)::inet) = 4)),
   constraint vpc_ipv4_plan UNIQUE (id, ipv4_block),
   constraint vpc_ipv6_block_check CHECK ((family((ipv6_block)::inet) = 6)),
   constraint vpc_ipv6_plan UNIQUE (id, ipv6_block),
+  constraint vpc_labels_check CHECK ((jsonb_typeof(labels) = 'object'::text)),
   constraint vpc_name UNIQUE (project_id, name),
   constraint vpc_owner UNIQUE (id, tenant_id, project_id),
   constraint vpc_pkey PRIMARY KEY (id),
@@ -4899,6 +5097,7 @@ AS $function$
 alter table api_key add constraint api_key_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenant(id);
 alter table api_key add constraint api_key_user_id_fkey FOREIGN KEY (user_id) REFERENCES user_account(id);
 alter table api_key_use add constraint api_key_use_key_id_fkey FOREIGN KEY (key_id) REFERENCES api_key(id) ON DELETE CASCADE;
+alter table boot_client add constraint boot_client_mac_fkey FOREIGN KEY (mac) REFERENCES boot_record(mac) ON DELETE CASCADE;
 alter table cn_capacity add constraint cn_capacity_server_uuid_fkey FOREIGN KEY (server_uuid) REFERENCES cn(server_uuid) ON DELETE CASCADE;
 alter table cn_load_hour add constraint cn_load_hour_server_uuid_fkey FOREIGN KEY (server_uuid) REFERENCES cn(server_uuid) ON DELETE CASCADE;
 alter table cn_load_sample add constraint cn_load_sample_server_uuid_fkey FOREIGN KEY (server_uuid) REFERENCES cn(server_uuid) ON DELETE CASCADE;
@@ -4966,6 +5165,7 @@ alter table vpc add constraint vpc_project_fkey FOREIGN KEY (project_id, tenant_
 CREATE INDEX api_key_of_tenant ON public.api_key USING btree (tenant_id, created_at) WHERE (tenant_id IS NOT NULL);
 CREATE INDEX api_key_of_user ON public.api_key USING btree (user_id, created_at);
 CREATE INDEX api_key_secret ON public.api_key USING btree (secret_sha256);
+CREATE INDEX boot_client_by_guid ON public.boot_client USING btree (guid) WHERE (guid IS NOT NULL);
 CREATE INDEX boot_record_by_state ON public.boot_record USING btree (state, mac);
 CREATE INDEX boot_record_of_node ON public.boot_record USING btree (server_uuid) WHERE (server_uuid IS NOT NULL);
 CREATE INDEX cn_by_announced_mac ON public.cn USING gin (announced_macs);
@@ -5024,6 +5224,7 @@ CREATE INDEX job_of_saga ON public.job USING btree (saga_id);
 CREATE INDEX job_queue ON public.job USING btree (target_cn, seq) WHERE (state = 'pending'::text);
 CREATE UNIQUE INDEX job_seq_once ON public.job USING btree (seq);
 CREATE INDEX job_tombstone ON public.job USING btree (target_cn, seq) WHERE tombstone;
+CREATE INDEX job_unusual ON public.job USING btree (state, seq DESC) WHERE (state <> 'completed'::text);
 CREATE INDEX migration_of_instance ON public.migration USING btree (instance_id) WHERE (instance_id IS NOT NULL);
 CREATE INDEX migration_to_cn ON public.migration USING btree (target_cn) WHERE ((instance_id IS NOT NULL) AND (state <> ALL (ARRAY['completed'::text, 'failed'::text, 'aborted'::text])));
 CREATE INDEX nat_gateway_by_address ON public.nat_gateway USING btree (public_address);
@@ -5032,6 +5233,7 @@ CREATE INDEX nat_gateway_on_cn ON public.nat_gateway USING btree (host_cn_uuid) 
 CREATE INDEX nat_gateway_to_place ON public.nat_gateway USING btree (id) WHERE (host_cn_uuid IS NULL);
 CREATE INDEX network_pool_of_network ON public.network_pool_network USING btree (network_id);
 CREATE INDEX network_trace_open ON public.network_trace USING btree (server_uuid) WHERE (answer IS NULL);
+CREATE INDEX nic_by_additional_ip ON public.nic USING gin (additional_ips);
 CREATE INDEX nic_by_ipv4 ON public.nic USING btree (primary_ipv4) WHERE (primary_ipv4 IS NOT NULL);
 CREATE INDEX nic_by_ipv6 ON public.nic USING btree (primary_ipv6) WHERE (primary_ipv6 IS NOT NULL);
 CREATE INDEX nic_in_subnet ON public.nic USING btree (subnet_id, id);
@@ -5047,8 +5249,11 @@ CREATE INDEX route_to_nat_gateway ON public.route USING btree (nat_gateway_id) W
 CREATE INDEX route_table_in_vpc ON public.route_table USING btree (vpc_id, id);
 CREATE UNIQUE INDEX route_table_one_main ON public.route_table USING btree (vpc_id) WHERE is_main;
 CREATE INDEX saga_due ON public.saga USING btree (wake_at) WHERE (wake_at IS NOT NULL);
+CREATE INDEX saga_ended ON public.saga USING btree (done_at) WHERE (done_at IS NOT NULL);
 CREATE INDEX saga_newest ON public.saga USING btree (created_at DESC, id DESC);
+CREATE INDEX saga_of_kind ON public.saga USING btree (saga, created_at DESC, id DESC);
 CREATE INDEX saga_of_resource ON public.saga USING gin (refs jsonb_path_ops);
+CREATE INDEX saga_open ON public.saga USING btree (created_at DESC, id DESC) WHERE (state = ANY (ARRAY['running'::text, 'unwinding'::text, 'stuck'::text]));
 CREATE INDEX sealed_user_data_plain ON public.sealed_user_data USING btree (instance_id) WHERE (plain IS NOT NULL);
 CREATE INDEX session_due ON public.session USING btree (wake_at) WHERE (wake_at IS NOT NULL);
 CREATE INDEX session_of_api_key ON public.session USING btree (api_key_id) WHERE (api_key_id IS NOT NULL);
@@ -5140,7 +5345,8 @@ create view cn_loaded as
           ORDER BY r.mac) AS bound_macs,
     ( SELECT COALESCE(jsonb_agg(jsonb_build_object('id', k.id, 'claim_code', k.claim_code, 'expires_at', k.expires_at, 'hostname', k.hostname, 'admin_ip', host(k.admin_ip), 'serial', k.serial, 'macs', k.macs, 'source', k.source, 'registration_id', k.registration_id, 'poll_token_sha256', k.poll_token_sha256) ORDER BY k.expires_at, k.id), '[]'::jsonb) AS "coalesce"
            FROM enrolment_claim k
-          WHERE ((k.server_uuid = cn.server_uuid) AND (k.expires_at > ( SELECT berth_now() AS berth_now)))) AS claims
+          WHERE ((k.server_uuid = cn.server_uuid) AND (k.expires_at > ( SELECT berth_now() AS berth_now)))) AS claims,
+    s.agent_version
    FROM ((cn
      LEFT JOIN cn_signal s USING (server_uuid))
      LEFT JOIN cn_placement p USING (server_uuid));
@@ -5316,6 +5522,10 @@ grant insert, select on table audit_event to berth_app;
 grant select on table audit_event to berth_reader;
 grant select, update on table audit_head to berth_app;
 grant select on table audit_head to berth_reader;
+grant select on table audit_segment to berth_app;
+grant select on table audit_segment to berth_reader;
+grant delete, insert, select, update on table boot_client to berth_app;
+grant select on table boot_client to berth_reader;
 grant delete, insert, select, update on table boot_policy to berth_app;
 grant select on table boot_policy to berth_reader;
 grant delete, insert, select, update on table boot_record to berth_app;
@@ -5396,6 +5606,8 @@ grant delete, insert, select, update on table lab_clock to berth_app;
 grant select on table lab_clock to berth_reader;
 grant delete, insert, select, update on table load_pass to berth_app;
 grant select on table load_pass to berth_reader;
+grant select on table log_retention to berth_app;
+grant select on table log_retention to berth_reader;
 grant delete, insert, select, update on table migration to berth_app;
 grant select on table migration to berth_reader;
 grant delete, insert, select, update on table nat_gateway to berth_app;
@@ -5502,6 +5714,7 @@ grant usage on sequence setup_epoch to berth_app;
 grant usage on sequence transition_id_seq to berth_app;
 grant usage on sequence usage_span_id_seq to berth_app;
 grant usage on sequence vpc_change_id_seq to berth_app;
+grant execute on function audit_archive(bigint,bigint,text,text,text) to berth_app;
 grant execute on function audit_denial(uuid,text,jsonb,jsonb) to berth_app;
 grant execute on function berth_absent(text,text[],text[],uuid[],bigint[],text,text,text) to berth_app;
 grant execute on function berth_budget_allows(budget,bigint) to berth_app;
@@ -5552,6 +5765,7 @@ grant execute on function guard_cn_has_room(jsonb) to berth_app;
 grant execute on function guard_cn_is_approved(jsonb) to berth_app;
 grant execute on function guard_cn_is_live(jsonb) to berth_app;
 grant execute on function guard_cn_is_not_draining(jsonb) to berth_app;
+grant execute on function guard_cn_is_not_upgrading(jsonb) to berth_app;
 grant execute on function guard_cn_is_silent(jsonb) to berth_app;
 grant execute on function guard_cn_may_host_gateway(jsonb) to berth_app;
 grant execute on function guard_cn_offers_nic_tag(jsonb) to berth_app;
@@ -5575,6 +5789,8 @@ grant execute on function guard_is_last_claim(jsonb) to berth_app;
 grant execute on function guard_nat_gateway_has_no_forward(jsonb) to berth_app;
 grant execute on function guard_nat_gateway_has_room(jsonb) to berth_app;
 grant execute on function guard_nat_gateway_is_unused(jsonb) to berth_app;
+grant execute on function guard_nic_blocks_are_apart(jsonb) to berth_app;
+grant execute on function guard_nic_is_unused(jsonb) to berth_app;
 grant execute on function guard_nic_tag_exists(jsonb) to berth_app;
 grant execute on function guard_nic_tag_is_unused(jsonb) to berth_app;
 grant execute on function guard_no_active_cn(jsonb) to berth_app;
@@ -5606,6 +5822,7 @@ grant execute on function limits_in_force(jsonb,jsonb) to berth_app;
 grant execute on function limits_of_project(uuid,jsonb) to berth_app;
 grant execute on function limits_of_tenant(uuid,jsonb) to berth_app;
 grant execute on function load_materialize(double precision) to berth_app;
+grant execute on function log_drop(bigint,integer,text[]) to berth_app;
 grant execute on function nic_mac() to berth_app;
 grant execute on function nodes_to_place(timestamp with time zone) to berth_app;
 grant execute on function quota_broken(jsonb,jsonb,jsonb) to berth_app;

@@ -1,6 +1,8 @@
 // The floating IPs that are bound to NICs of this node. Of two bindings, the one with the higher generation is current.
 import { EXIT } from "../cli/internal/exit-code.ts";
 import { Failure } from "../cli/internal/failure.ts";
+import type { Blueprint } from "../src/contract/job.ts";
+import type { NetworkDocument } from "../src/contract/network-document.ts";
 import type { AddressBinding, AddressRelease } from "./driver.ts";
 
 /** The bindings, by the id of the floating IP. */
@@ -18,6 +20,19 @@ export type AddressBindings = {
   /** Removes the bindings of NICs that are gone. */
   dropNics(nic_ids: readonly string[]): Promise<void>;
 };
+
+/** Returns whether a network document gives the NIC to this node. The VM gets a new NIC at its next start. */
+export function isLocalNic(documents: readonly NetworkDocument[], id: string): boolean {
+  return documents.some(({ local_nics }) => local_nics.some(({ nic_id }) => nic_id === id));
+}
+
+/** Returns NICs as the records of VMs have them. */
+export function nicsOf(nics: Blueprint["nics"]) {
+  return nics.map(({ id, name, mac, primary_ipv4, primary_ipv6, vpc_id, subnet_id }) => {
+    const addresses = [primary_ipv4, primary_ipv6].filter((address) => address !== null);
+    return { id, name, mac, addresses, vpc_id, subnet_id };
+  });
+}
 
 export function addressBindings(store: BindingStore, hasNic: (nic_id: string) => boolean): AddressBindings {
   return {

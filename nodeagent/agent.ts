@@ -1,7 +1,9 @@
 // The agent's shared state, and calls to the control plane that tolerate an unavailable server.
 import { pause } from "../cli/internal/api.ts";
+import { EXIT } from "../cli/internal/exit-code.ts";
 import { type Answer, type Call, exchange, type Link, Unreachable } from "../cli/internal/exchange.ts";
 import { atLeastMs } from "../cli/internal/backoff.ts";
+import { Failure } from "../cli/internal/failure.ts";
 import { plainText } from "../cli/internal/plain-text.ts";
 import type { Environment } from "../cli/internal/environment.ts";
 import type { Driver } from "./driver.ts";
@@ -78,6 +80,19 @@ function later({ environment }: Agent, why: string, base_ms: number): Reply {
 /** Sleeps. Throws when the agent stops. */
 export async function rest(agent: Agent, duration_ms: number): Promise<void> {
   await pause(agent.environment, duration_ms);
+}
+
+/** Returns the result of work that does not end with the agent. Throws at once when the agent stops. */
+export async function untilStopped<T>({ environment: { signal } }: Agent, work: Promise<T>): Promise<T> {
+  const stopped = Promise.withResolvers<never>();
+  const stop = () => stopped.reject(new Failure("interrupted", EXIT.interrupted));
+  if (signal.aborted) stop();
+  signal.addEventListener("abort", stop);
+  try {
+    return await Promise.race([work, stopped.promise]);
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
 }
 
 /** Returns the status and message of an error answer as text for the log. */

@@ -27,6 +27,10 @@ export type VmPlan = Blueprint & {
   readonly image_path: string;
 };
 
+/** The NICs of a VM with their subnets. */
+export type NicsPlan = Pick<Blueprint, "nics" | "subnets">;
+export type NewNic = { readonly id: string; readonly vpc_id: string };
+
 /** A floating IP that is bound to a NIC of this node. The binding with the highest generation is current. */
 export type AddressBinding = {
   readonly floating_ip_id: string;
@@ -69,6 +73,8 @@ export type Vms = {
   boot(instance_id: string): Promise<void>;
   /** Records the size of a VM that is off. Its next boot uses it. */
   setSize(instance_id: string, size: { readonly cpu: number; readonly memory_bytes: number }): Promise<void>;
+  /** Records the NICs of a VM that is off, which its next boot uses. Returns those that the VM did not have. */
+  setNics(instance_id: string, plan: NicsPlan): Promise<readonly NewNic[]>;
   halt(instance_id: string): Promise<void>;
   /** Presses the reset button. Throws a Failure if the VM does not run. */
   reset(instance_id: string): Promise<void>;
@@ -143,6 +149,12 @@ export type Driver = {
   console(instance_id: string): VmConsole | undefined;
   /** Returns the screen of a VM as PNG. Throws a Failure if the VM does not run, or its screen cannot be read. */
   screenshot(instance_id: string): Promise<Uint8Array>;
+  /**
+   * Restarts the machine in some seconds, so that the job can report its end. Does nothing if the machine has restarted
+   * since the boot `boot_id`. Throws a Failure if VMs run.
+   * @param platform_image the platform image that the machine boots next; a real machine gets it from its booter
+   */
+  reboot(boot_id: string, platform_image: string): Promise<void>;
   /**
    * Called before each step of a job, with `KIND:STEP`. A simulated machine injects delays, failures and power loss.
    */

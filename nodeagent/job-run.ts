@@ -5,6 +5,7 @@ import { JOB_REASON_CHARS_MAX } from "../src/contract/limits.ts";
 import type { Call } from "../cli/internal/exchange.ts";
 import { plainText } from "../cli/internal/plain-text.ts";
 import { type Agent, KeyRefused, log, REQUEST_LIMIT_MS, rest, talk } from "./agent.ts";
+import type { Polls } from "./agent-poll.ts";
 import type { Consoles } from "./console/consoles.ts";
 import { DetailedFailure } from "./detailed-failure.ts";
 import type { ImageCache } from "./image-cache.ts";
@@ -15,6 +16,7 @@ import { PowerLost } from "./power-lost.ts";
 export type WorkContext = {
   readonly agent: Agent;
   readonly api_key: string;
+  readonly polls: Pick<Polls, "claim" | "isUsed">;
   readonly journal: Journal;
   readonly images: ImageCache;
   readonly consoles: Consoles;

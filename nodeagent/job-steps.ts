@@ -45,7 +45,7 @@ export const JOB_STEPS: Readonly<Record<JobKind, JobSteps>> = {
     undo: ({ driver }, job) => driver.vms.destroy(instanceOf(job)),
   },
   start: {
-    steps: { boot: existing(bootWithSize) },
+    steps: { boot: existing(bootAsRecorded) },
     undo: ({ driver }, job) => driver.vms.halt(instanceOf(job)),
   },
   // A failed or withdrawn stop is not undone: no operation expects the halted instance to run again.
@@ -113,6 +113,12 @@ export const JOB_STEPS: Readonly<Record<JobKind, JobSteps>> = {
     steps: { clean: ({ agent, job }) => agent.driver.migrations.clean(movingOf(job)) },
     undo: ({ driver }, job) => driver.migrations.clean(movingOf(job)),
   },
+  // A failed or withdrawn reboot is not undone: the machine restarts once, or it does not.
+  reboot: {
+    steps: {
+      reboot: ({ agent, job }) => agent.driver.reboot(text(job, "boot_id"), text(job, "platform_image")),
+    },
+  },
 };
 
 /** All steps in order as KIND:STEP, the form in the setting `fail_at` of a simulated machine. */
@@ -148,7 +154,7 @@ async function replaceBootDisk(context: JobContext): Promise<void> {
 
 /** Boots a rebuilt VM, unless its instance was stopped. */
 async function bootIfWanted(context: JobContext): Promise<void> {
-  if (context.job.kind["boot"] === true) await bootWithSize(context);
+  if (context.job.kind["boot"] === true) await bootAsRecorded(context);
 }
 
 /** Creates the NICs, and waits until this node has applied their networks. */
@@ -204,10 +210,16 @@ function boot({ agent, job }: JobContext): Promise<void> {
   return agent.driver.vms.boot(instanceOf(job));
 }
 
-/** Boots the VM with the size in the control plane's record, which may have changed since the VM stopped. */
-async function bootWithSize(context: JobContext): Promise<void> {
-  const { instance } = await context.blueprint();
-  if (instance !== null) await context.agent.driver.vms.setSize(instance.id, instance);
+/** Boots the VM with the size and the NICs in the control plane's record, which may have changed since it stopped. */
+async function bootAsRecorded(context: JobContext): Promise<void> {
+  const { vms, network } = context.agent.driver;
+  const { instance, nics, subnets } = await context.blueprint();
+  if (instance !== null) {
+    await vms.setSize(instance.id, instance);
+    // An older server names no NICs for this job.
+    const added = nics.length === 0 ? [] : await vms.setNics(instance.id, { nics, subnets });
+    await network.untilApplied(added, context.agent.environment.signal);
+  }
   await boot(context);
 }
 

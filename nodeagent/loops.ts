@@ -1,18 +1,29 @@
 // The periodic requests of an enrolled node, and the handling of their answers.
+import { VERSION } from "../cli/version.ts";
 import type { AgentConfig, Registration, StatusReport } from "../src/contract/agent.ts";
+import { AGENT_POLL_S_MAX } from "../src/contract/limits.ts";
 import type { HeartbeatBody } from "../src/contract/job.ts";
 import { parseOpensshKey } from "../src/lib/crypto/openssh-key.ts";
 import type { Agent } from "./agent.ts";
 import { log } from "./agent.ts";
+import type { Polls, Rider } from "./agent-poll.ts";
 import type { Reservoir } from "./driver.ts";
 import { registrationOf } from "./enrolment.ts";
 import { createReportTime } from "./report-time.ts";
 import type { Loop } from "./reports.ts";
 import { createSampler } from "./sampler.ts";
 
-/** Sends heartbeats. `active` contains the ids of running jobs, whose leases the heartbeat renews. */
-export function heartbeatLoop({ timers }: Agent, active: ReadonlySet<string>): Loop {
+/**
+ * Sends heartbeats unless the polls replace them. `active` contains the ids of running jobs, whose leases the
+ * heartbeat renews.
+ */
+export function heartbeatLoop(
+  { timers }: Agent,
+  active: ReadonlySet<string>,
+  polls: () => Pick<Polls, "covers">,
+): Loop {
   const beat = () => {
+    if (polls().covers()) return Promise.resolve(null);
     const body: HeartbeatBody = { running_jobs: [...active] };
     return Promise.resolve({ method: "POST", path: "/v1/agent/heartbeat", body } as const);
   };
@@ -25,20 +36,45 @@ export type StatusLoop = Loop & {
    * end could otherwise arrive after it and undo the instance's new state.
    */
   settled(): Promise<void>;
+  readonly rider: Rider;
 };
 
 /**
  * Reports the status. Checks it often, sends changes at once, and repeats it periodically if the server lost it. Each
- * new sample of the VMs' metrics is sent with it.
+ * new sample of the VMs' metrics is sent with it. While no job runs, the polls carry the repetitions and the samples.
  */
-export function statusLoop({ environment, driver, timers, state_dir }: Agent): StatusLoop {
+export function statusLoop(
+  { environment, driver, timers, state_dir }: Agent,
+  active: ReadonlySet<string>,
+  polls: () => Pick<Polls, "carries">,
+): StatusLoop {
   const time = createReportTime(state_dir, environment.wallMs);
   let sent_text = "";
   let sent_ms = -Infinity;
-  let text = "";
+  let loop_accepted = () => {};
   const sampler = createSampler(driver, { period_ms: timers.metrics_ms, monotonicMs: environment.monotonicMs });
   let on_its_way = Promise.withResolvers<void>();
   on_its_way.resolve();
+
+  /** Makes a report. Returns null if it has no news and the last one is younger than `age_ms`. */
+  async function report(age_ms: number) {
+    const status = await driver.status();
+    const metrics = await sampler.unsent();
+    const text = JSON.stringify(status);
+    const is_changed = text !== sent_text;
+    if (!is_changed && metrics === null && environment.monotonicMs() - sent_ms < age_ms) return null;
+    const accepted = () => {
+      sampler.sent(metrics);
+      sent_text = text;
+      sent_ms = environment.monotonicMs();
+    };
+    return { status, metrics, is_changed, accepted };
+  }
+
+  async function bodyOf({ status, metrics }: NonNullable<Awaited<ReturnType<typeof report>>>): Promise<StatusReport> {
+    return { payload: { ...status, ...metrics !== null && { metrics }, timestamp: await time.next() } };
+  }
+
   return {
     name: "status",
     period_ms: timers.status_check_ms,
@@ -46,29 +82,47 @@ export function statusLoop({ environment, driver, timers, state_dir }: Agent): S
     ended: () => on_its_way.resolve(),
     next: async () => {
       on_its_way = Promise.withResolvers();
-      const status = await driver.status();
-      const metrics = await sampler.unsent();
-      text = JSON.stringify(status);
-      const is_known = text === sent_text && environment.monotonicMs() - sent_ms < timers.status_full_ms;
-      if (is_known && metrics === null) return null;
-      const body: StatusReport = {
-        payload: { ...status, ...metrics !== null && { metrics }, timestamp: await time.next() },
-      };
-      return { method: "POST", path: "/v1/agent/status", body };
+      const made = await report(timers.status_full_ms);
+      if (made === null || (!made.is_changed && active.size === 0 && polls().carries())) return null;
+      loop_accepted = made.accepted;
+      return { method: "POST", path: "/v1/agent/status", body: await bodyOf(made) };
     },
-    accepted: () => {
-      sampler.sent();
-      sent_text = text;
-      sent_ms = environment.monotonicMs();
+    accepted: () => loop_accepted(),
+    rider: {
+      field: "status",
+      take: async (interval_ms) => {
+        // The loop sends the first report, at once.
+        if (active.size > 0 || sent_text === "") return null;
+        const made = await report(timers.status_full_ms - interval_ms);
+        return made === null ? null : { body: await bodyOf(made), accepted: made.accepted };
+      },
     },
   };
 }
 
-export function capacityLoop({ driver, timers }: Agent): Loop {
+/** Reports the capacity. The polls carry the reports. */
+export function capacityLoop(
+  { driver, environment, timers }: Agent,
+  polls: () => Pick<Polls, "carries">,
+): Loop & { readonly rider: Rider } {
+  let sent_ms = -Infinity;
+  const accepted = () => void (sent_ms = environment.monotonicMs());
+  const body = async () => ({ ...await driver.capacity(), agent_version: VERSION });
+  const isYoung = (age_ms: number) => environment.monotonicMs() - sent_ms < age_ms;
   return {
     name: "capacity",
     period_ms: timers.capacity_ms,
-    next: async () => ({ method: "POST", path: "/v1/agent/capacity", body: await driver.capacity() }),
+    next: async () => {
+      // A poll that is sent before the report is due, and that carries it, may be answered one interval later.
+      if (polls().carries() && isYoung(timers.capacity_ms + AGENT_POLL_S_MAX * 1_000)) return null;
+      return { method: "POST", path: "/v1/agent/capacity", body: await body() };
+    },
+    accepted,
+    rider: {
+      field: "capacity",
+      take: async (interval_ms) =>
+        sent_ms === -Infinity || isYoung(timers.capacity_ms - interval_ms) ? null : { body: await body(), accepted },
+    },
   };
 }
 

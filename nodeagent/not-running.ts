@@ -8,3 +8,8 @@ export const STILL_RUNS = "the machine still runs on its node";
 export function notRunning(): Failure {
   return new Failure("the machine does not run on its node", EXIT.conflict);
 }
+
+/** The failure of a restart of the node while VMs run on it. */
+export function vmsRun(count: number): Failure {
+  return new Failure(`${count} virtual machines run on the node; drain it before it restarts`, EXIT.conflict);
+}

@@ -3,6 +3,7 @@ import type { Answer, Call } from "../cli/internal/exchange.ts";
 import { EXIT } from "../cli/internal/exit-code.ts";
 import { Failure } from "../cli/internal/failure.ts";
 import { type Agent, KeyRefused, log, refusalText, REQUEST_LIMIT_MS, rest, talk } from "./agent.ts";
+import { createPolls, type Polls } from "./agent-poll.ts";
 import { createConsoles } from "./console/consoles.ts";
 import { createImageCache } from "./image-cache.ts";
 import { openJournal } from "./journal.ts";
@@ -33,10 +34,15 @@ export async function report(agent: Agent, api_key: string): Promise<void> {
   const inner: Agent = { ...agent, environment };
   const active = new Set<string>();
   const journal = await openJournal(agent.state_dir);
-  const status = statusLoop(inner);
+  // The loops and the polls need each other; no loop runs before all of them are made.
+  const polls = (): Polls => made;
+  const status = statusLoop(inner, active, polls);
+  const capacity = capacityLoop(inner, polls);
+  const made = createPolls({ agent: inner, api_key, active, riders: [status.rider, capacity.rider] });
   const worker = createWorker({
     agent: inner,
     api_key,
+    polls: made,
     journal,
     images: createImageCache(agent, api_key),
     consoles: createConsoles(inner, api_key),
@@ -47,13 +53,13 @@ export async function report(agent: Agent, api_key: string): Promise<void> {
     const reply = await talk(inner, api_key, call);
     return reply.kind === "answer" && reply.answer.status < 300;
   };
-  const networks = createFollower(inner, api_key);
+  const networks = createFollower(inner, api_key, made);
   const loops = [
     configLoop(inner, register),
-    capacityLoop(inner),
+    capacity,
     nicTagLoop(inner),
     status,
-    heartbeatLoop(inner, active),
+    heartbeatLoop(inner, active, polls),
   ];
   const ends = await Promise.allSettled(
     [worker.run(), networks.poll(), networks.repair(), ...loops.map((loop) => runLoop(inner, api_key, loop))]

@@ -7,8 +7,8 @@ export type Sample = Readonly<Record<string, MachineMetrics>>;
 export type Sampler = {
   /** Returns the sample that was not sent yet, or null. Takes a new one when its time has come. */
   unsent(): Promise<Sample | null>;
-  /** The last returned sample was sent. */
-  sent(): void;
+  /** This sample was sent. A newer one still waits. */
+  sent(which: Sample | null): void;
 };
 
 type Options = { readonly period_ms: number; readonly monotonicMs: () => number };
@@ -25,6 +25,8 @@ export function createSampler(driver: Pick<Driver, "metrics">, { period_ms, mono
       sample = Object.keys(read).length === 0 ? null : read;
       return sample;
     },
-    sent: () => void (sample = null),
+    sent: (which) => {
+      if (sample === which) sample = null;
+    },
   };
 }

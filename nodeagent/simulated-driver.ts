@@ -1,4 +1,5 @@
 // A driver for a simulated machine, which is stored in a file so that it keeps its identity across restarts.
+import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { EXIT } from "../cli/internal/exit-code.ts";
 import { Failure, usageFailure } from "../cli/internal/failure.ts";
@@ -13,7 +14,7 @@ import { simulatedNetwork } from "./network/simulated.ts";
 import { underlayRegistration } from "./network/underlay-address.ts";
 import { simulatedConsoles } from "./console/simulated-console.ts";
 import { simulatedMetrics } from "./simulated-metrics.ts";
-import { notRunning } from "./not-running.ts";
+import { notRunning, vmsRun } from "./not-running.ts";
 import { simulatedMigrations } from "./simulated-migrations.ts";
 import { simulatedTrouble } from "./simulated-trouble.ts";
 import { simulatedVms, type VmInventory } from "./simulated-vms.ts";
@@ -23,6 +24,8 @@ type Machine = {
   readonly server_uuid: string;
   readonly hostname: string;
   readonly boot_time: string;
+  readonly boot_id: string;
+  readonly platform_image: string;
   readonly disks: readonly { readonly name: string; readonly size_gb: number }[];
   readonly reservoir: Reservoir | null;
   readonly root_authorized_keys: readonly string[];
@@ -69,7 +72,7 @@ export async function simulatedDriver(options: SimulatedOptions): Promise<Driver
       await save();
     },
   };
-  const vms = simulatedVms(inventory);
+  const vms = simulatedVms(inventory, network);
   return {
     hardware: async () => ({
       server_uuid: machine.server_uuid,
@@ -79,7 +82,7 @@ export async function simulatedDriver(options: SimulatedOptions): Promise<Driver
       ...await underlayRegistration(options.underlay_address ?? null),
     }),
     status: () => {
-      const { disks, boot_time, reservoir, addresses } = machine;
+      const { disks, boot_time, boot_id, platform_image, reservoir, addresses } = machine;
       const vms = Object.fromEntries(
         Object.entries(machine.vms).map(([id, vm]) => {
           const { move = null, ...own } = vm;
@@ -87,7 +90,8 @@ export async function simulatedDriver(options: SimulatedOptions): Promise<Driver
         }),
       );
       const pools = { zones: { status: "ONLINE", health: "healthy" } };
-      return Promise.resolve({ vms, addresses, pools, disks, boot_time, reservoir, memory: { total_mb: RAM_MB } });
+      const boot = { boot_time, boot_id, platform_image };
+      return Promise.resolve({ vms, addresses, pools, disks, ...boot, reservoir, memory: { total_mb: RAM_MB } });
     },
     capacity: () => Promise.resolve(capacityOf(machine)),
     metrics: () =>
@@ -107,6 +111,13 @@ export async function simulatedDriver(options: SimulatedOptions): Promise<Driver
     console: simulatedConsoles(() => machine.vms),
     screenshot: (id) =>
       machine.vms[id]?.state === "running" ? Promise.resolve(simulatedScreen()) : Promise.reject(notRunning()),
+    reboot: async (boot_id, platform_image) => {
+      if (machine.boot_id !== boot_id) return;
+      const running = Object.values(machine.vms).filter(({ state }) => state === "running").length;
+      if (running > 0) throw vmsRun(running);
+      machine = { ...machine, ...newBoot(platform_image) };
+      await save();
+    },
     beforeStep: simulatedTrouble(options.state_dir, options.environment),
   };
 }
@@ -125,8 +136,8 @@ async function loadMachine(path: string, options: SimulatedOptions): Promise<Mac
 
 function parseMachine(path: string, text: string): Machine {
   try {
-    // The file of an older agent lacks keys and addresses.
-    return { root_authorized_keys: [], addresses: {}, ...JSON.parse(text) } as Machine;
+    // The file of an older agent lacks keys, addresses and the boot.
+    return { root_authorized_keys: [], addresses: {}, ...newBoot(PLATFORM), ...JSON.parse(text) } as Machine;
   } catch {
     throw new Failure(`${path} is damaged; remove it to simulate a new machine`, EXIT.failure);
   }
@@ -137,7 +148,7 @@ function newMachine({ server_uuid, hostname, environment }: SimulatedOptions): M
   return {
     server_uuid: id,
     hostname: hostname ?? `sim-${id.slice(0, 8)}`,
-    boot_time: new Date().toISOString(),
+    ...newBoot(PLATFORM),
     disks: DISKS,
     vms: {},
     addresses: {},
@@ -146,8 +157,12 @@ function newMachine({ server_uuid, hostname, environment }: SimulatedOptions): M
   };
 }
 
+function newBoot(platform_image: string): Pick<Machine, "boot_time" | "boot_id" | "platform_image"> {
+  return { boot_time: new Date().toISOString(), boot_id: randomUUID(), platform_image };
+}
+
 /** Returns the inventory in the form of the platform's own tool, sysinfo. */
-function sysinfoOf({ server_uuid, hostname, disks }: Machine): object {
+function sysinfoOf({ server_uuid, hostname, disks, platform_image }: Machine): object {
   const hex = server_uuid.replaceAll("-", "");
   const mac = ["02", ...hex.slice(-10).match(/../g)!].join(":");
   return {
@@ -156,7 +171,7 @@ function sysinfoOf({ server_uuid, hostname, disks }: Machine): object {
     Manufacturer: "Berth",
     Product: "Simulated node",
     "Serial Number": `SIM${hex.slice(-9).toUpperCase()}`,
-    "Live Image": PLATFORM,
+    "Live Image": platform_image,
     "CPU Core Count": CORES,
     "CPU Count": CORES * 2,
     "MiB of Memory": RAM_MB,
@@ -165,7 +180,7 @@ function sysinfoOf({ server_uuid, hostname, disks }: Machine): object {
   };
 }
 
-function capacityOf({ disks }: Machine): Awaited<ReturnType<Driver["capacity"]>> {
+function capacityOf({ disks, platform_image }: Machine): Awaited<ReturnType<Driver["capacity"]>> {
   const total_bytes = disks.reduce((sum, { size_gb }) => sum + size_gb * GB, 0);
   return {
     cpu_cores_physical: CORES,
@@ -178,7 +193,7 @@ function capacityOf({ disks }: Machine): Awaited<ReturnType<Driver["capacity"]>>
     nic_tags: ["admin", "external"],
     underlay: { ipv4: true, ipv6: false },
     devices: [],
-    platform_version: PLATFORM,
+    platform_version: platform_image,
     hvm_supported: true,
     // All simulated nodes of a machine use its clock.
     tsc_offset_ns: 0,

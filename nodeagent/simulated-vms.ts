@@ -1,9 +1,10 @@
 // The VMs of a simulated machine: records of the VMs that a real platform would create, stored in the machine's file.
 import { EXIT } from "../cli/internal/exit-code.ts";
 import { Failure } from "../cli/internal/failure.ts";
-import { addressBindings, type Bindings } from "./address-bindings.ts";
+import { addressBindings, type Bindings, isLocalNic, nicsOf } from "./address-bindings.ts";
 import type { VmPlan, Vms } from "./driver.ts";
 import type { MoveRecord } from "./migration/migrations.ts";
+import type { NodeNetwork } from "./network/node-network.ts";
 import { noDisk } from "./no-disk.ts";
 import { notRunning, STILL_RUNS } from "./not-running.ts";
 
@@ -58,7 +59,7 @@ export type InventoryStore = {
   write(change: Partial<VmInventory>): Promise<void>;
 };
 
-export function simulatedVms(store: InventoryStore): Vms {
+export function simulatedVms(store: InventoryStore, network: Pick<NodeNetwork, "documents">): Vms {
   const find = (id: string) => store.read().vms[id];
 
   /** A VM that belongs to another node never starts here. */
@@ -86,7 +87,7 @@ export function simulatedVms(store: InventoryStore): Vms {
   const addresses = addressBindings({
     read: () => store.read().addresses,
     write: (addresses) => store.write({ addresses }),
-  }, hasNic);
+  }, (id) => hasNic(id) || isLocalNic(network.documents(), id));
 
   async function inState(id: string, state: SimulatedVm["state"]): Promise<void> {
     const vm = ownVm(id);
@@ -124,13 +125,7 @@ export function simulatedVms(store: InventoryStore): Vms {
       }));
       await put({ ...vm, ...move !== undefined && { move }, disks: [...vm.disks, ...made] });
     },
-    createNics: async (plan) => {
-      const nics = plan.nics.map(({ id, name, mac, primary_ipv4, primary_ipv6, vpc_id, subnet_id }) => {
-        const addresses = [primary_ipv4, primary_ipv6].filter((address) => address !== null);
-        return { id, name, mac, addresses, vpc_id, subnet_id };
-      });
-      await put({ ...existing(plan.instance.id), nics });
-    },
+    createNics: async (plan) => await put({ ...existing(plan.instance.id), nics: nicsOf(plan.nics) }),
     create: async (plan) => {
       const { ssh_public_keys, user_data, managed_identity } = plan;
       const internal_metadata = Object.fromEntries(
@@ -142,6 +137,15 @@ export function simulatedVms(store: InventoryStore): Vms {
       const vm = existing(id);
       const is_new = vm.cpu !== cpu || vm.memory_bytes !== memory_bytes;
       if (is_new && vm.state !== "running") await put({ ...vm, cpu, memory_bytes });
+    },
+    setNics: async (id, plan) => {
+      const vm = existing(id);
+      const nics = nicsOf(plan.nics);
+      if (vm.state === "running" || JSON.stringify(nics) === JSON.stringify(vm.nics)) return [];
+      const gone = vm.nics.filter((nic) => !nics.some(({ id }) => id === nic.id));
+      await addresses.dropNics(gone.map((nic) => nic.id));
+      await put({ ...vm, nics });
+      return nics.filter((nic) => !vm.nics.some(({ id }) => id === nic.id));
     },
     boot: (id) => inState(id, "running"),
     halt: async (id) => {

@@ -1,7 +1,7 @@
 // The worker of an enrolled node. It claims jobs and runs them in parallel, but one at a time per instance and per
 // floating IP. Tombstones (withdrawn jobs to undo) come first. docs/instances.md, "Jobs".
 import type { ClaimBody, ClaimView, Job } from "../src/contract/job.ts";
-import { type Agent, KeyRefused, log, refusalText, REQUEST_LIMIT_MS, rest, talk } from "./agent.ts";
+import { type Agent, KeyRefused, log, refusalText, REQUEST_LIMIT_MS, rest, talk, untilStopped } from "./agent.ts";
 import { bury, runJob, untilUndone, type WorkContext } from "./job-run.ts";
 import { subjectsOf } from "./job-steps.ts";
 
@@ -75,7 +75,8 @@ export function createWorker(work: WorkContext, active: Set<string>): Worker {
       known_consoles: work.consoles.known(),
     };
     const call = { method: "POST", path: "/v1/agent/claim", body, limit_ms: wait * 1_000 + REQUEST_LIMIT_MS } as const;
-    const reply = await talk(agent, work.api_key, call);
+    // The polls do not end when only the worker stops, as on a loss of power.
+    const reply = await untilStopped(agent, work.polls.claim(body)) ?? await talk(agent, work.api_key, call);
     if (reply.kind === "answer" && reply.answer.status === 401) throw new KeyRefused();
     if (reply.kind === "later" || reply.answer.status >= 300) {
       trouble(reply.kind === "later" ? reply.why : refusalText(reply.answer));
@@ -102,7 +103,7 @@ export function createWorker(work: WorkContext, active: Set<string>): Worker {
     for (let first = true;; first = false) {
       const sent_ms = environment.monotonicMs();
       const found = await round(first ? 0 : agent.timers.claim_wait_s, trouble);
-      if (found || first || in_trouble) continue;
+      if (found || first || in_trouble || work.polls.isUsed()) continue;
       // Prevents a tight loop if the server answers without waiting.
       const left_ms = agent.timers.job_poll_ms - (environment.monotonicMs() - sent_ms);
       if (left_ms > 0) await rest(agent, left_ms);

@@ -1,6 +1,7 @@
 // Reads and validates the configuration in the environment, once. The server does not start with an invalid value.
 import type { Cidr } from "./lib/net/ip-address.ts";
 import { parseCidr } from "./lib/net/ip-address.ts";
+import { databaseUrls } from "./db/database-hosts.ts";
 import { API_KEY_FORM, parseApiKey } from "./lib/ids/api-key.ts";
 import type { IdentityService } from "./auth/issuer-credential.ts";
 import { isIssuerUrl, ISSUER_URL_RULE } from "./auth/issuer-url.ts";
@@ -22,6 +23,8 @@ export type Config = {
   readonly port: number;
   /** The URL of the database; null: use the embedded PostgreSQL in dataDir. */
   readonly databaseUrl: string | null;
+  /** The URL of the database without the pooler that databaseUrl names; null: databaseUrl names no pooler. */
+  readonly directUrl: string | null;
   /** The database URL of a user that may run migrations, if the user of DATABASE_URL may not. */
   readonly ownerUrl: string | null;
   readonly dataDir: string;
@@ -68,8 +71,9 @@ export function readConfig(env: Environment): Config {
     // The name is replaced by its address, because Deno's permission to listen on a name covers all ports.
     host: (env["HOST"] || "localhost").replace(/^localhost$/, "127.0.0.1"),
     port: whole(env, "PORT", { standard: 8080, low: 0, high: 65_535 }),
-    databaseUrl: env["DATABASE_URL"] || null,
-    ownerUrl: env["BERTH_OWNER_DATABASE_URL"] || null,
+    databaseUrl: databaseUrl(env, "DATABASE_URL"),
+    directUrl: databaseUrl(env, "BERTH_DIRECT_DATABASE_URL"),
+    ownerUrl: databaseUrl(env, "BERTH_OWNER_DATABASE_URL"),
     dataDir: env["BERTH_DATA_DIR"] || ".berth",
     indexSite: env["INDEX_SITE"] || null,
     rootKey,
@@ -102,6 +106,17 @@ export function readConfig(env: Environment): Config {
     logLevel: level(env["BERTH_LOG_LEVEL"] ?? "info"),
     env,
   };
+}
+
+/** Reads the URL of a database, which may name several servers. */
+function databaseUrl(env: Environment, name: string): string | null {
+  const url = env[name] || null;
+  try {
+    if (url !== null) databaseUrls(url);
+  } catch (error) {
+    throw new Error(`${name}: ${(error as Error).message}`);
+  }
+  return url;
 }
 
 function flag(env: Environment, name: string): boolean {

@@ -12,6 +12,7 @@ import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { type Config, type Environment, readConfig } from "./config.ts";
 import { databaseLocation } from "./db/database-address.ts";
+import { databaseUrls } from "./db/database-hosts.ts";
 import { SHARED_FOLDER } from "./db/embedded.ts";
 import { binariesIn, binariesRoot } from "./db/postgres-binaries.ts";
 import { tlsFiles } from "./db/tls.ts";
@@ -58,8 +59,8 @@ export function serverPermissions(
   { fetcher_port }: ServerSurroundings = { fetcher_port: null },
 ): string[] {
   const config = readConfig(env);
-  const urls = [config.databaseUrl, config.ownerUrl].filter((url) => url !== null);
-  const places = urls.map((url) => databaseLocation(url, env));
+  const urls = [config.databaseUrl, config.directUrl, config.ownerUrl].filter((url) => url !== null);
+  const places = urls.flatMap(databaseUrls).map((url) => databaseLocation(url, env));
   const sockets = places.flatMap((place) => place.kind === "socket" ? [place.path] : []);
   const hosts = places.flatMap((place) => place.kind === "tcp" ? [hostPort(place.host, place.port)] : []);
   const files = [config.indexSite, config.tls?.cert ?? null, config.tls?.key ?? null, ...urls.flatMap(tlsFiles)].filter(

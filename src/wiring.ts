@@ -7,6 +7,7 @@ import { behaviors, sagas, timedKinds } from "../actors/registry.ts";
 import { createCredentials } from "./auth/credential.ts";
 import { createAuthorize } from "./auth/authorize.ts";
 import { IssuerUnavailable } from "./auth/issuer-document.ts";
+import { createAuditSigner } from "./auth/audit-signature.ts";
 import { createMint } from "./auth/mint.ts";
 import { createPasswords } from "./auth/password.ts";
 import { serverSecret } from "./auth/secret.ts";
@@ -28,8 +29,7 @@ import { createSignals } from "./db/signals.ts";
 import { createStore } from "./db/store.ts";
 import { tlsWarning } from "./db/tls.ts";
 import { maintain } from "./db/maintenance.ts";
-import { examine } from "./doctor/examine.ts";
-import { oneAtATime } from "./doctor/one-at-a-time.ts";
+import { createDoctor } from "./doctor/examine.ts";
 import { openImageStore } from "./image-store/open.ts";
 import { pruneImages } from "./image-store/prune.ts";
 import type { Peer } from "./http/env.ts";
@@ -61,6 +61,7 @@ import { createReady } from "./wiring/ready.ts";
 import { createWholeReads } from "./wiring/whole-reads.ts";
 import { ensureRootUser } from "./wiring/root-user.ts";
 import { sealPlainUserData } from "./wiring/sealing.ts";
+import { countVpcs } from "./wiring/vpc-generations.ts";
 import { createIdempotencyClaims } from "./wiring/idempotency-claims.ts";
 import { createNatGatewayHosts } from "./workers/nat-gateway-hosts.ts";
 import { createLoadMaterializer } from "./workers/load-materializer.ts";
@@ -101,13 +102,13 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
   const report = (message: string, error: unknown) => logger.error(message, { error: describeError(error) });
 
   let closing = false;
-  const weak = tlsWarning(databaseUrl);
-  if (weak !== null) logger.warning(weak);
-  await migrate(config.ownerUrl ?? databaseUrl, { release: VERSION });
+  const directUrl = config.directUrl ?? databaseUrl;
+  for (const weak of new Set([databaseUrl, directUrl].map(tlsWarning))) if (weak !== null) logger.warning(weak);
+  await migrate(config.ownerUrl ?? directUrl, { release: VERSION });
   const db = openPool({
     url: databaseUrl,
+    sharesSessions: config.directUrl !== null,
     role: "berth_app",
-    applicationName: "berth",
     onError: (error) => {
       if (!closing) logger.warning("an idle database connection failed", { error: error.message });
     },
@@ -116,8 +117,9 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
   const secret = await serverSecret({ env: config.env, dataDir: config.dataDir, db });
   if (secret.warning !== null) logger.warning(secret.warning);
   const mint = createMint(secret.secret);
-  await sealPlainUserData(db, mint);
+  await Promise.all([sealPlainUserData(db, mint), countVpcs(db)]);
   const tokens = createSessionTokens(secret.secret);
+  const signer = createAuditSigner(secret.secret);
   const passwords = createPasswords();
 
   const imageStore = config.imageStore === null ? null : await openImageStore(config.imageStore);
@@ -142,7 +144,7 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
     timed: timedKinds,
     knowsSaga: (name) => sagas.some((saga) => saga.name === name),
     chain: () => chainPending(db),
-    maintain: () => maintain(db, { settings, prune }),
+    maintain: () => maintain(db, { settings, signer, prune }),
   });
   const signals = createSignals(db);
   const whole = createWholeReads(db);
@@ -156,11 +158,11 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
   for (const key of settings.shadowed) logger.warning("an environment variable overrides a stored setting", { key });
 
   const identity_issuer = config.identity?.issuer ?? null;
-  const longPolls = createLongPollsOfServer({ db, hints, report });
+  const longPolls = createLongPollsOfServer({ db, hints, report, settings });
   const networks = createNetworks({ db, hints, held_max: HELD_MAX, report, settings: settings.networkDocuments });
   const consoles = createConsoles({ db, identity_issuer, hints, report, dial_ms: config.consoleDialS * 1_000 });
   const listener = resident
-    ? openListener(databaseUrl, {
+    ? openListener(directUrl, {
       channel: HINT_CHANNEL,
       onNotify: hints.receive,
       onReconnect: hints.missed,
@@ -219,6 +221,7 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
     search: createSearch(db),
     changes: longPolls.changes,
     audiencesOf: longPolls.audiencesOf,
+    pollIntervalS: longPolls.pollIntervalS,
     ...networks.deps,
     ...consoles.deps,
     relay_url: config.relayUrl,
@@ -227,27 +230,22 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
     nodesToPlace: whole.nodesToPlace,
     holdShares: longPolls.holdShares,
     sagas,
-    audit: createAudit(db, ports.newId),
+    audit: createAudit(db, { newId: ports.newId, public_key: signer.public_key }),
     limits: createLimits(db, config),
     hold_ms: resident ? REGISTER_STATUS_HOLD_MS : REGISTER_STATUS_HOLD_SHORT_MS,
   };
-  const drains = createDrainsOfServer(deps, engine, ports);
+  const background = [worker, load, gateways, createDrainsOfServer(deps, engine, ports)];
   addRoutes(app, deps);
   if (config.indexSite !== null) indexSiteRoutes(app, deps, config.indexSite);
   if (config.lab) {
     devClockRoutes(app, deps, advanceClock);
     devSignInRoutes(app, deps);
   }
-  doctorRoutes(app, { ...deps, examine: oneAtATime(() => examine(db, { kinds: behaviors, now_ms: Date.now })) });
+  doctorRoutes(app, { ...deps, examine: createDoctor(db, behaviors) });
   const webConsole = createWebConsoleFiles(options.webConsoleFolder ?? WEB_CONSOLE_FOLDER);
   webConsoleRoutes(app, { ...deps, webConsole, identity_service: (config.identity?.client ?? null) !== null });
   systemRoutes(app, { ...deps, metrics, ready: createReady(db, report), schemas: namedSchemas });
-  if (resident) {
-    worker.start();
-    load.start();
-    gateways.start();
-    drains.start();
-  }
+  if (resident) background.forEach((each) => each.start());
 
   async function advanceClock(seconds: number): Promise<Date> {
     await db.query("update lab_clock set ahead = ahead + make_interval(secs => $1)", [seconds]);
@@ -266,10 +264,7 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
   async function close(): Promise<void> {
     closing = true;
     release();
-    await worker.stop();
-    await load.stop();
-    await gateways.stop();
-    await drains.stop();
+    for (const each of background) await each.stop();
     while (!engine.idle()) await ports.sleep(IDLE_POLL_MS);
     await passwords.close();
     await signals.close();
@@ -282,10 +277,7 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
     fetch: (request, peer = {}) => app.fetch(request, peer),
     admitBody,
     pass: async () => {
-      await worker.pass();
-      await load.pass();
-      await gateways.pass();
-      await drains.pass();
+      for (const each of background) await each.pass();
     },
     release,
     close,

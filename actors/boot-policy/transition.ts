@@ -13,13 +13,15 @@ export const BOOT_POLICY = { kind: "boot-policy", id: "site" } as const;
 export const BOOT_POLICY_LOCK = "boot-policy";
 
 /** The addresses that may be reserved, as offsets from the network address. `low` and `high` are included. */
-export type PoolSpan = {
-  readonly network: string | null;
+export type PoolRange = {
   readonly low: number;
   readonly high: number;
   /** The offsets in this range that are never reserved: the gateway's. */
   readonly except: readonly number[];
 };
+
+/** The ranges of all networks, as offsets from `network`. `more` has the ranges of further networks. */
+export type PoolSpan = PoolRange & { readonly network: string | null; readonly more: readonly PoolRange[] };
 
 export type BootPolicyMessage = {
   readonly type: "put";
@@ -67,11 +69,12 @@ export const STANDARD_POLICY: BootPolicy = {
   enrollment_pi: null,
   enrollment_kernel_args: [],
   admin_network: null,
+  rack_networks: [],
 };
 
 export function policyView(s: BootPolicy): BootPolicy {
-  const { auto_enroll, allowlist, enrollment_pi, enrollment_kernel_args, admin_network } = s;
-  return { auto_enroll, allowlist, enrollment_pi, enrollment_kernel_args, admin_network };
+  const { auto_enroll, allowlist, enrollment_pi, enrollment_kernel_args, admin_network, rack_networks } = s;
+  return { auto_enroll, allowlist, enrollment_pi, enrollment_kernel_args, admin_network, rack_networks };
 }
 
 export const bootPolicy: Behavior<BootPolicyState, BootPolicyMessage> = {

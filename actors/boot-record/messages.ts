@@ -1,5 +1,6 @@
 // The messages of the boot record of one MAC.
 import type { Aggregate } from "../../src/contract/boot.ts";
+import type { Offsets } from "../engine/types.ts";
 import type { Of } from "../engine/table.ts";
 
 /** The roster's entry for a MAC. */
@@ -9,11 +10,12 @@ export type Declared = {
   readonly aggregate?: Aggregate;
 };
 
-/** The admin network as a record stores it; null if the policy has no admin network. */
+/** The network of a machine as its record stores it. `within`: the network's part of the pool; all of it if absent. */
 export type Segment = {
   readonly prefix_len: number;
   readonly gateway: string | null;
   readonly resolvers: readonly string[];
+  readonly within?: Offsets;
 };
 
 /** The input for reserving an address. The messages `seen`, `authorize`, `admit` and `rescue` carry it. */

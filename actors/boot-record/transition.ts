@@ -240,8 +240,8 @@ function policyHolds(m: { readonly policy_version: number }): readonly Condition
   ];
 }
 
-function reserve(m: { readonly address_token: string }): Condition {
-  return allocate(ADMIN_POOL, m.address_token, NO_ADDRESS);
+function reserve(m: { readonly address_token: string; readonly segment: Segment | null }): Condition {
+  return allocate(ADMIN_POOL, m.address_token, NO_ADDRESS, m.segment?.within);
 }
 
 function resource(of: { readonly mac: string }): string {

@@ -1,6 +1,6 @@
 // The messages of a compute node's record. They carry ids, codes, keys and hashes, but never the time.
 import type { Identified, ReportedIdentity } from "../../src/lib/ids/registration-identity.ts";
-import type { CnRole } from "../../src/contract/enums.ts";
+import type { CnRole, UpgradeReboot } from "../../src/contract/enums.ts";
 import type { CnPlacementPatch } from "../../src/contract/cn-placement.ts";
 import type { DrainPreview } from "../../src/contract/placement.ts";
 import type { SetupApproval } from "../../src/contract/setup.ts";
@@ -79,6 +79,13 @@ export type CnMessage =
   }
   /** Cordons a dead node and starts the operation that creates its instances elsewhere. */
   | { readonly type: "evacuate"; readonly operation_id: string; readonly preview: DrainPreview }
+  /** Cordons the node and starts the operation that upgrades it. `part_of` is the upgrade by label that begins it. */
+  | UpgradeWanted & {
+    readonly type: "upgrade";
+    readonly operation_id: string;
+    readonly records: readonly UpgradedRecord[];
+    readonly part_of: string;
+  }
   /** A sha512-crypt hash, or null to clear it. */
   | { readonly type: "set_root_password"; readonly root_password_hash: string | null }
   /** A bare machine announced itself over the AMQP broker. */
@@ -143,5 +150,23 @@ export type LabelDrainParams = {
   readonly label: string;
   readonly max_unavailable: number;
   /** In the order of their drains. `operation_id` is the operation cn-drain of the node. */
+  readonly nodes: readonly { readonly server_uuid: string; readonly hostname: string; readonly operation_id: string }[];
+};
+
+/** The saga that upgrades the nodes with a label, its step that commits with the request, and its step that the background worker ends. */
+export const CN_UPGRADE_LABEL = { saga: "cn-upgrade-label", begun: "begin", upgrade: "upgrade_nodes" } as const;
+
+/** A boot record of the node, and the platform image that it had before. */
+export type UpgradedRecord = { readonly mac: string; readonly assigned_pi: string };
+
+/** The image of an upgrade, and the one who restarts the machines. */
+export type UpgradeWanted = { readonly platform_image: string; readonly reboot: UpgradeReboot };
+
+/** The parameters of the saga cn-upgrade-label. */
+export type LabelUpgradeParams = UpgradeWanted & {
+  /** The filter as the operator wrote it, for example `rack=a3`. */
+  readonly label: string;
+  readonly max_unavailable: number;
+  /** In the order of their upgrades. `operation_id` is the operation cn-upgrade of the node. */
   readonly nodes: readonly { readonly server_uuid: string; readonly hostname: string; readonly operation_id: string }[];
 };

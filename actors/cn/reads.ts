@@ -31,6 +31,7 @@ const LISTED = [
   "registered_at",
   "approved_at",
   "last_seen",
+  "agent_version",
   "macs",
   "serial",
   "bound_api_key_id",

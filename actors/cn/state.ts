@@ -40,6 +40,7 @@ type CnBase = {
   // The view cn_loaded joins the fields below.
   readonly last_seen: Date | null;
   readonly last_status: unknown;
+  readonly agent_version: string | null;
   readonly reservoir_enabled: boolean | null;
   readonly reservoir_percent: number | null;
   readonly traits: Readonly<Record<string, string>>;
@@ -153,6 +154,7 @@ export const BLANK = {
   bundle_taken: false,
   last_seen: null,
   last_status: null,
+  agent_version: null,
   reservoir_enabled: null,
   reservoir_percent: null,
   traits: {},

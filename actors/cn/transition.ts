@@ -17,6 +17,7 @@ import {
   reopen,
 } from "./registration.ts";
 import { drain, evacuate } from "./drain.ts";
+import { upgrade } from "./upgrade.ts";
 import { disable, enable, factoryReset, forgetKey, removeNode } from "./retirement.ts";
 import { setPlacement } from "./placement.ts";
 import { setReservoir, setRole, setRootPassword, setTraits } from "./settings.ts";
@@ -49,6 +50,7 @@ const KEY_IN_USE =
   "new registration of the node, which replaces it";
 const NOT_RESET = "cn is <STATE>; only an approved or disabled node can be factory reset";
 const NOT_DRAINED = "cn is <STATE>; only an approved node can be drained";
+const NOT_UPGRADED = "cn is <STATE>; only an approved node can be upgraded";
 const NOT_EVACUATED = "cn is <STATE>; only an approved node can be evacuated";
 const NOT_AWAITING = "cn is <STATE>; only a node that is awaiting setup can be approved for setup";
 const NOT_SETTING_UP = "cn is <STATE>; no setup is running on it";
@@ -237,6 +239,14 @@ export const cnTable: Table<CnState, CnMessage> = {
     disabled: NOT_EVACUATED,
     awaiting_setup: NOT_EVACUATED,
     setting_up: NOT_EVACUATED,
+  },
+  upgrade: {
+    absent: "missing",
+    pending: NOT_UPGRADED,
+    approved: upgrade,
+    disabled: NOT_UPGRADED,
+    awaiting_setup: NOT_UPGRADED,
+    setting_up: NOT_UPGRADED,
   },
   set_root_password: {
     absent: "missing",

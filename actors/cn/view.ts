@@ -29,6 +29,7 @@ type Shown = Pick<
   | "claims"
   | "bound_api_key_id"
   | "last_status"
+  | "agent_version"
   | "last_setup_error"
   | "setup_progress"
   | "disk_layout"
@@ -53,6 +54,7 @@ export function cnView(s: Shown): CnView {
     registered_at: toRfc3339(s.registered_at),
     approved_at: text(s.approved_at),
     last_seen: text(s.last_seen),
+    agent_version: s.agent_version,
     sysinfo: redactSysinfo(s.sysinfo),
     claim_code: newest?.claim_code ?? null,
     claim_code_expires_at: newest?.claim_code_expires_at ?? null,

@@ -33,6 +33,9 @@ export const GUARDS = {
   no_migration_of_cn: define<Node>("no migration from or to the node is in flight"),
   no_active_cn: define<Node>("the node is neither approved nor being set up"),
   cn_is_not_draining: define<Node>("no drain or evacuation of the node is running"),
+  cn_is_not_upgrading: define<Node & { readonly operation_id: Uuid }>(
+    "no drain, evacuation or upgrade of the node is running, and the operation does not exist",
+  ),
   operation_runs: define<{ readonly id: Uuid }>("the operation is running"),
   cn_is_approved: define<Node>("the node is approved"),
   cn_sends_fewer: define<Node & { readonly migrations_max: number }>(
@@ -98,6 +101,10 @@ export const GUARDS = {
   ),
   floating_ips_rest: define<{ readonly instance_id: Uuid }>("no operation on the instance's floating IPs is in flight"),
   floating_ip_is_off_nodes: define<{ readonly floating_ip_id: Uuid }>("no node may still answer for the floating IP"),
+  nic_is_unused: define<{ readonly nic_id: Uuid }>("no floating IP and no port forward leads to the NIC"),
+  nic_blocks_are_apart: define<{ readonly vpc_id: Uuid; readonly nic_id: Uuid; readonly blocks: readonly string[] }>(
+    "the blocks overlap no allowed block of another NIC of the VPC",
+  ),
   nic_tag_exists: define<{ readonly name: string }>("the NIC tag exists"),
   nic_tag_is_unused: define<{ readonly name: string }>("nothing uses the NIC tag"),
   external_subnet_is_apart: define<{ readonly ipv4_block: string | null; readonly ipv6_block: string | null }>(

@@ -45,6 +45,8 @@ function placedOn(host_cn_uuid: string, m: Create, now: Date) {
     mac: plan.mac === null ? null : canonicalMac(plan.mac),
     primary_ipv4: plan.ipv4_token,
     primary_ipv6: plan.ipv6_token,
+    additional_ips: [],
+    allowed_cidrs: [],
   }));
   const boot: DiskRow = {
     ...of,
@@ -149,7 +151,7 @@ function brokenNics(nics: readonly NicPlan[]): Fault | null {
   return null;
 }
 
-function brokenMac(text: string): Fault | null {
+export function brokenMac(text: string): Fault | null {
   const mac = canonicalMac(text);
   if (mac === null) return conflict("mac must be 12 hex digits");
   return isMulticastMac(mac) ? conflict(`mac ${mac} is a multicast address; a NIC needs a unicast address`) : null;

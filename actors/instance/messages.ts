@@ -2,6 +2,7 @@
 import type { InstanceBrand, JobKind, SnapshotConsistency } from "../../src/contract/enums.ts";
 import type { LabelsPatch } from "../../src/contract/labels.ts";
 import type { QuotaDefaults } from "../../src/contract/tenancy.ts";
+import type { Blocks } from "../../src/lib/net/ip-block.ts";
 import type { Renaming } from "../../src/lib/text/resource-name.ts";
 import type { InstanceEvacuateParams, InstanceRebuildParams } from "./operation.ts";
 import type { MadeAs } from "./state.ts";
@@ -17,6 +18,20 @@ export type NicPlan = {
   /** A placeholder that the commit replaces with the allocated address; null when the subnet has no IPv4 block. */
   readonly ipv4_token: string | null;
   readonly ipv6_token: string | null;
+};
+
+/** The subnet of a NIC with its blocks, and the blocks of its VPC. They never change. */
+export type NicPlace = { readonly id: string; readonly vpc_id: string; readonly vpc: Blocks } & Blocks;
+
+/** A NIC to add to an existing instance. A null address is the lowest free one of a block of the subnet. */
+export type AddedNic = {
+  readonly id: string;
+  readonly mac: string;
+  readonly name: string;
+  readonly primary_ipv4: string | null;
+  readonly primary_ipv6: string | null;
+  readonly additional_ips: readonly string[];
+  readonly allowed_cidrs: readonly string[];
 };
 
 /** A data disk to create. */
@@ -193,6 +208,19 @@ export type InstanceMessage =
     readonly disk_id: string;
     readonly reason: string;
   }
+  /** Adds a NIC to a stopped instance. `token` is unguessable: the commit replaces texts that begin with it. */
+  | { readonly type: "create_nic"; readonly nic: AddedNic; readonly place: NicPlace; readonly token: string }
+  /** Replaces the further addresses or the allowed blocks of a NIC. Null keeps the present ones. */
+  | {
+    readonly type: "update_nic";
+    readonly nic_id: string;
+    readonly additional_ips: readonly string[] | null;
+    readonly allowed_cidrs: readonly string[] | null;
+    readonly place: NicPlace;
+    readonly token: string;
+  }
+  /** Removes a NIC of a stopped instance. */
+  | { readonly type: "delete_nic"; readonly nic_id: string }
   /**
    * The node reports the instance. `made_at` is the node's own time in RFC 3339, or null. `status_id` is the id of the
    * status report that lists the instance, or null. A status report counts only while it is the node's newest.

@@ -79,7 +79,8 @@ export async function listInstances(db: Db, filter: InstanceFilter & Page): Prom
 function contains(text: string) {
   const like = `%${text.toLowerCase().replace(/[\\%_]/g, "\\$&")}%`;
   return sql<boolean>`(lower(i.name) like ${like} or i.id::text like ${like}
-    or exists (select from nic n where n.instance_id = i.id and (host(n.primary_ipv4) like ${like} or host(n.primary_ipv6) like ${like}))
+    or exists (select from nic n where n.instance_id = i.id and (host(n.primary_ipv4) like ${like} or host(n.primary_ipv6) like ${like}
+      or exists (select from unnest(n.additional_ips) a where host(a) like ${like})))
     or exists (select from floating_ip f where f.attached_instance_id = i.id and host(f.address) like ${like}))`;
 }
 
@@ -192,7 +193,14 @@ export type NicFilter = {
 export async function listNics(db: Db, filter: NicFilter & Page): Promise<Nic[]> {
   const { instance_id, subnet_id, ip, tenant_id, project_id, after, rows } = filter;
   const found = await nics(db)
-    .$if(ip !== undefined, (q) => q.where((eb) => eb.or([eb("primary_ipv4", "=", ip!), eb("primary_ipv6", "=", ip!)])))
+    .$if(ip !== undefined, (q) =>
+      q.where((eb) =>
+        eb.or([
+          eb("primary_ipv4", "=", ip!),
+          eb("primary_ipv6", "=", ip!),
+          sql<boolean>`additional_ips @> array[${ip!}]::inet[]`,
+        ])
+      ))
     .$if(subnet_id !== undefined, (q) => q.where("subnet_id", "=", subnet_id!))
     .$if(instance_id !== undefined, (q) => q.where("instance_id", "=", instance_id!))
     .$if(tenant_id !== undefined, (q) => q.where("tenant_id", "=", tenant_id!))

@@ -127,12 +127,15 @@ export function giveBack(s: InstanceState, amounts: Amounts): Part<InstanceState
   ];
 }
 
-function addressesOf({ subnet_id, primary_ipv4, primary_ipv6 }: NicRow): Condition[] {
-  return [
-    countedLock(subnetLock(subnet_id)),
-    ...(primary_ipv4 === null ? [] : [release(subnetPool(subnet_id, "v4"), primary_ipv4)]),
-    ...(primary_ipv6 === null ? [] : [release(subnetPool(subnet_id, "v6"), primary_ipv6)]),
-  ];
+/** Returns all addresses of a NIC to its subnet. */
+export function addressesOf({ subnet_id, primary_ipv4, primary_ipv6, additional_ips }: NicRow): Condition[] {
+  const held = [primary_ipv4, primary_ipv6, ...additional_ips].filter((address) => address !== null);
+  return [countedLock(subnetLock(subnet_id)), ...held.map((address) => releaseAddress(subnet_id, address))];
+}
+
+/** Returns one address to its subnet. The commit must hold the subnet's lock. */
+export function releaseAddress(subnet_id: string, address: string): Condition {
+  return release(subnetPool(subnet_id, address.includes(":") ? "v6" : "v4"), address);
 }
 
 /** 409: the subnet has no address left. */

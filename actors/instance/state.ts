@@ -18,6 +18,10 @@ export type NicRow = {
   readonly mac: string | null;
   readonly primary_ipv4: string | null;
   readonly primary_ipv6: string | null;
+  /** Further addresses of its subnet. */
+  readonly additional_ips: readonly string[];
+  /** Blocks from which the guest may send besides its addresses. The VPC routes them to the NIC. */
+  readonly allowed_cidrs: readonly string[];
   readonly created_at: string;
 };
 

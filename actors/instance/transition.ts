@@ -12,6 +12,7 @@ import { act, failOperation, noteClaim, notHere, settle } from "./lifecycle.ts";
 import type { InstanceMessage } from "./messages.ts";
 import { migrate, moveTo, notMovable, stay } from "./migration.ts";
 import { destroy, forceDelete, notDeletable, nothingLeft, release, unwind } from "./removal.ts";
+import { createNic, deleteNic, notStopped, updateNic } from "./nics.ts";
 import { notRebuildable, rebuild, rebuildFailed, rebuilt } from "./rebuild.ts";
 import { missed, reported } from "./report.ts";
 import type { InstanceState } from "./state.ts";
@@ -70,6 +71,9 @@ export const instanceTable: Table<InstanceState, InstanceMessage> = {
   delete_snapshot: { absent: "missing", ...everywhere(changeDisk) },
   disk_changed: { absent: "ignore", ...everywhere(diskChanged) },
   disk_unchanged: { absent: "ignore", ...everywhere(diskUnchanged) },
+  create_nic: { absent: "missing", ...everywhere(notStopped), stopped: createNic },
+  update_nic: { absent: "missing", ...everywhere(updateNic) },
+  delete_nic: { absent: "missing", ...everywhere(notStopped), stopped: deleteNic },
   reported: { absent: "ignore", ...everywhere(reported) },
   missed: { absent: "ignore", ...everywhere(missed) },
   floating_ip_bound: { absent: "missing", ...everywhere(bind) },
@@ -91,6 +95,8 @@ export const instance: Behavior<InstanceState, InstanceMessage> = {
     instance_project_fkey: NOT_FOUND,
     nic_mac: conflict("the MAC address is in use by another NIC"),
     nic_name: conflict("two NICs of the instance have the same name"),
+    nic_ipv4: conflict("the address is in use by another NIC of the subnet"),
+    nic_ipv6: conflict("the address is in use by another NIC of the subnet"),
     nic_subnet_fkey: NOT_FOUND,
     pool_exhausted: conflict("the subnet has no free address left"),
   },

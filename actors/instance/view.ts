@@ -1,6 +1,7 @@
 // The views of an instance, its disks and its NICs.
 import type { Disk, Instance, Lifecycle, Nic } from "../../src/contract/instance.ts";
 import type { Snapshot } from "../../src/contract/snapshot.ts";
+import { storedBlock } from "../../src/lib/net/ip-block.ts";
 import { toRfc3339 } from "../../src/lib/text/instant.ts";
 import type { DiskRow, InstanceState, NicRow } from "./state.ts";
 
@@ -85,6 +86,12 @@ export function nicView(
     readonly created_at: Date;
   },
 ): Nic {
-  const { ordinal: _ordinal, created_at, ...columns } = row;
-  return { ...columns, realized: null, created_at: toRfc3339(created_at) };
+  const { ordinal: _ordinal, created_at, additional_ips, allowed_cidrs, ...columns } = row;
+  return {
+    ...columns,
+    additional_ips: [...additional_ips],
+    allowed_cidrs: allowed_cidrs.map((block) => storedBlock(block)),
+    realized: null,
+    created_at: toRfc3339(created_at),
+  };
 }

@@ -2,8 +2,7 @@
 import type { Kysely } from "kysely";
 import type { NatGateway } from "../../src/contract/network.ts";
 import type { Database } from "../../src/db/tables.ts";
-import type { IdPage } from "../../src/lib/ids/page-token.ts";
-import { reader } from "../record/reads.ts";
+import { type LabeledPage, reader } from "../record/reads.ts";
 import { natGateway } from "./transition.ts";
 
 const COLUMNS = [
@@ -13,6 +12,7 @@ const COLUMNS = [
   "vpc_id",
   "name",
   "description",
+  "labels",
   "family",
   "public_address",
   "desired_generation",
@@ -27,7 +27,7 @@ const natGateways = reader("nat_gateway", COLUMNS, natGateway.view);
 
 export const findNatGateway = natGateways.find;
 
-export type NatGatewayQuery = IdPage & { readonly vpc_id: string };
+export type NatGatewayQuery = LabeledPage & { readonly vpc_id: string };
 
 /** Lists the NAT gateways of a VPC in the order of their creation. */
 export function listNatGateways(db: Kysely<Database>, { vpc_id, ...at }: NatGatewayQuery): Promise<NatGateway[]> {

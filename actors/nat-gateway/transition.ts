@@ -90,6 +90,7 @@ export const natGateway = record<NatGatewayState, NatGatewayMessage, NatGateway>
     leave_host: { absent: "ignore", live: leaveHost },
     take_host: { absent: "ignore", live: takeHost },
   },
+  has_labels: true,
   view: (row) => ({
     id: row.id,
     tenant_id: row.tenant_id,
@@ -99,6 +100,7 @@ export const natGateway = record<NatGatewayState, NatGatewayMessage, NatGateway>
     vpc: row.vpc_id,
     name: row.name,
     description: row.description,
+    labels: row.labels ?? {},
     family: row.family,
     public_address: row.public_address,
     edge_cluster_id: null,

@@ -2,8 +2,7 @@
 import type { Kysely } from "kysely";
 import type { PortForward } from "../../src/contract/port-forward.ts";
 import type { Database } from "../../src/db/tables.ts";
-import type { IdPage } from "../../src/lib/ids/page-token.ts";
-import { reader } from "../record/reads.ts";
+import { type LabeledPage, reader } from "../record/reads.ts";
 import { portForward } from "./transition.ts";
 
 const COLUMNS = [
@@ -13,6 +12,7 @@ const COLUMNS = [
   "vpc_id",
   "name",
   "description",
+  "labels",
   "nat_gateway_id",
   "nic_id",
   "protocol",
@@ -25,7 +25,7 @@ const portForwards = reader("port_forward", COLUMNS, portForward.view);
 
 export const findPortForward = portForwards.find;
 
-export type PortForwardQuery = IdPage & { readonly vpc_id: string };
+export type PortForwardQuery = LabeledPage & { readonly vpc_id: string };
 
 /** Lists the port forwards of a VPC in the order of their creation. */
 export function listPortForwards(db: Kysely<Database>, { vpc_id, ...at }: PortForwardQuery): Promise<PortForward[]> {

@@ -52,6 +52,7 @@ export const portForward = record<PortForwardState, PortForwardMessage, PortForw
   },
   update: { action: "port_forward_update" },
   delete: { action: "port_forward_delete", note: NOTED, parts: (row) => [vpcChanged(row)] },
+  has_labels: true,
   view: (row) => ({
     id: row.id,
     tenant_id: row.tenant_id,
@@ -61,6 +62,7 @@ export const portForward = record<PortForwardState, PortForwardMessage, PortForw
     vpc: row.vpc_id,
     name: row.name,
     description: row.description,
+    labels: row.labels ?? {},
     nat_gateway_id: row.nat_gateway_id,
     nic_id: row.nic_id,
     protocol: row.protocol,

@@ -19,11 +19,14 @@ export function finder<V>(many: Find<V>["many"]): Find<V> {
   return Object.assign(async (db: Db, id: string) => [...(await many(db, [id])).values()][0], { many });
 }
 
+/** A page of a list. With labels, only the records that have them; the table must have the column. */
+export type LabeledPage = IdPage & { readonly labels?: LabelFilter | undefined };
+
 /** The queries on the table of one kind of record. */
 export type Reader<R, V> = {
   readonly find: Find<V>;
   /** Lists the records with these values in the order of their ids, which is the order of their creation. */
-  page(db: Db, filter: Partial<R>, at: IdPage): Promise<V[]>;
+  page(db: Db, filter: Partial<R>, at: LabeledPage): Promise<V[]>;
   /** Lists at most `rows` of the records with these values, oldest first. */
   oldestFirst(db: Db, filter: Partial<R>, rows: number): Promise<V[]>;
 };
@@ -48,8 +51,9 @@ export function reader<T extends TableName, C extends keyof Database[T] & string
       const rows = await select(db, {}).where(sql<boolean>`id = any(${ids})`).execute();
       return new Map(rows.map((row) => [row.id, view(row as unknown as Row<T, C>)]));
     }),
-    async page(db, filter, { after, rows }) {
-      const query = select(db, filter).orderBy("id").limit(rows);
+    async page(db, filter, { after, rows, labels }) {
+      const query = select(db, filter).orderBy("id").limit(rows)
+        .$if(labels !== undefined, (q) => q.where(hasLabels("labels", labels!)));
       return views(await (after === undefined ? query : query.where("id", ">", after)).execute());
     },
     async oldestFirst(db, filter, rows) {

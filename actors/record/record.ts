@@ -3,6 +3,8 @@
 // rule, 404 for an absent row, 409 for a second create, one audit entry per change. The table stays total: a description
 // that lacks the part for one of the kind's messages does not compile.
 import { type Fault, isFault } from "../../src/contract/fault.ts";
+import type { Labels, LabelsPatch } from "../../src/contract/labels.ts";
+import { labelsFault, relabeled } from "../../src/lib/text/labels.ts";
 import { type Named, nameFault, renamed, type Renaming } from "../../src/lib/text/resource-name.ts";
 import { go, lock, refuse } from "../engine/effects.ts";
 import { type Column, type Of, runTable, type Table } from "../engine/table.ts";
@@ -13,13 +15,14 @@ import { type AuditEntry, auditEntry } from "./audit-entry.ts";
 export type RecordState<Columns> = Columns & Named & {
   readonly state: "live";
   readonly id: string;
+  readonly labels?: Labels;
   readonly created_at: Date;
 };
 
 /** Creates a record. Its fields are the columns of the row, unless the description builds the row itself. */
-export type Create<Fields> = { readonly type: "create" } & Fields;
-/** Changes the name, the description or both. */
-export type Update = { readonly type: "update" } & Renaming;
+export type Create<Fields> = { readonly type: "create"; readonly labels?: Labels } & Fields;
+/** Changes the name, the description and, in a kind that has them, labels. Null keeps the present ones. */
+export type Update = { readonly type: "update"; readonly labels?: LabelsPatch | null | undefined } & Renaming;
 /** Deletes a record. */
 export type Delete = { readonly type: "delete" };
 
@@ -75,6 +78,8 @@ export type RecordDescription<S extends RecordState<unknown>, M extends Message,
      */
     readonly parent?: (row: S) => string | null;
     readonly view: (row: Omit<S, "state">) => V;
+    /** Set if the records have labels: the table has the column, and the view shows them. */
+    readonly has_labels?: V extends { readonly labels: Labels } ? true : never;
     readonly constraints: Readonly<Record<string, Fault>>;
     /** A description, or a cell written by hand if a create has several outcomes. */
     readonly create:
@@ -113,6 +118,7 @@ export function record<S extends RecordState<unknown>, M extends Message, V>(
 
 /** The description with optional parts and without message types. RecordDescription has checked both. */
 type AnyDescription<S extends RecordState<unknown>> = Pick<Described<S>, "noun" | "resource" | "parent"> & {
+  readonly has_labels?: boolean;
   readonly create: Creation<S, Create<S>> | ((state: null, message: Create<S>, now: Date) => Out<S>);
   readonly update?: Renamed<S, Update>;
   readonly delete?: Change<S, Delete>;
@@ -124,7 +130,7 @@ function tableOf<S extends RecordState<unknown>, M extends Message>(d: AnyDescri
   const entry = auditEntry(d.resource);
   const rows = {
     create: createRow(d, entry),
-    ...(d.update && { update: { absent: "missing", live: updateCell(d.update, entry) } }),
+    ...(d.update && { update: { absent: "missing", live: updateCell(d.update, entry, d.has_labels === true) } }),
     ...(d.delete && { delete: { absent: "missing", live: deleteCell(d.delete, entry) } }),
     ...d.others,
   };
@@ -143,7 +149,7 @@ function createRow<S extends RecordState<unknown>>(d: AnyDescription<S>, entry: 
 
 function createCell<S extends RecordState<unknown>>(
   creation: Creation<S, Create<S>>,
-  { parent }: AnyDescription<S>,
+  { parent, has_labels }: AnyDescription<S>,
   entry: Entry,
 ) {
   const { row, check, parts } = creation;
@@ -151,8 +157,8 @@ function createCell<S extends RecordState<unknown>>(
     const { type: _type, ...fields } = m;
     const columns = row === undefined ? fields : row(m, now);
     if (isFault(columns)) return refuse(columns);
-    const next = { ...columns, state: "live", created_at: now } as S;
-    const wrong = nameFault(next.name) ?? check?.(next, m) ?? null;
+    const next = { ...columns, ...has_labels && { labels: m.labels ?? {} }, state: "live", created_at: now } as S;
+    const wrong = nameFault(next.name) ?? labelsFault(m.labels ?? {}) ?? check?.(next, m) ?? null;
     if (wrong !== null) return refuse(wrong);
     const key = parent?.(next) ?? null;
     return go(
@@ -170,13 +176,18 @@ function clashCell<S extends RecordState<unknown>>(fault: (row: S, message: Crea
   };
 }
 
-function updateCell<S extends RecordState<unknown>>({ row, parts, action, note }: Renamed<S, Update>, entry: Entry) {
+function updateCell<S extends RecordState<unknown>>(change: Renamed<S, Update>, entry: Entry, has_labels: boolean) {
+  const { row, parts, action, note } = change;
   return function update(s: S, m: Update, now: Date): Out<S> {
     const named = renamed(s, m);
     if (isFault(named)) return refuse(named);
-    const next = row === undefined ? named : row(named, m, { before: s, now });
+    const labels = has_labels ? relabeled(s.labels ?? {}, m.labels ?? null) : {};
+    if (isFault(labels)) return refuse(labels);
+    const to = has_labels ? { ...named, labels } : named;
+    const next = row === undefined ? to : row(to, m, { before: s, now });
     if (isFault(next)) return refuse(next);
-    return go(next, ...(parts?.(next, m) ?? []), entry({ action, note: note ?? ["name"] }, next, m));
+    const changed = note ?? (m.labels == null ? ["name"] : ["name", "labels"]);
+    return go(next, ...(parts?.(next, m) ?? []), entry({ action, note: changed }, next, m));
   };
 }
 

@@ -45,7 +45,8 @@ export const routeTable = record<RouteTableState, RouteTableMessage, RouteTable>
     ],
   },
   others: { vpc_deleted: { absent: "ignore", live: goWithVpc } },
-  view: ({ id, tenant_id, project_id, vpc_id, name, description, is_main, created_at }) => ({
+  has_labels: true,
+  view: ({ id, tenant_id, project_id, vpc_id, name, description, labels = {}, is_main, created_at }) => ({
     id,
     tenant_id,
     project_id,
@@ -54,6 +55,7 @@ export const routeTable = record<RouteTableState, RouteTableMessage, RouteTable>
     vpc: vpc_id,
     name,
     description,
+    labels,
     is_main,
     created_at: toRfc3339(created_at),
   }),

@@ -2,8 +2,7 @@
 import type { Kysely } from "kysely";
 import type { Route } from "../../src/contract/network.ts";
 import type { Database } from "../../src/db/tables.ts";
-import type { IdPage } from "../../src/lib/ids/page-token.ts";
-import { reader } from "../record/reads.ts";
+import { type LabeledPage, reader } from "../record/reads.ts";
 import { route } from "./transition.ts";
 
 const COLUMNS = [
@@ -14,6 +13,7 @@ const COLUMNS = [
   "route_table_id",
   "name",
   "description",
+  "labels",
   "destination",
   "target_kind",
   "nat_gateway_id",
@@ -24,7 +24,7 @@ const routes = reader("route", COLUMNS, route.view);
 
 export const findRoute = routes.find;
 
-export type RouteQuery = IdPage & { readonly route_table_id: string };
+export type RouteQuery = LabeledPage & { readonly route_table_id: string };
 
 /** Lists the routes of a route table in the order of their creation. */
 export function listRoutes(db: Kysely<Database>, { route_table_id, ...at }: RouteQuery): Promise<Route[]> {

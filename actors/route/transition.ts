@@ -49,6 +49,7 @@ export const route = record<RouteState, RouteMessage, Route>({
     note: ["name", "route_table_id", "destination"],
     parts: (row) => [vpcChanged(row)],
   },
+  has_labels: true,
   view: (row) => ({
     id: row.id,
     tenant_id: row.tenant_id,
@@ -59,6 +60,7 @@ export const route = record<RouteState, RouteMessage, Route>({
     route_table: row.route_table_id,
     name: row.name,
     description: row.description,
+    labels: row.labels ?? {},
     destination: storedBlock(row.destination),
     target: targetView(row),
     realized: null,

@@ -2,8 +2,7 @@
 import type { Kysely } from "kysely";
 import type { Subnet } from "../../src/contract/network.ts";
 import type { Database } from "../../src/db/tables.ts";
-import type { IdPage } from "../../src/lib/ids/page-token.ts";
-import { reader } from "../record/reads.ts";
+import { type LabeledPage, reader } from "../record/reads.ts";
 import { subnet } from "./transition.ts";
 
 const COLUMNS = [
@@ -14,6 +13,7 @@ const COLUMNS = [
   "route_table_id",
   "name",
   "description",
+  "labels",
   "ipv4_block",
   "ipv6_block",
   "vpc_ipv4_block",
@@ -25,7 +25,7 @@ const subnets = reader("subnet", COLUMNS, subnet.view);
 
 export const findSubnet = subnets.find;
 
-export type SubnetQuery = IdPage & { readonly vpc_id: string };
+export type SubnetQuery = LabeledPage & { readonly vpc_id: string };
 
 /** Lists the subnets of a VPC in the order of their creation. */
 export function listSubnets(db: Kysely<Database>, { vpc_id, ...at }: SubnetQuery): Promise<Subnet[]> {

@@ -63,6 +63,7 @@ export const subnet = record<SubnetState, SubnetMessage, Subnet>({
     ],
   },
   others: { use_route_table: { absent: "missing", live: useRouteTable } },
+  has_labels: true,
   view: (row) => ({
     id: row.id,
     tenant_id: row.tenant_id,
@@ -72,6 +73,7 @@ export const subnet = record<SubnetState, SubnetMessage, Subnet>({
     route_table_id: row.route_table_id,
     name: row.name,
     description: row.description,
+    labels: row.labels ?? {},
     ipv4_block: storedBlock(row.ipv4_block),
     ipv6_block: storedBlock(row.ipv6_block),
     kind: "internal",

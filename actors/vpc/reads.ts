@@ -3,9 +3,8 @@ import { type Kysely, sql } from "kysely";
 import type { RealizationStatus } from "../../src/contract/enums.ts";
 import type { Realized, Vpc } from "../../src/contract/network.ts";
 import type { Database } from "../../src/db/tables.ts";
-import type { IdPage } from "../../src/lib/ids/page-token.ts";
 import { toRfc3339 } from "../../src/lib/text/instant.ts";
-import { type Find, reader } from "../record/reads.ts";
+import { type Find, type LabeledPage, reader } from "../record/reads.ts";
 import { vpc } from "./transition.ts";
 
 const COLUMNS = [
@@ -15,6 +14,7 @@ const COLUMNS = [
   "main_route_table_id",
   "name",
   "description",
+  "labels",
   "vni",
   "ipv4_block",
   "ipv6_block",
@@ -25,7 +25,7 @@ const vpcs = reader("vpc", COLUMNS, vpc.view);
 
 export const findVpc = vpcs.find;
 
-export type VpcQuery = IdPage & { readonly project_id: string };
+export type VpcQuery = LabeledPage & { readonly project_id: string };
 
 /** Lists the VPCs of a project in the order of their creation. */
 export function listVpcs(db: Kysely<Database>, { project_id, ...at }: VpcQuery): Promise<Vpc[]> {

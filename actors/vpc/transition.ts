@@ -5,6 +5,7 @@ import type { Vpc } from "../../src/contract/network.ts";
 import { toRfc3339 } from "../../src/lib/text/instant.ts";
 import { type GivenBlocks, readBlocks, storedBlock } from "../../src/lib/net/ip-block.ts";
 import { lockKey } from "../../src/lib/ids/lock-key.ts";
+import { labelsFault } from "../../src/lib/text/labels.ts";
 import { type Named, nameFault } from "../../src/lib/text/resource-name.ts";
 import { audit, effect, go, guard, insert, lock, otherwise, refuse, withActor } from "../engine/effects.ts";
 import type { Out } from "../engine/types.ts";
@@ -53,6 +54,7 @@ export const vpc = record<VpcState, VpcMessage, Vpc>({
     ],
   },
   others: { replace_firewall: { absent: "missing", live: replaceFirewall } },
+  has_labels: true,
   view: (row) => ({
     id: row.id,
     tenant_id: row.tenant_id,
@@ -61,6 +63,7 @@ export const vpc = record<VpcState, VpcMessage, Vpc>({
     main_route_table_id: row.main_route_table_id,
     name: row.name,
     description: row.description,
+    labels: row.labels ?? {},
     vni: row.vni,
     ipv4_block: storedBlock(row.ipv4_block),
     ipv6_block: storedBlock(row.ipv6_block),
@@ -79,9 +82,10 @@ function create(_s: null, m: Create<Fields>, now: Date): Out<VpcState> {
   const { id, tenant_id, project_id, main_route_table_id, name, description } = m;
   const read = readBlocks(m, "vpc");
   if (isFault(read)) return refuse(read);
-  const wrong = nameFault(name);
+  const labels = m.labels ?? {};
+  const wrong = nameFault(name) ?? labelsFault(labels);
   if (wrong !== null) return refuse(wrong);
-  const columns = { id, tenant_id, project_id, main_route_table_id, name, description, ...read.text };
+  const columns = { id, tenant_id, project_id, main_route_table_id, name, description, labels, ...read.text };
   const withNumber = (vni: number, rest: Out<VpcState> | null): Out<VpcState> =>
     go(
       { ...columns, state: "live", vni, created_at: now },

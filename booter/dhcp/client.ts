@@ -2,6 +2,7 @@
 // architecture of the firmware that started it.
 import type { ClientKind } from "../decision.ts";
 import { hexOf } from "../hex.ts";
+import { ipv4Text } from "../ipv4.ts";
 import { type DhcpPacket, latin } from "./packet.ts";
 
 export type DhcpClient = {
@@ -9,6 +10,8 @@ export type DhcpClient = {
   readonly class: string;
   readonly arch: number | null;
   readonly guid: string | null;
+  /** The address of the relay that forwarded the packet; null for none. */
+  readonly relay: string | null;
 };
 
 /** Architecture numbers of RFC 4578 and its registry. Some x86-64 firmware sends 9 (xcat-core #7645). */
@@ -25,6 +28,7 @@ export function readClient(packet: DhcpPacket): DhcpClient | null {
     class: latin(packet.options.get(60)),
     arch: knownArch(packet.options.get(93)),
     guid: guid === undefined ? null : hexOf(guid.subarray(1)),
+    relay: packet.giaddr === 0 ? null : ipv4Text(packet.giaddr),
   };
   return { kind: kindOf(identity, latin(packet.options.get(77))), ...identity };
 }
@@ -54,8 +58,18 @@ function knownArch(value: Uint8Array | undefined): number | null {
   return value[0]! * 256 + value[1]!;
 }
 
-/** Describes the client for the control plane. The class is cut to 64 printable characters. */
-export function clientReport({ kind, class: vendor_class, arch, guid }: DhcpClient): Record<string, unknown> {
+/**
+ * Describes the client for the control plane. The class is cut to 64 printable characters. `has_boot_file` is false for
+ * an architecture that the booter has no boot file for.
+ */
+export function clientReport({ kind, class: vendor_class, arch, guid, relay }: DhcpClient): Record<string, unknown> {
   const text = vendor_class.replace(/[^\x20-\x7e]/g, "?").slice(0, 64);
-  return { arch, user_class: kind === "ipxe" ? "iPXE" : null, vendor_class: text === "" ? null : text, guid };
+  return {
+    arch,
+    user_class: kind === "ipxe" ? "iPXE" : null,
+    vendor_class: text === "" ? null : text,
+    guid,
+    relay,
+    ...(kind === "foreign" ? { has_boot_file: false } : {}),
+  };
 }

@@ -10,6 +10,7 @@ import { openUdp, type UdpSocket } from "../udp-socket.ts";
 import { answerDhcp, type DhcpRules, type DhcpSilence } from "./answer.ts";
 import { clientReport, type DhcpClient, readClient } from "./client.ts";
 import { DECLINE, type DhcpPacket, DISCOVER, type PacketFault, readPacket, REQUEST } from "./packet.ts";
+import type { BootRequests } from "./requests.ts";
 import type { Transactions } from "./transactions.ts";
 
 export type DhcpOptions = {
@@ -19,6 +20,7 @@ export type DhcpOptions = {
   readonly records: Records;
   readonly settings: () => BootSettings;
   readonly transactions: Transactions;
+  readonly requests: BootRequests;
   /** Returns the file that a client of this kind loads next. */
   readonly bootFile: (asked: BootFileQuestion) => string;
   readonly counters: Counters;
@@ -49,7 +51,7 @@ export type DhcpServer = { readonly port: number; close(): Promise<void> };
 
 /** Returns a packet handler that passes replies to `send`. If the record is fresh, the handler makes no lookup. */
 export function dhcpHandler(options: Omit<DhcpOptions, "listen" | "port">, send: (sent: Sent) => void) {
-  const { records, transactions, counters, log, rules, settings } = options;
+  const { records, requests, transactions, counters, log, rules, settings } = options;
 
   function silent(mac: string, reason: AnyReason): void {
     counters.count("dhcp_silent_total", { reason });
@@ -105,13 +107,20 @@ export function dhcpHandler(options: Omit<DhcpOptions, "listen" | "port">, send:
     }
     if (packet.type !== DISCOVER && packet.type !== REQUEST) return silent(packet.mac, "not_for_servers");
     const client = remembered(packet, identity, transactions);
-    // Refuses these packets before the lookup, so that they cause no request to the control plane.
+    // Refuses these packets before the lookup. A plain client causes no request to the control plane.
     if (client.kind === "plain" && settings().answer_only_pxe) return silent(packet.mac, "not_pxe");
-    if (client.kind === "foreign") return silent(packet.mac, "foreign_architecture");
+    if (client.kind === "foreign") {
+      requests.received(packet.mac, client);
+      return silent(packet.mac, "foreign_architecture");
+    }
     if (packet.type === DISCOVER) transactions.discovered(packet.mac, { xid: packet.xid, client });
     const asked = { packet, client, source };
     const fresh = records.fresh(packet.mac);
-    if (fresh !== null) return decided(asked, fresh);
+    if (fresh !== null) {
+      if (packet.type === DISCOVER) requests.received(packet.mac, client);
+      return decided(asked, fresh);
+    }
+    requests.lookedUp(packet.mac, client);
     void records.find(packet.mac, clientReport(client)).then((found) => {
       // If the machine sent another DISCOVER during the lookup, this transaction is over.
       const last = transactions.last(packet.mac);

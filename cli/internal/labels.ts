@@ -9,6 +9,17 @@ export const LABEL_FILTER_OPTION = [
   each,
 ] as const;
 
+export const REMOVE_LABEL_OPTION = ["--remove-label <key>", "label to remove; may be repeated", each] as const;
+
+type LabelOptions = { readonly label?: readonly string[]; readonly removeLabel?: readonly string[] };
+
+/** Returns the change of labels that the options name, or undefined without them. */
+export function labelsPatch({ label, removeLabel }: LabelOptions): Record<string, string | null> | undefined {
+  if (label === undefined && removeLabel === undefined) return undefined;
+  const removed = Object.fromEntries((removeLabel ?? []).map((key) => [key, null]));
+  return { ...removed, ...parseLabels(label ?? []) };
+}
+
 /** Returns the labels of KEY=VALUE words. Throws a usage Failure for a word without `=`. */
 export function parseLabels(words: readonly string[]): Record<string, string> {
   return Object.fromEntries(words.map((word) => {

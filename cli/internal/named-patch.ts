@@ -9,5 +9,10 @@ export function patchOf({ name, description }: NamedPatch): NamedPatch {
   if (name === undefined && description === undefined) {
     throw usageFailure("there is nothing to change; pass --name, --description or both");
   }
+  return namesOf({ name, description });
+}
+
+/** Returns the new name and description, each missing if it stays. */
+export function namesOf({ name, description }: NamedPatch): NamedPatch {
   return { name, description };
 }

@@ -11,7 +11,14 @@ import type { Environment } from "./environment.ts";
 
 export const DEFAULT_PROFILE = "default";
 
-export type Profiles = { default_profile: string | null; endpoints: Map<string, string> };
+/** The aliases of one profile: the words of a command line by the alias's name. */
+export type Aliases = ReadonlyMap<string, readonly string[]>;
+export type Profiles = {
+  default_profile: string | null;
+  endpoints: Map<string, string>;
+  /** By the name of the profile. A profile without aliases may be missing. */
+  aliases: Map<string, Aliases>;
+};
 export type Credential = { readonly endpoint: string; readonly api_key: string };
 export type Session = Tokens & { readonly endpoint: string; readonly username: string };
 export type SavedCredential = Credential | Session;
@@ -33,17 +40,33 @@ export async function readProfiles(environment: Environment): Promise<Profiles> 
   const path = join(configFolder(environment), "config.toml");
   const table = await parseToml(path, await readPlainFile(path));
   const endpoints = new Map<string, string>();
+  const aliases = new Map<string, Aliases>();
   for (const [name, entry] of entriesOf(table.profile)) {
     const source = `${path}: endpoint of profile ${name}`;
     if (typeof entry.endpoint !== "string") throw usageFailure(`${source} is missing`);
     endpoints.set(name, parseEndpoint(entry.endpoint, source));
+    const known = Object.entries(entry.alias ?? {}).filter((each): each is [string, string[]] => isWords(each[1]));
+    if (known.length > 0) aliases.set(name, new Map(known));
   }
-  return { default_profile: typeof table.default_profile === "string" ? table.default_profile : null, endpoints };
+  const { default_profile } = table;
+  return { default_profile: typeof default_profile === "string" ? default_profile : null, endpoints, aliases };
+}
+
+function isWords(value: unknown): value is string[] {
+  return Array.isArray(value) && value.length > 0 && value.every((word) => typeof word === "string");
 }
 
 export async function writeProfiles(environment: Environment, profiles: Profiles): Promise<void> {
   const { stringify } = await import("smol-toml");
-  const profile = Object.fromEntries([...profiles.endpoints].map(([name, endpoint]) => [name, { endpoint }]));
+  const profile = Object.fromEntries(
+    [...profiles.endpoints].map(([name, endpoint]) => {
+      const aliases = profiles.aliases.get(name);
+      return [name, {
+        endpoint,
+        ...aliases !== undefined && aliases.size > 0 && { alias: Object.fromEntries(aliases) },
+      }];
+    }),
+  );
   const chosen = profiles.default_profile === null ? {} : { default_profile: profiles.default_profile };
   await writeFileDurably(join(configFolder(environment), "config.toml"), stringify({ ...chosen, profile }), 0o644);
 }

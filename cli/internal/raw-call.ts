@@ -13,7 +13,7 @@ type WithIo = <R extends unknown[]>(body: (io: Io, ...rest: R) => Promise<void>)
 export function rawCall(summary: string, { withIo, example }: { withIo: WithIo; example: string }): AnyCommand {
   return command("api", summary, example)
     .argument("<method>", METHODS.join(", "))
-    .argument("<path>", "path of the route, such as /v1/version")
+    .argument("<path>", "path of the route, such as /v1/auth/whoami")
     .option(
       "-f, --field <name=value>",
       "field of the body, or of the query of a GET; a value that is JSON is sent as JSON; may be repeated",

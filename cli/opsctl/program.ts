@@ -20,5 +20,11 @@ export async function buildProgram(argv: readonly string[] | "all"): Promise<Any
 }
 
 export async function runOpsctl(argv: readonly string[], environment: Environment): Promise<ExitCode> {
-  return await runCommand(await buildProgram(argv), argv, environment);
+  let words = argv;
+  // A known noun needs no alias, and does not load the code of profiles. Broken profiles do not hide the usage error.
+  if (!NOUNS.some(({ name }) => name === argv[0])) {
+    const { expandAlias } = await import("./profile/expand.ts");
+    words = await expandAlias(argv, environment).catch(() => argv);
+  }
+  return await runCommand(await buildProgram(words), words, environment);
 }

@@ -33,6 +33,8 @@ export function pathOf(kind: string, id: string): string | null {
       return "/tenants";
     case "tenant":
       return `/tenants/${id}`;
+    case "nat-gateway":
+      return `/nat-gateways/${id}`;
     case "vpc":
       return `/vpcs/${id}`;
     default:

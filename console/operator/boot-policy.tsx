@@ -91,17 +91,26 @@ function PolicyForm({ of: { policy, etag }, done }: { readonly of: Versioned; re
           initial: policy.admin_network === null ? "" : JSON.stringify(policy.admin_network, null, 2),
           hint: "JSON; empty for no network",
         },
+        {
+          name: "rack_networks",
+          label: "Racks behind relays",
+          type: "lines",
+          isOptional: true,
+          initial: policy.rack_networks.length === 0 ? "" : JSON.stringify(policy.rack_networks, null, 2),
+          hint: "JSON: a list of networks; empty for none",
+        },
       ]}
       cli={() => opsctl("cn boot policy set", ["policy.json"])}
       send={async (values, key) => {
         if (rootOnly() !== null) throw new Refusal(403, rootOnly() ?? "");
-        const { enrollment_pi = "", enrollment_kernel_args = "", admin_network = "" } = values;
+        const { enrollment_pi = "", enrollment_kernel_args = "", admin_network = "", rack_networks = "" } = values;
         const body = {
           auto_enroll: values["auto_enroll"] === "true",
           allowlist: parsed("allowlist", values["allowlist"] || "[]"),
           enrollment_pi: enrollment_pi === "" ? null : enrollment_pi,
           enrollment_kernel_args: enrollment_kernel_args.split("\n").filter((line) => line !== ""),
           admin_network: admin_network === "" ? null : parsed("admin_network", admin_network),
+          rack_networks: rack_networks === "" ? [] : parsed("rack_networks", rack_networks),
         };
         await send("PUT", POLICY, { body, key, ifMatch: etag });
         return { said: "The boot policy is set" };

@@ -2,8 +2,13 @@
 export { BootPolicyPage, RosterPage } from "./boot-policy.tsx";
 export { Capacity } from "./capacity.tsx";
 export { Images } from "./images.tsx";
+export { InstanceMigrations } from "./instance-migrations.tsx";
+export { LabelDrain } from "./label-drain.tsx";
+export { NetworkTracePage } from "./network-trace.tsx";
 export { Networks } from "./networks.tsx";
 export { NodeDrain } from "./node-drain.tsx";
+export { NodeEvacuate } from "./node-evacuate.tsx";
+export { OperationOutcome } from "./operation-outcome.tsx";
 export { Placement } from "./placement.tsx";
 export { Settings } from "./settings.tsx";
 export { Users } from "./users.tsx";

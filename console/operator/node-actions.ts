@@ -1,7 +1,6 @@
 // The actions of an operator on a node.
 import type { CnPlacement, CnPlacementPatch } from "../../src/contract/cn-placement.ts";
 import type { CnReservoirBody, CnRoleBody, CnView } from "../../src/contract/cn.ts";
-import type { EvacuateStarted } from "../../src/contract/drain.ts";
 import { CN_ROLES, type CnRole } from "../../src/contract/enums.ts";
 import type { Action, Choice, Opening } from "../core/action.ts";
 import { send } from "../core/client.ts";
@@ -175,23 +174,7 @@ export function nodeActions(node: CnView, placement: CnPlacement | undefined): (
         } satisfies Action,
       ]
       : []),
-    {
-      title: "Evacuate",
-      notice:
-        "Only for a node that is powered off. Its instances begin on other nodes from their images; without the last choice they remain. The node stays cordoned.",
-      isDangerous: true,
-      fields: [
-        { name: "confirm", label: `Type ${hostname} to confirm that it is off`, mustBe: hostname },
-        { name: "lose", label: "Lose the data of its local disks", type: "toggle" },
-      ],
-      refused: only("approved"),
-      cli: ({ lose }) => opsctl("cn evacuate", [hostname], { "--fenced": true, "--lose-local-disks": lose === "true" }),
-      send: async ({ lose }, key) => {
-        const body = { fenced: true, lose_local_disks: lose === "true" };
-        const { operation_id } = await send<EvacuateStarted>("POST", `${path}/evacuate`, { body, key });
-        return { said: `${hostname} is being evacuated`, to: `/operations/${operation_id}` };
-      },
-    },
+    { title: "Evacuate", refused: only("approved"), opens: `/nodes/${id}/evacuate` },
     {
       title: "Disable",
       notice:

@@ -1,13 +1,11 @@
 // The drain of a node: where its instances would go, and the start. The page of the operation shows its progress.
 import type { DrainResult, DrainStarted } from "../../src/contract/drain.ts";
-import type { OperationView } from "../../src/contract/operation.ts";
 import type { DrainPreview } from "../../src/contract/placement.ts";
 import { send } from "../core/client.ts";
 import { opsctl } from "../core/command.ts";
 import { go } from "../core/router.ts";
 import { rootOnly } from "../core/session.ts";
 import type { Query } from "../core/store.ts";
-import { counted } from "../core/text.ts";
 import { AsCommand, Heading, Link, Problem, Section } from "../parts/basics.tsx";
 import { Form } from "../parts/form.tsx";
 import { useQuery } from "../parts/use-query.ts";
@@ -67,15 +65,7 @@ function Plan(
         </p>
       )}
       <Section title="Would move" count={placeable.length}>
-        <ul class="plain">
-          {placeable.map(({ instance_id, instance_name, target_cn_uuid, target_cn_hostname }) => (
-            <li key={instance_id}>
-              <Link to={`/instances/${instance_id}`}>{instance_name}</Link>
-              <span class="dim">to</span>
-              <Link to={`/nodes/${target_cn_uuid}`}>{target_cn_hostname}</Link>
-            </li>
-          ))}
-        </ul>
+        <Moving of={placeable} />
       </Section>
       {not_placeable.length > 0 && (
         <Section title="Would stay" count={not_placeable.length}>
@@ -86,18 +76,23 @@ function Plan(
   );
 }
 
-/** What a drain has moved, and which instances it left on the node. */
-export function DrainOutcome({ operation: { kind, steps } }: { readonly operation: OperationView }) {
-  const output = kind === "cn-drain" ? steps.at(-1)?.output as DrainResult | null | undefined : null;
-  if (output === null || output === undefined) return null;
+/** The instances that would leave a node, with their targets. */
+export function Moving({ of }: { readonly of: DrainPreview["placeable"] }) {
   return (
-    <Section title={`Moved ${counted(output.moved, "instance")}`}>
-      {output.remaining.length === 0 ? <p>The node has no instance left.</p> : <Staying of={output.remaining} />}
-    </Section>
+    <ul class="plain">
+      {of.map(({ instance_id, instance_name, target_cn_uuid, target_cn_hostname }) => (
+        <li key={instance_id}>
+          <Link to={`/instances/${instance_id}`}>{instance_name}</Link>
+          <span class="dim">to</span>
+          <Link to={`/nodes/${target_cn_uuid}`}>{target_cn_hostname}</Link>
+        </li>
+      ))}
+    </ul>
   );
 }
 
-function Staying({ of }: { readonly of: DrainResult["remaining"] }) {
+/** The instances that stay on a node, with the reasons. */
+export function Staying({ of }: { readonly of: DrainResult["remaining"] }) {
   return (
     <ul class="plain">
       {of.map(({ instance_id, instance_name, reason, remedy }) => (

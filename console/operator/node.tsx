@@ -73,6 +73,7 @@ function Overview({ node }: { readonly node: CnView }) {
         "Role": node.role,
         "Labels": pairsOf(node.labels),
         "Last heartbeat": <When at={node.last_seen} />,
+        "Agent": node.agent_version,
         "Registered": <When at={node.registered_at} />,
         "Approved": <When at={node.approved_at} none="not yet" />,
         "UUID": <Copyable text={node.server_uuid} label="the UUID" />,

@@ -121,7 +121,11 @@ export function Nodes() {
     read: (signal) => get<AutoApproveWindow | null>("/v1/cn-auto-approve", undefined, signal),
   });
   const refused = rootOnly();
-  useActions([approveAction(), { ...(window.data ? closeWindow : openWindow), refused }]);
+  useActions([
+    approveAction(),
+    { ...(window.data ? closeWindow : openWindow), refused },
+    { title: "Drain by label", refused, opens: "/drain-by-label" },
+  ]);
   const all = useQuery(nodeWindow({ q: "", state: "", sort: "hostname" }, 0, 1));
   const isNarrowed = q !== "" || state !== "";
   return (

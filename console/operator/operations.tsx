@@ -1,6 +1,6 @@
 // The operations, and one operation with its steps. Tenants see their own.
 import { OPERATION_STATES } from "../../src/contract/enums.ts";
-import type { OperationStep, OperationSummary, OperationView } from "../../src/contract/operation.ts";
+import type { OperationStep, OperationSummary } from "../../src/contract/operation.ts";
 import { useActions } from "../core/action.ts";
 import { get, send } from "../core/client.ts";
 import { command, opsctl } from "../core/command.ts";
@@ -11,9 +11,10 @@ import { words } from "../core/text.ts";
 import { Actions } from "../parts/actions.tsx";
 import { AsCommand, Copyable, Facts, Heading, Link, Problem, Section, State, When } from "../parts/basics.tsx";
 import type { Column } from "../parts/list.tsx";
+import { Later } from "../parts/later.tsx";
 import { ListPage } from "../parts/list-page.tsx";
 import { useQuery } from "../parts/use-query.ts";
-import { DrainOutcome } from "./node-drain.tsx";
+import { operationQuery } from "./operation-query.ts";
 
 /** Operations in the list; older ones are found through their object. */
 const NEWEST = 200;
@@ -78,13 +79,15 @@ export function Operations() {
   );
 }
 
+/** The operations whose result the page shows. */
+const WITH_OUTCOME = ["cn-drain", "cn-drain-label", "cn-evacuate"];
+const outcome = (id: string) => async () => {
+  const { OperationOutcome } = await import("./more-pages.ts");
+  return () => <OperationOutcome id={id} />;
+};
+
 export function Operation({ id }: { readonly id: string }) {
-  const { data: operation, refusal } = useQuery({
-    key: `operation ${id}`,
-    kinds: ["saga", "job"],
-    fresh_ms: 5_000,
-    read: (signal) => get<OperationView>(`/v1/operations/${id}`, undefined, signal),
-  });
+  const { data: operation, refusal } = useQuery(operationQuery(id));
   const canEnd = operation !== undefined && ["running", "unwinding", "stuck", "pending"].includes(operation.state);
   useActions(
     operation === undefined || !isOperator() ? [] : [{
@@ -140,7 +143,7 @@ export function Operation({ id }: { readonly id: string }) {
       <Section title="Steps" count={total_steps}>
         <ol class="plain">{operation.steps.map((step) => <Step key={step.index} step={step} />)}</ol>
       </Section>
-      <DrainOutcome operation={operation} />
+      {WITH_OUTCOME.includes(operation.kind) && <Later load={outcome(id)} />}
       <AsCommand line={command([isOperator() ? "opsctl" : "tenantctl", "operation", "show", operation.id])} />
     </>
   );

@@ -19,11 +19,14 @@ const WORK = "Work";
 const TENANCY = "Tenancy";
 const operator = { audience: "operator" } as const;
 
-type Plain = Exclude<keyof typeof import("./more-pages.ts"), "NodeDrain">;
+type More = typeof import("./more-pages.ts");
+/** The pages of one object, and the other pages. */
+type OfOne = "InstanceMigrations" | "NetworkTracePage" | "NodeDrain" | "NodeEvacuate";
+type Plain = Exclude<keyof More, OfOne | "OperationOutcome">;
 const more = (name: Plain) => async () => (await import("./more-pages.ts"))[name];
-const drain = (id: string) => async () => {
-  const { NodeDrain } = await import("./more-pages.ts");
-  return () => <NodeDrain id={id} />;
+const one = (name: OfOne, id: string) => async () => {
+  const View = (await import("./more-pages.ts"))[name];
+  return () => <View id={id} />;
 };
 
 export const OPERATOR_PAGES: readonly PageRow[] = [
@@ -31,7 +34,23 @@ export const OPERATOR_PAGES: readonly PageRow[] = [
   page("/nodes", { ...operator, title: "Nodes", group: SITE, key: "n" }, () => <Nodes />),
   page("/nodes/:id", { ...operator, title: "Node" }, ({ id }) => <Node id={id} />),
   page("/nodes/:id/factory-reset", { ...operator, title: "Factory reset" }, ({ id }) => <FactoryReset id={id} />),
-  page("/nodes/:id/drain", { ...operator, title: "Drain" }, ({ id }) => <Later load={drain(id)} />),
+  page("/nodes/:id/drain", { ...operator, title: "Drain" }, ({ id }) => <Later load={one("NodeDrain", id)} />),
+  page(
+    "/nodes/:id/evacuate",
+    { ...operator, title: "Evacuate" },
+    ({ id }) => <Later load={one("NodeEvacuate", id)} />,
+  ),
+  page("/drain-by-label", { ...operator, title: "Drain by label" }, () => <Later load={more("LabelDrain")} />),
+  page(
+    "/instances/:id/migrations",
+    { ...operator, title: "Migrations" },
+    ({ id }) => <Later load={one("InstanceMigrations", id)} />,
+  ),
+  page(
+    "/instances/:id/trace",
+    { ...operator, title: "Trace a packet" },
+    ({ id }) => <Later load={one("NetworkTracePage", id)} />,
+  ),
   page("/boot", { ...operator, title: "Boot records", group: SITE, key: "b" }, () => <BootRecords />),
   page("/boot-policy", { ...operator, title: "Boot policy" }, () => <Later load={more("BootPolicyPage")} />),
   page("/boot-roster", { ...operator, title: "Declared machines" }, () => <Later load={more("RosterPage")} />),

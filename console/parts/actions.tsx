@@ -1,5 +1,5 @@
 // The buttons of a page's actions. The first ones are visible; the menu has all of them.
-import { type Action, type Opening, pageActions, run } from "../core/action.ts";
+import { type Action, type Opening, pageActions, rowActions, run } from "../core/action.ts";
 import { openPalette } from "../core/palette-state.ts";
 
 /** Actions that are visible as buttons; the others are in the menu. */
@@ -7,11 +7,13 @@ const VISIBLE = 3;
 
 export function Actions({ visible = VISIBLE }: { readonly visible?: number }) {
   const all = pageActions.value;
-  if (all.length === 0) return null;
+  // The menu has the actions of the row, too.
+  const hasMenu = all.length > visible || rowActions.value.length > 0;
+  if (all.length === 0 && !hasMenu) return null;
   return (
     <div class="actions">
       {all.slice(0, visible).map((action) => <ActionButton key={action.title} action={action} />)}
-      {all.length > visible && (
+      {hasMenu && (
         <button type="button" onClick={() => openPalette("actions")} aria-keyshortcuts=".">
           More <kbd>.</kbd>
         </button>

@@ -41,7 +41,8 @@ export function Disks({ instance }: { readonly instance: Instance }) {
   );
 }
 
-function diskActions(disk: Disk, instance: string): readonly Action[] {
+/** Returns the actions of a disk, for its buttons and for the palette. */
+export function diskActions(disk: Disk, instance: string): readonly Action[] {
   if (disk.kind !== "data") return [enlarge(disk, instance)];
   return disk.attached
     ? [enlarge(disk, instance), detach(disk, instance)]

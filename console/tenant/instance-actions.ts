@@ -5,7 +5,7 @@ import type { Action, Opening } from "../core/action.ts";
 import { send } from "../core/client.ts";
 import { tenantctl } from "../core/command.ts";
 import { go } from "../core/router.ts";
-import { writersOnly } from "../core/session.ts";
+import { isOperator, writersOnly } from "../core/session.ts";
 import { words } from "../core/text.ts";
 import { addDisk } from "./disks.tsx";
 import { labelInstance, protectInstance, resizeInstance } from "./instance-changes.ts";
@@ -76,6 +76,14 @@ export function instanceActions(instance: Instance): (Action | Opening)[] {
     },
     resizeInstance(instance, only("stopped")),
     addDisk(instance),
+    { title: "Show the snapshots", key: "p", opens: `/instances/${id}/snapshots` },
+    { title: "Rebuild", refused: only("running", "stopped", "failed"), opens: `/instances/${id}/rebuild` },
+    ...(isOperator()
+      ? [
+        { title: "Migrate", key: "i", opens: `/instances/${id}/migrations` },
+        { title: "Trace a packet", opens: `/instances/${id}/trace` },
+      ]
+      : []),
     labelInstance(instance),
     protectInstance(instance),
     {

@@ -2,11 +2,22 @@
 import type { Instance } from "../../src/contract/instance.ts";
 import { useEffect } from "preact/hooks";
 import type { Refusal } from "../core/client.ts";
+import { isOperator } from "../core/session.ts";
 import { Actions } from "../parts/actions.tsx";
 import { Heading, Link, Problem, State } from "../parts/basics.tsx";
 import { inProject, keep } from "./place.ts";
 
-const PARTS = [["", "Instance"], ["/console", "Console"], ["/metrics", "Metrics"], ["/screen", "Screen"]] as const;
+const PARTS = [
+  ["", "Instance"],
+  ["/console", "Console"],
+  ["/metrics", "Metrics"],
+  ["/screen", "Screen"],
+  ["/snapshots", "Snapshots"],
+  ["/migrations", "Migrations"],
+] as const;
+
+/** Only operators can read migrations. */
+const OPERATORS_PART = "Migrations";
 
 export function InstanceHeading({ id, instance, refusal, part }: {
   readonly id: string;
@@ -38,7 +49,9 @@ export function InstanceHeading({ id, instance, refusal, part }: {
         <Actions visible={4} />
       </Heading>
       <nav class="tabs" aria-label="Parts of the instance">
-        {PARTS.map(([end, text]) => <Link key={text} to={`/instances/${id}${end}`} exact>{text}</Link>)}
+        {PARTS.filter(([, text]) => text !== OPERATORS_PART || isOperator()).map(([end, text]) => (
+          <Link key={text} to={`/instances/${id}${end}`} exact>{text}</Link>
+        ))}
       </nav>
     </>
   );

@@ -11,14 +11,19 @@ import { bytes } from "../core/text.ts";
 import { operationsOfQuery } from "../operator/node-queries.ts";
 import { AsCommand, Copyable, Facts, Link, Problem, Section, State, When } from "../parts/basics.tsx";
 import { useQuery } from "../parts/use-query.ts";
-import { Disks } from "./disks.tsx";
+import { diskActions, Disks } from "./disks.tsx";
 import { instanceActions } from "./instance-actions.ts";
 import { InstanceHeading } from "./instance-heading.tsx";
-import { imagesQuery, instanceQuery, nicsQuery } from "./queries.ts";
+import { disksQuery, imagesQuery, instanceQuery, nicsQuery } from "./queries.ts";
 
 export function InstancePage({ id }: { readonly id: string }) {
   const { data: instance, refusal } = useQuery(instanceQuery(id));
-  useActions(instance === undefined ? [] : instanceActions(instance));
+  const { data: disks = [] } = useQuery(disksQuery(id));
+  useActions(
+    instance === undefined
+      ? []
+      : [...instanceActions(instance), ...disks.flatMap((disk) => diskActions(disk, instance.name))],
+  );
   if (instance === undefined) return <InstanceHeading id={id} instance={instance} refusal={refusal} part="Instance" />;
   const { state, reason } = instance.lifecycle;
   return (

@@ -1,22 +1,26 @@
 // The tenants' pages, and the pages that both worlds share.
 import { page, type PageRow } from "../core/page-row.ts";
 import { Audit } from "../operator/audit.tsx";
+import { Later } from "../parts/later.tsx";
 import { Operation, Operations } from "../operator/operations.tsx";
 import { FloatingIps } from "./floating-ips.tsx";
 import { Images } from "./images.tsx";
 import { InstancePage } from "./instance.tsx";
 import { InstanceConsole } from "./instance-console.tsx";
-import { InstanceMetricsPage } from "./instance-metrics.tsx";
-import { InstanceScreen } from "./instance-screen.tsx";
 import { Instances } from "./instances.tsx";
 import { Me } from "./me.tsx";
 import { NewInstance } from "./new-instance.tsx";
 import { Projects, Quota } from "./projects.tsx";
-import { VpcPage, Vpcs } from "./vpcs.tsx";
+import { Vpcs } from "./vpcs.tsx";
 
 const PROJECT = "Project";
 const tenant = { audience: "tenant" } as const;
 const both = { audience: "both" } as const;
+
+const one = (name: keyof typeof import("./more-pages.ts"), id: string) => async () => {
+  const View = (await import("./more-pages.ts"))[name];
+  return () => <View id={id} />;
+};
 
 export const TENANT_PAGES: readonly PageRow[] = [
   page("/t/:tenant", { ...tenant, title: "Projects" }, ({ tenant: id }) => <Projects tenant={id} />),
@@ -57,9 +61,24 @@ export const TENANT_PAGES: readonly PageRow[] = [
   ),
   page("/instances/:id", { ...both, title: "Instance" }, ({ id }) => <InstancePage id={id} />),
   page("/instances/:id/console", { ...both, title: "Console" }, ({ id }) => <InstanceConsole id={id} />),
-  page("/instances/:id/metrics", { ...both, title: "Metrics" }, ({ id }) => <InstanceMetricsPage id={id} />),
-  page("/instances/:id/screen", { ...both, title: "Screen" }, ({ id }) => <InstanceScreen id={id} />),
-  page("/vpcs/:id", { ...both, title: "VPC" }, ({ id }) => <VpcPage id={id} />),
+  page(
+    "/instances/:id/metrics",
+    { ...both, title: "Metrics" },
+    ({ id }) => <Later load={one("InstanceMetricsPage", id)} />,
+  ),
+  page("/instances/:id/screen", { ...both, title: "Screen" }, ({ id }) => <Later load={one("InstanceScreen", id)} />),
+  page(
+    "/instances/:id/snapshots",
+    { ...both, title: "Snapshots" },
+    ({ id }) => <Later load={one("InstanceSnapshots", id)} />,
+  ),
+  page(
+    "/instances/:id/rebuild",
+    { ...both, title: "Rebuild" },
+    ({ id }) => <Later load={one("InstanceRebuild", id)} />,
+  ),
+  page("/vpcs/:id", { ...both, title: "VPC" }, ({ id }) => <Later load={one("VpcPage", id)} />),
+  page("/nat-gateways/:id", { ...both, title: "NAT gateway" }, ({ id }) => <Later load={one("GatewayPage", id)} />),
   page("/operations", { ...both, title: "Operations", group: "Work", key: "r" }, () => <Operations />),
   page("/operations/:id", { ...both, title: "Operation" }, ({ id }) => <Operation id={id} />),
   page("/me", { ...both, title: "My keys and password", key: "k" }, () => <Me />),

@@ -58,6 +58,14 @@ export function vpcsQuery(place: Place): Query<Vpc[]> {
   };
 }
 
+export function vpcQuery(id: string): Query<Vpc> {
+  return {
+    key: `vpc ${id}`,
+    kinds: ["vpc"],
+    read: (signal) => get<Vpc>(`/v1/vpcs/${id}`, undefined, signal),
+  };
+}
+
 export function subnetsQuery(vpc: string): Query<Subnet[]> {
   return {
     key: `subnets ${vpc}`,

@@ -11,6 +11,7 @@ begin
   when 'cn_is_approved' then return guard_cn_is_approved($2)::text;
   when 'cn_is_live' then return guard_cn_is_live($2)::text;
   when 'cn_is_not_draining' then return guard_cn_is_not_draining($2)::text;
+  when 'cn_is_not_upgrading' then return guard_cn_is_not_upgrading($2)::text;
   when 'cn_is_silent' then return guard_cn_is_silent($2)::text;
   when 'cn_may_host_gateway' then return guard_cn_may_host_gateway($2)::text;
   when 'cn_offers_nic_tag' then return guard_cn_offers_nic_tag($2)::text;
@@ -34,6 +35,8 @@ begin
   when 'nat_gateway_has_no_forward' then return guard_nat_gateway_has_no_forward($2)::text;
   when 'nat_gateway_has_room' then return guard_nat_gateway_has_room($2)::text;
   when 'nat_gateway_is_unused' then return guard_nat_gateway_is_unused($2)::text;
+  when 'nic_blocks_are_apart' then return guard_nic_blocks_are_apart($2)::text;
+  when 'nic_is_unused' then return guard_nic_is_unused($2)::text;
   when 'nic_tag_exists' then return guard_nic_tag_exists($2)::text;
   when 'nic_tag_is_unused' then return guard_nic_tag_is_unused($2)::text;
   when 'no_active_cn' then return guard_no_active_cn($2)::text;

@@ -14,9 +14,10 @@ begin
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
   when 'boot_policy' then
     insert into boot_policy (id, incarnation, version, wake_at, state, auto_enroll, allowlist, enrollment_pi,
-        enrollment_kernel_args, admin_network, updated_at)
+        enrollment_kernel_args, admin_network, updated_at, rack_networks)
     select r.id, r.incarnation, r.version, r.wake_at, r.state, r.auto_enroll, r.allowlist, r.enrollment_pi,
-        r.enrollment_kernel_args, r.admin_network, r.updated_at
+        r.enrollment_kernel_args, r.admin_network, r.updated_at,
+        case when e ? 'rack_networks' then r.rack_networks else '[]'::jsonb end
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::boot_policy, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
   when 'boot_record' then
@@ -145,10 +146,10 @@ begin
   when 'nat_gateway' then
     insert into nat_gateway (id, incarnation, version, wake_at, state, tenant_id, project_id, vpc_id, name,
         description, family, public_address, desired_generation, created_at, updated_at, host_cn_uuid,
-        leaving_cn_uuid, left_at)
+        leaving_cn_uuid, left_at, labels)
     select r.id, r.incarnation, r.version, r.wake_at, r.state, r.tenant_id, r.project_id, r.vpc_id, r.name,
         r.description, r.family, r.public_address, r.desired_generation, r.created_at, r.updated_at,
-        r.host_cn_uuid, r.leaving_cn_uuid, r.left_at
+        r.host_cn_uuid, r.leaving_cn_uuid, r.left_at, case when e ? 'labels' then r.labels else '{}'::jsonb end
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::nat_gateway, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
   when 'network_pool' then
@@ -165,9 +166,10 @@ begin
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
   when 'port_forward' then
     insert into port_forward (id, incarnation, version, wake_at, state, tenant_id, project_id, vpc_id,
-        nat_gateway_id, nic_id, name, description, protocol, public_port, nic_port, created_at)
+        nat_gateway_id, nic_id, name, description, protocol, public_port, nic_port, created_at, labels)
     select r.id, r.incarnation, r.version, r.wake_at, r.state, r.tenant_id, r.project_id, r.vpc_id,
-        r.nat_gateway_id, r.nic_id, r.name, r.description, r.protocol, r.public_port, r.nic_port, r.created_at
+        r.nat_gateway_id, r.nic_id, r.name, r.description, r.protocol, r.public_port, r.nic_port, r.created_at,
+        case when e ? 'labels' then r.labels else '{}'::jsonb end
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::port_forward, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
   when 'project' then
@@ -184,16 +186,17 @@ begin
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
   when 'route' then
     insert into route (id, incarnation, version, wake_at, state, tenant_id, project_id, vpc_id, route_table_id,
-        name, description, destination, target_kind, nat_gateway_id, created_at)
+        name, description, destination, target_kind, nat_gateway_id, created_at, labels)
     select r.id, r.incarnation, r.version, r.wake_at, r.state, r.tenant_id, r.project_id, r.vpc_id,
-        r.route_table_id, r.name, r.description, r.destination, r.target_kind, r.nat_gateway_id, r.created_at
+        r.route_table_id, r.name, r.description, r.destination, r.target_kind, r.nat_gateway_id, r.created_at,
+        case when e ? 'labels' then r.labels else '{}'::jsonb end
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::route, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
   when 'route_table' then
     insert into route_table (id, incarnation, version, wake_at, state, tenant_id, project_id, vpc_id, name,
-        description, is_main, created_at)
+        description, is_main, created_at, labels)
     select r.id, r.incarnation, r.version, r.wake_at, r.state, r.tenant_id, r.project_id, r.vpc_id, r.name,
-        r.description, r.is_main, r.created_at
+        r.description, r.is_main, r.created_at, case when e ? 'labels' then r.labels else '{}'::jsonb end
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::route_table, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
   when 'saga' then
@@ -244,10 +247,10 @@ begin
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
   when 'subnet' then
     insert into subnet (id, incarnation, version, wake_at, state, tenant_id, project_id, vpc_id, route_table_id,
-        name, description, ipv4_block, ipv6_block, vpc_ipv4_block, vpc_ipv6_block, created_at)
+        name, description, ipv4_block, ipv6_block, vpc_ipv4_block, vpc_ipv6_block, created_at, labels)
     select r.id, r.incarnation, r.version, r.wake_at, r.state, r.tenant_id, r.project_id, r.vpc_id,
         r.route_table_id, r.name, r.description, r.ipv4_block, r.ipv6_block, r.vpc_ipv4_block, r.vpc_ipv6_block,
-        r.created_at
+        r.created_at, case when e ? 'labels' then r.labels else '{}'::jsonb end
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::subnet, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
   when 'tenant' then
@@ -276,9 +279,10 @@ begin
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
   when 'vpc' then
     insert into vpc (id, incarnation, version, wake_at, state, tenant_id, project_id, main_route_table_id, name,
-        description, vni, ipv4_block, ipv6_block, created_at)
+        description, vni, ipv4_block, ipv6_block, created_at, labels)
     select r.id, r.incarnation, r.version, r.wake_at, r.state, r.tenant_id, r.project_id, r.main_route_table_id,
-        r.name, r.description, r.vni, r.ipv4_block, r.ipv6_block, r.created_at
+        r.name, r.description, r.vni, r.ipv4_block, r.ipv6_block, r.created_at,
+        case when e ? 'labels' then r.labels else '{}'::jsonb end
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::vpc, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
   when 'disk' then
@@ -291,9 +295,11 @@ begin
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
   when 'nic' then
     insert into nic (id, tenant_id, project_id, instance_id, vpc_id, subnet_id, ordinal, name, mac, primary_ipv4,
-        primary_ipv6, created_at)
+        primary_ipv6, created_at, additional_ips, allowed_cidrs)
     select r.id, r.tenant_id, r.project_id, r.instance_id, r.vpc_id, r.subnet_id, r.ordinal, r.name, r.mac,
-        r.primary_ipv4, r.primary_ipv6, r.created_at
+        r.primary_ipv4, r.primary_ipv6, r.created_at,
+        case when e ? 'additional_ips' then r.additional_ips else '{}'::inet[] end,
+        case when e ? 'allowed_cidrs' then r.allowed_cidrs else '{}'::cidr[] end
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::nic, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
   when 'sealed_user_data' then

@@ -31,7 +31,8 @@ begin
         enrollment_pi = case when e ? 'enrollment_pi' then r.enrollment_pi else t.enrollment_pi end,
         enrollment_kernel_args = case when e ? 'enrollment_kernel_args' then r.enrollment_kernel_args else t.enrollment_kernel_args end,
         admin_network = case when e ? 'admin_network' then r.admin_network else t.admin_network end,
-        updated_at = case when e ? 'updated_at' then r.updated_at else t.updated_at end
+        updated_at = case when e ? 'updated_at' then r.updated_at else t.updated_at end,
+        rack_networks = case when e ? 'rack_networks' then r.rack_networks else t.rack_networks end
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::boot_policy, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::text;
   when 'boot_record' then
@@ -335,7 +336,8 @@ begin
         updated_at = case when e ? 'updated_at' then r.updated_at else t.updated_at end,
         host_cn_uuid = case when e ? 'host_cn_uuid' then r.host_cn_uuid else t.host_cn_uuid end,
         leaving_cn_uuid = case when e ? 'leaving_cn_uuid' then r.leaving_cn_uuid else t.leaving_cn_uuid end,
-        left_at = case when e ? 'left_at' then r.left_at else t.left_at end
+        left_at = case when e ? 'left_at' then r.left_at else t.left_at end,
+        labels = case when e ? 'labels' then r.labels else t.labels end
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::nat_gateway, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
   when 'network_pool' then
@@ -376,7 +378,8 @@ begin
         protocol = case when e ? 'protocol' then r.protocol else t.protocol end,
         public_port = case when e ? 'public_port' then r.public_port else t.public_port end,
         nic_port = case when e ? 'nic_port' then r.nic_port else t.nic_port end,
-        created_at = case when e ? 'created_at' then r.created_at else t.created_at end
+        created_at = case when e ? 'created_at' then r.created_at else t.created_at end,
+        labels = case when e ? 'labels' then r.labels else t.labels end
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::port_forward, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
   when 'project' then
@@ -417,7 +420,8 @@ begin
         destination = case when e ? 'destination' then r.destination else t.destination end,
         target_kind = case when e ? 'target_kind' then r.target_kind else t.target_kind end,
         nat_gateway_id = case when e ? 'nat_gateway_id' then r.nat_gateway_id else t.nat_gateway_id end,
-        created_at = case when e ? 'created_at' then r.created_at else t.created_at end
+        created_at = case when e ? 'created_at' then r.created_at else t.created_at end,
+        labels = case when e ? 'labels' then r.labels else t.labels end
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::route, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
   when 'route_table' then
@@ -431,7 +435,8 @@ begin
         name = case when e ? 'name' then r.name else t.name end,
         description = case when e ? 'description' then r.description else t.description end,
         is_main = case when e ? 'is_main' then r.is_main else t.is_main end,
-        created_at = case when e ? 'created_at' then r.created_at else t.created_at end
+        created_at = case when e ? 'created_at' then r.created_at else t.created_at end,
+        labels = case when e ? 'labels' then r.labels else t.labels end
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::route_table, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
   when 'saga' then
@@ -545,7 +550,8 @@ begin
         ipv6_block = case when e ? 'ipv6_block' then r.ipv6_block else t.ipv6_block end,
         vpc_ipv4_block = case when e ? 'vpc_ipv4_block' then r.vpc_ipv4_block else t.vpc_ipv4_block end,
         vpc_ipv6_block = case when e ? 'vpc_ipv6_block' then r.vpc_ipv6_block else t.vpc_ipv6_block end,
-        created_at = case when e ? 'created_at' then r.created_at else t.created_at end
+        created_at = case when e ? 'created_at' then r.created_at else t.created_at end,
+        labels = case when e ? 'labels' then r.labels else t.labels end
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::subnet, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
   when 'tenant' then
@@ -600,7 +606,8 @@ begin
         vni = case when e ? 'vni' then r.vni else t.vni end,
         ipv4_block = case when e ? 'ipv4_block' then r.ipv4_block else t.ipv4_block end,
         ipv6_block = case when e ? 'ipv6_block' then r.ipv6_block else t.ipv6_block end,
-        created_at = case when e ? 'created_at' then r.created_at else t.created_at end
+        created_at = case when e ? 'created_at' then r.created_at else t.created_at end,
+        labels = case when e ? 'labels' then r.labels else t.labels end
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::vpc, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
   else

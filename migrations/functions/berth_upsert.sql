@@ -6,15 +6,17 @@ language plpgsql volatile as $$
 begin
   case $4 || ' ' || $5::text
   when 'cn_signal {server_uuid}' then
-    insert into cn_signal as t (server_uuid, last_seen, last_status, status_at, status_made_at, status_id)
-    select r.server_uuid, r.last_seen, r.last_status, r.status_at, r.status_made_at, r.status_id
+    insert into cn_signal as t (server_uuid, last_seen, last_status, status_at, status_made_at, status_id,
+        agent_version)
+    select r.server_uuid, r.last_seen, r.last_status, r.status_at, r.status_made_at, r.status_id, r.agent_version
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::cn_signal, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int
         on conflict (server_uuid) do update set last_seen = case when 'last_seen' = any($3) then excluded.last_seen else t.last_seen end,
         last_status = case when 'last_status' = any($3) then excluded.last_status else t.last_status end,
         status_at = case when 'status_at' = any($3) then excluded.status_at else t.status_at end,
         status_made_at = case when 'status_made_at' = any($3) then excluded.status_made_at else t.status_made_at end,
-        status_id = case when 'status_id' = any($3) then excluded.status_id else t.status_id end;
+        status_id = case when 'status_id' = any($3) then excluded.status_id else t.status_id end,
+        agent_version = case when 'agent_version' = any($3) then excluded.agent_version else t.agent_version end;
   when 'disk {id}' then
     insert into disk as t (id, tenant_id, project_id, instance_id, name, description, kind, size_bytes,
         applied_bytes, source_image_id, created_at, resize_operation_id, attached, source_disk_id, consistency)

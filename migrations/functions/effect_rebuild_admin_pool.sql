@@ -1,5 +1,6 @@
 -- Builds the free ranges of the admin pool from the boot policy: the addresses between start and end without the
--- gateway's and the boot records'. Records keep their addresses.
+-- gateway's and the boot records'. Records keep their addresses. `more` has the ranges of further networks; they are
+-- offsets from the same base.
 create or replace function effect_rebuild_admin_pool(args jsonb) returns void language plpgsql volatile as $$
 declare
   block inet := (args->>'network')::inet;
@@ -13,10 +14,11 @@ begin
   -- The gaps between taken addresses, ends included: a block may be too large to visit every address.
   insert into pool_range (pool_id, low, high)
     select 'admin-network', before + 1, n - 1
-      from (select n, lag(n, 1, (args->>'low')::bigint - 1) over (order by n) as before
-              from (select value::bigint from jsonb_array_elements_text(args->'except')
-                     union select r.address - block from boot_record r where r.address is not null
-                     union select (args->>'high')::bigint + 1) taken(n)
-             where n between (args->>'low')::bigint and (args->>'high')::bigint + 1) gaps
+      from jsonb_array_elements(jsonb_build_array(args) || coalesce(args->'more', '[]')) network, lateral (
+        select n, lag(n, 1, (network->>'low')::bigint - 1) over (order by n) as before
+          from (select value::bigint from jsonb_array_elements_text(network->'except')
+                 union select r.address - block from boot_record r where r.address is not null
+                 union select (network->>'high')::bigint + 1) taken(n)
+         where n between (network->>'low')::bigint and (network->>'high')::bigint + 1) gaps
      where n - before > 1;
 end $$;

@@ -11,6 +11,8 @@ export type BootProperties = ReadonlyMap<string, string>;
 export type BootNetworking = {
   readonly hostname?: string;
   readonly resolvers: readonly string[];
+  /** The networks that the admin port carries: `admin`, and the NIC tags of the roster. */
+  readonly nictags?: readonly { readonly name: string }[];
   readonly vnics: readonly {
     readonly mac: string;
     readonly ip: string;
@@ -41,8 +43,25 @@ export async function readBootFiles(folder = BOOT_FOLDER) {
   return { properties: parseProperties(properties!), networking: JSON.parse(networking!) as BootNetworking };
 }
 
-/** Returns a file of systemd-networkd for each part of the network: the port or the bond, with the admin address. */
-export function networkFiles({ vnics, resolvers, aggregations }: BootNetworking): ReadonlyMap<string, string> {
+/** The bridge of the admin port. A node has it if the port carries more networks than the admin network. */
+const TRUNK = "trunk";
+const ADMIN_TAG = "admin";
+
+/**
+ * Returns the value of the agent's option --nic-tags, or null if the admin port carries only the admin network. The
+ * other networks are VLANs of the port, so gateways and floating IPs get their devices on its bridge.
+ */
+export function nicTagsOption({ nictags = [] }: BootNetworking): string | null {
+  const others = nictags.map(({ name }) => name).filter((name) => name !== ADMIN_TAG);
+  return others.length === 0 ? null : [ADMIN_TAG, ...others.map((name) => `${name}:${TRUNK}`)].join(",");
+}
+
+/**
+ * Returns a file of systemd-networkd for each part of the network: the port or the bond, a bridge on it if it carries
+ * several networks, and the admin address.
+ */
+export function networkFiles(networking: BootNetworking): ReadonlyMap<string, string> {
+  const { vnics, resolvers, aggregations } = networking;
   const files = new Map<string, string>();
   const [admin] = vnics;
   if (admin === undefined) throw new Error("networking.json: has no vnics");
@@ -56,8 +75,13 @@ export function networkFiles({ vnics, resolvers, aggregations }: BootNetworking)
     "LinkLocalAddressing=ipv6",
     "",
   ].join("\n");
+  const has_trunk = nicTagsOption(networking) !== null;
+  // The MAC address of the bridge is the port's: a bridge of systemd has an invented one.
+  if (has_trunk) files.set("10-trunk.netdev", `[NetDev]\nName=${TRUNK}\nKind=bridge\nMACAddress=${mac}\n`);
+  if (has_trunk) files.set("20-trunk.network", `[Match]\nName=${TRUNK}\n\n${address}`);
+  const admin_network = has_trunk ? `[Network]\nBridge=${TRUNK}\n` : address;
   if (aggregate === undefined) {
-    files.set("10-admin.network", `[Match]\nPermanentMACAddress=${mac}\n\n${address}`);
+    files.set("10-admin.network", `[Match]\nPermanentMACAddress=${mac}\n\n${admin_network}`);
   } else {
     const mode = aggregate.lacp_mode === "off" ? "balance-xor" : "802.3ad";
     const bond = mode === "802.3ad" ? "LACPTransmitRate=fast\n" : "";
@@ -69,7 +93,7 @@ export function networkFiles({ vnics, resolvers, aggregations }: BootNetworking)
       "10-members.network",
       `[Match]\nPermanentMACAddress=${aggregate.macs.join(" ")}\n\n[Network]\nBond=${aggregate.name}\n`,
     );
-    files.set("20-admin.network", `[Match]\nName=${aggregate.name}\n\n${address}`);
+    files.set("20-admin.network", `[Match]\nName=${aggregate.name}\n\n${admin_network}`);
   }
   files.set("resolv.conf", resolvers.map((each) => `nameserver ${each}\n`).join(""));
   return files;

@@ -1,7 +1,7 @@
 // nodeagent netboot configure: applies the boot record of this machine before its network starts.
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { networkFiles, readBootFiles, shadowWithRoot } from "./boot-files.ts";
+import { networkFiles, nicTagsOption, readBootFiles, shadowWithRoot } from "./boot-files.ts";
 
 export type ConfigureOptions = {
   readonly boot_folder: string;
@@ -12,6 +12,8 @@ export type ConfigureOptions = {
 const NETWORK_FOLDER = "run/systemd/network";
 /** Files in this folder tell the services of the image how the machine boots: `enrol`, `local` or `rescue`. */
 const STATE_FOLDER = "run/berth";
+/** The file with the value of the agent's option --nic-tags. */
+const NIC_TAGS = "nic-tags";
 const BOOTS: readonly string[] = ["enrol", "local", "rescue"];
 
 /** Writes the network's files, the host name, root's password and how the machine boots. */
@@ -25,6 +27,8 @@ export async function configure({ boot_folder, root }: ConfigureOptions): Promis
   for (const [name, text] of networkFiles(networking)) {
     await writeFile(name === "resolv.conf" ? at("etc/resolv.conf") : at(join(NETWORK_FOLDER, name)), text);
   }
+  const nic_tags = nicTagsOption(networking);
+  if (nic_tags !== null) await writeFile(at(join(STATE_FOLDER, NIC_TAGS)), nic_tags);
   const hostname = networking.hostname ?? properties.get("hostname") ?? DEFAULT_HOSTNAME;
   // systemd has read /etc/hostname by now, so the kernel's name is set, too.
   await writeFile(at("etc/hostname"), `${hostname}\n`);

@@ -3,6 +3,8 @@
 // the ruleset drops its packets in both directions. Deleting it would not be enough: a packet of the other side would
 // begin the connection again, in a direction that may be allowed. A connection that is allowed again loses its mark.
 import type { NetworkDocument } from "../../src/contract/network-document.ts";
+import { inCidr, parseIp } from "../../src/lib/net/ip-address.ts";
+import { parseBlock } from "../../src/lib/net/ip-block.ts";
 import { firewallOf, type Packet } from "../../src/lib/net/firewall-verdict.ts";
 
 /** The mark of a forbidden connection. */
@@ -53,6 +55,12 @@ export function markLines(document: NetworkDocument, connections: readonly Conne
   const local = new Set(
     document.local_nics.flatMap(({ ipv4, ipv6 }) => [ipv4, ipv6]).filter((address) => address !== null),
   );
+  const blocks = document.local_nics.flatMap((nic) => nic.blocks ?? []).flatMap((block) => parseBlock(block) ?? []);
+  const isLocal = (address: string) => {
+    if (local.has(address)) return true;
+    const ip = blocks.length === 0 ? null : parseIp(address);
+    return ip !== null && blocks.some((block) => inCidr(ip, block));
+  };
   const [out, into] = [firewallOf(document, "outbound"), firewallOf(document, "inbound")];
   return connections.flatMap((connection) => {
     const { sent, destination, destination_port, mark } = connection;
@@ -65,8 +73,8 @@ export function markLines(document: NetworkDocument, connections: readonly Conne
         destination: destination_port ?? sent.ports.destination,
       },
     };
-    const is_allowed = (!local.has(sent.source) || out(seen).is_allowed) &&
-      (!local.has(destination) || into(seen).is_allowed);
+    const is_allowed = (!isLocal(sent.source) || out(seen).is_allowed) &&
+      (!isLocal(destination) || into(seen).is_allowed);
     const wanted = is_allowed ? 0 : FORBIDDEN_MARK;
     return wanted === mark ? [] : [updateLine(connection, wanted)];
   });

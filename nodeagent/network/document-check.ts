@@ -41,7 +41,7 @@ export function documentProblem(given: unknown): string | null {
     blocks: listOf(block),
     subnets: listOf(subnet),
     local_nics: listOf(localNic),
-    remote_nics: listOf(shape({ ...ADDRESSES, underlay_address: ipv4 })),
+    remote_nics: listOf(shape({ ...ADDRESSES, blocks: orMissing(listOf(block)), underlay_address: ipv4 })),
     nat_gateways: listOf(shape({
       nat_gateway_id: id,
       public_address: address,
@@ -56,6 +56,7 @@ export function documentProblem(given: unknown): string | null {
     firewall_rules: listOf(rule),
     names: listOf(shape({ name: text(HOST_NAME), ...ADDRESSES })),
     resolvers: listOf(address),
+    peers: orMissing(listOf(ipv4)),
   });
 }
 
@@ -89,6 +90,7 @@ const localNic: Test = shape({
   subnet_id: id,
   mac: text(MAC),
   ...ADDRESSES,
+  blocks: orMissing(listOf(block)),
   floating_ips: listOf(address),
   arriving: (value) => typeof value === "boolean",
   connections_max: limit,

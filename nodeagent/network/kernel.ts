@@ -13,7 +13,7 @@ import { linksOf, tapBytesOf, tapsOf } from "./observed-state.ts";
 import { type Run, runProgram } from "./run.ts";
 import { type RouterFirewall, routerFirewall } from "./router-firewall.ts";
 import { EMPTY_STATE, FAMILIES, wantedState } from "./router-state.ts";
-import { NO_UNDERLAY_FILTER, underlayRuleset } from "./underlay.ts";
+import { NO_UNDERLAY_FILTER, type Senders, underlayRuleset } from "./underlay.ts";
 
 /** Where the node's own devices are, and the names of its router namespaces. */
 export type NodePlace = {
@@ -180,8 +180,8 @@ export function kernelNetwork(place: NodePlace, run: Run = runProgram): KernelNe
     return removed;
   }
 
-  async function acceptNodes(underlay_addresses: readonly string[]): Promise<void> {
-    await setUnderlayFilter(underlayRuleset(underlay_addresses));
+  async function acceptSenders(senders: Senders): Promise<void> {
+    await setUnderlayFilter(underlayRuleset(senders));
   }
 
   async function setUnderlayFilter(ruleset: string): Promise<void> {
@@ -226,7 +226,7 @@ export function kernelNetwork(place: NodePlace, run: Run = runProgram): KernelNe
   }
 
   const ruleCounts = (vni: number) => firewallOf(namespaceOf(vni)).counts();
-  return { place, carries_packets: true, apply, removeTap, tapBytes, ruleCounts, inspect, keepOnly, acceptNodes };
+  return { place, carries_packets: true, apply, removeTap, tapBytes, ruleCounts, inspect, keepOnly, acceptSenders };
 }
 
 /** A router as this process left it. */

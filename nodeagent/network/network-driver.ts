@@ -1,6 +1,7 @@
 // The interface between the agent and the routers of its VPCs. `kernel.ts` builds them; `simulated.ts` only remembers
 // what it was given.
 import type { NetworkDocument, RuleCount } from "../../src/contract/network-document.ts";
+import type { Senders } from "./underlay.ts";
 
 /** The result of an application. */
 export type Applied = {
@@ -45,5 +46,5 @@ export type NetworkDriver = {
   /** Removes the routers of all VPCs but these. Returns the VNIs of the removed ones. */
   keepOnly(vnis: ReadonlySet<number>): Promise<readonly number[]>;
   /** Lets only these nodes send packets of VPCs to this node. */
-  acceptNodes(underlay_addresses: readonly string[]): Promise<void>;
+  acceptSenders(senders: Senders): Promise<void>;
 };

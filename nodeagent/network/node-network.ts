@@ -8,14 +8,13 @@ import { createOneAtATime } from "../one-at-a-time.ts";
 import { documentProblem } from "./document-check.ts";
 import type { DocumentStore } from "./document-store.ts";
 import type { Applied, NetworkDriver, TapBytes } from "./network-driver.ts";
+import { createSenderFilter } from "./sender-filter.ts";
 import { type CountReports, createCountReports } from "./rule-counts.ts";
+import { type VmNic, vpcsOf, type WantedNic } from "./vm-nic.ts";
 import type { GuestServices } from "./guests/guest-process.ts";
 
 /** A report about one VPC. The sender adds the id of its node. */
 export type Realization = Omit<NetworkRealizationBody, "realizer">;
-
-/** A NIC of a VM whose QEMU holds the tap. */
-export type VmNic = { readonly id: string; readonly mac: string; readonly vpc_id: string };
 
 export type NetworkStatus = {
   readonly vpcs: number;
@@ -62,8 +61,6 @@ export type NodeNetwork = {
   tapBytes(): Promise<ReadonlyMap<string, TapBytes>>;
 };
 
-export type WantedNic = { readonly id: string; readonly vpc_id: string };
-
 export type NodeNetworkOptions = {
   readonly driver: NetworkDriver;
   readonly store: DocumentStore;
@@ -93,6 +90,7 @@ export function createNodeNetwork(options: NodeNetworkOptions): NodeNetwork {
   const attached = new Map<string, { readonly namespace: string; readonly vpc_id: string }>();
   const refused = new Map<string | undefined, string>();
   const serialized = createOneAtATime();
+  const senders = createSenderFilter(driver, store);
   let is_supported = true;
   let repaired = 0;
 
@@ -101,6 +99,8 @@ export function createNodeNetwork(options: NodeNetworkOptions): NodeNetwork {
     const { vpc_id, generation } = document;
     const before = outcomes.get(vpc_id);
     try {
+      // Before the routes, so that the first packets of a new node are accepted.
+      await senders.set();
       // An equal document is applied to find what others have changed. A newer one follows a change of the tenant, who
       // waits for it.
       const trusts_last = before?.problem === null && before.generation < generation;
@@ -167,7 +167,10 @@ export function createNodeNetwork(options: NodeNetworkOptions): NodeNetwork {
       await store.remove(vpc_id);
       outcomes.delete(vpc_id);
       // The driver has removed the filter with the last router.
-      if (store.all().length === 0) await store.setNodes(null);
+      if (store.all().length === 0) {
+        senders.forget();
+        await store.setNodes(null);
+      }
     });
   }
 
@@ -218,8 +221,7 @@ export function createNodeNetwork(options: NodeNetworkOptions): NodeNetwork {
       // of a router that does not exist yet start once it exists.
       for (const document of store.all()) services?.update(document);
       await driver.keepOnly(keptVnis()).catch((error) => log(`network: ${error.message}`));
-      const nodes = store.nodes();
-      if (nodes !== null) await driver.acceptNodes(nodes).catch((error) => log(`network: ${error.message}`));
+      await senders.set().catch((error) => log(`network: ${error.message}`));
       const waiting = [...store.all()];
       const work = async () => {
         for (let document; (document = waiting.shift()) !== undefined;) {
@@ -232,13 +234,13 @@ export function createNodeNetwork(options: NodeNetworkOptions): NodeNetwork {
     remove,
     acceptNodes: async (underlay_addresses) => {
       if (JSON.stringify(underlay_addresses) === JSON.stringify(store.nodes())) return;
-      await driver.acceptNodes(underlay_addresses);
+      await senders.set(underlay_addresses);
       await store.setNodes(underlay_addresses);
     },
     retryFailed: () => repairAll(store.all().map(({ vpc_id }) => vpc_id).filter(hasFailed)),
     repair: async () => {
-      const nodes = store.nodes();
-      if (nodes !== null) await driver.acceptNodes(nodes);
+      senders.forget();
+      await senders.set();
       return await repairAll(store.all().map(({ vpc_id }) => vpc_id));
     },
     realizations: () => [...outcomes.keys()].map(realizationOf),
@@ -291,8 +293,4 @@ export function createNodeNetwork(options: NodeNetworkOptions): NodeNetwork {
       repaired,
     }),
   };
-}
-
-function vpcsOf(nics: readonly VmNic[]): ReadonlySet<string> {
-  return new Set(nics.map(({ vpc_id }) => vpc_id));
 }

@@ -3,6 +3,7 @@
 import type { NetworkPollBody, NetworkPollView, NetworkRealizationBody } from "../../src/contract/network-document.ts";
 import { NETWORK_MESSAGE_CHARS_MAX } from "../../src/contract/limits.ts";
 import { type Agent, KeyRefused, log, refusalText, REQUEST_LIMIT_MS, rest, talk } from "../agent.ts";
+import { hasDocuments, type Polls } from "../agent-poll.ts";
 import type { TraceAnswer } from "../../src/contract/network-trace.ts";
 import { answerTrace } from "./answer-trace.ts";
 import type { Realization } from "./node-network.ts";
@@ -25,7 +26,7 @@ export type Follower = {
 };
 
 /** Creates the loops. Both throw KeyRefused when the key is rejected, and a Failure when the agent stops. */
-export function createFollower(agent: Agent, api_key: string): Follower {
+export function createFollower(agent: Agent, api_key: string, polls: Pick<Polls, "documents" | "isUsed">): Follower {
   const { network } = agent.driver;
   const trouble = troubleLog(agent);
   // Read once: some drivers read the whole inventory, and the next poll waits for each report.
@@ -47,7 +48,8 @@ export function createFollower(agent: Agent, api_key: string): Follower {
         ...(counts.length > 0 ? { counts: [...counts] } : {}),
       };
       const call = { method: "POST", path: "/v1/agent/network/poll", body } as const;
-      const reply = await talk(agent, api_key, { ...call, limit_ms: wait * 1_000 + REQUEST_LIMIT_MS });
+      const reply = await polls.documents(body) ??
+        await talk(agent, api_key, { ...call, limit_ms: wait * 1_000 + REQUEST_LIMIT_MS });
       if (reply.kind === "answer" && reply.answer.status === 401) throw new KeyRefused();
       if (reply.kind === "answer" && reply.answer.status === NOT_FOUND) {
         if (!is_older) log(agent, "network: the control plane is older and sends no network documents");
@@ -65,10 +67,12 @@ export function createFollower(agent: Agent, api_key: string): Follower {
       if (is_due) counted_ms = sent_ms;
       network.serverSendsDocuments(true);
       is_older = false;
-      if (await carryOut(reply.answer.body as NetworkPollView)) {
+      const view = reply.answer.body as NetworkPollView;
+      if (await carryOut(view)) {
         trouble(null);
         continue;
       }
+      if (polls.isUsed() && !hasDocuments(view)) continue;
       // Prevents a tight loop if the server answers without waiting.
       const left_ms = agent.timers.job_poll_ms - (agent.environment.monotonicMs() - sent_ms);
       if (left_ms > 0) await rest(agent, left_ms);

@@ -99,6 +99,7 @@ export function wantedState(
       mac: nic.mac,
       arriving: nic.arriving,
       address: family === 4 ? nic.ipv4 : nic.ipv6,
+      blocks: (nic.blocks ?? []).filter((block) => familyOf(block) === family),
       public_addresses: nic.floating_ips.filter((address) => familyOf(address) === family),
     }));
     // The route of an arriving NIC still leads to the node that it leaves.
@@ -138,6 +139,21 @@ export function wantedState(
         ].map((from) => ({ priority: PRIORITY.public_addresses, from, table: PUBLIC_TABLE }))),
       ],
       routes: distinct([
+        // The blocks of NICs come first: an address that a NIC has leads to that NIC.
+        ...present.flatMap(({ device, address, blocks }) =>
+          blocks.map((block) => ({
+            table: MAIN_TABLE,
+            destination: destinationText(block),
+            hop: { kind: "gateway" as const, gateway: address, device },
+          }))
+        ),
+        ...document.remote_nics.flatMap(({ blocks = [], underlay_address }) =>
+          blocks.filter((block) => familyOf(block) === family).map((block) => ({
+            table: MAIN_TABLE,
+            destination: destinationText(block),
+            hop: hops.get(underlay_address) ?? throughNode(underlay_address),
+          }))
+        ),
         ...present.map(({ device, address }) => ({
           table: MAIN_TABLE,
           destination: address,

@@ -62,9 +62,14 @@ function base(name: string, hook: string, rules: readonly string[]): string[] {
   return chain(name, [`type ${hook};`, ...rules]);
 }
 
-/** Returns the filter of a NIC. It accepts ARP, DHCP requests, and packets from the NIC's own addresses, up to its limits. */
+/**
+ * Returns the filter of a NIC. It accepts ARP, DHCP requests, and packets from the NIC's own addresses and its allowed
+ * blocks, up to its limits.
+ */
 function sourceChain(nic: LocalNic): string[] {
-  const { mac, ipv4, ipv6 } = nic;
+  const { mac, ipv4, ipv6, blocks = [] } = nic;
+  const more4 = blocks.filter((block) => familyOf(block) === "ip");
+  const more6 = blocks.filter((block) => familyOf(block) === "ip6");
   const tap = tapName(mac);
   return base(tap, `filter hook ingress device "${tap}" priority 0; policy drop`, [
     `ether saddr != ${mac} counter drop`,
@@ -75,7 +80,12 @@ function sourceChain(nic: LocalNic): string[] {
       `@th,${DHCP_MAC_OFFSET_BITS},48 0x${mac.replaceAll(":", "")} accept`,
       // A guest must not answer as a DHCP server.
       "ether type ip udp sport 67 counter drop",
-      `ether type ip ip saddr ${ipv4} ip daddr != ${IPV4_MULTICAST} ip daddr != 255.255.255.255 accept`,
+      ...more4.map((block) =>
+        `ether type arp arp operation { request, reply } arp saddr ether ${mac} arp saddr ip ${block} accept`
+      ),
+      ...[ipv4, ...more4].map((from) =>
+        `ether type ip ip saddr ${from} ip daddr != ${IPV4_MULTICAST} ip daddr != 255.255.255.255 accept`
+      ),
     ]),
     ...(ipv6 === null ? [] : [
       // A guest must not announce itself as a router, or answer as a DHCPv6 server.
@@ -85,6 +95,7 @@ function sourceChain(nic: LocalNic): string[] {
       `ether type ip6 ip6 saddr fe80::/64 ip6 daddr ${ALL_DHCP6_SERVERS} udp sport 546 udp dport 547 ` +
       `ip6 daddr set ${GATEWAY_IPV6} accept`,
       `ether type ip6 ip6 saddr { ${ipv6}, fe80::/64, :: } accept`,
+      ...more6.map((block) => `ether type ip6 ip6 saddr ${block} accept`),
     ]),
     "counter drop",
   ]);

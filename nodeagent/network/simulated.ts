@@ -28,6 +28,6 @@ export function simulatedNetwork(): NetworkDriver {
       for (const vni of removed) routers.delete(vni);
       return Promise.resolve(removed);
     },
-    acceptNodes: () => Promise.resolve(),
+    acceptSenders: () => Promise.resolve(),
   };
 }

@@ -113,11 +113,26 @@ function isOfFamily(address: string, other: string): boolean {
 }
 
 function nicOf({ local_nics }: NetworkDocument, address: string): LocalNic | undefined {
-  return local_nics.find(({ ipv4, ipv6 }) => address === ipv4 || address === ipv6);
+  return local_nics.find(({ ipv4, ipv6 }) => address === ipv4 || address === ipv6) ?? byBlock(local_nics, address);
 }
 
 function remoteOf({ remote_nics }: NetworkDocument, address: string): string | null {
-  return remote_nics.find(({ ipv4, ipv6 }) => address === ipv4 || address === ipv6)?.underlay_address ?? null;
+  const nic = remote_nics.find(({ ipv4, ipv6 }) => address === ipv4 || address === ipv6) ??
+    byBlock(remote_nics, address);
+  return nic?.underlay_address ?? null;
+}
+
+/** Returns the NIC with the longest block that contains the address. */
+function byBlock<T extends { readonly blocks?: readonly string[] | undefined }>(
+  nics: readonly T[],
+  address: string,
+): T | undefined {
+  const ip = parseIp(address);
+  if (ip === null) return undefined;
+  const fitting = nics.flatMap((nic) =>
+    (nic.blocks ?? []).filter((block) => contains(block, ip)).map((block) => ({ nic, prefix: prefixOf(block) }))
+  );
+  return fitting.toSorted((a, b) => b.prefix - a.prefix)[0]?.nic;
 }
 
 function isRemote(document: NetworkDocument, address: string): boolean {

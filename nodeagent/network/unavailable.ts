@@ -12,6 +12,6 @@ export function unavailableNetwork(reason: string): NetworkDriver {
     ruleCounts: () => Promise.resolve([]),
     inspect: () => Promise.reject(new Failure(reason, EXIT.failure)),
     keepOnly: () => Promise.resolve([]),
-    acceptNodes: () => Promise.resolve(),
+    acceptSenders: () => Promise.resolve(),
   };
 }

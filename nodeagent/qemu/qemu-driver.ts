@@ -28,6 +28,7 @@ import {
 import { detectHost, type Host } from "./host.ts";
 import { openMachineFile } from "./machine-file.ts";
 import { admitMemory, memoryBudget, memoryInUse, physicalMemory } from "./memory-budget.ts";
+import { bootedImage, reboot } from "./reboot.ts";
 import { writeRootKeys } from "./root-keys.ts";
 import { holdForeignVms, type OwnInstances } from "./start-fence.ts";
 import { takeScreenshot } from "./screenshot.ts";
@@ -107,11 +108,16 @@ export async function qemuDriver(options: QemuOptions): Promise<Driver> {
     host,
     store,
     power,
+    network,
     bindings: { read: () => machine.read().addresses, write: (addresses) => machine.change({ addresses }) },
   });
   const moves = { host, store, power, vms };
   const hostname = options.hostname ?? ownHostname();
-  const boot_time = bootTime(await readFile("/proc/stat", "utf8"));
+  const boot = {
+    boot_time: bootTime(await readFile("/proc/stat", "utf8")),
+    boot_id: host.boot_id,
+    platform_image: await bootedImage(),
+  };
   let ticks = ticksOf(await readFile("/proc/stat", "utf8"));
 
   return {
@@ -140,7 +146,7 @@ export async function qemuDriver(options: QemuOptions): Promise<Driver> {
         size_gb: Math.round(size_bytes / 1e9),
       }));
       const memory = { total_mb: Math.floor(physical_bytes / 2 ** 20) };
-      return { vms, addresses, pools, disks, boot_time, reservoir, memory, network: network.status() };
+      return { vms, addresses, pools, disks, ...boot, reservoir, memory, network: network.status() };
     },
     capacity: async () => {
       const before = ticks;
@@ -173,6 +179,7 @@ export async function qemuDriver(options: QemuOptions): Promise<Driver> {
       const { output_folder } = placesOf(folders, id);
       return await takeScreenshot(monitor.qmp, { output_folder, uid: vm.uid });
     },
+    reboot: (boot_id) => reboot({ store, boot_id: host.boot_id }, boot_id),
     beforeStep: () => Promise.resolve(),
   };
 }

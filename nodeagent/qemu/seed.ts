@@ -10,7 +10,7 @@ export type SeedPlan =
   & { readonly instance: { readonly id: string; readonly name: string } };
 
 /** The volume's label, by which guests find it. */
-const LABEL = "CIDATA";
+export const LABEL = "CIDATA";
 /** An Ethernet frame less the 50 bytes that the overlay's header takes. */
 const MTU_BYTES = 1_450;
 /** The gateway of every IPv6 subnet. */

@@ -1,5 +1,5 @@
 // The records of all VMs of the node, in memory and on disk.
-import { mkdir, readdir, rm, stat } from "node:fs/promises";
+import { chmod, mkdir, readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { type Folders, placesOf, vmsFolder } from "./folders.ts";
 import { SANDBOX_UID } from "./unprivileged.ts";
@@ -25,6 +25,8 @@ const OPEN_FOLDER = 0o711;
 export async function openVmStore(folders: Folders, onDamaged: (why: string) => void): Promise<VmStore> {
   const folder = vmsFolder(folders);
   await mkdir(folder, { recursive: true, mode: OPEN_FOLDER });
+  // The umask of the agent's unit removes the mode of a new folder, and QEMU's users could not enter it.
+  await chmod(folder, OPEN_FOLDER);
   const records = new Map<string, VmRecord>();
   // The group of a VM's folder is the VM's user, also if its record is damaged.
   const taken = new Set<number>();

@@ -1,19 +1,21 @@
 // The VMs of a machine with QEMU, as the agent's jobs use them.
 import { EXIT } from "../../cli/internal/exit-code.ts";
 import { Failure } from "../../cli/internal/failure.ts";
-import { writeFileDurably } from "../../cli/internal/private-file.ts";
-import { addressBindings, type BindingStore } from "../address-bindings.ts";
-import type { VmPlan, Vms } from "../driver.ts";
+import { readPrivateFile, writeFileDurably } from "../../cli/internal/private-file.ts";
+import { addressBindings, type BindingStore, isLocalNic, nicsOf } from "../address-bindings.ts";
+import type { NicsPlan, VmPlan, Vms } from "../driver.ts";
 import type { MoveRecord } from "../migration/migrations.ts";
 import { noDisk } from "../no-disk.ts";
 import { notRunning } from "../not-running.ts";
 import { dataDisks } from "./data-disks.ts";
 import { snapshots } from "./snapshots.ts";
 import { placesOf } from "./folders.ts";
+import type { NodeNetwork } from "../network/node-network.ts";
 import type { Host } from "./host.ts";
 import { openDisks } from "./block-nodes.ts";
 import { rebuildVm } from "./rebuild.ts";
-import { seedFiles, seedVolume } from "./seed.ts";
+import { fatVolume } from "./fat-volume.ts";
+import { LABEL as SEED_LABEL, networkConfig, seedFiles, seedVolume } from "./seed.ts";
 import {
   createDisk,
   createUefiVariables,
@@ -25,7 +27,7 @@ import {
 } from "./vm-disks.ts";
 import { createNetwork, removeNetwork } from "./vm-network.ts";
 import type { VmPower } from "./vm-power.ts";
-import type { VmDisk, VmRecord } from "./vm-record.ts";
+import type { VmDisk, VmNic, VmRecord } from "./vm-record.ts";
 import type { VmStore } from "./vm-store.ts";
 
 export type VmsOptions = {
@@ -33,12 +35,13 @@ export type VmsOptions = {
   readonly store: VmStore;
   readonly power: VmPower;
   readonly bindings: BindingStore;
+  readonly network: Pick<NodeNetwork, "detach" | "documents">;
 };
 
-export function qemuVms({ host, store, power, bindings }: VmsOptions): Vms {
+export function qemuVms({ host, store, power, bindings, network }: VmsOptions): Vms {
   const places = (id: string) => placesOf(host.folders, id);
   const hasNic = (id: string) => store.all().some(({ nics }) => nics.some((nic) => nic.id === id));
-  const addresses = addressBindings(bindings, hasNic);
+  const addresses = addressBindings(bindings, (id) => hasNic(id) || isLocalNic(network.documents(), id));
 
   const ports = { store, places, qmp: (id: string) => power.monitor(id)?.qmp };
   const data = dataDisks(ports);
@@ -76,12 +79,27 @@ export function qemuVms({ host, store, power, bindings }: VmsOptions): Vms {
   }
 
   async function createNics(plan: VmPlan): Promise<void> {
-    const nics = plan.nics.map(({ id, name, mac, primary_ipv4, primary_ipv6, vpc_id, subnet_id }) => {
-      const addresses = [primary_ipv4, primary_ipv6].filter((address) => address !== null);
-      return { id, name, mac, addresses, vpc_id, subnet_id };
-    });
+    const nics = nicsOf(plan.nics);
     existing(plan.instance.id);
     await createNetwork(await store.change(plan.instance.id, { nics }));
+  }
+
+  async function setNics(id: string, plan: NicsPlan): Promise<readonly VmNic[]> {
+    const vm = existing(id);
+    const nics = nicsOf(plan.nics);
+    if (vm.power !== "off" || JSON.stringify(nics) === JSON.stringify(vm.nics)) return [];
+    const gone = vm.nics.filter((nic) => !nics.some(({ id }) => id === nic.id));
+    // The seed is written before the record, so that an interrupted change is repeated.
+    const saved = await readPrivateFile(places(id).guest_files);
+    if (saved !== null) {
+      const files = { ...JSON.parse(saved) as Record<string, string>, "network-config": networkConfig(plan) };
+      await writeSeed(places(id), fatVolume(SEED_LABEL, files), vm.uid);
+      await writeFileDurably(places(id).guest_files, `${JSON.stringify(files)}\n`);
+    }
+    await network.detach(gone);
+    await addresses.dropNics(gone.map((nic) => nic.id));
+    await store.change(id, { nics });
+    return nics.filter((nic) => !vm.nics.some(({ id }) => id === nic.id));
   }
 
   async function create(plan: VmPlan): Promise<void> {
@@ -132,6 +150,7 @@ export function qemuVms({ host, store, power, bindings }: VmsOptions): Vms {
     createNics: (plan) => power.serialized(plan.instance.id, () => createNics(plan)),
     create: (plan) => power.serialized(plan.instance.id, () => create(plan)),
     setSize: (id, size) => power.serialized(id, () => setSize(id, size)),
+    setNics: (id, plan) => power.serialized(id, () => setNics(id, plan)),
     boot: power.boot,
     halt: power.halt,
     reset: async (id) => {

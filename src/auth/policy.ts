@@ -111,6 +111,7 @@ export const POLICY = {
   CnPlacementGet: { who: "system-read", scopes: READ, denied: "forbid" },
   CnPlacementSet: { who: "root", scopes: FULL, denied: "forbid" },
   CnDrain: { who: "root", scopes: FULL, denied: "forbid" },
+  CnUpgrade: { who: "root", scopes: FULL, denied: "forbid" },
   CnEvacuate: { who: "root", scopes: FULL, denied: "forbid" },
   CnDrainPreview: { who: "system-read", scopes: READ, denied: "forbid" },
   CnRootPassword: { who: "root", scopes: FULL, denied: "forbid" },
@@ -254,6 +255,9 @@ export const POLICY = {
   SnapshotDelete: OF_TENANT,
   NicList: OBSERVED_READ,
   NicGet: OBSERVED_READ,
+  NicCreate: OF_TENANT,
+  NicUpdate: OF_TENANT,
+  NicDelete: OF_TENANT,
 
   ImageListPublic: { who: "anyone", scopes: ALL, denied: "forbid" },
   ImageGet: { who: "visitor", scopes: READ, denied: "hide" },
@@ -277,6 +281,7 @@ export const POLICY = {
   SshKeyDelete: OF_SCOPE,
 
   AgentHeartbeat: { who: "node", scopes: AGENT, denied: "forbid" },
+  AgentPoll: { who: "node", scopes: AGENT, denied: "forbid" },
   AgentStatus: { who: "node", scopes: AGENT, denied: "forbid" },
   CnCapacityReport: { who: "node", scopes: AGENT, denied: "forbid" },
   AgentConfig: { who: "node", scopes: AGENT, denied: "forbid" },

@@ -3,7 +3,7 @@
 import { z } from "zod";
 import { Timestamp, Uuid, withDefault } from "./common.ts";
 import { CN_STATES, DEVICE_KINDS, POOL_TIERS } from "./enums.ts";
-import { MTU_MAX, MTU_MIN } from "./limits.ts";
+import { AGENT_VERSION_CHARS_MAX, MTU_MAX, MTU_MIN } from "./limits.ts";
 
 /** A hostname: an RFC 1123 label. */
 export const Hostname = z.string().regex(
@@ -74,6 +74,8 @@ export const CapacityReport = z.object({
   underlay: z.object({ ipv4: z.boolean(), ipv6: z.boolean() }),
   devices: z.array(z.object({ kind: z.enum(DEVICE_KINDS), model: z.string(), free_count: count })),
   platform_version: z.string(),
+  agent_version: z.string().max(AGENT_VERSION_CHARS_MAX).nullish().transform((value) => value ?? null)
+    .describe("The version of the node's agent"),
   hvm_supported: withDefault(z.boolean(), false),
   vmm_protocol_version: z.string().nullish().transform((value) => value ?? null),
   cpu_features: withDefault(z.array(z.string()), []),

@@ -57,6 +57,15 @@ export const BODY_EXAMPLES: Readonly<Record<string, unknown>> = {
     underlay: { ipv4: true, ipv6: false },
     devices: [],
     platform_version: STAMP,
+    agent_version: "1.4.0",
+  },
+  "POST /v1/agent/poll": {
+    server_uuid: ID,
+    wait: 0,
+    running_jobs: [],
+    work: { known_consoles: [] },
+    network: { have: {} },
+    status: { payload: { pools: [] } },
   },
   "POST /v1/agent/network/poll": { wait: 0, have: {} },
   "POST /v1/agent/network-realization": {
@@ -81,6 +90,7 @@ export const BODY_EXAMPLES: Readonly<Record<string, unknown>> = {
   "POST /v1/cns/{server_uuid}/traits": { traits: { rack: "r1" } },
   "POST /v1/cns/{server_uuid}/drain": { dry_run: true },
   "POST /v1/cn-drains": { label: "rack=a3", max_unavailable: 2, dry_run: true },
+  "POST /v1/cn-upgrades": { label: "rack=a3", platform_image: STAMP, max_unavailable: 1, dry_run: true },
   "POST /v1/cns/{server_uuid}/evacuate": { fenced: true, lose_local_disks: true },
   "PATCH /v1/cns/{server_uuid}/placement": {
     cordoned: true,
@@ -105,6 +115,15 @@ export const BODY_EXAMPLES: Readonly<Record<string, unknown>> = {
       gateway: "10.20.0.1",
       resolvers: ["10.20.0.2"],
     },
+    rack_networks: [{
+      name: "a3",
+      ipv4_block: "10.21.0.0/24",
+      provision_start_ipv4: "10.21.0.10",
+      provision_end_ipv4: "10.21.0.250",
+      gateway: "10.21.0.1",
+      resolvers: ["10.20.0.2"],
+      relays: ["10.99.0.3"],
+    }],
   },
   "PUT /v2/cn-boot-roster": [{ hostname: "node-7", macs: [MAC], nic_tags: ["admin"] }],
   "POST /v2/booter/seen": { mac: MAC, client: { arch: "x86_64" } },
@@ -249,4 +268,12 @@ export const BODY_EXAMPLES: Readonly<Record<string, unknown>> = {
   "POST /v1/disks": { name: "data", description: "database", size_bytes: 10 * GIB },
   "POST /v1/snapshots": { name: "before-upgrade", description: "before the upgrade to version 5" },
   "POST /v1/disks/{disk_id}/resize": { size_bytes: 40 * GIB },
+  "POST /v1/nics": {
+    name: "backend",
+    subnet_id: ID,
+    primary_ipv4: null,
+    additional_ips: [],
+    allowed_cidrs: ["10.0.1.192/28"],
+  },
+  "PATCH /v1/nics/{nic_id}": { additional_ips: ["10.0.1.100"], allowed_cidrs: [] },
 };

@@ -7,6 +7,8 @@ import {
   CIDR_TEXT_CHARS_MAX,
   KERNEL_ARGS_MAX,
   MACS_PER_NODE_MAX,
+  RACK_NETWORKS_MAX,
+  RACK_RELAYS_MAX,
   ROSTER_ENTRIES_MAX,
   SERVICE_TAG_CHARS_MAX,
 } from "./limits.ts";
@@ -75,6 +77,26 @@ export const BootRecord = z.object({
 });
 export type BootRecord = z.infer<typeof BootRecord>;
 
+/** The last netboot request of a machine. The machine's firmware writes these values, and they prove nothing. */
+export const BootClient = z.object({
+  arch: z.number().int().nullable().describe("DHCP option 93"),
+  architecture: z.string().describe("The name of `arch`; unknown if the request had none"),
+  vendor_class: z.string().nullable().describe("DHCP option 60"),
+  user_class: z.string().nullable().describe("DHCP option 77"),
+  guid: z.string().nullable().describe("DHCP option 97: the SMBIOS UUID, 32 hex digits as the machine sent them"),
+  relay: z.string().nullable().describe("The address of the relay that forwarded the request; null for none"),
+  has_boot_file: z.boolean().describe("False if the booter has no boot file for this architecture"),
+  seen_at: Timestamp,
+  seen_by: z.string().describe("The key of the booter"),
+});
+export type BootClient = z.infer<typeof BootClient>;
+
+/** A boot record with the last netboot request of its machine. */
+export const BootRecordShown = BootRecord.extend({
+  client: BootClient.nullable().describe("The last netboot request; null if no booter reported one"),
+});
+export type BootRecordShown = z.infer<typeof BootRecordShown>;
+
 /** A boot record as a booter gets it: with the hash of the root password that the booted platform sets. */
 export const SeenRecord = BootRecord.extend({
   root_password_hash: z.string().optional().describe("sha512-crypt, if one is set. Lists leave it out"),
@@ -110,6 +132,15 @@ export const AdminNetwork = z.strictObject({
 });
 export type AdminNetwork = z.infer<typeof AdminNetwork>;
 
+/** A further network in which machines boot. Its machines reach the booter through a relay. */
+export const RackNetwork = AdminNetwork.extend({
+  name: z.string().regex(/^[A-Za-z0-9_.-]{1,63}$/, "must be 1 to 63 letters, digits, dots, underscores or hyphens"),
+  relays: withDefault(z.array(z.ipv4()).max(RACK_RELAYS_MAX), []).describe(
+    "Addresses of relays outside the block. A relay inside the block needs no entry",
+  ),
+});
+export type RackNetwork = z.infer<typeof RackNetwork>;
+
 /**
  * The boot policy. A PUT replaces all of it: a missing field is an error and does not reset the field to its default.
  * If-Match with the ETag of a GET prevents lost updates.
@@ -120,6 +151,7 @@ export const BootPolicy = z.strictObject({
   enrollment_pi: Stamp.nullable(),
   enrollment_kernel_args: z.array(KernelArgument).max(KERNEL_ARGS_MAX),
   admin_network: AdminNetwork.nullable(),
+  rack_networks: withDefault(z.array(RackNetwork).max(RACK_NETWORKS_MAX), []),
 });
 export type BootPolicy = z.infer<typeof BootPolicy>;
 /** The body as clients send it: fields of admin_network with a default are optional. */
@@ -151,10 +183,13 @@ export type Convergence = z.infer<typeof Convergence>;
 /** The body that assigns the platform image that a machine boots from now on. */
 export const AssignBody = z.strictObject({ platform_image: Stamp });
 
-/** A machine that sent a packet to the booter. Unknown members of `client` are ignored. */
+/** A machine that sent a packet to the booter. Unknown and malformed members of `client` are ignored. */
 export const SeenBody = z.object({
   mac: z.string().max(32),
-  client: withDefault(z.record(z.string(), z.unknown()), {}),
+  client: withDefault(z.record(z.string(), z.unknown()), {}).describe(
+    "`arch` (a number), `vendor_class`, `user_class`, `guid`, `relay` (the address of the relay), and `has_boot_file`: false if the booter has no boot " +
+      "file for the machine's architecture. If empty, the kept request stays",
+  ),
 });
 
 /** All stamps that a booter can serve. The list replaces the booter's previous one. */

@@ -55,6 +55,9 @@ export const CnView = z.object({
   registered_at: Timestamp,
   approved_at: Timestamp.nullable(),
   last_seen: Timestamp.nullable(),
+  agent_version: z.string().nullable().describe(
+    "The version that the node's agent reported last; null if it has reported none",
+  ),
   sysinfo: z.unknown().describe("The inventory of the machine; null in lists unless requested"),
   claim_code: z.string().nullable().describe("XXX-XXX while a claim code is active, otherwise null"),
   claim_code_expires_at: Timestamp.nullable(),

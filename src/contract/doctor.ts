@@ -1,7 +1,8 @@
 // The report of the doctor, which checks the invariants and the health of the system.
 import { z } from "zod";
 import { Timestamp } from "./common.ts";
-import { CHECK_STATUSES, DIAGNOSES } from "./enums.ts";
+import { CHECK_STATUSES, DIAGNOSES, DOCTOR_SCOPES } from "./enums.ts";
+import { DOCTOR_LOG_ROWS } from "./limits.ts";
 
 /** The result of one check: what it found, and how to fix it. */
 export const CheckResult = z.object({
@@ -19,6 +20,9 @@ export type CheckResult = z.infer<typeof CheckResult>;
 export const DoctorReport = z.object({
   status: z.enum(DIAGNOSES).describe("The worst status of the checks"),
   checked_at: Timestamp,
+  scope: z.enum(DOCTOR_SCOPES).describe(
+    `Which transitions were checked: all, or only the newest ${DOCTOR_LOG_ROWS.toLocaleString("en")}`,
+  ),
   checks: z.array(CheckResult),
 });
 export type DoctorReport = z.infer<typeof DoctorReport>;

@@ -199,8 +199,12 @@ export const JOB_KINDS = [
   "migrate_activate",
   "migrate_discard",
   "migrate_clean",
+  "reboot",
 ] as const;
 export type JobKind = (typeof JOB_KINDS)[number];
+/** The ways to restart the machine of a node that is upgraded: by the node's agent, or by an operator through its BMC. */
+export const UPGRADE_REBOOTS = ["agent", "operator"] as const;
+export type UpgradeReboot = (typeof UPGRADE_REBOOTS)[number];
 /** The states of a migration of an instance; only `running` is not final. */
 export const MIGRATION_STATES = ["running", "completed", "failed", "aborted"] as const;
 export type MigrationState = (typeof MIGRATION_STATES)[number];
@@ -272,6 +276,9 @@ export type CnPlacementClearable = (typeof CN_PLACEMENT_CLEARABLE)[number];
 export const DIAGNOSES = ["ok", "warn", "fail"] as const;
 export const CHECK_STATUSES = [...DIAGNOSES, "skip"] as const;
 export type CheckStatus = (typeof CHECK_STATUSES)[number];
+/** The transitions that a report covers. */
+export const DOCTOR_SCOPES = ["recent", "all"] as const;
+export type DoctorScope = (typeof DOCTOR_SCOPES)[number];
 
 /** A node took a network document, applied it, or could not apply it. */
 export const REALIZATION_STATUSES = ["accepted", "applied", "failed"] as const;

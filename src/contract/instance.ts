@@ -3,7 +3,14 @@ import { z } from "zod";
 import { Timestamp, Uuid, withDefault } from "./common.ts";
 import { DISK_KINDS, INSTANCE_BRANDS, INSTANCE_STATES } from "./enums.ts";
 import { Labels, LabelsPatch, NewLabels } from "./labels.ts";
-import { EXTRA_NICS_MAX, GUEST_ADDRESSES_MAX, GUEST_INTERFACES_MAX, SSH_KEYS_OF_INSTANCE_MAX } from "./limits.ts";
+import {
+  ADDITIONAL_IPS_MAX,
+  ALLOWED_CIDRS_MAX,
+  EXTRA_NICS_MAX,
+  GUEST_ADDRESSES_MAX,
+  GUEST_INTERFACES_MAX,
+  SSH_KEYS_OF_INSTANCE_MAX,
+} from "./limits.ts";
 import { Realized } from "./network.ts";
 import { Description, NamedPatch, ResourceName } from "./tenancy.ts";
 
@@ -151,7 +158,7 @@ export const DiskResizeBody = z.strictObject({ size_bytes: z.number().int().min(
 export const DiskResized = Disk.extend({ reboot_required: z.boolean() });
 export type DiskResized = z.infer<typeof DiskResized>;
 
-/** A network port of an instance, with at most one address of each family. */
+/** A network port of an instance, with at most one primary address of each family. */
 export const Nic = z.object({
   id: z.string(),
   tenant_id: z.string(),
@@ -163,8 +170,39 @@ export const Nic = z.object({
   mac: z.string(),
   primary_ipv4: z.string().nullable(),
   primary_ipv6: z.string().nullable(),
+  additional_ips: z.array(z.string()).describe("Further addresses of its subnet"),
+  allowed_cidrs: z.array(z.string()).describe(
+    "Blocks from which the guest may send besides its own addresses. The VPC routes them to the NIC",
+  ),
   floating_ips: z.array(z.string()).describe("Addresses of the floating IPs that are attached to it"),
   realized: Realized.nullable().describe("How far the nodes of its VPC are; null in a blueprint"),
   created_at: Timestamp,
 });
 export type Nic = z.infer<typeof Nic>;
+
+const AdditionalIps = z.array(z.union([z.ipv4(), z.ipv6()])).max(ADDITIONAL_IPS_MAX).describe(
+  "Further addresses of the NIC's subnet, which must be free",
+);
+const AllowedCidrs = z.array(z.union([z.cidrv4(), z.cidrv6()])).max(ALLOWED_CIDRS_MAX).describe(
+  "Blocks inside the VPC's blocks from which the guest may send besides its own addresses. The VPC routes them to the " +
+    "NIC, so they overlap no allowed block of another NIC. Host bits are dropped",
+);
+
+/** The body that adds a NIC to a stopped instance. */
+export const NicBody = z.strictObject({
+  name: ResourceName,
+  subnet_id: Uuid,
+  primary_ipv4: z.ipv4().nullish().describe("An address of the subnet; default: the lowest free one"),
+  primary_ipv6: z.ipv6().nullish().describe("An address of the subnet; default: the lowest free one"),
+  mac: z.string().max(64).nullish().describe("MAC address; default: a random one"),
+  additional_ips: withDefault(AdditionalIps, []),
+  allowed_cidrs: withDefault(AllowedCidrs, []),
+});
+export type NicBody = z.infer<typeof NicBody>;
+
+/** The body that changes a NIC. A list replaces the present one; a missing list stays. */
+export const NicPatch = z.strictObject({
+  additional_ips: AdditionalIps.nullish(),
+  allowed_cidrs: AllowedCidrs.nullish(),
+});
+export type NicPatch = z.infer<typeof NicPatch>;

@@ -110,8 +110,8 @@ export const ManagedIdentity = z.object({
 export type ManagedIdentity = z.infer<typeof ManagedIdentity>;
 
 /**
- * The data that a node needs for a job. For kinds other than provision and migrate_receive, only the ids and `instance` are set, and for create_disk
- * and rebuild the image of the disk; the other fields are empty or null.
+ * The data that a node needs for a job. For kinds other than provision and migrate_receive, only the ids and `instance` are set, for create_disk
+ * and rebuild the image of the disk, and for start and rebuild the NICs with their subnets; the other fields are empty or null.
  */
 export const Blueprint = z.object({
   job_id: z.string(),

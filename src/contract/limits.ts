@@ -76,11 +76,43 @@ export const AGENT_PENDING_RETRY_MS = 1_000;
 export const AGENT_ERROR_RETRY_MS = 5_000;
 /** A node is live if its last heartbeat is at most this old. */
 export const CN_LIVE_S = 60;
+/**
+ * The interval of POST /v1/agent/poll that the server advises. It grows with the number of approved nodes, so that all
+ * nodes together send AGENT_POLLS_PER_S until the interval is longest: a third of CN_LIVE_S, so that a node stays live
+ * when two of its polls are lost.
+ */
+export const AGENT_POLL_S_MIN = 5;
+export const AGENT_POLL_S_MAX = 20;
+export const AGENT_POLLS_PER_S = 200;
+/** A renewal of a job's lease may be lost twice, as a heartbeat may: the advised interval is at most this part of it. */
+export const AGENT_POLLS_PER_LEASE = 3;
 /** Cluster defaults of the memory reservoir. The percent is a fraction of physical memory. */
 export const RESERVOIR_ENABLED_DEFAULT = true;
 export const RESERVOIR_PERCENT_DEFAULT = 0.80;
+/**
+ * The newest transitions that the doctor checks when it is not asked for all: about a minute of a busy site, and a check
+ * of them takes less than 100 ms.
+ */
+export const DOCTOR_LOG_ROWS = 10_000;
 /** Seconds for which finished operations are kept: 30 days. */
 export const SAGA_RETENTION_S_DEFAULT = 2_592_000;
+/**
+ * Seconds for which transitions are kept, by default and at least: a year, and 30 days. The function log_drop has the
+ * same least time.
+ */
+export const LOG_RETENTION_S_DEFAULT = 31_536_000;
+export const LOG_RETENTION_S_MIN = 2_592_000;
+/** Seconds after which audit events move to the archive, by default and at least: 90 days, and a day. */
+export const AUDIT_ARCHIVE_AFTER_S_DEFAULT = 7_776_000;
+export const AUDIT_ARCHIVE_AFTER_S_MIN = 86_400;
+/** Events of a segment of the audit archive: about a megabyte, so one segment is read in a few milliseconds. */
+export const AUDIT_SEGMENT_EVENTS = 1_000;
+/** Segments that one pass of maintenance archives, in each process: 20,000 events in a minute. */
+export const AUDIT_SEGMENTS_PER_PASS = 20;
+/** Rows of one delete of old rows, so that it takes much less time than a statement may take. */
+export const SWEEP_ROWS = 5_000;
+/** Deletes of one kind of old rows in a pass of maintenance: 100,000 rows in a minute. */
+export const SWEEPS_PER_PASS = 20;
 /** Nesting depth and elements of a JSON body. They limit the cost of parsing (docs/reliability.md, S-28). */
 export const JSON_DEPTH_MAX = 64;
 export const JSON_ELEMENTS_MAX = 10_000;
@@ -124,10 +156,15 @@ export const TRAIT_BYTES_MAX = 63;
 export const MACS_PER_NODE_MAX = 64;
 /** Machines that the roster can declare. */
 export const ROSTER_ENTRIES_MAX = 10_000;
+/** Racks behind relays in the boot policy, and relays of one rack. A rack has two switches, each with few addresses. */
+export const RACK_NETWORKS_MAX = 1_000;
+export const RACK_RELAYS_MAX = 16;
 /** Kernel arguments of the boot policy: a boot script has 4,096 bytes for all arguments. */
 export const KERNEL_ARGS_MAX = 32;
 /** Characters of an IPv4 block as text (RFC 4632); the longest is 255.255.255.255/32. */
 export const CIDR_TEXT_CHARS_MAX = 18;
+/** Characters of the version that a node's agent reports, so that lists stay small: five times a common version. */
+export const AGENT_VERSION_CHARS_MAX = 64;
 /** Characters of the stamp of a platform image. */
 export const STAMP_CHARS_MAX = 64;
 /** Characters of one kernel argument. */
@@ -263,6 +300,9 @@ export const DATA_DISKS_MAX = 16;
 export const SNAPSHOTS_MAX = 32;
 /** NICs in addition to the primary one, and SSH keys, of one instance. */
 export const EXTRA_NICS_MAX = 31;
+/** Further addresses, and allowed blocks, of one NIC. Each is a route on every node of the VPC. */
+export const ADDITIONAL_IPS_MAX = 16;
+export const ALLOWED_CIDRS_MAX = 16;
 export const SSH_KEYS_OF_INSTANCE_MAX = 100;
 /** Network interfaces that a guest may report, and addresses of one interface. A guest may report anything. */
 export const GUEST_INTERFACES_MAX = 32;
@@ -310,6 +350,12 @@ export const DRAIN_LIMIT_MS = 7 * 24 * 60 * 60 * 1_000;
 export const LABEL_DRAIN_NODES_MAX = 200;
 /** A drain by label that has not ended after this time fails: 30 days, enough for 40 nodes at 18 hours each. */
 export const LABEL_DRAIN_LIMIT_MS = 30 * 24 * 60 * 60 * 1_000;
+/** A node must claim and end the job that restarts it within this time. The job ends before the machine restarts. */
+export const REBOOT_JOB_LIMIT_MS = 10 * 60 * 1_000;
+/** A node that its agent restarted must report again within this time. Servers with much memory need 15 minutes to start. */
+export const REBOOT_LIMIT_MS = 30 * 60 * 1_000;
+/** The same time for a node that an operator restarts: a day, because the operator may be away. */
+export const REBOOT_BY_OPERATOR_LIMIT_MS = 24 * 60 * 60 * 1_000;
 /** A drain gives up an instance after this many refused migrations, one second apart. */
 export const DRAIN_TRIES_MAX = 3;
 /** Least bandwidth of a migration, in bytes per second. With less, memory changes faster than it is sent. */

@@ -51,6 +51,9 @@ export const LocalNic = z.object({
   subnet_id: z.string(),
   mac: z.string(),
   ...addresses,
+  blocks: z.array(z.string()).optional().describe(
+    "Blocks that also lead to the NIC, and from which its guest may send: further addresses and allowed blocks",
+  ),
   floating_ips: z.array(z.string()),
   arriving: z.boolean().describe(
     "True on the target of a migration before the switch: the tap and its filter exist, the route does not",
@@ -62,7 +65,11 @@ export const LocalNic = z.object({
 export type LocalNic = z.infer<typeof LocalNic>;
 
 /** A NIC of the VPC whose instance is on another node. */
-export const RemoteNic = z.object({ ...addresses, underlay_address });
+export const RemoteNic = z.object({
+  ...addresses,
+  blocks: z.array(z.string()).optional().describe("Blocks that also lead to the NIC"),
+  underlay_address,
+});
 export type RemoteNic = z.infer<typeof RemoteNic>;
 
 /** A DNS name of the VPC: `NAME.PROJECT.internal` for the first NIC of each instance. */
@@ -126,6 +133,10 @@ export const NetworkDocument = z.object({
   firewall_rules: z.array(DocumentRule),
   names: z.array(DocumentName),
   resolvers: z.array(z.string()).describe("Addresses of the DNS servers that answer for other names"),
+  peers: z.array(underlay_address).optional().describe(
+    "The other nodes that have a part of the VPC. The node accepts packets of the VPC from these nodes only. A server " +
+      "of an older version sends none, and then every known node is accepted",
+  ),
 });
 export type NetworkDocument = z.infer<typeof NetworkDocument>;
 

@@ -11,6 +11,7 @@ import {
   ROUTE_TARGET_KINDS,
   SUBNET_KINDS,
 } from "./enums.ts";
+import { Labels, NewLabels } from "./labels.ts";
 import { FIREWALL_PRIORITY_MAX, ICMP_NUMBER_MAX, PORT_MAX } from "./limits.ts";
 import { Description, ResourceName } from "./tenancy.ts";
 
@@ -22,6 +23,8 @@ const blocks = {
 const owned = { id: z.string(), tenant_id: z.string(), project_id: z.string() };
 const ofVpc = { ...owned, vpc_id: z.string(), vpc: z.string() };
 const text = { name: z.string(), description: z.string() };
+const labeled = { ...text, labels: Labels };
+const withLabels = { ...described, labels: withDefault(NewLabels, {}) };
 
 /** The last report of one node about a VPC's network. */
 export const Realization = z.object({
@@ -52,7 +55,7 @@ export const Vpc = z.object({
   ...owned,
   project: z.string(),
   main_route_table_id: z.string(),
-  ...text,
+  ...labeled,
   vni: z.number().int().describe("Geneve VNI, unique"),
   ipv4_block: z.string().nullable(),
   ipv6_block: z.string().nullable(),
@@ -61,14 +64,14 @@ export const Vpc = z.object({
 });
 export type Vpc = z.infer<typeof Vpc>;
 /** The body that creates a VPC, with at least one block. */
-export const VpcBody = z.strictObject({ ...described, ...blocks });
+export const VpcBody = z.strictObject({ ...withLabels, ...blocks });
 export type VpcBody = z.infer<typeof VpcBody>;
 
 /** A part of a VPC's blocks. The NIC tag, VLAN and ranges are null unless the subnet is external. */
 export const Subnet = z.object({
   ...ofVpc,
   route_table_id: z.string(),
-  ...text,
+  ...labeled,
   ipv4_block: z.string().nullable(),
   ipv6_block: z.string().nullable(),
   kind: z.enum(SUBNET_KINDS),
@@ -86,7 +89,7 @@ export type Subnet = z.infer<typeof Subnet>;
  * The body that creates a subnet, with at least one block. Its blocks must be inside the VPC's blocks and must not
  * overlap other subnets.
  */
-export const SubnetBody = z.strictObject({ ...described, ...blocks });
+export const SubnetBody = z.strictObject({ ...withLabels, ...blocks });
 export type SubnetBody = z.infer<typeof SubnetBody>;
 /** The body that associates a subnet with another route table of its VPC. */
 export const SubnetRouteTableBody = z.strictObject({ route_table_id: z.guid() });
@@ -95,7 +98,7 @@ export const SubnetRouteTableBody = z.strictObject({ route_table_id: z.guid() })
 export const NatGateway = z.object({
   ...ofVpc,
   project: z.string(),
-  ...text,
+  ...labeled,
   family: z.enum(ADDRESS_FAMILIES),
   public_address: z.string(),
   edge_cluster_id: z.string().nullable(),
@@ -107,7 +110,7 @@ export const NatGateway = z.object({
 });
 export type NatGateway = z.infer<typeof NatGateway>;
 /** The body that creates a NAT gateway. The server chooses the address. */
-export const NatGatewayBody = z.strictObject({ ...described, family: withDefault(z.enum(ADDRESS_FAMILIES), "v4") });
+export const NatGatewayBody = z.strictObject({ ...withLabels, family: withDefault(z.enum(ADDRESS_FAMILIES), "v4") });
 export type NatGatewayBody = z.infer<typeof NatGatewayBody>;
 
 /** A public address that can be attached to a NIC and moved to another. */
@@ -141,13 +144,13 @@ export const FloatingIpAttachBody = z.strictObject({ nic_id: z.guid().describe("
 export const RouteTable = z.object({
   ...ofVpc,
   project: z.string(),
-  ...text,
+  ...labeled,
   is_main: z.boolean(),
   created_at: Timestamp,
 });
 export type RouteTable = z.infer<typeof RouteTable>;
 /** The body that creates a route table. */
-export const RouteTableBody = z.strictObject(described);
+export const RouteTableBody = z.strictObject(withLabels);
 
 /**
  * The target of a route: drops packets, rejects them with an error, or sends them to the VPC's router, a NAT gateway or
@@ -167,7 +170,7 @@ export const Route = z.object({
   ...ofVpc,
   route_table_id: z.string(),
   route_table: z.string(),
-  ...text,
+  ...labeled,
   destination: z.string().describe("A CIDR block"),
   target: RouteTarget,
   realized,
@@ -176,7 +179,7 @@ export const Route = z.object({
 export type Route = z.infer<typeof Route>;
 /** The body that creates a route. */
 export const RouteBody = z.strictObject({
-  ...described,
+  ...withLabels,
   destination: z.union([z.cidrv4(), z.cidrv6()]).describe("A CIDR block; host bits are dropped"),
   target: RouteTarget,
 });

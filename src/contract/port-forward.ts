@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { Timestamp, withDefault } from "./common.ts";
 import { PORT_FORWARD_PROTOCOLS } from "./enums.ts";
+import { Labels, NewLabels } from "./labels.ts";
 import { PORT_MAX } from "./limits.ts";
 import { Realized } from "./network.ts";
 import { Description, ResourceName } from "./tenancy.ts";
@@ -19,6 +20,7 @@ export const PortForward = z.object({
   vpc: z.string(),
   name: z.string(),
   description: z.string(),
+  labels: Labels,
   nat_gateway_id: z.string(),
   nic_id: z.string().describe("The NIC that gets the connections; the forward ends with it"),
   protocol,
@@ -33,6 +35,7 @@ export type PortForward = z.infer<typeof PortForward>;
 export const PortForwardBody = z.strictObject({
   name: ResourceName,
   description: withDefault(Description, ""),
+  labels: withDefault(NewLabels, {}),
   nat_gateway_id: z.guid(),
   nic_id: z.guid().describe("A NIC with an address of the gateway's family"),
   protocol: withDefault(protocol, "tcp"),

@@ -3,6 +3,8 @@ import { z } from "zod";
 import { NicLimitClasses } from "./nic-limits.ts";
 import { PLACEMENT_PROFILES_DEFAULT, PlacementProfiles } from "./placement-profiles.ts";
 import {
+  AUDIT_ARCHIVE_AFTER_S_DEFAULT,
+  AUDIT_ARCHIVE_AFTER_S_MIN,
   CALLER_REQUESTS_PER_MINUTE,
   CALLER_WRITES_PER_MINUTE,
   FETCH_RANGES_MAX,
@@ -10,6 +12,8 @@ import {
   INSTANCE_CREATE_WAIT_S,
   INSTANCE_MEMORY_BYTES_MIN,
   JOB_LEASE_S,
+  LOG_RETENTION_S_DEFAULT,
+  LOG_RETENTION_S_MIN,
   RESERVOIR_ENABLED_DEFAULT,
   RESERVOIR_PERCENT_DEFAULT,
   RESOLVERS_MAX,
@@ -124,6 +128,19 @@ export const SETTINGS = {
     default: SAGA_RETENTION_S_DEFAULT,
     restart_required: true,
     description: "Seconds that finished operations are kept; stuck operations are kept forever",
+  },
+  "log.retention_secs": {
+    schema: seconds(LOG_RETENTION_S_MIN, Number.MAX_SAFE_INTEGER),
+    default: LOG_RETENTION_S_DEFAULT,
+    restart_required: false,
+    description: "Seconds that the transitions of records are kept; the last one of each record is kept forever, and " +
+      "one with an audit entry until the entry is archived",
+  },
+  "audit.archive_after_secs": {
+    schema: seconds(AUDIT_ARCHIVE_AFTER_S_MIN, Number.MAX_SAFE_INTEGER),
+    default: AUDIT_ARCHIVE_AFTER_S_DEFAULT,
+    restart_required: false,
+    description: "Seconds after which audit events move to the archive, where they stay readable and verifiable",
   },
   "placement.profiles": {
     schema: PlacementProfiles,

@@ -1,6 +1,7 @@
 // The hierarchy: silos hold tenants, tenants hold projects; tenants and projects have quotas (docs/tenancy.md).
 import { z } from "zod";
 import { Timestamp, withDefault } from "./common.ts";
+import { LabelsPatch } from "./labels.ts";
 import { DESCRIPTION_CHARS_MAX } from "./limits.ts";
 
 /** A resource name. The actors check its rule, because a violation is a 409 and a schema would give a 400. */
@@ -47,6 +48,9 @@ export const NamedBody = z.strictObject({ name: ResourceName, description: withD
 /** The body that renames or describes a record. Missing fields stay unchanged. */
 export const NamedPatch = z.strictObject({ name: ResourceName.nullish(), description: Description.nullish() });
 export type NamedPatch = z.infer<typeof NamedPatch>;
+/** The same body for a record with labels. */
+export const LabeledPatch = NamedPatch.extend({ labels: LabelsPatch.nullish() });
+export type LabeledPatch = z.infer<typeof LabeledPatch>;
 
 const amount = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
 

@@ -1,7 +1,8 @@
-// Reads the audit chain. Every query for events first appends the events of transitions that were committed before it
+// Reads the audit chain, in its table and in its archive. Every query for events first appends the events of transitions that were committed before it
 // began, so a client that sees the effect of a change also finds its event.
 import type { AuditEvent, AuditHead, AuditPage } from "../contract/audit.ts";
 import { AUDIT_PAGE_ROWS_DEFAULT, AUDIT_SEARCH_EVENTS_MAX } from "../contract/limits.ts";
+import { archivedTo, eventsOf, segmentOf } from "./audit-archive.ts";
 import { chainPending } from "./audit-chain.ts";
 import type { Db, DbClient } from "./pool.ts";
 
@@ -45,16 +46,35 @@ const PAGE = `
 type PageRow = StoredEvent & { readonly head_seq: number; readonly head_hash: string };
 type StoredEvent = { readonly seq: number | null; readonly canonical: string; readonly hash: string };
 
-/** Lists events after `after_seq` (exclusive), or from event 0. */
+/**
+ * Lists events after `after_seq` (exclusive), or from event 0. An event that is missing in the table is in the archive:
+ * events move there whole segments at a time, and never back.
+ */
 export async function listEvents(db: Db, query: { after_seq?: number; limit?: number }): Promise<AuditPage> {
   await settle(db);
-  const { rows } = await db.query<PageRow>(PAGE, [query.after_seq ?? -1, query.limit ?? AUDIT_PAGE_ROWS_DEFAULT]);
+  const { after_seq = -1, limit = AUDIT_PAGE_ROWS_DEFAULT } = query;
+  const { rows } = await db.query<PageRow>(PAGE, [after_seq, limit]);
   const head = rows[0];
+  const live = rows.filter((row) => row.seq !== null);
+  const to = (live[0]?.seq ?? (head?.head_seq ?? -1) + 1) - 1;
+  const archived = await archivedEvents(db, { from: after_seq + 1, to: Math.min(to, after_seq + limit) });
   return {
     next_before_seq: null,
-    events: rows.filter((row) => row.seq !== null).map(toEvent),
+    events: [...archived, ...live].slice(0, limit).map(toEvent),
     head: head === undefined || head.head_seq < 0 ? null : { seq: head.head_seq, hash: head.head_hash },
   };
+}
+
+/** Reads the archived events of a range, inclusive. */
+async function archivedEvents(db: DbClient, { from, to }: { from: number; to: number }): Promise<StoredEvent[]> {
+  const found: StoredEvent[] = [];
+  for (let seq = from; seq <= to;) {
+    const segment = await segmentOf(db, seq);
+    if (segment === undefined) return found;
+    found.push(...eventsOf(segment).filter((event) => event.seq >= from && event.seq <= to));
+    seq = segment.last_seq + 1;
+  }
+  return found;
 }
 
 export type AuditSearch = {
@@ -77,9 +97,15 @@ export type AuditSearch = {
   readonly project?: string;
 };
 
-const SEARCH = `
+/** SQL that lists the events of a range, in the table and among archived events that are parameters. */
+const LIVE = "select seq, canonical, hash, canonical::jsonb as event from audit_event where seq >= $1 and seq < $2";
+const ARCHIVED = `
+  select seq, canonical, hash, canonical::jsonb from unnest($13::bigint[], $14::text[], $15::text[])
+         archived(seq, canonical, hash)`;
+
+const searchIn = (events: string) => `
   select seq, canonical, hash
-    from (select seq, canonical, hash, canonical::jsonb as event from audit_event where seq >= $1 and seq < $2) e
+    from (${events}) e
    where ($4::text is null or $4 in (event->'actor'->>'user_id', event->'actor'->>'key_id'))
      and ($5::text is null or event->>'action' = $5)
      and ($6::text is null or event->>'resource' like $6)
@@ -113,7 +139,22 @@ export async function searchEvents(db: Db, search: AuditSearch): Promise<AuditPa
   const filters = [actor, action, like, request_id, decision, since, until, tenant_id, project].map((value) =>
     value ?? null
   );
-  const { rows } = await db.query<StoredEvent>(SEARCH, [from, before, limit, ...filters]);
+  const rows = await db.withClient(async (client) => {
+    await client.query("begin isolation level repeatable read read only");
+    const archived = await archivedEvents(client, { from, to: Math.min(before - 1, await archivedTo(client)) });
+    const params = [from, before, limit, ...filters];
+    // Without archived events, PostgreSQL reads the events by their number and stops when the page is full.
+    const { rows: matching } = archived.length === 0
+      ? await client.query<StoredEvent>(searchIn(LIVE), params)
+      : await client.query<StoredEvent>(searchIn(`${LIVE} union all ${ARCHIVED}`), [
+        ...params,
+        archived.map(({ seq }) => seq),
+        archived.map(({ canonical }) => canonical),
+        archived.map(({ hash }) => hash),
+      ]);
+    await client.query("commit");
+    return matching;
+  });
   const last = rows.length === limit ? rows.at(-1)?.seq ?? from : from;
   return { events: rows.map(toEvent), head, next_before_seq: last === 0 ? null : last };
 }
@@ -122,7 +163,8 @@ export async function searchEvents(db: Db, search: AuditSearch): Promise<AuditPa
 export async function getEvent(db: Db, seq: number): Promise<AuditEvent | null> {
   await settle(db);
   const { rows } = await db.query<StoredEvent>("select seq, canonical, hash from audit_event where seq = $1", [seq]);
-  return rows[0] === undefined ? null : toEvent(rows[0]);
+  const found = rows[0] ?? (await archivedEvents(db, { from: seq, to: seq }))[0];
+  return found === undefined ? null : toEvent(found);
 }
 
 /** Builds the event from the hashed text, not from the columns, so that a reader can check the hash. */

@@ -1,12 +1,14 @@
-// Verifies the audit chain in one database snapshot, chunk by chunk. It detects events that were changed, removed,
+// Verifies the audit chain in one database snapshot, chunk by chunk: first the segments of the archive with their
+// signatures, then the events after them. It detects events that were changed, removed,
 // reordered or inserted, events missing before the head or present after it, and a text that does not match its hash.
 // If the whole chain was rewritten together with its head, only a copy of the head that is kept elsewhere reveals it.
 import type { AuditHead, AuditVerification } from "../contract/audit.ts";
+import { eventsOf, segmentFlaw, segmentOf, type StoredEvent as Stored } from "./audit-archive.ts";
 import { GENESIS_HASH, sha256 } from "./audit-chain.ts";
 import { readHead, settle } from "./audit-read.ts";
 import type { Db, DbClient } from "./pool.ts";
 
-type Stored = { readonly seq: number; readonly canonical: string; readonly prev_hash: string; readonly hash: string };
+type Range = { readonly from: number; readonly to: number; readonly public_key: string | null };
 type Mismatch = { readonly seq: number; readonly message: string };
 
 const CHUNK_ROWS = 1_000;
@@ -18,8 +20,13 @@ const CHUNK =
 /**
  * Verifies the events from number `from` to number `to`, inclusive; by default all events. `verified_to` is null when
  * the range contains no event.
+ * @param public_key the key that must have signed the segments of the archive; null for any key
  */
-export async function verify(db: Db, range: { from?: number; to?: number } = {}): Promise<AuditVerification> {
+export async function verify(
+  db: Db,
+  range: { from?: number; to?: number } = {},
+  public_key: string | null = null,
+): Promise<AuditVerification> {
   await settle(db);
   return await db.withClient(async (client) => {
     await client.query("begin isolation level repeatable read read only");
@@ -27,7 +34,7 @@ export async function verify(db: Db, range: { from?: number; to?: number } = {})
     const head = await readHead(client);
     const from = range.from ?? 0;
     const to = Math.min(range.to ?? Infinity, head?.seq ?? -1);
-    const mismatch = await checkRange(client, head, { from, to });
+    const mismatch = await checkRange(client, head, { from, to, public_key });
     await client.query("commit");
     if (mismatch !== null) return { outcome: { Mismatch: mismatch }, head };
     return { outcome: { Ok: { verified_to: from <= to ? to : null } }, head };
@@ -37,7 +44,7 @@ export async function verify(db: Db, range: { from?: number; to?: number } = {})
 async function checkRange(
   client: DbClient,
   head: AuditHead | null,
-  range: { from: number; to: number },
+  range: Range,
 ): Promise<Mismatch | null> {
   const { from, to } = range;
   if (from <= to) {
@@ -58,20 +65,40 @@ async function checkRange(
 /** Returns the hash that event `seq` must have as its prev_hash; null when the previous event is missing. */
 async function hashBefore(client: DbClient, seq: number): Promise<string | null> {
   if (seq === 0) return GENESIS_HASH;
-  const { rows } = await client.query<Stored>(CHUNK, [seq - 1, seq - 1, 1]);
-  return rows[0]?.hash ?? null;
+  return (await readEvent(client, seq - 1))?.hash ?? null;
+}
+
+/** Returns the next events of the range, or what is wrong with the segment that contains the first of them. */
+async function readChunk(
+  client: DbClient,
+  seq: number,
+  { to, public_key }: Range,
+): Promise<readonly Stored[] | string> {
+  const { rows } = await client.query<Stored>(CHUNK, [seq, to, CHUNK_ROWS]);
+  if (rows[0]?.seq === seq) return rows;
+  const segment = await segmentOf(client, seq);
+  if (segment === undefined) return rows;
+  return segmentFlaw(segment, public_key) ?? eventsOf(segment).filter((event) => event.seq >= seq && event.seq <= to);
+}
+
+async function readEvent(client: DbClient, seq: number): Promise<Stored | undefined> {
+  const { rows } = await client.query<Stored>(CHUNK, [seq, seq, 1]);
+  if (rows[0] !== undefined) return rows[0];
+  const segment = await segmentOf(client, seq);
+  return segment && eventsOf(segment).find((event) => event.seq === seq);
 }
 
 /** Checks the events of the range. Returns the hash of the last event, or the first mismatch. */
 async function checkEvents(
   client: DbClient,
   before: string,
-  range: { from: number; to: number },
+  range: Range,
 ): Promise<string | Mismatch> {
   let hash = before;
   let seq = range.from;
   while (seq <= range.to) {
-    const { rows } = await client.query<Stored>(CHUNK, [seq, range.to, CHUNK_ROWS]);
+    const rows = await readChunk(client, seq, range);
+    if (typeof rows === "string") return { seq, message: rows };
     if (rows.length === 0) return { seq, message: "the event is missing" };
     for (const row of rows) {
       const message = flaw(row, seq, hash);
@@ -85,9 +112,9 @@ async function checkEvents(
 
 /** The event after the range contains the hash of the range's last event, so it shows whether that event was rewritten. */
 async function checkNext(client: DbClient, seq: number, hash: string): Promise<Mismatch | null> {
-  const { rows } = await client.query<Stored>(CHUNK, [seq, seq, 1]);
-  if (rows[0] === undefined) return { seq, message: "the event is missing" };
-  return rows[0].prev_hash === hash
+  const next = await readEvent(client, seq);
+  if (next === undefined) return { seq, message: "the event is missing" };
+  return next.prev_hash === hash
     ? null
     : { seq: seq - 1, message: "the next event's prev_hash differs from this event's hash" };
 }

@@ -57,6 +57,8 @@ export type NicRow = PartRow & {
   mac: string;
   primary_ipv4: string | null;
   primary_ipv6: string | null;
+  additional_ips: string[];
+  allowed_cidrs: string[];
 };
 
 export type DiskRow = PartRow & {

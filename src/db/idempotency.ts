@@ -4,6 +4,7 @@ import { createHash } from "node:crypto";
 import { type Fault, fault } from "../contract/fault.ts";
 import { SEEN_RETENTION_HOURS } from "../contract/limits.ts";
 import type { DbClient } from "./pool.ts";
+import { sweepRows } from "./sweep.ts";
 
 export type KeyClaim = {
   /** The authenticated caller. Equal keys of different callers are independent. */
@@ -104,6 +105,10 @@ function indexable(path: string): string {
 
 /** Deletes keys that are older than the retention of stored replies. Returns their number. */
 export async function pruneIdempotency(db: DbClient): Promise<number> {
-  const old = "delete from idempotency where created_at <= (select berth_now()) - make_interval(hours => $1)";
-  return (await db.query(old, [SEEN_RETENTION_HOURS])).rowCount;
+  return await sweepRows(db, {
+    table: "idempotency",
+    where: "created_at <= (select berth_now()) - make_interval(hours => $1)",
+    order: "created_at",
+    params: [SEEN_RETENTION_HOURS],
+  });
 }

@@ -43,16 +43,18 @@ export type KeyReadsOptions = {
   readonly connect: () => Promise<PipelineClient>;
   /** Closes a connection that was not used for this time, or at the latest after twice this time. */
   readonly idle_ms: number;
+  /** Whether statements are prepared. A pooler that shares sessions loses prepared statements. */
+  readonly prepares: boolean;
 };
 
-export function createKeyReads({ connect, idle_ms }: KeyReadsOptions): KeyReads {
+export function createKeyReads({ connect, idle_ms, prepares }: KeyReadsOptions): KeyReads {
   const lines: (Line | undefined)[] = Array.from({ length: CONNECTIONS_MAX });
   let closed = false;
 
   function open(at: number): Line {
     const opened = connect().then(async (client) => {
-      await client.query(ONE_PLAN);
-      const ready = openPipeline(client);
+      if (prepares) await client.query(ONE_PLAN);
+      const ready = openPipeline(client, { prepares });
       lines[at] = { opened, ready };
       const sweep = closeWhenIdle(ready);
       void ready.ended.then(() => {

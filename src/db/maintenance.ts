@@ -1,23 +1,32 @@
 // Periodic maintenance, which any process may run: creates and drops the partitions of stored replies, closes the usage of
-// days, and deletes old operations, jobs and rate limits.
+// days, archives old audit events, and deletes old operations, jobs, transitions and rate limits. Old rows are deleted in
+// batches by an index, so a pass takes the same time however many rows there are.
 import type { SettingView } from "../contract/setting.ts";
-import { SEEN_RETENTION_HOURS } from "../contract/limits.ts";
+import { SEEN_RETENTION_HOURS, SWEEP_ROWS, SWEEPS_PER_PASS } from "../contract/limits.ts";
+import { archiveAudit, type AuditSigner } from "./audit-archive.ts";
 import type { Db } from "./pool.ts";
+import { sweepRows } from "./sweep.ts";
 import { closeUsage } from "./usage.ts";
 
+type Retention = "saga.retention_secs" | "log.retention_secs" | "audit.archive_after_secs";
+
 export type MaintenanceOptions = {
-  readonly settings: { get(key: "saga.retention_secs"): Promise<SettingView> };
+  readonly settings: { get(key: Retention): Promise<Pick<SettingView, "value">> };
+  readonly signer: AuditSigner;
   readonly prune: readonly ((db: Db) => Promise<unknown>)[];
 };
 
 const HOURS_PER_DAY = 24;
 
 /** Runs all steps, each independent of the others, then throws the first error if one failed. */
-export async function maintain(db: Db, { settings, prune }: MaintenanceOptions): Promise<void> {
+export async function maintain(db: Db, { settings, signer, prune }: MaintenanceOptions): Promise<void> {
+  const secondsOf = async (key: Retention) => Number((await settings.get(key)).value);
   const steps = [
     () => db.query("select seen_maintain($1)", [Math.ceil(SEEN_RETENTION_HOURS / HOURS_PER_DAY)]),
-    async () => dropEndedSagas(db, Number((await settings.get("saga.retention_secs")).value)),
-    async () => dropEndedJobs(db, Number((await settings.get("saga.retention_secs")).value)),
+    async () => dropEndedSagas(db, await secondsOf("saga.retention_secs")),
+    async () => dropEndedJobs(db, await secondsOf("saga.retention_secs")),
+    async () => archiveAudit(db, signer, await secondsOf("audit.archive_after_secs")),
+    async () => dropTransitions(db, await secondsOf("log.retention_secs")),
     () => closeUsage(db),
     ...prune.map((each) => () => each(db)),
   ];
@@ -31,18 +40,37 @@ export async function maintain(db: Db, { settings, prune }: MaintenanceOptions):
  * resolve them.
  */
 async function dropEndedSagas(db: Db, retention_s: number): Promise<void> {
-  await db.query(
-    "delete from saga where state in ('succeeded', 'unwound') and done_at < (select berth_now()) - make_interval(secs => $1)",
-    [retention_s],
-  );
+  await sweepRows(db, {
+    table: "saga",
+    where: "state in ('succeeded', 'unwound') and done_at < (select berth_now()) - make_interval(secs => $1)",
+    order: "done_at",
+    params: [retention_s],
+  });
 }
 
 /**
  * Deletes completed jobs after the same time as operations. Keeps a job that its node must still undo (a tombstone).
  */
 async function dropEndedJobs(db: Db, retention_s: number): Promise<void> {
-  await db.query(
-    "delete from job where completed_at < (select berth_now()) - make_interval(secs => $1) and tombstone is not true",
-    [retention_s],
-  );
+  await sweepRows(db, {
+    table: "job",
+    where: "completed_at < (select berth_now()) - make_interval(secs => $1) and tombstone is not true",
+    order: "completed_at",
+    params: [retention_s],
+  });
+}
+
+/** The kinds whose rows are deleted without a transition. */
+export const SWEPT_KINDS = ["route", "quota", "tenant-quota", "session", "saga", "job", "enrolment-claim"] as const;
+
+/** Drops old transitions. The SQL function log_drop keeps what the doctor and the audit chain need. */
+async function dropTransitions(db: Db, retention_s: number): Promise<void> {
+  for (let sweep = 0; sweep < SWEEPS_PER_PASS; sweep++) {
+    const { rows } = await db.query<{ more: boolean }>("select log_drop($1, $2, $3) as more", [
+      retention_s,
+      SWEEP_ROWS,
+      SWEPT_KINDS,
+    ]);
+    if (!rows[0]!.more) return;
+  }
 }

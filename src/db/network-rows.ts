@@ -1,4 +1,5 @@
 // Row types of named records and network objects, for Kysely. tables.ts lists the tables.
+import type { Labels } from "../contract/labels.ts";
 import type {
   AddressFamily,
   FirewallAction,
@@ -16,6 +17,7 @@ export type NamedRow = { id: string; name: string; description: string; created_
 export type OwnedRow = NamedRow & { tenant_id: string; project_id: string };
 
 export type VpcRow = OwnedRow & {
+  labels: Labels;
   main_route_table_id: string;
   vni: number;
   ipv4_block: string | null;
@@ -23,6 +25,7 @@ export type VpcRow = OwnedRow & {
 };
 
 export type SubnetRow = OwnedRow & {
+  labels: Labels;
   vpc_id: string;
   route_table_id: string;
   ipv4_block: string | null;
@@ -31,9 +34,10 @@ export type SubnetRow = OwnedRow & {
   vpc_ipv6_block: string | null;
 };
 
-export type RouteTableRow = OwnedRow & { vpc_id: string; is_main: boolean };
+export type RouteTableRow = OwnedRow & { labels: Labels; vpc_id: string; is_main: boolean };
 
 export type RouteRow = OwnedRow & {
+  labels: Labels;
   vpc_id: string;
   route_table_id: string;
   destination: string;
@@ -55,6 +59,7 @@ export type FirewallRuleRow = OwnedRow & {
 };
 
 export type PortForwardRow = OwnedRow & {
+  labels: Labels;
   vpc_id: string;
   nat_gateway_id: string;
   nic_id: string;
@@ -64,6 +69,7 @@ export type PortForwardRow = OwnedRow & {
 };
 
 export type NatGatewayRow = OwnedRow & {
+  labels: Labels;
   vpc_id: string;
   family: AddressFamily;
   public_address: string;

@@ -55,8 +55,10 @@ export function createNetworkWatch(db: Db, now_ms: () => number): NetworkWatch {
       const listed = new Set(whole.get(node));
       if (Object.keys(stored.get(node) ?? {}).some((vpc_id) => !listed.has(vpc_id))) changed.add(node);
     }
-    const answers = server_uuids.filter((node) => answering.has(node));
-    if (answers.length > 0) { for (const node of await listAskedNodes(db, answers)) changed.add(node); }
+    if (answering.size > 0) {
+      const waiting = new Set(server_uuids);
+      for (const node of await listAskedNodes(db)) if (waiting.has(node) && answering.has(node)) changed.add(node);
+    }
     return new Map([...changed].map((node) => [node, { changed: true }]));
   }
 

@@ -14,7 +14,7 @@ export type PipelineClient = {
 type Statement = { readonly name?: string; readonly text: string; readonly values: unknown[] };
 
 export type Pipeline = {
-  /** Prepares the statement at its first use. Rejects as the pool does; the connection stays usable after SQL errors. */
+  /** Prepares the statement at its first use, unless `prepares` is false. Rejects as the pool does; the connection stays usable after SQL errors. */
   query<R>(sql: string, params: readonly unknown[]): Promise<Rows<R>>;
   /** Number of statements that were sent and not answered. */
   running(): number;
@@ -29,7 +29,7 @@ export type Pipeline = {
 /** Number of different statements that are prepared. The code has fewer; the limit protects the server's memory. */
 const PREPARED_MAX = 400;
 
-export function openPipeline(client: PipelineClient): Pipeline {
+export function openPipeline(client: PipelineClient, { prepares }: { readonly prepares: boolean }): Pipeline {
   const names = new Map<string, string>();
   const { stream } = client.connection;
   let running = 0;
@@ -38,6 +38,7 @@ export function openPipeline(client: PipelineClient): Pipeline {
   let closing: Promise<void> | undefined;
 
   function nameOf(sql: string): string | undefined {
+    if (!prepares) return undefined;
     const known = names.get(sql);
     if (known !== undefined || names.size === PREPARED_MAX) return known;
     const name = `read_${names.size}`;

@@ -2,21 +2,29 @@
 // broken, a statement timed out on our side, or a transaction was left open.
 import { Kysely, PostgresDialect, type PostgresPoolClient, type PostgresQueryResult } from "kysely";
 import pg from "pg";
+import { choosesServer, databaseUrls } from "./database-hosts.ts";
 import { createKeyReads, type KeyReads } from "./key-reads.ts";
 import type { PipelineClient } from "./pipeline.ts";
-import { isConnectionError, sqlState } from "./sql-error.ts";
+import { createPrimary, type Primary } from "./primary.ts";
+import { isConnectionError, NotPrimary, sqlState } from "./sql-error.ts";
 import type { Database } from "./tables.ts";
 import { strictTls } from "./tls.ts";
 
 export { isConnectionError, isSilence, sqlConstraint, sqlState } from "./sql-error.ts";
 
 export type ConnectOptions = {
+  /** May name several servers; connections then go to the one that accepts writes (database-hosts.ts). */
   readonly url: string;
   /** Shown in pg_stat_activity, so that an operator can distinguish processes. Default: berth. */
   readonly applicationName?: string;
   /** statement_timeout of the connection. Default: 5 s; migrations pass 60 s. */
   readonly statementLimit_ms?: number;
   readonly lockLimit_ms?: number;
+  /**
+   * Whether the URL names a pooler that gives each transaction another session, such as PgBouncer in transaction mode.
+   * Then nothing outlives a transaction: no prepared statement, role or time limit. Default: false.
+   */
+  readonly sharesSessions?: boolean;
 };
 
 export type PoolOptions = ConnectOptions & {
@@ -62,6 +70,8 @@ const LOCK_LIMIT_MS = 250;
 const IDLE_IN_TRANSACTION_MS = 10_000;
 /** Limit for connecting to the server and for waiting for a free connection; after it the caller answers 503. */
 const CONNECT_LIMIT_MS = 5_000;
+/** Limit for connecting to one of several servers. It is shorter, because the next server is tried after it. */
+const CONNECT_EACH_LIMIT_MS = 2_000;
 /** Time beyond statement_timeout after which we treat the connection as dead. */
 const READ_GRACE_MS = 3_000;
 const KEEP_IDLE_MS = 60_000;
@@ -72,14 +82,22 @@ const SET_ROLE = `select set_config('role', rolname, false) from pg_roles where 
 
 /** Creates a pool. It connects when the first statement runs. */
 export function openPool(options: PoolOptions): Db {
+  const primary = primaryOf(options);
+  class Client extends pg.Client {
+    constructor() {
+      super(clientConfig(options, primary.current()));
+    }
+  }
   const pool = new pg.Pool({
-    ...clientConfig(options),
+    connectionTimeoutMillis: CONNECT_LIMIT_MS,
     max: options.connectionsMax ?? CONNECTIONS_MAX,
     idleTimeoutMillis: KEEP_IDLE_MS,
-    onConnect: (client) => prepare(client, options.role),
+    Client,
+    onConnect: (client) => prepare(client, options),
   });
   pool.on("error", (error) => options.onError?.(error));
-  const connect = async () => lease(await pool.connect());
+  const prepares = options.sharesSessions !== true;
+  const connect = async () => lease(await primary.open(() => pool.connect()), prepares);
 
   async function withClient<T>(use: (client: DbClient) => Promise<T>): Promise<T> {
     const leased = await connect();
@@ -90,7 +108,11 @@ export function openPool(options: PoolOptions): Db {
     }
   }
 
-  const byKey = createKeyReads({ connect: () => openPipelineClient(options), idle_ms: KEEP_IDLE_MS });
+  const byKey = createKeyReads({
+    connect: () => primary.open(() => openPipelineClient(options, primary.current())),
+    idle_ms: KEEP_IDLE_MS,
+    prepares,
+  });
   let closing: Promise<void> | undefined;
   const close = () => closing ??= Promise.all([pool.end(), byKey.close()]).then(() => {});
   // Kysely's type also has cursors, which it uses only with a cursor class; we pass none.
@@ -110,23 +132,53 @@ export type Connection = pg.Client;
 
 /** Opens one connection outside the pool, for LISTEN, migrations and administration. */
 export async function openClient(options: ConnectOptions): Promise<Connection> {
-  const client = new pg.Client(clientConfig(options));
-  client.on("error", () => {}); // Without a listener a broken connection would end the process; the next query reports the error.
-  await client.connect();
-  return client;
+  const primary = primaryOf(options);
+  return await primary.open(() => openAt(primary.current(), options));
 }
 
-async function openPipelineClient(options: PoolOptions): Promise<PipelineClient> {
-  const client = new pg.Client({ ...clientConfig(options), pipeline: true });
-  client.on("error", () => {}); // The running statements get the error.
-  await client.connect();
-  await prepare(client, options.role);
+async function openPipelineClient(options: PoolOptions, url: string): Promise<PipelineClient> {
+  const client = await openAt(url, options, { pipeline: true });
+  await setRole(client, options);
   return client as pg.Client & PipelineClient;
 }
 
-async function prepare(client: pg.ClientBase, role: string | undefined): Promise<void> {
+function primaryOf(options: ConnectOptions): Primary {
+  const limits = { connectionTimeoutMillis: CONNECT_EACH_LIMIT_MS, query_timeout: CONNECT_EACH_LIMIT_MS };
+  return createPrimary(databaseUrls(options.url), async (url) => {
+    const client = await openAt(url, options, limits);
+    await client.end();
+  });
+}
+
+async function openAt(url: string, options: ConnectOptions, config: pg.ClientConfig = {}): Promise<Connection> {
+  const client = new pg.Client({ ...clientConfig(options, url), ...config });
+  client.on("error", () => {}); // Without a listener a broken connection would end the process; the next query reports the error.
+  try {
+    await client.connect();
+    await refuseStandby(client, options);
+  } catch (error) {
+    void client.end().catch(() => {}); // The connection may be open, or broken already.
+    throw error;
+  }
+  return client;
+}
+
+/** Throws NotPrimary if the URL asks for a server that accepts writes and this one does not. */
+async function refuseStandby(client: pg.ClientBase, { url }: ConnectOptions): Promise<void> {
+  if (!choosesServer(url)) return;
+  // It is on at a standby, and at a server whose operator forbids writes.
+  const { rows } = await client.query("show transaction_read_only");
+  if (rows[0].transaction_read_only === "on") throw new NotPrimary();
+}
+
+async function prepare(client: pg.ClientBase, options: PoolOptions): Promise<void> {
   client.on("error", () => {}); // The pool does not listen to a leased connection; the running statement gets the error.
-  if (role !== undefined) await client.query(SET_ROLE, [role]);
+  await refuseStandby(client, options);
+  await setRole(client, options);
+}
+
+async function setRole(client: pg.ClientBase, { role, sharesSessions }: PoolOptions): Promise<void> {
+  if (role !== undefined && sharesSessions !== true) await client.query(SET_ROLE, [role]);
 }
 
 /** The states of a named statement that the connection can no longer run. It had no effect. */
@@ -135,21 +187,24 @@ const PLAN_LOST: ReadonlySet<string> = new Set([
   "26000", // invalid_sql_statement_name: something between us and the server discarded it
 ]);
 
+/** read_only_sql_transaction: the server behind the connection is no longer the primary. */
+const READ_ONLY = "25006";
+
 type Lease = {
   query<R = Row>(sql: string, params: readonly unknown[], name?: string): Promise<PostgresQueryResult<R>>;
   release(discard?: boolean): void;
 };
 
 /** Wraps a leased connection so that `release` closes it if it must not be reused. */
-function lease(client: pg.PoolClient): Lease {
+function lease(client: pg.PoolClient, prepares: boolean): Lease {
   let broken = false;
   async function run<R>(text: string, params: readonly unknown[], name?: string): Promise<PostgresQueryResult<R>> {
     try {
       // The driver types the command as string; Kysely as a union.
-      const statement = name === undefined ? { text } : { text, name };
+      const statement = name === undefined || !prepares ? { text } : { text, name };
       return await client.query({ ...statement, values: [...params] }) as unknown as PostgresQueryResult<R>;
     } catch (error) {
-      broken ||= isConnectionError(error);
+      broken ||= isConnectionError(error) || sqlState(error) === READ_ONLY;
       if (name === undefined || !PLAN_LOST.has(sqlState(error) ?? "")) throw error;
       broken = true;
       return await run<R>(text, params);
@@ -165,17 +220,20 @@ function toRows<R>(result: PostgresQueryResult<R>): Rows<R> {
   return { rows: result.rows, rowCount: result.rowCount ?? 0 };
 }
 
-function clientConfig(options: ConnectOptions): pg.ClientConfig {
+function clientConfig(options: ConnectOptions, url: string): pg.ClientConfig {
   const statement_timeout = options.statementLimit_ms ?? STATEMENT_LIMIT_MS;
   return {
-    connectionString: strictTls(options.url),
+    connectionString: strictTls(url),
     application_name: options.applicationName ?? "berth",
-    statement_timeout,
-    lock_timeout: options.lockLimit_ms ?? LOCK_LIMIT_MS,
-    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
+    // A pooler that shares sessions refuses these; there they are settings of the database's user.
+    ...options.sharesSessions !== true && {
+      statement_timeout,
+      lock_timeout: options.lockLimit_ms ?? LOCK_LIMIT_MS,
+      idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
+    },
     // The client's own limit: the server's limit has no effect if the server or the network is down.
     query_timeout: statement_timeout + READ_GRACE_MS,
-    connectionTimeoutMillis: CONNECT_LIMIT_MS,
+    connectionTimeoutMillis: choosesServer(options.url) ? CONNECT_EACH_LIMIT_MS : CONNECT_LIMIT_MS,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEPALIVE_AFTER_MS,
     types: { getTypeParser },

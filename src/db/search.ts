@@ -22,7 +22,8 @@ const SEARCH = `
     union all
     (select 'instance', id::text, name, state from instance i
       where ($3::uuid is null or tenant_id = $3) and (lower(name) like $1 or id::text like $2
-        or exists (select from nic n where n.instance_id = i.id and (host(n.primary_ipv4) like $1 or host(n.primary_ipv6) like $1)))
+        or exists (select from nic n where n.instance_id = i.id and (host(n.primary_ipv4) like $1 or host(n.primary_ipv6) like $1
+          or exists (select from unnest(n.additional_ips) a where host(a) like $1))))
       order by name limit $4)
     union all
     (select 'floating_ip', id::text, name, host(address) from floating_ip

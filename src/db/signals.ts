@@ -3,6 +3,7 @@
 // from the same node. Every authenticated call by an agent updates last_seen.
 import { type Fault, fault } from "../contract/fault.ts";
 import type { ReportedMetrics } from "../contract/instance-metrics.ts";
+import type { BootClientFacts } from "../lib/net/boot-client.ts";
 import type { Db } from "./pool.ts";
 import { createSignalBatch, type Entry, type SignalBatch } from "./signal-batch.ts";
 
@@ -27,6 +28,8 @@ export type Signals = {
   running(server_uuid: string, jobs: readonly string[]): Promise<Fault | null>;
   /** Stores the progress of a job, if this node has claimed it. */
   progress(server_uuid: string, report: JobProgressReport): Promise<Fault | null>;
+  /** Stores the last netboot request of the machine with this boot record. */
+  bootRequest(mac: string, request: BootClientFacts & { readonly seen_by: string }): Promise<Fault | null>;
   /** Records that a key was used. Does not wait; the use is lost if the write fails. */
   keyUsed(key_id: string): void;
   /** Writes the queued signals. Later signals get a 503. */
@@ -73,11 +76,18 @@ const STATUS = `
            where v.stays = coalesce(excluded.status_made_at <= s.status_made_at and s.status_at >=
                                     (select approved_at from cn where cn.server_uuid = s.server_uuid), false))`;
 
+// The version is a column of its own, so that a list of nodes need not read the reports. It is written when it changes.
 const CAPACITY = `
-  insert into cn_capacity as s (server_uuid, report, reported_at)
-    select u.id, u.json::jsonb, n.now from unnest($1::uuid[], $2::text[]) u(id, json), (select berth_now() as now) n
-     where exists (select from cn where server_uuid = u.id) order by u.id
-  on conflict (server_uuid) do update set report = excluded.report, reported_at = excluded.reported_at`;
+  with reports as materialized (
+    select u.id, u.json::jsonb as report, n.now
+      from unnest($1::uuid[], $2::text[]) u(id, json), (select berth_now() as now) n
+     where exists (select from cn where server_uuid = u.id) order by u.id),
+  stored as (
+    insert into cn_capacity (server_uuid, report, reported_at) select id, report, now from reports
+    on conflict (server_uuid) do update set report = excluded.report, reported_at = excluded.reported_at)
+  insert into cn_signal as s (server_uuid, last_seen, agent_version) select id, now, report->>'agent_version' from reports
+  on conflict (server_uuid) do update set agent_version = excluded.agent_version
+    where s.agent_version is distinct from excluded.agent_version`;
 
 const METRICS = `select store_metrics($1::uuid[], $2::text[], ${METRICS_APART_S})`;
 
@@ -103,6 +113,17 @@ const PROGRESS = `
      where j.id = p.job_id and j.claimed_by = p.node and j.state = 'in_progress' order by j.id
   on conflict (job_id) do update set step = excluded.step, percent = excluded.percent, progress_at = excluded.progress_at`;
 
+const BOOT_REQUEST = `
+  insert into boot_client as s (mac, arch, vendor_class, user_class, guid, relay, has_boot_file, seen_by, seen_at)
+    select u.mac, r.arch, r.vendor_class, r.user_class, r.guid, r.relay, r.has_boot_file, r.seen_by, n.now
+      from unnest($1::text[], $2::text[]) u(mac, json), jsonb_populate_record(null::boot_client, u.json::jsonb) r,
+           (select berth_now() as now) n
+     where exists (select from boot_record where mac = u.mac) order by u.mac
+  on conflict (mac) do update
+    set arch = excluded.arch, vendor_class = excluded.vendor_class, user_class = excluded.user_class,
+        guid = excluded.guid, relay = excluded.relay, has_boot_file = excluded.has_boot_file, seen_by = excluded.seen_by,
+        seen_at = greatest(s.seen_at, excluded.seen_at)`;
+
 export function createSignals(db: Db, options: { flush_ms?: number; entries_max?: number } = {}): Signals {
   const { flush_ms: delay_ms = FLUSH_MS, entries_max } = options;
   /** Each connection parses and plans the statement once, under this name. */
@@ -120,6 +141,7 @@ export function createSignals(db: Db, options: { flush_ms?: number; entries_max?
   const uses = batch("key used", KEY_USED, (entries) => [keys(entries)], USE_FLUSH_MS);
   const renewals = batch("running", RUNNING, keysAndJsons);
   const steps = batch("progress", PROGRESS, (entries) => [jsons(entries)]);
+  const requests = batch("boot request", BOOT_REQUEST, keysAndJsons);
   let closed = false;
 
   async function put(into: SignalBatch, key: string, json = ""): Promise<Fault | null> {
@@ -146,10 +168,13 @@ export function createSignals(db: Db, options: { flush_ms?: number; entries_max?
       jobs.length === 0 ? Promise.resolve(null) : put(renewals, server_uuid, JSON.stringify(jobs)),
     progress: (server_uuid, report) =>
       put(steps, `${server_uuid} ${report.job_id}`, JSON.stringify({ node: server_uuid, ...report })),
+    bootRequest: (mac, request) => put(requests, mac, JSON.stringify(request)),
     keyUsed: (key_id) => void put(uses, key_id).catch(() => {}), // The next use of the key sends the signal again.
     close: async () => {
       closed = true;
-      await Promise.all([seen, statuses, capacities, metrics, uses, renewals, steps].map((each) => each.flush()));
+      await Promise.all(
+        [seen, statuses, capacities, metrics, uses, renewals, steps, requests].map((each) => each.flush()),
+      );
     },
   };
 }

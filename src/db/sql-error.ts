@@ -41,6 +41,13 @@ const DRIVER_WORDS =
 const SILENCE_WORDS =
   /^(Connection terminated due to connection timeout|timeout exceeded when trying to connect|timeout expired|Query read timeout)/;
 
+/** The server is a standby or forbids writes, so the connection is closed. It counts as a failed connection. */
+export class NotPrimary extends Error {
+  constructor() {
+    super("The database server accepts no writes: it is a standby, or a failover is in progress");
+  }
+}
+
 /** Returns PostgreSQL's five-character SQLSTATE, or undefined when the error is not from PostgreSQL. */
 export function sqlState(error: unknown): string | undefined {
   // Socket errors also have a code ("EPIPE" even has five characters), but only PostgreSQL's errors have a severity.
@@ -56,6 +63,7 @@ export function sqlConstraint(error: unknown): string | undefined {
 
 /** Returns whether the connection broke or could not be opened, so that the statement's effect is unknown. */
 export function isConnectionError(error: unknown): boolean {
+  if (error instanceof NotPrimary) return true;
   const state = sqlState(error);
   if (state !== undefined) return state.startsWith("08") || SESSION_STATES.has(state);
   const { code, message, cause, errors } = asFailure(error);

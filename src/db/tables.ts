@@ -1,5 +1,5 @@
 // The tables and their columns for Kysely, named as in the migrations. The actors' reads.ts files query them.
-import type { AdminNetwork, AllowlistEntry, Networking, Provenance, Roster } from "../contract/boot.ts";
+import type { AdminNetwork, AllowlistEntry, Networking, Provenance, RackNetwork, Roster } from "../contract/boot.ts";
 import type {
   BootRecordState,
   Capability,
@@ -13,6 +13,7 @@ import type { Reference } from "../contract/operation.ts";
 import type { CnConflict, SetupProgress } from "../contract/cn.ts";
 import type { CnPlacementRules } from "../contract/cn-placement.ts";
 import type { SetupApproval } from "../contract/setup.ts";
+import type { BootClientFacts } from "../lib/net/boot-client.ts";
 import type { ClaimSummary } from "../../actors/cn/state.ts";
 import type { ConsoleSessionState } from "../../actors/console-session/state.ts";
 import type { EnrolmentClaimState } from "../../actors/enrolment-claim/state.ts";
@@ -45,6 +46,7 @@ export interface Database {
   site_loaded: SiteLoaded;
   boot_policy: BootPolicyRow;
   boot_record: BootRecordRow;
+  boot_client: BootClientFacts & { mac: string; seen_at: Date; seen_by: string };
   boot_roster: { id: string; entries: Roster };
   staging: { staged_by: string; stamps: string[]; kinds: Record<string, PlatformKind>; staged_at: Date };
   cn_signal: { server_uuid: string; last_seen: Date | null };
@@ -126,6 +128,7 @@ export type CnLoaded = {
   claims: ClaimSummary[];
   last_seen: Date | null;
   last_status: unknown;
+  agent_version: string | null;
   reservoir_enabled: boolean | null;
   reservoir_percent: number | null;
 };
@@ -226,6 +229,7 @@ export type BootPolicyRow = {
   enrollment_pi: string | null;
   enrollment_kernel_args: string[];
   admin_network: AdminNetwork | null;
+  rack_networks: RackNetwork[];
 };
 
 export type BootRecordRow = {

@@ -2,6 +2,7 @@
 // libpq's compatible modes (docs/reliability.md S-32). Each start logs a warning if a connection to another machine is
 // not encrypted or not verified.
 import { isLoopback } from "../lib/net/client-address.ts";
+import { databaseUrls } from "./database-hosts.ts";
 
 /** An sslmode in which libpq does not verify the certificate, or verifies it but not the server's name. */
 const WEAK_MODE = /([?&]sslmode=)(?:allow|prefer|require|verify-ca)(?=&|$)/;
@@ -20,6 +21,10 @@ export function strictTls(url: string): string {
  * the warning contains only the host.
  */
 export function tlsWarning(url: string): string | null {
+  return databaseUrls(url).map(warningOf).find((warning) => warning !== null) ?? null;
+}
+
+function warningOf(url: string): string | null {
   const place = parsed(url);
   if (place === null) return null;
   const host = place.searchParams.get("host") ?? decodeURIComponent(place.hostname).replace(/^\[|\]$/g, "");
@@ -38,7 +43,7 @@ export function tlsWarning(url: string): string | null {
 
 /** Returns the paths of the certificate and key files that the driver reads for this connection. */
 export function tlsFiles(url: string): string[] {
-  const place = parsed(url);
+  const place = parsed(databaseUrls(url)[0]);
   return FILES.map((name) => place?.searchParams.get(name) ?? "").filter((path) => path !== "");
 }
 

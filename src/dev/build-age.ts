@@ -7,7 +7,7 @@ export const EXECUTABLES = ["opsctl", "tenantctl", "nodeagent"];
 
 /** Returns the modification time of the newest source, in milliseconds since 1970. */
 export function newestSource(root: string): number {
-  return Math.max(...SOURCES.map((source) => newest(join(root, source))));
+  return Math.max(...SOURCES.map((source) => newestFile(join(root, source))));
 }
 
 /** Returns the modification time of the oldest executable, in milliseconds since 1970; 0 when one is missing. */
@@ -18,8 +18,9 @@ export function oldestExecutable(root: string): number {
   }));
 }
 
-function newest(path: string): number {
+/** Returns the modification time of the newest file in a folder, or of a file, in milliseconds since 1970. */
+export function newestFile(path: string): number {
   const found = statSync(path);
   if (!found.isDirectory()) return found.mtimeMs;
-  return Math.max(0, ...readdirSync(path).map((name) => newest(join(path, name))));
+  return Math.max(0, ...readdirSync(path).map((name) => newestFile(join(path, name))));
 }

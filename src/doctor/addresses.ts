@@ -10,7 +10,14 @@ const HELD = `
    union all select 'floating ip ' || id, pool_id, address from floating_ip
    union all select 'nic ' || id, 'subnet:' || subnet_id || ':v4', primary_ipv4 from nic where primary_ipv4 is not null
    union all select 'nic ' || id, 'subnet:' || subnet_id || ':v6', primary_ipv6 from nic
-    where primary_ipv6 is not null`;
+    where primary_ipv6 is not null
+   union all select 'nic ' || n.id, 'subnet:' || n.subnet_id || ':v' || family(a), a from nic n, unnest(n.additional_ips) a`;
+
+/** SQL that lists the ranges of the admin network and of the racks' networks. */
+const BOOT_NETWORKS = `
+  select (n->>'provision_start_ipv4')::inet as low, (n->>'provision_end_ipv4')::inet as high,
+         (n->>'gateway')::inet as gateway
+    from boot_policy, jsonb_array_elements(rack_networks || coalesce(nullif(admin_network, 'null'), '[]')) n`;
 
 /**
  * SQL that lists how many addresses each pool can allocate. Does not count broadcast addresses, and omits the IPv6
@@ -25,9 +32,8 @@ const SIZES = `
    union all select p.id, (2::bigint ^ (32 - masklen(p.network)))::bigint - ${SUBNET_ADDRESSES_KEPT} - 1 from pool p
     where p.id = 'public:v4'
    union all select id, ${POOL_OFFSET_MAX} - ${SUBNET_ADDRESSES_KEPT} + 1 from pool where id = 'public:v6'
-   union all select 'admin-network', high - low + 1 - (case when gateway between low and high then 1 else 0 end) from (
-     select (admin_network->>'provision_start_ipv4')::inet as low, (admin_network->>'provision_end_ipv4')::inet as high,
-            (admin_network->>'gateway')::inet as gateway from boot_policy where admin_network <> 'null') policy`;
+   union all select 'admin-network', sum(high - low + 1 - (case when gateway between low and high then 1 else 0 end))
+     from (${BOOT_NETWORKS}) networks having count(*) > 0`;
 
 export const ADDRESS_CHECKS: readonly Check[] = [
   invariant(
@@ -64,9 +70,8 @@ export const ADDRESS_CHECKS: readonly Check[] = [
       from (${SIZES}) s
       left join (select pool_id, sum(high - low + 1) as free from pool_range group by pool_id) f using (pool_id)
       left join (select h.pool_id, count(*) as held from (${HELD}) h
-                   left join boot_policy b on h.pool_id = 'admin-network'
-                  where b.id is null or h.address between (b.admin_network->>'provision_start_ipv4')::inet
-                                                     and (b.admin_network->>'provision_end_ipv4')::inet
+                  where h.pool_id <> 'admin-network'
+                     or exists (select from (${BOOT_NETWORKS}) n where h.address between n.low and n.high)
                   group by h.pool_id) h using (pool_id)
      where s.wanted <> coalesce(f.free, 0) + coalesce(h.held, 0)`,
   ),

@@ -93,8 +93,9 @@ export const CONDITIONS: readonly Check[] = [
     title: "audited changes are chained within a minute",
     severity: "warn",
     query: `select format('%s of %s %s at %s', t.event, t.actor_kind, t.actor_id, t.at) as what
-              from transition t, audit_head h
-             where t.audit is not null and t.at < berth_now() - ${OVERDUE} and (t.xid, t.id) > (h.last_xid, h.last_id)
+              from transition t
+             where t.audit is not null and t.at < berth_now() - ${OVERDUE}
+               and (t.xid, t.id) > ((select last_xid from audit_head), (select last_id from audit_head))
                and not exists (select from audit_event e where e.transition_id = t.id) order by t.xid, t.id`,
     fix: "look in pg_stat_activity for a long write transaction in any database: it delays the audit chain",
   },

@@ -8,11 +8,15 @@ import { toRfc3339 } from "../lib/text/instant.ts";
 import type { Check } from "./check.ts";
 import { CONDITIONS } from "./conditions.ts";
 import { type ActorTable, invariants, OUTSIDE } from "./invariants.ts";
+import { oneAtATime } from "./one-at-a-time.ts";
+import { LOG_IS_SHORT, type Scope } from "./scope.ts";
 import { auditHead, clocks, databaseVersion, migrationsWhole } from "./environment.ts";
 
 export type ExamineOptions = {
   readonly kinds: readonly ActorTable[];
   readonly now_ms: () => number;
+  /** `all` checks the whole transition log, which takes longer the older the system is. */
+  readonly scope: Scope;
 };
 
 /** The most violations that are reported per check, so that the report of a broken system stays readable. */
@@ -29,12 +33,19 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
 };
 const BROKEN = "this must never happen: keep a copy of the database and report a bug";
 
-export async function examine(db: Db, { kinds, now_ms }: ExamineOptions): Promise<DoctorReport> {
+/** Returns the doctor of a process, which runs at most once at a time in each scope. */
+export function createDoctor(db: Db, kinds: readonly ActorTable[]): (scope: Scope) => Promise<DoctorReport> {
+  return oneAtATime((scope: Scope) => examine(db, { kinds, now_ms: Date.now, scope }));
+}
+
+export async function examine(db: Db, { kinds, now_ms, scope: wanted }: ExamineOptions): Promise<DoctorReport> {
   const files = { migrations: await readMigrations(), functions: await readFunctions() };
   return await db.withClient(async (client) => {
     const started_ms = now_ms();
     await client.query("begin isolation level repeatable read read only");
     await client.query(`set local statement_timeout = ${CHECK_LIMIT_MS}`);
+    const { rows: [log] } = await client.query<{ short: boolean }>(LOG_IS_SHORT);
+    const scope = log!.short ? "all" : wanted;
     const { rows: [clock] } = await client.query<{ now: Date }>("select berth_now() as now");
     const results: CheckResult[] = [
       await databaseVersion(client),
@@ -42,13 +53,13 @@ export async function examine(db: Db, { kinds, now_ms }: ExamineOptions): Promis
       await clocks(client, now_ms),
       await auditHead(client),
     ];
-    for (const check of [...CONDITIONS, ...invariants(kinds)]) {
+    for (const check of [...CONDITIONS, ...invariants(kinds, scope)]) {
       const late = now_ms() - started_ms > TOTAL_LIMIT_MS;
       results.push(late ? skipped(check, "the earlier checks took too long") : await run(client, check));
     }
     await client.query("commit");
     for (const { id, title, reason } of OUTSIDE) results.push(skipped({ id, title }, reason));
-    return { status: worstOf(results), checked_at: toRfc3339(clock!.now), checks: results };
+    return { status: worstOf(results), checked_at: toRfc3339(clock!.now), scope, checks: results };
   });
 }
 

@@ -1,25 +1,29 @@
 // The invariants that the database can check, and the reasons why it cannot check the others. docs/reliability.md,
 // "Invariants".
 import { ADDRESS_CHECKS } from "./addresses.ts";
-import { AUDIT_CHECKS } from "./audit.ts";
+import { auditChecks } from "./audit.ts";
 import type { Check, Outside } from "./check.ts";
-import { LOG_CHECKS, rowChecks } from "./log.ts";
-import { NODE_CHECKS } from "./nodes.ts";
-import { OPERATION_CHECKS } from "./operations.ts";
+import { logChecks, rowChecks } from "./log.ts";
+import { nodeChecks } from "./nodes.ts";
+import { operationChecks } from "./operations.ts";
+import type { Scope } from "./scope.ts";
 import { TENANCY_CHECKS } from "./tenancy.ts";
 
 export type ActorTable = Parameters<typeof rowChecks>[0][number];
 
-/** Lists the checks by number. `kinds` are the actor kinds of this build, each with the table of its rows. */
-export function invariants(kinds: readonly ActorTable[]): readonly Check[] {
+/**
+ * Lists the checks by number. `kinds` are the actor kinds of this build, each with the table of its rows. `scope` is the
+ * part of the log that they read.
+ */
+export function invariants(kinds: readonly ActorTable[], scope: Scope = "all"): readonly Check[] {
   const all = [
-    ...LOG_CHECKS,
-    ...rowChecks(kinds),
+    ...logChecks(scope),
+    ...rowChecks(kinds, scope),
     ...ADDRESS_CHECKS,
-    ...NODE_CHECKS,
-    ...OPERATION_CHECKS,
+    ...nodeChecks(scope),
+    ...operationChecks(scope),
     ...TENANCY_CHECKS,
-    ...AUDIT_CHECKS,
+    ...auditChecks(scope),
   ];
   return all.sort((a, b) => numberOf(a) - numberOf(b));
 }

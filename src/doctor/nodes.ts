@@ -2,6 +2,7 @@
 import { AUTO_APPROVE_SECS_MAX, SETUP_LIMIT_MS } from "../contract/limits.ts";
 import { type Check, invariant } from "./check.ts";
 import { CLAIM_CHECKS } from "./claims.ts";
+import { logIn, type Scope } from "./scope.ts";
 
 /** Background passes undo a setup within a minute of its deadline. */
 const SETUP_OVER_S = SETUP_LIMIT_MS / 1_000 + 60;
@@ -13,12 +14,12 @@ const SETUP_OVER_S = SETUP_LIMIT_MS / 1_000 + 60;
  * (with the same xid and time), the approvals came first. The query uses no join, because a join of this log timed out
  * when the table had no statistics.
  */
-const AUTO_APPROVALS = `
+const AUTO_APPROVALS = (scope: Scope) => `
     with logged as (
       select id, xid, actor_id, at, actor_kind = 'site' as is_step, event = 'open_window' as opens,
-             (audit->'payload'->>'count')::bigint as count,
+             audit is not null as is_whole, (audit->'payload'->>'count')::bigint as count,
              at + (audit->'payload'->>'effective_duration_secs')::bigint * interval '1 second' as expires_at
-        from transition
+        from ${logIn(scope)} l
        where actor_kind = 'site'
           or (actor_kind = 'cn' and event in ('join', 'register') and from_state = 'absent' and to_state = 'approved')),
     placed as (
@@ -26,14 +27,14 @@ const AUTO_APPROVALS = `
     parted as (
       select *, count(*) filter (where is_step) over (order by place, is_step, id) as part from placed),
     taken as (
-      select actor_id, at, is_step, opens, expires_at, bool_or(opens) over whole as open,
+      select part, actor_id, at, is_step, opens, expires_at, is_whole, bool_or(opens) over whole as open,
              min(at) filter (where is_step) over whole as opened_at,
              min(count) filter (where is_step) over whole as count_max,
              min(expires_at) filter (where is_step) over whole as ends_at,
              count(*) filter (where not is_step) over (partition by part order by place, is_step, id) as number
         from parted window whole as (partition by part))`;
 
-export const NODE_CHECKS: readonly Check[] = [
+export const nodeChecks = (scope: Scope): readonly Check[] => [
   invariant(
     "INV-8",
     "an enrolled boot record has an address, an image and a node that is or was set up",
@@ -109,14 +110,15 @@ export const NODE_CHECKS: readonly Check[] = [
   invariant(
     "INV-14",
     "no auto-approve window was too long, and each automatic approval was within the count and time of an open window",
-    `${AUTO_APPROVALS}
+    `${AUTO_APPROVALS(scope)}
     select case when is_step then format('window of %s, until %s', at, expires_at)
                 when open then format('node %s, approved at %s as number %s of %s, window of %s until %s', actor_id, at,
                                       number, coalesce(count_max::text, 'any'), opened_at, ends_at)
                 else format('node %s, approved at %s without a window', actor_id, at) end as what
-      from taken
-     where case when is_step
-                then opens and coalesce(expires_at > at + interval '${AUTO_APPROVE_SECS_MAX} seconds', true)
+      from taken, log_retention
+     where (part > 0 or ${scope === "all"} and log_retention.dropped_before is null)
+       and case when is_step
+                then opens and is_whole and coalesce(expires_at > at + interval '${AUTO_APPROVE_SECS_MAX} seconds', true)
                 else not open or at >= ends_at or number > count_max end`,
   ),
 ];

@@ -1,12 +1,11 @@
-// Runs the doctor's checks at most once at a time in each process, because a run uses a database connection for up to a
-// minute. Callers that arrive during a run get the report of that run.
+// Runs the doctor's checks at most once at a time in each process and scope, because a run uses a database connection for
+// up to a minute. Callers that arrive during a run get the report of that run.
 
-export function oneAtATime<T>(work: () => Promise<T>): () => Promise<T> {
-  let running: Promise<T> | null = null;
-  return () => {
-    running ??= work().finally(() => {
-      running = null;
-    });
-    return running;
+export function oneAtATime<K, T>(work: (what: K) => Promise<T>): (what: K) => Promise<T> {
+  const running = new Map<K, Promise<T>>();
+  return (what) => {
+    const run = running.get(what) ?? work(what).finally(() => running.delete(what));
+    running.set(what, run);
+    return run;
   };
 }

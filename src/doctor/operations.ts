@@ -1,16 +1,20 @@
 // INV-10 and INV-12: operations and their jobs on nodes. An actor may wait for a message that is still in the outbox;
 // this is not a violation.
 import { type Check, invariant } from "./check.ts";
+import { logIn, recordsIn, type Scope, widerLogIn } from "./scope.ts";
 
 const NOT_ON_ITS_WAY = (kind: string, id: string) =>
   `not exists (select from outbox o where o.to_kind = '${kind}' and o.to_id = ${id}::text)`;
 
-export const OPERATION_CHECKS: readonly Check[] = [
+const SAGAS = { kind: "saga", table: "saga", key: "id" };
+const JOBS = { kind: "job", table: "job", key: "id" };
+
+export const operationChecks = (scope: Scope): readonly Check[] => [
   invariant(
     "INV-10",
     "an operation's state, step and end agree",
     `
-    select format('operation %s (%s) is %s', id, saga, state) as what from saga
+    select format('operation %s (%s) is %s', id, saga, state) as what from ${recordsIn(scope, SAGAS)} s
      where (state in ('succeeded', 'unwound')) <> (done_at is not null)
         or (state = 'stuck') <> (stuck_reason is not null)
         or (state in ('running', 'unwinding')) <> (due_at is not null and step is not null)`,
@@ -29,17 +33,19 @@ export const OPERATION_CHECKS: readonly Check[] = [
     "INV-10",
     "each approval of a registration has one operation",
     `
-    select format('node %s, message %s', t.actor_id, t.msg_id) as what from transition t
-      left join (select msg_id, count(*) as begun from transition where actor_kind = 'saga' and event = 'start'
-                  group by msg_id) s using (msg_id)
-     where t.actor_kind = 'cn' and t.to_state = 'approved'
+    select format('node %s, message %s', t.actor_id, t.msg_id) as what
+      from log_retention, ${logIn(scope)} t
+      left join (select msg_id, count(*) as begun from ${widerLogIn(scope)} l
+                  where actor_kind = 'saga' and event = 'start' group by msg_id) s using (msg_id)
+     where t.at >= coalesce(log_retention.dropped_before, '-infinity') and t.actor_kind = 'cn' and t.to_state = 'approved'
        and (t.event in ('approve', 'join') or (t.event = 'register' and t.from_state <> 'approved')) and coalesce(s.begun, 0) <> 1`,
   ),
   invariant(
     "INV-12",
     "only a job's target node has claimed it",
     `
-    select format('job %s (%s, %s) of node %s is with %s', id, kind, state, target_cn, claimed_by) as what from job
+    select format('job %s (%s, %s) of node %s is with %s', id, kind, state, target_cn, claimed_by) as what
+      from ${recordsIn(scope, JOBS)} j
      where case when state in ('in_progress', 'completed') then claimed_by is distinct from target_cn::text
                 else claimed_by <> target_cn::text end`,
   ),
@@ -47,7 +53,7 @@ export const OPERATION_CHECKS: readonly Check[] = [
     "INV-12",
     "a job ends once",
     `
-    select format('job %s ended %s times', actor_id, count(*)) as what from transition
+    select format('job %s ended %s times', actor_id, count(*)) as what from ${logIn(scope)} l
      where actor_kind = 'job' and to_state in ('completed', 'failed', 'cancelled')
        and from_state in ('pending', 'in_progress')
      group by actor_id, incarnation having count(*) > 1`,
@@ -58,7 +64,8 @@ export const OPERATION_CHECKS: readonly Check[] = [
     `
     select format('job %s (%s) of node %s for instance %s', j.id, j.kind, j.target_cn,
                   j.payload->>'instance_id') as what
-      from job j where j.state in ('pending', 'in_progress') and j.kind in ('provision', 'start', 'restart')
+      from (select * from job where state = 'pending' union all select * from job where state = 'in_progress') j
+     where j.kind in ('provision', 'start', 'restart')
        and not exists (select from instance i where i.id::text = j.payload->>'instance_id')
        and ${NOT_ON_ITS_WAY("job", "j.id")}
        and not exists (select from saga s where s.id = j.saga_id and s.state in ('running', 'unwinding'))`,

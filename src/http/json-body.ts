@@ -45,6 +45,12 @@ export async function takeBody(c: Context<HttpEnv>, admit?: BodyAdmission): Prom
   return null;
 }
 
+/** Drops the parsed body, which later middleware can then not read. For requests that wait after they stored it. */
+export function forgetBody(c: Context<HttpEnv>): void {
+  c.req.bodyCache = {};
+  c.req.json = () => Promise.reject(new Error("the body was dropped"));
+}
+
 /**
  * Stores the body in hono's cache. Hono declares the cache's entries as plain values, but stores and reads promises.
  */

@@ -1,18 +1,16 @@
 // Jobs for node agents: claim, blueprint, progress, completion, tombstones (docs/instances.md, "Jobs").
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
-import { findJob, findWork } from "../../actors/job/reads.ts";
-import { NODE_NOT_APPROVED } from "../../actors/job/transition.ts";
+import { findJob } from "../../actors/job/reads.ts";
 import { Uuid } from "../contract/common.ts";
 import { conflict, type Fault, fault, isFault, NOT_FOUND } from "../contract/fault.ts";
 import { Blueprint, ClaimBody, ClaimView, Job, JobEndBody, JobProgressBody } from "../contract/job.ts";
-import { TOMBSTONES_PER_CLAIM } from "../contract/limits.ts";
 import { goneSignal } from "../http/env.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { answers, ASKS, jsonBody, refuses, REPEATABLE, rights } from "./answer.ts";
 import { blueprintOf } from "../services/blueprint.ts";
 import { nodeOf } from "../services/calling-node.ts";
-import { consoleCalls } from "../services/console-calls.ts";
+import { type Asked, createJobClaims, hasWork } from "../services/job-claims.ts";
 import type { App, Ctx, RouteDeps, Writes } from "./deps.ts";
 import { hold } from "./long-poll.ts";
 
@@ -23,14 +21,9 @@ type Deps =
 const tags = ["Node agent"];
 const JobParam = z.object({ job_id: Uuid });
 
-type Asked = {
-  readonly server_uuid: string;
-  readonly running: readonly string[] | null;
-  /** The calls for consoles that the agent has; null for an agent that knows none. */
-  readonly consoles: readonly string[] | null;
-};
-
 export function agentJobRoutes(app: App, deps: Deps): void {
+  const jobClaims = createJobClaims(deps);
+
   const claimRoute = createRoute({
     method: "post",
     path: "/v1/agent/claim",
@@ -50,7 +43,7 @@ export function agentJobRoutes(app: App, deps: Deps): void {
     const server_uuid = nodeOf(c);
     if (claimed_by !== server_uuid) return faultResponse(c, OTHER_NODE);
     const asked: Asked = { server_uuid, running: running_jobs ?? null, consoles: known_consoles ?? null };
-    const first = await claim(c, asked);
+    const first = await jobClaims.first(c, asked);
     if (isFault(first)) return faultResponse(c, first);
     const hold_ms = Math.min((wait ?? 0) * 1_000, deps.hold_ms);
     if (hasWork(first) || hold_ms === 0) return c.json(first, 200);
@@ -60,43 +53,9 @@ export function agentJobRoutes(app: App, deps: Deps): void {
     if (woken.found === null || goneSignal(c).aborted) return c.json(first, 200);
     const lost = await c.get("checkAgain")?.() ?? null;
     if (lost !== null) return faultResponse(c, lost);
-    const later = await claimNext(c, asked);
+    const later = await jobClaims.next(c, asked);
     return isFault(later) ? faultResponse(c, later) : c.json(later, 200);
   });
-
-  async function claim(c: Ctx, asked: Asked): Promise<ClaimView | Fault> {
-    const node = await deps.workOf(asked.server_uuid);
-    if (node?.state !== "approved") return NODE_NOT_APPROVED;
-    const { running } = asked;
-    const forgets = running !== null && node.claimed.some((id) => !running.includes(id));
-    return node.busy || forgets ? await claimNext(c, asked) : NOTHING_TO_DO;
-  }
-
-  /** Claims the next job of a node that has work, and lists the consoles that the node must open. */
-  async function claimNext(c: Ctx, asked: Asked): Promise<ClaimView | Fault> {
-    const [work, consoles] = await Promise.all([claimJob(c, asked), consoleCalls(c, deps, asked)]);
-    return isFault(work) || consoles.length === 0 ? work : { ...work, consoles };
-  }
-
-  async function claimJob(c: Ctx, { server_uuid, running }: Asked): Promise<ClaimView | Fault> {
-    const [work, { value: lease_s }] = await Promise.all([
-      findWork(deps.byKey, { server_uuid, running, tombstones_max: TOMBSTONES_PER_CLAIM }),
-      deps.settings.get("sweeper.stale_claim_threshold_secs"),
-    ]);
-    if (work.node_state !== "approved") return NODE_NOT_APPROVED;
-    const tombstones = work.tombstones.slice(0, TOMBSTONES_PER_CLAIM);
-    if (work.tombstones.length > tombstones.length) return { job: null, tombstones };
-    const [again] = work.forgotten;
-    if (again !== undefined) return { job: again, tombstones };
-    for (const id of work.pending) {
-      const message = { type: "claim", by: server_uuid, lease_s: Number(lease_s) } as const;
-      const outcome = await deps.send(c, { kind: "job", id }, message);
-      if (outcome.ok) return { job: (await findJob(deps.byKey, id)) ?? null, tombstones };
-      // The job was claimed meanwhile, or its object does not accept it now. Try the next job.
-      if (outcome.fault.kind !== "conflict" && outcome.fault.kind !== "not_found") return outcome.fault;
-    }
-    return { job: null, tombstones };
-  }
 
   const blueprintRoute = createRoute({
     method: "get",
@@ -191,11 +150,6 @@ export function agentJobRoutes(app: App, deps: Deps): void {
   }
 }
 
-function hasWork({ job, tombstones, consoles = [] }: ClaimView): boolean {
-  return job !== null || tombstones.length > 0 || consoles.length > 0;
-}
-
-const NOTHING_TO_DO: ClaimView = { job: null, tombstones: [] };
 const OTHER_NODE = fault("forbidden", "claimed_by must be the UUID of the node whose key sends the request", {
   error_code: "Forbidden",
 });

@@ -8,12 +8,10 @@ import { AgentConfig, CapacityReport, StatusReport } from "../contract/agent.ts"
 import { NOT_FOUND } from "../contract/fault.ts";
 import { HeartbeatBody } from "../contract/job.ts";
 import { faultResponse } from "../http/fault-status.ts";
-import { redactSysinfo } from "../lib/text/redact-sysinfo.ts";
 import { answers, ASKS, jsonBody, rights } from "./answer.ts";
 import { nodeOf } from "../services/calling-node.ts";
-import { splitMetrics } from "../services/reported-metrics.ts";
+import { takeStatus } from "../services/take-status.ts";
 import type { App, Reads, RouteDeps } from "./deps.ts";
-import { madeAt, reconcile } from "../services/reconcile.ts";
 
 type Deps = Reads & Pick<RouteDeps, "mint" | "newId" | "send" | "settings" | "signals">;
 
@@ -60,16 +58,8 @@ export function agentRoutes(app: App, deps: Deps): void {
     responses: answers(Done, "Stored"),
   });
   app.openapi(reportRoute, async (c) => {
-    const { payload, samples } = splitMetrics(c.req.valid("json").payload);
-    const told = { id: deps.newId(), made_at: madeAt(payload) };
-    const refusals = await Promise.all([
-      deps.signals.status(nodeOf(c), redactSysinfo(payload), told),
-      deps.signals.metrics(nodeOf(c), samples, told.made_at),
-    ]);
-    const refusal = refusals.find((each) => each !== null);
-    if (refusal !== undefined) return faultResponse(c, refusal);
-    await reconcile(c, deps, { ...told, payload });
-    return c.json(null, 200);
+    const refusal = await takeStatus(c, deps, c.req.valid("json").payload);
+    return refusal === null ? c.json(null, 200) : faultResponse(c, refusal);
   });
 
   const capacityRoute = createRoute({

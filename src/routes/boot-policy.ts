@@ -58,7 +58,7 @@ export function bootPolicyRoutes(app: App, deps: Deps): void {
   });
   app.openapi(putRoute, async (c) => {
     const policy = c.req.valid("json");
-    const span = spanOf(policy.admin_network);
+    const span = spanOf(policy);
     if ("error" in span) return faultResponse(c, badRequest(span.error));
     const expected = expectedVersion(c.req.header("if-match"));
     if (expected !== null && typeof expected === "object") return faultResponse(c, expected);

@@ -17,6 +17,7 @@ import {
   SetupProgressReport,
 } from "../contract/setup.ts";
 import { faultResponse } from "../http/fault-status.ts";
+import { bootClientFacts } from "../lib/net/boot-client.ts";
 import { redactSysinfo } from "../lib/text/redact-sysinfo.ts";
 import { answers, jsonBody, REPEATABLE, rights } from "./answer.ts";
 import { admittedBy, lookUp } from "../services/boot-lookup.ts";
@@ -24,7 +25,7 @@ import { Mac, provenanceOf, underPolicy } from "./cn-boot.ts";
 import type { App, Ctx, RouteDeps, Writes } from "./deps.ts";
 import { isNoIdentity, NO_IDENTITY_RULE } from "./identity.ts";
 
-type Deps = Writes & Pick<RouteDeps, "mint" | "newId" | "root_user_id" | "settings">;
+type Deps = Writes & Pick<RouteDeps, "mint" | "newId" | "root_user_id" | "settings" | "signals">;
 type Report = Extract<CnMessage, { type: "setup_progressed" | "setup_completed" | "setup_failed" }>;
 
 const tags = ["Booter"];
@@ -39,7 +40,8 @@ export function booterRoutes(app: App, deps: Deps): void {
       "Returns the machine's boot record. A missing record is created: in state enrolling if the policy admits the " +
       "machine and an address is free, otherwise in state discovered. A service_tag entry of the allowlist is " +
       "compared with the announced serial number, or with the service tag in `client.guid` (the GUID of a Dell " +
-      "machine contains it). The record of a node includes the hash of its root password, for the boot parameters.",
+      "machine contains it). A machine without a boot file does not start to enrol. The last values of `client` are " +
+      "kept and shown with the record. The record of a node includes the hash of its root password, for the boot parameters.",
     ...rights(deps, "BooterSeen"),
     ...REPEATABLE,
     request: { body: jsonBody(SeenBody.extend({ mac: Mac })) },
@@ -47,11 +49,24 @@ export function booterRoutes(app: App, deps: Deps): void {
   });
   app.openapi(seenRoute, async (c) => {
     const { mac, client } = c.req.valid("json");
+    const request = { ...bootClientFacts(client), seen_by: provenanceOf(c) };
+    // A booter also looks a record up when a machine fetches its script. Such a call describes no request.
+    const is_request = Object.keys(client).length > 0;
     const outcome = await underPolicy(undefined, async () => {
-      const found = await lookUp(deps.kysely, mac, client.guid);
-      return await deps.send(c, { kind: "boot-record", id: mac }, { type: "seen", mac, by: provenanceOf(c), ...found });
+      const described = is_request ? { guid: client.guid, relay: request.relay } : null;
+      const { enroll, ...found } = await lookUp(deps.kysely, mac, described);
+      const message = {
+        type: "seen" as const,
+        mac,
+        by: request.seen_by,
+        enroll: enroll && request.has_boot_file,
+        ...found,
+      };
+      return await deps.send(c, { kind: "boot-record", id: mac }, message);
     });
     if (!outcome.ok) return faultResponse(c, outcome.fault);
+    const refusal = is_request ? await deps.signals.bootRequest(mac, request) : null;
+    if (refusal !== null) return faultResponse(c, refusal);
     const record = outcome.reply;
     const hash = await findRootPasswordHash(deps.kysely, record);
     return c.json(hash === null ? record : { ...record, root_password_hash: hash }, 200);

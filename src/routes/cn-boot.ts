@@ -1,14 +1,14 @@
 // Boot records for operators (docs/booting.md, "Boot records").
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
-import { findBootRecord, listBootRecords } from "../../actors/boot-record/reads.ts";
+import { findBootClients, findBootRecord, listBootRecords } from "../../actors/boot-record/reads.ts";
 import type { BootRecordMessage } from "../../actors/boot-record/messages.ts";
 import type { BootRecordState } from "../../actors/boot-record/state.ts";
 import { bootRecordView } from "../../actors/boot-record/view.ts";
 import { listStaged } from "../../actors/staging/reads.ts";
 import type { Outcome } from "../../actors/engine/types.ts";
 import type { Action } from "../auth/policy.ts";
-import { AssignBody, BootRecord } from "../contract/boot.ts";
+import { AssignBody, BootRecord, BootRecordShown } from "../contract/boot.ts";
 import { page, PageQuery } from "../contract/common.ts";
 import { BOOT_RECORD_STATES } from "../contract/enums.ts";
 import { badRequest, type Fault, isFault, NOT_FOUND, POLICY_CHANGED } from "../contract/fault.ts";
@@ -49,7 +49,7 @@ export function cnBootRoutes(app: App, deps: Deps): void {
     summary: "List boot records, ordered by MAC",
     ...rights(deps, "CnBootList"),
     request: { query: z.object({ state: z.enum(BOOT_RECORD_STATES).optional(), ...PageQuery }) },
-    responses: answers(page(BootRecord), "The records"),
+    responses: answers(page(BootRecordShown), "The records"),
   });
   app.openapi(listRoute, async (c) => {
     const { state, limit, page_token } = c.req.valid("query");
@@ -57,10 +57,11 @@ export function cnBootRoutes(app: App, deps: Deps): void {
       .safeParse(decodePageToken(page_token));
     if (cursor?.success === false) return faultResponse(c, FOREIGN_PAGE_TOKEN);
     const rows = await listBootRecords(deps.kysely, { state, after: cursor?.data.mac, rows: rowsToFetch(limit) });
+    const clients = await findBootClients(deps.kysely, rows.map(({ mac }) => mac));
     const result = resultsPage({
       rows,
       limit,
-      view: (row) => bootRecordView(row as BootRecordState),
+      view: (row) => ({ ...bootRecordView(row as BootRecordState), client: clients.get(row.mac) ?? null }),
       cursorOf: (row) => ({ mac: row.mac }),
       narrow: "state=",
     });
@@ -74,11 +75,13 @@ export function cnBootRoutes(app: App, deps: Deps): void {
     summary: "Show one boot record",
     ...rights(deps, "CnBootList"),
     request: { params: MacParam },
-    responses: answers(BootRecord, "The record"),
+    responses: answers(BootRecordShown, "The record"),
   });
   app.openapi(showRoute, async (c) => {
-    const row = await findBootRecord(deps.byKey, c.req.valid("param").mac);
-    return row === undefined ? faultResponse(c, NOT_FOUND) : c.json(bootRecordView(row as BootRecordState), 200);
+    const { mac } = c.req.valid("param");
+    const [row, clients] = await Promise.all([findBootRecord(deps.byKey, mac), findBootClients(deps.kysely, [mac])]);
+    if (row === undefined) return faultResponse(c, NOT_FOUND);
+    return c.json({ ...bootRecordView(row as BootRecordState), client: clients.get(mac) ?? null }, 200);
   });
 
   const authorizeRoute = createRoute({

@@ -13,6 +13,7 @@ import type { RealizationStatus } from "../contract/enums.ts";
 import type { ReportedNicTag } from "../contract/external-network.ts";
 import type { NetworkPollView, RuleCount } from "../contract/network-document.ts";
 import type { TraceAnswer, TraceQuestion } from "../contract/network-trace.ts";
+import type { BootClientFacts } from "../lib/net/boot-client.ts";
 import type { ContentHost } from "../lib/net/network-content.ts";
 import type { Realized } from "../contract/network.ts";
 import type { AuditEvent, AuditPage, AuditVerification } from "../contract/audit.ts";
@@ -98,6 +99,7 @@ export type RouteDeps = {
     ): Promise<Fault | null>;
     capacity(server_uuid: string, report: unknown): Promise<Fault | null>;
     metrics(server_uuid: string, samples: readonly ReportedMetrics[], made_at?: string | null): Promise<Fault | null>;
+    bootRequest(mac: string, request: BootClientFacts & { readonly seen_by: string }): Promise<Fault | null>;
     running(server_uuid: string, jobs: readonly string[]): Promise<Fault | null>;
     progress(
       server_uuid: string,
@@ -112,6 +114,8 @@ export type RouteDeps = {
   readonly workOf: (server_uuid: string) => Promise<NodeWork | null>;
   /** Long polls of nodes that wait for work, by UUID. */
   readonly claims: Polls<{ readonly work: true }>;
+  /** Returns the longest time between two polls of a node, in seconds. */
+  readonly pollIntervalS: () => Promise<number>;
   readonly networks: NetworkPorts;
   /** Long polls of nodes that wait for network documents, by UUID. */
   readonly networkPolls: Polls<{ readonly changed: true }>;

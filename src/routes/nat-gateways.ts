@@ -7,6 +7,7 @@ import { scopeOf } from "../auth/authorize.ts";
 import { atRow, inVpc } from "../auth/resource-scope.ts";
 import { page, PageQuery, Uuid } from "../contract/common.ts";
 import { isFault, NOT_FOUND } from "../contract/fault.ts";
+import { LabelQuery } from "../contract/labels.ts";
 import { NatGateway, NatGatewayBody, type Realized } from "../contract/network.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { pageById } from "../http/page.ts";
@@ -36,6 +37,7 @@ const natGateway = {
   schema: NatGateway,
   described: "The gateway",
   locate: atGateway,
+  has_labels: true,
 } as const;
 
 export function natGatewayRoutes(app: App, deps: Deps): void {
@@ -45,14 +47,15 @@ export function natGatewayRoutes(app: App, deps: Deps): void {
     tags,
     summary: "List the NAT gateways of a VPC",
     ...rights(deps, "NatGatewayList", inVpc),
-    request: { query: ofVpc.extend(PageQuery) },
+    request: { query: ofVpc.extend({ label: LabelQuery, ...PageQuery }) },
     responses: answers(page(NatGateway), "The gateways"),
   });
   app.openapi(listRoute, async (c) => {
-    const { vpc: vpc_id, ...query } = c.req.valid("query");
+    const { vpc: vpc_id, label: labels, ...query } = c.req.valid("query");
     const result = await pageById(
       query,
-      async (at) => addRealized(deps.kysely, await listNatGateways(deps.kysely, { vpc_id, ...at }), ofVpcId, unhosted),
+      async (at) =>
+        addRealized(deps.kysely, await listNatGateways(deps.kysely, { vpc_id, labels, ...at }), ofVpcId, unhosted),
     );
     return result.ok ? c.json(result.page, 200) : faultResponse(c, result.fault);
   });
@@ -101,7 +104,7 @@ export function natGatewayRoutes(app: App, deps: Deps): void {
   renameRecord(app, deps, {
     ...natGateway,
     action: "NatGatewayUpdate",
-    summary: "Rename or describe a NAT gateway",
+    summary: "Rename, describe or label a NAT gateway",
   });
 
   const deleteRoute = createRoute({

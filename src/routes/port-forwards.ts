@@ -10,6 +10,7 @@ import { page, PageQuery, Uuid } from "../contract/common.ts";
 import { isFault, NOT_FOUND } from "../contract/fault.ts";
 import type { Nic } from "../contract/instance.ts";
 import { PORT_FORWARDS_MAX } from "../contract/limits.ts";
+import { LabelQuery } from "../contract/labels.ts";
 import { PortForward, PortForwardBody } from "../contract/port-forward.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { pageById } from "../http/page.ts";
@@ -33,6 +34,7 @@ const portForward = {
   schema: PortForward,
   described: "The port forward",
   locate: atRow("port_forward", "port_forward_id"),
+  has_labels: true,
 } as const;
 
 export function portForwardRoutes(app: App, deps: Deps): void {
@@ -42,14 +44,14 @@ export function portForwardRoutes(app: App, deps: Deps): void {
     tags,
     summary: "List the port forwards of a VPC, oldest first",
     ...rights(deps, "PortForwardList", inVpc),
-    request: { query: ofVpc.extend(PageQuery) },
+    request: { query: ofVpc.extend({ label: LabelQuery, ...PageQuery }) },
     responses: answers(page(PortForward), "The port forwards"),
   });
   app.openapi(listRoute, async (c) => {
-    const { vpc: vpc_id, ...query } = c.req.valid("query");
+    const { vpc: vpc_id, label: labels, ...query } = c.req.valid("query");
     const result = await pageById(
       query,
-      async (at) => addRealized(deps.kysely, await listPortForwards(deps.kysely, { vpc_id, ...at }), ofVpcId),
+      async (at) => addRealized(deps.kysely, await listPortForwards(deps.kysely, { vpc_id, labels, ...at }), ofVpcId),
     );
     return result.ok ? c.json(result.page, 200) : faultResponse(c, result.fault);
   });
@@ -103,7 +105,7 @@ export function portForwardRoutes(app: App, deps: Deps): void {
   renameRecord(app, deps, {
     ...portForward,
     action: "PortForwardUpdate",
-    summary: "Rename or describe a port forward",
+    summary: "Rename, describe or label a port forward",
   });
 
   deleteVpcRecord(app, deps, {

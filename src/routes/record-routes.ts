@@ -6,7 +6,7 @@ import type { Messages } from "../../actors/registry.ts";
 import type { Action } from "../auth/policy.ts";
 import type { Locate } from "../auth/resource-scope.ts";
 import { NOT_FOUND } from "../contract/fault.ts";
-import { NamedPatch } from "../contract/tenancy.ts";
+import { LabeledPatch, NamedPatch } from "../contract/tenancy.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { answers, answersNothing, jsonBody, rights } from "./answer.ts";
 import type { App, Ctx, Writes } from "./deps.ts";
@@ -30,6 +30,8 @@ export type RecordPath<K extends keyof Messages> = {
   readonly schema: z.ZodType;
   readonly described: string;
   readonly locate?: Locate;
+  /** Set if the records have labels. */
+  readonly has_labels?: true;
 };
 
 /** The action of one route, and its texts in the API description. */
@@ -62,12 +64,17 @@ export function renameRecord(app: App, deps: Deps, of: RecordPath<RenamedKind> &
     summary: of.summary,
     ...(of.description !== undefined && { description: of.description }),
     ...rights(deps, of.action, of.locate),
-    request: { params: of.params, body: jsonBody(NamedPatch) },
+    request: { params: of.params, body: jsonBody(of.has_labels ? LabeledPatch : NamedPatch) },
     responses: answers(of.schema, of.described),
   });
   app.openapi(route, async (c) => {
-    const { name, description } = c.req.valid("json");
-    const message = { type: "update", name: name ?? null, description: description ?? null } as const;
+    const { name, description, labels }: LabeledPatch = c.req.valid("json");
+    const message = {
+      type: "update",
+      name: name ?? null,
+      description: description ?? null,
+      ...of.has_labels && { labels: labels ?? null },
+    } as const;
     const outcome = await deps.sendOnce(c, { kind: of.kind, id: idOf(c, of) }, message);
     return outcome.ok ? c.json(outcome.reply as object, 200) : faultResponse(c, outcome.fault);
   });

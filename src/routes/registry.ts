@@ -4,6 +4,7 @@ import { agentRoutes } from "./agent.ts";
 import { agentConsoleRoutes } from "./agent-console.ts";
 import { agentJobRoutes } from "./agent-jobs.ts";
 import { agentNetworkRoutes } from "./agent-network.ts";
+import { agentPollRoutes } from "./agent-poll.ts";
 import { apiKeyRoutes } from "./api-keys.ts";
 import { auditRoutes } from "./audit.ts";
 import { bootPolicyRoutes } from "./boot-policy.ts";
@@ -36,6 +37,7 @@ import { natGatewayRoutes } from "./nat-gateways.ts";
 import { portForwardRoutes } from "./port-forwards.ts";
 import { networkPoolRoutes } from "./network-pools.ts";
 import { networkTraceRoutes } from "./network-trace.ts";
+import { nicChangeRoutes } from "./nic-changes.ts";
 import { nicTagRoutes } from "./nic-tags.ts";
 import { nicRoutes } from "./nics.ts";
 import { nodeDiagnosisRoutes } from "./node-diagnosis.ts";
@@ -45,6 +47,7 @@ import { ownSessionRoutes } from "./own-sessions.ts";
 import { cnDrainRoutes } from "./cn-drain.ts";
 import { cnDrainLabelRoutes } from "./cn-drain-label.ts";
 import { cnEvacuateRoutes } from "./cn-evacuate.ts";
+import { cnUpgradeLabelRoutes } from "./cn-upgrade-label.ts";
 import { placementRoutes } from "./placement.ts";
 import { projectRoutes } from "./projects.ts";
 import { quotaRoutes } from "./quotas.ts";
@@ -76,6 +79,7 @@ const ROUTES: readonly ((app: App, deps: RouteDeps) => void)[] = [
   cnSetupRoutes,
   cnDrainRoutes,
   cnDrainLabelRoutes,
+  cnUpgradeLabelRoutes,
   cnEvacuateRoutes,
   placementRoutes,
   cnBootRoutes,
@@ -85,6 +89,7 @@ const ROUTES: readonly ((app: App, deps: RouteDeps) => void)[] = [
   agentRoutes,
   agentJobRoutes,
   agentNetworkRoutes,
+  agentPollRoutes,
   agentConsoleRoutes,
   jobRoutes,
   apiKeyRoutes,
@@ -135,6 +140,7 @@ const ROUTES: readonly ((app: App, deps: RouteDeps) => void)[] = [
   dataDiskRoutes,
   snapshotRoutes,
   nicRoutes,
+  nicChangeRoutes,
 ];
 
 export function addRoutes(app: App, deps: RouteDeps): void {

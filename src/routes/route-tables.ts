@@ -6,6 +6,7 @@ import { scopeOf } from "../auth/authorize.ts";
 import { atRow, inVpc } from "../auth/resource-scope.ts";
 import { page, PageQuery, Uuid } from "../contract/common.ts";
 import { isFault, NOT_FOUND } from "../contract/fault.ts";
+import { LabelQuery } from "../contract/labels.ts";
 import { RouteTable, RouteTableBody } from "../contract/network.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { pageById } from "../http/page.ts";
@@ -27,6 +28,7 @@ const routeTable = {
   schema: RouteTable,
   described: "The route table",
   locate: atRow("route_table", "route_table_id"),
+  has_labels: true,
 } as const;
 
 export function routeTableRoutes(app: App, deps: Deps): void {
@@ -37,12 +39,12 @@ export function routeTableRoutes(app: App, deps: Deps): void {
     summary: "List the route tables of a VPC",
     description: "In the order of their ids. 404 if `project` is not the project of the VPC.",
     ...rights(deps, "RouteTableList", inVpc),
-    request: { query: ofVpc.extend(PageQuery) },
+    request: { query: ofVpc.extend({ label: LabelQuery, ...PageQuery }) },
     responses: answers(page(RouteTable), "The route tables, including the main one"),
   });
   app.openapi(listRoute, async (c) => {
-    const { vpc: vpc_id, ...query } = c.req.valid("query");
-    const result = await pageById(query, (at) => listRouteTables(deps.kysely, { vpc_id, ...at }));
+    const { vpc: vpc_id, label: labels, ...query } = c.req.valid("query");
+    const result = await pageById(query, (at) => listRouteTables(deps.kysely, { vpc_id, labels, ...at }));
     return result.ok ? c.json(result.page, 200) : faultResponse(c, result.fault);
   });
 
@@ -83,7 +85,7 @@ export function routeTableRoutes(app: App, deps: Deps): void {
   renameRecord(app, deps, {
     ...routeTable,
     action: "RouteTableUpdate",
-    summary: "Rename or describe a route table",
+    summary: "Rename, describe or label a route table",
     description: "The main table keeps its name.",
   });
 

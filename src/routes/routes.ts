@@ -8,6 +8,7 @@ import { addRealized, findVpc, withRealized } from "../../actors/vpc/reads.ts";
 import { atRow, inRouteTable } from "../auth/resource-scope.ts";
 import { page, PageQuery, Uuid } from "../contract/common.ts";
 import { isFault, NOT_FOUND } from "../contract/fault.ts";
+import { LabelQuery } from "../contract/labels.ts";
 import { type NatGateway, Route, RouteBody } from "../contract/network.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { pageById } from "../http/page.ts";
@@ -31,6 +32,7 @@ const route = {
   schema: Route,
   described: "The route",
   locate: atRow("route", "route_id"),
+  has_labels: true,
 } as const;
 
 export function routeRoutes(app: App, deps: Deps): void {
@@ -40,14 +42,14 @@ export function routeRoutes(app: App, deps: Deps): void {
     tags,
     summary: "List the routes of a route table, oldest first",
     ...rights(deps, "RouteList", inRouteTable),
-    request: { query: ofTable.extend(PageQuery) },
+    request: { query: ofTable.extend({ label: LabelQuery, ...PageQuery }) },
     responses: answers(page(Route), "The routes"),
   });
   app.openapi(listRoute, async (c) => {
-    const { route_table: route_table_id, ...query } = c.req.valid("query");
+    const { route_table: route_table_id, label: labels, ...query } = c.req.valid("query");
     const result = await pageById(
       query,
-      async (at) => addRealized(deps.kysely, await listRoutes(deps.kysely, { route_table_id, ...at }), ofVpcId),
+      async (at) => addRealized(deps.kysely, await listRoutes(deps.kysely, { route_table_id, labels, ...at }), ofVpcId),
     );
     return result.ok ? c.json(result.page, 200) : faultResponse(c, result.fault);
   });
@@ -100,7 +102,7 @@ export function routeRoutes(app: App, deps: Deps): void {
   renameRecord(app, deps, {
     ...route,
     action: "RouteUpdate",
-    summary: "Rename or describe a route",
+    summary: "Rename, describe or label a route",
   });
 
   deleteVpcRecord(app, deps, {

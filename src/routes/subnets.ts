@@ -7,6 +7,7 @@ import { addRealized, findVpc, withRealized } from "../../actors/vpc/reads.ts";
 import { atRow, inVpc } from "../auth/resource-scope.ts";
 import { page, PageQuery, Uuid } from "../contract/common.ts";
 import { isFault, NOT_FOUND } from "../contract/fault.ts";
+import { LabelQuery } from "../contract/labels.ts";
 import { Subnet, SubnetBody, SubnetRouteTableBody } from "../contract/network.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { pageById } from "../http/page.ts";
@@ -33,6 +34,7 @@ const subnet = {
   schema: Subnet,
   described: "The subnet",
   locate: atSubnet,
+  has_labels: true,
 } as const;
 
 export function subnetRoutes(app: App, deps: Deps): void {
@@ -42,14 +44,14 @@ export function subnetRoutes(app: App, deps: Deps): void {
     tags,
     summary: "List the subnets of a VPC, oldest first",
     ...rights(deps, "SubnetList", inVpc),
-    request: { query: ofVpc.extend(PageQuery) },
+    request: { query: ofVpc.extend({ label: LabelQuery, ...PageQuery }) },
     responses: answers(page(Subnet), "The subnets"),
   });
   app.openapi(listRoute, async (c) => {
-    const { vpc: vpc_id, ...query } = c.req.valid("query");
+    const { vpc: vpc_id, label: labels, ...query } = c.req.valid("query");
     const result = await pageById(
       query,
-      async (at) => addRealized(deps.kysely, await listSubnets(deps.kysely, { vpc_id, ...at }), ofVpcId),
+      async (at) => addRealized(deps.kysely, await listSubnets(deps.kysely, { vpc_id, labels, ...at }), ofVpcId),
     );
     return result.ok ? c.json(result.page, 200) : faultResponse(c, result.fault);
   });
@@ -96,7 +98,7 @@ export function subnetRoutes(app: App, deps: Deps): void {
   renameRecord(app, deps, {
     ...subnet,
     action: "SubnetUpdate",
-    summary: "Rename or describe a subnet",
+    summary: "Rename, describe or label a subnet",
   });
 
   const tableRoute = createRoute({

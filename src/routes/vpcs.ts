@@ -6,6 +6,7 @@ import { scopeOf } from "../auth/authorize.ts";
 import { atRow, inProject } from "../auth/resource-scope.ts";
 import { page, PageQuery, Uuid } from "../contract/common.ts";
 import { isFault, NOT_FOUND } from "../contract/fault.ts";
+import { LabelQuery } from "../contract/labels.ts";
 import { Vpc, VpcBody } from "../contract/network.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { pageById } from "../http/page.ts";
@@ -28,6 +29,7 @@ const vpc = {
   schema: Vpc,
   described: "The VPC",
   locate: atRow("vpc", "vpc_id"),
+  has_labels: true,
 } as const;
 
 export function vpcRoutes(app: App, deps: Deps): void {
@@ -37,14 +39,14 @@ export function vpcRoutes(app: App, deps: Deps): void {
     tags,
     summary: "List the VPCs of a project, oldest first",
     ...rights(deps, "VpcList", inProject),
-    request: { query: ofProject.extend(PageQuery) },
+    request: { query: ofProject.extend({ label: LabelQuery, ...PageQuery }) },
     responses: answers(page(Vpc), "The VPCs"),
   });
   app.openapi(listRoute, async (c) => {
-    const { project: project_id, ...query } = c.req.valid("query");
+    const { project: project_id, label: labels, ...query } = c.req.valid("query");
     const result = await pageById(
       query,
-      async (at) => addRealized(deps.kysely, await listVpcs(deps.kysely, { project_id, ...at }), ofVpcId),
+      async (at) => addRealized(deps.kysely, await listVpcs(deps.kysely, { project_id, labels, ...at }), ofVpcId),
     );
     return result.ok ? c.json(result.page, 200) : faultResponse(c, result.fault);
   });
@@ -86,7 +88,7 @@ export function vpcRoutes(app: App, deps: Deps): void {
   renameRecord(app, deps, {
     ...vpc,
     action: "VpcUpdate",
-    summary: "Rename or describe a VPC",
+    summary: "Rename, describe or label a VPC",
   });
 
   deleteRecord(app, deps, {

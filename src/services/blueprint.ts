@@ -4,7 +4,7 @@ import { findImage } from "../../actors/image/reads.ts";
 import { findInstance, findSealedUserData, listDisks, listNicsOf } from "../../actors/instance/reads.ts";
 import { findSshKey } from "../../actors/ssh-key/reads.ts";
 import { findSubnet } from "../../actors/subnet/reads.ts";
-import type { Instance } from "../contract/instance.ts";
+import type { Instance, Nic } from "../contract/instance.ts";
 import type { Blueprint, Job } from "../contract/job.ts";
 import type { RouteDeps } from "../routes/deps.ts";
 
@@ -20,7 +20,7 @@ export async function blueprintOf(deps: Deps, job: Job): Promise<Blueprint> {
   ]);
   const part = instance !== null && own !== null
     ? await wholePart(deps, instance, own)
-    : { ...NOTHING, image: await copiedImage(deps, job) };
+    : { ...NOTHING, image: await copiedImage(deps, job), ...await nicsPart(deps, job, instance) };
   const { migration_id } = job.kind;
   const ticket = typeof migration_id === "string" && MOVES.has(job.kind.kind)
     ? { migration_ticket: deps.mint.migrationTicket(migration_id) }
@@ -30,6 +30,8 @@ export async function blueprintOf(deps: Deps, job: Job): Promise<Blueprint> {
 
 /** The kinds of jobs that create a machine on their node. */
 const CREATES: ReadonlySet<string> = new Set(["provision", "migrate_receive"]);
+/** The kinds of jobs that boot an existing machine with what the record has. */
+const BOOTS: ReadonlySet<string> = new Set(["start", "rebuild"]);
 /** The kinds of jobs in which two nodes connect to each other. */
 const MOVES: ReadonlySet<string> = new Set(["migrate_receive", "migrate_send"]);
 
@@ -51,6 +53,19 @@ async function copiedImage({ byKey }: Deps, { kind: { kind, image_id } }: Job) {
   return await findImage(byKey, image_id) ?? null;
 }
 
+/** Returns the NICs for a job that boots a machine, which may have got or lost NICs since it stopped. */
+async function nicsPart({ byKey }: Deps, { kind: { kind } }: Job, instance: Instance | null) {
+  if (instance === null || !BOOTS.has(kind)) return {};
+  const nics = await listNicsOf(byKey, instance.id);
+  return { nics, subnets: await subnetsOf(byKey, nics) };
+}
+
+async function subnetsOf(byKey: Deps["byKey"], nics: readonly Nic[]) {
+  const ids = [...new Set(nics.map(({ subnet_id }) => subnet_id))];
+  const subnets = await Promise.all(ids.map((id) => findSubnet(byKey, id)));
+  return subnets.filter((subnet) => subnet !== undefined);
+}
+
 type OwnParts = Awaited<ReturnType<typeof ownParts>>;
 
 /** Reads the records that can be found by the instance's id. */
@@ -68,13 +83,13 @@ async function wholePart({ byKey, mint }: Deps, instance: Instance, own: OwnPart
   const [image, keys, subnets] = await Promise.all([
     findImage(byKey, instance.image_id),
     Promise.all(instance.ssh_key_ids.map((id) => findSshKey(byKey, id))),
-    Promise.all([...new Set(nics.map(({ subnet_id }) => subnet_id))].map((id) => findSubnet(byKey, id))),
+    subnetsOf(byKey, nics),
   ]);
   const identity = { instance_id: instance.id, tenant_id: instance.tenant_id, project_id: instance.project_id };
   return {
     image: image ?? null,
     nics,
-    subnets: subnets.filter((subnet) => subnet !== undefined),
+    subnets,
     disks,
     // Leaves out keys that were deleted after the instance was created.
     ssh_public_keys: keys.flatMap((key) => key === undefined ? [] : [key.public_key]),

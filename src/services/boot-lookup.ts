@@ -5,7 +5,7 @@ import { findPolicy } from "../../actors/boot-policy/reads.ts";
 import { findRoster } from "../../actors/boot-roster/reads.ts";
 import type { Admitted, Declared } from "../../actors/boot-record/messages.ts";
 import { findSysinfoByMac } from "../../actors/cn/reads.ts";
-import { findBootRecords } from "../../actors/boot-record/reads.ts";
+import { findBootRecords, findRelays } from "../../actors/boot-record/reads.ts";
 import type { AllowlistEntry, BootPolicy, Roster, RosterEntry } from "../contract/boot.ts";
 import { MACS_PER_NODE_MAX } from "../contract/limits.ts";
 import type { Database } from "../db/tables.ts";
@@ -18,22 +18,26 @@ import { segmentOf } from "./admin-network.ts";
 /**
  * Returns the policy's decision about a machine and its declared data: the fields that the messages `seen`, `authorize`
  * and `rescue` share.
- * @param guid the machine's GUID in the packet, which encodes the service tag on some machines
+ * @param request the machine's request: its GUID, which encodes the service tag on some machines, and its relay. If it
+ * is absent, the relay of the last request is used.
  */
-export async function lookUp(kysely: Kysely<Database>, mac: string, guid: unknown = null) {
-  const [{ policy, version }, roster, sysinfo] = await Promise.all([
+export async function lookUp(kysely: Kysely<Database>, mac: string, request: Request | null = null) {
+  const [{ policy, version }, roster, sysinfo, relays] = await Promise.all([
     findPolicy(kysely),
     findRoster(kysely),
     findSysinfoByMac(kysely, mac),
+    request === null ? findRelays(kysely, [mac]) : new Map<string, string>(),
   ]);
   return {
-    enroll: policy.auto_enroll && allowed(policy.allowlist, mac, [serialOf(sysinfo), serialOfGuid(guid)]),
+    enroll: policy.auto_enroll && allowed(policy.allowlist, mac, [serialOf(sysinfo), serialOfGuid(request?.guid)]),
     policy_version: version,
-    segment: segmentOf(policy.admin_network),
+    segment: segmentOf(policy, request === null ? relays.get(mac) ?? null : request.relay),
     declared: declaredOf(roster, mac),
     address_token: newAddressToken(),
   };
 }
+
+type Request = { readonly guid: unknown; readonly relay: string | null };
 
 /**
  * Returns a placeholder that the commit replaces with the assigned address. It is random, so that no other text equals
@@ -48,23 +52,22 @@ function newAddressToken(): string {
  * matches the machine's serial number. All other discovered records wait for an operator.
  */
 export async function admittedBy(kysely: Kysely<Database>, sysinfo: unknown): Promise<readonly Admitted[]> {
-  const [{ policy, version }, roster, records] = await Promise.all([
+  const macs = macsOf(sysinfo).slice(0, MACS_PER_NODE_MAX);
+  const [{ policy, version }, roster, records, relays] = await Promise.all([
     findPolicy(kysely),
     findRoster(kysely),
-    findBootRecords(kysely, macsOf(sysinfo).slice(0, MACS_PER_NODE_MAX)),
+    findBootRecords(kysely, macs),
+    findRelays(kysely, macs),
   ]);
-  const segment = segmentOf(policy.admin_network);
   const serial = serialOf(sysinfo);
   const tagged = policy.allowlist.some(({ kind, value }) => kind === "service_tag" && value === serial);
-  if (!policy.auto_enroll || !tagged || segment === null) return [];
-  return [...records.values()].filter(({ state }) => state === "discovered")
-    .map(({ mac }) => ({
-      mac,
-      policy_version: version,
-      segment,
-      declared: declaredOf(roster, mac),
-      address_token: newAddressToken(),
-    }));
+  if (!policy.auto_enroll || !tagged) return [];
+  return [...records.values()].filter(({ state }) => state === "discovered").flatMap(({ mac }) => {
+    const segment = segmentOf(policy, relays.get(mac) ?? null);
+    if (segment === null) return [];
+    const declared = declaredOf(roster, mac);
+    return [{ mac, policy_version: version, segment, declared, address_token: newAddressToken() }];
+  });
 }
 
 /**

@@ -1,6 +1,6 @@
 // Gathers the facts about one machine and judges them (src/lib/node-doctor). All times are the database's.
 import { type Kysely, sql } from "kysely";
-import { listBootRecordsOf } from "../../actors/boot-record/reads.ts";
+import { findBootClients, listBootRecordsOf, listStrangePorts } from "../../actors/boot-record/reads.ts";
 import type { BootRecordState } from "../../actors/boot-record/state.ts";
 import { bootRecordView } from "../../actors/boot-record/view.ts";
 import { findPolicy } from "../../actors/boot-policy/reads.ts";
@@ -24,6 +24,9 @@ type Db = Kysely<Database>;
 /** The newest operations of the node that are judged. An older one that is stuck is on the list of operations. */
 const OPERATIONS_READ = 20;
 
+/** The ports of other machines that a finding names. */
+const STRANGE_PORTS_MAX = 4;
+
 /** Returns why a node cannot run new instances; null for an unknown node. */
 export async function diagnoseNode(db: Db, server_uuid: string): Promise<CnDiagnosis | null> {
   const row = (await findCn.many(db, [server_uuid])).get(server_uuid);
@@ -36,8 +39,9 @@ export async function diagnoseNode(db: Db, server_uuid: string): Promise<CnDiagn
 
 /** Returns why the machine of a boot record that is bound to no node cannot enrol. */
 export async function diagnoseRecord(db: Db, record: BootRecord): Promise<BootDiagnosis> {
-  const findings = machineFindings(record, await siteFacts(db));
   const { mac, state, server_uuid } = record;
+  const [site, clients] = await Promise.all([siteFacts(db), findBootClients(db, [mac])]);
+  const findings = machineFindings(record, site, clients.get(mac) ?? null);
   return { mac, state, server_uuid, usable: false, findings };
 }
 
@@ -48,8 +52,10 @@ function isUsable(findings: readonly Finding[]): boolean {
 async function nodeFacts(db: Db, node: CnView): Promise<NodeFacts> {
   const { server_uuid } = node;
   const macs = macsOf(node.sysinfo);
-  const [rows, site, operations, announced, settings, clock] = await Promise.all([
+  const [rows, strange_ports, site, operations, announced, settings, clock] = await Promise.all([
     listBootRecordsOf(db, { server_uuid, macs }),
+    // Before the machine announced its ports, its own ports are unknown.
+    macs.length === 0 ? [] : listStrangePorts(db, { server_uuid, macs, rows: STRANGE_PORTS_MAX }),
     siteFacts(db),
     listOperations(db, { rows: OPERATIONS_READ, reference: { scope: "cn", id: server_uuid } }),
     findAnnounced(db, server_uuid),
@@ -64,6 +70,7 @@ async function nodeFacts(db: Db, node: CnView): Promise<NodeFacts> {
     // A record that is bound to another node is not this node's record.
     records: rows.filter((row) => row.server_uuid === null || row.server_uuid === server_uuid)
       .map((row) => bootRecordView(row as BootRecordState)),
+    strange_ports,
     macs_without_record: macs.filter((mac) => !known.has(mac)),
     site,
     operations,

@@ -6,7 +6,13 @@ import { verify } from "../db/audit-verify.ts";
 import type { Db } from "../db/pool.ts";
 import type { Ctx, RouteDeps } from "../routes/deps.ts";
 
-export function createAudit(db: Db, newId: () => string): RouteDeps["audit"] {
+export type AuditOptions = {
+  readonly newId: () => string;
+  /** The key with which this server signs segments of the archive. */
+  readonly public_key: string;
+};
+
+export function createAudit(db: Db, { newId, public_key }: AuditOptions): RouteDeps["audit"] {
   const byCaller = (c: Ctx) => ({
     msg_id: newId(),
     request_id: c.get("requestId"),
@@ -16,7 +22,7 @@ export function createAudit(db: Db, newId: () => string): RouteDeps["audit"] {
     list: (query) => listEvents(db, query),
     search: (query) => searchEvents(db, query),
     get: (seq) => getEvent(db, seq),
-    verify: (range) => verify(db, range),
+    verify: (range) => verify(db, range, public_key),
     refusedCode: (c, prefix) =>
       recordDenial(db, {
         ...byCaller(c),

@@ -14,6 +14,8 @@ import type { createHints } from "../db/hints.ts";
 import { createLookup } from "../db/lookup.ts";
 import type { Db } from "../db/pool.ts";
 import { createShares } from "../http/shares.ts";
+import type { Settings } from "../services/settings.ts";
+import { createPollInterval } from "./poll-interval.ts";
 
 /**
  * Maximum number of long polls of one kind in one process, about 22 kB each: ten thousand nodes, and some that
@@ -27,9 +29,10 @@ type HoldPorts = {
   readonly db: Db;
   readonly hints: ReturnType<typeof createHints>;
   readonly report: (message: string, error: unknown) => void;
+  readonly settings: Pick<Settings, "get">;
 };
 
-export function createLongPollsOfServer({ db, hints, report }: HoldPorts) {
+export function createLongPollsOfServer({ db, hints, report, settings }: HoldPorts) {
   const { kysely, byKey } = db;
   const held = { held_max: HELD_MAX, report };
   const polls = {
@@ -98,5 +101,8 @@ export function createLongPollsOfServer({ db, hints, report }: HoldPorts) {
     strangers: createShares({ total_max: HELD_STRANGERS_MAX, each_max: HELD_STRANGER_EACH_MAX }),
   };
 
-  return { polls, changes, audiencesOf: createAudiences(db), holdShares, workOf, committed, release };
+  const leaseS = async () => Number((await settings.get("sweeper.stale_claim_threshold_secs")).value);
+  const pollIntervalS = createPollInterval({ db, leaseS, now_ms: () => performance.now() });
+
+  return { polls, changes, audiencesOf: createAudiences(db), holdShares, workOf, pollIntervalS, committed, release };
 }

@@ -27,10 +27,16 @@ export function createDrains({ running, begin, end, ports }: DrainsOptions) {
     try {
       const drains = await running();
       refused = new Map(drains.map(({ operation_id: id }) => [id, refused.get(id) ?? new Map<string, Refusal>()]));
-      for (const drain of drains) await advance(drain, refused.get(drain.operation_id)!);
+      // At the same time: with 100 drains a pass begins up to 400 migrations. A drain that fails stops no other.
+      const ends = drains.map((drain) => advance(drain, refused.get(drain.operation_id)!).catch(failed));
+      await Promise.all(ends);
     } catch (error) {
-      ports.report("background work failed: drains of nodes", error);
+      failed(error);
     }
+  }
+
+  function failed(error: unknown): void {
+    ports.report("background work failed: drains of nodes", error);
   }
 
   async function advance(drain: Drain, refusals: Map<string, Refusal>): Promise<void> {

@@ -35,6 +35,7 @@ set_traits         404                go:pending   go:approved        go:disable
 set_placement      404                go:pending   go:approved        go:disabled        go:awaiting_setup  go:setting_up
 drain              404                409          go:approved        409                409                409
 evacuate           404                409          go:approved        409                409                409
+upgrade            404                409          go:approved        409                409                409
 set_root_password  404                go:pending   go:approved        go:disabled        go:awaiting_setup  go:setting_up
 factory_reset      404                409          go:awaiting_setup  go:awaiting_setup  409                409
 remove             ignore             go:gone      409                go:gone            go:gone            409
@@ -95,6 +96,7 @@ const BASE = {
   disk_layout: null,
   last_seen: null,
   last_status: { old: true },
+  agent_version: "1.4.0",
   reservoir_enabled: null,
   reservoir_percent: null,
   registration_id: "aaaaaaaa-0000-7000-8000-000000000004",
@@ -187,6 +189,14 @@ const MESSAGES: { [T in CnMessage["type"]]: Extract<CnMessage, { type: T }> } = 
       quorum_ok: true,
       quorum_at_risk: [],
     },
+  },
+  upgrade: {
+    type: "upgrade",
+    operation_id: "aaaaaaaa-0000-7000-8000-00000000000a",
+    platform_image: "20261121T000000Z",
+    reboot: "agent",
+    records: [{ mac: "02:00:5e:00:53:01", assigned_pi: "20261001T000000Z" }],
+    part_of: "aaaaaaaa-0000-7000-8000-00000000000b",
   },
   evacuate: {
     type: "evacuate",

@@ -1,6 +1,7 @@
 // The reports of node agents (docs/nodes.md).
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
+import { AGENT_VERSION_CHARS_MAX } from "../../src/contract/limits.ts";
 import { capacity } from "./bodies.ts";
 
 type Node = Awaited<ReturnType<TestControlPlane["approvedNode"]>>;
@@ -46,15 +47,33 @@ test("a capacity report replaces the previous one, with defaults for the fields 
     cpu_utilization_pct: 0,
     hvm_supported: false,
     vmm_protocol_version: null,
+    agent_version: null,
     cpu_features: [],
     tsc_offset_ns: null,
     zpool_props: {},
   });
 });
 
+test("the list of nodes shows the version that the agent reported last", async () => {
+  const listed = async () => {
+    const { items } = (await t.call("GET", "/v1/system/cns")).body;
+    return items.find((each: { server_uuid: string }) => each.server_uuid === node.server_uuid).agent_version;
+  };
+  await report("capacity", { ...capacity(), agent_version: "1.4.0" });
+  expect(await listed()).toBe("1.4.0");
+  await report("capacity", { ...capacity(), agent_version: "1.5.0" });
+  await report("heartbeat");
+  expect([await listed(), (await show()).agent_version]).toEqual(["1.5.0", "1.5.0"]);
+  // An older agent reports no version. It may have replaced a newer one.
+  await report("capacity", capacity());
+  expect(await listed()).toBeNull();
+});
+
 test("null in an optional field of a capacity report is the same as absent", async () => {
   const optional = ["ram_available_mb", "cpu_utilization_pct", "hvm_supported", "vmm_protocol_version", "cpu_features"];
-  const nulls = Object.fromEntries([...optional, "tsc_offset_ns", "zpool_props"].map((field) => [field, null]));
+  const nulls = Object.fromEntries(
+    [...optional, "tsc_offset_ns", "zpool_props", "agent_version"].map((field) => [field, null]),
+  );
   const stored =
     async () => (await t.db.query("select report from cn_capacity where server_uuid = $1", [node.server_uuid]));
   await report("capacity", capacity());
@@ -72,6 +91,7 @@ describe("a capacity report is refused", () => {
     ["zpools", [{ name: "z", total_bytes: 1, free_bytes: 1, tier: "tape" }]],
     ["devices", [{ kind: "toaster", model: "x", free_count: 1 }]],
     ["platform_version", undefined],
+    ["agent_version", "1".repeat(AGENT_VERSION_CHARS_MAX + 1)],
   ])("when %s is %j", async (field, value) => {
     const answer = await report("capacity", { ...capacity(), [field]: value });
     expect(answer.status).toBe(400);

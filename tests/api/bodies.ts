@@ -69,6 +69,7 @@ const CHANGES: Readonly<Record<string, (of?: Objects) => Fields>> = {
   // A real drain would move the instances of the other cells.
   "POST /v1/cns/{server_uuid}/drain": () => ({ dry_run: true }),
   "POST /v1/cn-drains": () => ({ label: "rack=of-no-node", dry_run: true }),
+  "POST /v1/cn-upgrades": () => ({ label: "rack=of-no-node", dry_run: true }),
   "POST /v1/cns/{server_uuid}/evacuate": () => ({ dry_run: true }),
   "PATCH /v1/cns/{server_uuid}/placement": () => ({ overprovision_cpu: 2.5, fault_domain: "rack-7" }),
   // The test must create the image, the subnet and the SSH keys, and set their ids.
@@ -86,6 +87,13 @@ const CHANGES: Readonly<Record<string, (of?: Objects) => Fields>> = {
   "POST /v1/instances/{instance_id}/console-ticket": () => ({ mode: "write" }),
   "POST /v1/disks": () => ({ name: "data", size_bytes: 2 ** 30 }),
   "POST /v1/snapshots": () => ({ name: "before" }),
+  "POST /v1/nics": (of) => ({
+    // A NIC has no description.
+    description: undefined,
+    subnet_id: of?.nic_subnet ?? crypto.randomUUID(),
+    allowed_cidrs: [],
+  }),
+  "PATCH /v1/nics/{nic_id}": () => ({ allowed_cidrs: [] }),
   "POST /v1/disks/{disk_id}/resize": () => ({ size_bytes: 2 ** 33 }),
   "POST /v1/vpcs": () => ({ ipv4_block: "10.0.0.0/8" }),
   "POST /v1/subnets": () => ({ ipv4_block: freshNetwork(), ipv6_block: null }),

@@ -22,6 +22,7 @@ type Stage = { readonly objects?: Objects; readonly fields?: Fields; readonly ke
 /** Fields with ids or secrets; the test replaces no other field of an example. */
 const NAMING = new Set([
   "claimed_by",
+  "server_uuid",
   "code",
   "current_password",
   "epoch",
@@ -30,6 +31,7 @@ const NAMING = new Set([
   "networks",
   "nic_id",
   "primary_subnet_id",
+  "subnet_id",
   "realizer",
   "resource",
   "refresh_token",
@@ -133,6 +135,7 @@ const STAGES: Readonly<Record<string, () => Stage | Promise<Stage>>> = {
   },
   "POST /v1/agent/register": () => ({ key: null }),
   "POST /v1/agent/claim": () => ({ fields: { claimed_by: agent.server_uuid } }),
+  "POST /v1/agent/poll": () => ({ fields: { server_uuid: agent.server_uuid } }),
   "POST /v1/agent/network-realization": async () => {
     const vpc_id = ids.vpc;
     await t.db.query("insert into vpc_realization (vpc_id, server_uuid) values ($1, $2)", [vpc_id, agent.server_uuid]);
@@ -202,6 +205,13 @@ const STAGES: Readonly<Record<string, () => Stage | Promise<Stage>>> = {
   "POST /v1/port-forwards": () => ({ fields: { nat_gateway_id: ids.nat_gateway_id, nic_id: ids.nic_of_objects } }),
   "POST /v1/disks": () => ({ objects: { instance: ids.instance_id! } }),
   "POST /v1/snapshots": () => ({ objects: { disk: ids.disk_id! } }),
+  "POST /v1/nics": async () => {
+    // The example before this one resized a disk.
+    await host.does("resize_disk");
+    await host.done(t.call("POST", `/v1/instances/${ids.instance_id}/stop`), "stop");
+    return { objects: { instance: ids.instance_id! }, fields: { subnet_id: ids.subnet } };
+  },
+  "PATCH /v1/nics/{nic_id}": () => ({ objects: { nic_id: ids.nic! } }),
   "POST /v1/instances": () => ({
     fields: { image_id: ids.image, primary_subnet_id: ids.subnet, ssh_key_ids: [ids.key_id] },
   }),

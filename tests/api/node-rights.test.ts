@@ -23,6 +23,7 @@ POST /v1/agent/jobs/{job_id}/progress      200 403 404             200 403 404
 POST /v1/agent/jobs/{job_id}/complete      200 403 404             200 403 404
 POST /v1/agent/jobs/{job_id}/bury          409 403 404             409 403 404
 POST /v1/agent/network/poll                200 200 200             200 200 200
+POST /v1/agent/poll                        200 403 403             200 403 403
 POST /v1/agent/network/trace               404 404 404             404 404 404
 POST /v1/agent/network-realization         404 403 403             404 403 403
 POST /v1/agent/nic-tags                    200 200 200             200 200 200
@@ -38,6 +39,7 @@ GET /v1/system/cns/{cn_id}/doctor          404 404 404             404 404 404
 GET /v1/system/instances                   404 404 404             404 404 404
 GET /v1/instances                          404 404 404             404 404 404
 POST /v1/instances                         404 404 404             404 404 404
+POST /v1/nics                              404 404 404             404 404 404
 POST /v1/cns/{server_uuid}/disable         403 403 403             403 403 403
 POST /v1/cns/{server_uuid}/enable          403 403 403             403 403 403
 POST /v1/cns/{server_uuid}/role            403 403 403             403 403 403
@@ -184,7 +186,11 @@ async function requestsOf(route: string, caller: Owner, objects: Objects): Promi
     };
     const path = pattern.replace(/\{(\w+)\}/g, (whole, name) => ids[name] ?? whole);
     const filter = FILTERED.includes(route) ? `?cn=${of.server_uuid}` : "";
-    const place = route === "POST /v1/instances" ? `?tenant=${randomUUID()}&project=${randomUUID()}` : "";
+    const place = route === "POST /v1/instances"
+      ? `?tenant=${randomUUID()}&project=${randomUUID()}`
+      : route === "POST /v1/nics"
+      ? `?instance=${randomUUID()}`
+      : "";
     return { path: path + filter + place, body: bodyOf(route, of) };
   });
 }
@@ -203,6 +209,8 @@ function bodyOf(route: string, of: Omit<Owner, "key">): unknown {
       return { running_jobs: Object.values(of.jobs) };
     case "POST /v1/agent/claim":
       return { claimed_by: of.server_uuid };
+    case "POST /v1/agent/poll":
+      return { ...accepted, server_uuid: of.server_uuid, running_jobs: Object.values(of.jobs) };
     case "POST /v1/agent/network-realization":
       return { ...accepted, realizer: { kind: "cn", id: of.server_uuid } };
     case "POST /v1/agent/status":

@@ -111,7 +111,7 @@ async function makeInstance(t: TestControlPlane, made: Objects): Promise<Objects
             effect_cn_use(jsonb_build_object('server_uuid', host_cn_uuid, 'disk_bytes', 1)) from instance where id = $1`,
     [instance],
   );
-  const ids = { instance, disk: disk.id, snapshot: snapshot.id, nic: nic.id };
+  const ids = { instance, disk: disk.id, snapshot: snapshot.id, nic: nic.id, nic_subnet: nic.subnet_id };
   return Object.fromEntries(Object.entries(ids).flatMap(([name, id]) => [[name, id], [`${name}_id`, id]]));
 }
 

@@ -39,6 +39,7 @@ test("a new node is pending, has the role tenant, and gets a claim code and a po
     claim_code_expires_at: answer.body.claim_code_expires_at,
     bound_api_key_id: null,
     last_status: null,
+    agent_version: null,
     last_setup_error: null,
     setup_progress: null,
     disk_layout: null,

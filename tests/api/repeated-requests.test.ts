@@ -32,6 +32,7 @@ const UNTESTED: ReadonlySet<string> = new Set([
   "/v1/instances/{instance_id}",
   "/v1/disks/{disk_id}",
   "/v1/snapshots/{snapshot_id}",
+  "/v1/nics/{nic_id}",
 ]);
 
 let t: TestControlPlane;

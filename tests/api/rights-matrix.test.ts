@@ -53,6 +53,7 @@ POST /v1/agent/jobs/{job_id}/progress 401   401   401     403     403     403   
 POST /v1/agent/jobs/{job_id}/complete 401   401   401     403     403     403   403    403    403     403 200/404 200/404
 POST /v1/agent/jobs/{job_id}/bury     401   401   401     403     403     403   403    403    403     403 409/404 409/404
 POST /v1/agent/network/poll           401   401   401     403     403     403   403    403    403     403     200     200
+POST /v1/agent/poll                   401   401   401     403     403     403   403    403    403     403     200     200
 POST /v1/agent/network/trace          401   401   401     403     403     403   403    403    403     403     404     404
 POST /v1/agent/network-realization    401   401   401     403     403     403   403    403    403     403     403     403
 POST /v1/agent/nic-tags               401   401   401     403     403     403   403    403    403     403     200     200
@@ -111,6 +112,7 @@ GET /v1/cns/{server_uuid}/placement   401   401   401 200/404 200/404     403   
 PATCH /v1/cns/{server_uuid}/placement 401   401   401 200/404     403     403   403    403    403     403     403     403
 POST /v1/cns/{server_uuid}/drain      401   401   401 200/404     403     403   403    403    403     403     403     403
 POST /v1/cn-drains                    401   401   401     200     403     403   403    403    403     403     403     403
+POST /v1/cn-upgrades                  401   401   401     200     403     403   403    403    403     403     403     403
 POST /v1/cns/{server_uuid}/evacuate   401   401   401 200/404     403     403   403    403    403     403     403     403
 POST /v1/cns/{server_uuid}/drain/preview
                                       401   401   401 200/404 200/404     403   403    403    403     403     403     403
@@ -336,6 +338,9 @@ POST /v1/snapshots                     401   401   401 409/404     404     404  
 DELETE /v1/snapshots/{snapshot_id}     401   401   401 409/404     404     404   404    404    404     404     404     404
 GET /v1/nics                           401   401   401 200/404 200/404     404   404    404    404     404     404     404
 GET /v1/nics/{nic_id}                  401   401   401 200/404 200/404     404   404    404    404     404     404     404
+POST /v1/nics                          401   401   401 409/404     404     404   404    404    404     404     404     404
+PATCH /v1/nics/{nic_id}                401   401   401 409/404     404     404   404    404    404     404     404     404
+DELETE /v1/nics/{nic_id}               401   401   401 409/404     404     404   404    404    404     404     404     404
 GET /v1/ssh-keys                       200   200   401     200     200     200   200    200    200     200     200     200
 POST /v1/ssh-keys                      401   401   401     201     403     403   403    403    403     403     403     403
 GET /v1/ssh-keys/{key_id}

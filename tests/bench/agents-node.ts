@@ -1,7 +1,9 @@
 // A light agent: a node agent without a machine. It calls the API as nodeagent does (reports its capacity and status,
 // sends heartbeats with its jobs, claims jobs by long polls, confirms tombstones before other work, reads blueprints,
 // reports ends) and finishes every job at once.
+import type { AgentPollBody, AgentPollView } from "../../src/contract/agent-poll.ts";
 import type { CapacityReportBody } from "../../src/contract/agent.ts";
+import { AGENT_POLL_S_MAX } from "../../src/contract/limits.ts";
 import type { Blueprint, ClaimBody, ClaimView, HeartbeatBody, Job, JobEndBody } from "../../src/contract/job.ts";
 import { lightMachine } from "./agents-machine.ts";
 import { openWire, type Wire, type WireAnswer, type WireCall } from "./agents-wire.ts";
@@ -16,6 +18,13 @@ export type Pace = {
   readonly capacity_ms: number;
   /** How often to check whether the status changed, and the longest time between reports. Null: no status reports. */
   readonly status: { readonly check_ms: number; readonly full_ms: number } | null;
+  /**
+   * Whether the agent polls, as the present nodeagent does. The polls carry its heartbeats and reports and ask for
+   * network documents. Otherwise the agent uses the single calls of older agents.
+   */
+  readonly polls?: boolean;
+  /** Whether an agent without polls also asks for network documents. */
+  readonly asks_network?: boolean;
 };
 
 export type Tally = {
@@ -146,13 +155,62 @@ export function startNode({ server_uuid, api_key: key }: NodeKey, options: NodeO
         await sleep(pace.error_retry_ms);
         continue;
       }
-      const { job, tombstones } = answer?.body as ClaimView;
-      for (const each of tombstones) {
-        machine.undo(each);
-        await until(by, { method: "POST", path: `/v1/agent/jobs/${each.id}/bury` });
-        tally.tombstones += 1;
+      await handle(by, answer?.body as ClaimView);
+    }
+  }
+
+  async function handle(by: Wire, { job, tombstones }: ClaimView): Promise<void> {
+    for (const each of tombstones) {
+      machine.undo(each);
+      await until(by, { method: "POST", path: `/v1/agent/jobs/${each.id}/bury` });
+      tally.tombstones += 1;
+    }
+    if (job !== null && !in_hand.has(job.id)) void carryOut(job);
+  }
+
+  async function polling(by: Wire): Promise<void> {
+    const sent_ms = { capacity: performance.now(), status: performance.now() };
+    const isDue = (which: keyof typeof sent_ms, period_ms: number) => {
+      const is = performance.now() - sent_ms[which] >= period_ms - AGENT_POLL_S_MAX * 1_000;
+      if (is) sent_ms[which] = performance.now();
+      return is;
+    };
+    for (let wait = 0; !stopped; wait = AGENT_POLL_S_MAX) {
+      const status = pace.status !== null && isDue("status", pace.status.full_ms)
+        ? { payload: { vms: machine.vms(), timestamp: new Date().toISOString() } }
+        : undefined;
+      const body: AgentPollBody = {
+        server_uuid,
+        wait,
+        running_jobs: [...in_hand],
+        work: { known_consoles: [] },
+        network: { have: {}, traces: true },
+        status,
+        capacity: capacity !== null && isDue("capacity", pace.capacity_ms) ? capacity : undefined,
+      };
+      asked ||= wait > 0;
+      const begun_ms = performance.now();
+      const call = { method: "POST", path: "/v1/agent/poll", body } as const;
+      const answer = await ask(by, call, wait * 1_000 + REQUEST_LIMIT_MS);
+      tally.claims += 1;
+      if (!heard(answer)) {
+        await sleep(pace.error_retry_ms);
+        continue;
       }
-      if (job !== null && !in_hand.has(job.id)) void carryOut(job);
+      beaten = true;
+      // A poll that does not wait shows how long the server takes to store a heartbeat.
+      if (wait === 0) tally.beat_times_ms.push(performance.now() - begun_ms);
+      const { work } = answer?.body as AgentPollView;
+      if (work !== null) await handle(by, work);
+    }
+  }
+
+  async function askingNetwork(by: Wire): Promise<void> {
+    const body = { wait: pace.claim_wait_s, have: {}, traces: true };
+    const limit_ms = pace.claim_wait_s * 1_000 + REQUEST_LIMIT_MS;
+    while (!stopped) {
+      const answer = await ask(by, { method: "POST", path: "/v1/agent/network/poll", body }, limit_ms);
+      if (!heard(answer)) await sleep(pace.error_retry_ms);
     }
   }
 
@@ -179,8 +237,12 @@ export function startNode({ server_uuid, api_key: key }: NodeKey, options: NodeO
     if (capacity !== null) {
       const [by, path] = [wire(true), "/v1/agent/capacity"];
       await until(by, { method: "POST", path, body: capacity });
-      void sleep(pace.capacity_ms).then(() => every(pace.capacity_ms, () => report(by, path, capacity)));
+      if (pace.polls !== true) {
+        void sleep(pace.capacity_ms).then(() => every(pace.capacity_ms, () => report(by, path, capacity)));
+      }
     }
+    if (pace.polls === true) return void polling(wire());
+    if (pace.asks_network === true) void askingNetwork(wire());
     if (pace.status !== null) void every(pace.status.check_ms, tellingStatus(wire(true), pace.status.full_ms));
     void every(pace.heartbeat_ms, beating(wire(beats_once)));
     void claiming(wire());

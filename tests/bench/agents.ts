@@ -1,11 +1,24 @@
-// Measures one server process with ten thousand node agents. Each sends a heartbeat every 5 s and always has a long
-// poll for jobs open. The agents run in separate processes, so that the server's processor time and memory are measured
-// separately. Single run: `deno run -A tests/bench/agents.ts`, with --json, --agents=N, --seconds=N.
+// Measures servers with ten thousand node agents. Each agent always has a poll open, which is its heartbeat and carries
+// its reports. With --single-calls the agents are older ones, which use single calls. The agents run in separate
+// processes, so that the processor time and memory of the servers, the database and the agents are measured separately.
+// Single run: `deno run -A tests/bench/agents.ts`, with --json, --agents=N, --seconds=N, --servers=N, --single-calls,
+// --storm=N (so many machines come back in 10 s) and --profile (the functions that take the first server's thread).
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import process from "node:process";
 import { parseArgs } from "node:util";
-import { AGENT_HEARTBEAT_MS, CLAIM_WAIT_S_MAX, KEY_LOOKUP_CHARS, KEY_SECRET_CHARS } from "../../src/contract/limits.ts";
+import type { CapacityReportBody } from "../../src/contract/agent.ts";
+import { BODY_EXAMPLES } from "../../src/contract/body-examples.ts";
+import {
+  AGENT_CAPACITY_MS,
+  AGENT_HEARTBEAT_MS,
+  AGENT_STATUS_CHECK_MS,
+  AGENT_STATUS_FULL_MS,
+  CLAIM_WAIT_S_MAX,
+  KEY_LOOKUP_CHARS,
+  KEY_SECRET_CHARS,
+} from "../../src/contract/limits.ts";
+import { HEAP_FLAG } from "../../src/permissions.ts";
 import { type DbClient, openClient } from "../../src/db/pool.ts";
 import { formatApiKey } from "../../src/lib/ids/api-key.ts";
 import { type OwnCluster, ownCluster } from "../support/cluster.ts";
@@ -14,6 +27,8 @@ import { startServer } from "../support/server-process.ts";
 import { type Call, request } from "../processes/client.ts";
 import { startFleet } from "./agents-fleet.ts";
 import type { NodeKey } from "./agents-node.ts";
+import { comeBack, type StormReport } from "./agents-storm.ts";
+import { freePort, type Share, startRecording } from "./cpu-profile.ts";
 import { cpuTime_ms } from "./cpu-time.ts";
 import { inventory } from "./subjects.ts";
 
@@ -28,8 +43,8 @@ const OTHER_P99_MS_MAX = 100;
 
 const PROCESSES = 4;
 /**
- * The number of files that a process needs for other purposes than agents. Each agent has two connections; if the limit
- * of open files is too low for that, some agents open a new connection for each heartbeat instead.
+ * The number of files that a process needs for other purposes than agents. An older agent has three connections; if the
+ * limit of open files is too low for that, some agents open a new connection for each heartbeat instead.
  */
 const OTHER_FILES = 300;
 const ONE_TIME_CONNECTIONS = 150;
@@ -41,6 +56,8 @@ const WARM_UP_MS = (CLAIM_WAIT_S_MAX + 5) * 1_000;
 const WARM_UP_REQUESTS = 500;
 /** The interval between other requests of the same kind. */
 const OTHER_EVERY_MS = 50;
+/** The functions of a profile to print. */
+const PROFILE_LINES = 30;
 const SEED_LIMIT_MS = 120_000;
 /** How much of a server's log to show if the server ended early. */
 const LOG_CHARS = 2_000;
@@ -66,37 +83,62 @@ export type AgentsReport = {
   /** The number of agents' calls without a successful reply. */
   readonly failed: number;
   readonly beats_once: number;
+  /** The number of server processes. Their processor time and memory are sums. */
+  readonly servers: number;
+  readonly storm: StormReport | null;
+  /** The functions that took the first server's thread, largest share first; empty without --profile. */
+  readonly profile: readonly Share[];
 };
 type Quantiles = { readonly p50_ms: number; readonly p99_ms: number };
 
-export type AgentsOptions = { readonly cluster: OwnCluster; readonly agents: number; readonly seconds: number };
+export type AgentsOptions = {
+  readonly cluster: OwnCluster;
+  readonly agents: number;
+  readonly seconds: number;
+  readonly servers?: number;
+  readonly single_calls?: boolean;
+  readonly storm?: number;
+  readonly is_profiled?: boolean;
+};
 
-export async function measureAgents({ cluster, agents, seconds }: AgentsOptions): Promise<AgentsReport> {
+export async function measureAgents(options: AgentsOptions): Promise<AgentsReport> {
+  const { cluster, agents, seconds, servers: count = 1, single_calls = false, storm = 0, is_profiled = false } =
+    options;
   const url = await makeDatabase(cluster.url, "bench_agents");
   const connections_max = await filesMax() - OTHER_FILES;
-  const server = await startServer({ env: { DATABASE_URL: url, BERTH_CONNECTIONS_MAX: String(connections_max) } });
+  const inspector = is_profiled ? await freePort() : null;
+  const flags = ["-A", HEAP_FLAG, ...(inspector === null ? [] : [`--inspect=127.0.0.1:${inspector}`])];
+  const env = { DATABASE_URL: url, BERTH_CONNECTIONS_MAX: String(connections_max) };
+  const server = await startServer({ env, flags });
+  const servers = [server];
   const client = await openClient({ url, statementLimit_ms: SEED_LIMIT_MS });
   try {
-    const nodes = await seedApproved(client, agents);
+    while (servers.length < count) servers.push(await startServer({ env }));
+    const seeded = await seedApproved(client, agents + storm);
+    const [nodes, returning] = [seeded.slice(0, agents), seeded.slice(agents)];
     const other = (call: Call) => timeOf(server.url, call);
     const read = () => other({ method: "GET", path: `/v1/system/cns/${anyOf(nodes)}` });
     const write = (turn: number) =>
       other({ method: "POST", path: `/v1/cns/${anyOf(nodes)}/role`, body: { role: turn % 2 === 0 ? "edge" : "both" } });
     // Sends requests first, so that memory which the first requests allocate is not counted for the agents.
     for (let turn = 0; turn < WARM_UP_REQUESTS; turn++) await (turn % 2 === 0 ? read() : write(turn));
-    const bytes_before = await residentBytes(server.pid);
-    const beats_once = Math.max(0, 2 * agents + ONE_TIME_CONNECTIONS - connections_max);
+    const resident = async () => (await Promise.all(servers.map(({ pid }) => residentBytes(pid)))).reduce(sum, 0);
+    const bytes_before = await resident();
+    const wanted = single_calls ? 3 * agents + ONE_TIME_CONNECTIONS - count * connections_max : 0;
+    const beats_once = Math.min(agents, Math.max(0, wanted));
     const fleet = startFleet({
-      ports: [server.port],
+      ports: servers.map(({ port }) => port),
       nodes,
       pace: {
         heartbeat_ms: AGENT_HEARTBEAT_MS,
         claim_wait_s: CLAIM_WAIT_S_MAX,
         error_retry_ms: AGENT_HEARTBEAT_MS,
-        capacity_ms: 0,
-        status: null,
+        capacity_ms: AGENT_CAPACITY_MS,
+        status: { check_ms: AGENT_STATUS_CHECK_MS, full_ms: AGENT_STATUS_FULL_MS },
+        polls: !single_calls,
+        asks_network: true,
       },
-      capacity: null,
+      capacity: BODY_EXAMPLES["POST /v1/agent/capacity"] as CapacityReportBody,
       beats_once,
       ramp_ms: RAMP_MS,
     }, PROCESSES);
@@ -104,14 +146,26 @@ export async function measureAgents({ cluster, agents, seconds }: AgentsOptions)
       const at_work = await fleet.atWork(START_LIMIT_MS);
       await sleep(WARM_UP_MS);
       await fleet.report();
-      const used = () => Promise.all([cpuTime_ms(server.pid), cpuTime_ms(cluster.pid())]);
+      const used = async () => {
+        const own = await Promise.all(servers.map(({ pid }) => cpuTime_ms(pid)));
+        return [
+          own.reduce((total, each) => total === null || each === null ? null : total + each, 0 as number | null),
+          await cpuTime_ms(cluster.pid()),
+        ] as const;
+      };
+      const recording = inspector === null ? null : await startRecording(inspector);
       const from = await used();
       const start_ms = performance.now();
       const until_ms = start_ms + seconds * 1_000;
-      const [reads, writes] = await Promise.all([repeat(read, until_ms), repeat(write, until_ms)]);
+      const [reads, writes, stormed] = await Promise.all([
+        repeat(read, until_ms),
+        repeat(write, until_ms),
+        storm === 0 ? null : comeBack(returning, server.port),
+      ]);
       const to = await used();
       const measured_ms = performance.now() - start_ms;
-      const server_bytes = await residentBytes(server.pid);
+      const profile = await recording?.stop() ?? [];
+      const server_bytes = await resident();
       const told = await fleet.report();
       const cores = (at: 0 | 1) => {
         const [first, last] = [from[at], to[at]];
@@ -133,6 +187,9 @@ export async function measureAgents({ cluster, agents, seconds }: AgentsOptions)
         write: quantilesOf(writes),
         failed: told.unanswered + Object.values(told.refused).reduce((sum, count) => sum + count, 0),
         beats_once,
+        servers: count,
+        storm: stormed,
+        profile: profile.slice(0, PROFILE_LINES),
       };
     } finally {
       await fleet.stop();
@@ -144,7 +201,7 @@ export async function measureAgents({ cluster, agents, seconds }: AgentsOptions)
     });
   } finally {
     await client.end();
-    await server.kill();
+    for (const each of servers) await each.kill();
   }
 }
 
@@ -205,6 +262,10 @@ function quantilesOf(times_ms: readonly number[]): Quantiles {
   return { p50_ms: at(0.5), p99_ms: at(0.99) };
 }
 
+function sum(total: number, each: number): number {
+  return total + each;
+}
+
 async function residentBytes(pid: number): Promise<number> {
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(await readFile(`/proc/${pid}/status`, "utf8"))?.[1]) * 1_024;
 }
@@ -238,10 +299,15 @@ export function printAgents(report: AgentsReport): void {
   const { agents, server_cores, database_cores, agents_cores, bytes_per_agent, server_bytes, read, write } = report;
   const cores = (value: number | null) => value === null ? "-" : value.toFixed(2);
   const times = ({ p50_ms, p99_ms }: Quantiles) => `${p50_ms.toFixed(1)} ${p99_ms.toFixed(1)}`;
+  const { storm } = report;
   const lines: readonly (readonly [string, string | number])[] = [
     ["agents", agents],
+    ["server processes", report.servers],
     ["at work", report.at_work],
-    ["heartbeats and claims per s", `${report.heartbeats_per_s.toFixed(0)} ${report.claims_per_s.toFixed(0)}`],
+    [
+      "heartbeats, and claims or polls, per s",
+      `${report.heartbeats_per_s.toFixed(0)} ${report.claims_per_s.toFixed(0)}`,
+    ],
     ["cores: server", cores(server_cores)],
     ["cores: database", cores(database_cores)],
     ["cores: agents", cores(agents_cores)],
@@ -252,8 +318,13 @@ export function printAgents(report: AgentsReport): void {
     ["a write of others: p50 and p99 ms", times(write)],
     ["calls of agents that failed", report.failed],
     ["heartbeats over one-time connections", report.beats_once],
+    ...(storm === null ? [] : [
+      ["machines that came back, and failures", `${storm.machines} ${storm.failed}`],
+      ["come back: p50 and p99 ms", times(storm)],
+    ] as const),
   ];
   for (const [name, value] of lines) console.log(`${name.padEnd(37)} ${value}`);
+  for (const { place, share } of report.profile) console.log(`${(share * 100).toFixed(1).padStart(5)} %  ${place}`);
   const whole = report.at_work === agents;
   const aims = [
     [`less than ${CORES_MAX} core`, whole && server_cores !== null && server_cores < CORES_MAX],
@@ -270,11 +341,23 @@ if (import.meta.main) {
       json: { type: "boolean", default: false },
       agents: { type: "string", default: String(AGENTS) },
       seconds: { type: "string", default: "30" },
+      servers: { type: "string", default: "1" },
+      "single-calls": { type: "boolean", default: false },
+      storm: { type: "string", default: "0" },
+      profile: { type: "boolean", default: false },
     },
   });
   const cluster = await ownCluster({ fsync: "on", synchronous_commit: "on" });
   try {
-    const report = await measureAgents({ cluster, agents: Number(values.agents), seconds: Number(values.seconds) });
+    const report = await measureAgents({
+      cluster,
+      agents: Number(values.agents),
+      seconds: Number(values.seconds),
+      servers: Number(values.servers),
+      single_calls: values["single-calls"],
+      storm: Number(values.storm),
+      is_profiled: values.profile,
+    });
     if (values.json) console.log(JSON.stringify({ measured_at: new Date().toISOString(), ...report }, null, 2));
     else printAgents(report);
   } finally {

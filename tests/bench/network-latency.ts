@@ -188,7 +188,10 @@ async function follow(node: NodeName, { server_uuid, api_key }: NodeKey): Promis
     driver: { network, hardware: () => Promise.resolve({ server_uuid }) },
     timers: { claim_wait_s: 30, error_retry_ms: 1_000, job_poll_ms: 1_000 },
   } as unknown as Agent;
-  const { poll, repair } = createFollower(agent, api_key);
+  const { poll, repair } = createFollower(agent, api_key, {
+    documents: () => Promise.resolve(null),
+    isUsed: () => false,
+  });
   for (const loop of [poll, repair]) {
     loop().catch((error) => {
       if (!stop.signal.aborted) throw error;

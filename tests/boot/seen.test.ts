@@ -2,8 +2,20 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
+import { guidsOfUuid } from "../../src/lib/net/boot-client.ts";
 import { expectInvariants } from "../setup/invariants.ts";
-import { announce, newMac, newMachine, POLICY, putPolicy, seen, settle, setUp, showRecord } from "../setup/machine.ts";
+import {
+  announce,
+  newMac,
+  newMachine,
+  POLICY,
+  putPolicy,
+  seen,
+  settle,
+  setUp,
+  showRecord,
+  showRequest,
+} from "../setup/machine.ts";
 
 let t: TestControlPlane;
 let root_key_id: string;
@@ -310,4 +322,87 @@ test("seen and authorize are audited, unless the record stays unchanged", async 
     [[mac, other]],
   );
   expect(rows.map(({ action }) => action)).toEqual(["boot_record_seen", "boot_record_seen", "boot_record_authorize"]);
+});
+
+describe("the last netboot request of a machine", () => {
+  const GUID = "00112233445566778899aabbccddeeff";
+  const REQUEST = { arch: 11, vendor_class: "PXEClient:Arch:00011", user_class: null, guid: GUID, relay: "10.20.0.3" };
+  const report = (mac: string, client: Record<string, unknown>) =>
+    t.call("POST", "/v2/booter/seen", { body: { mac, client } });
+
+  test("is shown with the record and in the list; a later request replaces it", async () => {
+    const mac = newMac();
+    okOf(await report(mac, REQUEST));
+    const shown = {
+      ...REQUEST,
+      architecture: "ARM 64-bit UEFI",
+      has_boot_file: true,
+      seen_at: expect.stringMatching(/Z$/),
+      seen_by: root_key_id,
+    };
+    expect(await showRequest(t, mac)).toEqual(shown);
+    const { items } = okOf(await t.call("GET", "/v2/cn-boot?limit=1000"));
+    expect(items.find((each: { mac: string }) => each.mac === mac).client).toEqual(shown);
+    okOf(await report(mac, { ...REQUEST, arch: 7, user_class: "iPXE" }));
+    expect(await showRequest(t, mac)).toMatchObject({ architecture: "x86-64 UEFI", user_class: "iPXE" });
+    okOf(await report(mac, {}));
+    expect((await showRequest(t, mac)).arch).toBe(7);
+  });
+
+  test("is kept without its malformed values", async () => {
+    const mac = newMac();
+    okOf(
+      await report(mac, {
+        arch: 65_536,
+        vendor_class: `a\u0007${"b".repeat(99)}`,
+        user_class: 7,
+        guid: "nonsense",
+        relay: "::1",
+      }),
+    );
+    expect(await showRequest(t, mac)).toMatchObject({
+      arch: null,
+      architecture: "unknown",
+      vendor_class: `a?${"b".repeat(62)}`,
+      user_class: null,
+      guid: null,
+      relay: null,
+    });
+  });
+
+  test("without a boot file makes the record discovered, without an address, and the doctor names the architecture", async () => {
+    const mac = newMac();
+    expect(okOf(await report(mac, { ...REQUEST, has_boot_file: false }))).toMatchObject({
+      state: "discovered",
+      address: null,
+    });
+    const { findings } = okOf(await t.call("GET", `/v2/cn-boot/${mac}/doctor`));
+    expect(findings[0]).toMatchObject({
+      level: "stops",
+      text: expect.stringContaining(`no boot file for the architecture of ${mac}: ARM 64-bit UEFI`),
+    });
+    okOf(await report(mac, { ...REQUEST, arch: 7, has_boot_file: true }));
+    const later = okOf(await t.call("GET", `/v2/cn-boot/${mac}/doctor`));
+    expect(later.findings.map(({ text }: { text: string }) => text).join()).not.toContain("boot file");
+  });
+
+  test.each([["as SMBIOS stores it", true], ["as it is printed", false]])(
+    "with the UUID of a node, %s, from a port that the node does not have, is a finding of the node",
+    async (_how, stored) => {
+      const machine = newMachine();
+      okOf(await announce(t, machine));
+      const swapped = guidsOfUuid(machine.server_uuid)[stored ? 1 : 0];
+      const twin = newMac();
+      okOf(await report(machine.macs[0]!, { ...REQUEST, guid: swapped }));
+      const findings = async () => {
+        const judged = okOf(await t.call("GET", `/v1/system/cns/${machine.server_uuid}/doctor`));
+        return judged.findings.map(({ text }: { text: string }) => text).filter((text: string) => /UUID/.test(text));
+      };
+      expect(await findings()).toEqual([]);
+      okOf(await report(twin, { ...REQUEST, guid: swapped }));
+      expect(await findings()).toEqual([
+        `another machine sent the UUID of this node in its netboot request (${twin})`,
+      ]);
+    },
+  );
 });

@@ -3,7 +3,7 @@ import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { TICKET_S } from "../../booter/limits.ts";
 import { okOf } from "../support/control-plane.ts";
-import { newMac, putPolicy } from "../setup/machine.ts";
+import { newMac, POLICY, putPolicy } from "../setup/machine.ts";
 import { CLIENTS, REQUEST_TYPE, textOf } from "./packets.ts";
 import {
   ADMIN_NETWORK,
@@ -250,6 +250,54 @@ test("a discovered machine, a machine of another architecture and one that does 
     ).toEqual([1, 1, 1]);
     expect(relay.replies).toHaveLength(count);
     expect(site.log.some(({ event, fields }) => event === "dhcp.silent" && fields.mac === quiet[0]!.mac)).toBe(true);
+  } finally {
+    okOf(await putPolicy(site.t, { enrollment_pi: STAMP, admin_network: ADMIN_NETWORK }));
+  }
+});
+
+test("the control plane shows the request of a machine that boots, and of one that has no boot file", async () => {
+  const shown = async (mac: string) => (await site.t.call("GET", `/v2/cn-boot/${mac}`)).body;
+  const known = newMac();
+  await offered(known);
+  await site.booter.records.refresh();
+  await relay.ask(discover(known, "uefi"));
+  await expect.poll(async () => (await shown(known)).client, { timeout: 20_000 }).toMatchObject({
+    arch: 7,
+    vendor_class: "PXEClient:Arch:00007:UNDI:003000",
+    user_class: null,
+    has_boot_file: true,
+  });
+  const arm = newMac();
+  void relay.ask(discover(arm, "arm64"));
+  await expect.poll(() => shown(arm), { timeout: 20_000 }).toMatchObject({
+    state: "discovered",
+    address: null,
+    client: { architecture: "ARM 64-bit UEFI", has_boot_file: false },
+  });
+});
+
+test("a machine behind the relay of a rack gets the rack's address, gateway and resolvers by DHCP", async () => {
+  const rack = {
+    name: "a3",
+    ipv4_block: "127.21.0.0/24",
+    provision_start_ipv4: "127.21.0.10",
+    provision_end_ipv4: "127.21.0.99",
+    gateway: "127.21.0.1",
+    resolvers: ["127.21.0.2"],
+  };
+  const policy = { ...POLICY, enrollment_pi: STAMP, admin_network: ADMIN_NETWORK };
+  okOf(await site.t.call("PUT", "/v2/cn-boot-policy", { body: { ...policy, rack_networks: [rack] } }));
+  try {
+    const mac = newMac();
+    const reply = await relay.ask({ ...discover(mac), giaddr: 0x7f150001 });
+    expect(dotted(reply.yiaddr)).toBe("127.21.0.10");
+    expect([1, 3, 6].map((code) => [...reply.options.get(code)!].join("."))).toEqual([
+      "255.255.255.0",
+      "127.21.0.1",
+      "127.21.0.2",
+    ]);
+    expect((await http(scriptPath(reply), "127.21.0.10")).status).toBe(200);
+    expect(okOf(await site.t.call("GET", `/v2/cn-boot/${mac}`)).client.relay).toBe("127.21.0.1");
   } finally {
     okOf(await putPolicy(site.t, { enrollment_pi: STAMP, admin_network: ADMIN_NETWORK }));
   }

@@ -18,6 +18,7 @@ import { ApiFault } from "../../booter/api-client/client.ts";
 import { bootFacts } from "../../booter/api-client/wire.ts";
 import { fakeEnvironment } from "../cli/fake-environment.ts";
 import { runBooter } from "../../booter/program.ts";
+import { needs } from "../support/optional-programs.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { factsOf } from "./facts.ts";
 import { IMAGES, SETUP_BLOCK, stageFiles, STAMP } from "./site.ts";
@@ -60,7 +61,8 @@ describe("the shipped configuration file", () => {
     expect(readBooterConfig(shipped, "booter.toml").ur).toBeUndefined();
   });
 
-  test("contains a complete [ur] block as a comment, and the command that enables it", async () => {
+  test("contains a complete [ur] block as a comment, and the command that enables it", async (context) => {
+    needs(context, "sed");
     const folder = await temporaryFolder("shipped-config");
     const path = join(folder.path, "booter.toml");
     await writeFile(path, shipped);

@@ -46,6 +46,7 @@ export function dhcpFixture(send: (sent: Sent) => void) {
     records,
     settings: () => ({ answer_only_pxe: true, enrollment_pi: null, staged: new Set(["image"]) }),
     transactions: newTransactions(64),
+    requests: { received: () => {}, lookedUp: () => {} },
     bootFile: () => "file",
     counters,
     log: () => {},

@@ -23,6 +23,26 @@ test("boot list prints its columns, or that there are no records", async () => {
   expect(none.asked[0]).toMatchObject({ path: "/v2/cn-boot", query: { state: "enrolled" } });
 });
 
+test("boot list and show name a machine without a boot file, and escape its class", async () => {
+  const client = {
+    arch: 11,
+    architecture: "ARM 64-bit UEFI",
+    vendor_class: "PXE\u001b[2J",
+    user_class: null,
+    guid: "00112233445566778899aabbccddeeff",
+    relay: null,
+    has_boot_file: false,
+    seen_at: "2026-11-21T10:00:00Z",
+    seen_by: "key-1",
+  };
+  const items = [{ ...bootRecord(), client: null }, { ...bootRecord({ mac: "02:00:00:00:00:02" }), client }];
+  const listed = await opsctl(["cn", "boot", "list"], { server: () => ({ body: { items } }) });
+  expect(listed.out()).toMatch(/RESCUE +BOOT_FILE\n.* off +-\n.* off +none for ARM 64-bit UEFI\n$/);
+  const ran = await opsctl(["cn", "boot", "show", MAC], { server: () => ({ body: items[1] }) });
+  expect(ran.out()).toMatch(/last_request: +2026-11-21T10:00:00Z to key-1\narchitecture: +ARM 64-bit UEFI \(11\)\n/);
+  expect(ran.out()).toMatch(/boot_file: +none for ARM 64-bit UEFI\nvendor_class: +PXE\\x1b\[2J\n/);
+});
+
 test.each([["02-00-00-00-00-01"], ["020000000001"], ["0200.0000.0001"], ["02 00 00 00 00 01"], ["02:00:00:00:00:01"]])(
   "a MAC in the notation %s is accepted",
   async (text) => {

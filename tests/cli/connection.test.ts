@@ -13,7 +13,7 @@ const SITE = { endpoint: "https://site.example", api_key: "key-of-site" };
 async function withProfiles(env: Record<string, string> = {}): Promise<FakeEnvironment> {
   const fake = fakeEnvironment({ env });
   const endpoints = new Map([["lab", LAB.endpoint], ["site", SITE.endpoint]]);
-  await writeProfiles(fake.environment, { default_profile: "lab", endpoints });
+  await writeProfiles(fake.environment, { default_profile: "lab", endpoints, aliases: new Map() });
   await writeCredentials(fake.environment, new Map([["lab", LAB], ["site", SITE]]));
   return fake;
 }
@@ -59,7 +59,7 @@ test("a saved key is never sent to another endpoint", async () => {
     exit_code: 2,
   });
   const endpoints = new Map([["lab", "https://other.example"]]);
-  await writeProfiles(environment, { default_profile: "lab", endpoints });
+  await writeProfiles(environment, { default_profile: "lab", endpoints, aliases: new Map() });
   await expect(resolveConnection(environment, {})).rejects.toThrow("is for https://lab.example");
 });
 

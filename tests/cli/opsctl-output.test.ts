@@ -37,14 +37,30 @@ test("cn list prints READY by the server's verdict, and CLAIMS if an operator mu
   const other = node({ server_uuid: KEY_ID, hostname: "b", state: "disabled", last_seen: "2026-11-21T10:04:30Z" });
   const plain = [node({ claims: [{ ...CLAIM, differs: [] }], identity_conflict: false }), other];
   expect((await opsctl(["cn", "list"], { server: listing(plain), wall_ms })).out()).toBe(
-    `NAME      ID                                    STATE     LAST_SEEN  AGE  ROLE    ADMIN_IP  READY
-rack1-n4  ${NODE_ID}  pending   -          5m   tenant  -         yes
-b         ${KEY_ID}  disabled  30s        5m   tenant  -         no (an operator disabled it)
+    `NAME      ID                                    STATE     LAST_SEEN  AGE  ROLE    ADMIN_IP  VERSION  READY
+rack1-n4  ${NODE_ID}  pending   -          5m   tenant  -         1.4.0    yes
+b         ${KEY_ID}  disabled  30s        5m   tenant  -         1.4.0    no (an operator disabled it)
 `,
   );
   const items = [node(), { ...other, claims: [CLAIM], identity_conflict: true }];
   const marked = await opsctl(["cn", "list", "--columns", "name,claims"], { server: listing(items), wall_ms });
   expect(marked.out()).toBe("NAME      CLAIMS\nrack1-n4  -\nb         1 (differs)\n");
+});
+
+test("cn list prints CONFLICT if a second machine announced the UUID of a node", async () => {
+  const conflict = { announced_at: "2026-11-21T10:00:00Z", hostname: "twin\u001b", macs: ["02:00:00:00:00:99"] };
+  const items = [node({ conflict }), node({ server_uuid: KEY_ID, hostname: "b" })];
+  const findings = [{ level: "warns", text: "another machine sent its UUID", mend: null }];
+  const server: Server = ({ path }) => ({
+    body: path.endsWith("/doctor") ? { usable: true, findings: path.includes(KEY_ID) ? findings : [] } : { items },
+  });
+  const ran = await opsctl(["cn", "list", "--columns", "name,conflict,ready"], { server });
+  expect(ran.out()).toBe(
+    `NAME      CONFLICT                    READY
+rack1-n4  twin\\x1b 02:00:00:00:00:99  yes
+b         -                           yes (another machine sent its UUID)
+`,
+  );
 });
 
 test("cn list without nodes prints a note", async () => {
@@ -62,6 +78,7 @@ admin_ip:               -
 registered_at:          2026-11-21T10:00:00Z
 approved_at:            -
 last_seen:              -
+agent_version:          1.4.0
 claim_code:             ABC-123
 claim_code_expires_at:  2026-11-21T11:00:00Z
 sysinfo:
@@ -253,4 +270,26 @@ test("audit list reads pages up to --limit and notes where to continue", async (
   expect(ran.asked.map(({ query }) => query)).toEqual([{ limit: "1000" }, { limit: "500", after_seq: "999" }]);
   expect(ran.out().trimEnd().split("\n")).toHaveLength(1 + 1500);
   expect(ran.err()).toBe("More events follow; continue with --after-seq 1499\n");
+});
+
+test("audit list --tail prints the newest events, oldest first", async () => {
+  const event = (seq: number) => ({ seq, ts: "2026-11-21T10:00:00Z", actor: { kind: "system" }, action: `a${seq}` });
+  const server = ({ query }: { query: Readonly<Record<string, string>> }) => ({
+    body: query["limit"] === "2" && query["order"] === "desc"
+      ? { events: [event(9), event(8)], head: null, next_before_seq: 8 }
+      : { events: [], head: null, next_before_seq: null },
+  });
+  const ran = await opsctl(["audit", "list", "--tail", "2", "-o", "jsonpath=.items[*].seq"], {
+    server,
+  });
+  expect([ran.err(), ran.out()]).toEqual(["", "8\n9\n"]);
+});
+
+test("config set names the setting in the error of a share", async () => {
+  const ran = await opsctl(["config", "set", "reservoir.percent_default", "50"], answering({}));
+  expect([ran.code, ran.err()]).toEqual([
+    2,
+    "error: 50 is not a value of reservoir.percent_default. It must be 0% to 100%, or a fraction from 0 to 1. " +
+    "Did you mean 50%?\n",
+  ]);
 });

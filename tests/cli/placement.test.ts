@@ -171,6 +171,19 @@ test("cn drain --label exits with 1 if no approved node has the label", async ()
   }
 });
 
+test("cn upgrade names nodes that cannot be upgraded, and begins nothing", async () => {
+  const [a] = await openRack("u1");
+  const command = "cn upgrade --label rack=u1 --platform 20261121T000000Z";
+  const plan = await at.printed(`${command} --dry-run`);
+  expect(plan).toContain("(no nodes to upgrade)");
+  expect(plan).toContain(`${a.hostname} cannot be upgraded: no enrolled boot record belongs to it`);
+  const ran = await at.run(command);
+  expect(ran.code).toBe(1);
+  expect(ran.err()).toContain("platform_image: 20261121T000000Z is not staged on any booter");
+  const unnamed = await at.run("cn upgrade --platform 20261121T000000Z");
+  expect([unnamed.code, unnamed.err()]).toEqual([2, expect.stringContaining("pass --label")]);
+});
+
 test("cn placement set changes only the given settings; --clear resets settings to their defaults", async () => {
   const node = await openNode(t);
   const set = (...argv: string[]) => at.printed(["cn", "placement", "set", node.hostname, ...argv]);

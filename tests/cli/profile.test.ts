@@ -47,3 +47,44 @@ test("an unknown profile, and a name that is taken, change nothing", async () =>
   expect((await run("rename", "lab", "hall")).code).toBe(2);
   expect((await run("list", "-o", "name")).out()).toBe("lab\nhall\n");
 });
+
+test("an alias is one command line of its profile, with more words behind it", async () => {
+  const home_dir = await home();
+  const run = (...words: string[]) => opsctl(words, { ...whoami, home_dir, env: {} });
+  const set = await run("profile", "alias", "set", "version", "--", "api", "GET", "/v1/version", "-f", "note=a b");
+  expect(set.out()).toBe("Alias version of profile lab is: opsctl api GET /v1/version -f 'note=a b'\n");
+  const ran = await run("version", "-f", "more=1");
+  expect(ran.err()).toBe("");
+  expect([ran.code, ran.asked[0]!.path]).toEqual([0, "/v1/version"]);
+  expect(ran.asked[0]!.query).toEqual({ note: "a b", more: "1" });
+  expect((await run("profile", "alias", "list", "--no-headers")).out()).toBe(
+    "version  api GET /v1/version -f 'note=a b'\n",
+  );
+
+  // Each profile has its own aliases, and a renamed profile keeps them.
+  expect((await run("version", "--profile", "hall")).code).toBe(2);
+  await run("profile", "rename", "lab", "lab-2");
+  await run("profile", "use", "lab-2");
+  expect((await run("version")).asked[0]!.headers.authorization).toBe("Bearer opsk_key_lab");
+  expect((await run("version", "--profile=lab-2")).code).toBe(0);
+
+  expect((await run("profile", "alias", "delete", "version")).out()).toBe("Deleted alias version\n");
+  expect((await run("version")).code).toBe(2);
+  expect((await run("profile", "alias", "delete", "version")).code).toBe(3);
+});
+
+test.each([
+  [["cn", "--", "api", "GET", "/"], "cn is a command"],
+  [["Nodes", "--", "cn", "list"], "an alias is 1 to 64 small letters"],
+  [["nodes", "--", "other"], "an alias begins with a command such as cn, not with other"],
+  [["nodes", "--", "cn", "list", "--api-key", "opsk_secret"], "an alias contains no API key"],
+  [["nodes", "--", "cn", "list", "--api-key=opsk_secret"], "an alias contains no API key"],
+])("the alias %j is refused and not saved", async (words, message) => {
+  const home_dir = await home();
+  const run = (...more: string[]) => opsctl(["profile", "alias", ...more], { home_dir, env: {} });
+  const ran = await run("set", ...words);
+  expect(ran.code).toBe(2);
+  expect(ran.err()).toContain(message);
+  expect(ran.err()).not.toContain("opsk_secret");
+  expect((await run("list", "--json")).out()).toContain('"items": []');
+});

@@ -20,6 +20,7 @@ export function node(change: Partial<CnView> = {}): CnView {
     claim_code_expires_at: null,
     bound_api_key_id: null,
     last_status: null,
+    agent_version: "1.4.0",
     last_setup_error: null,
     setup_progress: null,
     disk_layout: null,
@@ -71,6 +72,7 @@ export function bootPolicy(change: Partial<BootPolicy> = {}): BootPolicy {
       gateway: "10.7.0.1",
       resolvers: [],
     },
+    rack_networks: [],
     ...change,
   };
 }

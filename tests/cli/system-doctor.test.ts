@@ -20,14 +20,22 @@ const BROKEN = check({ status: "fail", found: ["vpc v1 is live at version 2"], m
 
 async function doctor(checks: CheckResult[], argv: string[] = []) {
   const status = checks.some((each) => each.status === "fail") ? "fail" : "warn";
-  const body: DoctorReport = { status, checked_at: "2026-11-21T10:00:00.000Z", checks };
+  const body: DoctorReport = { status, checked_at: "2026-11-21T10:00:00.000Z", scope: "recent", checks };
   const ran = await opsctl(["doctor", ...argv], { server: () => ({ body }) });
   expect(ran.asked[0]).toMatchObject({ method: "GET", path: "/v1/system/doctor" });
   return ran;
 }
 
-test("doctor prints a line per check, failures last, and exits 1 if a check fails", async () => {
-  const ran = await doctor([BROKEN, HEAD, STUCK, SKIPPED]);
+test("doctor lists only problems without --all", async () => {
+  const lines = (await doctor([BROKEN, HEAD, STUCK, SKIPPED])).out().split("\n");
+  expect(lines.filter((line) => /^(ok|skip|warn|FAIL) /.test(line))).toEqual([
+    "warn  operations-stuck: no operation is stuck",
+    "FAIL  INV-6: a rule holds",
+  ]);
+});
+
+test("doctor --all prints a line per check, failures last, and exits 1 if a check fails", async () => {
+  const ran = await doctor([BROKEN, HEAD, STUCK, SKIPPED], ["--all"]);
   expect([ran.code, ran.err()]).toEqual([1, "error: 1 check failed\n"]);
   expect(ran.out()).toBe(
     `The control plane is unhealthy: 1 fail, 1 warn, 1 skip, 1 ok (2026-11-21T10:00:00.000Z)

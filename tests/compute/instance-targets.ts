@@ -9,7 +9,7 @@ import type { TestControlPlane } from "../support/control-plane.ts";
 type Objects = "existing" | "absent";
 type Target = { readonly path: string; readonly body?: unknown };
 
-const NAMES = ["tenant", "project", "instance", "disk", "snapshot", "nic"];
+const NAMES = ["tenant", "project", "instance", "disk", "snapshot", "nic", "nic_subnet"];
 const ABSENT = Object.fromEntries(NAMES.flatMap((name) => [[name, randomUUID()], [`${name}_id`, randomUUID()]]));
 
 /** The query of each route. For a request that would succeed, also fields that make its body invalid. */
@@ -49,6 +49,9 @@ const ROUTES: Readonly<Record<string, { readonly query?: string; readonly body?:
   "DELETE /v1/snapshots/{snapshot_id}": {},
   "GET /v1/nics": { query: "?instance={instance}" },
   "GET /v1/nics/{nic_id}": {},
+  "POST /v1/nics": { query: "?instance={instance}", body: { subnet_id: "{nic_subnet}" } },
+  "PATCH /v1/nics/{nic_id}": {},
+  "DELETE /v1/nics/{nic_id}": {},
 };
 
 export function instanceTargets(plane: () => TestControlPlane): Record<string, (objects: Objects) => Promise<Target>> {
@@ -57,9 +60,10 @@ export function instanceTargets(plane: () => TestControlPlane): Record<string, (
     const { query = "", body } = ROUTES[route]!;
     const path = route.split(" ")[1]! + query;
     const usual = acceptedBodies[route]?.();
+    const ids = objects === "existing" ? await (made ??= makeObjects(plane())) : ABSENT;
     return {
-      path: fill(path, objects === "existing" ? await (made ??= makeObjects(plane())) : ABSENT),
-      body: usual === undefined ? undefined : { ...usual, ...body },
+      path: fill(path, ids),
+      body: usual === undefined ? undefined : JSON.parse(fill(JSON.stringify({ ...usual, ...body }), ids)),
     };
   };
   return Object.fromEntries(Object.keys(ROUTES).map((route) => [route, target(route)]));

@@ -135,6 +135,27 @@ describe("requests of the API", () => {
     expect([okOf(await rebuild()).lifecycle.state, (await machineNow()).state]).toEqual(["stopped", "stopped"]);
   });
 
+  test("the start of an instance gives its machine the NICs of the record", async () => {
+    start();
+    await known();
+    const { id } = okOf(await makeInstance(g));
+    const macs = async () => (await machine.vms())[id]!.nics.map(({ mac }) => mac);
+    const [primary] = okOf(await g.call("GET", `/v1/nics?instance=${id}`)).items;
+    okOf(await g.call("POST", `/v1/instances/${id}/stop`));
+    const body = { name: "second", subnet_id: primary.subnet_id };
+    const second = okOf(await g.call("POST", `/v1/nics?instance=${id}`, { body }));
+    expect(await macs()).toEqual([primary.mac]);
+    await machine.trouble({ fail_at: ["start:boot"] });
+    expect((await g.call("POST", `/v1/instances/${id}/start`)).status).toBe(502);
+    await machine.trouble(null);
+    okOf(await g.call("POST", `/v1/instances/${id}/retry`));
+    expect(await macs()).toEqual([primary.mac, second.mac]);
+    okOf(await g.call("POST", `/v1/instances/${id}/stop`));
+    expect((await g.call("DELETE", `/v1/nics/${second.id}`)).status).toBe(204);
+    okOf(await g.call("POST", `/v1/instances/${id}/start`));
+    expect(await macs()).toEqual([primary.mac]);
+  });
+
   test("stop, start, restart, resize and delete change the machine", async () => {
     start();
     await known();

@@ -38,6 +38,8 @@ export function jobTargets(
   ];
   return {
     ...Object.fromEntries(routes.map((route) => [route, ofJob(route)])),
+    "POST /v1/agent/poll": (_objects, column) =>
+      Promise.resolve({ path: "/v1/agent/poll", body: { server_uuid: nodes.get(column) ?? randomUUID() } }),
     "POST /v1/agent/claim": (_objects, column) =>
       Promise.resolve({ path: "/v1/agent/claim", body: { claimed_by: nodes.get(column) ?? randomUUID() } }),
   };

@@ -32,8 +32,19 @@ export type Machine = {
   journal(): Promise<readonly { readonly job: { readonly id: string } }[]>;
 };
 
-/** Creates the state directory of an approved node, with the node's key. */
-export async function simulatedMachine(t: TestControlPlane, node: JobNode, folder: string): Promise<Machine> {
+/** The options that make an agent report and ask often, so that a test does not wait. */
+const OFTEN = ["--heartbeat-ms", "200", "--status-check-ms", "100", "--error-retry-ms", "50", "--job-poll-ms", "50"];
+
+/**
+ * Creates the state directory of an approved node, with the node's key.
+ * @param pace options of the agent's periods
+ */
+export async function simulatedMachine(
+  t: TestControlPlane,
+  node: JobNode,
+  folder: string,
+  pace: readonly string[] = OFTEN,
+): Promise<Machine> {
   const state_dir = join(folder, node.server_uuid);
   await mkdir(state_dir, { recursive: true });
   const credentials = { server_uuid: node.server_uuid, api_key: node.api_key };
@@ -58,7 +69,6 @@ export async function simulatedMachine(t: TestControlPlane, node: JobNode, folde
       },
     };
     const place = ["--endpoint", ENDPOINT, "--state-dir", state_dir, "--server-uuid", node.server_uuid];
-    const pace = ["--heartbeat-ms", "200", "--status-check-ms", "100", "--error-retry-ms", "50", "--job-poll-ms", "50"];
     const ended = runCommand(buildAgent(), ["run", ...place, ...pace], environment);
     return {
       ended,

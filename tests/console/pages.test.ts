@@ -35,6 +35,12 @@ const f = useConsoleSite(async (site) => {
   const [vpc] = okOf(await full.call("GET", `/v1/vpcs${full.selectors}`)).items;
   const rule = { name: "ssh", direction: "inbound", action: "allow", priority: 100, protocol: "tcp" };
   okOf(await full.call("POST", `/v1/firewall-rules?vpc=${vpc.id}`, { body: rule }));
+  const gateway = okOf(await full.call("POST", `/v1/nat-gateways?vpc=${vpc.id}`, { body: { name: "out" } }));
+  const [nic] = okOf(await full.call("GET", `/v1/nics?instance=${id}`)).items;
+  const forward = { name: "https", nat_gateway_id: gateway.id, nic_id: nic.id, public_port: 443 };
+  okOf(await full.call("POST", `/v1/port-forwards?vpc=${vpc.id}`, { body: forward }));
+  const [disk] = okOf(await full.call("GET", `/v1/disks?instance=${id}`)).items;
+  okOf(await full.call("POST", `/v1/snapshots?disk=${disk.id}`, { body: { name: "monday" } }));
   const [operation] = okOf(await site.call("GET", "/v1/operations"));
   const [job] = okOf(await site.call("GET", "/v1/system/jobs")).items;
   const nodeTabs = ["overview", "hardware", "instances", "setup", "placement", "load", "activity"];
@@ -50,7 +56,14 @@ const f = useConsoleSite(async (site) => {
     `/tenants/${full.tenant_id}`,
     `/instances/${id}`,
     `/instances/${id}/metrics`,
+    `/instances/${id}/snapshots`,
+    `/instances/${id}/migrations`,
+    `/instances/${id}/rebuild`,
+    `/instances/${id}/trace`,
+    `/nodes/${node.server_uuid}/evacuate`,
+    "/drain-by-label",
     `/vpcs/${vpc.id}`,
+    `/nat-gateways/${gateway.id}`,
     ...projectPages(full),
   ];
   for (

@@ -166,7 +166,9 @@ test("the statements of one turn of the event loop are written to the socket tog
   const calls: string[] = [];
   const stream = { cork: () => void calls.push("cork"), uncork: () => void calls.push("send") };
   const query = () => (calls.push("statement"), Promise.resolve({ rows: [], rowCount: 0 }));
-  const pipeline = openPipeline({ query, once: () => {}, end: () => Promise.resolve(), connection: { stream } });
+  const pipeline = openPipeline({ query, once: () => {}, end: () => Promise.resolve(), connection: { stream } }, {
+    prepares: true,
+  });
   for (const count of [3, 1]) {
     await Promise.all(Array.from({ length: count }, () => pipeline.query("select 1", [])));
     await new Promise((turn) => setImmediate(turn));

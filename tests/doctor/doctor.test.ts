@@ -11,6 +11,8 @@ import { announce, newMachine, putPolicy, seen } from "../setup/machine.ts";
 import { BROKEN } from "./violations.ts";
 
 const CHECKS = [...invariants(behaviors), ...CONDITIONS];
+/** The same checks in the scope `recent`, in the same order. */
+const RECENT = [...invariants(behaviors, "recent"), ...CONDITIONS];
 
 let t: TestControlPlane;
 
@@ -60,16 +62,19 @@ test("violations.ts has a statement that violates each check", () => {
   expect(CHECKS.map(({ title }) => title).sort()).toEqual(Object.keys(BROKEN).sort());
 });
 
-test.each(CHECKS.map((check) => [`${check.id}: ${check.title}`, check] as const))(
-  "the check finds its violation: %s",
-  async (_name, { title, query }) => {
+test.each(CHECKS.map((check, place) => [`${check.id}: ${check.title}`, check, RECENT[place]!] as const))(
+  "the check finds its violation, in the whole log and in its newest part: %s",
+  async (_name, { title, query }, recent) => {
+    expect(recent.title).toBe(title);
     await t.db.withClient(async (client) => {
       expect((await client.query(query)).rows).toEqual([]);
+      expect((await client.query(recent.query)).rows).toEqual([]);
       await client.query("begin");
       // Disables foreign keys and triggers, which could reject the statement.
       await client.query("set local session_replication_role = replica");
       for (const statement of BROKEN[title]!.split(";\n")) await client.query(statement);
       const { rows } = await client.query<{ what: string }>(query);
+      expect((await client.query(recent.query)).rows.length, recent.query).toBeGreaterThan(0);
       await client.query("rollback");
       expect(rows.length).toBeGreaterThan(0);
       for (const { what } of rows) expect(what).toMatch(/\S/);

@@ -13,7 +13,7 @@ const SETTING_UP = "state = 'setting_up', setup_epoch";
 export const BROKEN: Readonly<Record<string, string>> = {
   "every recent change has a stored reply":
     "delete from seen where msg_id = (select msg_id from transition where actor_kind = 'vpc' limit 1)",
-  "the transitions of each actor are numbered from 1 without a gap":
+  "the transitions of each actor are numbered without a gap, from 1 or from the first one that is kept":
     "delete from transition where actor_kind = 'instance' and seq = 2",
   "each transition starts in the state in which the previous one ended":
     "update transition set from_state = 'elsewhere' where actor_kind = 'instance' and seq = 2",
@@ -120,7 +120,11 @@ export const BROKEN: Readonly<Record<string, string>> = {
     "delete from audit_event where seq = 3",
   "each audit event belongs to an audited transition":
     "update transition set audit = null where id = (select transition_id from audit_event where seq = 3)",
-  "the audit events are numbered from 0 to the head without a gap": "delete from audit_event where seq = 3",
+  "the audit events are numbered without a gap, from 0 or the end of the archive to the head":
+    "delete from audit_event where seq = 3",
+  "the segments of the audit archive are numbered without a gap, and each continues the one before":
+    `insert into audit_segment (number, first_seq, last_seq, prev_hash, last_hash, sha256, public_key, signature, content)
+     values (1, 5, 6, repeat('0', 64), repeat('0', 64), repeat('0', 64), '', '', '')`,
   "the head of the audit chain has the hash of the last event": "update audit_head set hash = repeat('e', 64)",
 
   "no operation is stuck": "update saga set state = 'stuck', done_at = null, stuck_reason = 'the undo failed'",

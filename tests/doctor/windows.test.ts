@@ -2,10 +2,12 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { AUTO_APPROVE_SECS_MAX } from "../../src/contract/limits.ts";
 import type { DbClient } from "../../src/db/pool.ts";
-import { NODE_CHECKS } from "../../src/doctor/nodes.ts";
+import { nodeChecks } from "../../src/doctor/nodes.ts";
 import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 
-const { query: CHECK } = NODE_CHECKS.find(({ title }) => title.startsWith("no auto-approve window was too long"))!;
+const { query: CHECK } = nodeChecks("all").find(({ title }) =>
+  title.startsWith("no auto-approve window was too long")
+)!;
 
 /** The numbers of the windows in this test's history, in the order of their openings. */
 const COUNTED = 1;

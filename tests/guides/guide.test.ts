@@ -30,8 +30,8 @@ test.each(GUIDES)(
       expect(existsSync(join(FOLDER, target)), target).toBe(true);
     }
     const kinds = [...text.matchAll(/^```(\w*)$/gm)].map(([, kind]) => kind).filter((kind) => kind !== "");
-    // Blocks of ini, nginx and toml are settings; a database administrator runs the sql blocks.
-    for (const kind of kinds) expect(["sh", "text", "ini", "nginx", "sql", "toml"]).toContain(kind);
+    // Blocks of other languages are settings; a database administrator runs the sql blocks.
+    for (const kind of kinds) expect(["sh", "text", "ini", "nginx", "sql", "toml", "haproxy", "yaml"]).toContain(kind);
     expect(text.match(/^```text$/gm)?.length ?? 0).toBe(blocksOf(text).filter(({ shown }) => shown !== null).length);
   },
 );

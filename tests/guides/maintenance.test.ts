@@ -4,6 +4,7 @@ import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, test } from "vitest";
 import { type Bmc, openBmcMock, PASSWORD } from "../booter/redfish-mock.ts";
+import { type Db, openPool } from "../../src/db/pool.ts";
 import { startVendor, type Vendor } from "../cli/image/vendor.ts";
 import { needs } from "../support/optional-programs.ts";
 import { runGuides, SESSION } from "./run.ts";
@@ -18,15 +19,22 @@ let site: Site;
 let vendor: Vendor;
 let bmcs: Bmc[];
 let follower: ReturnType<typeof setInterval>;
+let db: Db;
 beforeEach(async () => {
   site = await openSite();
   vendor = await startVendor();
   bmcs = await Promise.all(WITH_BMC.map(() => openBmcMock()));
   await writeFile(join(site.folder, "bmc-password"), `${PASSWORD}\n`, { mode: 0o600 });
-  follower = setInterval(() => void followPower(), FOLLOW_MS);
+  db = openPool({ url: site.database_url, connectionsMax: 1 });
+  const [url, authorization] = [`${site.env.OPSCTL_ENDPOINT}/v2/platform-images`, `Bearer ${site.env.OPSCTL_API_KEY}`];
+  const headers = { authorization, "content-type": "application/json" };
+  const staged = await fetch(url, { method: "PUT", headers, body: JSON.stringify({ stamps: [OLD, NEW] }) });
+  if (!staged.ok) throw new Error(await staged.text());
+  follower = setInterval(() => void Promise.all([followPower(), enrol()]), FOLLOW_MS);
 }, 300_000);
 afterEach(async () => {
   clearInterval(follower);
+  await db?.close();
   for (const bmc of bmcs ?? []) await bmc.close();
   await vendor?.close();
   await site?.close();
@@ -39,6 +47,20 @@ async function followPower(): Promise<void> {
     if (bmcs[index]!.state.power === "Off") await writeFile(file, "");
     else await rm(file, { force: true });
   }
+}
+
+/** The image that simulated machines run, and the one to which the guide upgrades them. */
+const [OLD, NEW] = ["20261001T000000Z", "20261121T000000Z"];
+
+/** Gives each approved node with a BMC an enrolled boot record, as if it had come by netboot. */
+async function enrol(): Promise<void> {
+  await db.query(
+    "insert into boot_record (mac, incarnation, version, state, provenance, server_uuid, assigned_pi, rescue, " +
+      "created_at, updated_at) select '02:00:5e:00:53:0' || right(hostname, 1), gen_random_uuid(), 1, 'enrolled', '{}', " +
+      "server_uuid, $2, false, berth_now(), berth_now() from cn where hostname = any($1) and state = 'approved' " +
+      "on conflict do nothing",
+    [WITH_BMC, OLD],
+  ).catch(() => {});
 }
 
 // A machine runs its agent while it has power, and a machine that hangs runs none until it was off.

@@ -8,6 +8,7 @@ import { type TemporaryFolder, temporaryFolder } from "../support/temporary-fold
 export type Site = {
   readonly server: ServerProcess;
   readonly folder: string;
+  readonly database_url: string;
   /** Variables of a session: the URL of the control plane, and the root operator's key. */
   readonly env: Readonly<Record<string, string>>;
   close(): Promise<void>;
@@ -21,6 +22,7 @@ export async function openSite(env: Readonly<Record<string, string>> = {}): Prom
   return {
     server,
     folder: folder.path,
+    database_url: database.url,
     env: { OPSCTL_ENDPOINT: server.url, OPSCTL_API_KEY: ROOT_KEY },
     close: async () => {
       await server.kill();

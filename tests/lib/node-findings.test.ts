@@ -17,6 +17,7 @@ function facts(view: Partial<CnView>, change: Partial<NodeFacts> = {}): NodeFact
   return {
     node: node(view),
     records: [bootRecord({ server_uuid: NODE_ID, state: "enrolled", assigned_pi: PI })],
+    strange_ports: [],
     macs_without_record: [],
     site: { policy: bootPolicy(), staged: [PI] },
     operations: [],
@@ -178,5 +179,11 @@ test("a cordoned node is not usable, a reserved one is", () => {
       text: "it is reserved: no new instance is placed on it",
       mend: "opsctl cn placement set rack1-n4 --reserved false",
     },
+  ]);
+});
+
+test("a port that sent the node's UUID and is not the node's is a warning that names the port", () => {
+  expect(findings(HEALTHY, { strange_ports: ["02:00:00:00:00:99"] })).toEqual([
+    "warns another machine sent the UUID of this node in its netboot request (02:00:00:00:00:99)",
   ]);
 });

@@ -32,6 +32,7 @@ export function capacity(fields: Partial<CapacityReport> = {}): CapacityReport {
     nic_tags: ["external"],
     underlay: { ipv4: true, ipv6: false },
     devices: [{ kind: "gpu", model: "a", free_count: 1 }, { kind: "gpu", model: "b", free_count: 2 }],
+    agent_version: null,
     platform_version: "20260101T000000Z",
     hvm_supported: true,
     vmm_protocol_version: "2",

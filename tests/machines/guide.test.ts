@@ -9,6 +9,7 @@ import { TEST_NETWORKS } from "../compute/instance-fixture.ts";
 import { runGuides, SESSION } from "../guides/run.ts";
 import { openSite, type Site } from "../guides/site.ts";
 import { needs, present } from "../support/optional-programs.ts";
+import { TENANT } from "./guide-tenant.ts";
 import { withMachine } from "./machine.ts";
 import { type Nodes, openNodes } from "./nodes.ts";
 
@@ -44,7 +45,7 @@ test("a Linux machine becomes a node with a virtual machine", async (context) =>
     before: TENANT,
     instead: {
       // The machine of the test has the agent's program and these packages; the command is checked, not run.
-      "apt-get install --yes ./nodeagent_*.deb": "dpkg --status",
+      "apt-get install --yes --no-install-recommends ./nodeagent_*.deb": "dpkg --status",
       "/var/lib/berth-nodeagent": join(folder, "state"),
       "/var/lib/berth/vm": join(folder, "lib/vm"),
       "--driver qemu": `--driver qemu --machine-dir ${join(folder, "lib")} --run-dir ${join(folder, "r")} ` +
@@ -52,17 +53,3 @@ test("a Linux machine becomes a node with a virtual machine", async (context) =>
     },
   });
 });
-
-/** The tenant and the network of the guide to the first instance. */
-const TENANT = `
-opsctl silo create acme
-opsctl tenant create web --silo acme
-opsctl project create shop --tenant web
-opsctl quota set web/shop --cpu 16 --memory 64GiB --disk 1TiB --instances 8
-opsctl api-key create --tenant web --description "web team" > tenant.key
-chmod 600 tenant.key
-tenantctl login --endpoint "$OPSCTL_ENDPOINT" --api-key-stdin < tenant.key
-export TENANTCTL_PROJECT=shop
-tenantctl vpc create --name main --ipv4-block 10.0.0.0/16
-tenantctl subnet create --vpc main --name front --ipv4-block 10.0.1.0/24
-`;

@@ -56,6 +56,7 @@ describe("a gateway", () => {
       vpc,
       name: "egress",
       description: "out",
+      labels: {},
       family: "v4",
       public_address,
       edge_cluster_id: null,

@@ -38,6 +38,7 @@ test("a node gets the document of each VPC of which it hosts a NIC, and the addr
     mac: web.nic.mac,
     ipv4: web.nic.primary_ipv4,
     ipv6: web.nic.primary_ipv6,
+    blocks: [],
     floating_ips: [],
     arriving: false,
     connections_max: null,
@@ -46,6 +47,7 @@ test("a node gets the document of each VPC of which it hosts a NIC, and the addr
   }]);
   const { primary_ipv4: ipv4, primary_ipv6: ipv6 } = db.nic;
   expect(document.remote_nics).toEqual([{ ipv4, ipv6, underlay_address: two.underlay_address }]);
+  expect(document.peers).toEqual([two.underlay_address]);
 });
 
 test("a NIC has the limits of the first size class that fits its instance, from the VPC's next change", async () => {

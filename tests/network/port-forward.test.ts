@@ -32,6 +32,7 @@ test("a forward has the protocol tcp and the public port unless the request name
     vpc: f.vpc.id,
     name: "https",
     description: "",
+    labels: {},
     nat_gateway_id: gateway.id,
     nic_id: f.web.nic.id,
     protocol: "tcp",

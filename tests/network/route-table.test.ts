@@ -20,6 +20,7 @@ test("a table that a tenant creates is never the main one", async () => {
     vpc: vpc.id,
     name: "egress",
     description: "out",
+    labels: {},
     is_main: false,
     created_at: table.created_at,
   });

@@ -27,6 +27,7 @@ test.each(["blackhole", "reject", "virtual_gateway"])(
       route_table: table,
       name: "r",
       description: "d",
+      labels: {},
       destination: "192.0.2.0/24",
       target: { kind },
       realized: null,

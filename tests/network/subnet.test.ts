@@ -26,6 +26,7 @@ describe("create", () => {
       route_table_id: vpc.main_route_table_id,
       name: "web",
       description: "front",
+      labels: {},
       ipv4_block: "10.0.1.0/24",
       ipv6_block: "fd00:10:0:1::/64",
       kind: "internal",

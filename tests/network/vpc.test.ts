@@ -31,6 +31,7 @@ describe("create", () => {
       main_route_table_id,
       name: "first",
       description: "the first",
+      labels: {},
       vni,
       ipv4_block: "10.0.0.0/16",
       ipv6_block: null,

@@ -93,9 +93,10 @@ export function documentOf(vpc: TestVpc, node: NodeName, generation = 1): Networ
       routes: net === 2 ? [...nat, ...vpc.routes] : nat,
     })),
     local_nics: here.map(({ node: _, ...nic }) => nic),
-    remote_nics: vpc.machines.filter((each) => each.node !== node).map(({ ipv4, ipv6, node: other }) => ({
+    remote_nics: vpc.machines.filter((each) => each.node !== node).map(({ ipv4, ipv6, blocks, node: other }) => ({
       ipv4,
       ipv6,
+      ...blocks !== undefined && { blocks },
       underlay_address: NODES[other],
     })),
     nat_gateways: gateways,

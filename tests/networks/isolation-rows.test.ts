@@ -27,7 +27,7 @@ async function openA(as_root = false): Promise<NetworkSite> {
   const apply = async () => {
     for (const node of ["n1", "n2"] as const) {
       await drivers.get(node)!.apply(documentOf(A, node));
-      await drivers.get(node)!.acceptNodes(Object.values(NODES));
+      await drivers.get(node)!.acceptSenders({ nodes: Object.values(NODES), vpcs: [] });
     }
   };
   await apply();
@@ -117,7 +117,7 @@ describe.skipIf(missing !== null)("a tenant's machine", () => {
       expect((await site.attempt(["ip", "netns", "exec", "fabric", "python3", "-c", program])).err).toBe("");
     };
     expect(await site.countMarked("vm-a1", attack)).toBe(0);
-    await site.driver("n1").acceptNodes([...Object.values(NODES), "192.0.2.66"]);
+    await site.driver("n1").acceptSenders({ nodes: [...Object.values(NODES), "192.0.2.66"], vpcs: [] });
     expect(await site.countMarked("vm-a1", attack), "the attack itself works").toBeGreaterThan(0);
   });
 });

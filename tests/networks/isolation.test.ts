@@ -28,7 +28,7 @@ describe.skipIf(missing !== null)("a tenant's machine", () => {
           const document = documentOf(vpc, node);
           if (document.local_nics.length > 0) await driver.apply(document);
         }
-        await driver.acceptNodes(Object.values(NODES));
+        await driver.acceptSenders({ nodes: Object.values(NODES), vpcs: [] });
       }
     };
     await apply();
@@ -202,8 +202,25 @@ describe.skipIf(missing !== null)("a tenant's machine", () => {
     };
     expect(await site.countMarked("vm-a1", attack)).toBe(0);
     // Without the list of nodes it arrives: the attack itself works.
-    await site.driver("n1").acceptNodes([...Object.values(NODES), "192.0.2.66"]);
+    await site.driver("n1").acceptSenders({ nodes: [...Object.values(NODES), "192.0.2.66"], vpcs: [] });
     expect(await site.countMarked("vm-a1", attack)).toBeGreaterThan(0);
-    await site.driver("n1").acceptNodes(Object.values(NODES));
+    await site.driver("n1").acceptSenders({ nodes: Object.values(NODES), vpcs: [] });
+  });
+
+  test("gets no packet from a node that has no part of the VPC, though it has one of another VPC", async () => {
+    const attack = async () => {
+      const program = foreignVxlan({
+        ...{ vni: A.vni, node: NODES.n1, source: "10.0.1.6", destination: "10.0.1.5" },
+        ...{ from_router: routerMac(NODES.n2), to_router: routerMac(NODES.n1) },
+      });
+      expect((await site.attempt(["ip", "netns", "exec", "n3", "python3", "-c", program])).err).toBe("");
+    };
+    const nodes = Object.values(NODES);
+    const of_b = { vni: B.vni, peers: [NODES.n3] };
+    await site.driver("n1").acceptSenders({ nodes, vpcs: [{ vni: A.vni, peers: [NODES.n2] }, of_b] });
+    expect(await site.countMarked("vm-a1", attack)).toBe(0);
+    await site.driver("n1").acceptSenders({ nodes, vpcs: [{ vni: A.vni, peers: [NODES.n2, NODES.n3] }, of_b] });
+    expect(await site.countMarked("vm-a1", attack), "the attack itself works").toBeGreaterThan(0);
+    await site.driver("n1").acceptSenders({ nodes, vpcs: [] });
   });
 });

@@ -9,6 +9,7 @@ import type { AddressInfo } from "node:net";
 import { basename, join } from "node:path";
 import process from "node:process";
 import { armoredPublicKey, readReleaseKey } from "../../cli/release/signature.ts";
+import { bareQemuArgv } from "../../src/dev/rack/bare-qemu.ts";
 import { hasVirtualization } from "../../nodeagent/qemu/host.ts";
 import { type BooterProcess, serveControlPlane, startBooter } from "../booter/booter-process.ts";
 import { openWire } from "../booter/wire.ts";
@@ -167,18 +168,9 @@ upstream_key_file = "${at("key.asc")}"
 }
 
 function started(space: string, at: (name: string) => string, kvm: boolean) {
-  const argv = [
-    // Bun's programs need AVX2, which the default processor of QEMU lacks.
-    ...["-cpu", "max", "-accel", kvm ? "kvm" : "tcg", "-m", String(MEMORY_MIB), "-smp", "2", "-no-reboot"],
-    ...["-nodefaults", "-display", "none", "-monitor", "none", "-machine", "graphics=off", "-boot", "n"],
-    ...["-uuid", UUID, "-serial", `file:${at("console")}`],
-    ...["-netdev", "tap,id=n0,ifname=tap0,script=no,downscript=no"],
-    ...["-device", `virtio-net-pci,netdev=n0,mac=${MAC}`, "-device", "virtio-rng-pci"],
-    ...["disk0", "disk1"].flatMap((disk) => [
-      ...["-drive", `if=none,id=${disk},format=raw,discard=unmap,file=${at(disk)}`],
-      ...["-device", `virtio-blk-pci,drive=${disk},serial=${disk}`],
-    ]),
-  ];
+  const machine = { uuid: UUID, mac: MAC, tap: "tap0", memory_mib: MEMORY_MIB, processors: 2, kvm };
+  const disks = { disk0: at("disk0"), disk1: at("disk1") };
+  const argv = [...bareQemuArgv({ ...machine, console: at("console"), disks }), "-no-reboot"];
   const child = spawn(present("ip"), ["netns", "exec", space, present("qemu-system-x86_64"), ...argv], {
     stdio: ["ignore", 2, 2],
   });

@@ -174,6 +174,26 @@ export function driverContract(
       await vms().deleteSnapshot(randomUUID(), randomUUID());
     });
 
+    contract("a stopped VM gets and loses a NIC, and a running one keeps its NICs", async () => {
+      const [nic] = plan.nics;
+      const more = { ...nic!, id: randomUUID(), name: "more", mac: "02:00:00:00:00:99", primary_ipv4: "10.0.1.99" };
+      const macs = async () => ((await seen())?.nics as { mac: string }[]).map(({ mac }) => mac);
+      await vms().boot(id);
+      expect(await vms().setNics(id, { nics: [nic!, more], subnets: plan.subnets })).toEqual([]);
+      expect(await macs()).toEqual([nic!.mac]);
+      await vms().halt(id);
+      expect(await vms().setNics(id, { nics: [nic!, more], subnets: plan.subnets })).toMatchObject([{ id: more.id }]);
+      // An interrupted job runs again.
+      expect(await vms().setNics(id, { nics: [nic!, more], subnets: plan.subnets })).toEqual([]);
+      await machine!.restart();
+      await vms().boot(id);
+      expect(await macs()).toEqual([nic!.mac, more.mac]);
+      expect(vms().hasNic(more.id)).toBe(true);
+      await vms().halt(id);
+      expect(await vms().setNics(id, plan)).toEqual([]);
+      expect([await macs(), vms().hasNic(more.id)]).toEqual([[nic!.mac], false]);
+    });
+
     contract("a stopped VM gets a new boot disk, and keeps its snapshots and data disks", async () => {
       const [boot] = vms().disksOf(id);
       const snapshot = { id: randomUUID(), name: "before", size_bytes: boot!.size_bytes };

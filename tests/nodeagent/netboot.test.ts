@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { approvedLayout } from "../../src/lib/disk-layout/proposal.ts";
 import { disksOf } from "../../src/lib/disk-layout/disks.ts";
-import { networkFiles, parseProperties, shadowWithRoot } from "../../nodeagent/netboot/boot-files.ts";
+import { networkFiles, nicTagsOption, parseProperties, shadowWithRoot } from "../../nodeagent/netboot/boot-files.ts";
 import { brokerOf, runScript } from "../../nodeagent/netboot/announce.ts";
 import { configure } from "../../nodeagent/netboot/configure.ts";
 import { layoutText } from "../../nodeagent/netboot/disk-layout.ts";
@@ -40,6 +40,23 @@ describe("the network's files", () => {
     expect(files.get("10-members.network")).toContain(`PermanentMACAddress=${MAC} 52:54:00:aa:00:02`);
     expect(files.get("20-admin.network")).toMatch(/^\[Match\]\nName=aggr0\n\n\[Network\]\nAddress=10\.0\.0\.7\/23/);
   });
+
+  test("put the port into a bridge, which has the address, if the port carries more networks", () => {
+    const nictags = [{ name: "admin" }, { name: "external" }];
+    const networking = { ...NETWORKING, nictags };
+    const files = networkFiles(networking);
+    expect(files.get("10-admin.network")).toBe(
+      `[Match]\nPermanentMACAddress=${MAC}\n\n[Network]\nBridge=trunk\n`,
+    );
+    expect(files.get("10-trunk.netdev")).toBe(`[NetDev]\nName=trunk\nKind=bridge\nMACAddress=${MAC}\n`);
+    expect(files.get("20-trunk.network")).toMatch(/^\[Match\]\nName=trunk\n\n\[Network\]\nAddress=10\.0\.0\.7\/23/);
+    expect(nicTagsOption(networking)).toBe("admin,external:trunk");
+    expect(nicTagsOption({ ...NETWORKING, nictags: [{ name: "admin" }] })).toBe(null);
+    const aggregations = [{ name: "aggr0", lacp_mode: "active", macs: [MAC] }];
+    expect(networkFiles({ ...networking, aggregations }).get("20-admin.network")).toBe(
+      "[Match]\nName=aggr0\n\n[Network]\nBridge=trunk\n",
+    );
+  });
 });
 
 test("root gets the password hash of the boot record, or no password", () => {
@@ -62,6 +79,10 @@ test("configure writes the name, the network, the password and how the machine b
     expect([await read("etc/hostname"), await read("proc/sys/kernel/hostname")]).toEqual(["node-7\n", "node-7"]);
     expect([await read("etc/resolv.conf"), await read("run/berth/local")]).toEqual(["nameserver 10.0.0.2\n", ""]);
     expect(await read("run/systemd/network/10-admin.network")).toContain("Address=10.0.0.7/23");
+    const nictags = [{ name: "admin" }, { name: "external" }];
+    await writeFile(at("boot/networking.json"), JSON.stringify({ ...NETWORKING, nictags }));
+    await configure({ boot_folder: at("boot"), root: folder.path });
+    expect(await read("run/berth/nic-tags")).toBe("admin,external:trunk");
     await writeFile(at("boot/boot.properties"), "boot=other\n");
     await expect(configure({ boot_folder: at("boot"), root: folder.path })).rejects.toThrow(/boot must be one of/);
   } finally {

@@ -40,13 +40,17 @@ test("a sample is taken once in each period, and repeated until it was sent", as
   const sampler = createSampler({ metrics }, { period_ms: 1_000, monotonicMs: () => now_ms });
   const unsent = async () => (await sampler.unsent())?.vm?.cpu_seconds ?? null;
   expect([await unsent(), await unsent()]).toEqual([1, 1]);
-  sampler.sent();
+  sampler.sent(await sampler.unsent());
   now_ms = 999;
   expect(await unsent()).toBeNull();
   now_ms = 1_000;
   expect(await unsent()).toBe(2);
   now_ms = 2_000;
-  expect(await unsent()).toBe(3);
+  const second = await sampler.unsent();
+  now_ms = 3_000;
+  expect(await unsent()).toBe(4);
+  sampler.sent(second);
+  expect(await unsent(), "an older sample was sent").toBe(4);
 });
 
 test("a machine that cannot be read, or has no running VM, has no sample", async () => {

@@ -15,8 +15,8 @@ export type LoadOptions = {
   /** Returns the URLs of the servers that are running. */
   readonly urls: () => readonly string[];
   readonly clients?: number;
-  /** Whether half of the requests are about tenants, projects and VPCs. */
-  readonly tenancy?: boolean;
+  /** Whether half of the requests, or all, are about tenants, projects and VPCs. */
+  readonly tenancy?: boolean | "only";
 };
 
 const CLIENTS = 16;
@@ -42,7 +42,8 @@ export function startLoad({ urls, clients = CLIENTS, tenancy = false }: LoadOpti
   const operations: Operation[] = [];
   const nodes: Nodes = { known: [], codes: [], used_codes: [], bad_codes: 0 };
   const places: Tenancy = { silos: [], tenants: [], projects: [], vpcs: [] };
-  const next = () => tenancy && Math.random() < 0.5 ? nextOfTenants(places) : nextIntent(nodes);
+  const share = tenancy === "only" ? 1 : tenancy ? 0.5 : 0;
+  const next = () => Math.random() < share ? nextOfTenants(places) : nextIntent(nodes);
   let running = true;
   let acknowledged = 0;
 

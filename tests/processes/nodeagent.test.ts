@@ -3,6 +3,7 @@
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { VERSION } from "../../cli/version.ts";
 import type { CnView } from "../../src/contract/cn.ts";
 import { type FreshDatabase, freshDatabase } from "../support/database.ts";
 import { type ServerProcess, startServer } from "../support/server-process.ts";
@@ -97,6 +98,7 @@ test("a new machine prints its claim code, writes it to a file, and reports afte
   const before = await lastSeen(node);
   await expect.poll(() => lastSeen(node), { timeout: PATIENCE_MS }).toBeGreaterThan(before);
   await expect.poll(async () => (await show(node)).last_status, { timeout: PATIENCE_MS }).not.toBeNull();
+  await expect.poll(async () => (await show(node)).agent_version, { timeout: PATIENCE_MS }).toBe(VERSION);
   expect(await show(node)).toMatchObject({ state: "approved", bound_api_key_id: approved.bound_api_key_id });
 });
 

@@ -90,6 +90,7 @@ test("no instance refuses a message of a step that follows", () => {
   );
   expect(following).toEqual([
     "cn-drain-label:begin",
+    "cn-upgrade-label:begin",
     "instance-create:provision",
     "instance-create:finish",
     "instance-lifecycle:act",

@@ -153,7 +153,12 @@ const UNAUDITED = [
 ];
 
 /** Requests of this test that succeed without an effect: the node does not exist, there is no roster, a dry run. */
-const WITHOUT_EFFECT = ["DELETE /v1/cns/{server_uuid}", "POST /v2/cn-boot-roster/converge", "POST /v1/cn-drains"];
+const WITHOUT_EFFECT = [
+  "DELETE /v1/cns/{server_uuid}",
+  "POST /v2/cn-boot-roster/converge",
+  "POST /v1/cn-drains",
+  "POST /v1/cn-upgrades",
+];
 
 test("S-40: the audit chain contains the id of every request that changed something", async () => {
   /** The routes of successful requests, by request id. */

@@ -56,6 +56,7 @@ describe("a new machine", () => {
       claim_code_expires_at: null,
       bound_api_key_id: null,
       last_status: null,
+      agent_version: null,
       last_setup_error: null,
       setup_progress: null,
       disk_layout: null,

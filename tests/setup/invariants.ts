@@ -3,11 +3,11 @@
 import { expect } from "vitest";
 import type { DbClient } from "../../src/db/pool.ts";
 import { ADDRESS_CHECKS } from "../../src/doctor/addresses.ts";
-import { NODE_CHECKS } from "../../src/doctor/nodes.ts";
+import { nodeChecks } from "../../src/doctor/nodes.ts";
 import { brokenInvariants } from "../doctor/broken.ts";
 
 /** The checks of nodes, and those checks of addresses that concern boot records. */
-const CHECKS = [...NODE_CHECKS, ...ADDRESS_CHECKS.filter(({ query }) => query.includes("boot_record"))];
+const CHECKS = [...nodeChecks("all"), ...ADDRESS_CHECKS.filter(({ query }) => query.includes("boot_record"))];
 
 export async function expectInvariants(db: DbClient): Promise<void> {
   expect(await brokenInvariants(db, CHECKS)).toEqual([]);

@@ -138,8 +138,15 @@ export async function showNode(t: Caller, { server_uuid }: { server_uuid: string
   return (await t.call("GET", `/v1/system/cns/${server_uuid}`)).body;
 }
 
+/** Returns a boot record as all answers have it, without the last netboot request. */
 export async function showRecord(t: TestControlPlane, mac: string | undefined) {
-  return (await t.call("GET", `/v2/cn-boot/${mac}`)).body;
+  const { client: _request, ...record } = (await t.call("GET", `/v2/cn-boot/${mac}`)).body;
+  return record;
+}
+
+/** Returns the last netboot request of a machine. */
+export async function showRequest(t: TestControlPlane, mac: string) {
+  return (await t.call("GET", `/v2/cn-boot/${mac}`)).body.client;
 }
 
 /** Returns the states of the machine's boot records, in the order of its ports. */

@@ -7,8 +7,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { cnSetup } from "../../actors/sagas/cn-setup.ts";
 import { waitId } from "../../actors/engine/saga.ts";
 import type { CnMessage } from "../../actors/cn/messages.ts";
-import { LOG_CHECKS } from "../../src/doctor/log.ts";
-import { OPERATION_CHECKS } from "../../src/doctor/operations.ts";
+import { logChecks } from "../../src/doctor/log.ts";
+import { operationChecks } from "../../src/doctor/operations.ts";
 import { brokenInvariants } from "../doctor/broken.ts";
 import { changedRows, type Dump } from "../support/dump.ts";
 import { KEY, MESSAGES } from "./cells.ts";
@@ -310,5 +310,5 @@ test("a failed operation never affects the next run", async () => {
 });
 
 test("the invariants of log and operations hold after all these tests", async () => {
-  expect(await brokenInvariants(fixture.db, [...LOG_CHECKS, ...OPERATION_CHECKS])).toEqual([]);
+  expect(await brokenInvariants(fixture.db, [...logChecks("all"), ...operationChecks("all")])).toEqual([]);
 });

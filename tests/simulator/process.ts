@@ -25,7 +25,11 @@ export type Process = {
   readonly die: () => void;
 };
 
-const NEVER = new Promise<never>(() => {});
+/**
+ * Returns a promise that never settles. Each waiter gets its own: a shared promise would keep the memory of all
+ * processes that ever waited for it.
+ */
+const never = () => new Promise<never>(() => {});
 
 export function createProcess(
   environment: Environment,
@@ -47,10 +51,10 @@ export function createProcess(
     sleep: (ms) => whileAlive(later(environment, ms, undefined)),
     soon: (task) => environment.scheduler.after(0, () => process.alive && task()),
     fault: (point) => {
-      if (process.doom?.point !== point || !process.alive) return process.alive ? undefined : NEVER;
+      if (process.doom?.point !== point || !process.alive) return process.alive ? undefined : never();
       environment.counters[`crash_${point}`] += 1;
       onDoom(process, process.doom.down_ms);
-      return NEVER;
+      return never();
     },
     report: (message, error) => {
       if (!(error instanceof CommitError)) environment.journal.bugs.push(`${message}: ${String(error)}`);

@@ -39,6 +39,8 @@ export const SIZES = {
   mutants: 1,
   /** 1 runs the guides about restore and failover. */
   guides: 1,
+  /** 1 makes a rack (docs/guides/rack.md) and kills each process of it in turn. It needs root. */
+  rack: 1,
   /** Pairs of requests whose response times must not differ. */
   timing: 10_000,
 } as const;
@@ -59,15 +61,16 @@ const BOOTS = "qemu-stress";
  */
 export const PARTS: readonly Part[] = [
   { name: "pairs on hosts", option: "pairs", programs: (nth) => [pairs(nth, "operations on instances")] },
+  { name: "rack", option: "rack", programs: () => [["tests/stress/rack.ts"]] },
   {
     name: "histories, one half",
     option: "histories",
-    programs: (count, seed) => histories(Math.ceil(count / 2), seed),
+    programs: (count, seed) => [histories(Math.ceil(count / 2), seed)],
   },
   {
     name: "histories, other half",
     option: "histories",
-    programs: (count, seed) => histories(Math.floor(count / 2), seed + Math.ceil(count / 2)),
+    programs: (count, seed) => [histories(Math.floor(count / 2), seed + Math.ceil(count / 2))],
   },
   { name: "machines that boot", option: "booter", programs: () => [booter(BOOTS)] },
   {
@@ -131,19 +134,8 @@ export const PARTS: readonly Part[] = [
   { name: "timing of used codes", option: "timing", programs: (count) => [timing(count, "used")], last: true },
 ];
 
-/**
- * The most histories of one process. A process keeps about 0.1 MB of each history, and with V8's default heap of 4 GB it
- * ended after 45,000.
- */
-const HISTORIES_PER_PROCESS = 25_000;
-
-function histories(count: number, seed: number): readonly (readonly string[])[] {
-  const processes = Math.ceil(count / HISTORIES_PER_PROCESS);
-  return Array.from({ length: processes }, (_, index) => {
-    const done = index * HISTORIES_PER_PROCESS;
-    const size = Math.min(HISTORIES_PER_PROCESS, count - done);
-    return ["tests/simulator/main.ts", "--histories", String(size), "--seed", String(seed + done)];
-  });
+function histories(count: number, seed: number): readonly string[] {
+  return ["tests/simulator/main.ts", "--histories", String(count), "--seed", String(seed)];
 }
 
 function pairs(nth: number, only: string): readonly string[] {

@@ -31,6 +31,7 @@ const INSTALLED = {
   "gpg": program("gpg", "gnupg"),
   "groff": program("groff", "groff-base"),
   "ip": program("ip", "iproute2"),
+  "haproxy": program("haproxy"),
   "iPXE for BIOS": { package: "ipxe", places: ["lib/ipxe/undionly.kpxe"] },
   "iPXE on QEMU's network card": { package: "ipxe-qemu", places: ["lib/ipxe/qemu/pxe-virtio.rom"] },
   "mandoc": program("mandoc"),
@@ -38,6 +39,7 @@ const INSTALLED = {
   "nft": program("nft", "nftables"),
   "nginx": program("nginx", "nginx-light"),
   "openssl": program("openssl"),
+  "pgbouncer": program("pgbouncer"),
   "ping": program("ping", "iputils-ping"),
   "python3 with pika": {
     package: "python3-pika",
@@ -58,12 +60,15 @@ const NOT_INSTALLED = {
   "apt-get": program("apt-get", "apt"),
   "awk": program("awk", "mawk"),
   "bash": program("bash"),
+  "bzip2": program("bzip2"),
   "chroot": program("chroot", "coreutils"),
   "debootstrap": program("debootstrap"),
+  "etcd": program("etcd", "etcd-server"),
   "dpkg": program("dpkg"),
   "dpkg-deb": program("dpkg-deb", "dpkg"),
   "dpkg-query": program("dpkg-query", "dpkg"),
   "git": program("git"),
+
   "GNU time": program("time"),
   "gpgv": program("gpgv"),
   "grep": program("grep"),
@@ -77,6 +82,7 @@ const NOT_INSTALLED = {
   "mmdebstrap": program("mmdebstrap"),
   "mount": program("mount"),
   "nsenter": program("nsenter", "util-linux"),
+  "patroni": program("patroni"),
   "perfdhcp": program("perfdhcp", "kea-admin"),
   "pgbench": { package: "postgresql-contrib", places: ["bin/pgbench", "lib/postgresql/*/bin/pgbench"] },
   "PostgreSQL's tools": {
@@ -87,6 +93,11 @@ const NOT_INSTALLED = {
         .every((name) => existsSync(join(dirname(path), name))),
   },
   "python3": program("python3"),
+  "python3 with Patroni": {
+    package: "patroni",
+    places: ["bin/python3"],
+    isUsable: (path) => printed(path, "-c", "import etcd, patroni; print('patroni')") === "patroni\n",
+  },
   "qemu-aarch64-static": program("qemu-aarch64-static", "qemu-user-static"),
   "sed": program("sed"),
   "setpriv": program("setpriv", "util-linux"),
@@ -100,6 +111,7 @@ const NOT_INSTALLED = {
   "unshare": program("unshare", "util-linux"),
   "wget": program("wget"),
   "wrk": program("wrk"),
+  "xz": program("xz", "xz-utils"),
 } satisfies Readonly<Record<string, Row>>;
 
 const ALL = { ...INSTALLED, ...NOT_INSTALLED };

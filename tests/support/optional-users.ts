@@ -1,10 +1,16 @@
-// Finds the test files that use an optional program, directly or through a module; `deno run -A` prints their paths.
-// `.ci/run` runs them again on a PATH without these programs.
+// Finds the test files that use an optional program, directly or through a module, and those that start any program
+// themselves; `deno run -A` prints their paths. `.ci/run` runs them again on a PATH without optional programs.
 import { filesBelow, importsOf, readText } from "../lint/sources.ts";
 
 const PROBE = "tests/support/optional-programs.ts";
 
-/** Returns the test files that import optional-programs.ts, directly or through other modules. */
+/** Code that starts a program. Its name can be in a variable or in a shell script. */
+const STARTS = /node:child_process|Deno\.Command|\bsh -c\b|`sh /;
+
+/**
+ * Returns the test files that import optional-programs.ts, directly or through other modules, and the test files that
+ * start a program.
+ */
 export function optionalUsers(): readonly string[] {
   const imports = new Map(
     filesBelow(["tests"], ".ts").map((
@@ -16,6 +22,7 @@ export function optionalUsers(): readonly string[] {
     size = leads.size;
     for (const [path, own] of imports) if (own.some((each) => leads.has(each))) leads.add(path);
   }
+  for (const path of imports.keys()) if (STARTS.test(readText(path))) leads.add(path);
   return [...leads].filter((path) => path.endsWith(".test.ts") && !path.startsWith("tests/lint/")).sort();
 }
 

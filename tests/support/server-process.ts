@@ -35,6 +35,8 @@ export type ServerOptions = {
    * it needs.
    */
   readonly as_task?: boolean;
+  /** The folder of the version to run. Default: this one. */
+  readonly root?: string;
 };
 
 /** The flags that `task start` gives to each of its processes. */
@@ -65,12 +67,12 @@ export async function startServer(options: ServerOptions = {}): Promise<ServerPr
     BERTH_LIMITS_CALLER_WRITES_PER_MINUTE: "1000000000",
     ...options.env,
   };
-  const { flags = ["-A", HEAP_FLAG], as_task = false } = options;
+  const { flags = ["-A", HEAP_FLAG], as_task = false, root = ROOT } = options;
   const argv = as_task
     ? [...TASK_FLAGS, ...starterPermissions(env), "src/start.ts", ...TASK_FLAGS]
     : [...flags, "src/serve.ts"];
   const child = spawn(process.execPath, ["run", ...argv], {
-    cwd: ROOT,
+    cwd: root,
     env,
     stdio: ["ignore", "ignore", "pipe"],
   });

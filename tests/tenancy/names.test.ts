@@ -61,6 +61,7 @@ test("the tested routes cover these kinds of records", () => {
     "nat-gateways",
     "network-pools",
     "nic-tags",
+    "nics",
     "port-forwards",
     "projects",
     "route-tables",

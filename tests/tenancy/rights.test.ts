@@ -127,6 +127,9 @@ POST /v1/snapshots                                                       409   4
 DELETE /v1/snapshots/{snapshot_id}                                       409   404   409   409   404   404   409   404
 GET /v1/nics                                                             200   200   200   200   404   404   200   200
 GET /v1/nics/{nic_id}                                                    200   200   200   200   404   404   200   200
+POST /v1/nics                                                            409   404   409   409   404   404   409   404
+PATCH /v1/nics/{nic_id}                                                  409   404   409   409   404   404   409   404
+DELETE /v1/nics/{nic_id}                                                 409   404   409   409   404   404   409   404
 GET /v1/images/{image_id}                                                200   200   200   200   200   200   200   200
 PATCH /v1/images/{image_id}                                              403   403   403   403   403   403   200   403
 DELETE /v1/images/{image_id}                                             403   403   403   403   403   403   204   403
@@ -242,6 +245,7 @@ function bodyOf({ name, body }: RouteDescription, objects: Objects): unknown {
   if (name === "PUT /v1/subnets/{subnet_id}/route-table") return { route_table_id: objects.route_table };
   if (name.endsWith("/attach")) return { nic_id: objects.nic };
   if (name === "POST /v1/instances") return { ...acceptedBodies[name]?.(), cpu: 0 };
+  if (name === "POST /v1/nics") return acceptedBodies[name]?.(objects);
   return body === null ? undefined : acceptedBodies[name]?.(own);
 }
 

@@ -1,5 +1,9 @@
-// Paths of API keys: the caller's own, or the keys of one tenant.
+// The description of API keys: the caller's own, or the keys of one tenant.
+import type { ApiKeyView } from "../../../src/contract/api-key.ts";
 import type { Io } from "../../internal/io.ts";
+import { plainText } from "../../internal/plain-text.ts";
+import { AGE_COLUMN, ID_COLUMN, WIDE_COLUMN } from "../../internal/table.ts";
+import type { Changing, Listing } from "../record/kind.ts";
 import { resolveTenant } from "../tenant/tenant.ts";
 
 export const API_KEYS_PATH = "/v1/auth/api-keys";
@@ -11,3 +15,37 @@ export const OF_TENANT_OPTION = [
 export async function keysPath(io: Io, tenant: string | undefined): Promise<string> {
   return tenant === undefined ? API_KEYS_PATH : `/v1/tenants/${await resolveTenant(io, tenant)}/api-keys`;
 }
+
+const PARENT = { name: "tenant", list: OF_TENANT_OPTION, find: OF_TENANT_OPTION, sample: "--tenant web" };
+
+export const API_KEYS: Listing<ApiKeyView> = {
+  many: "API keys",
+  summaries: { list: "List your API keys, or the API keys of a tenant" },
+  parent: PARENT,
+  columns: [
+    ["ID", (key) => key.id, ID_COLUMN],
+    ["SCOPE", (key) => key.scope],
+    ["DESCRIPTION", (key) => key.description],
+    ["AGE", (key) => key.created_at, AGE_COLUMN],
+    ["CREATED_AT", (key) => key.created_at, WIDE_COLUMN],
+    ["EXPIRES_AT", (key) => key.expires_at],
+    ["LAST_USED", (key) => key.last_used_at, AGE_COLUMN],
+  ],
+  all: async (io, tenant) => await io.get<ApiKeyView[]>(await keysPath(io, tenant)),
+  is_array: true,
+  record: (key) => key,
+};
+
+/** A key that is deleted is named by its id, so it is not looked up. */
+type NamedKey = { readonly id: string; readonly path: string };
+
+export const API_KEY: Changing<NamedKey> = {
+  one: "API key",
+  argument: ["<key-id>", "key id (opsctl api-key list)"],
+  sample: "0191b0a2-7c1e-7d2f-9a3b-5c6d7e8f9012",
+  summaries: { delete: "Delete an API key; it stops working at once" },
+  parent: PARENT,
+  find: async (io, id, tenant) => ({ id, path: await keysPath(io, tenant) }),
+  path: ({ id, path }) => `${path}/${encodeURIComponent(id)}`,
+  title: ({ id }) => plainText(id),
+};

@@ -11,17 +11,20 @@ const PATH = "/v1/audit/events";
 export function list(): AnyCommand {
   return auditList("List audit events, oldest first", "--newest --action cn_approve --limit 20")
     .option("--after-seq <seq>", "list only events after this sequence number", wholeNumber(0))
+    .option("--tail <rows>", "list only this number of newest events, oldest first", wholeNumber(1))
     .option("--newest", "list the newest events first; the filters also do so")
-    .action(withIo(async (io, { afterSeq, limit, newest, ...options }) => {
+    .action(withIo(async (io, { afterSeq, limit, newest, tail, ...options }) => {
       const { actor, action, resource, request, decision, since, until } = options;
       const search = { actor, action, resource, request, decision, since, until };
-      const isSearch = newest === true || Object.values(search).some((value) => value !== undefined);
+      const isSearch = newest === true || tail !== undefined ||
+        Object.values(search).some((value) => value !== undefined);
       if (isSearch && afterSeq !== undefined) {
-        throw usageFailure("--after-seq lists the oldest events first; leave out --newest and the filters");
+        throw usageFailure("--after-seq lists the oldest events first; leave out --newest, --tail and the filters");
       }
-      const page = isSearch
-        ? await findEvents(io, { path: PATH, query: { order: "desc" }, search, rows: limit })
+      const found = isSearch
+        ? await findEvents(io, { path: PATH, query: { order: "desc" }, search, rows: tail ?? limit })
         : await collect(io, afterSeq, limit);
+      const page = tail === undefined ? found : { ...found, events: found.events.toReversed() };
       io.table(page, page.events, AUDIT_COLUMNS, "(no audit events)");
       const last_seq = page.events.at(-1)?.seq;
       if (!isSearch && last_seq !== undefined && page.head !== null && last_seq < page.head.seq) {

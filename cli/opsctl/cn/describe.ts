@@ -6,7 +6,7 @@ import type { Io } from "../../internal/io.ts";
 import { withIo } from "../../internal/run.ts";
 import { INSTANCE_COLUMNS, SYSTEM_INSTANCES_PATH } from "../instance/instance.ts";
 import { findNode, NODE_ARGUMENT, resolveNode } from "../node-name.ts";
-import { nodeBlock } from "./show.ts";
+import { nodeBlock } from "./node.ts";
 
 const COLUMNS = INSTANCE_COLUMNS.filter(([title]) => title !== "HOST");
 

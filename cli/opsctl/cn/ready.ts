@@ -9,12 +9,13 @@ import { NODES_PATH } from "../node-name.ts";
 export const READY_NODES_MAX = 100;
 const REQUESTS_AT_A_TIME = 8;
 
-/** Returns `yes`, or `no (REASON)`, of each node by its UUID. */
+/** Returns `yes`, `yes (WARNING)` or `no (REASON)` of each node by its UUID. */
 export async function readyTexts(io: Io, nodes: readonly CnView[]): Promise<ReadonlyMap<string, string>> {
   const texts = await inParallel(REQUESTS_AT_A_TIME, nodes, async ({ server_uuid }) => {
     const { usable, findings } = await io.get<CnDiagnosis>(`${NODES_PATH}/${server_uuid}/doctor`);
-    const reason = findings.find(({ level }) => level === "stops")?.text;
-    return usable ? "yes" : reason === undefined ? "no" : `no (${reason})`;
+    const answer = usable ? "yes" : "no";
+    const reason = findings.find(({ level }) => level === (usable ? "warns" : "stops"))?.text;
+    return reason === undefined ? answer : `${answer} (${reason})`;
   });
   return new Map(nodes.map(({ server_uuid }, at) => [server_uuid, texts[at]!]));
 }

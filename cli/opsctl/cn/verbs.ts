@@ -16,7 +16,8 @@ import { evacuate } from "./evacuate.ts";
 import { exec } from "./exec/exec.ts";
 import { factoryReset } from "./factory-reset.ts";
 import { set as setLabel } from "./label/set.ts";
-import { list } from "./list.ts";
+import { list, show } from "../record/verbs.ts";
+import { NODE } from "./node.ts";
 import { set as setPlacement } from "./placement/set.ts";
 import { show as showPlacement } from "./placement/show.ts";
 import { remove } from "./remove.ts";
@@ -25,17 +26,17 @@ import { set as setReservoir } from "./reservoir/set.ts";
 import { rootPassword } from "./root-password.ts";
 import { approve as approveSetup } from "./setup/approve.ts";
 import { plan } from "./setup/plan.ts";
-import { show } from "./show.ts";
 import { clear as clearTraits } from "./traits/clear.ts";
 import { set as setTraits } from "./traits/set.ts";
 import { show as showTraits } from "./traits/show.ts";
+import { upgrade } from "./upgrade.ts";
 import { set as setUnderlay } from "./underlay/set.ts";
 import { show as showUnderlay } from "./underlay/show.ts";
 
 export function cnVerbs(): AnyCommand[] {
   return [
-    list(),
-    show(),
+    list(NODE),
+    show(NODE),
     describe(DESCRIBED_NODE),
     events(DESCRIBED_NODE),
     doctor(),
@@ -56,6 +57,7 @@ export function cnVerbs(): AnyCommand[] {
     group("underlay", "Underlay address and MTU of a node", [showUnderlay(), setUnderlay()]),
     drain(),
     drainPreview(),
+    upgrade(),
     evacuate(),
     group("reservoir", "Memory reservoir for virtual machines, per node", [setReservoir(), clearReservoir()]),
     group("auto-approve", "Auto-approve window: new nodes need no claim code", [status(), open(), close()]),

@@ -16,7 +16,7 @@ import { SESSIONS_PATH } from "../../internal/session-verbs.ts";
 import { API_KEYS_PATH } from "../api-key/keys.ts";
 import { RECORDS_PATH } from "../cn/boot/record.ts";
 import { SETTINGS_PATH } from "../config/setting.ts";
-import { JOBS_PATH } from "../job/list.ts";
+import { JOBS_PATH } from "../job/job.ts";
 import { OPERATIONS_PATH } from "../../internal/operation/text.ts";
 import { STAGED_PATH } from "../pi/list.ts";
 import { recordCandidates } from "./records.ts";

@@ -2,7 +2,7 @@ import type { SettingBody, SettingView } from "../../../src/contract/setting.ts"
 import { type AnyCommand, command } from "../../framework.ts";
 import { plainText } from "../../internal/plain-text.ts";
 import { withIo } from "../../internal/run.ts";
-import { fractionOf } from "../fraction.ts";
+import { settingFraction } from "../fraction.ts";
 import { noteEffect, settingPath, valueOf, valueText } from "./setting.ts";
 
 /** Settings that are a share. They take `50%`, too. */
@@ -13,7 +13,7 @@ export function set(): AnyCommand {
     .argument("<setting>", "key of the setting")
     .argument("<value>", "JSON, or a plain string")
     .action(withIo(async (io, key, text) => {
-      const body: SettingBody = { value: SHARES.has(key) ? fractionOf(text) : valueOf(text) };
+      const body: SettingBody = { value: SHARES.has(key) ? settingFraction(key, text) : valueOf(text) };
       const setting = await io.send<SettingView>({ method: "PUT", path: settingPath(key), body });
       io.print(setting, `Set ${plainText(setting.key)} to ${valueText(setting.value)}`);
       noteEffect(io, setting);

@@ -1,5 +1,5 @@
-// The doctor's report as text: a line for each check that passed or was skipped, then warnings, then failures. The
-// failures are last, next to the prompt.
+// The doctor's report as text: warnings, then failures, which are last, next to the prompt. On request, the report begins
+// with a line for each check that passed or was skipped.
 import type { CheckResult, DoctorReport } from "../../../src/contract/doctor.ts";
 import type { CheckStatus } from "../../../src/contract/enums.ts";
 import { plainText } from "../../internal/plain-text.ts";
@@ -11,13 +11,13 @@ const HEADS: Readonly<Record<DoctorReport["status"], string>> = {
   fail: "is unhealthy",
 };
 
-export function reportText({ checks, status, checked_at }: DoctorReport): string {
+/** `with_all` adds the checks without a problem. */
+export function reportText({ checks, status, checked_at }: DoctorReport, with_all: boolean): string {
   const of = (wanted: CheckStatus) => checks.filter((check) => check.status === wanted);
   const counts = (["fail", "warn", "skip", "ok"] as const).map((each) => `${of(each).length} ${each}`).join(", ");
   return [
     `The control plane ${HEADS[status]}: ${counts} (${plainText(checked_at)})`,
-    "",
-    ...[...of("ok"), ...of("skip")].map(quietLine),
+    ...(with_all ? ["", ...[...of("ok"), ...of("skip")].map(quietLine)] : []),
     ...[...of("warn"), ...of("fail")].flatMap((check) => ["", ...findingLines(check)]),
   ].join("\n");
 }

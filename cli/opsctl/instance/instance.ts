@@ -1,5 +1,7 @@
-// Instances of all tenants. A name is unique only in a project, so it may match several.
+// The description of instances of all tenants. A name is unique only in a project, so it may match several.
+import { INSTANCE_STATES } from "../../../src/contract/enums.ts";
 import type { Instance } from "../../../src/contract/instance.ts";
+import { oneOf } from "../../framework.ts";
 import type { Io } from "../../internal/io.ts";
 import { isUuid, named, pickRecord } from "../../internal/record-name.ts";
 import {
@@ -11,12 +13,15 @@ import {
   STATE_COLUMN,
   WIDE_COLUMN,
 } from "../../internal/table.ts";
+import { resolveNode } from "../node-name.ts";
+import type { Listing, Showing } from "../record/kind.ts";
+import { resolveTenant } from "../tenant/tenant.ts";
 
 export const INSTANCES_PATH = "/v1/instances";
 export const SYSTEM_INSTANCES_PATH = "/v1/system/instances";
 export const INSTANCE_ARGUMENT = ["<instance>", "UUID, unique UUID prefix, or a name that one instance has"] as const;
 
-const INSTANCE = named<Instance>("instance", "opsctl instance list");
+const INSTANCE_NAME = named<Instance>("instance", "opsctl instance list");
 
 export const INSTANCE_COLUMNS: readonly Column<Instance>[] = [
   ["NAME", (instance) => instance.name],
@@ -34,7 +39,7 @@ export const INSTANCE_COLUMNS: readonly Column<Instance>[] = [
 /** Finds an instance of any tenant. A complete UUID needs no list. */
 export async function findInstance(io: Io, name: string): Promise<Instance> {
   if (isUuid(name)) return await io.get<Instance>(`${INSTANCES_PATH}/${name.toLowerCase()}`);
-  return pickRecord(await io.all<Instance>(SYSTEM_INSTANCES_PATH, { q: name }), name, INSTANCE);
+  return pickRecord(await io.all<Instance>(SYSTEM_INSTANCES_PATH, { q: name }), name, INSTANCE_NAME);
 }
 
 /** Returns the path of an instance of any tenant. */
@@ -61,3 +66,39 @@ export function instanceText(instance: Instance): string {
     ["created_at", instance.created_at],
   ]);
 }
+
+type Options = {
+  readonly state?: string;
+  readonly tenant?: string;
+  readonly host?: string;
+  readonly image?: string;
+};
+
+export const INSTANCE: Listing<Instance> & Showing<Instance> = {
+  one: "instance of any tenant",
+  many: "instances",
+  argument: INSTANCE_ARGUMENT,
+  sample: "web1",
+  summaries: { list: "List the instances of all tenants" },
+  list_sample: "web --state running --host cn-17",
+  selectors: (made) =>
+    made.argument("[text]", "only instances with this text in the name, the UUID or an address")
+      .addOption(oneOf("--state <state>", "only instances in this state", INSTANCE_STATES))
+      .option("--tenant <tenant>", "only instances of this tenant: name, SILO/NAME or UUID")
+      .option("--host <node>", "only instances on this node: UUID, unique UUID prefix or hostname")
+      .option("--image <uuid>", "only instances of this image"),
+  columns: INSTANCE_COLUMNS,
+  all: async (io, _, { argument, options }) => {
+    const { state, tenant, host, image } = options as Options;
+    return await io.all<Instance>(SYSTEM_INSTANCES_PATH, {
+      q: argument,
+      state,
+      image,
+      tenant: tenant === undefined ? undefined : await resolveTenant(io, tenant),
+      cn: host === undefined ? undefined : await resolveNode(io, host),
+    });
+  },
+  find: (io, name) => findInstance(io, name),
+  record: (instance) => instance,
+  text: instanceText,
+};

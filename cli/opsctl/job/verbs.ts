@@ -1,7 +1,7 @@
 import type { AnyCommand } from "../../framework.ts";
-import { list } from "./list.ts";
-import { show } from "./show.ts";
+import { list, show } from "../record/verbs.ts";
+import { JOB } from "./job.ts";
 
 export function jobVerbs(): AnyCommand[] {
-  return [list(), show()];
+  return [list(JOB), show(JOB)];
 }

@@ -94,6 +94,7 @@ const KINDS = [
       enrollment_pi: patched("text"),
       enrollment_kernel_args: patched("texts"),
       admin_network: patched("object"),
+      rack_networks: patched("objects"),
     },
   },
 ] as const satisfies readonly ManifestKind[];

@@ -1,5 +1,5 @@
 // Profiles on this machine: named endpoints with a credential. These verbs send no request.
-import { type AnyCommand, command, listCommand } from "../../framework.ts";
+import { type AnyCommand, command, group, listCommand } from "../../framework.ts";
 import { EXIT } from "../../internal/exit-code.ts";
 import { Failure, usageFailure } from "../../internal/failure.ts";
 import {
@@ -15,6 +15,7 @@ import type { Environment } from "../../internal/environment.ts";
 import { plainText } from "../../internal/plain-text.ts";
 import { withIo } from "../../internal/run.ts";
 import type { Column } from "../../internal/table.ts";
+import { aliasVerbs } from "./alias.ts";
 
 type Row = {
   readonly name: string;
@@ -33,7 +34,13 @@ const COLUMNS: readonly Column<Row>[] = [
 const PROFILE_ARGUMENT = ["<profile>", "name of the profile (opsctl profile list)"] as const;
 
 export function profileVerbs(): AnyCommand[] {
-  return [list(), use(), rename(), remove()];
+  return [
+    list(),
+    use(),
+    rename(),
+    remove(),
+    group("alias", "Aliases of a profile: own names for command lines", aliasVerbs()),
+  ];
 }
 
 function list(): AnyCommand {
@@ -69,6 +76,8 @@ function rename(): AnyCommand {
       if (credential !== undefined) await writeCredentials(environment, credentials.set(new_name, credential));
       profiles.endpoints.delete(name);
       profiles.endpoints.set(new_name, endpoint);
+      const aliases = profiles.aliases.get(name);
+      if (aliases !== undefined) profiles.aliases.set(new_name, aliases);
       const default_profile = profiles.default_profile === name ? new_name : profiles.default_profile;
       await writeProfiles(environment, { ...profiles, default_profile });
       if (credentials.delete(name)) await writeCredentials(environment, credentials);

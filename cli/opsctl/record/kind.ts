@@ -1,18 +1,20 @@
 // The description of one kind of record. The verbs that kinds share (verbs.ts) come from it.
+import type { AnyCommand } from "../../framework.ts";
 import type { Io } from "../../internal/io.ts";
 import type { Column } from "../../internal/table.ts";
 
 export type OptionText = readonly [flags: string, summary: string];
 
-/** `R` is a row of the list: the record of the API, with the names that its columns show. */
-export type Kind<R> = {
-  /** Name of the kind in sentences. */
-  readonly one: string;
-  readonly many: string;
-  /** The argument that names a record: its term and its help. */
-  readonly argument: OptionText;
-  /** The words after `show` in the example of help. */
-  readonly sample: string;
+/** The values of the arguments and options that `selectors` adds. The parser cannot type them. */
+export type Selected = {
+  readonly argument: string | undefined;
+  readonly options: Readonly<Record<string, unknown>>;
+};
+
+/** The rows of a list, with a note that is printed below them. */
+export type Noted<R> = { readonly rows: readonly R[]; readonly note: string | null };
+
+type Parented = {
   /** The option that selects the parent record. Without it, all parents are searched. */
   readonly parent?: {
     /** Name of the option without dashes. */
@@ -24,18 +26,51 @@ export type Kind<R> = {
     /** The words after `list` in the example of help. */
     readonly sample: string;
   };
-  readonly summaries: { readonly list: string; readonly delete: string };
-  readonly columns: readonly Column<R>[];
-  /** Returns the labels and values that `show` prints. */
-  lines(row: R): readonly (readonly [label: string, value: unknown])[];
-  all(io: Io, parent: string | undefined): Promise<readonly R[]>;
-  find(io: Io, name: string, parent: string | undefined): Promise<R>;
+};
+
+/** The description for `list`. `R` is a row: the record of the API, with the names that its columns show. */
+export type Listing<R> = Parented & {
+  /** Name of the kind in sentences. */
+  readonly many: string;
+  readonly summaries: { readonly list: string };
+  /** The words after `list` in the example of help, for a kind without a parent. */
+  readonly list_sample?: string;
+  /** Adds the argument and the options of `list` that select rows. */
+  readonly selectors?: (made: AnyCommand) => AnyCommand;
+  /** The columns, or a function for columns that depend on the rows or need more requests. */
+  readonly columns: readonly Column<R>[] | ((io: Io, rows: readonly R[]) => Promise<readonly Column<R>[]>);
+  all(io: Io, parent: string | undefined, selected: Selected): Promise<readonly R[] | Noted<R>>;
   /** The list of the API is an array. `--json` prints it so. */
   readonly is_array?: true;
   /** Returns the record as the API returns it, which data formats print. */
   record(row: R): unknown;
+};
+
+/** The description for every verb of one record. */
+type Found<R> = Parented & {
+  /** Name of the kind in sentences. */
+  readonly one: string;
+  /** The argument that names a record: its term and its help. */
+  readonly argument: OptionText;
+  /** The words after `show` in the example of help. */
+  readonly sample: string;
+  find(io: Io, name: string, parent: string | undefined): Promise<R>;
+};
+
+/** The description for `show`: `lines` has the labels and values that it prints; `text` is for more than these. */
+export type Showing<R> =
+  & Found<R>
+  & { readonly summaries: { readonly show?: string }; record(row: R): unknown }
+  & ({ lines(row: R): readonly (readonly [label: string, value: unknown])[] } | { text(row: R): string });
+
+/** The description for `delete` and `update`. */
+export type Changing<R> = Found<R> & {
+  readonly summaries: { readonly delete: string };
   /** Returns the path of the record's own routes. */
   path(row: R): string;
   /** Returns the name and the UUID, safe to print. */
   title(row: R): string;
 };
+
+/** A kind that has all verbs. */
+export type Kind<R> = Listing<R> & Showing<R> & Changing<R>;

@@ -5,27 +5,32 @@ import type { Io } from "../../internal/io.ts";
 import { DESCRIPTION_OPTION, NAME_OPTION, patchOf } from "../../internal/named-patch.ts";
 import { withIo } from "../../internal/run.ts";
 import { blockText } from "../../internal/table.ts";
-import type { Kind } from "./kind.ts";
+import type { Changing, Listing, Showing } from "./kind.ts";
 
-export function list<R>(kind: Kind<R>): AnyCommand {
-  const { parent, many, summaries, columns } = kind;
-  const made: AnyCommand = listCommand("list", summaries.list, parent?.sample);
-  return (parent === undefined ? made : made.option(...parent.list)).action(withIo(async (io, ...given) => {
-    const rows = await kind.all(io, parentOf(kind, given));
+export function list<R>(kind: Listing<R>): AnyCommand {
+  const { parent, many, summaries, columns, list_sample, selectors } = kind;
+  const made: AnyCommand = listCommand("list", summaries.list, list_sample ?? parent?.sample);
+  const selecting = selectors?.(made) ?? made;
+  return (parent === undefined ? selecting : selecting.option(...parent.list)).action(withIo(async (io, ...given) => {
+    const selected = { argument: commandOf(given).args[0], options: optionsOf(given) };
+    const found = await kind.all(io, parentOf(kind, given), selected);
+    const { rows, note } = "rows" in found ? found : { rows: found, note: null };
     const records = rows.map(kind.record);
-    io.table(kind.is_array === true ? records : { items: records }, rows, columns, `(no ${many})`);
+    const shown = typeof columns === "function" ? await columns(io, rows) : columns;
+    io.table(kind.is_array === true ? records : { items: records }, rows, shown, `(no ${many})`);
+    if (note !== null) io.note(note);
   }));
 }
 
-export function show<R>(kind: Kind<R>): AnyCommand {
-  return addName(showCommand("show", `Show one ${kind.one}`, kind.sample), kind)
+export function show<R>(kind: Showing<R>): AnyCommand {
+  return addName(showCommand("show", kind.summaries.show ?? `Show one ${kind.one}`, kind.sample), kind)
     .action(withIo(async (io, ...given) => {
       const row = await findNamed(io, kind, given);
-      io.print(kind.record(row), blockText(kind.lines(row)));
+      io.print(kind.record(row), "text" in kind ? kind.text(row) : blockText(kind.lines(row)));
     }));
 }
 
-export function remove<R>(kind: Kind<R>): AnyCommand {
+export function remove<R>(kind: Changing<R>): AnyCommand {
   return addName(command("delete", kind.summaries.delete, kind.sample), kind).action(withIo(async (io, ...given) => {
     const row = await findNamed(io, kind, given);
     await io.send({ method: "DELETE", path: kind.path(row) });
@@ -35,7 +40,7 @@ export function remove<R>(kind: Kind<R>): AnyCommand {
 
 /** `changed` returns the row with the record that the API returned. `sample` has the options of the example. */
 export function update<R, T>(
-  kind: Kind<R>,
+  kind: Changing<R>,
   { sample, changed }: { readonly sample: string; changed(row: R, record: T): R },
 ): AnyCommand {
   const made = command("update", `Change the name or description of a ${kind.one}`, `${kind.sample} ${sample}`);
@@ -48,7 +53,7 @@ export function update<R, T>(
     }));
 }
 
-function addName<R>(made: AnyCommand, { argument, parent }: Kind<R>): AnyCommand {
+function addName(made: AnyCommand, { argument, parent }: Pick<Changing<unknown>, "argument" | "parent">): AnyCommand {
   const named = made.argument(...argument);
   return parent === undefined ? named : named.option(...parent.find);
 }
@@ -62,10 +67,14 @@ function optionsOf(given: readonly unknown[]): Readonly<Record<string, unknown>>
   return commandOf(given).opts();
 }
 
-function parentOf<R>({ parent }: Kind<R>, given: readonly unknown[]): string | undefined {
+function parentOf({ parent }: Pick<Changing<unknown>, "parent">, given: readonly unknown[]): string | undefined {
   return parent === undefined ? undefined : optionsOf(given)[parent.name] as string | undefined;
 }
 
-async function findNamed<R>(io: Io, kind: Kind<R>, given: readonly unknown[]): Promise<R> {
+async function findNamed<R>(
+  io: Io,
+  kind: Pick<Changing<R>, "find" | "parent">,
+  given: readonly unknown[],
+): Promise<R> {
   return await kind.find(io, commandOf(given).args[0]!, parentOf(kind, given));
 }

@@ -93,8 +93,6 @@ async function save(io: Io, name: string, credential: SavedCredential): Promise<
   const credentials = await readCredentials(io.environment);
   await writeCredentials(io.environment, credentials.set(name, credential));
   const default_profile = profiles.default_profile ?? name;
-  await writeProfiles(io.environment, {
-    default_profile,
-    endpoints: profiles.endpoints.set(name, credential.endpoint),
-  });
+  const endpoints = profiles.endpoints.set(name, credential.endpoint);
+  await writeProfiles(io.environment, { ...profiles, default_profile, endpoints });
 }

@@ -9,7 +9,7 @@ import type { OperationSummary } from "../../../src/contract/operation.ts";
 import type { SettingView } from "../../../src/contract/setting.ts";
 import type { Io } from "../../internal/io.ts";
 import { SETTINGS_PATH } from "../config/setting.ts";
-import { JOBS_PATH } from "../job/list.ts";
+import { JOBS_PATH } from "../job/job.ts";
 import { OPERATIONS_PATH } from "../../internal/operation/text.ts";
 
 export type Section = {

@@ -15,6 +15,8 @@ udevadm settle --timeout=30 || true
 mkdir -p /zones
 mountpoint -q /zones || mount /dev/zones/data /zones || exit 1
 mkdir -p /zones/opt /zones/vm /zones/ssh /zones/config /opt /var/lib/berth
+# The users of the virtual machines must be able to enter this folder. The setup calls this program with a strict umask.
+chmod 711 /zones/vm
 mountpoint -q /opt || mount --bind /zones/opt /opt || exit 1
 mountpoint -q /var/lib/berth || mount --bind /zones/vm /var/lib/berth || exit 1
 # The host keys of sshd are the node's, and are made at its first start.

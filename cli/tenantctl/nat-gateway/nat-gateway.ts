@@ -9,6 +9,7 @@ export const NAT_GATEWAY: Kind<NatGateway> = {
   plural: "NAT gateways",
   title: "NAT gateway",
   path: "/v1/nat-gateways",
+  has_labels: true,
   waits: true,
   sample: "out",
   parent: "vpc",

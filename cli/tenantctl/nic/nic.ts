@@ -6,6 +6,9 @@ import { ID_COLUMN } from "../../internal/table.ts";
 /** The server's name of an instance's first NIC. */
 export const FIRST_NIC = "primary";
 
+export const NIC_NAME_HELP = "UUID; with --instance also a unique UUID prefix or name";
+export const OF_INSTANCE_HELP = "instance of the NIC: UUID, unique UUID prefix or name";
+
 export const NIC: Kind<Nic> = {
   noun: "nic",
   singular: "NIC",
@@ -33,6 +36,8 @@ export const NIC: Kind<Nic> = {
     ["mac", nic.mac],
     ["primary_ipv4", nic.primary_ipv4],
     ["primary_ipv6", nic.primary_ipv6],
+    ["additional_ips", nic.additional_ips.join(",")],
+    ["allowed_cidrs", nic.allowed_cidrs.join(",")],
     ["floating_ips", nic.floating_ips.join(",")],
   ],
 };

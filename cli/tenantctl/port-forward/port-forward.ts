@@ -9,6 +9,7 @@ export const PORT_FORWARD: Kind<PortForward> = {
   plural: "port forwards",
   title: "PortForward",
   path: "/v1/port-forwards",
+  has_labels: true,
   sample: "https",
   parent: "vpc",
   sends_project: true,

@@ -1,4 +1,5 @@
 // The description of one kind of record for the verbs that all kinds share.
+import { labelText } from "../../internal/labels.ts";
 import type { Column } from "../../internal/table.ts";
 import type { Named } from "./pick.ts";
 
@@ -17,6 +18,8 @@ export type KindScope = {
   readonly sends_project?: true;
   /** Deletes of this kind can wait until all nodes of the VPC have applied them. */
   readonly waits?: true;
+  /** Records of this kind have labels, by which lists are filtered. */
+  readonly has_labels?: true;
 };
 
 export type Kind<T extends Named> = KindScope & {
@@ -25,6 +28,14 @@ export type Kind<T extends Named> = KindScope & {
   readonly columns: readonly Column<T>[];
   lines(record: T): readonly (readonly [label: string, value: unknown])[];
 };
+
+type Labeled = { readonly labels?: Readonly<Record<string, string>> };
+
+/** Returns the lines that show and update print: the lines of the kind, and the labels if the record has any. */
+export function linesOf<T extends Named>(kind: Kind<T>, record: T): ReturnType<Kind<T>["lines"]> {
+  const text = kind.has_labels ? labelText((record as Labeled).labels ?? {}) : "";
+  return text === "" ? kind.lines(record) : [...kind.lines(record), ["labels", text]];
+}
 
 /** Returns the noun with its article: `an instance`, `a NAT gateway`. */
 export function withArticle(noun: string): string {

@@ -1,4 +1,5 @@
 import { type AnyCommand, listCommand } from "../../framework.ts";
+import { LABEL_FILTER_OPTION, labelFilter } from "../../internal/labels.ts";
 import { withIo } from "../open-io.ts";
 import { type Kind, withArticle } from "./kind.ts";
 import { lineOf } from "./line.ts";
@@ -10,10 +11,14 @@ const PARENTS = { project: "project", vpc: "VPC", "route-table": "route table", 
 export function list<T extends Named>(kind: Kind<T>): AnyCommand {
   const { path, plural, columns } = kind;
   const parent = withArticle(PARENTS[kind.parent]);
-  return addParentOptions(listCommand("list", `List the ${plural} of ${parent}`, parentExample(kind)), kind)
+  const listing = addParentOptions(listCommand("list", `List the ${plural} of ${parent}`, parentExample(kind)), kind);
+  if (kind.has_labels) listing.option(...LABEL_FILTER_OPTION);
+  return listing
     .action(withIo(async (io, ...given) => {
-      const flags = await withSoleVpc(io, kind, lineOf(given).options);
-      const items = await io.all<T>(path, await listQuery(io, kind, flags));
+      const { options } = lineOf(given);
+      const flags = await withSoleVpc(io, kind, options);
+      const label = kind.has_labels ? labelFilter(options.label) : undefined;
+      const items = await io.all<T>(path, { ...await listQuery(io, kind, flags), label });
       io.table({ items }, items, columns, `(no ${plural})`);
     }));
 }

@@ -1,7 +1,7 @@
 import { type AnyCommand, showCommand } from "../../framework.ts";
 import { blockText } from "../../internal/table.ts";
 import { withIo } from "../open-io.ts";
-import type { Kind } from "./kind.ts";
+import { type Kind, linesOf } from "./kind.ts";
 import { lineOf } from "./line.ts";
 import type { Named } from "./pick.ts";
 import { addNameArgument, nameExample, resolveRecord } from "./scope.ts";
@@ -11,6 +11,6 @@ export function show<T extends Named>(kind: Kind<T>): AnyCommand {
     .action(withIo(async (io, ...given) => {
       const { argument, options } = lineOf(given);
       const record = await io.get<T>(`${kind.path}/${await resolveRecord(io, kind, { ...options, name: argument })}`);
-      io.print(record, blockText(kind.lines(record)));
+      io.print(record, blockText(linesOf(kind, record)));
     }));
 }

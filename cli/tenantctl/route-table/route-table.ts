@@ -8,6 +8,7 @@ export const ROUTE_TABLE: Kind<RouteTable> = {
   plural: "route tables",
   title: "Route table",
   path: "/v1/route-tables",
+  has_labels: true,
   sample: "public",
   parent: "vpc",
   sends_project: true,

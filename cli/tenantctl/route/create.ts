@@ -27,7 +27,7 @@ export function create(): AnyCommand {
       const choice = targetChoice(flags);
       const route_table = routeTable === undefined ? undefined : await resolveRouteTable(io, { routeTable, vpc });
       const target = await resolveTarget(io, choice, { route_table, vpc });
-      const body: Omit<RouteBody, "description"> & { description?: string } = {
+      const body: Omit<RouteBody, "description" | "labels"> & { description?: string } = {
         name,
         description,
         destination,

@@ -9,6 +9,7 @@ export const ROUTE: Kind<Route> = {
   plural: "routes",
   title: "Route",
   path: "/v1/routes",
+  has_labels: true,
   waits: true,
   sample: "default",
   parent: "route-table",

@@ -9,6 +9,7 @@ export const SUBNET: Kind<Subnet> = {
   plural: "subnets",
   title: "Subnet",
   path: "/v1/subnets",
+  has_labels: true,
   waits: true,
   sample: "front",
   parent: "vpc",

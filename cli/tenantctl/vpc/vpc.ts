@@ -9,6 +9,7 @@ export const VPC: Kind<Vpc> = {
   plural: "VPCs",
   title: "Vpc",
   path: "/v1/vpcs",
+  has_labels: true,
   sample: "web",
   parent: "project",
   columns: [

@@ -15,6 +15,7 @@ import {
 } from "../../contract/network-document.ts";
 import { type NicLimitClasses, nicLimitsOf } from "../../contract/nic-limits.ts";
 import { formatIp, parseCidr } from "./ip-address.ts";
+import { storedBlock } from "./ip-block.ts";
 
 type Addresses = { readonly ipv4: string | null; readonly ipv6: string | null };
 
@@ -37,6 +38,8 @@ export type ContentNic = Addresses & {
   readonly subnet_id: string;
   readonly mac: string;
   readonly host_cn_uuid: string;
+  /** Further addresses and allowed blocks. */
+  readonly blocks: readonly string[];
   readonly floating_ips: readonly string[];
 };
 
@@ -118,6 +121,8 @@ export function documentFor(
     firewall_rules: [...content.firewall_rules],
     names: namesOf(content),
     resolvers: [...settings.resolvers],
+    peers: content.hosts.filter((host) => host.server_uuid !== server_uuid)
+      .flatMap((host) => host.underlay_address === null ? [] : [host.underlay_address]).toSorted(),
   };
 }
 
@@ -144,13 +149,22 @@ function targetOf(route: ContentRoute, underlay: ReadonlyMap<string, string | nu
 }
 
 function localNic(given: ContentNic, { nic_limits }: DocumentSettings): LocalNic {
-  const { host_cn_uuid: _host, ordinal: _ordinal, cpu, floating_ips, ...nic } = given;
-  return { ...nic, floating_ips: [...floating_ips], arriving: false, ...nicLimitsOf(cpu, nic_limits) };
+  const { host_cn_uuid: _host, ordinal: _ordinal, cpu, floating_ips, blocks, ...nic } = given;
+  return {
+    ...nic,
+    blocks: blocks.map((block) => storedBlock(block)),
+    floating_ips: [...floating_ips],
+    arriving: false,
+    ...nicLimitsOf(cpu, nic_limits),
+  };
 }
 
 function remoteNic(nic: ContentNic, underlay: ReadonlyMap<string, string | null>): RemoteNic[] {
   const underlay_address = underlay.get(nic.host_cn_uuid);
-  return underlay_address ? [{ ipv4: nic.ipv4, ipv6: nic.ipv6, underlay_address }] : [];
+  if (!underlay_address) return [];
+  const blocks = nic.blocks.map((block) => storedBlock(block));
+  // Most NICs have no block, and a document may list thousands of NICs.
+  return [{ ipv4: nic.ipv4, ipv6: nic.ipv6, ...blocks.length > 0 && { blocks }, underlay_address }];
 }
 
 /** A DNS label. A resource name may contain other characters; such an instance has no DNS name. */

@@ -1,6 +1,7 @@
 // Reasons why a machine cannot netboot: docs/booting.md.
-import type { BootRecord } from "../../contract/boot.ts";
+import type { BootClient, BootRecord } from "../../contract/boot.ts";
 import type { Finding } from "../../contract/node-diagnosis.ts";
+import { bootFileFindings } from "./boot-request-findings.ts";
 import type { SiteFacts } from "./facts.ts";
 import { stops, warns } from "./finding.ts";
 
@@ -13,7 +14,7 @@ export function enrolmentFindings({ policy, staged }: SiteFacts): Finding[] {
   } else if (!staged.includes(pi)) {
     found.push(stops(`the enrolment image ${pi} is not staged on any booter`, `stage it, or: ${SET_PI}`));
   }
-  if (policy.admin_network === null) {
+  if (policy.admin_network === null && policy.rack_networks.length === 0) {
     const text = "the boot policy has no admin_network, so machines get no address";
     found.push(stops(text, "opsctl cn boot policy apply -f <file with an admin_network>"));
   }
@@ -23,12 +24,17 @@ export function enrolmentFindings({ policy, staged }: SiteFacts): Finding[] {
 const SET_PI = "opsctl cn boot policy set --enrollment-pi <stamp>   (stamps: opsctl pi list)";
 
 /** Lists why the machine of a record that is bound to no node is not usable. */
-export function machineFindings(record: BootRecord, site: SiteFacts): Finding[] {
+export function machineFindings(record: BootRecord, site: SiteFacts, client: BootClient | null): Finding[] {
   const not_set_up = stops(
     "no node is bound to this port: the machine has not been set up",
     "boot the machine; after it has announced itself, opsctl cn list shows it",
   );
-  return [...enrollingFindings(record, site), ...enrolmentFindings(site), not_set_up];
+  return [
+    ...bootFileFindings(record.mac, client),
+    ...enrollingFindings(record, site),
+    ...enrolmentFindings(site),
+    not_set_up,
+  ];
 }
 
 /** Lists why the machine of this record cannot enrol. */

@@ -11,6 +11,8 @@ export type NodeFacts = {
   readonly placement: Pick<CnPlacementRules, "cordoned" | "cordoned_reason" | "reserved"> | null;
   /** Boot records of its network ports that no other node has, and records bound to it. */
   readonly records: readonly BootRecord[];
+  /** Ports that sent the node's UUID in a netboot request and are not the node's. */
+  readonly strange_ports: readonly string[];
   /** Announced MACs without a boot record. */
   readonly macs_without_record: readonly string[];
   readonly site: SiteFacts;

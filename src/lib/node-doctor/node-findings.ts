@@ -2,6 +2,7 @@
 import { CN_LIVE_S, SETUP_LIMIT_MS } from "../../contract/limits.ts";
 import type { Finding } from "../../contract/node-diagnosis.ts";
 import { enrolledFindings, enrollingFindings, enrolmentFindings } from "./boot-findings.ts";
+import { strangePortFindings } from "./boot-request-findings.ts";
 import type { NodeFacts } from "./facts.ts";
 import { stops, warns } from "./finding.ts";
 
@@ -15,6 +16,7 @@ export function nodeFindings(facts: NodeFacts): Finding[] {
   const found = [
     ...stateFindings(facts),
     ...conflictFindings(facts),
+    ...strangePortFindings(facts.strange_ports),
     ...claimFindings(facts),
     ...operationFindings(facts),
   ];

@@ -22,9 +22,9 @@ const DISK_LINES = `id:          ${DISK.id}\nname:        boot\ninstance:    ${I
   `size_bytes:  21474836480\nattached:    true\n`;
 const NICS = `NAME     ID        INSTANCE  IPV4      IPV6  MAC                FLOATING_IPS\n` +
   `primary  cccccccc  99999999  10.0.1.2  -     02:08:20:00:00:01  -\n`;
-const NIC_LINES = `id:            ${PRIMARY_NIC.id}\nname:          primary\ninstance:      ${INSTANCE.id}\n` +
-  `vpc:           ${VPC.id}\nsubnet:        ${SUBNET.id}\nmac:           02:08:20:00:00:01\n` +
-  `primary_ipv4:  10.0.1.2\nprimary_ipv6:  -\nfloating_ips:  -\n`;
+const NIC_LINES = `id:              ${PRIMARY_NIC.id}\nname:            primary\ninstance:        ${INSTANCE.id}\n` +
+  `vpc:             ${VPC.id}\nsubnet:          ${SUBNET.id}\nmac:             02:08:20:00:00:01\n` +
+  `primary_ipv4:    10.0.1.2\nprimary_ipv6:    -\nadditional_ips:  -\nallowed_cidrs:   -\nfloating_ips:    -\n`;
 
 test.each([
   {

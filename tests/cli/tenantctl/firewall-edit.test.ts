@@ -62,7 +62,8 @@ test("rules are replaced, deleted and created as the saved text has them", async
   const common = "vpc: web, direction: inbound, action: allow, protocol: tcp";
   await writeFile(
     script,
-    `grep -q old "$1" && cat > "$1" <<'END'
+    `case $(cat "$1") in *old*) ;; *) exit 1 ;; esac
+cat > "$1" <<'END'
 firewall_rules:
   - { ${common}, name: ssh, priority: 9, destination_ports: { low: 2222, high: 2222 } }
   - { ${common}, name: https, priority: 8 }

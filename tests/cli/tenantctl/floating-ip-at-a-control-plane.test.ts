@@ -46,7 +46,7 @@ test("a tenant attaches a floating IP to the NIC of an instance, lists it, and d
     attached_instance_id: instance,
     hosted_cn: a.node.server_uuid,
   });
-  expect(await printed(`nic show ${nic.id} -o table`)).toContain(`floating_ips:  ${ip.address}\n`);
+  expect(await printed(`nic show ${nic.id} -o table`)).toContain(`floating_ips:    ${ip.address}\n`);
   expect(await printed("instance list -o csv --no-headers --columns addresses,host")).toContain(
     `,${ip.address}",${a.node.server_uuid}`,
   );

@@ -82,7 +82,7 @@ test("a tenant creates an instance by name, finds its address, uses it and delet
   expect(nics.map(({ name }: { name: string }) => name).sort()).toEqual(["eth1", "primary"]);
   expect((await json("nic list --subnet back --vpc net")).items).toMatchObject([{ name: "eth1" }]);
   expect((await json("nic list --ip 10.0.1.2")).items).toMatchObject([{ instance_id: id, name: "primary" }]);
-  expect(await printed("nic show eth1 --instance web-1")).toContain("primary_ipv4:  10.0.2.2\n");
+  expect(await printed("nic show eth1 --instance web-1")).toContain("primary_ipv4:    10.0.2.2\n");
 
   const [disk] = (await json("disk list --instance web-1")).items;
   expect((await json("disk list")).items).toContainEqual(disk);
@@ -108,6 +108,26 @@ test("a tenant creates an instance by name, finds its address, uses it and delet
   expect((await at("instance show web-2")).code).toBe(3);
   await printed(`subnet delete ${back.id}`);
   expect(await a.left(before)).toEqual([]);
+});
+
+test("a tenant adds a NIC to a stopped instance, changes and removes it", async () => {
+  await done(createArgv("nics-1"), "provision");
+  expect((await at("nic create --name back --instance nics-1 --subnet front --vpc net")).err()).toContain(
+    "nics-1 is running; NICs are added and removed while it is stopped",
+  );
+  await done("instance stop nics-1", "stop");
+  const made = await printed(
+    "nic create --name back --instance nics-1 --subnet front --vpc net --ipv4 10.0.1.120 --additional-ip 10.0.1.121",
+  );
+  expect(made).toContain("primary_ipv4:    10.0.1.120\n");
+  expect(made).toContain("additional_ips:  10.0.1.121\n");
+  const changed = await printed("nic update back --instance nics-1 --no-additional-ips --allow-cidr 10.0.1.192/28");
+  expect(changed).toContain("additional_ips:  -\n");
+  expect(changed).toContain("allowed_cidrs:   10.0.1.192/28\n");
+  expect((await at("nic update back --instance nics-1")).code).toBe(2);
+  const { id } = await json("nic show back --instance nics-1");
+  expect(await printed("nic delete back --instance nics-1")).toBe(`NIC ${id} deleted.\n`);
+  await done("instance delete nics-1 --wait", "delete");
 });
 
 test("a tenant labels, resizes and protects an instance, and types its name to delete it", async () => {

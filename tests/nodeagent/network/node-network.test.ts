@@ -173,6 +173,23 @@ test("differences that a repair finds are counted", async () => {
   expect(log).toEqual(["network: VPC vpc-4096: repaired 3 differences"]);
 });
 
+test("the nodes of a VPC's document are the senders of its packets, and the driver learns only of changes", async () => {
+  const senders: unknown[] = [];
+  const acceptSenders: NetworkDriver["acceptSenders"] = (given) => Promise.resolve(void senders.push(given));
+  const network = await open({ ...driverWith({ why: null }), acceptSenders });
+  const nodes = ["192.0.2.2", "192.0.2.3"];
+  const at = (generation: number, peers: string[] | undefined) => ({ ...documentOf(A, "n1", generation), peers });
+  await network.take(at(7, ["192.0.2.2"]));
+  expect(senders, "before the first list of nodes there is no filter").toEqual([]);
+  await network.acceptNodes(nodes);
+  await network.take(at(8, ["192.0.2.2"]));
+  await network.take(at(9, ["192.0.2.3"]));
+  // A server of an older version sends no peers.
+  await network.take(at(10, undefined));
+  const ofA = (peer: string) => ({ nodes, vpcs: [{ vni: A.vni, peers: [peer] }] });
+  expect(senders).toEqual([ofA("192.0.2.2"), ofA("192.0.2.3"), { nodes, vpcs: [] }]);
+});
+
 test("a VPC that is gone leaves no file, and one that the node does not know is no error", async () => {
   const network = await open();
   await network.take(documentOf(A, "n1", 7));

@@ -1,11 +1,11 @@
-import type { BootRecord } from "../../../../src/contract/boot.ts";
+import type { BootRecordShown } from "../../../../src/contract/boot.ts";
 import { BOOT_RECORD_STATES } from "../../../../src/contract/enums.ts";
 import { type AnyCommand, listCommand, oneOf } from "../../../framework.ts";
 import { withIo } from "../../../internal/run.ts";
 import { type Column, STATE_COLUMN } from "../../../internal/table.ts";
-import { RECORDS_PATH } from "./record.ts";
+import { bootFileText, RECORDS_PATH } from "./record.ts";
 
-const COLUMNS: readonly Column<BootRecord>[] = [
+const COLUMNS: readonly Column<BootRecordShown>[] = [
   ["MAC", (record) => record.mac],
   ["STATE", (record) => record.state, STATE_COLUMN],
   ["ADDRESS", (record) => record.address],
@@ -15,11 +15,20 @@ const COLUMNS: readonly Column<BootRecord>[] = [
   ["RESCUE", (record) => record.rescue ? "on" : "off"],
 ];
 
+/** Shown only if the booter has no boot file for a listed machine. */
+const BOOT_FILE_COLUMN: Column<BootRecordShown> = [
+  "BOOT_FILE",
+  ({ client }) => client?.has_boot_file === false ? bootFileText(client) : null,
+];
+
 export function list(): AnyCommand {
   return listCommand("list", "List boot records", "--state discovered")
     .addOption(oneOf("--state <state>", "only records in this state", BOOT_RECORD_STATES))
     .action(withIo(async (io, { state }) => {
-      const items = await io.all<BootRecord>(RECORDS_PATH, { state });
-      io.table({ items }, items, COLUMNS, "(no boot records)");
+      const items = await io.all<BootRecordShown>(RECORDS_PATH, { state });
+      const columns = items.some(({ client }) => client?.has_boot_file === false)
+        ? [...COLUMNS, BOOT_FILE_COLUMN]
+        : COLUMNS;
+      io.table({ items }, items, columns, "(no boot records)");
     }));
 }

@@ -1,5 +1,5 @@
 // Shared by the boot record verbs: the MAC argument, actions on a record, and its output.
-import type { BootRecord } from "../../../../src/contract/boot.ts";
+import type { BootRecord, BootRecordShown } from "../../../../src/contract/boot.ts";
 import { canonicalMac } from "../../../../src/lib/net/mac.ts";
 import { usageFailure } from "../../../internal/failure.ts";
 import type { Io } from "../../../internal/io.ts";
@@ -23,7 +23,8 @@ export async function act(io: Io, text: string, action: string, body?: unknown):
   return await io.post<BootRecord>(`${recordPath(checkMac(text))}/${action}`, body);
 }
 
-export function recordText(record: BootRecord): string {
+/** Returns the text of a record. A record that is shown, not changed, has the last netboot request. */
+export function recordText(record: BootRecord & Partial<BootRecordShown>): string {
   const { networking, provenance } = record;
   return blockText([
     ["mac", record.mac],
@@ -41,9 +42,28 @@ export function recordText(record: BootRecord): string {
       ["aggregate", aggregateText(networking.aggregate)],
     ] as const),
     ["first_seen", `${provenance.first_seen_at} by ${provenance.source} ${provenance.first_seen_by}`],
+    ...(record.client === undefined ? [] : requestRows(record.client)),
     ["created_at", record.created_at],
     ["updated_at", record.updated_at],
   ]);
+}
+
+/** The last netboot request. The firmware of the machine wrote it. */
+function requestRows(client: BootRecordShown["client"]): readonly (readonly [string, string | null])[] {
+  if (client === null) return [["last_request", null]];
+  return [
+    ["last_request", `${client.seen_at} to ${client.seen_by}`],
+    ["architecture", client.arch === null ? null : `${client.architecture} (${client.arch})`],
+    ["boot_file", bootFileText(client)],
+    ["vendor_class", client.vendor_class],
+    ["user_class", client.user_class],
+    ["guid", client.guid],
+    ["relay", client.relay],
+  ];
+}
+
+export function bootFileText({ has_boot_file, architecture }: NonNullable<BootRecordShown["client"]>): string {
+  return has_boot_file ? "yes" : `none for ${architecture}`;
 }
 
 export function aggregateText(aggregate: NonNullable<BootRecord["networking"]>["aggregate"]): string {

@@ -38,7 +38,7 @@ export function etagOf(version: string): string {
 }
 
 export function policyText(policy: BootPolicy, version: string | null = null): string {
-  const { allowlist, admin_network: network } = policy;
+  const { allowlist, admin_network: network, rack_networks: racks } = policy;
   const block = blockText([
     ...(version === null ? [] : [["version", version] as const]),
     ["auto_enroll", policy.auto_enroll],
@@ -50,6 +50,15 @@ export function policyText(policy: BootPolicy, version: string | null = null): s
       ["  gateway", network.gateway],
       ["  resolvers", network.resolvers.join(", ")],
     ] as const),
+    ...(racks ?? []).flatMap((rack) =>
+      [
+        [`rack ${rack.name}`, rack.ipv4_block],
+        ["  provision", `${rack.provision_start_ipv4} to ${rack.provision_end_ipv4}`],
+        ["  gateway", rack.gateway],
+        ["  resolvers", rack.resolvers.join(", ")],
+        ["  relays", rack.relays.join(", ")],
+      ] as const
+    ),
     ["allowlist", allowlist.length === 0 ? "(any machine)" : `${allowlist.length} rules, one must match`],
   ]);
   return [block, ...allowlist.map(({ kind, value }) => `  ${plainText(kind)} ${plainText(value)}`)].join("\n");

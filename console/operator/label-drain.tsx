@@ -1,0 +1,125 @@
+// The drain of the nodes with a label, one after another: first the plan, then the start. The page of the operation
+// shows the result.
+import type { LabelDrainStarted, PlannedNode } from "../../src/contract/label-drain.ts";
+import { LABEL_DRAIN_NODES_MAX } from "../../src/contract/limits.ts";
+import { useSignal } from "@preact/signals";
+import type { Values } from "../core/action.ts";
+import { send } from "../core/client.ts";
+import { opsctl } from "../core/command.ts";
+import { go } from "../core/router.ts";
+import { rootOnly } from "../core/session.ts";
+import { counted } from "../core/text.ts";
+import { Heading, Link, Section, State } from "../parts/basics.tsx";
+import { Form } from "../parts/form.tsx";
+import { Moving, Staying } from "./node-drain.tsx";
+
+const PATH = "/v1/cn-drains";
+
+type Asked = { readonly label: string; readonly max_unavailable: number };
+
+function askedOf({ label = "", max_unavailable = "" }: Values): Asked {
+  return { label, max_unavailable: Number(max_unavailable) };
+}
+
+function cli({ label, max_unavailable }: Asked, isDry: boolean): string {
+  return opsctl("cn drain", [], {
+    "--label": label || "KEY=VALUE",
+    "--max-unavailable": max_unavailable,
+    "--dry-run": isDry,
+  });
+}
+
+export function LabelDrain() {
+  const plan = useSignal<{ readonly asked: Asked; readonly started: LabelDrainStarted } | null>(null);
+  return (
+    <>
+      <Heading title="Drain by label" above={<Link to="/nodes">Nodes</Link>} />
+      <p class="dim">
+        The nodes are drained one after another, by hostname. The drain stops at the first node that cannot be emptied.
+        Drained nodes stay cordoned.
+      </p>
+      <Form
+        button="Show the plan"
+        fields={[
+          { name: "label", label: "Label of the nodes", hint: "KEY=VALUE, or KEY for any value; several with commas" },
+          {
+            name: "max_unavailable",
+            label: "Nodes that are drained at once",
+            type: "number",
+            initial: "1",
+            hint: `1 to ${LABEL_DRAIN_NODES_MAX}`,
+          },
+        ]}
+        cli={(values) => cli(askedOf(values), true)}
+        onValues={() => (plan.value = null)}
+        send={async (values, key) => {
+          const asked = askedOf(values);
+          const started = await send<LabelDrainStarted>("POST", PATH, { body: { ...asked, dry_run: true }, key });
+          plan.value = { asked, started };
+        }}
+        done={() => {}}
+      />
+      {plan.value !== null && <Plan {...plan.value} />}
+    </>
+  );
+}
+
+function Plan({ asked, started: { nodes, skipped } }: { readonly asked: Asked; readonly started: LabelDrainStarted }) {
+  const refused = rootOnly();
+  return (
+    <>
+      {nodes.length === 0 && <p class="sentence warn">No approved node has the label {asked.label}.</p>}
+      {nodes.length > 0 && (
+        <Section title="Nodes" count={nodes.length}>
+          {nodes.map((node) => <Planned key={node.server_uuid} node={node} />)}
+        </Section>
+      )}
+      {skipped.length > 0 && (
+        <Section title="Not approved, so not drained" count={skipped.length}>
+          <ul class="plain">
+            {skipped.map(({ server_uuid, hostname, state }) => (
+              <li key={server_uuid}>
+                <Link to={`/nodes/${server_uuid}`}>{hostname}</Link>
+                <State of={state} />
+              </li>
+            ))}
+          </ul>
+        </Section>
+      )}
+      {nodes.length > 0 && (refused === null
+        ? (
+          <Form
+            button={`Drain ${counted(nodes.length, "node")}`}
+            fields={[]}
+            cli={() => cli(asked, false)}
+            send={async (_, key) => {
+              const { operation_id } = await send<LabelDrainStarted>("POST", PATH, { body: asked, key });
+              return { to: operation_id === null ? "/nodes" : `/operations/${operation_id}` };
+            }}
+            done={({ to = "/nodes" }) => go(to)}
+          />
+        )
+        : <p class="sentence warn">{refused}</p>)}
+    </>
+  );
+}
+
+function Planned({ node: { server_uuid, hostname, preview } }: { readonly node: PlannedNode }) {
+  const { instances_on_cn, placeable, not_placeable, quorum_at_risk } = preview;
+  return (
+    <details>
+      <summary>
+        <Link to={`/nodes/${server_uuid}`}>{hostname}</Link> <State of={not_placeable.length === 0 ? "ok" : "reject"} />
+        {" "}
+        <span class="dim">
+          {placeable.length} of {counted(instances_on_cn, "instance")} can move
+        </span>
+      </summary>
+      {quorum_at_risk.length > 0 && (
+        <p class="sentence warn">These instances look like members of a quorum: {quorum_at_risk.join(", ")}.</p>
+      )}
+      {not_placeable.length > 0 && <Staying of={not_placeable} />}
+      <Moving of={placeable} />
+    </details>
+  );
+}

@@ -1,0 +1,244 @@
+// One NAT gateway: its public address, and the ports that it forwards to NICs.
+import type { NatGateway } from "../../src/contract/network.ts";
+import type { PortForward, PortForwardBody } from "../../src/contract/port-forward.ts";
+import { PORT_FORWARD_PROTOCOLS } from "../../src/contract/enums.ts";
+import { PORT_MAX } from "../../src/contract/limits.ts";
+import { type Action, type Choice, useActions } from "../core/action.ts";
+import { get, getAll, send } from "../core/client.ts";
+import { tenantctl } from "../core/command.ts";
+import type { Query } from "../core/store.ts";
+import { writersOnly } from "../core/session.ts";
+import { Actions } from "../parts/actions.tsx";
+import { AsCommand, Copyable, Facts, Heading, Link, Problem, Section, When } from "../parts/basics.tsx";
+import type { Column } from "../parts/list.tsx";
+import { WholeList } from "../parts/lists.tsx";
+import { useQuery } from "../parts/use-query.ts";
+import { realizedText } from "./realized.ts";
+import { instancesQuery, projectNicsQuery, vpcQuery } from "./queries.ts";
+
+function gatewayQuery(id: string): Query<NatGateway> {
+  return {
+    key: `gateway ${id}`,
+    kinds: ["nat-gateway"],
+    read: (signal) => get<NatGateway>(`/v1/nat-gateways/${id}`, undefined, signal),
+  };
+}
+
+/** The forwards of the gateway: the server lists those of a VPC. */
+function forwardsQuery({ id, vpc_id: vpc, project_id: project }: NatGateway): Query<readonly PortForward[]> {
+  return {
+    key: `port forwards ${id}`,
+    kinds: ["port-forward"],
+    read: async (signal) =>
+      (await getAll<PortForward>("/v1/port-forwards", { vpc, project }, signal))
+        .filter(({ nat_gateway_id }) => nat_gateway_id === id),
+  };
+}
+
+export function GatewayPage({ id }: { readonly id: string }) {
+  const { data: gateway, refusal } = useQuery(gatewayQuery(id));
+  if (gateway !== undefined) return <Gateway gateway={gateway} />;
+  return (
+    <>
+      <Heading title="NAT gateway" />
+      {refusal !== undefined && <Problem refusal={refusal} />}
+    </>
+  );
+}
+
+function Gateway({ gateway }: { readonly gateway: NatGateway }) {
+  const { id, name, vpc_id, public_address, family, host_cn_uuid, realized } = gateway;
+  const place = { tenant: gateway.tenant_id, project: gateway.project_id };
+  const { data: found } = useQuery(vpcQuery(vpc_id));
+  const vpc = found?.name ?? vpc_id;
+  const { data: nics = [] } = useQuery(projectNicsQuery(place));
+  const { data: instances = [] } = useQuery(instancesQuery(place));
+  const forwards = useQuery(forwardsQuery(gateway));
+  const named = nics.filter((nic) => nic.vpc_id === vpc_id).map((nic) => ({
+    ...nic,
+    address: family === "v4" ? nic.primary_ipv4 : nic.primary_ipv6,
+    instance: instances.find((each) => each.id === nic.instance_id)?.name ?? nic.instance_id,
+  }));
+  const targets = named.filter(({ address }) => address !== null).map((nic): Choice => ({
+    value: nic.id,
+    label: `${nic.instance}, ${nic.name}, ${nic.address}`,
+  }));
+  useActions([forwardAction(gateway, vpc, targets), deleteAction(gateway, vpc, forwards.data?.length ?? 0)]);
+  const nicOf = (forward: PortForward) => named.find((nic) => nic.id === forward.nic_id);
+  const columns: readonly Column<PortForward>[] = [
+    { name: "name", title: "Name", sorts: true, text: (row) => row.name, cell: (row) => row.name },
+    {
+      name: "port",
+      title: "Public port",
+      sorts: true,
+      width: "120px",
+      text: ({ public_port }) => public_port,
+      cell: ({ public_port, protocol }) => <strong>{public_port}/{protocol}</strong>,
+    },
+    {
+      name: "to",
+      title: "To",
+      text: (row) => `${nicOf(row)?.instance ?? row.nic_id} ${nicOf(row)?.address ?? ""}`,
+      cell: (row) => {
+        const nic = nicOf(row);
+        if (nic === undefined) return <code>{row.nic_id}</code>;
+        return <Link to={`/instances/${nic.instance_id}`} tabIndex={-1}>{nic.instance}</Link>;
+      },
+    },
+    {
+      name: "nic_port",
+      title: "Its port",
+      sorts: true,
+      width: "90px",
+      text: ({ nic_port }) => nic_port,
+      cell: ({ nic_port }) => nic_port,
+    },
+    {
+      name: "applied",
+      title: "On the node",
+      isWideOnly: true,
+      text: (row) => realizedText(row.realized),
+      cell: (row) => realizedText(row.realized),
+    },
+    {
+      name: "created",
+      title: "Created",
+      width: "110px",
+      isWideOnly: true,
+      sorts: true,
+      text: ({ created_at }) => created_at,
+      cell: ({ created_at }) => <When at={created_at} />,
+    },
+  ];
+  return (
+    <>
+      <Heading title={name} above={<Link to={`/vpcs/${vpc_id}`}>{vpc}</Link>}>
+        <Actions />
+      </Heading>
+      <Facts
+        of={{
+          "Public address": <Copyable text={public_address} label="the public address" />,
+          "Family": family,
+          "Runs on": host_cn_uuid === null ? "no node yet" : <code>{host_cn_uuid}</code>,
+          "On the node": realizedText(realized),
+          "Created": <When at={gateway.created_at} />,
+          "UUID": <Copyable text={id} label="the UUID" />,
+        }}
+      />
+      <Section title="Port forwards" count={forwards.data?.length}>
+        <WholeList<PortForward>
+          label="Port forwards"
+          columns={columns}
+          query={forwardsQuery(gateway)}
+          idOf={(row) => row.id}
+          actionsOf={(row) => [renameForward(row, vpc), deleteForward(row, vpc)]}
+          empty={<p>The gateway forwards no port. Instances of the VPC can open connections, but get none.</p>}
+        />
+      </Section>
+      <AsCommand line={tenantctl("port-forward list", [], { "--vpc": vpc })} />
+    </>
+  );
+}
+
+/** `vpc` is the name of the VPC, for the command line. */
+function forwardAction(
+  { id, name: gateway, vpc_id, project_id }: NatGateway,
+  vpc: string,
+  targets: readonly Choice[],
+): Action {
+  return {
+    title: "Forward a port",
+    key: "c",
+    button: "Forward",
+    notice: "Connections to the port of the public address go to the NIC. The firewall of the VPC must allow them.",
+    fields: [
+      { name: "name", label: "Name", hint: "Unique in the VPC" },
+      {
+        name: "protocol",
+        label: "Protocol",
+        type: "choice",
+        choices: PORT_FORWARD_PROTOCOLS.map((value) => ({ value, label: value.toUpperCase() })),
+        initial: PORT_FORWARD_PROTOCOLS[0],
+      },
+      { name: "public_port", label: "Public port", type: "number", hint: `1 to ${PORT_MAX}` },
+      { name: "nic_id", label: "To", type: "choice", choices: targets, initial: targets[0]?.value ?? "" },
+      { name: "nic_port", label: "Port of the NIC", type: "number", isOptional: true, hint: "Empty: the public port" },
+    ],
+    refused: writersOnly() ?? (targets.length === 0 ? "The VPC has no NIC with an address of this family" : null),
+    cli: (values) =>
+      tenantctl("port-forward create", [], {
+        "--vpc": vpc,
+        "--name": values["name"] || "NAME",
+        "--nat-gateway": gateway,
+        "--protocol": values["protocol"],
+        "--port": values["public_port"] || "PORT",
+        "--nic": values["nic_id"] || "NIC",
+        "--nic-port": values["nic_port"],
+      }),
+    send: async ({ name = "", protocol, public_port, nic_id = "", nic_port = "" }, key) => {
+      const body: Partial<PortForwardBody> = {
+        name,
+        nat_gateway_id: id,
+        nic_id,
+        public_port: Number(public_port),
+        ...(protocol !== undefined && { protocol: protocol as PortForwardBody["protocol"] }),
+        ...(nic_port !== "" && { nic_port: Number(nic_port) }),
+      };
+      await send("POST", "/v1/port-forwards", { query: { vpc: vpc_id, project: project_id }, body, key });
+      return { said: `Port ${public_port} is forwarded` };
+    },
+  };
+}
+
+function renameForward({ id, name, description }: PortForward, vpc: string): Action {
+  return {
+    title: `Rename ${name}`,
+    button: "Save",
+    fields: [
+      { name: "name", label: "Name", initial: name },
+      { name: "description", label: "Description", isOptional: true, initial: description },
+    ],
+    refused: writersOnly(),
+    cli: (values) =>
+      tenantctl("port-forward update", [name], {
+        "--vpc": vpc,
+        "--name": values["name"],
+        "--description": values["description"],
+      }),
+    send: async (values, key) => {
+      const body = { name: values["name"], description: values["description"] };
+      await send("PATCH", `/v1/port-forwards/${id}`, { body, key });
+    },
+  };
+}
+
+function deleteForward({ id, name, public_port }: PortForward, vpc: string): Action {
+  return {
+    title: `Delete ${name}`,
+    button: "Delete",
+    isDangerous: true,
+    notice: `New connections to port ${public_port} of the public address are refused.`,
+    refused: writersOnly(),
+    cli: () => tenantctl("port-forward delete", [name], { "--vpc": vpc }),
+    send: async (_, key) => {
+      await send("DELETE", `/v1/port-forwards/${id}`, { key });
+      return { said: `${name} is deleted` };
+    },
+  };
+}
+
+function deleteAction({ id, name, vpc_id }: NatGateway, vpc: string, forwards: number): Action {
+  return {
+    title: "Delete the gateway",
+    button: "Delete",
+    isDangerous: true,
+    notice: "Instances without a floating IP can no longer open connections to the internet. The address is freed.",
+    fields: [{ name: "confirm", label: `Type ${name} to delete it`, mustBe: name }],
+    refused: writersOnly() ?? (forwards > 0 ? "Delete its port forwards first" : null),
+    cli: () => tenantctl("nat-gateway delete", [name], { "--vpc": vpc }),
+    send: async (_, key) => {
+      await send("DELETE", `/v1/nat-gateways/${id}`, { key, respondAsync: true });
+      return { said: `${name} is being deleted`, to: `/vpcs/${vpc_id}` };
+    },
+  };
+}

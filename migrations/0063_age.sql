@@ -1,0 +1,45 @@
+-- What keeps the cost of a query from growing with the age of the system.
+
+-- Open operations: lists by state, the drains and the doctor read them among all ended ones.
+create index saga_open on saga (created_at desc, id desc) where state in ('running', 'unwinding', 'stuck');
+
+-- The list of operations of a kind, newest first.
+create index saga_of_kind on saga (saga, created_at desc, id desc);
+
+-- The list of jobs by state. Nearly all jobs are completed, and a page of these needs no index.
+create index job_unusual on job (state, seq desc) where state <> 'completed';
+
+-- Ended operations by their age: their retention finds the oldest ones.
+create index saga_ended on saga (done_at) where done_at is not null;
+
+-- How far the transition log is dropped. Transitions older than dropped_before are dropped, except the last one of each
+-- record. A sweep continues at the transition after next_id, and begins again at the oldest one.
+create table log_retention (
+  only_row       boolean primary key default true check (only_row),
+  dropped_before timestamptz,
+  next_id        bigint not null default 0
+);
+insert into log_retention default values;
+
+-- The audit archive: the oldest events of the chain, a thousand in a segment, compressed. The statement of a segment
+-- names its events, their first and last hash and the digest of the content, and has a signature of the server.
+create table audit_segment (
+  number      int primary key check (number >= 0),
+  first_seq   bigint not null unique,
+  last_seq    bigint not null unique check (last_seq >= first_seq),
+  prev_hash   text not null check (prev_hash ~ '^[0-9a-f]{64}$'),
+  last_hash   text not null check (last_hash ~ '^[0-9a-f]{64}$'),
+  sha256      text not null check (sha256 ~ '^[0-9a-f]{64}$'),
+  public_key  text not null,
+  signature   text not null,
+  archived_at timestamptz not null default berth_now(),
+  content     bytea not null
+);
+
+-- The server reads them. Only the functions log_drop and audit_archive write them, with the rights of their owner.
+do $$ begin
+  if exists (select from pg_roles where rolname = 'berth_app') then
+    revoke all on log_retention, audit_segment from berth_app;
+    grant select on log_retention, audit_segment to berth_app;
+  end if;
+end $$;

@@ -1,0 +1,7 @@
+-- Labels of the objects in networks of tenants, by which their lists are filtered.
+alter table vpc          add column labels jsonb not null default '{}' check (jsonb_typeof(labels) = 'object');
+alter table subnet       add column labels jsonb not null default '{}' check (jsonb_typeof(labels) = 'object');
+alter table route_table  add column labels jsonb not null default '{}' check (jsonb_typeof(labels) = 'object');
+alter table route        add column labels jsonb not null default '{}' check (jsonb_typeof(labels) = 'object');
+alter table nat_gateway  add column labels jsonb not null default '{}' check (jsonb_typeof(labels) = 'object');
+alter table port_forward add column labels jsonb not null default '{}' check (jsonb_typeof(labels) = 'object');

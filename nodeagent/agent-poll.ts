@@ -1,0 +1,228 @@
+// The node's poll: one request in place of heartbeat, claim, network poll and the repeated reports (docs/nodes.md,
+// "Reports of a node"). The loops for work and for network documents each ask a question. Questions that arrive together share a
+// request. While one loop is busy, the other polls alone; the next request of the first ends with it, so that both share
+// again. With a server that has no polls, the loops use their own calls.
+import type { AgentPollBody, AgentPollView } from "../src/contract/agent-poll.ts";
+import type { ClaimBody, ClaimView } from "../src/contract/job.ts";
+import { AGENT_HEARTBEAT_MS, AGENT_POLL_S_MAX, AGENT_POLL_S_MIN } from "../src/contract/limits.ts";
+import type { NetworkPollBody, NetworkPollView } from "../src/contract/network-document.ts";
+import { type Agent, log, type Reply, REQUEST_LIMIT_MS, rest, talk } from "./agent.ts";
+
+/** How long a single question waits for the other one. */
+const GATHER_MS = 20;
+/** A poll in flight that ends within this time is awaited, so that the next question shares the poll after it. */
+const JOIN_MS = 250;
+/** How much later than expected an answer may arrive. Then the agent sends a heartbeat, since the poll may be lost. */
+const LATE_MS = 2_000;
+/** Pause before the next poll of a server that has none, and before the next report in a poll that refused one. */
+const UNSUPPORTED_RETRY_MS = 60_000;
+const NOT_FOUND = 404;
+/** Answers to a poll that may be about its reports: not valid, or too large. */
+const BAD_REPORT: ReadonlySet<number> = new Set([400, 413]);
+
+/** A report that a poll can carry. */
+export type Rider = {
+  readonly field: "status" | "capacity";
+  /** Returns the report if it would be due before the poll after this one, otherwise null. */
+  take(interval_ms: number): Promise<{ readonly body: unknown; accepted(): void } | null>;
+};
+
+export type Polls = {
+  /** Returns the answer as POST /v1/agent/claim would; null if the server has no polls. */
+  claim(body: ClaimBody): Promise<Reply | null>;
+  /** Returns the answer as POST /v1/agent/network/poll would; null if the server has no polls. */
+  documents(body: NetworkPollBody): Promise<Reply | null>;
+  /** Whether the server has polls, as far as is known. Polls keep the pace themselves. */
+  isUsed(): boolean;
+  /** Whether the polls replace the heartbeats. */
+  covers(): boolean;
+  /** Whether a poll in time will carry what the riders have. */
+  carries(): boolean;
+};
+
+export type PollsOptions = {
+  readonly agent: Agent;
+  readonly api_key: string;
+  /** The ids of running jobs, whose leases each poll renews. */
+  readonly active: ReadonlySet<string>;
+  readonly riders: readonly Rider[];
+};
+
+type Question<B> = { readonly body: B; readonly reply: PromiseWithResolvers<Reply | null> };
+type Questions = { work: Question<ClaimBody> | null; network: Question<NetworkPollBody> | null };
+type Flight = {
+  readonly sent_ms: number;
+  readonly has_work: boolean;
+  /** When the answer is expected at the latest. */
+  readonly end_ms: number;
+  readonly landed: Promise<unknown>;
+};
+
+export function createPolls({ agent, api_key, active, riders }: PollsOptions): Polls {
+  const { environment, timers, driver } = agent;
+  const now_ms = environment.monotonicMs;
+  let questions: Questions = { work: null, network: null };
+  const flights = new Set<Flight>();
+  let interval_ms = AGENT_POLL_S_MIN * 1_000;
+  let unsupported_until_ms = -Infinity;
+  let riding_from_ms = -Infinity;
+  let sent_ms = -Infinity;
+  let node: string | null = null;
+
+  const isUsed = () => now_ms() >= unsupported_until_ms;
+  const isInTime = ({ end_ms }: Flight) => now_ms() < end_ms + LATE_MS;
+
+  function add(made: Partial<Questions>): void {
+    questions = { ...questions, ...made };
+    const is_single = questions.work === null || questions.network === null;
+    (is_single ? gather() : flush()).catch((error) => fail(questions, error));
+  }
+
+  async function gather(): Promise<void> {
+    const mine = questions;
+    const [other] = flights;
+    const left_ms = other === undefined ? 0 : other.end_ms - now_ms();
+    if (other !== undefined && left_ms < JOIN_MS) await Promise.race([other.landed, rest(agent, JOIN_MS)]);
+    if (other === undefined || left_ms < JOIN_MS) await rest(agent, GATHER_MS);
+    // Otherwise the other question arrived and took this one along.
+    if (questions === mine) await flush();
+  }
+
+  async function flush(): Promise<void> {
+    const taken = questions;
+    questions = { work: null, network: null };
+    try {
+      await settle(taken);
+    } catch (error) {
+      fail(taken, error);
+    }
+  }
+
+  async function settle(taken: Questions): Promise<void> {
+    node ??= (await driver.hardware()).server_uuid;
+    const riding = await rides(taken);
+    let reply = await send(taken, riding);
+    if (riding.length > 0 && reply.kind === "answer" && BAD_REPORT.has(reply.answer.status)) {
+      // The reports are sent by their own calls for a while, so that a bad one does not keep the node from its work.
+      riding_from_ms = now_ms() + UNSUPPORTED_RETRY_MS;
+      reply = await send(taken, []);
+    }
+    if (reply.kind === "answer" && reply.answer.status === NOT_FOUND) {
+      log(agent, "poll: the control plane is older and has no polls; using single calls");
+      unsupported_until_ms = now_ms() + UNSUPPORTED_RETRY_MS;
+      taken.work?.reply.resolve(null);
+      taken.network?.reply.resolve(null);
+      return;
+    }
+    if (reply.kind === "later" || reply.answer.status >= 300) {
+      taken.work?.reply.resolve(reply);
+      taken.network?.reply.resolve(reply);
+      return;
+    }
+    const view = reply.answer.body as AgentPollView;
+    const { work, network } = view;
+    const part = (body: unknown): Reply => ({ kind: "answer", answer: { ...reply.answer, body } });
+    taken.work?.reply.resolve(work === null ? notApproved() : part(work));
+    taken.network?.reply.resolve(part(network ?? NO_DOCUMENTS));
+  }
+
+  async function rides({ work }: Questions) {
+    // A job begins only after the answer to the poll that claimed it. So no report that a poll with `work` carries, and
+    // that was made before a job, can arrive after the end of that job.
+    if (work === null || now_ms() < riding_from_ms) return [];
+    const taken = await Promise.all(riders.map(async ({ field, take }) => {
+      // A failure is logged by the loop of the report.
+      const report = await take(interval_ms).catch(() => null);
+      return report === null ? [] : [{ field, ...report }];
+    }));
+    return taken.flat();
+  }
+
+  async function send(taken: Questions, riding: Awaited<ReturnType<typeof rides>>): Promise<Reply> {
+    const [other] = flights;
+    const longest_s = Math.min(
+      AGENT_POLL_S_MAX,
+      taken.work?.body.wait ?? Infinity,
+      taken.network?.body.wait ?? Infinity,
+    );
+    const left_ms = other === undefined ? 0 : other.end_ms - now_ms();
+    const wait = left_ms < JOIN_MS ? longest_s : Math.min(longest_s, left_ms / 1_000);
+    const body: AgentPollBody = {
+      server_uuid: node!,
+      wait,
+      running_jobs: taken.work?.body.running_jobs ?? [...active],
+      ...taken.work !== null && { work: { known_consoles: taken.work.body.known_consoles } },
+      ...taken.network !== null && { network: { ...taken.network.body } },
+      ...Object.fromEntries(riding.map(({ field, body }) => [field, body])),
+    };
+    const began_ms = sent_ms = now_ms();
+    const call = { method: "POST", path: "/v1/agent/poll", body, limit_ms: wait * 1_000 + REQUEST_LIMIT_MS } as const;
+    const landed = talk(agent, api_key, call);
+    const flight: Flight = {
+      sent_ms,
+      has_work: taken.work !== null,
+      end_ms: sent_ms + Math.min(wait * 1_000, interval_ms),
+      landed: landed.catch(() => {}),
+    };
+    flights.add(flight);
+    try {
+      const reply = await landed;
+      flights.delete(flight);
+      if (reply.kind === "answer" && reply.answer.status < 300) {
+        for (const { accepted } of riding) accepted();
+        const view = reply.answer.body as AgentPollView;
+        interval_ms = Math.min(AGENT_POLL_S_MAX, Math.max(1, view.interval_s)) * 1_000;
+        // Prevents a tight loop if the server answers without waiting.
+        const pace_ms = Math.min(timers.job_poll_ms, wait * 1_000, interval_ms);
+        const left_ms = hasNews(view) ? 0 : pace_ms - (now_ms() - began_ms);
+        if (left_ms > 0) await rest(agent, left_ms);
+      }
+      return reply;
+    } finally {
+      flights.delete(flight);
+    }
+  }
+
+  function notApproved(): Reply {
+    return { kind: "later", why: "only an approved node can take jobs", pause_ms: timers.error_retry_ms };
+  }
+
+  function fail({ work, network }: Questions, error: unknown): void {
+    work?.reply.reject(error);
+    network?.reply.reject(error);
+  }
+
+  return {
+    isUsed,
+    async claim(body) {
+      if (!isUsed()) return null;
+      const reply = Promise.withResolvers<Reply | null>();
+      add({ work: { body, reply } });
+      return await reply.promise;
+    },
+    async documents(body) {
+      if (!isUsed()) return null;
+      const reply = Promise.withResolvers<Reply | null>();
+      add({ network: { body, reply } });
+      return await reply.promise;
+    },
+    // A heartbeat interval below the default is kept by separate heartbeats.
+    covers: () =>
+      isUsed() && timers.heartbeat_ms >= AGENT_HEARTBEAT_MS &&
+      ([...flights].some(isInTime) || now_ms() - sent_ms < timers.heartbeat_ms),
+    carries: () =>
+      isUsed() && now_ms() >= riding_from_ms && [...flights].some((each) => each.has_work && isInTime(each)),
+  };
+}
+
+function hasNews({ work, network }: AgentPollView): boolean {
+  const { job = null, tombstones = [], consoles = [] }: Partial<ClaimView> = work ?? {};
+  return job !== null || tombstones.length > 0 || consoles.length > 0 || (network !== null && hasDocuments(network));
+}
+
+/** Whether an answer has something for the node to do. */
+export function hasDocuments({ vpcs, gone, traces = [] }: NetworkPollView): boolean {
+  return vpcs.length > 0 || gone.length > 0 || traces.length > 0;
+}
+
+const NO_DOCUMENTS: NetworkPollView = { nodes: [], vpcs: [], gone: [] };

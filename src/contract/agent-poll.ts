@@ -1,0 +1,43 @@
+// The poll of a node agent: heartbeat, reports, claim of jobs and network documents in one held request (docs/nodes.md,
+// "Reports of a node"). The server ignores unknown fields in request bodies from agents.
+import { z } from "zod";
+import { CapacityReport, StatusReport } from "./agent.ts";
+import { Uuid } from "./common.ts";
+import { ClaimBody, ClaimView } from "./job.ts";
+import { AGENT_POLL_S_MAX, AGENT_POLL_S_MIN, CLAIM_WAIT_S_MAX } from "./limits.ts";
+import { NetworkPollBody, NetworkPollView } from "./network-document.ts";
+
+/** The reports and questions of a node in one poll. Each part may be left out. */
+export const AgentPollBody = z.object({
+  server_uuid: Uuid.describe("The node's own UUID"),
+  wait: z.number().min(0).max(CLAIM_WAIT_S_MAX).nullish().describe(
+    "Seconds to wait for work and documents, at most the advised interval; default 0",
+  ),
+  running_jobs: ClaimBody.shape.running_jobs.describe(
+    "The jobs that the agent has. Their leases are renewed. With `work`, a claimed job that is missing here is returned " +
+      "again",
+  ),
+  work: z.object({ known_consoles: ClaimBody.shape.known_consoles }).nullish().describe(
+    "Asks for the next job, the tombstones and the calls for consoles, as POST /v1/agent/claim does",
+  ),
+  network: NetworkPollBody.omit({ wait: true }).nullish().describe(
+    "Asks for network documents, as POST /v1/agent/network/poll does",
+  ),
+  status: StatusReport.nullish().describe("A report as of POST /v1/agent/status"),
+  capacity: CapacityReport.nullish().describe("A report as of POST /v1/agent/capacity"),
+});
+export type AgentPollBody = z.input<typeof AgentPollBody>;
+
+/** The answer to a poll. The reports of the poll are stored before. */
+export const AgentPollView = z.object({
+  interval_s: z.number().int().min(AGENT_POLL_S_MIN).max(AGENT_POLL_S_MAX).describe(
+    "The longest time between two polls of the node. A request waits no longer",
+  ),
+  work: ClaimView.nullable().describe(
+    "Null if the poll did not ask, or while the node is not approved: it gets no jobs",
+  ),
+  network: NetworkPollView.nullable().describe(
+    "Null if the poll did not ask, or if the node stores no document and gets none",
+  ),
+});
+export type AgentPollView = z.infer<typeof AgentPollView>;

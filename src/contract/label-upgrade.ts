@@ -1,0 +1,68 @@
+// Upgrades of the nodes with a label to a platform image, one after another (docs/nodes.md, "Upgrade by label").
+import { z } from "zod";
+import { Stamp } from "./boot.ts";
+import { withDefault } from "./common.ts";
+import { CN_STATES, UPGRADE_REBOOTS } from "./enums.ts";
+import { LabelFilterText } from "./labels.ts";
+import { LABEL_DRAIN_NODES_MAX } from "./limits.ts";
+import { DrainPreview } from "./placement.ts";
+
+/** The body that upgrades the nodes with a label. */
+export const LabelUpgradeBody = z.strictObject({
+  label: LabelFilterText.describe("The labels of the nodes: KEY=VALUE, or KEY for any value; several with commas"),
+  platform_image: Stamp.describe("The stamp of a platform image that a booter has staged"),
+  max_unavailable: withDefault(z.number().int().min(1).max(LABEL_DRAIN_NODES_MAX), 1).describe(
+    "The most nodes whose upgrades run at once. Default: 1",
+  ),
+  reboot: withDefault(z.enum(UPGRADE_REBOOTS), "agent").describe(
+    "The restart of the machines. agent: the node's agent restarts its machine, by a job. operator: the operation waits " +
+      "until an operator has restarted the machine, for example through its BMC. Default: agent",
+  ),
+  dry_run: withDefault(z.boolean(), false).describe("true: change nothing and answer the plan"),
+});
+
+/** A node of an upgrade by label. */
+const Node = z.object({ server_uuid: z.string(), hostname: z.string() });
+
+/** The plan of one node. */
+export const UpgradedNode = Node.extend({
+  platform_image: z.string().nullable().describe("The platform image that the node reports now"),
+  preview: DrainPreview.describe("Where the instances of the node go, from the state of now"),
+  operation_id: z.string().nullable().describe(
+    "The operation cn-upgrade of this node. It exists from the start of the node's upgrade; null for a dry run",
+  ),
+});
+export type UpgradedNode = z.infer<typeof UpgradedNode>;
+
+/** The plan of an upgrade by label, and its operation. */
+export const LabelUpgradeStarted = z.object({
+  nodes: z.array(UpgradedNode).describe("The nodes to upgrade, in the order of their upgrades: by hostname"),
+  current: z.array(Node).describe("Nodes that run the platform image already. They are not restarted"),
+  skipped: z.array(Node.extend({ state: z.enum(CN_STATES) })).describe(
+    "Nodes with the label that are not approved. They are not upgraded",
+  ),
+  unfit: z.array(Node.extend({ reason: z.string(), remedy: z.string() })).describe(
+    "Nodes that cannot be upgraded. The request gets 409 while there is one, unless `dry_run` is true",
+  ),
+  operation_id: z.string().nullable().describe(
+    "The operation cn-upgrade-label; null for a dry run, and if every node runs the image already",
+  ),
+});
+export type LabelUpgradeStarted = z.infer<typeof LabelUpgradeStarted>;
+
+/** A node at which the operation stopped. */
+export const NotUpgraded = Node.extend({
+  operation_id: z.string(),
+  step: z.string().nullable().describe("The step of the operation cn-upgrade that failed; null if it did not begin"),
+  reason: z.string(),
+  remedy: z.string(),
+});
+export type NotUpgraded = z.infer<typeof NotUpgraded>;
+
+/** The output of the last step of an upgrade by label. */
+export const LabelUpgradeResult = z.object({
+  upgraded: z.array(Node.extend({ operation_id: z.string(), moved: z.number().int() })),
+  not_upgraded: z.array(NotUpgraded).describe("The nodes at which the operation stopped"),
+  not_begun: z.array(Node).describe("The nodes whose upgrades did not begin, because the operation stopped"),
+});
+export type LabelUpgradeResult = z.infer<typeof LabelUpgradeResult>;

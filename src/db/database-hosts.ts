@@ -1,0 +1,50 @@
+// Database URLs that name several servers, of which one accepts writes: postgres://user@db1,db2:5433/berth, as libpq
+// reads them. The driver (pg) reads only one server, so such a URL is split into one URL per server.
+
+/** A URL up to its authority, the authority, the path, and the query. */
+const PARTS = /^([a-z]+:\/\/(?:[^/?#]*@)?)([^/?#]*)([^?#]*)(?:\?([^#]*))?$/i;
+const TARGET = "target_session_attrs";
+/** The values of target_session_attrs that find a server that accepts writes. */
+const WRITABLE = ["read-write", "primary"];
+
+/**
+ * Returns one URL per server, in order. A URL with one server and without target_session_attrs is returned unchanged.
+ * Throws an Error without any part of the URL, because the URL has a password.
+ */
+export function databaseUrls(url: string): readonly [string, ...string[]] {
+  const [, start, authority = "", path = "", query = ""] = PARTS.exec(url) ?? [];
+  if (start === undefined) return [url];
+  const params = new URLSearchParams(query);
+  const target = params.get(TARGET);
+  if (target !== null && !WRITABLE.includes(target)) {
+    throw new Error(`${TARGET} must be ${WRITABLE.join(" or ")}, because the control plane writes`);
+  }
+  const named = params.get("host");
+  const hosts = (named ?? authority).split(",");
+  if (hosts.length === 1 && target === null) return [url];
+  if (hosts.length > 1 && hosts.includes("")) throw new Error("the list of servers has an empty name");
+  const ports = portsOf(params.get("port"), hosts.length);
+  params.delete(TARGET);
+  const [first, ...others] = hosts.map((host, index) => {
+    const port = ports[index];
+    if (named !== null) params.set("host", host);
+    if (port !== undefined) params.set("port", port);
+    const rest = params.size === 0 ? "" : `?${params}`;
+    return `${start}${named === null ? host : authority}${path}${rest}`;
+  });
+  return [first!, ...others];
+}
+
+/** Returns whether a connection must be checked: whether the server accepts writes. */
+export function choosesServer(url: string): boolean {
+  return databaseUrls(url)[0] !== url;
+}
+
+/** Returns the port of each server from the parameter `port`: one for all, or one each. */
+function portsOf(list: string | null, servers: number): readonly string[] {
+  if (list === null) return [];
+  const ports = list.split(",");
+  if (ports.length === 1) return Array(servers).fill(ports[0]);
+  if (ports.length !== servers) throw new Error(`the list of servers has ${servers} names and ${ports.length} ports`);
+  return ports;
+}

@@ -1,0 +1,43 @@
+// Finds the database server that accepts writes, when DATABASE_URL names several. A failover moves this role to another
+// server. New connections go to the server that accepted writes last. When a connection fails, all servers are asked.
+import { isConnectionError } from "./sql-error.ts";
+
+export type Primary = {
+  /** The URL of the server for new connections. */
+  current(): string;
+  /** Opens a connection. If that fails, and another server accepts writes, opens a connection to that server. */
+  open<T>(connect: () => Promise<T>): Promise<T>;
+};
+
+/** During a failover every request fails to connect. The servers are asked at most once in this time. */
+const SEARCH_PAUSE_MS = 200;
+
+/** `probe` resolves if the server at a URL accepts writes, and rejects otherwise. */
+export function createPrimary(urls: readonly [string, ...string[]], probe: (url: string) => Promise<void>): Primary {
+  let current = urls[0];
+  let searching: Promise<void> | null = null;
+
+  async function search(): Promise<void> {
+    try {
+      current = await Promise.any(urls.map((url) => probe(url).then(() => url)));
+    } catch {
+      // No server accepts writes now. The caller reports why its own connection failed.
+    }
+    setTimeout(() => searching = null, SEARCH_PAUSE_MS);
+  }
+
+  return {
+    current: () => current,
+    open: async (connect) => {
+      const tried = current;
+      try {
+        return await connect();
+      } catch (error) {
+        if (urls.length === 1 || !isConnectionError(error)) throw error;
+        if (current === tried) await (searching ??= search());
+        if (current === tried) throw error;
+      }
+      return await connect();
+    },
+  };
+}

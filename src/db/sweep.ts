@@ -1,0 +1,28 @@
+// Deletes old rows in batches, so that no delete holds many locks or exceeds the statement limit.
+import { SWEEP_ROWS, SWEEPS_PER_PASS } from "../contract/limits.ts";
+import type { DbClient } from "./pool.ts";
+
+export type Sweep = {
+  readonly table: string;
+  /** The condition of the rows to delete. An index on `order` must find them. */
+  readonly where: string;
+  readonly order: string;
+  readonly params: readonly unknown[];
+};
+
+/**
+ * Deletes the oldest rows that match, in at most SWEEPS_PER_PASS batches. Rows that another process has locked are left
+ * to it. Returns the number of deleted rows; the next pass deletes the rest.
+ */
+export async function sweepRows(db: DbClient, { table, where, order, params }: Sweep): Promise<number> {
+  const batch = `
+    delete from ${table} where ctid = any(array(
+      select ctid from ${table} where ${where} order by ${order} limit ${SWEEP_ROWS} for update skip locked))`;
+  let deleted = 0;
+  for (let sweep = 0; sweep < SWEEPS_PER_PASS; sweep++) {
+    const { rowCount } = await db.query(batch, params);
+    deleted += rowCount;
+    if (rowCount < SWEEP_ROWS) break;
+  }
+  return deleted;
+}

@@ -1,0 +1,45 @@
+// Says what this machine lacks for a rack, and how to install it.
+import { accessSync, constants, existsSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import process from "node:process";
+
+/** Programs and files that a rack needs, with Debian's package of each. */
+const NEEDED: readonly { readonly name: string; readonly package: string; readonly file?: string }[] = [
+  { name: "qemu-system-x86_64", package: "qemu-system-x86" },
+  { name: "qemu-img", package: "qemu-utils" },
+  { name: "iPXE on QEMU's network card", package: "ipxe-qemu", file: "/usr/lib/ipxe/qemu/pxe-virtio.rom" },
+  { name: "ip", package: "iproute2" },
+  { name: "sysctl", package: "procps" },
+  { name: "unshare", package: "util-linux" },
+  { name: "mmdebstrap", package: "mmdebstrap" },
+  { name: "Debian's keys", package: "debian-archive-keyring", file: "/usr/share/keyrings/debian-archive-keyring.gpg" },
+  { name: "mksquashfs", package: "squashfs-tools" },
+  { name: "cpio", package: "cpio" },
+  { name: "depmod", package: "kmod" },
+  { name: "mke2fs", package: "e2fsprogs" },
+];
+
+/** Returns what is missing, as a text for a person; null if nothing is. */
+export function whatIsMissing(): string | null {
+  if (process.platform !== "linux") return "a rack needs Linux, because it consists of network namespaces";
+  if (process.arch !== "x64") return "a rack needs a machine with an x86-64 processor, because its nodes have one";
+  if (process.getuid?.() !== 0) return "a rack needs root, because it makes network namespaces: run it with sudo";
+  if (!existsSync("/dev/net/tun")) return "/dev/net/tun is missing: load the kernel module with `modprobe tun`";
+  const absent = NEEDED.filter(({ name, file }) => file === undefined ? !isProgram(name) : !existsSync(file));
+  if (absent.length === 0) return null;
+  const packages = [...new Set(absent.map((each) => each.package))].join(" ");
+  return `missing: ${absent.map(({ name }) => name).join(", ")}; install with: apt-get install ${packages}`;
+}
+
+function isProgram(name: string): boolean {
+  // The shell of an ordinary user has no sbin in its PATH.
+  const folders = [...(process.env["PATH"] ?? "").split(delimiter), "/usr/sbin", "/sbin"];
+  return folders.some((folder) => {
+    try {
+      accessSync(join(folder, name), constants.X_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}

@@ -1,0 +1,22 @@
+// Prints what the rack does, with the time since the start, and checks each step.
+const started_ms = performance.now();
+let checks = 0;
+
+function seconds(): string {
+  return `${Math.round((performance.now() - started_ms) / 1_000)}`.padStart(5);
+}
+
+export function say(text: string): void {
+  console.log(`${seconds()} s  ${text}`);
+}
+
+/** Counts a step that holds, and throws an Error with what was seen if it does not. */
+export function check(claim: string, holds: boolean, seen: unknown = ""): void {
+  if (!holds) throw new Error(`not true: ${claim}\n${typeof seen === "string" ? seen : JSON.stringify(seen)}`);
+  checks += 1;
+  say(`ok: ${claim}`);
+}
+
+export function checksPassed(): number {
+  return checks;
+}

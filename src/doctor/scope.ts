@@ -1,0 +1,35 @@
+// The part of the transition log that the doctor checks. The log grows with the age of the system, so the checks of the
+// log read only its newest rows, unless the caller asks for all or the log is short. The same rows were checked when they
+// were new, if the doctor runs at least once for each DOCTOR_LOG_ROWS transitions.
+import type { DoctorScope } from "../contract/enums.ts";
+import { DOCTOR_LOG_ROWS } from "../contract/limits.ts";
+
+/** `recent`: the newest DOCTOR_LOG_ROWS transitions, and the records that they changed. */
+export type Scope = DoctorScope;
+
+const newest = (table: string, rows: number) =>
+  `(select * from ${table} where id > (select coalesce(max(id), 0) from ${table}) - ${rows})`;
+
+/** SQL of the transitions to check. */
+export function logIn(scope: Scope): string {
+  return scope === "all" ? "transition" : newest("transition", DOCTOR_LOG_ROWS);
+}
+
+/**
+ * SQL of the transitions to compare with: those that a commit wrote together with one of `logIn` can be outside of it.
+ */
+export function widerLogIn(scope: Scope): string {
+  return scope === "all" ? "transition" : newest("transition", 2 * DOCTOR_LOG_ROWS);
+}
+
+type Records = { readonly kind: string; readonly table: string; readonly key: string };
+
+/** SQL of the records to check: in the scope `recent` those with a transition in it. Their keys are UUIDs. */
+export function recordsIn(scope: Scope, { kind, table, key }: Records): string {
+  if (scope === "all") return table;
+  return `(select r.* from ${table} r
+            where r.${key} in (select actor_id::uuid from ${logIn(scope)} l where l.actor_kind = '${kind}'))`;
+}
+
+/** SQL that is true when the log is so short that the scope `recent` would be all of it. */
+export const LOG_IS_SHORT = `select coalesce(max(id) - min(id), 0) < ${DOCTOR_LOG_ROWS} as short from transition`;

@@ -1,0 +1,80 @@
+// Upgrades of the nodes with a label (docs/nodes.md, "Upgrade by label").
+import { createRoute } from "@hono/zod-openapi";
+import { CN_UPGRADE_LABEL, type LabelUpgradeParams } from "../../actors/cn/messages.ts";
+import { listStaged } from "../../actors/staging/reads.ts";
+import { badRequest, isFault } from "../contract/fault.ts";
+import { LabelUpgradeBody, LabelUpgradeStarted } from "../contract/label-upgrade.ts";
+import { LABEL_DRAIN_NODES_MAX } from "../contract/limits.ts";
+import { faultResponse } from "../http/fault-status.ts";
+import { labelText } from "../services/label-drains.ts";
+import { labelUpgradePlan, unfitFault } from "../services/label-upgrades.ts";
+import { answers, jsonBody, refuses, rights } from "./answer.ts";
+import type { App, Operates, RouteDeps } from "./deps.ts";
+
+type Deps = Operates & Pick<RouteDeps, "mint">;
+
+export function cnUpgradeLabelRoutes(app: App, deps: Deps): void {
+  const upgradeRoute = createRoute({
+    method: "post",
+    path: "/v1/cn-upgrades",
+    tags: ["Placement"],
+    summary: "Upgrade the nodes with a label to a platform image, one after another",
+    description:
+      "Answers at once with the plan of each approved node with the label. The operation cn-upgrade-label then " +
+      "upgrades these nodes in the order of their hostnames, at most `max_unavailable` at once. The upgrade of each " +
+      "node is an operation cn-upgrade of its own: it drains the node, assigns the image to its boot records, " +
+      "restarts the machine, waits until the node reports a new boot of the image, and uncordons it. The operation " +
+      "begins no more upgrades after the first node that fails; upgrades that run continue. A node that fails stays " +
+      "cordoned, and its boot records get their previous images back. The operation succeeds when its upgrades have " +
+      "ended. The output of its last step lists the nodes in `upgraded`, `not_upgraded` (with the reason and a " +
+      "remedy) and `not_begun`. An abandoned operation begins no more upgrades; those that run continue. A node that " +
+      "an operator had cordoned stays cordoned. 400 if no approved node has the label, if more than " +
+      `${LABEL_DRAIN_NODES_MAX} nodes have it, or if no booter has staged the image. 409 if a node cannot be ` +
+      "upgraded (`unfit`). `dry_run` changes nothing and answers the plan, also without nodes and with unfit ones.",
+    ...rights(deps, "CnUpgrade"),
+    ...refuses(409),
+    request: { body: jsonBody(LabelUpgradeBody) },
+    responses: answers(LabelUpgradeStarted, "The plan and the operation"),
+  });
+  app.openapi(upgradeRoute, async (c) => {
+    const { label, platform_image, max_unavailable, reboot, dry_run } = c.req.valid("json");
+    const plan = await labelUpgradePlan(deps, label, platform_image);
+    if (isFault(plan)) return faultResponse(c, plan);
+    if (dry_run) return c.json(plan, 200);
+    const idempotency = await deps.idempotency(c);
+    if (isFault(idempotency)) return faultResponse(c, idempotency);
+    if (!idempotency.repeated) {
+      const staged = await listStaged(deps.kysely);
+      if (!staged.some(({ stamp }) => stamp === platform_image)) {
+        return faultResponse(c, badRequest(`platform_image: ${platform_image} is not staged on any booter`));
+      }
+      if (plan.nodes.length + plan.current.length + plan.unfit.length === 0) {
+        return faultResponse(c, badRequest(`label: no approved node has the label ${labelText(label)}`));
+      }
+      const unfit = unfitFault(plan);
+      if (unfit !== null) return faultResponse(c, unfit);
+      if (plan.nodes.length === 0) return c.json(plan, 200);
+    }
+    const id = deps.mint.idFrom(idempotency.id, "operation");
+    const nodes = plan.nodes.map((node) => ({
+      ...node,
+      operation_id: deps.mint.idFrom(idempotency.id, node.server_uuid),
+    }));
+    const params: LabelUpgradeParams = {
+      label: labelText(label),
+      platform_image,
+      reboot,
+      max_unavailable,
+      nodes: nodes.map(({ server_uuid, hostname, operation_id }) => ({ server_uuid, hostname, operation_id })),
+    };
+    const outcome = await deps.send(c, { kind: "saga", id }, {
+      type: "start",
+      id,
+      saga: CN_UPGRADE_LABEL.saga,
+      params,
+      references: nodes.map(({ server_uuid }) => ({ scope: "cn", id: server_uuid })),
+      reply: { ...plan, nodes, operation_id: id } satisfies LabelUpgradeStarted,
+    }, idempotency);
+    return outcome.ok ? c.json(outcome.reply as LabelUpgradeStarted, 200) : faultResponse(c, outcome.fault);
+  });
+}

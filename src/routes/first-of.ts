@@ -1,0 +1,38 @@
+// A wait for the first of several kinds of long polls.
+import type { Polls } from "./deps.ts";
+
+/** The reason of the abort. Without one, each abort makes an exception with a stack trace. */
+const OVER = "over";
+
+/**
+ * Waits with the same key for the first answer of several polls. "full" if one of them is full. Without polls, waits for
+ * the time limit.
+ */
+export function firstOf(polls: readonly Polls<object>[]): Polls<object> {
+  return {
+    wait(key, hold_ms, signal) {
+      const rest = new AbortController();
+      const end = () => rest.abort(OVER);
+      signal.addEventListener("abort", end);
+      if (signal.aborted) end();
+      const waits = polls.map((each) => each.wait(key, hold_ms, rest.signal));
+      const first = waits.length === 0 ? pause(hold_ms, rest.signal) : Promise.race(waits);
+      return first.finally(() => {
+        signal.removeEventListener("abort", end);
+        end();
+      });
+    },
+  };
+}
+
+function pause(duration_ms: number, signal: AbortSignal): Promise<null> {
+  return new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer);
+      resolve(null);
+    };
+    const timer = setTimeout(end, duration_ms);
+    if (signal.aborted) end();
+    signal.addEventListener("abort", end, { once: true });
+  });
+}

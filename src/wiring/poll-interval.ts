@@ -1,0 +1,53 @@
+// The interval in which nodes poll. It grows with the number of nodes, so that their polls together stay below a rate.
+import {
+  AGENT_POLL_S_MAX,
+  AGENT_POLL_S_MIN,
+  AGENT_POLLS_PER_LEASE,
+  AGENT_POLLS_PER_S,
+  CN_LIVE_S,
+} from "../contract/limits.ts";
+import type { Db } from "../db/pool.ts";
+
+/** The time for which the number of nodes is kept. Nodes are approved one by one, or some hundred in a minute. */
+const COUNTED_MS = 10_000;
+/** Heartbeats of a node that may be lost in a row while it stays live, and one that arrives. */
+const POLLS_PER_LIVE = 3;
+
+type Ports = {
+  readonly db: Db;
+  /** Reads how many seconds the lease of a job lasts. */
+  readonly leaseS: () => Promise<number>;
+  readonly now_ms: () => number;
+};
+
+/** Returns the function that reads the interval, in seconds. */
+export function createPollInterval({ db, leaseS, now_ms }: Ports): () => Promise<number> {
+  let known: Promise<number> | null = null;
+  let until_ms = 0;
+
+  async function read(): Promise<number> {
+    const counted = "select count(*)::int as nodes from cn where state = 'approved'";
+    const [{ rows }, lease_s] = await Promise.all([
+      db.query<{ nodes: number }>(counted, [], "approved nodes"),
+      leaseS(),
+    ]);
+    return pollIntervalS({ nodes: rows[0]!.nodes, lease_s });
+  }
+
+  return () => {
+    if (known !== null && now_ms() < until_ms) return known;
+    const reading = read();
+    // A failure is not kept.
+    reading.catch(() => {
+      if (known === reading) known = null;
+    });
+    [known, until_ms] = [reading, now_ms() + COUNTED_MS];
+    return reading;
+  };
+}
+
+/** Returns the interval for a number of approved nodes and a lease of jobs, in whole seconds. */
+export function pollIntervalS({ nodes, lease_s }: { readonly nodes: number; readonly lease_s: number }): number {
+  const longest = Math.min(AGENT_POLL_S_MAX, CN_LIVE_S / POLLS_PER_LIVE, lease_s / AGENT_POLLS_PER_LEASE);
+  return Math.floor(Math.max(AGENT_POLL_S_MIN, Math.min(longest, nodes / AGENT_POLLS_PER_S)));
+}

@@ -1,0 +1,192 @@
+// Flows by keyboard alone that touch several objects: a port forward, snapshots, a rebuild, a migration, a traced packet,
+// a drain by label, an evacuation. The tests act as the nodes.
+import { expect, test } from "vitest";
+import { addNode, type Node } from "../compute/compute-fixture.ts";
+import { type InstanceFixture, makeInstance, openInstanceFixture } from "../compute/instance-fixture.ts";
+import { okOf } from "../support/control-plane.ts";
+import { useKeyboard } from "./keyboard.ts";
+import { useConsoleSite } from "./site.ts";
+
+let g: InstanceFixture;
+let web1: { readonly id: string };
+let node: Node;
+/** Its agent claims no jobs. */
+let idle: Node;
+
+/** The limit of one flow on a busy machine, in milliseconds. A node may take 10 s to answer a trace. */
+const LIMIT_MS = 120_000;
+
+const f = useConsoleSite(async (site) => {
+  node = await addNode(site, {}, { hostname: "r1-u1" });
+  serve(node);
+  g = await openInstanceFixture(site, {
+    url: "https://images.example/linux",
+    sha256: "5e".repeat(32),
+    size_bytes: 2 ** 30,
+  });
+  web1 = okOf(await makeInstance(g, { name: "web1" }));
+  idle = await addNode(site, {}, { hostname: "r1-u2" });
+  for (const { server_uuid } of [node, idle]) {
+    okOf(await site.call("PATCH", `/v1/cns/${server_uuid}/placement`, { body: { labels: { rack: "a3" } } }));
+  }
+});
+const keyboard = useKeyboard(() => f.ui().page);
+const page = () => f.ui().page;
+const list = async (path: string) => okOf(await g.call("GET", path)).items;
+
+/** Does every job of a node, as its agent, until the server ends. */
+function serve(of: Node): void {
+  const all = async () => {
+    for (;;) {
+      const job = await of.take();
+      await of.complete(job, job.kind.kind.includes("snapshot") ? { consistency: "crash" } : undefined);
+    }
+  };
+  all().catch(() => {});
+}
+
+test("forward a port of a gateway, rename the forward, delete it", async () => {
+  const [vpc] = await list(`/v1/vpcs${g.selectors}`);
+  const forwards = async () =>
+    (await list(`/v1/port-forwards?vpc=${vpc.id}&project=${g.project_id}`))
+      .map((
+        { name, protocol, public_port, nic_port }: Record<string, unknown>,
+      ) => [name, protocol, public_port, nic_port]);
+  await keyboard.open(`/vpcs/${vpc.id}`, vpc.name);
+  await keyboard.act("Create a NAT gateway");
+  await keyboard.fill({ Name: "out" });
+  await keyboard.press("Control+Enter");
+  await keyboard.focusLink("out");
+  await keyboard.press("Enter");
+  await keyboard.waitForHeading("out");
+  await page().getByText("The gateway forwards no port.").waitFor();
+  await page().getByRole("button", { name: "Forward a port c" }).and(page().locator(":not([aria-disabled])")).waitFor();
+  await keyboard.press("c");
+  await keyboard.fill({ Name: "https", "Public port": "443", "Port of the NIC": "8443" });
+  await page().getByText(`tenantctl port-forward create --vpc ${vpc.name} --name https --nat-gateway out`).waitFor();
+  await keyboard.press("Control+Enter");
+  await page().getByText("443/tcp").waitFor();
+  expect(await forwards()).toEqual([["https", "tcp", 443, 8443]]);
+  await keyboard.act("Rename https");
+  await keyboard.fill({ Name: "web" });
+  await keyboard.press("Control+Enter");
+  await page().getByRole("gridcell", { name: "web", exact: true }).waitFor();
+  await keyboard.act("Delete web");
+  await keyboard.press("Control+Enter");
+  await page().getByText("The gateway forwards no port.").waitFor();
+  expect(await forwards()).toEqual([]);
+}, LIMIT_MS);
+
+test("a port outside the range: the refusal is at its field", async () => {
+  const [vpc] = await list(`/v1/vpcs${g.selectors}`);
+  const [gateway] = await list(`/v1/nat-gateways?vpc=${vpc.id}`);
+  await keyboard.open(`/nat-gateways/${gateway.id}`, "out");
+  await page().getByRole("button", { name: "Forward a port c" }).and(page().locator(":not([aria-disabled])")).waitFor();
+  await keyboard.press("c");
+  await keyboard.fill({ Name: "https", "Public port": "70000" });
+  await keyboard.press("Control+Enter");
+  await page().locator("input[name=public_port][aria-invalid]").waitFor();
+  await keyboard.press("Escape");
+}, LIMIT_MS);
+
+test("create a snapshot, restore it into a new disk, delete it", async () => {
+  await keyboard.open(`/instances/${web1.id}`, "web1");
+  await keyboard.act("Show the snapshots");
+  await keyboard.waitForHeading("web1: snapshots");
+  await page().getByText("The instance has no snapshots.").waitFor();
+  await keyboard.press("c");
+  await keyboard.fill({ Name: "monday" });
+  await keyboard.press("Control+Enter");
+  await page().getByText("as after a power failure").waitFor();
+  await keyboard.act("Restore monday");
+  await keyboard.fill({ "Name of the new disk": "copy" });
+  await keyboard.press("Control+Enter");
+  await keyboard.waitForHeading("web1");
+  await page().getByRole("button", { name: "Detach copy", exact: true }).waitFor();
+  const disks = await list(`/v1/disks?instance=${web1.id}`);
+  expect(disks.map(({ name }: { name: string }) => name)).toContain("copy");
+  await keyboard.open(`/instances/${web1.id}/snapshots`, "web1: snapshots");
+  await page().getByRole("gridcell", { name: "monday" }).waitFor();
+  await keyboard.act("Delete monday");
+  await keyboard.fill({ "Type monday to delete it": "monday" });
+  await keyboard.press("Control+Enter");
+  await page().getByText("The instance has no snapshots.").waitFor();
+  expect(await list(`/v1/snapshots?instance=${web1.id}`)).toEqual([]);
+}, LIMIT_MS);
+
+test("rebuild an instance: the page says what is lost, and follows the operation", async () => {
+  await keyboard.open(`/instances/${web1.id}`, "web1");
+  await keyboard.act("Rebuild");
+  await keyboard.waitForHeading("Rebuild web1");
+  await page().getByText("The data on the boot disk is lost.").waitFor();
+  await keyboard.fill({ "Type web1 to rebuild it": "web1" });
+  await keyboard.press("Enter");
+  await keyboard.waitForHeading("instance-rebuild");
+  await page().locator(".heading .state").getByText("succeeded").waitFor();
+}, LIMIT_MS);
+
+test("trace a packet: the page says which node did not answer", async () => {
+  await keyboard.open(`/instances/${web1.id}`, "web1");
+  await keyboard.act("Trace a packet");
+  await keyboard.waitForHeading("Trace a packet of web1");
+  await keyboard.fill({ "Address of the receiver": "192.0.2.7", "Destination port": "443" });
+  await page().getByText("opsctl network trace web1 192.0.2.7 443 --protocol tcp").waitFor();
+  await keyboard.press("Enter");
+  // No agent of the test answers questions about packets.
+  await page().getByText("did not answer", { exact: false }).first().waitFor();
+}, LIMIT_MS);
+
+test("evacuate: the plan names what remains, and what is lost if the operator permits it", async () => {
+  await keyboard.open(`/nodes/${node.server_uuid}`, "r1-u1");
+  await keyboard.act("Evacuate");
+  await keyboard.waitForHeading("Evacuate");
+  await page().getByRole("heading", { name: "Would remain" }).waitFor();
+  await keyboard.focus("Lose the data of its local disks");
+  await keyboard.press("Space");
+  await page().getByText("The data on the disks of these instances is lost.").waitFor();
+  await keyboard.fill({ "Type r1-u1 to confirm that it is powered off": "r1-u1" });
+  await keyboard.press("Enter");
+  // The node has sent a heartbeat, so the server refuses.
+  await page().locator("form").getByRole("alert").waitFor();
+}, LIMIT_MS);
+
+test("drain by label: the plan, the start, and the result on the operation's page", async () => {
+  okOf(await f.site().call("DELETE", `/v1/instances/${web1.id}?force=true`));
+  await keyboard.open("/nodes", "Nodes");
+  await keyboard.act("Drain by label");
+  await keyboard.waitForHeading("Drain by label");
+  await keyboard.fill({ "Label of the nodes": "rack=b1" });
+  await keyboard.press("Enter");
+  await page().getByText("No approved node has the label rack=b1.").waitFor();
+  await keyboard.fill({ "Label of the nodes": "rack=a3" });
+  await keyboard.press("Enter");
+  await page().locator("summary").getByText("r1-u1").waitFor();
+  await keyboard.focusButton("Drain 2 nodes");
+  await page().getByText("opsctl cn drain --label rack=a3 --max-unavailable 1", { exact: true }).waitFor();
+  await keyboard.press("Enter");
+  await keyboard.waitForHeading("cn-drain-label");
+  await page().getByRole("heading", { name: "Drained nodes 2" }).waitFor();
+}, LIMIT_MS);
+
+test("migrate an instance: the page shows the running migration", async () => {
+  const uncordon = async ({ server_uuid }: Node) =>
+    okOf(await f.site().call("PATCH", `/v1/cns/${server_uuid}/placement`, { body: { cordoned: false } }));
+  await uncordon(node);
+  const app1 = okOf(await makeInstance(g, { name: "app1" }));
+  await uncordon(idle);
+  await keyboard.open(`/instances/${app1.id}/migrations`, "app1: migrations");
+  await page().getByText("The instance has not moved between nodes.").waitFor();
+  await keyboard.press("i");
+  await keyboard.fill({ Node: "r9-u9" });
+  await keyboard.press("Control+Enter");
+  await page().getByText("no node has the hostname or UUID r9-u9").waitFor();
+  await keyboard.fill({ Node: "r1-u2" });
+  await page().getByText("opsctl instance migrate app1 --target r1-u2").waitFor();
+  await keyboard.press("Control+Enter");
+  // The agent of the target claims no jobs, so the migration waits.
+  await page().getByText("The source has not begun.").waitFor();
+  const [{ state, target_server_uuid }] = okOf(await f.site().call("GET", `/v1/instances/${app1.id}/migrations`));
+  expect([state, target_server_uuid]).toEqual(["running", idle.server_uuid]);
+}, LIMIT_MS);
+
+test("no page breaks the policy", () => expect(f.ui().faults).toEqual([]));

@@ -1,0 +1,50 @@
+// HAProxy with the settings of the guide to failover without an operator.
+import { type ChildProcess, spawn } from "node:child_process";
+import { createWriteStream } from "node:fs";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { present } from "../support/optional-programs.ts";
+import { until } from "../stress/waiting.ts";
+import { settingsIn } from "./guide.ts";
+import { replaced, ROOT } from "./run.ts";
+
+export type Haproxy = { readonly url: string; close(): Promise<void> };
+
+export type HaproxyOptions = {
+  readonly folder: string;
+  readonly port: number;
+  /** The ports of the three control planes. */
+  readonly api: readonly number[];
+};
+
+const START_LIMIT_MS = 30_000;
+const LOOK_MS = 100;
+
+/** Starts HAProxy, and waits until a control plane answers through it. The proxy accepts plain HTTP. */
+export async function startHaproxy({ folder, port, api }: HaproxyOptions): Promise<Haproxy> {
+  const guide = await readFile(join(ROOT, "docs/guides/automatic-failover.md"), "utf8");
+  const [block = ""] = settingsIn(guide, "haproxy");
+  const file = join(folder, "haproxy.cfg");
+  const instead = {
+    "bind 10.0.0.1:443 ssl crt /etc/haproxy/berth.pem": `bind 127.0.0.1:${port}`,
+    ...Object.fromEntries(api.map((each, index) => [`10.0.0.${index + 1}:8080`, `127.0.0.1:${each}`])),
+  };
+  for (const text of Object.keys(instead)) {
+    if (!block.includes(text)) throw new Error(`the guide's haproxy block lacks ${text}`);
+  }
+  await writeFile(file, `${replaced(block, instead)}\n`);
+  const log = createWriteStream(join(folder, "haproxy.log"));
+  const child: ChildProcess = spawn(present("haproxy"), ["-db", "-f", file], { stdio: ["ignore", "pipe", "pipe"] });
+  child.stdout!.pipe(log, { end: false });
+  child.stderr!.pipe(log, { end: false });
+  const ended = new Promise<void>((done) => child.once("close", () => done()));
+  const close = async () => {
+    child.kill("SIGKILL");
+    await ended;
+  };
+  const url = `http://127.0.0.1:${port}`;
+  const answers = () => fetch(`${url}/readyz`).then((response) => response.ok, () => false);
+  if (await until(answers, { limit_ms: START_LIMIT_MS, look_ms: LOOK_MS })) return { url, close };
+  await close();
+  throw new Error(`HAProxy does not answer:\n${await readFile(join(folder, "haproxy.log"), "utf8")}`);
+}

@@ -1,0 +1,80 @@
+// Migrations expand: a process of the previous version continues on the newer schema (docs/guides/upgrade.md, "Go back").
+// tests/processes/rolling-upgrade.test.ts runs an older version on this schema; this test names the statements that
+// cannot work.
+import { expect, test } from "vitest";
+import { filesBelow, readText } from "./sources.ts";
+
+/** The rule applies to later migrations. Release 0.1.0 had 35; 0037 renames a table that 0.1.0 uses. */
+const LAST_WITHOUT_RULE = 62;
+/** A migration that removes what no supported version uses has this name, and a comment that names the version. */
+const CONTRACTS = /^\d{4}_contract_/;
+const NAMES_VERSION = /^-- No process since \d+\.\d+\.\d+ uses /m;
+
+/** Statements that break a process that does not know them. */
+const BREAKS: Readonly<Record<string, RegExp>> = {
+  "drops a table": /\bdrop table\b/i,
+  "drops a column": /\bdrop column\b/i,
+  "drops a type": /\bdrop type\b/i,
+  "drops a function": /\bdrop function (?!(?:if exists )?pg_temp\.)/i,
+  "renames": /\brename (?:to|column|constraint)\b/i,
+  "changes the type of a column": /\balter column \w+ (?:set data )?type\b/i,
+  "requires a value in an existing column": /\balter column \w+ set not null\b/i,
+  "removes a default": /\balter column \w+ drop default\b/i,
+  "adds a column that an insert must name":
+    /\badd column (?:if not exists )?\w+\b(?! [^,;]*\bdefault\b)(?! [^,;]*\bgenerated\b)[^,;]*\bnot null\b/i,
+};
+
+function broken(sql: string): string[] {
+  const code = sql.replace(/--.*$/gm, "");
+  const views = [...code.matchAll(/\bdrop view (?:if exists )?(\w+)/gi)].map(([, name]) => name!)
+    .filter((name) => !new RegExp(`\\bcreate (?:or replace )?view ${name}\\b`, "i").test(code));
+  return [
+    ...Object.entries(BREAKS).filter(([, pattern]) => pattern.test(code)).map(([what]) => what),
+    ...views.map((name) => `drops the view ${name} and does not create it again`),
+  ];
+}
+
+/** Returns the problems of a migration. */
+function problems(name: string, sql: string): string[] {
+  if (CONTRACTS.test(name)) return NAMES_VERSION.test(sql) ? [] : ["names no version that stopped using it"];
+  return broken(sql);
+}
+
+test.each([
+  ["alter table cn drop column role;", "drops a column"],
+  ["alter table cn rename to node;", "renames"],
+  ["alter table cn alter column role set not null;", "requires a value in an existing column"],
+  ["alter table cn alter column role type integer;", "changes the type of a column"],
+  ["alter table cn add column rack text not null;", "adds a column that an insert must name"],
+  ["drop function commit_units_1(jsonb);", "drops a function"],
+  ["drop view cn_loaded;", "drops the view cn_loaded and does not create it again"],
+])("%s: %s", (sql, what) => {
+  expect(problems("0099_example.sql", sql)).toEqual([what]);
+});
+
+test.each([
+  "alter table cn add column rack text, add column row integer not null default 0;",
+  "alter table cn drop constraint cn_role_check, add constraint cn_role_check check (role <> '');",
+  "drop view cn_loaded; create view cn_loaded as select * from cn;",
+  "create table rack (id uuid not null); drop function pg_temp.rack();",
+  "-- drop table cn",
+])("accepts %s", (sql) => {
+  expect(problems("0099_example.sql", sql)).toEqual([]);
+});
+
+test("a migration that contracts names the version that stopped using it", () => {
+  const sql = "alter table cn drop column role;";
+  expect(problems("0099_contract_role.sql", sql)).toEqual(["names no version that stopped using it"]);
+  expect(problems("0099_contract_role.sql", `-- No process since 0.3.0 uses cn.role.\n${sql}`)).toEqual([]);
+});
+
+test("every migration since 0063 expands; a removal is a migration NNNN_contract_SUBJECT.sql", () => {
+  const files = filesBelow(["migrations"], ".sql").map((path) => ({ path, name: path.split("/").at(-1)! }))
+    .filter(({ name }) => /^\d{4}_/.test(name));
+  expect(files.length).toBeGreaterThanOrEqual(LAST_WITHOUT_RULE);
+  const found = files.filter(({ name }) => Number(name.slice(0, 4)) > LAST_WITHOUT_RULE)
+    .flatMap(({ path, name }) => problems(name, readText(path)).map((what) => `${path} ${what}`));
+  expect(found).toEqual([]);
+  // The rule applies: an earlier migration breaks it.
+  expect(problems("0037_sealed_user_data.sql", readText("migrations/0037_sealed_user_data.sql"))).toContain("renames");
+});

@@ -1,0 +1,99 @@
+// The agent's poll against a fake server: what it carries, what it replaces, and what the agent does without it.
+import { expect, test } from "vitest";
+import { AgentPollBody, type AgentPollView } from "../../src/contract/agent-poll.ts";
+import type { FakeAnswer } from "../cli/fake-environment.ts";
+import { type AgentRun, APPROVED, registered, reports, type Route, runAgent, SERVER_UUID } from "./agent.ts";
+
+const ENROL: Record<string, Route> = {
+  "/v1/agent/register": () => registered(),
+  "/v1/agent/register/status": () => APPROVED,
+};
+const EMPTY: AgentPollView = { interval_s: 5, work: { job: null, tombstones: [] }, network: null };
+const OLDER: FakeAnswer = { status: 404, body: { message: "Not Found" } };
+
+const count = (ran: AgentRun, path: string) => ran.asked.filter((asked) => asked.path === path).length;
+const polls = (ran: AgentRun) =>
+  ran.asked.filter(({ path }) => path === "/v1/agent/poll").map(({ body }) => AgentPollBody.parse(body));
+
+/** Answers polls in order, each after its whole wait, as a server does; the agent stops after the last one. */
+function serving(...answers: (FakeAnswer | null)[]): Record<string, Route> {
+  let turn = 0;
+  return {
+    ...ENROL,
+    ...reports(1_000),
+    "/v1/agent/network/poll": () => OLDER,
+    "/v1/agent/poll": async ({ body }, agent) => {
+      const answer = answers[turn++];
+      if (turn > answers.length) agent.abort();
+      const { wait } = AgentPollBody.parse(body);
+      await agent.environment.sleepMs(Math.min(wait ?? 0, 5) * 1_000, agent.environment.signal);
+      return answer ?? { body: EMPTY };
+    },
+  };
+}
+const times = (n: number) => Array.from({ length: n }, () => null);
+
+test("one poll at a time replaces heartbeats, claims and network polls, and carries the repeated reports", async () => {
+  const ran = await runAgent(serving(...times(30)));
+  expect([count(ran, "/v1/agent/claim"), count(ran, "/v1/agent/network/poll")]).toEqual([0, 0]);
+  expect(count(ran, "/v1/agent/heartbeat")).toBeLessThanOrEqual(1);
+  const [first, ...later] = polls(ran);
+  expect(first).toMatchObject({ server_uuid: SERVER_UUID, wait: 0, work: { known_consoles: [] } });
+  for (const each of later) expect(each).toMatchObject({ wait: 20, running_jobs: [], work: {}, network: { have: {} } });
+  // 29 polls of 5 s. A capacity every 30 s and a status every 60 s, one of each sent by itself at the start.
+  expect(count(ran, "/v1/agent/capacity")).toBe(1);
+  expect(later.filter(({ capacity }) => capacity).length).toBeGreaterThanOrEqual(4);
+  expect(later.filter(({ status }) => status).length).toBeGreaterThanOrEqual(2);
+  // The first status, the one with the reservoir that was applied, and one that was due between two polls.
+  expect(count(ran, "/v1/agent/status")).toBeLessThanOrEqual(3);
+});
+
+test("with a server without polls the agent uses the single calls, and polls again after a minute", async () => {
+  const ran = await runAgent(serving(OLDER, null, null), { argv: ["--config-ms", "1000000"] });
+  expect(count(ran, "/v1/agent/claim")).toBeGreaterThan(5);
+  expect(count(ran, "/v1/agent/heartbeat")).toBeGreaterThan(5);
+  expect(count(ran, "/v1/agent/network/poll")).toBeGreaterThan(0);
+  expect(ran.err()).toContain("poll: the control plane is older and has no polls; using single calls");
+  expect(count(ran, "/v1/agent/poll"), "the second poll is answered").toBeGreaterThan(1);
+});
+
+test("a heartbeat interval below the default is kept by separate heartbeats", async () => {
+  const ran = await runAgent(serving(...times(4)), { argv: ["--heartbeat-ms", "500"] });
+  expect(count(ran, "/v1/agent/heartbeat")).toBeGreaterThan(20);
+});
+
+test("a report that the server refuses does not keep the node from its work: the poll is repeated without it", async () => {
+  const whole = serving(...times(40));
+  const ran = await runAgent({
+    ...whole,
+    "/v1/agent/poll": (asked, agent) =>
+      AgentPollBody.parse(asked.body).capacity
+        ? { status: 400, body: { message: "body.capacity: too new" } }
+        : whole["/v1/agent/poll"]!(asked, agent),
+  });
+  const made = polls(ran);
+  const refused = made.findIndex(({ capacity }) => capacity);
+  expect(refused).toBeGreaterThan(-1);
+  expect(made[refused + 1]).toMatchObject({ work: {}, wait: made[refused]!.wait });
+  expect(made[refused + 1]!.capacity).toBeUndefined();
+  expect(count(ran, "/v1/agent/capacity"), "then the report is sent by its own call").toBeGreaterThan(1);
+});
+
+test("a server that answers at once without news does not make the agent poll in a tight loop", async () => {
+  let turn = 0;
+  const ran = await runAgent({
+    ...serving(),
+    "/v1/agent/poll": (_asked, agent) => {
+      if (++turn > 10) agent.abort();
+      return { body: EMPTY };
+    },
+  });
+  expect(ran.environment.monotonicMs()).toBeGreaterThan(8 * 5_000);
+});
+
+test("after a failed poll the agent waits at least 5 s, logs it once, and logs the recovery", async () => {
+  const down: FakeAnswer = { status: 503, body: { message: "busy" } };
+  const ran = await runAgent(serving(null, ...Array.from({ length: 6 }, () => down), ...times(6)));
+  expect(ran.err().match(/^work: the server responded with status 503; retrying/gm)).toHaveLength(1);
+  expect(ran.err()).toContain("work: recovered");
+});
