@@ -2,7 +2,8 @@
 import type { Capability } from "../contract/enums.ts";
 import { type Fault, fault, NOT_FOUND } from "../contract/fault.ts";
 import type { RecordScope, ResourceScope } from "./resource-scope.ts";
-import { type Action, POLICY, type Rule } from "./policy.ts";
+import { type Action, POLICY } from "./policy.ts";
+import type { Rule } from "./policy-rule.ts";
 import type { KnownPrincipal, Principal } from "./principal.ts";
 import { owns, sees } from "./visibility.ts";
 

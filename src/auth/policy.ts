@@ -1,48 +1,7 @@
 // The permissions: a table from action to rule, read by authorization.ts. The scope of a key is checked before the
 // permissions of its owner, so a scoped key of root is limited to its scope.
-import type { Capability, KeyScope } from "../contract/enums.ts";
-
-export type Rule = {
-  /**
-   * The callers who may perform the action. Root satisfies every rule except node.
-   * - anyone: no credential needed
-   * - user: every user
-   * - root: root operators
-   * - node: a key that is bound to a node
-   * - tenant: members of the object's tenant
-   * - silo: members of any tenant of the object's silo, if they have the capability silo-admin. A silo is one customer
-   *   and its tenants are departments, so other members act only in their own tenant.
-   * - silo_tenant: callers that satisfy tenant or silo
-   * - viewer: callers who may see the image or SSH key (visibility.ts)
-   * - visitor: viewers, and everybody when the scope is public
-   * - owner: callers who may see and change the image or SSH key (visibility.ts)
-   * - operator: users with system-operate, on objects of any tenant, and members of the object's tenant; the route
-   *   limits what each of them may do
-   * - a capability: users who have it
-   */
-  readonly who:
-    | "anyone"
-    | "user"
-    | "root"
-    | "node"
-    | "silo"
-    | "silo_tenant"
-    | "tenant"
-    | "visitor"
-    | "viewer"
-    | "owner"
-    | "operator"
-    | Capability;
-  /** The key scopes that include the action. */
-  readonly scopes: readonly KeyScope[];
-  /**
-   * How an authenticated caller without permission is refused: `forbid` with a 403 that names the action, `hide` with a
-   * 404.
-   */
-  readonly denied: "forbid" | "hide";
-  /** Whether users with system-read may perform the action, too, on objects of any tenant. */
-  readonly observed?: true;
-};
+import type { KeyScope } from "../contract/enums.ts";
+import type { Rule } from "./policy-rule.ts";
 
 const FULL: readonly KeyScope[] = ["full"];
 const READ: readonly KeyScope[] = ["full", "read_only"];
