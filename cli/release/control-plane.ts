@@ -13,6 +13,8 @@ export const HOME = "usr/lib/berth";
 const FOLDERS = [["src", ".ts"], ["actors", ".ts"], ["migrations", ".sql"]] as const;
 /** The built web console, which `task console:build` writes. `task release` runs that task first. */
 const WEB_CONSOLE = "console/dist";
+/** `task rack` builds releases and runs from a checkout only. */
+const LEFT_OUT = "src/dev/rack/";
 const FILE_MODE = 0o644;
 
 export type ControlPlane = {
@@ -53,10 +55,10 @@ export async function controlPlaneFiles(root: string, lock: Lock): Promise<Contr
 async function sourcesBelow(root: string, folder: string, end: string): Promise<Entry[]> {
   const entries = await readdir(join(root, folder), { recursive: true, withFileTypes: true });
   return await Promise.all(
-    entries.filter((each) => each.isFile() && each.name.endsWith(end)).map(async (each) => {
-      const path = join(each.parentPath, each.name);
-      return { path: `${HOME}/${relative(root, path)}`, bytes: await readFile(path), mode: FILE_MODE };
-    }),
+    entries.filter((each) => each.isFile() && each.name.endsWith(end))
+      .map((each) => relative(root, join(each.parentPath, each.name)))
+      .filter((path) => !path.startsWith(LEFT_OUT))
+      .map(async (path) => ({ path: `${HOME}/${path}`, bytes: await readFile(path), mode: FILE_MODE })),
   );
 }
 

@@ -211,7 +211,12 @@ const STAGES: Readonly<Record<string, () => Stage | Promise<Stage>>> = {
     await host.done(t.call("POST", `/v1/instances/${ids.instance_id}/stop`), "stop");
     return { objects: { instance: ids.instance_id! }, fields: { subnet_id: ids.subnet } };
   },
-  "PATCH /v1/nics/{nic_id}": () => ({ objects: { nic_id: ids.nic! } }),
+  "PATCH /v1/nics/{nic_id}": async () => {
+    // The example's address is in the subnet of the example of POST /v1/subnets.
+    const subnet_id = made.get("POST /v1/subnets");
+    const nic = await make(`/v1/nics?instance=${ids.instance_id}`, { name: "patched", subnet_id });
+    return { objects: { nic_id: nic.id } };
+  },
   "POST /v1/instances": () => ({
     fields: { image_id: ids.image, primary_subnet_id: ids.subnet, ssh_key_ids: [ids.key_id] },
   }),

@@ -56,6 +56,8 @@ describe("a create", () => {
       mac: expect.stringMatching(/^02(:[0-9a-f]{2}){5}$/),
       primary_ipv4: "10.0.1.2",
       primary_ipv6: "fd00:10:0:1::2",
+      additional_ips: [],
+      allowed_cidrs: [],
       floating_ips: [],
       realized: expect.objectContaining({ realizations: expect.any(Array) }),
       created_at,

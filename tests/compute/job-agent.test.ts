@@ -315,7 +315,7 @@ describe("lost responses", () => {
 
   test("a job whose claim response was lost is claimed again and done once", async () => {
     const wire = losing(async ({ path, answer }) =>
-      path === "/v1/agent/claim" && answer.ok && (await answer.json()).job !== null
+      path === "/v1/agent/poll" && answer.ok && Boolean((await answer.json()).work?.job)
     );
     start(wire.onAnswer);
     await known();

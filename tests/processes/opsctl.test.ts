@@ -68,7 +68,9 @@ test("cn: a node is listed, shown, approved by its code in lower case without hy
   );
   const { items } = await json<{ items: CnView[] }>("cn list --state disabled");
   expect(items).toMatchObject([{ server_uuid, state: "disabled", role: "edge", bound_api_key_id }]);
-  expect(await printed("cn list")).toMatch(/^NAME +ID +STATE +LAST_SEEN +AGE +ROLE +ADMIN_IP +(?:CLAIMS +)?READY\n/);
+  expect(await printed("cn list")).toMatch(
+    /^NAME +ID +STATE +LAST_SEEN +AGE +ROLE +ADMIN_IP +(?:CLAIMS +)?VERSION +READY\n/,
+  );
 });
 
 test("cn reservoir: an omitted flag clears its field, and the reply shows the effective values", async () => {
