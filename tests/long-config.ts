@@ -29,6 +29,7 @@ export const LONG = [
   "tests/processes/console.test.ts",
   "tests/processes/image-upload.test.ts",
   "tests/release/channel.test.ts",
+  "tests/release/container.test.ts",
   "tests/release/setup-agent.test.ts",
   "tests/security/fetches-by-nodes.test.ts",
   "tests/security/fetches-by-import.test.ts",

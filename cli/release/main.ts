@@ -1,23 +1,26 @@
 // `task release` writes dist/release. Its folder `channel` is for machines without Debian packages. Options: --key
 // FILE, the armored private key that signs; --out FOLDER; --architecture amd64|arm64 and --package NAME (both
-// repeatable) limit the release; --tarball FILE (repeatable) adds a tarball built elsewhere to the channel; --help.
+// repeatable) limit the release; --tarball FILE (repeatable) adds a tarball built elsewhere to the channel; --node-image
+// FOLDER (repeatable) adds an image of `task node-image`; --help.
 // BERTH_RELEASE_PASSPHRASE is the passphrase of the key. SOURCE_DATE_EPOCH is the time of all files and of the
 // signature; the default is the time of the last commit.
 import { execFileSync } from "node:child_process";
 import { mkdir, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { basename, join, relative } from "node:path";
+import { basename, join, relative, resolve } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { BUN_VERSION, compile, entryOf } from "../compile.ts";
 import { VERSION } from "../version.ts";
+import { debianLayers } from "./container/debian-base.ts";
 import { controlPlaneFiles, requireWebConsole } from "./control-plane.ts";
 import { checkTarballs } from "./channel.ts";
 import { ARCHITECTURES } from "./deb.ts";
 import { DENO_PINS, DENO_VERSION, denoExecutable } from "./deno-runtime.ts";
 import { readLock } from "./lock.ts";
 import { manualEntries } from "./manual.ts";
+import { nodeImageTar } from "./node-image-tar.ts";
 import { importedPackages } from "./node-modules.ts";
 import { PACKAGES } from "./packages.ts";
 import { type Item, writeRelease } from "./release.ts";
@@ -32,11 +35,13 @@ const KEY_HELP =
   "`gpg --armor --export-secret-keys NAME`";
 
 const USAGE = `usage: task release --key FILE [--out FOLDER] [--architecture amd64|arm64]... [--package NAME]...
-                    [--tarball FILE]...
+                    [--tarball FILE]... [--node-image FOLDER]...
 
 ${KEY_HELP}
 Packages: ${PACKAGES.join(", ")}
---tarball adds a program built elsewhere to the channel: PROGRAM-${VERSION}-SYSTEM-MACHINE.tar.gz`;
+--tarball adds a program built elsewhere to the channel: PROGRAM-${VERSION}-SYSTEM-MACHINE.tar.gz
+--node-image adds an image of task node-image: dist/node-image/STAMP
+The container image of the control plane needs apt and dpkg, because its base comes from Debian packages`;
 
 const values = options();
 
@@ -49,6 +54,7 @@ function options() {
         architecture: { type: "string", multiple: true, default: [...ARCHITECTURES] },
         package: { type: "string", multiple: true, default: [...PACKAGES] },
         tarball: { type: "string", multiple: true, default: [] },
+        "node-image": { type: "string", multiple: true, default: [] },
         help: { type: "boolean", default: false },
       },
     }).values;
@@ -133,6 +139,9 @@ async function release(key_path: string | undefined): Promise<void> {
       runtimes: { bun: BUN_VERSION, deno: DENO_VERSION },
       key,
       tarballs,
+      containerBase: (architecture) =>
+        debianLayers(architecture, (reason) => note(`left out: the container image for ${architecture}: ${reason}`)),
+      node_images: await Promise.all(values["node-image"].map((path) => nodeImageTar(resolve(path), time_s))),
       note,
     });
     console.log(`${relative(process.cwd(), values.out)}: ${names.length} files`);

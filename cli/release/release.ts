@@ -1,9 +1,11 @@
-// A release in a folder: packages, bill of materials, install.sh, the release's public key, and signed checksums of all
-// these files. Its folder `channel` is for machines without packages.
+// A release in a folder: packages, a container image, node images, bill of materials, install.sh, the release's public
+// key, and signed checksums of all these files. Its folder `channel` is for machines without packages.
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join, relative } from "node:path";
+import { controlPlaneImage } from "./container/control-plane-image.ts";
+import type { Layer } from "./container/oci.ts";
 import type { ControlPlane } from "./control-plane.ts";
 import { CHANNEL_FOLDER, type ChannelItem, checkTarballs, tarballOf, writeChannel } from "./channel.ts";
 import { type Architecture, debArchive, debFileName } from "./deb.ts";
@@ -42,6 +44,10 @@ export type Release = {
   readonly key: ReleaseKey;
   /** Tarballs built elsewhere, for the channel: NAME-VERSION-SYSTEM-MACHINE.tar.gz. */
   readonly tarballs?: readonly ChannelItem[];
+  /** Returns the base of the container image; null where it is not available. By default, there is no image. */
+  readonly containerBase?: (architecture: Architecture) => Promise<readonly Layer[] | null>;
+  /** Tars of Linux node images, by file name. */
+  readonly node_images?: readonly { readonly name: string; readonly bytes: Uint8Array }[];
   readonly note?: (line: string) => void;
 };
 
@@ -66,12 +72,21 @@ export async function writeRelease(release: Release): Promise<readonly string[]>
     const name = debFileName(described, build);
     await writeFile(join(out, name), await debArchive(described, build));
     note(name);
+    const base = item.name === "berth-control-plane" ? await release.containerBase?.(item.architecture) : null;
+    for (const file of base ? await controlPlaneImage(described, build, base) : []) {
+      await writeFile(join(out, file.name), file.bytes);
+      note(file.name);
+    }
     const tarball = await tarballOf({ root, described, build });
     if (tarball !== null) {
       await writeFile(join(out, CHANNEL_FOLDER, tarball.name), tarball.bytes);
       tarballs.push({ name: tarball.name, path: join(out, CHANNEL_FOLDER, tarball.name) });
       note(join(CHANNEL_FOLDER, tarball.name));
     }
+  }
+  for (const { name, bytes } of release.node_images ?? []) {
+    await writeFile(join(out, name), bytes);
+    note(name);
   }
   const shipped = [...new Set([...imported, ...release.imported])];
   const bill = billOfMaterials({ lock, version, shipped, runtimes: release.runtimes, time_s });
@@ -92,7 +107,8 @@ async function refuseForeignFolder(out: string): Promise<void> {
     throw new Error(`${out}: is not a folder`);
   });
   const isPart = (name: string) =>
-    [SUMS, SIGNATURE, INSTALLER, PUBLIC_KEY, CHANNEL_FOLDER].includes(name) || /\.(?:deb|cdx\.json)$/.test(name);
+    [SUMS, SIGNATURE, INSTALLER, PUBLIC_KEY, CHANNEL_FOLDER].includes(name) ||
+    /\.(?:deb|cdx\.json|oci\.tar)$|^(?:compose|kubernetes)\.yaml$|^berth-node-image_.*\.tar$/.test(name);
   const foreign = names.find((name) => !isPart(name));
   if (foreign !== undefined) {
     throw new Error(

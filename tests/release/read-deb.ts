@@ -38,7 +38,7 @@ function readAr(archive: Buffer): Map<string, Buffer> {
   return members;
 }
 
-function readTar(archive: Buffer): TarFile[] {
+export function readTar(archive: Buffer): TarFile[] {
   const files: TarFile[] = [];
   for (let at = 0; archive[at] !== 0 && at < archive.length;) {
     const text = (from: number, length: number) =>

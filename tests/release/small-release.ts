@@ -8,6 +8,7 @@ import { type PackageName, PACKAGES } from "../../cli/release/packages.ts";
 import { readReleaseKey } from "../../cli/release/signature.ts";
 import { type ControlPlane, controlPlaneFiles, HOME } from "../../cli/release/control-plane.ts";
 import { readLock } from "../../cli/release/lock.ts";
+import type { Layer } from "../../cli/release/container/oci.ts";
 import type { ChannelItem } from "../../cli/release/channel.ts";
 import type { Architecture } from "../../cli/release/deb.ts";
 import { writeReleaseKey } from "./release-key.ts";
@@ -28,8 +29,10 @@ export type SmallRelease = {
   /** Time of all files and signatures: seconds since 1970. */
   readonly time_s?: number;
   readonly tarballs?: readonly ChannelItem[];
-  /** Text of the script that replaces every program. */
-  readonly program?: string;
+  /** Text of the script that replaces every program, or the program itself. */
+  readonly program?: string | Uint8Array;
+  /** Layers below the files of the control plane. Without them, the release has no container image. */
+  readonly container_base?: readonly Layer[];
 };
 
 export async function smallRelease(given: SmallRelease): Promise<readonly string[]> {
@@ -42,6 +45,7 @@ export async function smallRelease(given: SmallRelease): Promise<readonly string
     time_s: given.time_s ?? TIME_S,
     tarballs: given.tarballs ?? [],
     items: (given.packages ?? PACKAGES).map((name) => ({ name, architecture })),
+    containerBase: () => Promise.resolve(given.container_base ?? null),
     program: (item) =>
       Promise.resolve(given.program === undefined ? programOf(item, given.version) : Buffer.from(given.program)),
     manual: [{ path: "usr/share/man/man1/opsctl-cn.1.gz", bytes: Buffer.from("page"), mode: 0o644 }],

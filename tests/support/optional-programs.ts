@@ -40,6 +40,7 @@ const INSTALLED = {
   "nginx": program("nginx", "nginx-light"),
   "openssl": program("openssl"),
   "pgbouncer": program("pgbouncer"),
+  "podman": program("podman"),
   "ping": program("ping", "iputils-ping"),
   "python3 with pika": {
     package: "python3-pika",
@@ -48,6 +49,8 @@ const INSTALLED = {
   },
   "qemu-img": program("qemu-img", "qemu-utils"),
   "qemu-system-x86_64": program("qemu-system-x86_64", "qemu-system-x86"),
+  "runc": program("runc"),
+  "skopeo": program("skopeo"),
   "ssh": program("ssh", "openssh-client"),
   "ssh-keygen": program("ssh-keygen", "openssh-client"),
   "sshd": program("sshd", "openssh-server"),
