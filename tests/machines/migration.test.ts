@@ -6,6 +6,7 @@ import {
   boots,
   count,
   follow,
+  gapsOnDisk,
   id,
   json,
   newest,
@@ -21,7 +22,7 @@ withMovingGuest();
 test("a running guest moves with its memory, its disk and an open TCP connection, and back", async () => {
   await expect.poll(() => count().catch(() => 0), BOOT).toBeGreaterThan(0);
   const boot = await boots();
-  const { child, lines } = follow();
+  const { child, lines, gaps } = follow();
   try {
     for (const to of [1, 0]) {
       await expect.poll(lines, BOOT).toBeGreaterThan(1);
@@ -34,6 +35,7 @@ test("a running guest moves with its memory, its disk and an open TCP connection
       process.stderr.write(`paused ${migration.downtime_ms} ms, sent ${migration.sent_bytes} bytes, to node ${to}\n`);
       await expect.poll(lines, SOON).toBeGreaterThan(seen + 10);
       expect(child.exitCode).toBeNull();
+      expect([gaps(), await gapsOnDisk()]).toEqual([[], ""]);
       expect(await boots()).toBe(boot);
       expect(await count()).toBeGreaterThan(before);
       await expect.poll(async () => (await site.machines()).length, SOON).toBe(1);

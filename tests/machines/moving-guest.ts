@@ -6,11 +6,14 @@ import { join } from "node:path";
 import type { Migration } from "../../src/contract/migration.ts";
 import { SANDBOX_UID } from "../../nodeagent/qemu/unprivileged.ts";
 import type { Ended } from "../processes/executables.ts";
+import { freshDatabase } from "../support/database.ts";
 import { BRIDGE, type ExternalNetwork, openExternalNetwork } from "./external-network.ts";
 import { MEMORY_BYTES, withMachine } from "./machine.ts";
 import { openSite, type Site } from "./site.ts";
 
 export let site: Site;
+/** The URL of the server's database. */
+export let database_url: string;
 let external: ExternalNetwork;
 let address: string;
 /** The id of the guest's instance. */
@@ -22,7 +25,13 @@ export function withMovingGuest(): void {
 }
 
 async function open() {
-  site = await openSite({ nodes: 2, agent_argv: [`--nic-tags=admin,external:${BRIDGE}`] });
+  const database = await freshDatabase();
+  database_url = database.url;
+  site = await openSite({
+    nodes: 2,
+    agent_argv: [`--nic-tags=admin,external:${BRIDGE}`],
+    database: () => Promise.resolve(database),
+  });
   external = await openExternalNetwork(site.nodes);
   // Both nodes see the processes of one machine, so their QEMUs need different users.
   await site.killAgent(1);
@@ -77,9 +86,12 @@ async function createGuest(): Promise<void> {
   await tenantctl("floating-ip", "attach", "web", "--nic", nic.id);
 }
 
-/** Counts in memory, and writes each number to the disk before the next one. */
+/** Counts in memory, and writes each number to the disk before the next one: to a file of its own, and to a list. */
 const COUNTER = `#!/bin/sh
-(i=0; while :; do i=$((i+1)); echo $i > /persist/count.new; sync; mv /persist/count.new /persist/count; usleep 100000; done) &
+(i=0; while :; do
+  i=$((i+1)); echo $i >> /persist/counted; echo $i > /persist/count.new; sync; mv /persist/count.new /persist/count
+  usleep 100000
+done) &
 `;
 
 const OPTIONS = ["BatchMode=yes", "ConnectTimeout=3", "ServerAliveInterval=5", "StrictHostKeyChecking=no"];
@@ -92,21 +104,36 @@ const sshArgv = () => [
 ];
 export const ssh = (command: string) => external.router.run(...sshArgv(), command);
 export const count = async () => Number((await ssh("cat /persist/count")).trim());
+/** The lines of the list on the guest's disk that are not the number after the one before. A torn last line counts. */
+export const gapsOnDisk = () => ssh(`awk '$0 != NR' /persist/counted`);
 export const boots = async () => (await ssh("cat /proc/sys/kernel/random/boot_id")).trim();
 export const newest = async (): Promise<Migration> => (await operator("instance", "migrations", id)).items[0];
 export const operator = async (...argv: readonly string[]) => JSON.parse(await opsctl(...argv, "-o", "json"));
 
-/** Opens one TCP connection that prints a line each 0.1 s. */
-export function follow(): { readonly child: ChildProcess; readonly lines: () => number } {
+/** A TCP connection that prints the next number each 0.1 s. */
+export type Followed = {
+  readonly child: ChildProcess;
+  /** The number of whole lines. */
+  readonly lines: () => number;
+  /** The lines that are not the number after the one before. */
+  readonly gaps: () => readonly string[];
+};
+
+export function follow(): Followed {
   const [program = "", ...rest] = [
     ...external.router.enter,
     "ssh",
     ...PATIENT,
     ...sshArgv().slice(1),
-    "while :; do echo line; usleep 100000; done",
+    "i=0; while :; do i=$((i+1)); echo $i; usleep 100000; done",
   ];
   const child = spawn(program, rest, { stdio: ["ignore", "pipe", "inherit"] });
   let printed = "";
   child.stdout.on("data", (chunk) => printed += chunk);
-  return { child, lines: () => printed.split("\n").length };
+  const numbers = () => printed.split("\n").slice(0, -1);
+  return {
+    child,
+    lines: () => numbers().length,
+    gaps: () => numbers().filter((line, index) => line !== String(index + 1)),
+  };
 }

@@ -1,19 +1,34 @@
-// Agents and the server fail while a real guest moves. Each round migrates the guest, and a part fails at a random moment
-// of the migration. Afterwards one machine exists, its guest has not booted again, and it counts on its disk and on an
-// open TCP connection. docs/reliability.md, "Migration of instances".
+// Agents, the server and the database fail while a real guest moves. Each round migrates the guest, and a part fails at a
+// random moment of the migration. Afterwards one machine exists, its guest has not booted again, and no number is missing
+// of those that it counted on its disk and on an open TCP connection. docs/reliability.md, "Migration of instances".
 import process from "node:process";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
+import { terminateBackends } from "../processes/database-faults.ts";
 import { BOOT, SOON } from "../machines/machine.ts";
-import { boots, count, follow, id, json, newest, operator, site, withMovingGuest } from "../machines/moving-guest.ts";
+import {
+  boots,
+  count,
+  database_url,
+  follow,
+  gapsOnDisk,
+  id,
+  json,
+  newest,
+  operator,
+  site,
+  withMovingGuest,
+} from "../machines/moving-guest.ts";
 
 withMovingGuest();
 
 /** Rounds of each failure. BERTH_MIGRATIONS=50 gives 50 migrations in all. */
-const ROUNDS = Math.ceil(Number(process.env.BERTH_MIGRATIONS ?? 8) / 4);
+const ROUNDS = Math.ceil(Number(process.env.BERTH_MIGRATIONS ?? 10) / 5);
 /** Slow enough that each step takes seconds. */
 const BANDWIDTH = "8MiB";
 const STEP_MS_MAX = 6_000;
+/** For this long the database ends two connections of the server at a time. */
+const DATABASE_FAILS_MS = 5_000;
 /** A target without an answer is given up after 20 s. */
 const SILENT = { timeout: 180_000, interval: 500 };
 
@@ -37,6 +52,7 @@ const FAILURES = {
     await site.killServer();
     await site.startServer();
   },
+  "the database": async () => void await terminateBackends(database_url, DATABASE_FAILS_MS),
 } as const;
 
 type Nodes = { readonly source: number; readonly target: number };
@@ -52,7 +68,7 @@ test.each(rounds)("the guest loses nothing when $who fails while it moves (round
   await expect.poll(() => count().catch(() => 0), BOOT).toBeGreaterThan(0);
   const boot = await boots();
   const before = await count();
-  const { child, lines } = follow();
+  const { child, lines, gaps } = follow();
   try {
     await expect.poll(lines, BOOT).toBeGreaterThan(1);
     const { operation_id } = await operator("instance", "migrate", id, "--bandwidth", BANDWIDTH, "--no-wait");
@@ -71,6 +87,7 @@ test.each(rounds)("the guest loses nothing when $who fails while it moves (round
     await expect.poll(count, SOON).toBeGreaterThan(after);
     await expect.poll(lines, SOON).toBeGreaterThan(seen);
     expect(child.exitCode).toBeNull();
+    expect([gaps(), await gapsOnDisk()]).toEqual([[], ""]);
   } finally {
     child.kill("SIGKILL");
   }
