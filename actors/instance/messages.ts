@@ -139,14 +139,11 @@ export type InstanceMessage =
     readonly type: "rebuild";
     readonly image: { readonly id: string; readonly bytes: number; readonly brand: InstanceBrand };
   } & Begins)
-  /** The node replaced the boot disk, and the instance is in state `to`. */
-  | {
-    readonly type: "rebuilt";
-    readonly operation_id: string;
-    readonly image_id: string;
-    readonly to: "running" | "stopped";
-  }
-  /** The rebuild unwinds: its job failed or never ran. */
+  /** The node replaced the boot disk by one from the image. */
+  | { readonly type: "boot_disk_replaced"; readonly operation_id: string; readonly image_id: string }
+  /** The rebuild ended, and the instance is in state `to`. */
+  | { readonly type: "rebuilt"; readonly operation_id: string; readonly to: "running" | "stopped" }
+  /** The rebuild unwinds: one of its jobs failed or never ran. */
   | {
     readonly type: "rebuild_failed";
     readonly operation_id: string;

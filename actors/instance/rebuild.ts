@@ -1,6 +1,6 @@
 // The rebuild of an instance: its node replaces the boot disk by one from an image. The instance keeps its id, NICs,
-// addresses, data disks and snapshots. Until the operation ends, the instance refers to the earlier image and its boot disk
-// to the new one, so neither image can be deleted (docs/instances.md, "Rebuild").
+// addresses, data disks and snapshots. Until the node replaced the disk, the instance refers to the earlier image and its
+// boot disk to the new one, so neither image can be deleted (docs/instances.md, "Rebuild").
 import { conflict, NOT_FOUND } from "../../src/contract/fault.ts";
 import { go, guard, lock, refuse, upsert } from "../engine/effects.ts";
 import type { Of } from "../engine/table.ts";
@@ -76,20 +76,30 @@ export function rebuild(s: AtRest, m: Msg<"rebuild">, now: Date): Out<InstanceSt
   );
 }
 
-/** Ends the operation: the boot disk is a new one, of the size in the record. */
+/** Records the image of the new boot disk, which has the size in the record. */
+export function bootDiskReplaced(s: InstanceState, m: Msg<"boot_disk_replaced">, now: Date): Out<InstanceState> {
+  const { operation_id, image_id } = m;
+  if (s.operation_id !== operation_id) return { out: "ignore" };
+  return go<InstanceState>(
+    { ...s, image_id, updated_at: now },
+    ...bootDisks(s).map((disk) => upsert("disk", ["id"], { ...disk, applied_bytes: disk.size_bytes })),
+  );
+}
+
+/** Ends the operation. */
 export function rebuilt(s: InstanceState, m: Msg<"rebuilt">, now: Date): Out<InstanceState> {
-  const { operation_id, image_id, to } = m;
+  const { operation_id, to } = m;
   if (s.operation_id !== operation_id) return { out: "ignore" };
   return go(
-    { ...s, ...IDLE, state: to, reason: null, image_id, missed_reports: 0, updated_at: now },
-    ...bootDisks(s).map((disk) => upsert("disk", ["id"], { ...disk, applied_bytes: disk.size_bytes })),
-    noted(s, "instance_rebuilt", { operation_id, image_id, to }),
+    { ...s, ...IDLE, state: to, reason: null, missed_reports: 0, updated_at: now },
+    noted(s, "instance_rebuilt", { operation_id, image_id: s.image_id, to }),
   );
 }
 
 /**
  * Ends a rebuild that failed. A job that no node claimed changed nothing, so the instance returns to its earlier state.
- * After a claimed job it is not known which boot disk the node has, so the instance becomes failed.
+ * After a claimed job the instance becomes failed. If the job that replaces the boot disk did not end, it is not known
+ * which boot disk the node has, and the record names the earlier image.
  */
 export function rebuildFailed(s: InstanceState, m: Msg<"rebuild_failed">, now: Date): Out<InstanceState> {
   const { operation_id, reason, was } = m;

@@ -13,7 +13,7 @@ import type { InstanceMessage } from "./messages.ts";
 import { migrate, moveTo, notMovable, stay } from "./migration.ts";
 import { destroy, forceDelete, notDeletable, nothingLeft, release, unwind } from "./removal.ts";
 import { createNic, deleteNic, notStopped, updateNic } from "./nics.ts";
-import { notRebuildable, rebuild, rebuildFailed, rebuilt } from "./rebuild.ts";
+import { bootDiskReplaced, notRebuildable, rebuild, rebuildFailed, rebuilt } from "./rebuild.ts";
 import { missed, reported } from "./report.ts";
 import type { InstanceState } from "./state.ts";
 import { createSnapshot } from "./snapshots.ts";
@@ -52,6 +52,7 @@ export const instanceTable: Table<InstanceState, InstanceMessage> = {
     stopped: rebuild,
     failed: rebuild,
   },
+  boot_disk_replaced: { absent: "ignore", ...everywhere(bootDiskReplaced) },
   rebuilt: { absent: "ignore", ...everywhere(rebuilt) },
   rebuild_failed: { absent: "ignore", ...everywhere(rebuildFailed) },
   delete: { absent: "missing", ...everywhere(notDeletable), stopped: destroy, failed: destroy },

@@ -1,5 +1,6 @@
-// The rebuild of an instance. The first commit occupies the instance; the node's job replaces the boot disk. A stopped
-// instance stays stopped, any other one runs afterwards (docs/instances.md, "Rebuild").
+// The rebuild of an instance. The first commit occupies the instance; the node's job replaces the boot disk, and its end
+// changes the image in the record. A stopped instance stays stopped. Any other one is started by a job of its own, so
+// the record names the image of the disk also if the start fails (docs/instances.md, "Rebuild").
 import { job, saga, write } from "../engine/saga.ts";
 import { INSTANCE_REBUILD, type InstanceRebuildParams } from "../instance/operation.ts";
 import { settled, toInstance } from "./instance-parts.ts";
@@ -21,16 +22,31 @@ export const instanceRebuild = saga<InstanceRebuildParams>(INSTANCE_REBUILD.saga
     follows: true,
     do: ({ params }) => {
       const { instance_id, image_id, disk, host_cn_uuid, limit_ms } = params;
-      const boot = endsIn(params) === "running";
-      const payload = { instance_id, image_id, disk_id: disk.id, size_bytes: disk.size_bytes, boot };
+      const payload = { instance_id, image_id, disk_id: disk.id, size_bytes: disk.size_bytes, boot: false };
       return job<unknown>({ kind: "rebuild", target_cn: host_cn_uuid, payload, limit_ms });
+    },
+  })
+  .step("record_image", {
+    follows: true,
+    do: (c) => {
+      const { image_id } = c.params;
+      return write({ image_id }, toInstance(c, { type: "boot_disk_replaced", operation_id: c.saga_id, image_id }));
+    },
+  })
+  // This step does not follow: a message may change the instance once, and without a job the last step follows.
+  .step("start", {
+    kind: "job",
+    do: ({ params }) => {
+      const { instance_id, host_cn_uuid, limit_ms } = params;
+      return endsIn(params) === "stopped"
+        ? write<unknown>(null)
+        : job<unknown>({ kind: "start", target_cn: host_cn_uuid, payload: { instance_id }, limit_ms });
     },
   })
   .step("finish", {
     follows: true,
     do: (c) => {
-      const { image_id } = c.params;
       const to = endsIn(c.params);
-      return write(settled(c, to), toInstance(c, { type: "rebuilt", operation_id: c.saga_id, image_id, to }));
+      return write(settled(c, to), toInstance(c, { type: "rebuilt", operation_id: c.saga_id, to }));
     },
   });

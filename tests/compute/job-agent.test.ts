@@ -131,6 +131,10 @@ describe("requests of the API", () => {
     expect((await rebuild()).body.message).toContain("rebuild failed: disk: failed on request of trouble.json");
     await machine.trouble(null);
     okOf(await g.call("POST", `/v1/instances/${id}/retry`));
+    await machine.trouble({ fail_at: ["start:boot"] });
+    expect((await rebuild()).body.message).toContain("rebuild failed: boot: failed on request of trouble.json");
+    await machine.trouble(null);
+    okOf(await g.call("POST", `/v1/instances/${id}/retry`));
     okOf(await g.call("POST", `/v1/instances/${id}/stop`));
     expect([okOf(await rebuild()).lifecycle.state, (await machineNow()).state]).toEqual(["stopped", "stopped"]);
   });

@@ -14,6 +14,7 @@ afterAll(() => a.t.close());
 
 const rebuild = (id: string, body: object = {}, headers: Record<string, string> = {}) =>
   a.call("POST", `/v1/instances/${id}/rebuild`, { body, headers });
+const starts = () => a.node.does("start");
 const nicsOf = async (id: string) => okOf(await a.call("GET", `/v1/nics?instance=${id}`)).items;
 
 test("a rebuild gives a running instance a boot disk of another image, and changes nothing else of it", async () => {
@@ -30,7 +31,7 @@ test("a rebuild gives a running instance a boot disk of another image, and chang
     image_id: other.id,
     disk_id: boot.id,
     size_bytes: 3 * GIB,
-    boot: true,
+    boot: false,
   });
   const blueprint = okOf(await a.node.call("GET", `/v1/agent/jobs/${job.id}/blueprint`));
   expect([blueprint.image.id, blueprint.instance.id, blueprint.user_data]).toEqual([other.id, id, null]);
@@ -44,6 +45,10 @@ test("a rebuild gives a running instance a boot disk of another image, and chang
     expect((await a.t.call("DELETE", `/v1/images/${image}`)).body.message).toContain("is in use by 1 instance");
   }
   await a.node.complete(job);
+  const start = await a.node.take();
+  expect(start.kind).toEqual({ kind: "start", instance_id: id });
+  expect(await a.show(id)).toMatchObject({ image_id: other.id, lifecycle: { state: "stopping" } });
+  await a.node.complete(start);
   const rebuilt = okOf(await answer);
   expect(rebuilt).toEqual({ ...made, image_id: other.id, updated_at: rebuilt.updated_at });
   expect(await a.disksOf(id)).toEqual([{ ...boot, source_image_id: other.id }]);
@@ -63,9 +68,29 @@ test("a stopped instance stays stopped, and a failed one is started", async () =
   await a.node.fail(failed, "image: not found");
   expectRefused(await failing, 502, "OperationFailed", "rebuild failed: image: not found");
   expect((await a.show(id)).lifecycle).toEqual({ state: "failed", reason: "image: not found" });
-  const [again, second] = await Promise.all([rebuild(id, { image_id: null }), a.node.does("rebuild")]);
-  expect([okOf(again).lifecycle, second.kind["boot"]]).toEqual([{ state: "running" }, true]);
+  const [again] = await Promise.all([rebuild(id, { image_id: null }), a.node.does("rebuild").then(starts)]);
+  expect(okOf(again).lifecycle).toEqual({ state: "running" });
   await a.destroy(id);
+});
+
+test("a rebuild whose start fails keeps the new image, and a retry starts the instance", async () => {
+  const { id } = await a.running({ disk_bytes: 2 * GIB });
+  const other = await a.newImage({ size_bytes: GIB });
+  const answer = rebuild(id, { image_id: other.id });
+  await a.node.does("rebuild");
+  await a.node.fail(await a.node.take(), "boot: no memory");
+  expectRefused(await answer, 502, "OperationFailed", "rebuild failed: boot: no memory");
+  expect(await a.show(id)).toMatchObject({
+    image_id: other.id,
+    lifecycle: { state: "failed", reason: "boot: no memory" },
+  });
+  expect(await a.disksOf(id)).toMatchObject([{ source_image_id: other.id }]);
+  expect((await a.t.call("DELETE", `/v1/images/${other.id}`)).body.message).toContain("is in use by 1 instance");
+  const [retried] = await Promise.all([a.call("POST", `/v1/instances/${id}/retry`), starts()]);
+  expect(okOf(retried)).toMatchObject({ image_id: other.id, lifecycle: { state: "running" } });
+  expect(await brokenInvariants(a.t.db)).toEqual([]);
+  await a.destroy(id);
+  expect((await a.t.call("DELETE", `/v1/images/${other.id}`)).status).toBe(204);
 });
 
 test("a repeated request gets the first answer and rebuilds once", async () => {

@@ -106,6 +106,7 @@ test("no instance refuses a message of a step that follows", () => {
     "instance-evacuate:rest",
     "instance-evacuate:finish",
     "instance-rebuild:rebuild",
+    "instance-rebuild:record_image",
     "instance-rebuild:finish",
     "disk-resize:resize",
     "disk-resize:finish",

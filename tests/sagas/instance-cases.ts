@@ -26,13 +26,15 @@ export type Scenario = {
   /** The steps that are undone when a later one fails, and the steps that are jobs. */
   readonly undone: readonly string[];
   readonly jobs: readonly string[];
+  /** The jobs whose effect stays when a later step fails. */
+  readonly kept?: readonly string[];
   /** Jobs of the succeeded operation that it does not wait for. */
   readonly unawaited?: number;
   readonly ask: (p: InstanceSagas) => Promise<Asked>;
   /** Checks the database after the saga succeeded. */
   readonly expectDone: (p: InstanceSagas, begun: Begun) => Promise<void>;
-  /** Checks the database after the failure of a job that its node had claimed. */
-  readonly expectFailed: (p: InstanceSagas, begun: Begun, reason: string) => Promise<void>;
+  /** Checks the database after the failure of the job of this step, which its node had claimed. */
+  readonly expectFailed: (p: InstanceSagas, begun: Begun, reason: string, step: string) => Promise<void>;
 };
 
 async function isBefore(p: InstanceSagas, { before }: Begun): Promise<void> {
@@ -162,9 +164,10 @@ function rebuilding(
     name: `the rebuild of a ${name} instance`,
     saga: "instance-rebuild",
     first: ["begin"],
-    later: ["rebuild", "finish"],
+    later: ["rebuild", "record_image", "start", "finish"],
     undone: ["begin"],
-    jobs: ["rebuild"],
+    jobs: ends === "stopped" ? ["rebuild"] : ["rebuild", "start"],
+    kept: ["rebuild"],
     ask: async (p) => {
       const image = { id: p.other_image, bytes: 2 * GIB, brand: "kvm" };
       return await onInstance(prepare, () => ({ image }), "rebuild")(p);
@@ -175,9 +178,10 @@ function rebuilding(
         { image_id: p.other_image, source_image_id: p.other_image, applied: true },
       ]);
     },
-    expectFailed: async (p, begun, reason) => {
+    expectFailed: async (p, begun, reason, step) => {
       await expectState(p, begun, "failed", reason);
-      expect(await images(p, begun)).toEqual([{ image_id: p.image, source_image_id: p.image, applied: true }]);
+      const image_id = step === "start" ? p.other_image : p.image;
+      expect(await images(p, begun)).toEqual([{ image_id, source_image_id: image_id, applied: true }]);
     },
   };
 }
