@@ -65,6 +65,7 @@ import { tenant, type TenantMessage } from "./tenant/transition.ts";
 import type { UserMessage } from "./user/messages.ts";
 import { user } from "./user/transition.ts";
 import { vpc, type VpcMessage } from "./vpc/transition.ts";
+import { webhook, type WebhookMessage } from "./webhook/transition.ts";
 
 /** The messages of each kind. */
 export type Messages = {
@@ -103,6 +104,7 @@ export type Messages = {
   readonly instance: InstanceMessage;
   readonly "console-session": ConsoleSessionMessage;
   readonly "image-upload": ImageUploadMessage;
+  readonly webhook: WebhookMessage;
 };
 
 export const sagas = [
@@ -153,6 +155,7 @@ export const behaviors: readonly AnyBehavior[] = [
   firewallRule,
   natGateway,
   portForward,
+  webhook,
   floatingIp,
   nicTag,
   externalSubnet,

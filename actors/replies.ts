@@ -10,6 +10,7 @@ import type { Image } from "../src/contract/image.ts";
 import type { ImageUpload } from "../src/contract/image-upload.ts";
 import type { DiskResized, Instance, Nic } from "../src/contract/instance.ts";
 import type { PortForward } from "../src/contract/port-forward.ts";
+import type { Webhook } from "../src/contract/webhook.ts";
 import type { FirewallRule, FloatingIp, NatGateway, Route, RouteTable, Subnet, Vpc } from "../src/contract/network.ts";
 import type { SetupBundle, Traits } from "../src/contract/setup.ts";
 import type { SshKey } from "../src/contract/ssh-key.ts";
@@ -78,6 +79,10 @@ export type Replies = {
   readonly "firewall-rule": Edited<FirewallRule>;
   readonly "nat-gateway": Edited<NatGateway>;
   readonly "port-forward": Edited<PortForward>;
+  readonly webhook: Edited<Webhook> & {
+    readonly test: { readonly id: string };
+    readonly redeliver: { readonly id: string };
+  };
   readonly "floating-ip": Edited<FloatingIp>;
   readonly "nic-tag": Created<NicTag>;
   readonly "external-subnet": Edited<ExternalSubnet>;

@@ -241,6 +241,11 @@ begin
       select a.n, a.id::uuid as id
         from unnest($2, $3, $5) with ordinality a(kind, id, version, n) where a.kind = $1 and a.version = 0)
     select array_agg(w.n) into places from wanted w where not exists (select from vpc t where t.id = w.id);
+  when 'webhook' then
+    with wanted as materialized (
+      select a.n, a.id::uuid as id
+        from unnest($2, $3, $5) with ordinality a(kind, id, version, n) where a.kind = $1 and a.version = 0)
+    select array_agg(w.n) into places from wanted w where not exists (select from webhook t where t.id = w.id);
   else
     execute berth_statement('absent', $6, array[$7], $8) into places using $1, $2, $3, $4, $5;
   end case;
@@ -449,6 +454,9 @@ begin
   when 'vpc' then
     delete from vpc t using jsonb_array_elements($1) e
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
+  when 'webhook' then
+    delete from webhook t using jsonb_array_elements($1) e
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
   else
     execute berth_statement('delete', $4, $5, $6) using $1, $2, $3;
   end case;
@@ -470,6 +478,8 @@ begin
   when 'rebuild_admin_pool' then perform effect_rebuild_admin_pool($2);
   when 'unproven_ended' then perform effect_unproven_ended($2);
   when 'vpc_routes_gone' then perform effect_vpc_routes_gone($2);
+  when 'webhook_queued' then perform effect_webhook_queued($2);
+  when 'webhook_redelivered' then perform effect_webhook_redelivered($2);
   else
     execute format('select %I($1)', 'effect_' || $1) using $2;
   end case;
@@ -585,6 +595,7 @@ begin
   when 'node_has_room_for_claim' then return guard_node_has_room_for_claim($2)::text;
   when 'operation_runs' then return guard_operation_runs($2)::text;
   when 'pin_holds' then return guard_pin_holds($2)::text;
+  when 'project_has_webhook_room' then return guard_project_has_webhook_room($2)::text;
   when 'project_is_empty' then return guard_project_is_empty($2)::text;
   when 'quota_has_room' then return guard_quota_has_room($2)::text;
   when 'route_table_is_unused' then return guard_route_table_is_unused($2)::text;
@@ -601,6 +612,7 @@ begin
   when 'user_owns_no_key' then return guard_user_owns_no_key($2)::text;
   when 'vni_is_free' then return guard_vni_is_free($2)::text;
   when 'vpc_is_empty' then return guard_vpc_is_empty($2)::text;
+  when 'webhook_delivery_exists' then return guard_webhook_delivery_exists($2)::text;
   else
     execute format('select %I($1)::text', 'guard_' || $1) into verdict using $2;
     return verdict;
@@ -895,6 +907,14 @@ begin
     select array_agg(h.n) into places from (
       select w.n from wanted w join vpc t on t.id = w.id
        where t.version = w.version and t.incarnation = w.incarnation for update of t skip locked) h;
+  when 'webhook' then
+    with wanted as materialized (
+      select a.n, a.id::uuid as id, a.incarnation, a.version
+        from unnest($2, $3, $4, $5) with ordinality a(kind, id, incarnation, version, n)
+       where a.kind = $1 and a.version > 0)
+    select array_agg(h.n) into places from (
+      select w.n from wanted w join webhook t on t.id = w.id
+       where t.version = w.version and t.incarnation = w.incarnation for update of t skip locked) h;
   else
     execute berth_statement('held', $6, array[$7], $8) into places using $1, $2, $3, $4, $5;
   end case;
@@ -1186,6 +1206,14 @@ begin
         r.name, r.description, r.vni, r.ipv4_block, r.ipv6_block, r.created_at,
         case when e ? 'labels' then r.labels else '{}'::jsonb end
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::vpc, e) r
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
+  when 'webhook' then
+    insert into webhook (id, incarnation, version, wake_at, state, tenant_id, project_id, name, description,
+        labels, url, events, enabled, sealed_secret, created_at)
+    select r.id, r.incarnation, r.version, r.wake_at, r.state, r.tenant_id, r.project_id, r.name, r.description,
+        case when e ? 'labels' then r.labels else '{}'::jsonb end, r.url, r.events, r.enabled, r.sealed_secret,
+        r.created_at
+      from jsonb_array_elements($1) e cross join jsonb_populate_record(null::webhook, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
   when 'disk' then
     insert into disk (id, tenant_id, project_id, instance_id, name, description, kind, size_bytes, applied_bytes,
@@ -1988,6 +2016,23 @@ begin
         labels = case when e ? 'labels' then r.labels else t.labels end
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::vpc, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
+  when 'webhook' then
+    update webhook t set incarnation = case when e ? 'incarnation' then r.incarnation else t.incarnation end,
+        version = case when e ? 'version' then r.version else t.version end,
+        wake_at = case when e ? 'wake_at' then r.wake_at else t.wake_at end,
+        state = case when e ? 'state' then r.state else t.state end,
+        tenant_id = case when e ? 'tenant_id' then r.tenant_id else t.tenant_id end,
+        project_id = case when e ? 'project_id' then r.project_id else t.project_id end,
+        name = case when e ? 'name' then r.name else t.name end,
+        description = case when e ? 'description' then r.description else t.description end,
+        labels = case when e ? 'labels' then r.labels else t.labels end,
+        url = case when e ? 'url' then r.url else t.url end,
+        events = case when e ? 'events' then r.events else t.events end,
+        enabled = case when e ? 'enabled' then r.enabled else t.enabled end,
+        sealed_secret = case when e ? 'sealed_secret' then r.sealed_secret else t.sealed_secret end,
+        created_at = case when e ? 'created_at' then r.created_at else t.created_at end
+      from jsonb_array_elements($1) e cross join jsonb_populate_record(null::webhook, e) r
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
   else
     execute berth_statement('update', $4, $5, $6) using $1, $2, $3;
   end case;
@@ -2446,6 +2491,26 @@ CREATE OR REPLACE FUNCTION public.effect_vpc_routes_gone(args jsonb)
 AS $function$
   delete from route where vpc_id = (args->>'vpc_id')::uuid $function$;
 
+CREATE OR REPLACE FUNCTION public.effect_webhook_queued(args jsonb)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform from webhook_queue where webhook_id = (args->>'webhook_id')::uuid for update;
+  update webhook_queue set due_at = berth_now() where webhook_id = (args->>'webhook_id')::uuid and due_at is null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.effect_webhook_redelivered(args jsonb)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform from webhook_queue where webhook_id = (args->>'webhook_id')::uuid for update;
+  update webhook_delivery set state = 'pending', attempts = 0, ended_at = null, begun_at = berth_now()
+   where id = (args->>'id')::uuid and webhook_id = (args->>'webhook_id')::uuid;
+  update webhook_queue set due_at = berth_now() where webhook_id = (args->>'webhook_id')::uuid and claim is null;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.guard_boot_policy_is(args jsonb)
  RETURNS boolean
  LANGUAGE sql
@@ -2859,6 +2924,13 @@ AS $function$
       where t.id = (args->>'pinned_tenant_uuid')::uuid and t.silo_id <> (args->>'pinned_silo_uuid')::uuid),
     'true') $function$;
 
+CREATE OR REPLACE FUNCTION public.guard_project_has_webhook_room(args jsonb)
+ RETURNS boolean
+ LANGUAGE sql
+AS $function$
+  select count(*) < (args->>'max')::bigint from (
+    select from webhook where project_id = (args->>'project_id')::uuid limit (args->>'max')::bigint) w $function$;
+
 CREATE OR REPLACE FUNCTION public.guard_project_is_empty(args jsonb)
  RETURNS text
  LANGUAGE sql
@@ -2869,6 +2941,7 @@ AS $function$
     (select format('floating ip %s (%s)', name, id) from floating_ip
       where project_id = (args->>'project_id')::uuid limit 1),
     (select format('image %s (%s)', name, id) from image where project_id = (args->>'project_id')::uuid limit 1),
+    (select format('webhook %s (%s)', name, id) from webhook where project_id = (args->>'project_id')::uuid limit 1),
     (select format('ssh key %s (%s)', name, id) from ssh_key where project_id = (args->>'project_id')::uuid limit 1),
     'true') $function$;
 
@@ -3049,6 +3122,13 @@ AS $function$
       where vpc_id = (args->>'vpc_id')::uuid limit 1),
     (select format('nat gateway %s (%s)', name, id) from nat_gateway where vpc_id = (args->>'vpc_id')::uuid limit 1),
     'true') $function$;
+
+CREATE OR REPLACE FUNCTION public.guard_webhook_delivery_exists(args jsonb)
+ RETURNS boolean
+ LANGUAGE sql
+AS $function$
+  select exists (select from webhook_delivery
+                  where id = (args->>'id')::uuid and webhook_id = (args->>'webhook_id')::uuid) $function$;
 
 CREATE OR REPLACE FUNCTION public.instance_load_sum()
  RETURNS void
@@ -3502,6 +3582,138 @@ CREATE OR REPLACE FUNCTION public.user_data_is_sealed()
 AS $function$
 begin
   raise exception 'user data is sealed: ask a server of a later release';
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.webhook_follow(events_max integer, pending_max integer)
+ RETURNS integer
+ LANGUAGE plpgsql
+AS $function$
+declare
+  from_seq bigint;
+  head_seq bigint;
+  to_seq   bigint;
+  filled   uuid[];
+begin
+  if not pg_try_advisory_xact_lock(hashtextextended('webhook-follow', 0)) then return 0; end if;
+  select c.seq, h.seq into from_seq, head_seq from webhook_cursor c, audit_head h;
+  if from_seq >= head_seq then return 0; end if;
+  if not exists (select from webhook) then
+    -- Without a webhook no event is sent, so the cursor need not move with each of them.
+    if head_seq - from_seq >= events_max then update webhook_cursor set seq = head_seq; end if;
+    return 0;
+  end if;
+  to_seq := least(from_seq + events_max, head_seq);
+  with event as (
+    select e.seq, e.canonical::jsonb as audit from audit_event e where e.seq > from_seq and e.seq <= to_seq),
+  of_project as (
+    select seq, audit, coalesce(audit->'payload'->>'project_id',
+                                substring(audit->>'resource' from '^Project::"([0-9a-f-]{36})"$'))::uuid as project_id
+      from event
+     where audit->>'decision' = 'allow' and audit->>'action' not in ('webhook_test', 'webhook_redeliver')),
+  wanted as (
+    select o.seq, o.audit, w.id as webhook_id, w.tenant_id, w.project_id,
+           row_number() over (partition by w.id order by o.seq) as place
+      from of_project o join webhook w on w.project_id = o.project_id
+     where w.enabled and (o.audit->>'ts')::timestamptz >= w.created_at
+       and (w.events = '{}' or exists (
+         select from unnest(w.events) p(pattern)
+          where case when p.pattern like '%*' then starts_with(o.audit->>'action', left(p.pattern, -1))
+                     else o.audit->>'action' = p.pattern end))),
+  waiting as (
+    select w.webhook_id, (select count(*) from (
+             select from webhook_delivery d where d.webhook_id = w.webhook_id and d.state = 'pending'
+              limit pending_max) p) as deliveries
+      from (select distinct webhook_id from wanted) w),
+  made as (
+    insert into webhook_delivery (webhook_id, type, event, state, last_reason, ended_at)
+      select w.webhook_id, w.audit->>'action',
+             jsonb_build_object('time', w.audit->'ts', 'tenant_id', w.tenant_id, 'project_id', w.project_id,
+                                'resource', w.audit->'resource', 'actor', w.audit->'actor',
+                                'request_id', w.audit->'request_id', 'data', w.audit->'payload'),
+             case when is_full then 'dead' else 'pending' end,
+             case when is_full then format('%s deliveries were waiting', pending_max) end,
+             case when is_full then berth_now() end
+        from wanted w join waiting using (webhook_id), lateral (select deliveries + place > pending_max as is_full) f
+       order by w.seq
+    returning webhook_id, state)
+  select array_agg(distinct webhook_id) into filled from made where state = 'pending';
+  -- Locked before due_at is read: a process that is about to make the webhook idle has not seen these deliveries.
+  perform from webhook_queue where webhook_id = any(filled) order by webhook_id for update;
+  update webhook_queue set due_at = berth_now() where webhook_id = any(filled) and due_at is null;
+  update webhook_cursor set seq = to_seq;
+  return (to_seq - from_seq)::int;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.webhook_next(of_webhook uuid, of_claim uuid)
+ RETURNS TABLE(webhook_id uuid, claim uuid, tenant_id uuid, url text, sealed_secret text, delivery_id uuid, type text, event jsonb, attempts integer)
+ LANGUAGE sql
+AS $function$
+  select w.id, of_claim, w.tenant_id, w.url, w.sealed_secret, d.id, d.type, d.event, d.attempts
+    from webhook w,
+         lateral (select * from webhook_delivery d where d.webhook_id = w.id and d.state = 'pending'
+                   order by d.number limit 1) d
+   where w.id = of_webhook and w.enabled $function$;
+
+CREATE OR REPLACE FUNCTION public.webhook_record(of_webhook uuid, of_claim uuid, of_delivery uuid, status integer, reason text, pause_s double precision, retry_s double precision, lease_s double precision, continues boolean)
+ RETURNS SETOF record
+ LANGUAGE plpgsql
+AS $function$
+declare
+  pass_at constant timestamptz := berth_now();
+  ended   text;
+  found_  record;
+begin
+  perform from webhook_queue where webhook_id = of_webhook and claim = of_claim for update;
+  if not found then return; end if;
+  update webhook_delivery
+     set attempts = attempts + 1, last_status = status, last_reason = reason, attempted_at = pass_at,
+         state = case when reason is null then 'delivered'
+                      when begun_at + make_interval(secs => retry_s) <= pass_at then 'dead' else state end,
+         ended_at = case when reason is null or begun_at + make_interval(secs => retry_s) <= pass_at then pass_at end
+   where id = of_delivery and state = 'pending'
+  returning state into ended;
+  if ended = 'pending' then
+    update webhook_queue set claim = null, due_at = pass_at + make_interval(secs => pause_s) where webhook_id = of_webhook;
+    return;
+  end if;
+  select * into found_ from webhook_next(of_webhook, of_claim);
+  if not found then
+    update webhook_queue set claim = null, due_at = null where webhook_id = of_webhook;
+  elsif continues then
+    update webhook_queue set due_at = pass_at + make_interval(secs => lease_s) where webhook_id = of_webhook;
+    return next found_;
+  else
+    update webhook_queue set claim = null, due_at = pass_at where webhook_id = of_webhook;
+  end if;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.webhook_take(lease_s double precision, rows_max integer, each_max integer, busy uuid[])
+ RETURNS SETOF record
+ LANGUAGE plpgsql
+AS $function$
+declare
+  taken  webhook_queue;
+  found_ record;
+begin
+  for taken in
+    select q.* from webhook_queue q
+     where q.due_at <= berth_now() and q.webhook_id in (
+       select d.webhook_id from (
+         select w.webhook_id, w.due_at, row_number() over (partition by w.tenant_id order by w.due_at)
+                  + (select count(*) from unnest(busy) b(tenant_id) where b.tenant_id = w.tenant_id) as place
+           from webhook_queue w where w.due_at <= berth_now()) d
+        where d.place <= each_max order by d.due_at limit rows_max)
+     order by q.webhook_id for update skip locked
+  loop
+    select * into found_ from webhook_next(taken.webhook_id, gen_random_uuid());
+    if found then
+      update webhook_queue set claim = found_.claim, due_at = berth_now() + make_interval(secs => lease_s)
+       where webhook_id = taken.webhook_id;
+      return next found_;
+    else
+      update webhook_queue set claim = null, due_at = null where webhook_id = taken.webhook_id;
+    end if;
+  end loop;
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.within_limit(used bigint, asked text, quota uuid, own bigint, standard text)
@@ -5077,6 +5289,64 @@ create table vpc_realization (
   constraint vpc_realization_status_check CHECK ((status = ANY (ARRAY['accepted'::text, 'applied'::text, 'failed'::text])))
 );
 
+create table webhook (
+  id uuid not null,
+  incarnation uuid not null,
+  version bigint not null,
+  wake_at timestamp with time zone,
+  state text not null,
+  tenant_id uuid not null,
+  project_id uuid not null,
+  name text not null,
+  description text not null,
+  labels jsonb default '{}'::jsonb not null,
+  url text not null,
+  events text[] not null,
+  enabled boolean not null,
+  sealed_secret text not null,
+  created_at timestamp with time zone not null,
+  constraint webhook_labels_check CHECK ((jsonb_typeof(labels) = 'object'::text)),
+  constraint webhook_name UNIQUE (project_id, name),
+  constraint webhook_pkey PRIMARY KEY (id),
+  constraint webhook_state_check CHECK ((state = 'live'::text)),
+  constraint webhook_version_check CHECK ((version > 0))
+);
+
+create table webhook_cursor (
+  one boolean default true not null,
+  seq bigint not null,
+  constraint webhook_cursor_one_check CHECK (one),
+  constraint webhook_cursor_pkey PRIMARY KEY (one)
+);
+
+create table webhook_delivery (
+  id uuid default gen_random_uuid() not null,
+  number bigint generated always as identity not null,
+  webhook_id uuid not null,
+  type text not null,
+  event jsonb not null,
+  state text default 'pending'::text not null,
+  attempts integer default 0 not null,
+  last_status integer,
+  last_reason text,
+  created_at timestamp with time zone default berth_now() not null,
+  begun_at timestamp with time zone default berth_now() not null,
+  attempted_at timestamp with time zone,
+  ended_at timestamp with time zone,
+  constraint webhook_delivery_attempts_check CHECK ((attempts >= 0)),
+  constraint webhook_delivery_check CHECK (((ended_at IS NULL) = (state = 'pending'::text))),
+  constraint webhook_delivery_pkey PRIMARY KEY (id),
+  constraint webhook_delivery_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'delivered'::text, 'dead'::text])))
+);
+
+create table webhook_queue (
+  webhook_id uuid not null,
+  tenant_id uuid not null,
+  due_at timestamp with time zone,
+  claim uuid,
+  constraint webhook_queue_pkey PRIMARY KEY (webhook_id)
+) with (fillfactor=50);
+
 create table seen_other partition of seen DEFAULT;
 
 CREATE OR REPLACE FUNCTION public.berth_budget_allows(of_budget budget, amount bigint)
@@ -5161,6 +5431,9 @@ alter table tenant_usage add constraint tenant_usage_tenant_id_fkey FOREIGN KEY 
 alter table user_account add constraint user_account_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenant(id);
 alter table vpc add constraint vpc_main_route_table_fkey FOREIGN KEY (main_route_table_id, id) REFERENCES route_table(id, vpc_id) DEFERRABLE INITIALLY DEFERRED;
 alter table vpc add constraint vpc_project_fkey FOREIGN KEY (project_id, tenant_id) REFERENCES project(id, tenant_id);
+alter table webhook add constraint webhook_project_fkey FOREIGN KEY (project_id, tenant_id) REFERENCES project(id, tenant_id);
+alter table webhook_delivery add constraint webhook_delivery_webhook_id_fkey FOREIGN KEY (webhook_id) REFERENCES webhook(id) ON DELETE CASCADE;
+alter table webhook_queue add constraint webhook_queue_webhook_id_fkey FOREIGN KEY (webhook_id) REFERENCES webhook(id) ON DELETE CASCADE;
 
 CREATE INDEX api_key_of_tenant ON public.api_key USING btree (tenant_id, created_at) WHERE (tenant_id IS NOT NULL);
 CREATE INDEX api_key_of_user ON public.api_key USING btree (user_id, created_at);
@@ -5280,6 +5553,11 @@ CREATE INDEX vpc_of_project ON public.vpc USING btree (project_id, id);
 CREATE INDEX vpc_change_by_xid ON public.vpc_change USING btree (xid);
 CREATE INDEX vpc_change_of_vpc ON public.vpc_change USING btree (vpc_id);
 CREATE INDEX vpc_realization_of_cn ON public.vpc_realization USING btree (server_uuid);
+CREATE INDEX webhook_in_project ON public.webhook USING btree (project_id, id);
+CREATE INDEX webhook_delivery_ended ON public.webhook_delivery USING btree (ended_at) WHERE (ended_at IS NOT NULL);
+CREATE INDEX webhook_delivery_of_webhook ON public.webhook_delivery USING btree (webhook_id, number);
+CREATE INDEX webhook_delivery_pending ON public.webhook_delivery USING btree (webhook_id, number) WHERE (state = 'pending'::text);
+CREATE INDEX webhook_queue_due ON public.webhook_queue USING btree (due_at) WHERE (due_at IS NOT NULL);
 
 CREATE TRIGGER usage_of_changed AFTER UPDATE ON public.disk FOR EACH ROW WHEN ((old.size_bytes <> new.size_bytes)) EXECUTE FUNCTION usage_follow();
 CREATE TRIGGER usage_of_deleted AFTER DELETE ON public.disk FOR EACH ROW EXECUTE FUNCTION usage_follow();
@@ -5709,11 +5987,20 @@ grant delete, insert, select, update on table vpc_node to berth_app;
 grant select on table vpc_node to berth_reader;
 grant delete, insert, select, update on table vpc_realization to berth_app;
 grant select on table vpc_realization to berth_reader;
+grant delete, insert, select, update on table webhook to berth_app;
+grant select on table webhook to berth_reader;
+grant delete, insert, select, update on table webhook_cursor to berth_app;
+grant select on table webhook_cursor to berth_reader;
+grant delete, insert, select, update on table webhook_delivery to berth_app;
+grant select on table webhook_delivery to berth_reader;
+grant delete, insert, select, update on table webhook_queue to berth_app;
+grant select on table webhook_queue to berth_reader;
 grant usage on sequence job_seq to berth_app;
 grant usage on sequence setup_epoch to berth_app;
 grant usage on sequence transition_id_seq to berth_app;
 grant usage on sequence usage_span_id_seq to berth_app;
 grant usage on sequence vpc_change_id_seq to berth_app;
+grant usage on sequence webhook_delivery_number_seq to berth_app;
 grant execute on function audit_archive(bigint,bigint,text,text,text) to berth_app;
 grant execute on function audit_denial(uuid,text,jsonb,jsonb) to berth_app;
 grant execute on function berth_absent(text,text[],text[],uuid[],bigint[],text,text,text) to berth_app;
@@ -5759,6 +6046,8 @@ grant execute on function effect_quota_use(jsonb) to berth_app;
 grant execute on function effect_rebuild_admin_pool(jsonb) to berth_app;
 grant execute on function effect_unproven_ended(jsonb) to berth_app;
 grant execute on function effect_vpc_routes_gone(jsonb) to berth_app;
+grant execute on function effect_webhook_queued(jsonb) to berth_app;
+grant execute on function effect_webhook_redelivered(jsonb) to berth_app;
 grant execute on function guard_boot_policy_is(jsonb) to berth_app;
 grant execute on function guard_claims_are_counted(jsonb) to berth_app;
 grant execute on function guard_cn_has_room(jsonb) to berth_app;
@@ -5800,6 +6089,7 @@ grant execute on function guard_no_reservation_on_cn(jsonb) to berth_app;
 grant execute on function guard_node_has_room_for_claim(jsonb) to berth_app;
 grant execute on function guard_operation_runs(jsonb) to berth_app;
 grant execute on function guard_pin_holds(jsonb) to berth_app;
+grant execute on function guard_project_has_webhook_room(jsonb) to berth_app;
 grant execute on function guard_project_is_empty(jsonb) to berth_app;
 grant execute on function guard_quota_has_room(jsonb) to berth_app;
 grant execute on function guard_route_table_is_unused(jsonb) to berth_app;
@@ -5816,6 +6106,7 @@ grant execute on function guard_unproven_are_counted(jsonb) to berth_app;
 grant execute on function guard_user_owns_no_key(jsonb) to berth_app;
 grant execute on function guard_vni_is_free(jsonb) to berth_app;
 grant execute on function guard_vpc_is_empty(jsonb) to berth_app;
+grant execute on function guard_webhook_delivery_exists(jsonb) to berth_app;
 grant execute on function instance_load_sum() to berth_app;
 grant execute on function job_number() to berth_app;
 grant execute on function limits_in_force(jsonb,jsonb) to berth_app;
@@ -5834,6 +6125,10 @@ grant execute on function usage_by_day(date,date,uuid) to berth_app;
 grant execute on function usage_close(double precision,integer) to berth_app;
 grant execute on function usage_follow() to berth_app;
 grant execute on function user_data_is_sealed() to berth_app;
+grant execute on function webhook_follow(integer,integer) to berth_app;
+grant execute on function webhook_next(uuid,uuid) to berth_app;
+grant execute on function webhook_record(uuid,uuid,uuid,integer,text,double precision,double precision,double precision,boolean) to berth_app;
+grant execute on function webhook_take(double precision,integer,integer,uuid[]) to berth_app;
 grant execute on function within_limit(bigint,text,uuid,bigint,text) to berth_app;
 
 insert into actor_kind values ('api-key', 'api_key', 'id', 'uuid');
@@ -5871,3 +6166,4 @@ insert into actor_kind values ('tenant', 'tenant', 'id', 'uuid');
 insert into actor_kind values ('tenant-quota', 'tenant_quota', 'tenant_id', 'uuid');
 insert into actor_kind values ('user', 'user_account', 'id', 'uuid');
 insert into actor_kind values ('vpc', 'vpc', 'id', 'uuid');
+insert into actor_kind values ('webhook', 'webhook', 'id', 'uuid');

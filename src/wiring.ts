@@ -62,6 +62,7 @@ import { createWholeReads } from "./wiring/whole-reads.ts";
 import { ensureRootUser } from "./wiring/root-user.ts";
 import { sealPlainUserData } from "./wiring/sealing.ts";
 import { countVpcs } from "./wiring/vpc-generations.ts";
+import { createWebhooksOfServer, pruneDeliveries } from "./wiring/webhooks.ts";
 import { createIdempotencyClaims } from "./wiring/idempotency-claims.ts";
 import { createNatGatewayHosts } from "./workers/nat-gateway-hosts.ts";
 import { createLoadMaterializer } from "./workers/load-materializer.ts";
@@ -124,6 +125,7 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
 
   const imageStore = config.imageStore === null ? null : await openImageStore(config.imageStore);
   const prune: ((db: Db) => Promise<unknown>)[] = [pruneLimits, pruneIdempotency, closeDenials, ...NETWORK_MAINTENANCE];
+  prune.push((db) => pruneDeliveries(db, settings));
   if (imageStore !== null) prune.push((db) => pruneImages(db, imageStore, Date.now()));
   const hints = createHints({ db, report });
   const store = createStore(db, behaviors);
@@ -234,7 +236,8 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
     limits: createLimits(db, config),
     hold_ms: resident ? REGISTER_STATUS_HOLD_MS : REGISTER_STATUS_HOLD_SHORT_MS,
   };
-  const background = [worker, load, gateways, createDrainsOfServer(deps, engine, ports)];
+  const webhooks = createWebhooksOfServer({ db, mint, settings, fetch, ports });
+  const background = [worker, load, gateways, createDrainsOfServer(deps, engine, ports), webhooks];
   addRoutes(app, deps);
   if (config.indexSite !== null) indexSiteRoutes(app, deps, config.indexSite);
   if (config.lab) {

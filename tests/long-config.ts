@@ -28,6 +28,7 @@ export const LONG = [
   "tests/console/flows-tenant.test.ts",
   "tests/processes/console.test.ts",
   "tests/processes/image-upload.test.ts",
+  "tests/processes/webhooks.test.ts",
   "tests/release/channel.test.ts",
   "tests/release/container.test.ts",
   "tests/release/setup-agent.test.ts",

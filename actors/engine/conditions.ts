@@ -68,6 +68,10 @@ export const GUARDS = {
   tenant_is_no_default: define<{ readonly tenant_id: Uuid }>("the tenant is not its silo's default tenant"),
   tenant_is_empty: define<{ readonly tenant_id: Uuid }>("nothing belongs to the tenant"),
   project_is_empty: define<{ readonly project_id: Uuid }>("nothing belongs to the project"),
+  project_has_webhook_room: define<{ readonly project_id: Uuid; readonly max: number }>(
+    "the project has fewer than max webhooks",
+  ),
+  webhook_delivery_exists: define<{ readonly webhook_id: Uuid; readonly id: Uuid }>("the webhook has the delivery"),
   user_owns_no_key: define<{ readonly user_id: Uuid }>("the user owns no key"),
   image_upload_fits: define<{ readonly tenant_id: Uuid; readonly size_bytes: number; readonly max: number }>(
     "the tenant's uploaded images have at most max bytes with this one",
@@ -134,6 +138,10 @@ export const EFFECTS = {
   cn_network_changed: define<Node>("counts a change of the VPCs of which the node has a part"),
   external_network_changed: define<{ readonly ipv4_block: string | null; readonly ipv6_block: string | null }>(
     "counts a change of the VPCs that use an address in the blocks",
+  ),
+  webhook_queued: define<{ readonly webhook_id: Uuid }>("lets the webhook send what waits"),
+  webhook_redelivered: define<{ readonly webhook_id: Uuid; readonly id: Uuid }>(
+    "lets the webhook send the delivery again",
   ),
   vpc_routes_gone: define<{ readonly vpc_id: Uuid }>("deletes the routes of the VPC"),
 } satisfies Readonly<Record<string, Definition<never>>>;

@@ -53,9 +53,10 @@ function inOperation<const C>(cell: C) {
 function update(s: FloatingIpState, m: Msg<"update">, now: Date): Out<FloatingIpState> {
   const next = renamed(s, m);
   if (isFault(next)) return refuse(next);
+  const { tenant_id, project_id } = s;
   return go<FloatingIpState>(
     { ...next, updated_at: now },
-    audit("floating_ip_update", resource(s.id), { name: next.name }),
+    audit("floating_ip_update", resource(s.id), { tenant_id, project_id, name: next.name }),
   );
 }
 

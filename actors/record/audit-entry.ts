@@ -1,4 +1,5 @@
-// The audit entry of a record's change. It never holds a secret.
+// The audit entry of a record's change. It never holds a secret. The entry of a tenant's record also names the tenant and
+// the project: the activity log and webhooks find it by them, also when the record is deleted.
 import { audit } from "../engine/effects.ts";
 import type { AuditNote, Json } from "../engine/types.ts";
 
@@ -12,10 +13,15 @@ export type AuditEntry<S, M> = {
 export function auditEntry(resource: string) {
   return <S extends { readonly id: string }, M>({ action, note }: AuditEntry<S, M>, row: S, message: M): AuditNote => {
     const payload = typeof note === "function" ? note(row, message) : pick(row, note);
-    return audit(action, `${resource}::"${row.id}"`, payload);
+    return audit(action, `${resource}::"${row.id}"`, { ...ownerOf(row), ...payload as object });
   };
 }
 
 function pick<S>(row: S, columns: readonly (keyof S)[]): Partial<S> {
   return Object.fromEntries(columns.map((column) => [column, row[column]])) as Partial<S>;
+}
+
+function ownerOf(row: object) {
+  const { tenant_id, project_id } = row as { readonly tenant_id?: string | null; readonly project_id?: string | null };
+  return { ...(tenant_id != null && { tenant_id }), ...(project_id != null && { project_id }) };
 }

@@ -26,6 +26,7 @@ const CHANGED = fault("precondition_failed", "the firewall rules were changed si
 export function replaceFirewall(s: VpcState, m: ReplaceFirewall): Out<VpcState> {
   if (m.expected !== null && m.expected !== m.current) return refuse(CHANGED);
   const counts = { created: m.create.length, updated: m.update.length, deleted: m.delete.length };
+  const { tenant_id, project_id, name } = s;
   return go(
     s,
     // A create of a rule holds the lock shared, so no rule is added between the guard and the commit.
@@ -38,6 +39,6 @@ export function replaceFirewall(s: VpcState, m: ReplaceFirewall): Out<VpcState> 
     ...m.delete.map((id) => withActor({ kind: "firewall-rule", id }, { type: "delete" })),
     ...m.update.map(({ id, ...message }) => withActor({ kind: "firewall-rule", id }, message)),
     ...m.create.map((message) => withNewActor({ kind: "firewall-rule", id: message.id }, message)),
-    audit("firewall_rules_replace", `Vpc::"${s.id}"`, { name: s.name, ...counts }),
+    audit("firewall_rules_replace", `Vpc::"${s.id}"`, { tenant_id, project_id, name, ...counts }),
   );
 }

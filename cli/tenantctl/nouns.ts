@@ -102,6 +102,11 @@ export const NOUNS: readonly Noun[] = [
     load: async (summary) => group("operation", summary, (await import("./operation/verbs.ts")).operationVerbs()),
   },
   {
+    name: "webhook",
+    summary: "Webhooks: events of a project that are sent to a URL",
+    load: async (summary) => group("webhook", summary, (await import("./webhook/verbs.ts")).webhookVerbs()),
+  },
+  {
     name: "audit",
     summary: "Audit events of the tenant",
     load: async (summary) => group("audit", summary, [(await import("./audit/list.ts")).list()]),

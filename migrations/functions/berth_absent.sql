@@ -182,6 +182,11 @@ begin
       select a.n, a.id::uuid as id
         from unnest($2, $3, $5) with ordinality a(kind, id, version, n) where a.kind = $1 and a.version = 0)
     select array_agg(w.n) into places from wanted w where not exists (select from vpc t where t.id = w.id);
+  when 'webhook' then
+    with wanted as materialized (
+      select a.n, a.id::uuid as id
+        from unnest($2, $3, $5) with ordinality a(kind, id, version, n) where a.kind = $1 and a.version = 0)
+    select array_agg(w.n) into places from wanted w where not exists (select from webhook t where t.id = w.id);
   else
     execute berth_statement('absent', $6, array[$7], $8) into places using $1, $2, $3, $4, $5;
   end case;

@@ -110,6 +110,9 @@ begin
   when 'vpc' then
     delete from vpc t using jsonb_array_elements($1) e
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
+  when 'webhook' then
+    delete from webhook t using jsonb_array_elements($1) e
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
   else
     execute berth_statement('delete', $4, $5, $6) using $1, $2, $3;
   end case;

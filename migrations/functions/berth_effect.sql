@@ -13,6 +13,8 @@ begin
   when 'rebuild_admin_pool' then perform effect_rebuild_admin_pool($2);
   when 'unproven_ended' then perform effect_unproven_ended($2);
   when 'vpc_routes_gone' then perform effect_vpc_routes_gone($2);
+  when 'webhook_queued' then perform effect_webhook_queued($2);
+  when 'webhook_redelivered' then perform effect_webhook_redelivered($2);
   else
     execute format('select %I($1)', 'effect_' || $1) using $2;
   end case;

@@ -46,6 +46,7 @@ begin
   when 'node_has_room_for_claim' then return guard_node_has_room_for_claim($2)::text;
   when 'operation_runs' then return guard_operation_runs($2)::text;
   when 'pin_holds' then return guard_pin_holds($2)::text;
+  when 'project_has_webhook_room' then return guard_project_has_webhook_room($2)::text;
   when 'project_is_empty' then return guard_project_is_empty($2)::text;
   when 'quota_has_room' then return guard_quota_has_room($2)::text;
   when 'route_table_is_unused' then return guard_route_table_is_unused($2)::text;
@@ -62,6 +63,7 @@ begin
   when 'user_owns_no_key' then return guard_user_owns_no_key($2)::text;
   when 'vni_is_free' then return guard_vni_is_free($2)::text;
   when 'vpc_is_empty' then return guard_vpc_is_empty($2)::text;
+  when 'webhook_delivery_exists' then return guard_webhook_delivery_exists($2)::text;
   else
     execute format('select %I($1)::text', 'guard_' || $1) into verdict using $2;
     return verdict;

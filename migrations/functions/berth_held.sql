@@ -287,6 +287,14 @@ begin
     select array_agg(h.n) into places from (
       select w.n from wanted w join vpc t on t.id = w.id
        where t.version = w.version and t.incarnation = w.incarnation for update of t skip locked) h;
+  when 'webhook' then
+    with wanted as materialized (
+      select a.n, a.id::uuid as id, a.incarnation, a.version
+        from unnest($2, $3, $4, $5) with ordinality a(kind, id, incarnation, version, n)
+       where a.kind = $1 and a.version > 0)
+    select array_agg(h.n) into places from (
+      select w.n from wanted w join webhook t on t.id = w.id
+       where t.version = w.version and t.incarnation = w.incarnation for update of t skip locked) h;
   else
     execute berth_statement('held', $6, array[$7], $8) into places using $1, $2, $3, $4, $5;
   end case;

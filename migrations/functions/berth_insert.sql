@@ -285,6 +285,14 @@ begin
         case when e ? 'labels' then r.labels else '{}'::jsonb end
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::vpc, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
+  when 'webhook' then
+    insert into webhook (id, incarnation, version, wake_at, state, tenant_id, project_id, name, description,
+        labels, url, events, enabled, sealed_secret, created_at)
+    select r.id, r.incarnation, r.version, r.wake_at, r.state, r.tenant_id, r.project_id, r.name, r.description,
+        case when e ? 'labels' then r.labels else '{}'::jsonb end, r.url, r.events, r.enabled, r.sealed_secret,
+        r.created_at
+      from jsonb_array_elements($1) e cross join jsonb_populate_record(null::webhook, e) r
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
   when 'disk' then
     insert into disk (id, tenant_id, project_id, instance_id, name, description, kind, size_bytes, applied_bytes,
         source_image_id, created_at, resize_operation_id, attached, source_disk_id, consistency)

@@ -610,6 +610,23 @@ begin
         labels = case when e ? 'labels' then r.labels else t.labels end
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::vpc, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
+  when 'webhook' then
+    update webhook t set incarnation = case when e ? 'incarnation' then r.incarnation else t.incarnation end,
+        version = case when e ? 'version' then r.version else t.version end,
+        wake_at = case when e ? 'wake_at' then r.wake_at else t.wake_at end,
+        state = case when e ? 'state' then r.state else t.state end,
+        tenant_id = case when e ? 'tenant_id' then r.tenant_id else t.tenant_id end,
+        project_id = case when e ? 'project_id' then r.project_id else t.project_id end,
+        name = case when e ? 'name' then r.name else t.name end,
+        description = case when e ? 'description' then r.description else t.description end,
+        labels = case when e ? 'labels' then r.labels else t.labels end,
+        url = case when e ? 'url' then r.url else t.url end,
+        events = case when e ? 'events' then r.events else t.events end,
+        enabled = case when e ? 'enabled' then r.enabled else t.enabled end,
+        sealed_secret = case when e ? 'sealed_secret' then r.sealed_secret else t.sealed_secret end,
+        created_at = case when e ? 'created_at' then r.created_at else t.created_at end
+      from jsonb_array_elements($1) e cross join jsonb_populate_record(null::webhook, e) r
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
   else
     execute berth_statement('update', $4, $5, $6) using $1, $2, $3;
   end case;

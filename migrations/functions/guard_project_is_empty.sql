@@ -7,5 +7,6 @@ create or replace function guard_project_is_empty(args jsonb) returns text langu
     (select format('floating ip %s (%s)', name, id) from floating_ip
       where project_id = (args->>'project_id')::uuid limit 1),
     (select format('image %s (%s)', name, id) from image where project_id = (args->>'project_id')::uuid limit 1),
+    (select format('webhook %s (%s)', name, id) from webhook where project_id = (args->>'project_id')::uuid limit 1),
     (select format('ssh key %s (%s)', name, id) from ssh_key where project_id = (args->>'project_id')::uuid limit 1),
     'true') $$;

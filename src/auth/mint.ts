@@ -10,6 +10,7 @@ import {
   VNI_MAX,
   VNI_MIN,
   VNI_TRIES_MAX,
+  WEBHOOK_SECRET_BYTES,
 } from "../contract/limits.ts";
 import { formatApiKey } from "../lib/ids/api-key.ts";
 import { derive, open, seal } from "./seal.ts";
@@ -125,6 +126,22 @@ export function createMint(secret: Uint8Array) {
     return open(secret, sealed, { purpose: "oidc-sign-in", id: "" });
   }
 
+  /** Derives the secret of a webhook, so that a repeated request gets the same one. */
+  function webhookSecret(msg_id: string): string {
+    return `whsec_${
+      derive(secret, { purpose: "webhook-secret", id: msg_id }, WEBHOOK_SECRET_BYTES).toString("base64")
+    }`;
+  }
+
+  /** Seals the secret of a webhook for the webhook's record. */
+  function sealWebhookSecret(webhook_id: string, text: string): string {
+    return seal(secret, text, { purpose: "webhook-secret", id: webhook_id });
+  }
+
+  function openWebhookSecret(webhook_id: string, sealed: string): string {
+    return open(secret, sealed, { purpose: "webhook-secret", id: webhook_id });
+  }
+
   /** Seals the cloud-init data of an instance, which may hold passwords, for the instance's record. */
   function sealUserData(instance_id: string, text: string): string {
     return seal(secret, text, { purpose: "user-data", id: instance_id });
@@ -161,6 +178,9 @@ export function createMint(secret: Uint8Array) {
     openIdpSecret,
     sealOidcSignIn,
     openOidcSignIn,
+    webhookSecret,
+    sealWebhookSecret,
+    openWebhookSecret,
     sealUserData,
     openUserData,
     identityHmac,

@@ -45,6 +45,7 @@ export type ScopedTable =
   | "route"
   | "firewall_rule"
   | "port_forward"
+  | "webhook"
   | "image_upload"
   | "instance"
   | "disk"

@@ -217,6 +217,8 @@ export const BODY_EXAMPLES: Readonly<Record<string, unknown>> = {
     nic_port: 8_443,
   },
   "PATCH /v1/port-forwards/{port_forward_id}": patch("web-tls"),
+  "POST /v1/webhooks": { name: "chat", url: "https://hooks.example.org/berth", events: ["instance_*"] },
+  "PATCH /v1/webhooks/{webhook_id}": { events: ["instance_*", "disk_*"], enabled: true },
   "POST /v1/floating-ips": { name: "www", description: "the public name", family: "v6" },
   "PATCH /v1/floating-ips/{floating_ip_id}": patch("www-2"),
   "POST /v1/floating-ips/{floating_ip_id}/attach": attach,

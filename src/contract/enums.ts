@@ -71,6 +71,10 @@ export const RESOURCE_SCOPES = [
   "job",
 ] as const;
 
+/** The states of a delivery to a webhook. */
+export const WEBHOOK_DELIVERY_STATES = ["pending", "delivered", "dead"] as const;
+export type WebhookDeliveryState = (typeof WEBHOOK_DELIVERY_STATES)[number];
+
 /** The authorization decision in an audit event. */
 export const AUDIT_DECISIONS = ["allow", "deny", "not_evaluated"] as const;
 

@@ -520,3 +520,28 @@ export const PREFER_WAIT_S_MAX = 30;
 /** NIC tags in one report of a node, and bytes of the name of a network port (the limit of Linux is 15). */
 export const REPORTED_NIC_TAGS_MAX = 64;
 export const PORT_NAME_BYTES_MAX = 64;
+/** Webhooks of one project, patterns of events in one of them, and characters of a URL (the usual limit of servers). */
+export const WEBHOOKS_PER_PROJECT_MAX = 10;
+export const WEBHOOK_EVENTS_MAX = 32;
+export const WEBHOOK_URL_CHARS_MAX = 2_048;
+/** Random bytes of a webhook's secret: the length of the digest that it keys. */
+export const WEBHOOK_SECRET_BYTES = 32;
+/** Deliveries of one webhook that may wait, about 1 kB each. Later events are dead at once. */
+export const WEBHOOK_PENDING_MAX = 10_000;
+/** Seconds after an event during which failed attempts are repeated: a receiver may be down for a day. */
+export const WEBHOOK_RETRY_S = 86_400;
+/** Seconds before the second attempt. The pause doubles with each attempt, up to WEBHOOK_PAUSE_S_MAX. */
+export const WEBHOOK_PAUSE_S_FIRST = 5;
+export const WEBHOOK_PAUSE_S_MAX = 3_600;
+/** The time in which a receiver must begin its answer, in milliseconds. */
+export const WEBHOOK_ANSWER_MS = 10_000;
+/** Seconds after which another process takes over a webhook: longer than an attempt can last. */
+export const WEBHOOK_LEASE_S = 30;
+/** Webhooks to which one process sends at the same time, and how many of them may belong to one tenant. */
+export const WEBHOOKS_AT_ONCE = 32;
+export const WEBHOOKS_AT_ONCE_EACH = 4;
+/** Events that one pass assigns to webhooks. */
+export const WEBHOOK_FOLLOW_EVENTS = 500;
+/** Seconds for which ended deliveries are kept, by default and at least. */
+export const WEBHOOK_RETENTION_S_DEFAULT = 604_800;
+export const WEBHOOK_RETENTION_S_MIN = 3_600;

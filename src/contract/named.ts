@@ -13,6 +13,7 @@ import * as imageUpload from "./image-upload.ts";
 import * as instance from "./instance.ts";
 import * as externalNetwork from "./external-network.ts";
 import * as portForward from "./port-forward.ts";
+import * as webhook from "./webhook.ts";
 import * as identity from "./identity.ts";
 import { FleetSummary, NodeRow, NodeWindow } from "./node-window.ts";
 import * as job from "./job.ts";
@@ -151,6 +152,11 @@ export const namedSchemas = {
   IcmpTypeCode: network.IcmpTypeCode,
   PortForward: portForward.PortForward,
   PortForwardBody: portForward.PortForwardBody,
+  Webhook: webhook.Webhook,
+  WebhookCreated: webhook.WebhookCreated,
+  WebhookBody: webhook.WebhookBody,
+  WebhookPatch: webhook.WebhookPatch,
+  WebhookDelivery: webhook.WebhookDelivery,
   NicTag: externalNetwork.NicTag,
   NicTagBody: externalNetwork.NicTagBody,
   ExternalSubnet: externalNetwork.ExternalSubnet,

@@ -20,6 +20,8 @@ import {
   SAGA_RETENTION_S_DEFAULT,
   SESSION_LIFETIME_S_DEFAULT,
   WEB_SESSION_IDLE_S_DEFAULT,
+  WEBHOOK_RETENTION_S_DEFAULT,
+  WEBHOOK_RETENTION_S_MIN,
 } from "./limits.ts";
 
 type Definition = {
@@ -141,6 +143,12 @@ export const SETTINGS = {
     default: AUDIT_ARCHIVE_AFTER_S_DEFAULT,
     restart_required: false,
     description: "Seconds after which audit events move to the archive, where they stay readable and verifiable",
+  },
+  "webhook.retention_secs": {
+    schema: seconds(WEBHOOK_RETENTION_S_MIN, Number.MAX_SAFE_INTEGER),
+    default: WEBHOOK_RETENTION_S_DEFAULT,
+    restart_required: false,
+    description: "Seconds that delivered and dead deliveries of webhooks are kept",
   },
   "placement.profiles": {
     schema: PlacementProfiles,

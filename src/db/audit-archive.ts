@@ -21,9 +21,10 @@ const END = `
   select coalesce(max(last_seq), -1) as last_seq, coalesce(max(number), -1) as number,
          (array_agg(last_hash order by number desc))[1] as last_hash
     from (select * from audit_segment order by number desc limit 1) s`;
-/** The last event of the next segment, if it is old enough and not the newest event. */
+/** The last event of the next segment, if it is old enough, not the newest event, and assigned to webhooks. */
 const READY = `
-  select e.seq from audit_event e, audit_head h where e.seq = $1 and e.seq < h.seq
+  select e.seq from audit_event e, audit_head h, webhook_cursor w where e.seq = $1 and e.seq < h.seq
+     and (e.seq <= w.seq or not exists (select from webhook))
      and (e.canonical::jsonb->>'ts')::timestamptz < berth_now() - make_interval(secs => $2)`;
 const EVENTS = "select canonical, hash from audit_event where seq between $1 and $2 order by seq";
 

@@ -47,6 +47,7 @@ const KINDS: Readonly<Record<string, { readonly table: string; readonly key?: st
   tenant: { table: "tenant", audience: "array['tenant:' || id]" },
   "tenant-quota": { table: "tenant_quota", key: "tenant_id", audience: OF_TENANT },
   vpc: { table: "vpc", audience: OF_TENANT },
+  webhook: { table: "webhook", audience: OF_TENANT },
 };
 
 /** Audiences that are kept, about 150 bytes each. */

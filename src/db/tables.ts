@@ -9,6 +9,7 @@ import type {
   PlatformKind,
   SessionKind,
 } from "../contract/enums.ts";
+import type { Labels } from "../contract/labels.ts";
 import type { Reference } from "../contract/operation.ts";
 import type { CnConflict, SetupProgress } from "../contract/cn.ts";
 import type { CnPlacementRules } from "../contract/cn-placement.ts";
@@ -77,6 +78,7 @@ export interface Database {
   route: RouteRow;
   firewall_rule: FirewallRuleRow;
   port_forward: PortForwardRow;
+  webhook: WebhookRow;
   nat_gateway: NatGatewayRow;
   floating_ip: FloatingIpRow;
   nic_tag: NamedRow & { mtu: number };
@@ -90,6 +92,15 @@ export interface Database {
   job_loaded: JobRow;
   transition: { msg_id: string; actor_kind: string; actor_id: string; event: string };
 }
+
+type WebhookRow = NamedRow & {
+  tenant_id: string;
+  project_id: string;
+  labels: Labels;
+  url: string;
+  events: string[];
+  enabled: boolean;
+};
 
 export type CnLoaded = {
   server_uuid: string;

@@ -9,6 +9,7 @@ const EMPTY = [
   "nic",
   "floating_ip",
   "port_forward",
+  "webhook",
   "nat_gateway",
   "route",
   "subnet",

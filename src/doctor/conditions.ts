@@ -43,6 +43,25 @@ export const CONDITIONS: readonly Check[] = [
     fix: "see the log of the control plane: `background work failed: timers of cn`",
   },
   {
+    id: "webhooks-following",
+    title: "the events of projects are assigned to webhooks",
+    severity: "fail",
+    query: `select format('event %s of %s', e.seq, e.canonical::jsonb->>'ts') as what
+              from webhook_cursor c, audit_event e
+             where e.seq = c.seq + 1 and exists (select from webhook)
+               and (e.canonical::jsonb->>'ts')::timestamptz < berth_now() - ${OVERDUE}`,
+    fix: "see the log of the control plane: `background work failed: webhooks`",
+  },
+  {
+    id: "webhooks-sending",
+    title: "every webhook whose deliveries are due is being served",
+    severity: "fail",
+    query: `select format('webhook %s of project %s was due at %s', w.id, w.project_id, q.due_at) as what
+              from webhook_queue q join webhook w on w.id = q.webhook_id
+             where w.enabled and q.due_at < berth_now() - ${OVERDUE} order by q.due_at`,
+    fix: "see the log of the control plane: `background work failed: webhooks`; more processes send to more webhooks",
+  },
+  {
     id: "jobs-taken",
     title: "nodes claim their waiting jobs",
     severity: "warn",

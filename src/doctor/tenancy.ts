@@ -9,6 +9,7 @@ const OF_PROJECTS = [
   "route",
   "firewall_rule",
   "port_forward",
+  "webhook",
   "nat_gateway",
   "floating_ip",
   "instance",

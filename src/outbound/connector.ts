@@ -126,7 +126,7 @@ async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<
 }
 
 /** Thrown if a connection could not be opened. Nothing was sent, so the name's next address may be tried. */
-class NotConnected extends Error {}
+export class NotConnected extends Error {}
 
 async function getFrom(address: string, url: URL, { headers, body, signal }: Outbound): Promise<Response> {
   const tls = url.protocol === "https:";

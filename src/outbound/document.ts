@@ -1,5 +1,6 @@
-// Fetches a small document from another server: an issuer's discovery document, its keys, or its answer to a code. The fetch runs in this
-// process (fetchDocumentHere) or in a separate one (process.ts, remote.ts).
+// Fetches a small document from another server: an issuer's discovery document, its keys, or its answer to a code; or
+// sends an event to a webhook. The fetch runs in this process (fetchDocumentHere) or in a separate one (process.ts,
+// remote.ts).
 import { joinedBytes } from "../lib/text/joined-bytes.ts";
 import { readRanges } from "../lib/net/public-address.ts";
 import { fetchOutbound, namedOrigins } from "./connector.ts";
@@ -12,6 +13,8 @@ export type DocumentRequest = {
   readonly named: readonly string[];
   /** A form to send with POST. Without it, the document is read with GET. */
   readonly form?: { readonly body: string; readonly authorization: string | null };
+  /** An event to send with POST. The body of the answer is not read, so `text` is empty. */
+  readonly event?: { readonly body: string; readonly headers: Readonly<Record<string, string>> };
   readonly bytes_max: number;
   readonly total_ms: number;
 };
@@ -22,13 +25,17 @@ export type DocumentFetch = (request: DocumentRequest) => Promise<FetchedDocumen
  * Fetches in this process. Throws if the address is refused, or the response is too long or too slow. Returns a
  * redirect like any other response, without following it.
  */
-export const fetchDocumentHere: DocumentFetch = async ({ url, allowed, named, form, bytes_max, total_ms }) => {
+export const fetchDocumentHere: DocumentFetch = async ({ url, allowed, named, form, event, bytes_max, total_ms }) => {
   const response = await fetchOutbound(url, {
     reach: { allowed: readRanges(allowed), named: namedOrigins(named) },
-    headers: { accept: "application/json", ...(form !== undefined && formHeaders(form)) },
-    body: form?.body,
+    headers: event?.headers ?? { accept: "application/json", ...(form !== undefined && formHeaders(form)) },
+    body: event?.body ?? form?.body,
     signal: AbortSignal.timeout(total_ms),
   });
+  if (event !== undefined) {
+    await response.body?.cancel();
+    return { status: response.status, text: "" };
+  }
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of response.body ?? []) {

@@ -9,8 +9,9 @@ import type { AddressInfo } from "node:net";
 import process from "node:process";
 import { createInterface } from "node:readline";
 import { type DocumentRequest, fetchDocumentHere } from "./document.ts";
+import { failureOf } from "./failure.ts";
 
-/** The maximum size of a request, which contains a URL and a few address ranges. */
+/** The maximum size of a request, which contains a URL, a few address ranges and at most one event. */
 const REQUEST_BYTES_MAX = 256 * 1024;
 
 function isAuthorized(request: http.IncomingMessage, secret: string): boolean {
@@ -29,7 +30,7 @@ async function answer(request: http.IncomingMessage): Promise<unknown> {
     }
     return await fetchDocumentHere(JSON.parse(Buffer.concat(chunks).toString("utf8")) as DocumentRequest);
   } catch (error) {
-    return { error: error instanceof Error ? error.message : String(error) };
+    return { error: error instanceof Error ? error.message : String(error), failure: failureOf(error) };
   }
 }
 

@@ -3,6 +3,7 @@
 // environment.
 import http from "node:http";
 import type { DocumentFetch, FetchedDocument } from "./document.ts";
+import { type FetchFailure, RemoteFailure } from "./failure.ts";
 
 export type FetcherAddress = { readonly port: number; readonly secret: string };
 
@@ -16,9 +17,9 @@ const MARGIN_MS = 2_000;
 export function remoteDocumentFetch({ port, secret }: FetcherAddress): DocumentFetch {
   return async (request) => {
     const answer = await post({ port, secret, body: JSON.stringify(request), limit_ms: request.total_ms + MARGIN_MS });
-    const read = JSON.parse(answer) as Partial<FetchedDocument> & { error?: string };
+    const read = JSON.parse(answer) as Partial<FetchedDocument> & { error?: string; failure?: FetchFailure };
     if (typeof read.status !== "number" || typeof read.text !== "string") {
-      throw new Error(read.error ?? "the fetching process did not reply");
+      throw new RemoteFailure(read.error ?? "the fetching process did not reply", read.failure ?? "broken");
     }
     return { status: read.status, text: read.text };
   };

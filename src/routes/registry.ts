@@ -35,6 +35,7 @@ import { instanceRoutes } from "./instances.ts";
 import { jobRoutes } from "./jobs.ts";
 import { natGatewayRoutes } from "./nat-gateways.ts";
 import { portForwardRoutes } from "./port-forwards.ts";
+import { webhookRoutes } from "./webhooks.ts";
 import { networkPoolRoutes } from "./network-pools.ts";
 import { networkTraceRoutes } from "./network-trace.ts";
 import { nicChangeRoutes } from "./nic-changes.ts";
@@ -113,6 +114,7 @@ const ROUTES: readonly ((app: App, deps: RouteDeps) => void)[] = [
   usageRoutes,
   natGatewayRoutes,
   portForwardRoutes,
+  webhookRoutes,
   floatingIpRoutes,
   floatingIpBindingRoutes,
   nicTagRoutes,

@@ -18,6 +18,7 @@ import { instanceTable } from "../../actors/instance/transition.ts";
 import { jobTable } from "../../actors/job/transition.ts";
 import { behaviors, sagas } from "../../actors/registry.ts";
 import { portForward } from "../../actors/port-forward/transition.ts";
+import { webhook } from "../../actors/webhook/transition.ts";
 import { natGateway } from "../../actors/nat-gateway/transition.ts";
 import { networkPool } from "../../actors/network-pool/transition.ts";
 import { nicTag } from "../../actors/nic-tag/transition.ts";
@@ -67,6 +68,7 @@ const TABLES = {
   "firewall-rule": firewallRule.transitions,
   "nat-gateway": natGateway.transitions,
   "port-forward": portForward.transitions,
+  webhook: webhook.transitions,
   "floating-ip": floatingIpTable,
   "nic-tag": nicTag.transitions,
   "external-subnet": externalSubnet.transitions,

@@ -48,7 +48,15 @@ beforeAll(async () => {
 afterAll(() => t.close());
 
 /** Tables that any request may change. The audit chain is one of them, because it follows the log in the background. */
-const SIGNALS = ["rate_bucket", "api_key_use", "audit_event", "audit_head"];
+const SIGNALS = [
+  "rate_bucket",
+  "api_key_use",
+  "audit_event",
+  "audit_head",
+  "webhook_cursor",
+  "webhook_queue",
+  "webhook_delivery",
+];
 
 const keyOf = (route: RouteDescription) => (route.path.startsWith("/v1/agent/") ? nodeKey : undefined);
 const pathOf = (route: RouteDescription, given: Readonly<Record<string, string>> = {}) =>

@@ -21,6 +21,8 @@ const MADE: readonly (readonly [name: string, path: string, body: string])[] = [
   ["firewall_rule", "/v1/firewall-rules?vpc={vpc}", "POST /v1/firewall-rules"],
   ["nat_gateway", "/v1/nat-gateways?vpc={vpc}", "POST /v1/nat-gateways"],
   ["floating_ip", "/v1/floating-ips?tenant={tenant}&project={project}", "POST /v1/floating-ips"],
+  ["webhook", "/v1/webhooks?tenant={tenant}&project={project}", "POST /v1/webhooks"],
+  ["delivery", "/v1/webhooks/{webhook}/test", "POST /v1/webhooks/{webhook_id}/test"],
 ];
 
 const EVERY = [...MADE.map(([name]) => name), "instance", "port_forward"];

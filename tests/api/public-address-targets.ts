@@ -48,6 +48,12 @@ const FAMILIES: readonly Family[] = [
     change: "PATCH",
     selectors: ({ tenant, project }) => `?tenant=${tenant}&project=${project}`,
   },
+  {
+    base: "/v1/webhooks",
+    param: "webhook_id",
+    change: "PATCH",
+    selectors: ({ tenant, project }) => `?tenant=${tenant}&project=${project}`,
+  },
   { base: "/v1/system/nic-tags", param: "nic_tag_id" },
   { base: "/v1/system/external-subnets", param: "external_subnet_id", change: "PATCH" },
   {
@@ -88,7 +94,30 @@ export function publicAddressTargets(
       ];
     }),
   );
-  return { ...families, ...bindingTargets(fixture, families[`GET ${FLOATING_IP}`]!) };
+  return {
+    ...families,
+    ...bindingTargets(fixture, families[`GET ${FLOATING_IP}`]!),
+    ...deliveryTargets(plane, families["GET /v1/webhooks/{webhook_id}"]!),
+  };
+}
+
+/** Returns the requests for the deliveries of a webhook. */
+function deliveryTargets(plane: () => TestControlPlane, target: (objects: Objects) => Promise<Target>) {
+  // A project may have few webhooks.
+  let made: Promise<Target> | undefined;
+  const one = (objects: Objects) => objects === "existing" ? made ??= target(objects) : target(objects);
+  const below = (rest: string) => async (objects: Objects) => ({ path: `${(await one(objects)).path}${rest}` });
+  const delivery = (rest: string) => async (objects: Objects) => {
+    const { path } = await one(objects);
+    const id = objects === "existing" ? okOf(await plane().call("POST", `${path}/test`)).id : randomUUID();
+    return { path: `${path}/deliveries/${id}${rest}` };
+  };
+  return {
+    "GET /v1/webhooks/{webhook_id}/deliveries": below("/deliveries"),
+    "POST /v1/webhooks/{webhook_id}/test": below("/test"),
+    "GET /v1/webhooks/{webhook_id}/deliveries/{delivery_id}": delivery(""),
+    "POST /v1/webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver": delivery("/redeliver"),
+  };
 }
 
 const FLOATING_IP = "/v1/floating-ips/{floating_ip_id}";

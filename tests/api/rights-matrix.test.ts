@@ -227,6 +227,18 @@ PATCH /v1/nat-gateways/{nat_gateway_id}
                                       401   401   401 200/404     404     404   404   404    404    404     404     404     404
 DELETE /v1/nat-gateways/{nat_gateway_id}
                                       401   401   401 204/404     404     404   404   404    404    404     404     404     404
+GET /v1/webhooks                      401   401   401 200/404 200/404     404   404   404    404    404     404     404     404
+POST /v1/webhooks                     401   401   401 201/404     404     404   404   404    404    404     404     404     404
+GET /v1/webhooks/{webhook_id}         401   401   401 200/404 200/404     404   404   404    404    404     404     404     404
+PATCH /v1/webhooks/{webhook_id}       401   401   401 200/404     404     404   404   404    404    404     404     404     404
+DELETE /v1/webhooks/{webhook_id}      401   401   401 204/404     404     404   404   404    404    404     404     404     404
+GET /v1/webhooks/{webhook_id}/deliveries
+                                      401   401   401 200/404 200/404     404   404   404    404    404     404     404     404
+GET /v1/webhooks/{webhook_id}/deliveries/{delivery_id}
+                                      401   401   401 200/404 200/404     404   404   404    404    404     404     404     404
+POST /v1/webhooks/{webhook_id}/test   401   401   401 201/404     404     404   404   404    404    404     404     404     404
+POST /v1/webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver
+                                      401   401   401 200/404     404     404   404   404    404    404     404     404     404
 GET /v1/port-forwards                 401   401   401 200/404 200/404     404   404   404    404    404     404     404     404
 POST /v1/port-forwards                401   401   401 201/404     404     404   404   404    404    404     404     404     404
 GET /v1/port-forwards/{port_forward_id}

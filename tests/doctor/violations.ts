@@ -132,6 +132,11 @@ export const BROKEN: Readonly<Record<string, string>> = {
     "update saga set state = 'running', done_at = null, wake_at = berth_now() - interval '2 minutes'",
   "messages between records are delivered": `insert into outbox
     values (gen_random_uuid(), 'saga', 'any', '{"type": "job_ended"}', berth_now() - interval '2 minutes')`,
+  "the events of projects are assigned to webhooks":
+    `update webhook_cursor set seq = -1; update audit_event set canonical = jsonb_set(canonical::jsonb, '{ts}',
+      to_jsonb(berth_now() - interval '2 minutes'))::text where seq = 0`,
+  "every webhook whose deliveries are due is being served":
+    "update webhook_queue set due_at = berth_now() - interval '2 minutes'",
   "every expired setup is undone":
     `update cn set ${SETTING_UP} = 7, wake_at = berth_now() - interval '2 minutes' where server_uuid = ${NODE}`,
   "nodes claim their waiting jobs":

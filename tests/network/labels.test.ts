@@ -27,6 +27,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
     body: () => ({ destination: "192.0.2.0/24", target: { kind: "blackhole" } }),
   },
   "NAT gateway": { path: "/v1/nat-gateways", query: ofVpc, body: () => ({ family: "v6" }) },
+  webhook: { path: "/v1/webhooks", query: () => a.selectors, body: () => ({ url: "https://192.0.2.1/" }) },
   "port forward": {
     path: "/v1/port-forwards",
     query: ofVpc,

@@ -72,6 +72,7 @@ test("the tested routes cover these kinds of records", () => {
     "subnets",
     "tenants",
     "vpcs",
+    "webhooks",
   ]);
 });
 

@@ -63,6 +63,15 @@ POST /v1/tenants/{tenant_id}/projects/{project_id}/floating-ips/{floating_ip_id}
                                                                          409   404   409   409   404   404   409   404
 POST /v1/tenants/{tenant_id}/projects/{project_id}/floating-ips/{floating_ip_id}/detach
                                                                          200   404   200   200   404   404   200   404
+GET /v1/webhooks                                                         200   200   200   200   404   404   200   200
+POST /v1/webhooks                                                        201   404   201   201   404   404   201   404
+GET /v1/webhooks/{webhook_id}                                            200   200   200   200   404   404   200   200
+PATCH /v1/webhooks/{webhook_id}                                          200   404   200   200   404   404   200   404
+DELETE /v1/webhooks/{webhook_id}                                         204   404   204   204   404   404   204   404
+GET /v1/webhooks/{webhook_id}/deliveries                                 200   200   200   200   404   404   200   200
+GET /v1/webhooks/{webhook_id}/deliveries/{delivery_id}                   200   200   200   200   404   404   200   200
+POST /v1/webhooks/{webhook_id}/test                                      201   404   201   201   404   404   201   404
+POST /v1/webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver        200   404   200   200   404   404   200   404
 GET /v1/vpcs                                                             200   200   200   200   404   404   200   200
 POST /v1/vpcs                                                            201   404   201   201   404   404   201   404
 GET /v1/vpcs/{vpc_id}                                                    200   200   200   200   404   404   200   200

@@ -21,12 +21,13 @@ import { ROUTE_TABLE } from "../route-table/route-table.ts";
 import { OWN_PATH } from "../ssh-key/ssh-key.ts";
 import { SUBNET } from "../subnet/subnet.ts";
 import { VPC } from "../vpc/vpc.ts";
+import { WEBHOOK } from "../webhook/webhook.ts";
 
 /** Limits of a lookup: users do not wait longer for a completion. */
 const LIMITS = { limit_ms: 1_500, tries_max: 1 } as const;
 const KINDS: readonly KindScope[] = [
   ...[VPC, SUBNET, NAT_GATEWAY, FLOATING_IP, ROUTE_TABLE, ROUTE, FIREWALL_RULE],
-  ...[INSTANCE, DISK, NIC],
+  ...[INSTANCE, DISK, NIC, WEBHOOK],
 ];
 
 /** The selector that the server requires for a list. */

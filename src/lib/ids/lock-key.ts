@@ -4,7 +4,7 @@
 
 /**
  * The kinds of locks. Most are named by the record's id; exceptions: a NIC tag by its name, a quota by its tenant's id,
- * "claims" by the node's id, "image-uploads" by the tenant's.
+ * "claims" by the node's id, "image-uploads" by the tenant's, "webhooks" by the project's.
  */
 export type LockedKind =
   | "claims"
@@ -18,7 +18,8 @@ export type LockedKind =
   | "quota"
   | "silo"
   | "tenant"
-  | "vpc";
+  | "vpc"
+  | "webhooks";
 
 /** Returns the name of a record's lock, for the engine's `lock()`. */
 export function lockKey(kind: LockedKind, id: string): string {

@@ -1,0 +1,7 @@
+-- Lets the webhook {webhook_id} send what waits, unless it sends already or pauses after a failure. The row is locked
+-- first: a process that is about to make the webhook idle may not have seen what waits.
+create or replace function effect_webhook_queued(args jsonb) returns void language plpgsql volatile as $$
+begin
+  perform from webhook_queue where webhook_id = (args->>'webhook_id')::uuid for update;
+  update webhook_queue set due_at = berth_now() where webhook_id = (args->>'webhook_id')::uuid and due_at is null;
+end $$;

@@ -1,0 +1,61 @@
+-- Makes the deliveries of at most `events_max` audit events, in their order, and moves the cursor behind them in the same
+-- transaction: no event is left out, and none gets two deliveries at one webhook. Returns the number of events that it
+-- read. Only one call at a time does the work. Only permitted changes of objects of a
+-- project are events, without the requests that only cause deliveries. A webhook gets
+-- no event from before its creation. If `pending_max` deliveries of a webhook wait, further ones are dead at once.
+create or replace function webhook_follow(events_max int, pending_max int) returns int language plpgsql volatile as $$
+declare
+  from_seq bigint;
+  head_seq bigint;
+  to_seq   bigint;
+  filled   uuid[];
+begin
+  if not pg_try_advisory_xact_lock(hashtextextended('webhook-follow', 0)) then return 0; end if;
+  select c.seq, h.seq into from_seq, head_seq from webhook_cursor c, audit_head h;
+  if from_seq >= head_seq then return 0; end if;
+  if not exists (select from webhook) then
+    -- Without a webhook no event is sent, so the cursor need not move with each of them.
+    if head_seq - from_seq >= events_max then update webhook_cursor set seq = head_seq; end if;
+    return 0;
+  end if;
+  to_seq := least(from_seq + events_max, head_seq);
+  with event as (
+    select e.seq, e.canonical::jsonb as audit from audit_event e where e.seq > from_seq and e.seq <= to_seq),
+  of_project as (
+    select seq, audit, coalesce(audit->'payload'->>'project_id',
+                                substring(audit->>'resource' from '^Project::"([0-9a-f-]{36})"$'))::uuid as project_id
+      from event
+     where audit->>'decision' = 'allow' and audit->>'action' not in ('webhook_test', 'webhook_redeliver')),
+  wanted as (
+    select o.seq, o.audit, w.id as webhook_id, w.tenant_id, w.project_id,
+           row_number() over (partition by w.id order by o.seq) as place
+      from of_project o join webhook w on w.project_id = o.project_id
+     where w.enabled and (o.audit->>'ts')::timestamptz >= w.created_at
+       and (w.events = '{}' or exists (
+         select from unnest(w.events) p(pattern)
+          where case when p.pattern like '%*' then starts_with(o.audit->>'action', left(p.pattern, -1))
+                     else o.audit->>'action' = p.pattern end))),
+  waiting as (
+    select w.webhook_id, (select count(*) from (
+             select from webhook_delivery d where d.webhook_id = w.webhook_id and d.state = 'pending'
+              limit pending_max) p) as deliveries
+      from (select distinct webhook_id from wanted) w),
+  made as (
+    insert into webhook_delivery (webhook_id, type, event, state, last_reason, ended_at)
+      select w.webhook_id, w.audit->>'action',
+             jsonb_build_object('time', w.audit->'ts', 'tenant_id', w.tenant_id, 'project_id', w.project_id,
+                                'resource', w.audit->'resource', 'actor', w.audit->'actor',
+                                'request_id', w.audit->'request_id', 'data', w.audit->'payload'),
+             case when is_full then 'dead' else 'pending' end,
+             case when is_full then format('%s deliveries were waiting', pending_max) end,
+             case when is_full then berth_now() end
+        from wanted w join waiting using (webhook_id), lateral (select deliveries + place > pending_max as is_full) f
+       order by w.seq
+    returning webhook_id, state)
+  select array_agg(distinct webhook_id) into filled from made where state = 'pending';
+  -- Locked before due_at is read: a process that is about to make the webhook idle has not seen these deliveries.
+  perform from webhook_queue where webhook_id = any(filled) order by webhook_id for update;
+  update webhook_queue set due_at = berth_now() where webhook_id = any(filled) and due_at is null;
+  update webhook_cursor set seq = to_seq;
+  return (to_seq - from_seq)::int;
+end $$;

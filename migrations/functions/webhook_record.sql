@@ -1,0 +1,35 @@
+-- Records an attempt of the process with the claim, and returns the next delivery of the webhook, which the process then
+-- holds for `lease_s` seconds; no row if it holds the webhook no longer. `reason` is null after a success. A delivery
+-- that failed is repeated after `pause_s` seconds, or is dead if `retry_s` seconds have passed since it began.
+create or replace function webhook_record(of_webhook uuid, of_claim uuid, of_delivery uuid, status int, reason text,
+                                          pause_s double precision, retry_s double precision, lease_s double precision,
+                                          continues boolean)
+returns setof record language plpgsql volatile as $$
+declare
+  pass_at constant timestamptz := berth_now();
+  ended   text;
+  found_  record;
+begin
+  perform from webhook_queue where webhook_id = of_webhook and claim = of_claim for update;
+  if not found then return; end if;
+  update webhook_delivery
+     set attempts = attempts + 1, last_status = status, last_reason = reason, attempted_at = pass_at,
+         state = case when reason is null then 'delivered'
+                      when begun_at + make_interval(secs => retry_s) <= pass_at then 'dead' else state end,
+         ended_at = case when reason is null or begun_at + make_interval(secs => retry_s) <= pass_at then pass_at end
+   where id = of_delivery and state = 'pending'
+  returning state into ended;
+  if ended = 'pending' then
+    update webhook_queue set claim = null, due_at = pass_at + make_interval(secs => pause_s) where webhook_id = of_webhook;
+    return;
+  end if;
+  select * into found_ from webhook_next(of_webhook, of_claim);
+  if not found then
+    update webhook_queue set claim = null, due_at = null where webhook_id = of_webhook;
+  elsif continues then
+    update webhook_queue set due_at = pass_at + make_interval(secs => lease_s) where webhook_id = of_webhook;
+    return next found_;
+  else
+    update webhook_queue set claim = null, due_at = pass_at where webhook_id = of_webhook;
+  end if;
+end $$;

@@ -1,0 +1,70 @@
+// Deliveries of webhooks: which events wait, and what became of their attempts (docs/webhooks.md).
+import {
+  WEBHOOK_FOLLOW_EVENTS,
+  WEBHOOK_LEASE_S,
+  WEBHOOK_PENDING_MAX,
+  WEBHOOK_RETRY_S,
+  WEBHOOKS_AT_ONCE_EACH,
+} from "../contract/limits.ts";
+import type { Db } from "./pool.ts";
+import { arrayLiteral } from "./sql-array.ts";
+import { sweepRows } from "./sweep.ts";
+
+/** A claimed webhook, and its oldest waiting delivery. */
+export type Attempt = {
+  readonly webhook_id: string;
+  readonly claim: string;
+  readonly tenant_id: string;
+  readonly url: string;
+  readonly sealed_secret: string;
+  readonly delivery_id: string;
+  readonly type: string;
+  readonly event: Readonly<Record<string, unknown>>;
+  /** Earlier attempts. */
+  readonly attempts: number;
+};
+
+/** The end of an attempt; `reason` is null after a success. */
+type AttemptEnd = {
+  readonly status: number | null;
+  readonly reason: string | null;
+  readonly pause_s: number;
+  readonly continues: boolean;
+};
+
+const COLUMNS = `webhook_id uuid, claim uuid, tenant_id uuid, url text, sealed_secret text, delivery_id uuid, type text,
+  event jsonb, attempts int`;
+const TAKE = `select * from webhook_take($1, $2, $3, $4::uuid[]) as a(${COLUMNS})`;
+const RECORD = `select * from webhook_record($1, $2, $3, $4, $5, $6, $7, $8, $9) as a(${COLUMNS})`;
+
+/** Makes the deliveries of events that were committed. Returns whether there may be more. */
+export async function followEvents(db: Db): Promise<boolean> {
+  const { rows } = await db.query<{ read: number }>("select webhook_follow($1, $2) as read", [
+    WEBHOOK_FOLLOW_EVENTS,
+    WEBHOOK_PENDING_MAX,
+  ]);
+  return rows[0]!.read === WEBHOOK_FOLLOW_EVENTS;
+}
+
+/** Claims webhooks that are due. `busy` has the tenant of each webhook to which this process sends already. */
+export async function takeWebhooks(db: Db, rows_max: number, busy: readonly string[]): Promise<Attempt[]> {
+  const params = [WEBHOOK_LEASE_S, rows_max, WEBHOOKS_AT_ONCE_EACH, arrayLiteral(busy)];
+  return (await db.query<Attempt>(TAKE, params)).rows;
+}
+
+/** Records an attempt. Returns the next delivery of the webhook, or null if this process holds the webhook no longer. */
+export async function recordAttempt(db: Db, { webhook_id, claim, delivery_id }: Attempt, end: AttemptEnd) {
+  const { status, reason, pause_s, continues } = end;
+  const params = [webhook_id, claim, delivery_id, status, reason, pause_s, WEBHOOK_RETRY_S, WEBHOOK_LEASE_S, continues];
+  return (await db.query<Attempt>(RECORD, params)).rows[0] ?? null;
+}
+
+/** Deletes deliveries that ended long ago. */
+export async function dropEndedDeliveries(db: Db, retention_s: number): Promise<void> {
+  await sweepRows(db, {
+    table: "webhook_delivery",
+    where: "ended_at < (select berth_now()) - make_interval(secs => $1)",
+    order: "ended_at",
+    params: [retention_s],
+  });
+}

@@ -1,0 +1,103 @@
+// Sends the deliveries of webhooks. Every process does it. A process claims a webhook, sends what waits, oldest first, and
+// records each attempt. If it dies in between, the claim ends and another process sends the delivery once more: a
+// receiver gets each event at least once (docs/webhooks.md).
+import type { Ports } from "../../actors/engine/ports.ts";
+import { WEBHOOK_PAUSE_S_FIRST, WEBHOOK_PAUSE_S_MAX, WEBHOOKS_AT_ONCE } from "../contract/limits.ts";
+import { createLoop } from "./loop.ts";
+
+/** A claimed webhook with its oldest waiting delivery, as far as this file needs it. */
+type Claimed = {
+  readonly claim: string;
+  readonly tenant_id: string;
+  /** Earlier attempts. */
+  readonly attempts: number;
+};
+
+/** The outcome of an attempt. `reason` is null after a success. */
+export type Sent = { readonly status: number | null; readonly reason: string | null };
+
+export type AttemptEnd = Sent & {
+  /** The pause before the next attempt, if this one failed. */
+  readonly pause_s: number;
+  /** Whether this process keeps the webhook. */
+  readonly continues: boolean;
+};
+
+export type WebhooksOptions<Attempt extends Claimed> = {
+  /** Makes deliveries of new events. Returns whether there may be more. */
+  readonly follow: () => Promise<boolean>;
+  readonly take: (rows_max: number, busy: readonly string[]) => Promise<readonly Attempt[]>;
+  readonly send: (attempt: Attempt) => Promise<Sent>;
+  readonly record: (attempt: Attempt, end: AttemptEnd) => Promise<Attempt | null>;
+  /** Returns a number from 0 to 1, for the pauses. */
+  readonly random: () => number;
+  readonly ports: Pick<Ports, "report">;
+};
+
+/** The pause between two passes: the time that an event waits before it is sent. */
+const EVERY_MS = 1_000;
+/** Deliveries that a process sends to a webhook before others get its place. */
+const IN_A_ROW = 100;
+
+export function createWebhooks<Attempt extends Claimed>(
+  { follow, take, send, record, random, ports }: WebhooksOptions<Attempt>,
+) {
+  const active = new Map<string, { readonly tenant_id: string; readonly done: Promise<void> }>();
+  let stopping = false;
+
+  /** Begins to send what is due, and does not wait for the end: a slow receiver must not hold up the others. */
+  async function begin(): Promise<void> {
+    try {
+      while (await follow());
+      const free = WEBHOOKS_AT_ONCE - active.size;
+      if (free <= 0 || stopping) return;
+      const busy = [...active.values()].map(({ tenant_id }) => tenant_id);
+      for (const attempt of await take(free, busy)) {
+        const done = sendAll(attempt).finally(() => active.delete(attempt.claim));
+        active.set(attempt.claim, { tenant_id: attempt.tenant_id, done });
+      }
+    } catch (error) {
+      ports.report("background work failed: webhooks", error);
+    }
+  }
+
+  async function sendAll(first: Attempt): Promise<void> {
+    try {
+      let next: Attempt | null = first;
+      for (let sent = 1; next !== null; sent++) {
+        const attempt: Attempt = next;
+        const end = await send(attempt);
+        next = await record(attempt, {
+          ...end,
+          pause_s: pauseAfter(attempt.attempts, random()),
+          continues: sent < IN_A_ROW && !stopping,
+        });
+      }
+    } catch (error) {
+      // The claim ends by itself, and the delivery is repeated.
+      ports.report("background work failed: webhooks", error);
+    }
+  }
+
+  const ended = () => Promise.all([...active.values()].map(({ done }) => done));
+  const loop = createLoop(begin, EVERY_MS);
+  return {
+    start: loop.start,
+    /** Sends what is due and waits for the end, for hosts that stop idle processes. */
+    pass: async () => {
+      await begin();
+      await ended();
+    },
+    stop: async () => {
+      stopping = true;
+      await loop.stop();
+      await ended();
+    },
+  };
+}
+
+/** Returns the pause before the next attempt in seconds: doubled each time, and half of it by chance. */
+export function pauseAfter(attempts: number, chance: number): number {
+  const whole = Math.min(WEBHOOK_PAUSE_S_FIRST * 2 ** Math.min(attempts, 30), WEBHOOK_PAUSE_S_MAX);
+  return whole * (1 + chance) / 2;
+}

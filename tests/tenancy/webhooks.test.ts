@@ -1,0 +1,242 @@
+// Webhooks: what is sent, to whom, in which order, and what becomes of failures.
+import { createHmac } from "node:crypto";
+import { createServer } from "node:https";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { WEBHOOK_RETRY_S, WEBHOOKS_PER_PROJECT_MAX } from "../../src/contract/limits.ts";
+import { selfSigned } from "../security/certificate.ts";
+import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
+import { openGarbage, openReceiver, type WebhookReceiver } from "../support/webhook-receiver.ts";
+
+let t: TestControlPlane;
+let hook: WebhookReceiver;
+let tenant: { readonly id: string; readonly project: string };
+/** The ranges that the server may reach, besides public addresses. */
+const ALLOWED = JSON.stringify(["127.0.0.0/8"]);
+
+beforeAll(async () => {
+  t = await openTestControlPlane({ env: { BERTH_FETCH_ALLOWED_PRIVATE: ALLOWED } });
+  hook = await openReceiver();
+  const silo = okOf(await t.call("POST", "/v1/silos", { body: { name: "hooks" } }));
+  tenant = { id: silo.default_tenant_id, project: await newProject(silo.default_tenant_id) };
+});
+
+afterAll(async () => {
+  await t?.close();
+  await hook?.close();
+});
+
+async function newProject(tenant_id: string): Promise<string> {
+  const body = { name: crypto.randomUUID().slice(0, 8) };
+  return okOf(await t.call("POST", `/v1/tenants/${tenant_id}/projects`, { body })).id;
+}
+
+const inProject = (project = tenant.project) => `?tenant=${tenant.id}&project=${project}`;
+
+async function newWebhook(fields: object = {}, project = tenant.project) {
+  const body = { name: crypto.randomUUID(), url: hook.url, ...fields };
+  return okOf(await t.call("POST", `/v1/webhooks${inProject(project)}`, { body }));
+}
+
+async function newVpc(name: string, project = tenant.project) {
+  const body = { name, ipv4_block: "10.0.0.0/8" };
+  return okOf(await t.call("POST", `/v1/vpcs${inProject(project)}`, { body }));
+}
+
+const drop = async ({ id }: { id: string }) => void okOf(await t.call("DELETE", `/v1/webhooks/${id}`));
+const deliveriesOf = async (id: string, query = "") =>
+  okOf(await t.call("GET", `/v1/webhooks/${id}/deliveries${query}`)).items;
+
+async function until<V>(read: () => Promise<V>, matches: (value: V) => boolean): Promise<V> {
+  for (let look = 0; look < 400; look++) {
+    const value = await read();
+    if (matches(value)) return value;
+    await new Promise((wake) => setTimeout(wake, 25));
+  }
+  throw new Error("did not happen in 10 s");
+}
+
+test("a change of a project arrives once, with a signature that the secret verifies", async () => {
+  const webhook = await newWebhook({ events: ["vpc_*"] });
+  const vpc = await newVpc("signed");
+  const { headers, body, event } = await hook.until(({ event }) => event.resource === `Vpc::"${vpc.id}"`);
+  expect(event).toMatchObject({
+    type: "vpc_create",
+    tenant_id: tenant.id,
+    project_id: tenant.project,
+    actor: { kind: "api_key" },
+    data: { name: "signed", project_id: tenant.project },
+  });
+  const { "webhook-id": id, "webhook-timestamp": at, "webhook-signature": signature } = headers;
+  const key = Buffer.from(webhook.secret.replace("whsec_", ""), "base64");
+  expect(id).toBe(event.id);
+  expect(signature).toBe(`v1,${createHmac("sha256", key).update(`${id}.${at}.${body}`).digest("base64")}`);
+  expect(Math.abs(Number(at) - Date.now() / 1_000)).toBeLessThan(30);
+  const [delivery] = await until(() => deliveriesOf(webhook.id), ([first]) => first?.state === "delivered");
+  expect(delivery).toMatchObject({ id, attempts: 1, last_status: 204, last_reason: null, type: "vpc_create" });
+  expect(hook.received.filter(({ event }) => event.id === id)).toHaveLength(1);
+  await drop(webhook);
+});
+
+test("the secret is in the answer to the create only, and sealed in the database", async () => {
+  const key = crypto.randomUUID();
+  const body = { name: "secret", url: hook.url };
+  const create = () => t.call("POST", `/v1/webhooks${inProject()}`, { body, headers: { "idempotency-key": key } });
+  const first = okOf(await create());
+  expect(okOf(await create()).secret).toBe(first.secret);
+  expect(okOf(await t.call("GET", `/v1/webhooks/${first.id}`))).not.toHaveProperty("secret");
+  const { rows } = await t.db.query("select to_jsonb(w)::text as text from webhook w where id = $1", [first.id]);
+  const bare = first.secret.replace("whsec_", "");
+  expect(rows[0]!.text).not.toContain(bare);
+  const { rows: log } = await t.db.query("select from transition where audit::text like $1", [`%${bare}%`]);
+  expect(log).toHaveLength(0);
+  await drop(first);
+});
+
+test("a delete names its project, so its event arrives; another project's events do not", async () => {
+  const other = await newProject(tenant.id);
+  const webhook = await newWebhook({ events: ["vpc_delete", "vpc_create"] });
+  const foreign = await newVpc("foreign", other);
+  const own = await newVpc("gone");
+  okOf(await t.call("DELETE", `/v1/vpcs/${own.id}`));
+  await hook.until(({ event }) => event.type === "vpc_delete" && event.resource === `Vpc::"${own.id}"`);
+  expect(hook.received.filter(({ event }) => event.resource === `Vpc::"${foreign.id}"`)).toHaveLength(0);
+  await drop(webhook);
+});
+
+test("a failed delivery is repeated, and holds back the later ones: order is kept", async () => {
+  const webhook = await newWebhook({ events: ["vpc_create"] });
+  let failures = 2;
+  hook.answer = ({ event }) => event.type === "vpc_create" && failures-- > 0 ? 503 : 204;
+  const names = ["one", "two", "three"].map((name) => `order-${name}`);
+  for (const name of names) await newVpc(name);
+  const [waiting] = await until(
+    async () => (await deliveriesOf(webhook.id)).toReversed(),
+    ([first]) => first?.attempts === 1,
+  );
+  expect(waiting).toMatchObject({ state: "pending", last_status: 503, last_reason: "the answer was 503" });
+  // The pauses are 5 and 10 s at most.
+  await t.advance(5);
+  await until(() => deliveriesOf(webhook.id), (all) => all.at(-1)?.attempts === 2);
+  await t.advance(10);
+  await until(() => deliveriesOf(webhook.id, "?state=delivered"), (all) => all.length === 3);
+  const seen = hook.received.filter(({ event }) => names.includes(String(event.data["name"])));
+  expect(seen.map(({ event }) => event.data["name"])).toEqual([names[0], names[0], ...names]);
+  expect(new Set(seen.slice(0, 3).map(({ event }) => event.id)).size).toBe(1);
+  hook.answer = () => 204;
+  await drop(webhook);
+});
+
+test("a delivery is dead after a day, and can be delivered again with its id", async () => {
+  const webhook = await newWebhook({ events: ["vpc_create"] });
+  hook.answer = () => 500;
+  await newVpc("dead");
+  await until(() => deliveriesOf(webhook.id), ([first]) => first?.attempts === 1);
+  await t.advance(WEBHOOK_RETRY_S + 1);
+  const [dead] = await until(() => deliveriesOf(webhook.id, "?state=dead"), (all) => all.length === 1);
+  expect(dead).toMatchObject({ state: "dead", attempts: 2, last_status: 500 });
+  hook.answer = () => 204;
+  const path = `/v1/webhooks/${webhook.id}/deliveries/${dead.id}/redeliver`;
+  expect(okOf(await t.call("POST", path))).toMatchObject({ id: dead.id, state: "pending", attempts: 0 });
+  await until(() => deliveriesOf(webhook.id), ([first]) => first.state === "delivered");
+  expect(hook.received.filter(({ event }) => event.id === dead.id)).toHaveLength(3);
+  await drop(webhook);
+});
+
+test("a redirect is not followed, and a refused address gets no connection", async () => {
+  const target = await openReceiver();
+  const webhook = await newWebhook({ events: ["vpc_create"] });
+  hook.answer = () => ({ redirect: target.url });
+  okOf(await t.call("POST", `/v1/webhooks/${webhook.id}/test`));
+  const [redirected] = await until(() => deliveriesOf(webhook.id), ([first]) => first?.attempts === 1);
+  expect(redirected.last_reason).toBe("the answer was 302; redirects are not followed");
+  expect(target.received).toHaveLength(0);
+  hook.answer = () => 204;
+  await drop(webhook);
+
+  const inside = await newWebhook({ url: "http://[::1]:1/hook" });
+  okOf(await t.call("POST", `/v1/webhooks/${inside.id}/test`));
+  const all = await until(() => deliveriesOf(inside.id), (each) => each.at(-1)?.attempts === 1);
+  expect(all.at(-1)).toMatchObject({
+    last_status: null,
+    last_reason: "the host has an address to which this site does not send events",
+  });
+  await drop(inside);
+  await target.close();
+});
+
+test("a closed port, a name without an address and an answer that is not HTTP have their reasons", async () => {
+  const stranger = createServer(selfSigned("127.0.0.1"), (_request, response) => void response.end());
+  await new Promise<void>((listening) => stranger.listen(0, "127.0.0.1", listening));
+  const { port } = stranger.address() as AddressInfo;
+  const garbage = await openGarbage();
+  const reasons: Readonly<Record<string, RegExp>> = {
+    "http://127.0.0.1:1/": /^the host accepted no connection$/,
+    "http://no-such-host.invalid/": /^the name of the host has no address$/,
+    [`https://127.0.0.1:${port}/`]: /^the TLS certificate of the host is not valid$/,
+    [garbage.url]: /^the answer is not HTTP$/,
+  };
+  for (const [url, reason] of Object.entries(reasons)) {
+    const webhook = await newWebhook({ url, events: ["webhook_test"] });
+    okOf(await t.call("POST", `/v1/webhooks/${webhook.id}/test`));
+    const [first] = await until(() => deliveriesOf(webhook.id), ([each]) => each?.attempts === 1);
+    expect(first.last_reason, url).toMatch(reason);
+    await drop(webhook);
+  }
+  stranger.close();
+  garbage.close();
+});
+
+test("a disabled webhook sends nothing, keeps no new events, and continues with what waited", async () => {
+  const webhook = await newWebhook({ events: ["vpc_create"] });
+  hook.answer = () => 500;
+  await newVpc("waits");
+  await until(() => deliveriesOf(webhook.id), ([first]) => first?.attempts === 1);
+  okOf(await t.call("PATCH", `/v1/webhooks/${webhook.id}`, { body: { enabled: false } }));
+  expect((await t.call("POST", `/v1/webhooks/${webhook.id}/test`)).status).toBe(409);
+  hook.answer = () => 204;
+  await newVpc("unseen");
+  await t.advance(5);
+  await t.plane.pass();
+  okOf(await t.call("PATCH", `/v1/webhooks/${webhook.id}`, { body: { enabled: true } }));
+  await until(() => deliveriesOf(webhook.id), ([first]) => first?.state === "delivered");
+  expect(await deliveriesOf(webhook.id)).toHaveLength(1);
+  await drop(webhook);
+});
+
+test(`a project has ${WEBHOOKS_PER_PROJECT_MAX} webhooks and not one more`, async () => {
+  const project = await newProject(tenant.id);
+  for (let n = 0; n < WEBHOOKS_PER_PROJECT_MAX; n++) await newWebhook({ events: ["vpc_create"] }, project);
+  const body = { name: "one-more", url: hook.url };
+  const refused = await t.call("POST", `/v1/webhooks${inProject(project)}`, { body });
+  expect(refused.status).toBe(409);
+  expect(refused.body.message).toContain(`already has ${WEBHOOKS_PER_PROJECT_MAX} webhooks`);
+});
+
+test.each([
+  ["ftp://example.org/", "url"],
+  ["http://user:secret@example.org/", "url"],
+  ["https://example.org/#part", "url"],
+])("the URL %s is refused, and the field is named", async (url, field) => {
+  const refused = await t.call("POST", `/v1/webhooks${inProject()}`, { body: { name: "bad", url } });
+  expect(refused.status).toBe(400);
+  expect(refused.body.message).toContain(field);
+  expect(refused.text).not.toContain("secret");
+});
+
+test("pages of deliveries have each delivery once, newest first", async () => {
+  const webhook = await newWebhook({ events: ["webhook_test"] });
+  const made: string[] = [];
+  for (let n = 0; n < 5; n++) made.push(okOf(await t.call("POST", `/v1/webhooks/${webhook.id}/test`)).id);
+  const seen: string[] = [];
+  for (let token = "";;) {
+    const { items, next_page } = okOf(
+      await t.call("GET", `/v1/webhooks/${webhook.id}/deliveries?limit=2${token && `&page_token=${token}`}`),
+    );
+    seen.push(...items.map(({ id }: { id: string }) => id));
+    if (next_page === undefined) break;
+    token = next_page;
+  }
+  expect(seen).toEqual(made.toReversed());
+  await drop(webhook);
+});
