@@ -131,15 +131,31 @@ export type HelpOutput = { out(text: string): void; err(text: string): void; col
  * if help was printed instead. Errors that the verb throws pass through.
  */
 export async function parse(root: AnyCommand, argv: readonly string[], output: HelpOutput): Promise<ParseOutcome> {
-  for (const member of everyCommand(root)) seal(member, root, output);
+  let at = root;
+  for (const member of everyCommand(root)) seal(member, root, output, () => at = member);
   try {
     await root.parseAsync([...helpAsked(argv)], { from: "user" });
     return { kind: "done" };
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) return { kind: "done" };
-    return { kind: "usage", message: error.code === "commander.help" ? null : error.message.replace(/^error: /, "") };
+    return { kind: "usage", message: error.code === "commander.help" ? null : usageMessage(error, at) };
   }
+}
+
+/** Errors whose remedy is in the help of the command. Other errors name the wrong value and its rule. */
+const ANSWERED_BY_HELP: ReadonlySet<string> = new Set([
+  "commander.unknownOption",
+  "commander.unknownCommand",
+  "commander.excessArguments",
+  "commander.missingArgument",
+  "commander.missingMandatoryOptionValue",
+]);
+
+function usageMessage({ code, message }: CommanderError, at: AnyCommand): string {
+  const text = message.replace(/^error: /, "");
+  const isAnswered = !ANSWERED_BY_HELP.has(code) || text.includes("Did you mean");
+  return isAnswered ? text : `${text}; see: ${pathOf(at).join(" ")} --help`;
 }
 
 /** The name of the command in HELP_NOUN. */
@@ -151,9 +167,12 @@ function helpAsked(argv: readonly string[]): readonly string[] {
   return first === HELP_WORD && path.length > 1 ? [...path, "--help"] : argv;
 }
 
-function seal(member: AnyCommand, root: AnyCommand, output: HelpOutput): void {
+function seal(member: AnyCommand, root: AnyCommand, output: HelpOutput, onError: () => void): void {
   // The parser must not end the process: that would truncate output in the pipe.
-  member.exitOverride();
+  member.exitOverride((error) => {
+    onError();
+    throw error;
+  });
   member.configureOutput({
     writeOut: output.out,
     writeErr: output.err,

@@ -117,6 +117,16 @@ export const NOUNS: readonly Noun[] = [
     load: async (summary) => (await import("./instance/ssh.ts")).ssh(summary),
   },
   {
+    name: "console",
+    summary: "Open the serial console of an instance",
+    load: async (summary) => (await import("./instance/console.ts")).openConsoleVerb(summary),
+  },
+  {
+    name: "logs",
+    summary: "Print what an instance wrote to its serial console",
+    load: async (summary) => (await import("./instance/log.ts")).log("logs", summary),
+  },
+  {
     name: "apply",
     summary: "Create and change the records of a project as a manifest describes them",
     load: async (summary) => (await import("./manifest/apply.ts")).applyProject(summary),

@@ -18,7 +18,7 @@ export async function tenantOf(io: TenantIo): Promise<string | undefined> {
   const named = firstSet(io.flags.tenant, io.environment.env.TENANTCTL_TENANT);
   if (named === undefined) return await tenantOfCredential(io) ?? await tenantOfWhoami(io);
   if (isUuid(named)) return named.toLowerCase();
-  return pick(await visibleTenants(io), { name: named, singular: "tenant", plural: "tenants" }).id;
+  return pick(await visibleTenants(io), { name: named, singular: "tenant", plural: "tenants", is_listed: false }).id;
 }
 
 /**

@@ -53,7 +53,7 @@ test("control bytes in an error message are escaped", async () => {
 
 test.each([
   [["cn", "lst"], "unknown command 'lst'\n(Did you mean list?)"],
-  [["cn", "list", "--bogus"], "unknown option '--bogus'"],
+  [["cn", "list", "--bogus"], "unknown option '--bogus'; see: opsctl cn list --help"],
   [
     ["cn", "list", "--state", "enrolled"],
     "Allowed choices are pending, approved, disabled, awaiting_setup, setting_up.",

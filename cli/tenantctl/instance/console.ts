@@ -13,12 +13,13 @@ import { INSTANCE } from "./instance.ts";
 const LINGER_MS = 1_000;
 const HELP = "~.  close the console    ~~  type ~    ~?  this help    (~ counts only at the beginning of a line)";
 
-export function openConsoleVerb(): AnyCommand {
-  return command("console", "Open the serial console of an instance", "web1")
+/** Returns the verb, which is also a command of the program. */
+export function openConsoleVerb(summary = "Open the serial console of an instance"): AnyCommand {
+  return command("console", summary, "web1")
     .argument("<instance>", NAME_HELP)
     .option("--watch", "only watch: type nothing")
     .option("--take-over", "type even if somebody else does; the other console then only watches")
-    .addHelpText("after", "\nPress Enter, then ~. to close the console. Example: tenantctl instance console web1")
+    .addHelpText("after", "\nPress Enter, then ~. to close the console.")
     .action(withIo(async (io, name, { watch, takeOver }) => {
       if (watch && takeOver) throw usageFailure("--watch and --take-over exclude each other");
       const path = `${INSTANCE.path}/${await resolveInstance(io, name)}`;

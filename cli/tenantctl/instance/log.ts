@@ -9,12 +9,15 @@ import { INSTANCE } from "./instance.ts";
 /** Within this time, the node connects to the control plane and then sends the log. */
 const LOG_LIMIT_MS = 4 * CONSOLE_DIAL_S * 1_000;
 
-export function log(): AnyCommand {
-  return command("log", "Print what an instance wrote to its serial console: the last 1 MiB", "web1 --follow")
+/** Returns the verb. It is also a command of the program, under another name. */
+export function log(
+  name = "log",
+  summary = "Print what an instance wrote to its serial console: the last 1 MiB",
+): AnyCommand {
+  return command(name, summary, "web1 --follow")
     .argument("<instance>", NAME_HELP)
     .option("-f, --follow", "continue with what the instance writes, until Ctrl-C")
     .option("--raw", "print control sequences, too: they can change your terminal")
-    .addHelpText("after", "\nExample: tenantctl instance log web1 --follow")
     .action(withIo(async (io, name, { follow, raw }) => {
       const path = `${INSTANCE.path}/${await resolveInstance(io, name)}`;
       const safe = raw ? (text: string) => text : createConsoleText();

@@ -2,13 +2,20 @@
 import { pickRecord } from "../../internal/record-name.ts";
 
 export type Named = { readonly id: string; readonly name: string };
-export type Wanted = { readonly name: string; readonly singular: string; readonly plural: string };
+export type Wanted = {
+  readonly name: string;
+  readonly singular: string;
+  readonly plural: string;
+  /** Whether the program lists such records. Default: it does. */
+  readonly is_listed?: boolean;
+};
 
 /** Returns the record that matches the name. Throws a Failure unless there is exactly one. */
-export function pick<T extends Named>(records: readonly T[], { name, singular, plural }: Wanted): T {
+export function pick<T extends Named>(records: readonly T[], { name, singular, plural, is_listed = true }: Wanted): T {
   return pickRecord(records, name, {
     one: singular,
     many: plural,
+    ...is_listed && { list: `tenantctl ${singular.toLowerCase().replaceAll(" ", "-")} list` },
     id: (record) => record.id,
     title: (record) => record.name,
     isCalled: (record, called) => record.name === called,

@@ -243,7 +243,10 @@ test("an ambiguous or unknown name is rejected, and nothing is changed", async (
     `error: 1111 matches 2 VPCs; use one of these UUIDs:\n  ${VPC.id}  web\n  ${twin.id}  db\n`,
   );
   const none = await tenantctl(["vpc", "delete", "111"], { env: SCOPED, server });
-  expect([none.code, none.err()]).toEqual([3, "error: no VPC has the name 111\n"]);
+  expect([none.code, none.err()]).toEqual([
+    3,
+    "error: no VPC has the name 111; to list them, run: tenantctl vpc list\n",
+  ]);
   expect([...several.asked, ...none.asked].every(({ method }) => method === "GET")).toBe(true);
 });
 
