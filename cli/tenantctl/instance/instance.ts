@@ -1,8 +1,11 @@
-import type { Instance, InstanceShown } from "../../../src/contract/instance.ts";
+import type { Instance } from "../../../src/contract/instance.ts";
 import { AGE_COLUMN, blockText, BYTES_COLUMN, ID_COLUMN, STATE_COLUMN, WIDE_ID_COLUMN } from "../../internal/table.ts";
+import { byteSizeText } from "../../internal/byte-size.ts";
 import { labelText } from "../../internal/labels.ts";
 import type { TenantIo } from "../open-io.ts";
 import type { Kind } from "../record/kind.ts";
+
+type Line = readonly [string, unknown];
 
 export const INSTANCE: Kind<Instance> = {
   noun: "instance",
@@ -24,39 +27,27 @@ export const INSTANCE: Kind<Instance> = {
   lines: (instance) => [
     ["id", instance.id],
     ["name", instance.name],
-    ["lifecycle", lifecycleText(instance)],
+    ["description", instance.description],
+    ["state", stateText(instance)],
+    ["cpu", instance.cpu],
+    ["memory", byteSizeText(instance.memory_bytes)],
     ["image", instance.image_id],
+    ["host", instance.host_cn_uuid],
+    ["labels", labelText(instance.labels)],
+    ["deletion_protection", instance.deletion_protection],
+    ["created_at", instance.created_at],
   ],
 };
 
-/** Returns the fields that `set` and `resize` change, after the main fields. */
-export function changeableLines(instance: Instance) {
-  return [
-    ...INSTANCE.lines(instance),
-    ["cpu", instance.cpu],
-    ["memory_bytes", instance.memory_bytes],
-    ["labels", labelText(instance.labels)],
-    ["deletion_protection", instance.deletion_protection],
-  ] as const;
-}
-
-function lifecycleText({ lifecycle: { state, reason } }: Instance): string {
+function stateText({ lifecycle: { state, reason } }: Instance): string {
   return reason === undefined ? state : `${state}: ${reason}`;
 }
 
-/** Prints the main fields, and a note if the state may be stale. */
-export function printInstance(io: TenantIo, instance: Instance | InstanceShown): void {
-  const lines = [...INSTANCE.lines(instance), ...guestLines(instance)];
-  io.print(instance, `${blockText(lines)}\n(for the whole record, use -o json)`);
+/** Prints the record, and a note if the state may be stale. */
+export function printInstance(io: TenantIo, instance: Instance, more: readonly Line[] = []): void {
+  io.print(instance, blockText([...INSTANCE.lines(instance), ...more]));
   const trouble = hostTrouble(instance);
   if (trouble !== null && !io.json) io.note(`The state may be out of date: ${trouble}`);
-}
-
-/** Returns the addresses that the guest itself reports, if the answer has them. */
-function guestLines(instance: Instance | InstanceShown): readonly (readonly [string, string])[] {
-  const interfaces = "guest_interfaces" in instance ? instance.guest_interfaces ?? [] : [];
-  const addresses = interfaces.flatMap((each) => each.addresses);
-  return addresses.length === 0 ? [] : [["the guest reports", addresses.join(", ")]];
 }
 
 /** Returns why the recorded state may be stale, or null if it is not. */

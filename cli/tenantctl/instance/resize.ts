@@ -5,7 +5,7 @@ import { usageFailure } from "../../internal/failure.ts";
 import { blockText } from "../../internal/table.ts";
 import { withIo } from "../open-io.ts";
 import { NAME_HELP, resolveInstance } from "../record/scope.ts";
-import { changeableLines, INSTANCE } from "./instance.ts";
+import { INSTANCE } from "./instance.ts";
 
 export function resize(): AnyCommand {
   return command("resize", "Change the vCPUs and the memory of a stopped instance", "web1 --cpu 4 --memory 8GiB")
@@ -23,6 +23,6 @@ export function resize(): AnyCommand {
       const body: InstancePatch = { cpu, memory_bytes };
       const path = `${INSTANCE.path}/${await resolveInstance(io, name)}`;
       const instance = await io.send<Instance>({ method: "PATCH", path, body });
-      io.print(instance, `${blockText(changeableLines(instance))}\nThe next start applies the new size.`);
+      io.print(instance, `${blockText(INSTANCE.lines(instance))}\nThe next start applies the new size.`);
     }));
 }

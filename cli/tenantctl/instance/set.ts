@@ -5,7 +5,7 @@ import { blockText } from "../../internal/table.ts";
 import { LABEL_OPTION, parseLabels } from "../../internal/labels.ts";
 import { withIo } from "../open-io.ts";
 import { NAME_HELP, resolveInstance } from "../record/scope.ts";
-import { changeableLines, INSTANCE } from "./instance.ts";
+import { INSTANCE } from "./instance.ts";
 
 export function set(): AnyCommand {
   return command("set", "Change the labels of an instance, or its protection against deletion", "web1 --label env=test")
@@ -26,6 +26,6 @@ export function set(): AnyCommand {
       };
       const path = `${INSTANCE.path}/${await resolveInstance(io, name)}`;
       const instance = await io.send<Instance>({ method: "PATCH", path, body });
-      io.print(instance, blockText(changeableLines(instance)));
+      io.print(instance, blockText(INSTANCE.lines(instance)));
     }));
 }

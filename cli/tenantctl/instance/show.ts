@@ -8,6 +8,13 @@ export function show(): AnyCommand {
   return showCommand("show", "Show one instance", "web1")
     .argument("<instance>", NAME_HELP)
     .action(withIo(async (io, name) => {
-      printInstance(io, await io.get<InstanceShown>(`${INSTANCE.path}/${await resolveInstance(io, name)}`));
+      const instance = await io.get<InstanceShown>(`${INSTANCE.path}/${await resolveInstance(io, name)}`);
+      printInstance(io, instance, guestLines(instance));
     }));
+}
+
+/** Returns the addresses that the guest itself reports, if the answer has them. */
+function guestLines({ guest_interfaces }: InstanceShown): readonly (readonly [string, string])[] {
+  const addresses = (guest_interfaces ?? []).flatMap((each) => each.addresses);
+  return addresses.length === 0 ? [] : [["the guest reports", addresses.join(", ")]];
 }

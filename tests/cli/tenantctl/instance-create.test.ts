@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { USER_DATA_BYTES_MAX } from "../../../src/contract/limits.ts";
 import { fakeEnvironment } from "../fake-environment.ts";
-import { ANSWERS, FOUR_LINES, IN_PROJECT, KEY, run, SCOPED, server } from "./instance-fixture.ts";
+import { ANSWERS, IN_PROJECT, KEY, run, SCOPED, server, SHOWN } from "./instance-fixture.ts";
 import { IMAGE_ID, INSTANCE, PROJECT, SUBNET, TENANT, VPC } from "./records.ts";
 import { requestsOf, serving, tenantctl, TOKEN_ENV } from "./run.ts";
 
@@ -70,7 +70,7 @@ describe("create", () => {
     expect([ran.err(), ran.code]).toEqual(["", 0]);
     expect(requestsOf(ran)).toEqual(asks);
     expect(ran.asked.at(-1)!.body).toEqual(body);
-    expect(ran.out()).toBe(FOUR_LINES);
+    expect(ran.out()).toBe(SHOWN);
     expect(JSON.parse((await run("create", ...WANTED, ...argv, "-o", "json")).out())).toEqual(INSTANCE);
   });
 

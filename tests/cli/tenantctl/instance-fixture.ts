@@ -10,9 +10,19 @@ export const TABLE = `NAME   ID        STATE    ADDRESSES  CPU  MEMORY  AGE  HOS
   `web-1  99999999  ${STATE}  10.0.1.2   2    4 GiB   3h   eeeeeeee\n`;
 export const WALL_MS = 3 * 3_600_000 + Date.parse(INSTANCE.created_at);
 export const NICS_OF_PROJECT = `GET /v1/nics?${IN_PROJECT}`;
-export const FOUR_LINES =
-  `id:         ${INSTANCE.id}\nname:       web-1\nlifecycle:  ${STATE}\nimage:      ${IMAGE_ID}\n`;
-export const SHOWN = `${FOUR_LINES}(for the whole record, use -o json)\n`;
+export const SHOWN = [
+  ["id", INSTANCE.id],
+  ["name", "web-1"],
+  ["description", "-"],
+  ["state", STATE],
+  ["cpu", "2"],
+  ["memory", "4GiB"],
+  ["image", IMAGE_ID],
+  ["host", INSTANCE.host_cn_uuid],
+  ["labels", "-"],
+  ["deletion_protection", "false"],
+  ["created_at", INSTANCE.created_at],
+].map(([name, value]) => `${`${name}:`.padEnd(22)}${value}\n`).join("");
 export const KEY = { id: "ffffffff-0000-4000-8000-0000000000ff", name: "laptop" };
 export const ANSWERS = {
   "GET /v1/instances": { items: [INSTANCE] },
