@@ -166,8 +166,11 @@ export function qemuDepartures({ host, store, power, vms }: Moves): Departures {
     const pausesFirst = host.accelerator === "tcg";
     if (pausesFirst) {
       await link.ask({ request: "paused" });
+      // A target that was given up may answer late. The guest then runs here, and nothing would continue it again.
+      signal.throwIfAborted();
       await qmp.execute("stop");
     }
+    signal.throwIfAborted();
     await qmp.execute("migrate", { uri: `unix:${ram}` });
     await untilStatus(qmp, {
       reached: ({ status }) => status === "pre-switchover",

@@ -3,6 +3,7 @@
 import { randomUUID } from "node:crypto";
 import { chown, mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Driver, VmPlan } from "../../nodeagent/driver.ts";
 import { linkTo } from "../../nodeagent/migration/link.ts";
@@ -14,6 +15,8 @@ import { BOOT, inGuest, needsMachine, openMachine, ready, type TestMachine, vmOf
 
 const TICKET = "ticket";
 const MIB = 2 ** 20;
+/** More time than a source needs for what it does after a late answer. */
+const ACTS_LATE_MS = 2_000;
 
 let source: TestMachine;
 let target: TestMachine;
@@ -160,6 +163,28 @@ test("an emulated guest is paused before its memory is sent, and continues after
   const isWanted = () => ++asked === 2 ? Promise.reject(new Error("not wanted")) : Promise.resolve();
   await expect(source.driver().migrations.send(moving, seen, options(isWanted))).rejects.toThrow("not wanted");
   expect(requests).toEqual(["prepare", "disks", "paused", "memory"]);
+  expect(await inGuest(source.driver(), id, "cat /run/mark")).toBe("kept");
+});
+
+test("a guest continues although its target answers, after it was given up, that the guest may be paused", async () => {
+  const { id, moving, link } = await prepared(true);
+  await source.restart({ accelerator: "tcg" });
+  let isSilent = false;
+  const late = Promise.withResolvers<void>();
+  const silent: MoveLink = {
+    ...link,
+    ask: async (request, limit_ms) => {
+      if (request.request === "paused") {
+        isSilent = true;
+        await late.promise;
+      }
+      return await link.ask(request, limit_ms);
+    },
+    answers: async (limit_ms) => !isSilent && await link.answers(limit_ms),
+  };
+  await expect(source.driver().migrations.send(moving, silent, options())).rejects.toThrow("has not answered for 20 s");
+  late.resolve();
+  await sleep(ACTS_LATE_MS);
   expect(await inGuest(source.driver(), id, "cat /run/mark")).toBe("kept");
 });
 
