@@ -222,14 +222,14 @@ const STAGES: Readonly<Record<string, () => Stage | Promise<Stage>>> = {
   }),
 };
 
-/** The kind of job that a route waits for, by route. */
-const JOBS: Readonly<Record<string, string>> = {
+/** The kinds of jobs that a route waits for, by route. */
+const JOBS: Readonly<Record<string, string | readonly string[]>> = {
   "POST /v1/floating-ips/{floating_ip_id}/attach": "fip_claim",
   "POST /v1/tenants/{tenant_id}/projects/{project_id}/floating-ips/{floating_ip_id}/attach": "fip_claim",
   "POST /v1/instances": "provision",
   "POST /v1/disks": "create_disk",
   "POST /v1/snapshots": "create_snapshot",
-  "POST /v1/instances/{instance_id}/rebuild": "rebuild",
+  "POST /v1/instances/{instance_id}/rebuild": ["rebuild", "start"],
 };
 
 /** Starts the setup of a node. Returns the node for the path, and the epoch of the setup. */
@@ -262,7 +262,7 @@ async function send(route: RouteDescription): Promise<Answer> {
   const isAgents = route.path.startsWith("/v1/agent/") && key !== null;
   const asked = isAgents ? agent.call(route.method, path, body) : t.call(route.method, path, { body, key });
   const job = JOBS[route.name];
-  if (job !== undefined) await host.done(asked, job);
+  if (job !== undefined) await host.done(asked, ...[job].flat());
   return await asked;
 }
 

@@ -33,9 +33,9 @@ export type Node = {
   bury(job: Job): Promise<void>;
   /** Claims the next job, which must be of this kind, and completes it. */
   does(kind: string): Promise<Job>;
-  /** Completes the node's next job, which must be of this kind, and returns the body of the answer to `asked`. */
+  /** Completes the next jobs of the node, which must be of these kinds, and returns the body of the answer to `asked`. */
   // deno-lint-ignore no-explicit-any -- as Answer's body
-  done(asked: Promise<Answer>, kind: string): Promise<any>;
+  done(asked: Promise<Answer>, ...kinds: readonly string[]): Promise<any>;
 };
 
 export type ComputeFixture = Awaited<ReturnType<typeof openComputeFixture>>;
@@ -77,16 +77,18 @@ export async function addNode(
       await node.complete(job);
       return job;
     },
-    done: async (asked, kind) => {
+    done: async (asked, ...kinds) => {
       // A rejected request creates no job.
       const refused = asked.then((answer) => {
         okOf(answer);
         return null;
       });
-      const taken = await Promise.race([node.take(), refused]);
-      if (taken === null) throw new Error(`the request was answered without a job of the kind ${kind}`);
-      expect(taken.kind.kind).toBe(kind);
-      await node.complete(taken);
+      for (const kind of kinds) {
+        const taken = await Promise.race([node.take(), refused]);
+        if (taken === null) throw new Error(`the request was answered without a job of the kind ${kind}`);
+        expect(taken.kind.kind).toBe(kind);
+        await node.complete(taken);
+      }
       return okOf(await asked);
     },
   };
