@@ -1,4 +1,4 @@
--- Returns a user of the external subnet {id}, or 'true' when nothing is found. The caller must hold the subnet's lock
+-- Returns a user of the external subnet {id}, otherwise 'true'. The caller must hold the subnet's lock
 -- exclusively.
 create or replace function guard_external_subnet_is_unused(args jsonb) returns text language sql volatile as $$
   select coalesce(

@@ -1,4 +1,4 @@
--- Returns the first of the ids {networks} that is not an external subnet, or 'true' when nothing is found. The caller
+-- Returns the first of the ids {networks} that is not an external subnet, otherwise 'true'. The caller
 -- must hold the locks of all these subnets, shared.
 create or replace function guard_external_subnets_exist(args jsonb) returns text language sql volatile as $$
   select coalesce(

@@ -1,4 +1,4 @@
--- Returns a user of the NIC tag {name}, or 'true' when nothing is found. The caller must hold the tag's lock exclusively.
+-- Returns a user of the NIC tag {name}, otherwise 'true'. The caller must hold the tag's lock exclusively.
 create or replace function guard_nic_tag_is_unused(args jsonb) returns text language sql volatile as $$
   select coalesce(
     (select format('external subnet %s (%s)', name, id) from external_subnet

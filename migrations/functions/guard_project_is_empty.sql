@@ -1,4 +1,4 @@
--- Returns an object in the project {project_id}, or 'true' when nothing is found. The caller must hold the project's
+-- Returns an object in the project {project_id}, otherwise 'true'. The caller must hold the project's
 -- lock exclusively.
 create or replace function guard_project_is_empty(args jsonb) returns text language sql volatile as $$
   select coalesce(

@@ -1,5 +1,5 @@
 -- Returns the limit of a project's quota that {project_id, cpu, memory_bytes, disk_bytes, instances, defaults} would
--- exceed, or 'true' when nothing is found. The caller must hold the locks project:<id> and quota:<tenant> exclusively.
+-- exceed, otherwise 'true'. The caller must hold the locks project:<id> and quota:<tenant> exclusively.
 -- The comparison is one planned statement; only a broken limit needs the functions that name it.
 create or replace function guard_quota_has_room(args jsonb) returns text language plpgsql volatile as $$
 declare

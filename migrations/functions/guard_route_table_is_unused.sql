@@ -1,4 +1,4 @@
--- Returns a user of the route table {route_table_id}, or 'true' when nothing is found. The caller must hold the VPC's
+-- Returns a user of the route table {route_table_id}, otherwise 'true'. The caller must hold the VPC's
 -- lock exclusively.
 create or replace function guard_route_table_is_unused(args jsonb) returns text language sql volatile as $$
   select coalesce(

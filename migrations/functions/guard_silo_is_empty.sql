@@ -1,4 +1,4 @@
--- Returns an object in the silo {silo_id}, or 'true' when nothing is found. The default tenant does not count. The caller
+-- Returns an object in the silo {silo_id}, otherwise 'true'. The default tenant does not count. The caller
 -- must hold the silo's lock exclusively.
 create or replace function guard_silo_is_empty(args jsonb) returns text language sql volatile as $$
   select coalesce(

@@ -1,4 +1,4 @@
--- Returns an object that names the silo {silo_id} or its default tenant, or 'true' when nothing is found. The caller must
+-- Returns an object that names the silo {silo_id} or its default tenant, otherwise 'true'. The caller must
 -- hold the silo's lock exclusively.
 create or replace function guard_silo_is_not_named(args jsonb) returns text language sql volatile as $$
   select coalesce(

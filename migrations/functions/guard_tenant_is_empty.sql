@@ -1,4 +1,4 @@
--- Returns an object in the tenant {tenant_id}, or 'true' when nothing is found. The caller must hold the tenant's lock
+-- Returns an object in the tenant {tenant_id}, otherwise 'true'. The caller must hold the tenant's lock
 -- exclusively.
 create or replace function guard_tenant_is_empty(args jsonb) returns text language sql volatile as $$
   select coalesce(

@@ -1,4 +1,4 @@
--- Returns an API key of the user {user_id}, or 'true' when nothing is found. The foreign key of api_key rejects a key
+-- Returns an API key of the user {user_id}, otherwise 'true'. The foreign key of api_key rejects a key
 -- that is created at the same time.
 create or replace function guard_user_owns_no_key(args jsonb) returns text language sql volatile as $$
   select coalesce(

@@ -1,4 +1,4 @@
--- Returns an object in the VPC {vpc_id}, or 'true' when nothing is found. The main route table does not count. The
+-- Returns an object in the VPC {vpc_id}, otherwise 'true'. The main route table does not count. The
 -- caller must hold the VPC's lock exclusively.
 create or replace function guard_vpc_is_empty(args jsonb) returns text language sql volatile as $$
   select coalesce(

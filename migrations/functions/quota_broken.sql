@@ -1,4 +1,4 @@
--- Returns the first limit that would be exceeded, as text, or 'true' when nothing is found. limits, used and asked are
+-- Returns the first limit that would be exceeded, as text, otherwise 'true'. limits, used and asked are
 -- {cpu, memory_bytes, disk_bytes, instances}.
 create or replace function quota_broken(limits jsonb, used jsonb, asked jsonb) returns text language sql stable as $$
   select coalesce(

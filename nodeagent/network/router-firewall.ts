@@ -21,7 +21,7 @@ export type RouterFirewall = {
   counts(): Promise<readonly RuleCount[]>;
 };
 
-/** A text that each rule of a tenant has in a ruleset, and nothing else. */
+/** Text that occurs in each rule of a tenant, and in no other part of a ruleset. */
 const RULE_MARK = ' comment "';
 
 /** @param inside runs a program in the router's namespace */

@@ -22,7 +22,7 @@ export const EvacuateBody = z.strictObject({
   lose_local_disks: withDefault(z.boolean(), false).describe(
     "true: create the instances elsewhere from their images. The data of their disks on the node is lost",
   ),
-  dry_run: withDefault(z.boolean(), false).describe("true: change nothing and answer the plan"),
+  dry_run: withDefault(z.boolean(), false).describe("true: change nothing and return the plan"),
 });
 
 /** The plan of an evacuation, and its operation. */

@@ -13,7 +13,7 @@ export const LabelDrainBody = z.strictObject({
   max_unavailable: withDefault(z.number().int().min(1).max(LABEL_DRAIN_NODES_MAX), 1).describe(
     "The most nodes whose drains run at once. Default: 1",
   ),
-  dry_run: withDefault(z.boolean(), false).describe("true: change nothing and answer the plan"),
+  dry_run: withDefault(z.boolean(), false).describe("true: change nothing and return the plan"),
 });
 
 /** A node of a drain by label. */

@@ -18,7 +18,7 @@ export const LabelUpgradeBody = z.strictObject({
     "The restart of the machines. agent: the node's agent restarts its machine, by a job. operator: the operation waits " +
       "until an operator has restarted the machine, for example through its BMC. Default: agent",
   ),
-  dry_run: withDefault(z.boolean(), false).describe("true: change nothing and answer the plan"),
+  dry_run: withDefault(z.boolean(), false).describe("true: change nothing and return the plan"),
 });
 
 /** A node of an upgrade by label. */

@@ -15,8 +15,8 @@ export type LongPolls<K, V> = {
   /** Returns the answer; null when `hold_ms` has passed or the signal was aborted; "full" when too many requests wait. */
   wait(key: K, hold_ms: number, signal: AbortSignal): Promise<V | null | "full">;
   /**
-   * Answers the requests that wait for this key, without a sweep. Without any, the next request within EARLY_MS gets the
-   * answer: what it read before it began to wait may be older.
+   * Answers the requests that wait for this key, without a sweep. If no request waits, the next one within EARLY_MS gets
+   * the answer, because it may have read the database before the change.
    */
   answer(key: K, answer: V): void;
   /** Requests a sweep immediately, or 10 ms after the last one. Calls until then share that sweep. */

@@ -12,7 +12,7 @@ import type { GuestPlan } from "./guest-plan.ts";
 /** An order of the agent, as a line of JSON. */
 export type Order =
   | { readonly kind: "set"; readonly plan: GuestPlan }
-  /** Closes the sockets of a router, so that its namespace can end. The process prints the namespace's name when it has. */
+  /** Closes the sockets of a router, so that its namespace can end. Afterwards the process prints the namespace's name. */
   | { readonly kind: "close"; readonly namespace: string };
 
 /** Pause between checks whether a router's namespace was replaced: its sockets would keep the old one alive. */
