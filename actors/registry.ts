@@ -23,6 +23,7 @@ import type { InstanceMessage } from "./instance/messages.ts";
 import { instance } from "./instance/transition.ts";
 import { job } from "./job/transition.ts";
 import type { JobMessage } from "./job/messages.ts";
+import { placementGroup, type PlacementGroupMessage } from "./placement-group/transition.ts";
 import { portForward, type PortForwardMessage } from "./port-forward/transition.ts";
 import { natGateway, type NatGatewayMessage } from "./nat-gateway/transition.ts";
 import { networkPool, type NetworkPoolMessage } from "./network-pool/transition.ts";
@@ -95,6 +96,7 @@ export type Messages = {
   readonly "firewall-rule": FirewallRuleMessage;
   readonly "nat-gateway": NatGatewayMessage;
   readonly "port-forward": PortForwardMessage;
+  readonly "placement-group": PlacementGroupMessage;
   readonly "floating-ip": FloatingIpMessage;
   readonly "nic-tag": NicTagMessage;
   readonly "external-subnet": ExternalSubnetMessage;
@@ -156,6 +158,7 @@ export const behaviors: readonly AnyBehavior[] = [
   natGateway,
   portForward,
   webhook,
+  placementGroup,
   floatingIp,
   nicTag,
   externalSubnet,

@@ -9,6 +9,7 @@ import type { Idp, User } from "../src/contract/identity.ts";
 import type { Image } from "../src/contract/image.ts";
 import type { ImageUpload } from "../src/contract/image-upload.ts";
 import type { DiskResized, Instance, Nic } from "../src/contract/instance.ts";
+import type { PlacementGroup } from "../src/contract/placement-group.ts";
 import type { PortForward } from "../src/contract/port-forward.ts";
 import type { Webhook } from "../src/contract/webhook.ts";
 import type { FirewallRule, FloatingIp, NatGateway, Route, RouteTable, Subnet, Vpc } from "../src/contract/network.ts";
@@ -83,6 +84,7 @@ export type Replies = {
     readonly test: { readonly id: string };
     readonly redeliver: { readonly id: string };
   };
+  readonly "placement-group": Edited<PlacementGroup>;
   readonly "floating-ip": Edited<FloatingIp>;
   readonly "nic-tag": Created<NicTag>;
   readonly "external-subnet": Edited<ExternalSubnet>;

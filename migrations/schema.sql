@@ -156,6 +156,11 @@ begin
       select a.n, a.id::uuid as id
         from unnest($2, $3, $5) with ordinality a(kind, id, version, n) where a.kind = $1 and a.version = 0)
     select array_agg(w.n) into places from wanted w where not exists (select from nic_tag t where t.id = w.id);
+  when 'placement-group' then
+    with wanted as materialized (
+      select a.n, a.id::uuid as id
+        from unnest($2, $3, $5) with ordinality a(kind, id, version, n) where a.kind = $1 and a.version = 0)
+    select array_agg(w.n) into places from wanted w where not exists (select from placement_group t where t.id = w.id);
   when 'port-forward' then
     with wanted as materialized (
       select a.n, a.id::uuid as id
@@ -403,6 +408,9 @@ begin
   when 'nic_tag' then
     delete from nic_tag t using jsonb_array_elements($1) e
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
+  when 'placement_group' then
+    delete from placement_group t using jsonb_array_elements($1) e
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
   when 'port_forward' then
     delete from port_forward t using jsonb_array_elements($1) e
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
@@ -595,6 +603,8 @@ begin
   when 'node_has_room_for_claim' then return guard_node_has_room_for_claim($2)::text;
   when 'operation_runs' then return guard_operation_runs($2)::text;
   when 'pin_holds' then return guard_pin_holds($2)::text;
+  when 'placement_group_allows' then return guard_placement_group_allows($2)::text;
+  when 'placement_group_is_empty' then return guard_placement_group_is_empty($2)::text;
   when 'project_has_webhook_room' then return guard_project_has_webhook_room($2)::text;
   when 'project_is_empty' then return guard_project_is_empty($2)::text;
   when 'quota_has_room' then return guard_quota_has_room($2)::text;
@@ -770,6 +780,14 @@ begin
        where a.kind = $1 and a.version > 0)
     select array_agg(h.n) into places from (
       select w.n from wanted w join nic_tag t on t.id = w.id
+       where t.version = w.version and t.incarnation = w.incarnation for update of t skip locked) h;
+  when 'placement-group' then
+    with wanted as materialized (
+      select a.n, a.id::uuid as id, a.incarnation, a.version
+        from unnest($2, $3, $4, $5) with ordinality a(kind, id, incarnation, version, n)
+       where a.kind = $1 and a.version > 0)
+    select array_agg(h.n) into places from (
+      select w.n from wanted w join placement_group t on t.id = w.id
        where t.version = w.version and t.incarnation = w.incarnation for update of t skip locked) h;
   when 'port-forward' then
     with wanted as materialized (
@@ -1047,14 +1065,14 @@ begin
     insert into instance (id, incarnation, version, wake_at, state, host_cn_uuid, image_id, tenant_id, project_id,
         name, description, brand, cpu, memory_bytes, primary_subnet_id, ssh_key_ids, reason, operation_id,
         operation_kind, job_begun, unwinding_as, floating_ip_ids, reported_at, missed_reports, created_at,
-        updated_at, labels, deletion_protection)
+        updated_at, labels, deletion_protection, placement_group_id)
     select r.id, r.incarnation, r.version, r.wake_at, r.state, r.host_cn_uuid, r.image_id, r.tenant_id,
         r.project_id, r.name, r.description, r.brand, r.cpu, r.memory_bytes, r.primary_subnet_id, r.ssh_key_ids,
         r.reason, r.operation_id, r.operation_kind, case when e ? 'job_begun' then r.job_begun else false end,
         r.unwinding_as, case when e ? 'floating_ip_ids' then r.floating_ip_ids else '{}'::uuid[] end,
         r.reported_at, case when e ? 'missed_reports' then r.missed_reports else 0 end, r.created_at, r.updated_at,
         case when e ? 'labels' then r.labels else '{}'::jsonb end,
-        case when e ? 'deletion_protection' then r.deletion_protection else false end
+        case when e ? 'deletion_protection' then r.deletion_protection else false end, r.placement_group_id
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::instance, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
   when 'job' then
@@ -1085,6 +1103,13 @@ begin
     insert into nic_tag (id, incarnation, version, wake_at, state, name, description, mtu, created_at)
     select r.id, r.incarnation, r.version, r.wake_at, r.state, r.name, r.description, r.mtu, r.created_at
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::nic_tag, e) r
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
+  when 'placement_group' then
+    insert into placement_group (id, incarnation, version, wake_at, state, tenant_id, project_id, name,
+        description, labels, policy, level, strictness, created_at)
+    select r.id, r.incarnation, r.version, r.wake_at, r.state, r.tenant_id, r.project_id, r.name, r.description,
+        case when e ? 'labels' then r.labels else '{}'::jsonb end, r.policy, r.level, r.strictness, r.created_at
+      from jsonb_array_elements($1) e cross join jsonb_populate_record(null::placement_group, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
   when 'port_forward' then
     insert into port_forward (id, incarnation, version, wake_at, state, tenant_id, project_id, vpc_id,
@@ -1700,7 +1725,8 @@ begin
         created_at = case when e ? 'created_at' then r.created_at else t.created_at end,
         updated_at = case when e ? 'updated_at' then r.updated_at else t.updated_at end,
         labels = case when e ? 'labels' then r.labels else t.labels end,
-        deletion_protection = case when e ? 'deletion_protection' then r.deletion_protection else t.deletion_protection end
+        deletion_protection = case when e ? 'deletion_protection' then r.deletion_protection else t.deletion_protection end,
+        placement_group_id = case when e ? 'placement_group_id' then r.placement_group_id else t.placement_group_id end
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::instance, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
   when 'job' then
@@ -1768,6 +1794,22 @@ begin
         mtu = case when e ? 'mtu' then r.mtu else t.mtu end,
         created_at = case when e ? 'created_at' then r.created_at else t.created_at end
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::nic_tag, e) r
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
+  when 'placement_group' then
+    update placement_group t set incarnation = case when e ? 'incarnation' then r.incarnation else t.incarnation end,
+        version = case when e ? 'version' then r.version else t.version end,
+        wake_at = case when e ? 'wake_at' then r.wake_at else t.wake_at end,
+        state = case when e ? 'state' then r.state else t.state end,
+        tenant_id = case when e ? 'tenant_id' then r.tenant_id else t.tenant_id end,
+        project_id = case when e ? 'project_id' then r.project_id else t.project_id end,
+        name = case when e ? 'name' then r.name else t.name end,
+        description = case when e ? 'description' then r.description else t.description end,
+        labels = case when e ? 'labels' then r.labels else t.labels end,
+        policy = case when e ? 'policy' then r.policy else t.policy end,
+        level = case when e ? 'level' then r.level else t.level end,
+        strictness = case when e ? 'strictness' then r.strictness else t.strictness end,
+        created_at = case when e ? 'created_at' then r.created_at else t.created_at end
+      from jsonb_array_elements($1) e cross join jsonb_populate_record(null::placement_group, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
   when 'port_forward' then
     update port_forward t set incarnation = case when e ? 'incarnation' then r.incarnation else t.incarnation end,
@@ -2924,6 +2966,47 @@ AS $function$
       where t.id = (args->>'pinned_tenant_uuid')::uuid and t.silo_id <> (args->>'pinned_silo_uuid')::uuid),
     'true') $function$;
 
+CREATE OR REPLACE FUNCTION public.guard_placement_group_allows(args jsonb)
+ RETURNS text
+ LANGUAGE plpgsql
+AS $function$
+declare
+  of_cn  constant uuid := (args->>'server_uuid')::uuid;
+  of_group record;
+  place  text;
+  others bigint;
+  beside bigint;
+begin
+  select g.id, g.name, g.policy, g.level into of_group from placement_group g
+   where g.id = (args->>'placement_group_id')::uuid and g.strictness = 'required';
+  if not found then return 'true'; end if;
+  place := case of_group.level when 'node' then of_cn::text
+           else (select p.fault_domain from cn_placement p where p.server_uuid = of_cn) end;
+  if place is null then return format('it has no fault domain, which placement group %s needs', of_group.name); end if;
+  select count(*), count(*) filter (
+           where place = case of_group.level when 'node' then h.server_uuid::text else h.fault_domain end)
+    into others, beside
+    from placement_group_hosts(of_group.id) h
+   where h.instance_id <> (args->>'instance_id')::uuid
+     and (of_group.policy = 'anti_affinity' or h.server_uuid is distinct from (args->>'leaves')::uuid);
+  if of_group.policy = 'anti_affinity' and beside > 0 then
+    return format('another instance of placement group %s is on the same %s', of_group.name,
+                  replace(of_group.level, '_', ' '));
+  end if;
+  if of_group.policy = 'affinity' and others > 0 and beside = 0 then
+    return format('the instances of placement group %s are on another %s', of_group.name,
+                  replace(of_group.level, '_', ' '));
+  end if;
+  return 'true';
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.guard_placement_group_is_empty(args jsonb)
+ RETURNS text
+ LANGUAGE sql
+AS $function$
+  select case when count(*) = 0 then 'true' else count(*)::text end
+    from instance where placement_group_id = (args->>'id')::uuid $function$;
+
 CREATE OR REPLACE FUNCTION public.guard_project_has_webhook_room(args jsonb)
  RETURNS boolean
  LANGUAGE sql
@@ -3366,6 +3449,19 @@ begin
       left join beside b on b.server_uuid = c.server_uuid
       left join unmade m on m.host_cn_uuid = c.server_uuid;
 end $function$;
+
+CREATE OR REPLACE FUNCTION public.placement_group_hosts(group_id uuid)
+ RETURNS TABLE(instance_id uuid, server_uuid uuid, fault_domain text)
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select h.instance_id, h.server_uuid, p.fault_domain
+    from (select i.id as instance_id, i.host_cn_uuid as server_uuid from instance i
+           where i.placement_group_id = group_id and i.host_cn_uuid is not null
+          union
+          select i.id, cn from instance i join migration m on m.instance_id = i.id, unnest(array[m.source_cn, m.target_cn]) cn
+           where i.placement_group_id = group_id and not berth_migration_ended(m.state)) h
+    left join cn_placement p on p.server_uuid = h.server_uuid $function$;
 
 CREATE OR REPLACE FUNCTION public.quota_broken(limits jsonb, used jsonb, asked jsonb)
  RETURNS text
@@ -4402,6 +4498,7 @@ create table instance (
   updated_at timestamp with time zone not null,
   labels jsonb default '{}'::jsonb not null,
   deletion_protection boolean default false not null,
+  placement_group_id uuid,
   constraint instance_brand_check CHECK ((brand = ANY (ARRAY['kvm'::text, 'bhyve'::text, 'lx'::text, 'native-minimal'::text, 'not-applicable'::text]))),
   constraint instance_check CHECK (((operation_id IS NULL) = (operation_kind IS NULL))),
   constraint instance_check1 CHECK (((operation_id IS NOT NULL) OR ((unwinding_as IS NULL) AND (NOT job_begun)))),
@@ -4665,6 +4762,32 @@ create table outbox (
   message jsonb not null,
   created_at timestamp with time zone default berth_now() not null,
   constraint outbox_pkey PRIMARY KEY (id)
+);
+
+create table placement_group (
+  id uuid not null,
+  incarnation uuid not null,
+  version bigint not null,
+  wake_at timestamp with time zone,
+  state text not null,
+  tenant_id uuid not null,
+  project_id uuid not null,
+  name text not null,
+  description text not null,
+  labels jsonb default '{}'::jsonb not null,
+  policy text not null,
+  level text not null,
+  strictness text not null,
+  created_at timestamp with time zone not null,
+  constraint placement_group_id_project_id_key UNIQUE (id, project_id),
+  constraint placement_group_labels_check CHECK ((jsonb_typeof(labels) = 'object'::text)),
+  constraint placement_group_level_check CHECK ((level = ANY (ARRAY['node'::text, 'fault_domain'::text]))),
+  constraint placement_group_name UNIQUE (project_id, name),
+  constraint placement_group_pkey PRIMARY KEY (id),
+  constraint placement_group_policy_check CHECK ((policy = ANY (ARRAY['anti_affinity'::text, 'affinity'::text]))),
+  constraint placement_group_state_check CHECK ((state = 'live'::text)),
+  constraint placement_group_strictness_check CHECK ((strictness = ANY (ARRAY['required'::text, 'preferred'::text]))),
+  constraint placement_group_version_check CHECK ((version > 0))
 );
 
 create table placement_reservation (
@@ -5391,6 +5514,7 @@ alter table image add constraint image_silo_fkey FOREIGN KEY (silo_id) REFERENCE
 alter table image add constraint image_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES tenant(id);
 alter table image_upload add constraint image_upload_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES tenant(id) ON DELETE CASCADE;
 alter table instance add constraint instance_image_fkey FOREIGN KEY (image_id) REFERENCES image(id);
+alter table instance add constraint instance_placement_group_fkey FOREIGN KEY (placement_group_id, project_id) REFERENCES placement_group(id, project_id);
 alter table instance add constraint instance_project_fkey FOREIGN KEY (project_id, tenant_id) REFERENCES project(id, tenant_id);
 alter table job_signal add constraint job_signal_job_id_fkey FOREIGN KEY (job_id) REFERENCES job(id) ON DELETE CASCADE;
 alter table nat_gateway add constraint nat_gateway_has_address FOREIGN KEY (public_address) REFERENCES public_address(address) DEFERRABLE INITIALLY DEFERRED;
@@ -5399,6 +5523,7 @@ alter table network_pool_network add constraint network_pool_network_network_id_
 alter table network_pool_network add constraint network_pool_network_network_pool_id_fkey FOREIGN KEY (network_pool_id) REFERENCES network_pool(id);
 alter table nic add constraint nic_instance_fkey FOREIGN KEY (instance_id, tenant_id, project_id) REFERENCES instance(id, tenant_id, project_id);
 alter table nic add constraint nic_subnet_fkey FOREIGN KEY (subnet_id, vpc_id, tenant_id, project_id) REFERENCES subnet(id, vpc_id, tenant_id, project_id);
+alter table placement_group add constraint placement_group_project_fkey FOREIGN KEY (project_id, tenant_id) REFERENCES project(id, tenant_id);
 alter table pool_range add constraint pool_range_pool_id_fkey FOREIGN KEY (pool_id) REFERENCES pool(id) ON DELETE CASCADE;
 alter table port_forward add constraint port_forward_nat_gateway_fkey FOREIGN KEY (nat_gateway_id, vpc_id) REFERENCES nat_gateway(id, vpc_id) ON DELETE CASCADE;
 alter table port_forward add constraint port_forward_nic_fkey FOREIGN KEY (nic_id) REFERENCES nic(id) ON DELETE CASCADE;
@@ -5482,6 +5607,7 @@ CREATE INDEX image_uploaded ON public.image USING btree (source_url) WHERE (sour
 CREATE INDEX image_upload_due ON public.image_upload USING btree (wake_at) WHERE (wake_at IS NOT NULL);
 CREATE INDEX image_upload_of_tenant ON public.image_upload USING btree (tenant_id);
 CREATE INDEX instance_of_image ON public.instance USING btree (image_id) WHERE (image_id IS NOT NULL);
+CREATE INDEX instance_of_placement_group ON public.instance USING btree (placement_group_id) WHERE (placement_group_id IS NOT NULL);
 CREATE INDEX instance_of_project ON public.instance USING btree (project_id, id);
 CREATE INDEX instance_on_cn ON public.instance USING btree (host_cn_uuid) WHERE (host_cn_uuid IS NOT NULL);
 CREATE INDEX instance_on_cn_in_order ON public.instance USING btree (host_cn_uuid, id) WHERE (host_cn_uuid IS NOT NULL);
@@ -5689,6 +5815,7 @@ create view instance_loaded as
     i.updated_at,
     i.labels,
     i.deletion_protection,
+    i.placement_group_id,
     n.nics,
     d.disks,
     ( SELECT m.id
@@ -5902,6 +6029,8 @@ grant delete, insert, select, update on table nic_tag to berth_app;
 grant select on table nic_tag to berth_reader;
 grant delete, insert, select, update on table outbox to berth_app;
 grant select on table outbox to berth_reader;
+grant delete, insert, select, update on table placement_group to berth_app;
+grant select on table placement_group to berth_reader;
 grant delete, insert, select, update on table placement_reservation to berth_app;
 grant select on table placement_reservation to berth_reader;
 grant delete, insert, select, update on table pool to berth_app;
@@ -6089,6 +6218,8 @@ grant execute on function guard_no_reservation_on_cn(jsonb) to berth_app;
 grant execute on function guard_node_has_room_for_claim(jsonb) to berth_app;
 grant execute on function guard_operation_runs(jsonb) to berth_app;
 grant execute on function guard_pin_holds(jsonb) to berth_app;
+grant execute on function guard_placement_group_allows(jsonb) to berth_app;
+grant execute on function guard_placement_group_is_empty(jsonb) to berth_app;
 grant execute on function guard_project_has_webhook_room(jsonb) to berth_app;
 grant execute on function guard_project_is_empty(jsonb) to berth_app;
 grant execute on function guard_quota_has_room(jsonb) to berth_app;
@@ -6116,6 +6247,7 @@ grant execute on function load_materialize(double precision) to berth_app;
 grant execute on function log_drop(bigint,integer,text[]) to berth_app;
 grant execute on function nic_mac() to berth_app;
 grant execute on function nodes_to_place(timestamp with time zone) to berth_app;
+grant execute on function placement_group_hosts(uuid) to berth_app;
 grant execute on function quota_broken(jsonb,jsonb,jsonb) to berth_app;
 grant execute on function seen_bound(date) to berth_app;
 grant execute on function seen_maintain(integer) to berth_app;
@@ -6149,6 +6281,7 @@ insert into actor_kind values ('job', 'job', 'id', 'uuid');
 insert into actor_kind values ('nat-gateway', 'nat_gateway', 'id', 'uuid');
 insert into actor_kind values ('network-pool', 'network_pool', 'id', 'uuid');
 insert into actor_kind values ('nic-tag', 'nic_tag', 'id', 'uuid');
+insert into actor_kind values ('placement-group', 'placement_group', 'id', 'uuid');
 insert into actor_kind values ('port-forward', 'port_forward', 'id', 'uuid');
 insert into actor_kind values ('project', 'project', 'id', 'uuid');
 insert into actor_kind values ('quota', 'quota', 'project_id', 'uuid');

@@ -52,6 +52,7 @@ export const LONG = [
   "tests/sagas/drain-limit.test.ts",
   "tests/sagas/cn-drain-label.test.ts",
   "tests/compute/drain-agent.test.ts",
+  "tests/compute/placement-group-agent.test.ts",
   "tests/compute/label-drain-agent.test.ts",
   "tests/compute/label-upgrade-agent.test.ts",
   "tests/stress/rack-drain.test.ts",

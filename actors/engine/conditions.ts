@@ -103,6 +103,10 @@ export const GUARDS = {
   nat_gateway_has_room: define<{ readonly id: Uuid; readonly max: number }>(
     "the NAT gateway has fewer than max port forwards",
   ),
+  placement_group_is_empty: define<{ readonly id: Uuid }>("no instance is in the placement group"),
+  placement_group_allows: define<
+    Node & { readonly placement_group_id: Uuid; readonly instance_id: Uuid; readonly leaves: Uuid | null }
+  >("the placement group of the instance allows the node"),
   floating_ips_rest: define<{ readonly instance_id: Uuid }>("no operation on the instance's floating IPs is in flight"),
   floating_ip_is_off_nodes: define<{ readonly floating_ip_id: Uuid }>("no node may still answer for the floating IP"),
   nic_is_unused: define<{ readonly nic_id: Uuid }>("no floating IP and no port forward leads to the NIC"),

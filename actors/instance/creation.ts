@@ -14,6 +14,7 @@ import { subnetLock, subnetPool } from "../../src/lib/net/subnet-pool.ts";
 import { vpcsChanged } from "../record/vpc-change.ts";
 import type { InstanceMessage, NicPlan } from "./messages.ts";
 import { begin, INSTANCE_CREATE } from "./operation.ts";
+import { fitGroup } from "./placement-group.ts";
 import { type Amounts, exhausted, takeQuota, takeRoom } from "./resources.ts";
 import { type DiskRow, IDLE, type InstanceState, type NicRow, type On } from "./state.ts";
 import { instanceView } from "./view.ts";
@@ -71,6 +72,7 @@ function placedOn(host_cn_uuid: string, m: Create, now: Date) {
     description: m.description,
     labels: m.labels,
     deletion_protection: m.deletion_protection,
+    placement_group_id: m.placement_group_id,
     brand: m.brand,
     cpu: m.cpu,
     memory_bytes: m.memory_bytes,
@@ -103,6 +105,7 @@ function placedOn(host_cn_uuid: string, m: Create, now: Date) {
     ...takeQuota(m, amounts, m.quota_defaults),
     ...m.nics.flatMap(takeAddresses),
     ...takeRoom({ server_uuid: host_cn_uuid, owner: { tenant_id, silo_id: m.silo_id } }, amounts, CAPACITY_EXHAUSTED),
+    ...fitGroup(next, { server_uuid: host_cn_uuid }, CAPACITY_EXHAUSTED),
     ...nics.map((nic) => insert("nic", nic)),
     ...vpcsChanged(nics),
     insert("disk", boot),

@@ -16,6 +16,7 @@ import { noted, occupied, stays } from "./lifecycle.ts";
 import type { InstanceMessage } from "./messages.ts";
 import { NO_ROOM_TO_MOVE, withinDrain } from "./migration.ts";
 import { begin, INSTANCE_EVACUATE, type InstanceEvacuateParams } from "./operation.ts";
+import { fitGroup } from "./placement-group.ts";
 import { amountsOf, giveBackRoom, takeRoom } from "./resources.ts";
 import { IDLE, type InstanceState, type On } from "./state.ts";
 import { instanceView } from "./view.ts";
@@ -74,6 +75,7 @@ function rebuiltOn(s: AtRest, m: Msg<"evacuate">, { source_cn, target_cn, now }:
       amountsOf(s),
       NO_ROOM_TO_MOVE,
     ),
+    ...fitGroup(s, { server_uuid: target_cn, leaves: source_cn }, NO_ROOM_TO_MOVE),
     insert("migration", {
       id: operation_id,
       state: "running",

@@ -14,6 +14,7 @@ import { noneMoves } from "./floating-ips.ts";
 import { noted, occupied, stays } from "./lifecycle.ts";
 import type { InstanceMessage } from "./messages.ts";
 import { begin, INSTANCE_MIGRATE, type InstanceMigrateParams } from "./operation.ts";
+import { fitGroup } from "./placement-group.ts";
 import { amountsOf, giveBackRoom, takeRoom } from "./resources.ts";
 import { IDLE, type InstanceState, type On } from "./state.ts";
 import { instanceView } from "./view.ts";
@@ -77,6 +78,7 @@ function movingTo(s: On<"running"> | On<"stopped">, m: Msg<"migrate">, { source_
       amountsOf(s),
       NO_ROOM_TO_MOVE,
     ),
+    ...fitGroup(s, { server_uuid: target_cn, leaves: m.from_cn }, NO_ROOM_TO_MOVE),
     insert("migration", {
       id: operation_id,
       state: "running",

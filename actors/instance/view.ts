@@ -31,6 +31,7 @@ export function instanceView(s: InstanceColumns, host_live: boolean | null = nul
     description: s.description,
     labels: s.labels,
     deletion_protection: s.deletion_protection,
+    placement_group_id: s.placement_group_id,
     brand: s.brand,
     cpu: s.cpu,
     memory_bytes: s.memory_bytes,

@@ -45,6 +45,12 @@ export const NOUNS: readonly Noun[] = [
     load: async (summary) => group("nic", summary, (await import("./nic/verbs.ts")).nicVerbs()),
   },
   {
+    name: "placement-group",
+    summary: "Placement groups: instances that placement keeps apart or together",
+    load: async (summary) =>
+      group("placement-group", summary, (await import("./placement-group/verbs.ts")).placementGroupVerbs()),
+  },
+  {
     name: "vpc",
     summary: "Virtual networks (VPCs) of a project",
     load: async (summary) => group("vpc", summary, (await import("./vpc/verbs.ts")).vpcVerbs()),

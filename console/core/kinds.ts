@@ -16,6 +16,7 @@ export const KINDS = [
   "nat-gateway",
   "network-pool",
   "nic-tag",
+  "placement-group",
   "port-forward",
   "project",
   "quota",

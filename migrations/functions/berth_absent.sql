@@ -97,6 +97,11 @@ begin
       select a.n, a.id::uuid as id
         from unnest($2, $3, $5) with ordinality a(kind, id, version, n) where a.kind = $1 and a.version = 0)
     select array_agg(w.n) into places from wanted w where not exists (select from nic_tag t where t.id = w.id);
+  when 'placement-group' then
+    with wanted as materialized (
+      select a.n, a.id::uuid as id
+        from unnest($2, $3, $5) with ordinality a(kind, id, version, n) where a.kind = $1 and a.version = 0)
+    select array_agg(w.n) into places from wanted w where not exists (select from placement_group t where t.id = w.id);
   when 'port-forward' then
     with wanted as materialized (
       select a.n, a.id::uuid as id

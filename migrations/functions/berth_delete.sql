@@ -59,6 +59,9 @@ begin
   when 'nic_tag' then
     delete from nic_tag t using jsonb_array_elements($1) e
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
+  when 'placement_group' then
+    delete from placement_group t using jsonb_array_elements($1) e
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
   when 'port_forward' then
     delete from port_forward t using jsonb_array_elements($1) e
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;

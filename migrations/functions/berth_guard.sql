@@ -46,6 +46,8 @@ begin
   when 'node_has_room_for_claim' then return guard_node_has_room_for_claim($2)::text;
   when 'operation_runs' then return guard_operation_runs($2)::text;
   when 'pin_holds' then return guard_pin_holds($2)::text;
+  when 'placement_group_allows' then return guard_placement_group_allows($2)::text;
+  when 'placement_group_is_empty' then return guard_placement_group_is_empty($2)::text;
   when 'project_has_webhook_room' then return guard_project_has_webhook_room($2)::text;
   when 'project_is_empty' then return guard_project_is_empty($2)::text;
   when 'quota_has_room' then return guard_quota_has_room($2)::text;

@@ -151,6 +151,14 @@ begin
     select array_agg(h.n) into places from (
       select w.n from wanted w join nic_tag t on t.id = w.id
        where t.version = w.version and t.incarnation = w.incarnation for update of t skip locked) h;
+  when 'placement-group' then
+    with wanted as materialized (
+      select a.n, a.id::uuid as id, a.incarnation, a.version
+        from unnest($2, $3, $4, $5) with ordinality a(kind, id, incarnation, version, n)
+       where a.kind = $1 and a.version > 0)
+    select array_agg(h.n) into places from (
+      select w.n from wanted w join placement_group t on t.id = w.id
+       where t.version = w.version and t.incarnation = w.incarnation for update of t skip locked) h;
   when 'port-forward' then
     with wanted as materialized (
       select a.n, a.id::uuid as id, a.incarnation, a.version

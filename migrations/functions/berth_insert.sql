@@ -125,14 +125,14 @@ begin
     insert into instance (id, incarnation, version, wake_at, state, host_cn_uuid, image_id, tenant_id, project_id,
         name, description, brand, cpu, memory_bytes, primary_subnet_id, ssh_key_ids, reason, operation_id,
         operation_kind, job_begun, unwinding_as, floating_ip_ids, reported_at, missed_reports, created_at,
-        updated_at, labels, deletion_protection)
+        updated_at, labels, deletion_protection, placement_group_id)
     select r.id, r.incarnation, r.version, r.wake_at, r.state, r.host_cn_uuid, r.image_id, r.tenant_id,
         r.project_id, r.name, r.description, r.brand, r.cpu, r.memory_bytes, r.primary_subnet_id, r.ssh_key_ids,
         r.reason, r.operation_id, r.operation_kind, case when e ? 'job_begun' then r.job_begun else false end,
         r.unwinding_as, case when e ? 'floating_ip_ids' then r.floating_ip_ids else '{}'::uuid[] end,
         r.reported_at, case when e ? 'missed_reports' then r.missed_reports else 0 end, r.created_at, r.updated_at,
         case when e ? 'labels' then r.labels else '{}'::jsonb end,
-        case when e ? 'deletion_protection' then r.deletion_protection else false end
+        case when e ? 'deletion_protection' then r.deletion_protection else false end, r.placement_group_id
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::instance, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
   when 'job' then
@@ -163,6 +163,13 @@ begin
     insert into nic_tag (id, incarnation, version, wake_at, state, name, description, mtu, created_at)
     select r.id, r.incarnation, r.version, r.wake_at, r.state, r.name, r.description, r.mtu, r.created_at
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::nic_tag, e) r
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
+  when 'placement_group' then
+    insert into placement_group (id, incarnation, version, wake_at, state, tenant_id, project_id, name,
+        description, labels, policy, level, strictness, created_at)
+    select r.id, r.incarnation, r.version, r.wake_at, r.state, r.tenant_id, r.project_id, r.name, r.description,
+        case when e ? 'labels' then r.labels else '{}'::jsonb end, r.policy, r.level, r.strictness, r.created_at
+      from jsonb_array_elements($1) e cross join jsonb_populate_record(null::placement_group, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
   when 'port_forward' then
     insert into port_forward (id, incarnation, version, wake_at, state, tenant_id, project_id, vpc_id,

@@ -294,7 +294,8 @@ begin
         created_at = case when e ? 'created_at' then r.created_at else t.created_at end,
         updated_at = case when e ? 'updated_at' then r.updated_at else t.updated_at end,
         labels = case when e ? 'labels' then r.labels else t.labels end,
-        deletion_protection = case when e ? 'deletion_protection' then r.deletion_protection else t.deletion_protection end
+        deletion_protection = case when e ? 'deletion_protection' then r.deletion_protection else t.deletion_protection end,
+        placement_group_id = case when e ? 'placement_group_id' then r.placement_group_id else t.placement_group_id end
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::instance, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
   when 'job' then
@@ -362,6 +363,22 @@ begin
         mtu = case when e ? 'mtu' then r.mtu else t.mtu end,
         created_at = case when e ? 'created_at' then r.created_at else t.created_at end
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::nic_tag, e) r
+     where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
+  when 'placement_group' then
+    update placement_group t set incarnation = case when e ? 'incarnation' then r.incarnation else t.incarnation end,
+        version = case when e ? 'version' then r.version else t.version end,
+        wake_at = case when e ? 'wake_at' then r.wake_at else t.wake_at end,
+        state = case when e ? 'state' then r.state else t.state end,
+        tenant_id = case when e ? 'tenant_id' then r.tenant_id else t.tenant_id end,
+        project_id = case when e ? 'project_id' then r.project_id else t.project_id end,
+        name = case when e ? 'name' then r.name else t.name end,
+        description = case when e ? 'description' then r.description else t.description end,
+        labels = case when e ? 'labels' then r.labels else t.labels end,
+        policy = case when e ? 'policy' then r.policy else t.policy end,
+        level = case when e ? 'level' then r.level else t.level end,
+        strictness = case when e ? 'strictness' then r.strictness else t.strictness end,
+        created_at = case when e ? 'created_at' then r.created_at else t.created_at end
+      from jsonb_array_elements($1) e cross join jsonb_populate_record(null::placement_group, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
   when 'port_forward' then
     update port_forward t set incarnation = case when e ? 'incarnation' then r.incarnation else t.incarnation end,

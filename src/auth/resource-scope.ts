@@ -46,6 +46,7 @@ export type ScopedTable =
   | "firewall_rule"
   | "port_forward"
   | "webhook"
+  | "placement_group"
   | "image_upload"
   | "instance"
   | "disk"

@@ -171,6 +171,7 @@ export const ANSWER_EXAMPLES: Readonly<Record<string, unknown>> = {
     description: "",
     labels: { env: "production" },
     deletion_protection: false,
+    placement_group_id: null,
     brand: "bhyve",
     cpu: 2,
     memory_bytes: 4_294_967_296,

@@ -208,6 +208,8 @@ export const BODY_EXAMPLES: Readonly<Record<string, unknown>> = {
   },
   "POST /v1/nat-gateways": { name: "outward", family: "v6" },
   "PATCH /v1/nat-gateways/{nat_gateway_id}": patch("outbound"),
+  "POST /v1/placement-groups": { name: "web", policy: "anti_affinity", level: "fault_domain", strictness: "required" },
+  "PATCH /v1/placement-groups/{placement_group_id}": patch("web-tier"),
   "POST /v1/port-forwards": {
     name: "web",
     nat_gateway_id: ID,

@@ -47,6 +47,7 @@ export const Instance = z.object({
   description: z.string(),
   labels: Labels,
   deletion_protection: z.boolean().describe("Whether a delete or a rebuild is refused until this is false"),
+  placement_group_id: z.string().nullable().describe("The placement group that it joined at its creation, or null"),
   brand: z.enum(INSTANCE_BRANDS),
   cpu: z.number().int(),
   memory_bytes: z.number().int(),
@@ -106,6 +107,7 @@ export const InstanceBody = z.strictObject({
   user_data: z.string().nullish().describe("For cloud-init, up to 64 KiB"),
   labels: withDefault(NewLabels, {}),
   deletion_protection: withDefault(z.boolean(), false),
+  placement_group_id: z.guid().nullish().describe("A placement group of the project; the instance stays in it"),
 });
 export type InstanceBody = z.infer<typeof InstanceBody>;
 

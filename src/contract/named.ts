@@ -12,6 +12,7 @@ import * as image from "./image.ts";
 import * as imageUpload from "./image-upload.ts";
 import * as instance from "./instance.ts";
 import * as externalNetwork from "./external-network.ts";
+import * as placementGroup from "./placement-group.ts";
 import * as portForward from "./port-forward.ts";
 import * as webhook from "./webhook.ts";
 import * as identity from "./identity.ts";
@@ -150,6 +151,8 @@ export const namedSchemas = {
   FirewallRuleBody: network.FirewallRuleBody,
   PortRange: network.PortRange,
   IcmpTypeCode: network.IcmpTypeCode,
+  PlacementGroup: placementGroup.PlacementGroup,
+  PlacementGroupBody: placementGroup.PlacementGroupBody,
   PortForward: portForward.PortForward,
   PortForwardBody: portForward.PortForwardBody,
   Webhook: webhook.Webhook,

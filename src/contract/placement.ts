@@ -53,6 +53,7 @@ export const PlacementAsked = z.object({
   avoid_cn: z.array(z.string()),
   traits: z.record(z.string(), z.string()),
   nic_tags: z.array(z.string()),
+  placement_group_id: z.string().nullable(),
 });
 export type PlacementAsked = z.infer<typeof PlacementAsked>;
 
@@ -91,6 +92,9 @@ export const ExplainBody = z.strictObject({
   avoid_cn: withDefault(z.array(Uuid).max(EXPLAIN_LIST_MAX), []),
   traits: withDefault(Traits.shape.traits, {}),
   nic_tags: withDefault(z.array(z.string()).max(EXPLAIN_LIST_MAX), []),
+  placement_group_id: Uuid.nullish().describe(
+    "Place a further instance of this group. Default: the group of `instance_id`",
+  ),
 });
 export type ExplainBody = z.infer<typeof ExplainBody>;
 

@@ -29,6 +29,7 @@ const KINDS: Readonly<Record<string, { readonly table: string; readonly key?: st
   "image-upload": { table: "image_upload", audience: OF_TENANT },
   instance: { table: "instance", audience: OF_TENANT },
   "nat-gateway": { table: "nat_gateway", audience: OF_TENANT },
+  "placement-group": { table: "placement_group", audience: OF_TENANT },
   "port-forward": { table: "port_forward", audience: OF_TENANT },
   project: { table: "project", audience: OF_TENANT },
   quota: {

@@ -26,6 +26,7 @@ export type InstanceRow = OwnedRow & {
   state: InstanceState;
   labels: Record<string, string>;
   deletion_protection: boolean;
+  placement_group_id: string | null;
   brand: InstanceBrand;
   cpu: number;
   memory_bytes: number;

@@ -5,6 +5,9 @@ import type {
   FirewallAction,
   FirewallDirection,
   FirewallProtocol,
+  PlacementGroupLevel,
+  PlacementGroupPolicy,
+  PlacementGroupStrictness,
   PortForwardProtocol,
   RouteTargetKind,
 } from "../contract/enums.ts";
@@ -56,6 +59,13 @@ export type FirewallRuleRow = OwnedRow & {
   source_ports: PortRange | null;
   destination_ports: PortRange | null;
   icmp_type_code: IcmpTypeCode | null;
+};
+
+export type PlacementGroupRow = OwnedRow & {
+  labels: Labels;
+  policy: PlacementGroupPolicy;
+  level: PlacementGroupLevel;
+  strictness: PlacementGroupStrictness;
 };
 
 export type PortForwardRow = OwnedRow & {

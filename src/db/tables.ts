@@ -27,6 +27,7 @@ import type {
   FloatingIpRow,
   NamedRow,
   NatGatewayRow,
+  PlacementGroupRow,
   PortForwardRow,
   RouteRow,
   RouteTableRow,
@@ -77,6 +78,7 @@ export interface Database {
   route_table: RouteTableRow;
   route: RouteRow;
   firewall_rule: FirewallRuleRow;
+  placement_group: PlacementGroupRow;
   port_forward: PortForwardRow;
   webhook: WebhookRow;
   nat_gateway: NatGatewayRow;

@@ -10,6 +10,7 @@ const EMPTY = [
   "floating_ip",
   "port_forward",
   "webhook",
+  "placement_group",
   "nat_gateway",
   "route",
   "subnet",

@@ -12,6 +12,7 @@ const OF_PROJECTS = [
   "webhook",
   "nat_gateway",
   "floating_ip",
+  "placement_group",
   "instance",
   "nic",
   "disk",

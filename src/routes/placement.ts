@@ -3,13 +3,14 @@
 import { createRoute } from "@hono/zod-openapi";
 import { findCnSettings } from "../../actors/cn/reads.ts";
 import { placementView } from "../../actors/cn/view.ts";
-import { findInstanceToPlace, findSiloOf, placementSnapshot } from "../services/placement-snapshot.ts";
+import { findGroup, findInstanceToPlace, findSiloOf, placementSnapshot } from "../services/placement-snapshot.ts";
 import { CnParam } from "../contract/cn.ts";
 import { CnPlacement, CnPlacementPatch } from "../contract/cn-placement.ts";
 import { badRequest, type Fault, isFault, NOT_FOUND } from "../contract/fault.ts";
 import { ExplainBody, PlacementExplanation } from "../contract/placement.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { type HostedInstance } from "../lib/placement/drain.ts";
+import { wantedGroup } from "../lib/placement/group.ts";
 import { pick } from "../lib/placement/pick.ts";
 import { type PlacementRequest, sizesOf } from "../lib/placement/request.ts";
 import { type Snapshot, withInstance } from "../lib/placement/snapshot.ts";
@@ -93,6 +94,9 @@ export function placementRoutes(app: App, deps: Deps): void {
     const tenant_id = body.tenant_id ?? instance?.tenant_id ?? null;
     const silo_id = tenant_id === null ? null : await findSiloOf(deps.kysely, tenant_id);
     if (silo_id === undefined) return NOT_FOUND;
+    const group_id = body.placement_group_id;
+    const group = group_id ? await findGroup(deps.kysely, { id: group_id }) : instance?.group ?? null;
+    if (group === undefined) return NOT_FOUND;
     const { traits, nic_tags, avoid_cn } = body;
     return {
       ...sizesOf({ cpu, memory_bytes, disk_bytes: body.disk_bytes ?? instance?.disk_bytes ?? 0 }),
@@ -105,6 +109,7 @@ export function placementRoutes(app: App, deps: Deps): void {
       avoid_cn,
       traits,
       nic_tags,
+      group: wantedGroup(group, { instance_id: instance?.id ?? null }),
     };
   }
 }

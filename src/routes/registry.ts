@@ -34,6 +34,7 @@ import { instanceScreenshotRoutes } from "./instance-screenshot.ts";
 import { instanceRoutes } from "./instances.ts";
 import { jobRoutes } from "./jobs.ts";
 import { natGatewayRoutes } from "./nat-gateways.ts";
+import { placementGroupRoutes } from "./placement-groups.ts";
 import { portForwardRoutes } from "./port-forwards.ts";
 import { webhookRoutes } from "./webhooks.ts";
 import { networkPoolRoutes } from "./network-pools.ts";
@@ -129,6 +130,7 @@ const ROUTES: readonly ((app: App, deps: RouteDeps) => void)[] = [
   imageRoutes,
   imageUploadRoutes,
   sshKeyRoutes,
+  placementGroupRoutes,
   instanceRoutes,
   instanceActionRoutes,
   instanceConsoleRoutes,

@@ -88,7 +88,7 @@ export async function newEvacuation(deps: Deps, wanted: EvacuationWanted): Promi
   const [nodes, { profile, load_stale_s }] = await Promise.all([deps.nodesToPlace(), deps.settings.placement()]);
   const snapshot = snapshotOf(nodes, load_stale_s);
   const among = snapshot.nodes.filter(({ server_uuid }) => server_uuid !== from_cn);
-  const request = movingRequest({ capacity: null }, instance);
+  const request = movingRequest({ capacity: null }, instance, from_cn);
   const { candidates, report } = pick(request, { ...snapshot, nodes: among }, profile);
   if (candidates.length === 0) return NO_ELIGIBLE_NODE;
   return {

@@ -20,6 +20,8 @@ export type MoveWanted = {
   readonly operation_id: string;
   /** The number of earlier tries, whose candidates filled up. */
   readonly tries: number;
+  /** The node that is being emptied. */
+  readonly leaves?: string;
 };
 
 /** Builds the message that starts a migration, or returns why no node can take the instance. */
@@ -51,7 +53,7 @@ export async function newMigration(deps: Deps, wanted: MoveWanted): Promise<Inst
     target === null ? server_uuid !== host_cn_uuid : server_uuid === target
   );
   if (target !== null && among.length === 0) return conflict(`node ${target} is not approved`);
-  const request = movingRequest({ capacity: source?.capacity ?? null }, instance);
+  const request = movingRequest({ capacity: source?.capacity ?? null }, instance, wanted.leaves);
   const { candidates, report } = pick(request, { ...snapshot, nodes: among }, profile);
   if (candidates.length > 0) {
     return message(tries === 0 ? candidates : drawn(report, PLACEMENT_CANDIDATES_MAX ** (tries + 1)));

@@ -2,7 +2,7 @@
 // body names, and picks candidate nodes.
 import { findImageToUse } from "../../actors/image/reads.ts";
 import type { InstanceMessage, NicPlan } from "../../actors/instance/messages.ts";
-import { snapshotOf } from "./placement-snapshot.ts";
+import { findGroup, snapshotOf } from "./placement-snapshot.ts";
 import { findSshKeysToUse } from "../../actors/ssh-key/reads.ts";
 import { findSubnet } from "../../actors/subnet/reads.ts";
 import type { RecordScope, ResourceScope } from "../auth/resource-scope.ts";
@@ -17,6 +17,7 @@ import {
   PLACEMENT_CANDIDATES_MAX,
   USER_DATA_BYTES_MAX,
 } from "../contract/limits.ts";
+import { wantedGroup } from "../lib/placement/group.ts";
 import { drawn, pick } from "../lib/placement/pick.ts";
 import { sizesOf } from "../lib/placement/request.ts";
 import type { RouteDeps } from "../routes/deps.ts";
@@ -64,17 +65,25 @@ type Deps = Pick<RouteDeps, "byKey" | "kysely" | "mint" | "nodesToPlace" | "sett
 export async function newInstance(deps: Deps, wanted: Wanted): Promise<Create | Fault> {
   const { body, place, id, operation_id, tries } = wanted;
   const ssh_key_ids = [...new Set(body.ssh_key_ids.map((key) => key.toLowerCase()))];
-  const [image, nics, keysMissing, nodes, { profile, load_stale_s, quota_defaults, limit_ms, memory_bytes_min }] =
-    await Promise.all([
-      imageToUse(deps, { ...wanted, image_id: body.image_id }),
-      nicsOf(deps, wanted),
-      missingKey(deps, wanted, ssh_key_ids),
-      deps.nodesToPlace(),
-      deps.settings.instanceCreation(),
-    ]);
+  const group_id = body.placement_group_id?.toLowerCase() ?? null;
+  const [
+    image,
+    nics,
+    keysMissing,
+    group,
+    nodes,
+    { profile, load_stale_s, quota_defaults, limit_ms, memory_bytes_min },
+  ] = await Promise.all([
+    imageToUse(deps, { ...wanted, image_id: body.image_id }),
+    nicsOf(deps, wanted),
+    missingKey(deps, wanted, ssh_key_ids),
+    group_id === null ? null : findGroup(deps.kysely, { id: group_id, project_id: place.project_id }),
+    deps.nodesToPlace(),
+    deps.settings.instanceCreation(),
+  ]);
   const small = brokenSize(body, memory_bytes_min);
   if (small !== null) return small;
-  if (image === null || nics === null || keysMissing) return NOT_FOUND;
+  if (image === null || nics === null || keysMissing || group === undefined) return NOT_FOUND;
   const brand = brandOf(image.compatibility?.brand);
   const boot_bytes = bootBytes(body.disk_bytes ?? null, image.content_bytes ?? image.size_bytes, brand);
   if (boot_bytes > DISK_BYTES_MAX) return DISK_SIZE;
@@ -90,6 +99,7 @@ export async function newInstance(deps: Deps, wanted: Wanted): Promise<Create | 
       silo_id,
       instance_id: id,
       avoid_cn: [],
+      group: wantedGroup(group, { instance_id: id }),
     },
     snapshotOf(nodes, load_stale_s),
     profile,
@@ -104,6 +114,7 @@ export async function newInstance(deps: Deps, wanted: Wanted): Promise<Create | 
     description: body.description,
     labels: body.labels,
     deletion_protection: body.deletion_protection,
+    placement_group_id: group_id,
     brand,
     cpu,
     memory_bytes,

@@ -4,6 +4,7 @@ import { type Kysely, sql } from "kysely";
 import type { CapacityReport } from "../contract/agent.ts";
 import type { CnPlacementRules } from "../contract/cn-placement.ts";
 import type { CnRole, CnState } from "../contract/enums.ts";
+import type { Group } from "../lib/placement/group.ts";
 import type { HostedInstance } from "../lib/placement/drain.ts";
 import type { Load, Neighbours, Snapshot } from "../lib/placement/snapshot.ts";
 import type { Database } from "../db/tables.ts";
@@ -91,8 +92,28 @@ export async function findInstanceToPlace(db: Db, id: string): Promise<HostedIns
 const HOSTED = sql`
   select i.id, i.name, i.tenant_id, t.silo_id, i.project_id, i.state, i.host_cn_uuid, i.brand, i.cpu, i.memory_bytes,
          (select coalesce(sum(size_bytes), 0)::bigint from disk where instance_id = i.id) as disk_bytes,
-         m.compatibility->>'min_platform' as min_platform
+         m.compatibility->>'min_platform' as min_platform, ${groupOf("i.placement_group_id")} as "group"
     from instance i join tenant t on t.id = i.tenant_id join image m on m.id = i.image_id`;
+
+/** The placement group with its instances and their nodes, as JSON. Null without a group. */
+function groupOf(id: string) {
+  return sql`(
+    select jsonb_build_object('id', g.id, 'name', g.name, 'policy', g.policy, 'level', g.level,
+                              'strictness', g.strictness, 'members', (
+             select coalesce(jsonb_agg(to_jsonb(h)), '[]') from placement_group_hosts(g.id) h))
+      from placement_group g where g.id = ${sql.raw(id)})`;
+}
+
+/** Finds a placement group with its instances. A group of another project counts as missing. */
+export async function findGroup(
+  db: Db,
+  { id, project_id }: { readonly id: string; readonly project_id?: string },
+): Promise<Group | undefined> {
+  const { rows: [row] } = await sql<{ group: Group | null }>`
+    select ${groupOf("w.id")} as "group" from placement_group w
+     where w.id = ${id}::uuid and w.project_id = coalesce(${project_id ?? null}::uuid, w.project_id)`.execute(db);
+  return row?.group ?? undefined;
+}
 
 /** Reads the last capacity report of a node, and whether the node exists. */
 export async function findCapacity(

@@ -96,7 +96,8 @@ async function drainMigration(
   { instance_id, target_cn_uuid }: Move,
   tries: number,
 ): Promise<InstanceMessage | Fault> {
-  const wanted = { instance_id, operation_id: migrationId(drain.operation_id, instance_id), tries: 0 };
+  const operation_id = migrationId(drain.operation_id, instance_id);
+  const wanted = { instance_id, operation_id, tries: 0, leaves: drain.server_uuid };
   const planned = tries === 0
     ? await newMigration(deps, { ...wanted, body: { target_server_uuid: target_cn_uuid } })
     : null;

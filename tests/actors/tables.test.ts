@@ -17,6 +17,7 @@ import { imageUploadTable } from "../../actors/image-upload/transition.ts";
 import { instanceTable } from "../../actors/instance/transition.ts";
 import { jobTable } from "../../actors/job/transition.ts";
 import { behaviors, sagas } from "../../actors/registry.ts";
+import { placementGroup } from "../../actors/placement-group/transition.ts";
 import { portForward } from "../../actors/port-forward/transition.ts";
 import { webhook } from "../../actors/webhook/transition.ts";
 import { natGateway } from "../../actors/nat-gateway/transition.ts";
@@ -69,6 +70,7 @@ const TABLES = {
   "nat-gateway": natGateway.transitions,
   "port-forward": portForward.transitions,
   webhook: webhook.transitions,
+  "placement-group": placementGroup.transitions,
   "floating-ip": floatingIpTable,
   "nic-tag": nicTag.transitions,
   "external-subnet": externalSubnet.transitions,

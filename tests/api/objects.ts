@@ -15,6 +15,7 @@ const MADE: readonly (readonly [name: string, path: string, body: string])[] = [
   ["image", "/v1/images", "POST /v1/images"],
   ["key", "/v1/ssh-keys", "POST /v1/ssh-keys"],
   ["vpc", "/v1/vpcs?tenant={tenant}&project={project}", "POST /v1/vpcs"],
+  ["placement_group", "/v1/placement-groups?tenant={tenant}&project={project}", "POST /v1/placement-groups"],
   ["subnet", "/v1/subnets?vpc={vpc}", "POST /v1/subnets"],
   ["route_table", "/v1/route-tables?vpc={vpc}", "POST /v1/route-tables"],
   ["route", "/v1/routes?route_table={route_table}", "POST /v1/routes"],

@@ -30,6 +30,7 @@ describe("a create", () => {
       description: "d",
       labels: {},
       deletion_protection: false,
+      placement_group_id: null,
       brand: "kvm",
       cpu: 2,
       memory_bytes: 4 * GIB,

@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { DrainPreview } from "../../src/contract/placement.ts";
 import { type HostedInstance, looksLikeQuorum, previewDrain, previewDrains } from "../../src/lib/placement/drain.ts";
+import type { Group } from "../../src/lib/placement/group.ts";
 import type { Snapshot } from "../../src/lib/placement/snapshot.ts";
 import { capacity, GIB, node, SILO, snapshot, SPREAD, TENANT, uuid } from "./placement-nodes.ts";
 
@@ -21,6 +22,7 @@ function instance(n: number, fields: Partial<HostedInstance> = {}): HostedInstan
     memory_bytes: 32 * GIB,
     disk_bytes: 20 * GIB,
     min_platform: null,
+    group: null,
     ...fields,
   };
 }
@@ -30,6 +32,36 @@ function drain(instances: readonly HostedInstance[], nodes: Snapshot, from = cap
 }
 
 describe("a drain preview", () => {
+  const grouped = (policy: Group["policy"], on: readonly string[]) => {
+    const members = on.map((server_uuid, index) => ({
+      instance_id: instance(index + 1).id,
+      server_uuid,
+      fault_domain: null,
+    }));
+    const group: Group = { id: uuid(90), name: "web", policy, level: "node", strictness: "required", members };
+    return [1, 2].map((n) => instance(n, { memory_bytes: GIB, group }));
+  };
+
+  test("puts the instances of an anti-affinity group on different nodes, and names one that has none", () => {
+    const both = grouped("anti_affinity", [DRAINED, DRAINED]);
+    const two = drain(both, snapshot(node(1), node(2), node(3)));
+    expect(new Set(two.placeable.map(({ target_cn_uuid }) => target_cn_uuid))).toEqual(new Set([uuid(2), uuid(3)]));
+    const one = drain(both, snapshot(node(1), node(2)));
+    expect([one.placeable.length, one.not_placeable]).toEqual([
+      1,
+      [expect.objectContaining({ reason: "rejected by cn-affinity-required 1 of 1 nodes" })],
+    ]);
+  });
+
+  test("moves the instances of an affinity group to one node, with the others if there are any", () => {
+    const nodes = snapshot(node(1), node(2), node(3), node(4));
+    const targets = (on: readonly string[]) =>
+      drain(grouped("affinity", on), nodes).placeable.map(({ target_cn_uuid }) => target_cn_uuid);
+    const [first, second] = targets([DRAINED, DRAINED]);
+    expect(second).toBe(first);
+    expect(targets([DRAINED, DRAINED, uuid(4)])).toEqual([uuid(4), uuid(4)]);
+  });
+
   test("never promises a slot twice: with two slots, two of three instances are placed", () => {
     // The node has 64 GiB and each instance needs 32 GiB, so it takes two.
     const preview = drain([1, 2, 3].map((n) => instance(n)), snapshot(node(1), node(2)));

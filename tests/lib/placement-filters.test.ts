@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { PlacementFilter } from "../../src/contract/enums.ts";
 import { PLACEMENT_FILTERS } from "../../src/contract/enums.ts";
 import { filterResults } from "../../src/lib/placement/filters.ts";
+import type { WantedGroup } from "../../src/lib/placement/group.ts";
 import type { PlacementRequest } from "../../src/lib/placement/request.ts";
 import { capacity, GIB, node, type NodeFields, NOW, request, SILO, STRANGER, TENANT, uuid } from "./placement-nodes.ts";
 
@@ -20,6 +21,13 @@ const moved = (from: Parameters<typeof capacity>[0], live = true) => ({ migratio
 const props = (fields: object) => ({
   zpool_props: { zones: { compression: "lz4", encryption: "off", recordsize_bytes: 131_072, ...fields } },
 });
+
+/** Returns a request of an instance in a group, whose others are on these nodes or in these fault domains. */
+function grouped(rules: Partial<WantedGroup>, ...places: readonly string[]): Partial<PlacementRequest> {
+  const others = new Map(places.map((place) => [place, 1]));
+  const group = { id: uuid(90), name: "web", policy: "anti_affinity", level: "node", strictness: "required" } as const;
+  return { group: { ...group, ...rules, others } };
+}
 
 /**
  * Filter, node, request, and the expected result: `accept`, `skip` or the reason of a rejection. The cases are in the
@@ -139,6 +147,35 @@ const CASES: readonly Case[] = [
   ["cn-hvm-supported", { capacity: capacity({ hvm_supported: false }) }, {}, "it has no hardware virtualisation"],
   ["cn-hvm-supported", { capacity: capacity({ hvm_supported: false }) }, { brand: "lx" }, "skip"],
   ["cn-affinity-required", {}, {}, "skip"],
+  ["cn-affinity-required", {}, grouped({ strictness: "preferred" }, uuid(1)), "skip"],
+  ["cn-affinity-required", {}, grouped({}, uuid(2)), "accept"],
+  [
+    "cn-affinity-required",
+    {},
+    grouped({}, uuid(1)),
+    "another instance of placement group web is on the same node",
+  ],
+  ["cn-affinity-required", {}, grouped({ policy: "affinity" }), "accept"],
+  ["cn-affinity-required", {}, grouped({ policy: "affinity" }, uuid(1)), "accept"],
+  [
+    "cn-affinity-required",
+    {},
+    grouped({ policy: "affinity" }, uuid(2)),
+    "the instances of placement group web are on another node",
+  ],
+  [
+    "cn-affinity-required",
+    {},
+    grouped({ level: "fault_domain" }),
+    "it has no fault domain, which placement group web needs",
+  ],
+  ["cn-affinity-required", { rules: { fault_domain: "a3" } }, grouped({ level: "fault_domain" }, "a4"), "accept"],
+  [
+    "cn-affinity-required",
+    { rules: { fault_domain: "a3" } },
+    grouped({ level: "fault_domain" }, "a3"),
+    "another instance of placement group web is on the same fault domain",
+  ],
   ["cn-bhyve-compatible", {}, {}, "skip"],
   ["cn-bhyve-compatible", {}, moved({}), "accept"],
   ["cn-bhyve-compatible", {}, moved({ vmm_protocol_version: "1" }), "its VMM protocol is 2, not 1"],
@@ -174,7 +211,7 @@ describe("the result of a filter", () => {
   });
 
   test("the table has a rejection for every filter that can reject", () => {
-    const never: PlacementFilter[] = ["cn-numa-fits", "cn-affinity-required"];
+    const never: PlacementFilter[] = ["cn-numa-fits"];
     const rejecting = new Set(
       CASES.filter(([, , , said]) => said !== "accept" && said !== "skip").map(([name]) => name),
     );

@@ -1,4 +1,4 @@
-// Requests of the rights matrix for VPCs and the records in them: a separate object for each cell.
+// Requests of the rights matrix for VPCs, the records in them, and placement groups: a separate object for each cell.
 import { randomUUID } from "node:crypto";
 import { acceptedBodies } from "../api/bodies.ts";
 import { makeObjects } from "../api/objects.ts";
@@ -10,6 +10,7 @@ type Target = { readonly path: string; readonly body?: unknown };
 /** The path of each list, the path parameter of its records, and the selectors of the list. */
 const FAMILIES: readonly (readonly [base: string, param: string, selectors: readonly string[]])[] = [
   ["/v1/vpcs", "vpc_id", ["tenant", "project"]],
+  ["/v1/placement-groups", "placement_group_id", ["tenant", "project"]],
   ["/v1/subnets", "subnet_id", ["vpc"]],
   ["/v1/route-tables", "route_table_id", ["vpc"]],
   ["/v1/routes", "route_id", ["route_table"]],

@@ -252,6 +252,7 @@ export async function openInstanceSagas(fixture: InstanceFixture) {
       sealed_user_data: "s1.sealed",
       labels: {},
       deletion_protection: false,
+      placement_group_id: null,
       nics: [{
         id: randomUUID(),
         mac: null,

@@ -93,6 +93,7 @@ export function createdInstance(g: Place, newId: () => string, name: string): Me
     sealed_user_data: null,
     labels: {},
     deletion_protection: false,
+    placement_group_id: null,
     nics: [{
       id: newId(),
       mac: null,

@@ -62,6 +62,7 @@ test("the tested routes cover these kinds of records", () => {
     "network-pools",
     "nic-tags",
     "nics",
+    "placement-groups",
     "port-forwards",
     "projects",
     "route-tables",

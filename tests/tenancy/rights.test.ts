@@ -47,6 +47,11 @@ POST /v1/nat-gateways                                                    201   4
 GET /v1/nat-gateways/{nat_gateway_id}                                    200   200   200   200   404   404   200   200
 PATCH /v1/nat-gateways/{nat_gateway_id}                                  200   404   200   200   404   404   200   404
 DELETE /v1/nat-gateways/{nat_gateway_id}                                 204   404   204   204   404   404   204   404
+GET /v1/placement-groups                                                 200   200   200   200   404   404   200   200
+POST /v1/placement-groups                                                201   404   201   201   404   404   201   404
+GET /v1/placement-groups/{placement_group_id}                            200   200   200   200   404   404   200   200
+PATCH /v1/placement-groups/{placement_group_id}                          200   404   200   200   404   404   200   404
+DELETE /v1/placement-groups/{placement_group_id}                         204   404   204   204   404   404   204   404
 GET /v1/port-forwards                                                    200   200   200   200   404   404   200   200
 POST /v1/port-forwards                                                   201   404   201   201   404   404   201   404
 GET /v1/port-forwards/{port_forward_id}                                  200   200   200   200   404   404   200   200

@@ -6,6 +6,7 @@ import { blockText } from "../../internal/table.ts";
 import { resolveImage } from "../image/image.ts";
 import { withIo } from "../open-io.ts";
 import { NAME_HELP, resolveRecord, VPC_FLAGS } from "../record/scope.ts";
+import { PLACEMENT_GROUP } from "../placement-group/placement-group.ts";
 import { needProject, projectScope } from "../scope.ts";
 import { resolveKeys } from "../ssh-key/ssh-key.ts";
 import { SUBNET } from "../subnet/subnet.ts";
@@ -48,6 +49,10 @@ export function create(): AnyCommand {
     .option("--mac <mac>", "MAC address of the first NIC")
     .option("--user-data-file <file>", "user data for cloud-init; - for standard input")
     .option(...LABEL_OPTION)
+    .option(
+      "--placement-group, --placement-group-id <group>",
+      `placement group that the instance joins: ${NAME_HELP}`,
+    )
     .option("--protect", "refuse to delete the instance until its protection is removed")
     .option(...WAIT_OPTION)
     .option(...NO_WAIT_OPTION)
@@ -74,6 +79,9 @@ export function create(): AnyCommand {
           user_data,
           labels: options.label && parseLabels(options.label),
           deletion_protection: options.protect,
+          placement_group_id: options.placementGroupId === undefined
+            ? undefined
+            : await resolveRecord(io, PLACEMENT_GROUP, { name: options.placementGroupId }),
         };
       const query = await projectScope(io);
       const result = await operate<Instance>(io, { method: "POST", path: INSTANCE.path, query, body }, wait)

@@ -14,6 +14,7 @@ export type LockedKind =
   | "image-uploads"
   | "nat-gateway"
   | "nic-tag"
+  | "placement-group"
   | "project"
   | "quota"
   | "silo"

@@ -62,6 +62,3 @@ export const hvmSupported: Filter = ({ capacity }, { brand }) => {
   if (brand !== "bhyve" || capacity === null) return SKIP;
   return capacity.hvm_supported ? ACCEPT : reject("it has no hardware virtualisation");
 };
-
-/** cn-affinity-required: always skipped, because requests cannot contain affinity rules yet. */
-export const affinityRequired: Filter = () => SKIP;

@@ -4,10 +4,11 @@
 import type { DrainPreview, ExplainReport, NotPlaceableInstance, PlaceableInstance } from "../../contract/placement.ts";
 import type { CapacityReport } from "../../contract/agent.ts";
 import type { InstanceBrand, InstanceState } from "../../contract/enums.ts";
+import { type Group, wantedGroup } from "./group.ts";
 import { pick } from "./pick.ts";
 import type { Profile } from "./profile.ts";
 import { type PlacementRequest, sizesOf } from "./request.ts";
-import { type Snapshot, withInstance } from "./snapshot.ts";
+import { type NodeSnapshot, type Snapshot, withInstance } from "./snapshot.ts";
 
 /** An instance on the node: `cpu` in vCPUs, `disk_bytes` the sum of all its disks. */
 export type HostedInstance = {
@@ -23,6 +24,7 @@ export type HostedInstance = {
   readonly memory_bytes: number;
   readonly disk_bytes: number;
   readonly min_platform: string | null;
+  readonly group: Group | null;
 };
 
 /** The node to be emptied, and its instances. */
@@ -34,7 +36,7 @@ export type Drained = {
 };
 
 /** Returns the placement request for an existing instance. */
-function requestOf(instance: HostedInstance): PlacementRequest {
+function requestOf(instance: HostedInstance, leaves: string | undefined): PlacementRequest {
   const { id, tenant_id, silo_id, brand, min_platform } = instance;
   return {
     ...sizesOf(instance),
@@ -45,12 +47,20 @@ function requestOf(instance: HostedInstance): PlacementRequest {
     silo_id,
     instance_id: id,
     avoid_cn: [],
+    group: wantedGroup(instance.group, { instance_id: id, ...leaves !== undefined && { leaves } }),
   };
 }
 
-/** Returns the placement request for an instance that moves from this node. */
-export function movingRequest(from: Pick<Drained, "capacity">, instance: HostedInstance): PlacementRequest {
-  return { ...requestOf(instance), ...movingFrom(from, instance) };
+/**
+ * Returns the placement request for an instance that moves from this node.
+ * @param leaves the node, if it is being emptied: the other instances of a group follow
+ */
+export function movingRequest(
+  from: Pick<Drained, "capacity">,
+  instance: HostedInstance,
+  leaves?: string,
+): PlacementRequest {
+  return { ...requestOf(instance, leaves), ...movingFrom(from, instance) };
 }
 
 /** Previews a drain. The snapshot may contain the drained node, which is never a target. */
@@ -65,8 +75,10 @@ export function previewDrain(drained: Drained, snapshot: Snapshot, profile: Prof
 export function previewDrains(drained: readonly Drained[], snapshot: Snapshot, profile: Profile): DrainPreview[] {
   const emptied = new Set(drained.map(({ server_uuid }) => server_uuid));
   let left: Snapshot = { ...snapshot, nodes: snapshot.nodes.filter(({ server_uuid }) => !emptied.has(server_uuid)) };
+  /** Where the preview has put instances that are in a placement group. */
+  const placed = new Map<string, NodeSnapshot>();
   return drained.map((node) => {
-    const planned = placeInstances(node, left, profile);
+    const planned = placeInstances(node, { targets: left, placed }, profile);
     left = planned.left;
     return planned.preview;
   });
@@ -75,20 +87,22 @@ export function previewDrains(drained: readonly Drained[], snapshot: Snapshot, p
 /** Places the instances of a node on the nodes of the snapshot. Returns the preview, and the room that is left. */
 function placeInstances(
   drained: Drained,
-  targets: Snapshot,
+  { targets, placed }: { readonly targets: Snapshot; readonly placed: Map<string, NodeSnapshot> },
   profile: Profile,
 ): { preview: DrainPreview; left: Snapshot } {
   const placeable: PlaceableInstance[] = [];
   const not_placeable: NotPlaceableInstance[] = [];
   let left = targets;
   for (const instance of [...drained.instances].sort(larger)) {
+    const group = movedGroup(instance.group, placed);
     const targetsOf = (state: InstanceState) =>
-      pick(movingRequest(drained, { ...instance, state }), left, profile).report;
+      pick(movingRequest(drained, { ...instance, state, group }, drained.server_uuid), left, profile).report;
     const report = targetsOf(instance.state);
     const target = report.per_cn[0];
     if (target?.accepted) {
       const { server_uuid, hostname } = target;
       placeable.push({ ...rowOf(instance), target_cn_uuid: server_uuid, target_cn_hostname: hostname });
+      if (group !== null) placed.set(instance.id, left.nodes.find((node) => node.server_uuid === server_uuid)!);
       left = withInstance(left, server_uuid, { ...sizesOf(instance), ...ownerOf(instance), count: 1 });
     } else {
       not_placeable.push({
@@ -108,6 +122,17 @@ function placeInstances(
     quorum_at_risk,
   };
   return { preview, left };
+}
+
+/** Returns the group with the instances where the preview has put them. */
+function movedGroup(group: Group | null, placed: ReadonlyMap<string, NodeSnapshot>): Group | null {
+  if (group === null) return null;
+  const members = group.members.map((member) => {
+    const node = placed.get(member.instance_id);
+    if (node === undefined) return member;
+    return { ...member, server_uuid: node.server_uuid, fault_domain: node.placement.fault_domain };
+  });
+  return { ...group, members };
 }
 
 function movingFrom(

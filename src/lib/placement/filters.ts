@@ -3,6 +3,7 @@
 import type { FilterResult } from "../../contract/placement.ts";
 import { PLACEMENT_FILTERS, type PlacementFilter } from "../../contract/enums.ts";
 import * as capacity from "./capacity-filters.ts";
+import { affinityRequired } from "./group.ts";
 import * as migration from "./migration-filters.ts";
 import type { PlacementRequest } from "./request.ts";
 import type { NodeSnapshot } from "./snapshot.ts";
@@ -28,7 +29,7 @@ const FILTERS: Readonly<Record<PlacementFilter, Filter>> = {
   "cn-numa-fits": capacity.numaFits,
   "cn-device-available": capacity.deviceAvailable,
   "cn-hvm-supported": capacity.hvmSupported,
-  "cn-affinity-required": capacity.affinityRequired,
+  "cn-affinity-required": affinityRequired,
   "cn-bhyve-compatible": migration.bhyveCompatible,
   "cn-cpu-feature-superset": migration.cpuFeatureSuperset,
   "cn-time-synced": migration.timeSynced,

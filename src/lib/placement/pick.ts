@@ -21,7 +21,8 @@ export type Picked = {
 /** Filters and scores every node of the snapshot. */
 export function pick(request: PlacementRequest, snapshot: Snapshot, profile: Profile): Picked {
   const scene = sceneOf(request, snapshot);
-  const per_cn = snapshot.nodes.map((node) => nodeReport(node, { scene, now: snapshot.now, profile })).sort(better);
+  const per_cn = snapshot.nodes.map((node) => nodeReport(node, { scene, now: snapshot.now, profile }))
+    .sort(request.group?.strictness === "preferred" ? preferred : better);
   const candidates = per_cn.filter(({ accepted }) => accepted).slice(0, PLACEMENT_CANDIDATES_MAX)
     .map(({ server_uuid }) => server_uuid);
   return {
@@ -82,6 +83,13 @@ function better(a: NodeReport, b: NodeReport): number {
   return points !== 0 ? points : a.server_uuid < b.server_uuid ? -1 : 1;
 }
 
+/** As `better`, but a node that fits a preferred placement group better comes first, whatever its other points. */
+function preferred(a: NodeReport, b: NodeReport): number {
+  const fit = ({ scorer_results }: NodeReport) =>
+    scorer_results.find(({ name }) => name === "score-affinity-preferred")?.raw ?? -1;
+  return fit(b) - fit(a) || better(a, b);
+}
+
 function rejectCounts(reports: readonly NodeReport[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const { filter_name, verdict } of reports.flatMap(({ filter_results }) => filter_results)) {
@@ -105,5 +113,6 @@ function asked(request: PlacementRequest): ExplainReport["request"] {
     avoid_cn: [...request.avoid_cn],
     traits: { ...request.traits },
     nic_tags: [...request.nic_tags ?? []],
+    placement_group_id: request.group?.id ?? null,
   };
 }

@@ -2,6 +2,7 @@
 import type { CapacityReport } from "../../contract/agent.ts";
 import type { AddressFamily, CnRole, InstanceBrand } from "../../contract/enums.ts";
 import { CPU_UNITS_PER_VCPU } from "../../contract/limits.ts";
+import type { WantedGroup } from "./group.ts";
 
 /**
  * The capacity that an instance uses, in the units of a node's usage counters: `cpu_units` are hundredths of a vCPU.
@@ -24,6 +25,8 @@ export type PlacementRequest = Sizes & {
   /** Default: v4. */
   readonly underlay?: readonly AddressFamily[];
   readonly devices?: readonly Wanted[];
+  /** The placement group of the instance. */
+  readonly group?: WantedGroup | null;
   /** Set if the instance moves: describes its present node. */
   readonly migration?: Migration;
 };

@@ -1,5 +1,6 @@
 // Scores the nodes that pass every filter. Each scorer returns 0 to 1.
 import type { PlacementScorer } from "../../contract/enums.ts";
+import { groupScore } from "./group.ts";
 import type { PlacementRequest } from "./request.ts";
 import { diskRoom, type NodeSnapshot, ramRoom, type Snapshot } from "./snapshot.ts";
 
@@ -85,8 +86,7 @@ export const SCORERS: Readonly<Record<PlacementScorer, Scorer>> = {
   "score-disk-headroom": diskHeadroom,
   "score-spread-by-fault-domain": spread,
   "score-pack-by-fault-domain": (node, scene) => 1 - spread(node, scene),
-  // Requests cannot contain affinity preferences yet, so every node gets the neutral 0.5.
-  "score-affinity-preferred": () => 0.5,
+  "score-affinity-preferred": (node, { request }) => groupScore(node, request.group),
   "score-platform-current": ({ capacity }) => capacity === null ? 0 : 0.5,
   "score-fewer-cotenant-zones": fewerCotenants,
   "score-uniform-random": ({ server_uuid }, { request }) => fraction(`${server_uuid}:${request.instance_id ?? ""}`),

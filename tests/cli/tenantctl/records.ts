@@ -161,6 +161,7 @@ export const INSTANCE = {
   description: "",
   labels: {},
   deletion_protection: false,
+  placement_group_id: null,
   brand: "bhyve",
   cpu: 2,
   memory_bytes: 4_294_967_296,

@@ -1,0 +1,33 @@
+// The placement group of an instance, which a create and a move check on the new node (docs/instances.md, "Placement
+// groups").
+import type { Fault } from "../../src/contract/fault.ts";
+import { lockKey } from "../../src/lib/ids/lock-key.ts";
+import { guard, lock } from "../engine/effects.ts";
+import type { Condition } from "../engine/types.ts";
+import type { InstanceState } from "./state.ts";
+
+export type NewHost = {
+  readonly server_uuid: string;
+  /** The node that is being emptied. Its other instances of the group follow. */
+  readonly leaves?: string | undefined;
+};
+
+/**
+ * Refuses a node that does not fit the instance's group, if the group is required. Instances of a group get their nodes
+ * one at a time, so two of them cannot take the same node at once.
+ */
+export function fitGroup(
+  { id: instance_id, placement_group_id }: Pick<InstanceState, "id" | "placement_group_id">,
+  { server_uuid, leaves }: NewHost,
+  refusal: Fault,
+): Condition[] {
+  if (placement_group_id === null) return [];
+  return [
+    lock(lockKey("placement-group", placement_group_id)),
+    guard(
+      "placement_group_allows",
+      { placement_group_id, instance_id, server_uuid, leaves: leaves ?? null },
+      refusal,
+    ),
+  ];
+}

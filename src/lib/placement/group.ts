@@ -1,0 +1,81 @@
+// The placement group of an instance: where its other instances are, and whether a node fits (docs/instances.md,
+// "Placement groups"). The commit checks required groups again (guard_placement_group_allows).
+import type { PlacementGroupLevel, PlacementGroupPolicy, PlacementGroupStrictness } from "../../contract/enums.ts";
+import type { NodeSnapshot } from "./snapshot.ts";
+import { ACCEPT, type Filter, reject, SKIP } from "./verdict.ts";
+
+/** The rules of a placement group. */
+export type GroupRules = {
+  readonly id: string;
+  readonly name: string;
+  readonly policy: PlacementGroupPolicy;
+  readonly level: PlacementGroupLevel;
+  readonly strictness: PlacementGroupStrictness;
+};
+
+/** An instance of a group and a node that has it. An instance that moves has two. */
+export type GroupMember = {
+  readonly instance_id: string;
+  readonly server_uuid: string;
+  readonly fault_domain: string | null;
+};
+
+/** A placement group with the places of its instances. */
+export type Group = GroupRules & { readonly members: readonly GroupMember[] };
+
+/** The rules for one instance, and the number of the other instances of its group by node or fault domain. */
+export type WantedGroup = GroupRules & { readonly others: ReadonlyMap<string, number> };
+
+/** The instance that gets a node. */
+export type GroupMove = {
+  readonly instance_id: string | null;
+  /** The node that is being emptied. Its instances do not keep a group together, because they follow. */
+  readonly leaves?: string;
+};
+
+/** Returns what the group asks of the node of one instance. */
+export function wantedGroup(group: Group | null, { instance_id, leaves }: GroupMove): WantedGroup | null {
+  if (group === null) return null;
+  const { members, ...rules } = group;
+  const others = new Map<string, number>();
+  for (const member of members) {
+    const place = rules.level === "node" ? member.server_uuid : member.fault_domain;
+    const follows = rules.policy === "affinity" && member.server_uuid === leaves;
+    if (place === null || follows || member.instance_id === instance_id) continue;
+    others.set(place, (others.get(place) ?? 0) + 1);
+  }
+  return { ...rules, others };
+}
+
+function placeOf({ server_uuid, placement }: NodeSnapshot, { level }: GroupRules): string | null {
+  return level === "node" ? server_uuid : placement.fault_domain;
+}
+
+/** cn-affinity-required: the node keeps the instances of a required placement group apart or together. */
+export const affinityRequired: Filter = (node, { group }) => {
+  if (!group || group.strictness !== "required") return SKIP;
+  const place = placeOf(node, group);
+  if (place === null) return reject(`it has no fault domain, which placement group ${group.name} needs`);
+  const level = group.level.replace("_", " ");
+  const beside = group.others.get(place) ?? 0;
+  if (group.policy === "anti_affinity" && beside > 0) {
+    return reject(`another instance of placement group ${group.name} is on the same ${level}`);
+  }
+  if (group.policy === "affinity" && group.others.size > 0 && beside === 0) {
+    return reject(`the instances of placement group ${group.name} are on another ${level}`);
+  }
+  return ACCEPT;
+};
+
+/** Without a preference, every node gets the same points. */
+const NEUTRAL = 0.5;
+
+/** Scores a node for a preferred group: the fewer other instances are in its place the better, or the more of them. */
+export function groupScore(node: NodeSnapshot, group: WantedGroup | null | undefined): number {
+  if (!group || group.strictness !== "preferred") return NEUTRAL;
+  const place = placeOf(node, group);
+  const beside = place === null ? 0 : group.others.get(place) ?? 0;
+  if (group.policy === "anti_affinity") return 1 / (1 + beside);
+  const total = [...group.others.values()].reduce((sum, count) => sum + count, 0);
+  return total === 0 ? NEUTRAL : beside / total;
+}
