@@ -3450,6 +3450,43 @@ begin
       left join unmade m on m.host_cn_uuid = c.server_uuid;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.nodes_to_place_2(at timestamp with time zone DEFAULT NULL::timestamp with time zone)
+ RETURNS TABLE(now timestamp with time zone, server_uuid uuid, hostname text, state text, role text, last_seen timestamp with time zone, placement json, traits jsonb, capacity jsonb, cpu_units bigint, ram_mb bigint, disk_bytes bigint, instances bigint, unmade_bytes bigint, neighbours json, silos json, summary jsonb, refreshed_at timestamp with time zone)
+ LANGUAGE plpgsql
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET jit TO 'off'
+ SET max_parallel_workers_per_gather TO '0'
+AS $function$
+#variable_conflict use_column
+begin
+  return query
+    with clock as (select coalesce(at, berth_now()) as now),
+    beside as (
+      select u.server_uuid, json_object_agg(u.tenant_id, u.instances) as them from cn_tenant_usage u group by 1),
+    -- Few disks are not made in full, but PostgreSQL expects a third. So each of them looks up its instance.
+    unmade as (
+      select each.host_cn_uuid, sum(each.bytes)::bigint as bytes
+        from (select (select host_cn_uuid from instance where id = d.instance_id) as host_cn_uuid,
+                     d.size_bytes - coalesce(d.applied_bytes, 0) as bytes
+                from disk d where d.applied_bytes is null or d.applied_bytes < d.size_bytes) each
+       group by 1)
+    select clock.now, c.server_uuid, c.hostname, c.state, c.role, s.last_seen, to_json(p), coalesce(p.traits, '{}'),
+           k.report, coalesce(u.cpu_units, 0), coalesce(u.ram_mb, 0), coalesce(u.disk_bytes, 0),
+           coalesce(u.instances, 0), coalesce(m.bytes, 0), coalesce(b.them, '{}'),
+           case when row_number() over () = 1 then (
+             select json_object_agg(t.id, t.silo_id) from tenant t
+              where t.id in (select tenant_id from cn_tenant_usage)) end,
+           l.summary, l.last_refreshed_at
+      from clock left join cn c on c.state = 'approved'
+      left join cn_signal s on s.server_uuid = c.server_uuid
+      left join cn_placement p on p.server_uuid = c.server_uuid
+      left join cn_capacity k on k.server_uuid = c.server_uuid
+      left join cn_usage u on u.server_uuid = c.server_uuid
+      left join cn_load_summary l on l.server_uuid = c.server_uuid
+      left join beside b on b.server_uuid = c.server_uuid
+      left join unmade m on m.host_cn_uuid = c.server_uuid;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.placement_group_hosts(group_id uuid)
  RETURNS TABLE(instance_id uuid, server_uuid uuid, fault_domain text)
  LANGUAGE sql
@@ -6247,6 +6284,7 @@ grant execute on function load_materialize(double precision) to berth_app;
 grant execute on function log_drop(bigint,integer,text[]) to berth_app;
 grant execute on function nic_mac() to berth_app;
 grant execute on function nodes_to_place(timestamp with time zone) to berth_app;
+grant execute on function nodes_to_place_2(timestamp with time zone) to berth_app;
 grant execute on function placement_group_hosts(uuid) to berth_app;
 grant execute on function quota_broken(jsonb,jsonb,jsonb) to berth_app;
 grant execute on function seen_bound(date) to berth_app;

@@ -2,7 +2,7 @@
 import type { At } from "../engine/table.ts";
 import type { CnRole } from "../../src/contract/enums.ts";
 import type { CnConflict, SetupProgress } from "../../src/contract/cn.ts";
-import type { CnPlacementRules } from "../../src/contract/cn-placement.ts";
+import { type CnPlacementRules, UNRESTRICTED } from "../../src/contract/cn-placement.ts";
 import type { SetupApproval } from "../../src/contract/setup.ts";
 
 type CnBase = {
@@ -120,22 +120,6 @@ export type On<S extends CnState["state"]> = At<CnState, S>;
 export function resource(of: { readonly server_uuid: string }): string {
   return `Cn::"${of.server_uuid}"`;
 }
-
-/** The placement rules of a node without rules from an operator. */
-export const UNRESTRICTED: CnPlacementRules = {
-  reserved: false,
-  reserved_reason: null,
-  cordoned: false,
-  cordoned_reason: null,
-  overprovision_cpu: null,
-  overprovision_ram: null,
-  overprovision_disk: null,
-  fault_domain: null,
-  pinned_silo_uuid: null,
-  pinned_tenant_uuid: null,
-  note: null,
-  labels: {},
-};
 
 /** The initial values of a record's columns, on both the claim-code path and the netboot path. */
 export const BLANK = {

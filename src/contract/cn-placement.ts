@@ -27,6 +27,22 @@ export const CnPlacementRules = z.object({
 });
 export type CnPlacementRules = z.infer<typeof CnPlacementRules>;
 
+/** The placement rules of a node without rules from an operator. */
+export const UNRESTRICTED: CnPlacementRules = {
+  reserved: false,
+  reserved_reason: null,
+  cordoned: false,
+  cordoned_reason: null,
+  overprovision_cpu: null,
+  overprovision_ram: null,
+  overprovision_disk: null,
+  fault_domain: null,
+  pinned_silo_uuid: null,
+  pinned_tenant_uuid: null,
+  note: null,
+  labels: {},
+};
+
 /** All placement rules of one node. A null field means the cluster default. */
 export const CnPlacement = CnPlacementRules.extend({
   server_uuid: CnParam.shape.server_uuid,

@@ -1,8 +1,8 @@
 // The input of placement: every approved node with its capacity report, its load, the resources in use and the number
-// of its instances per tenant, in one query (nodes_to_place).
+// of its instances per tenant, in one query (nodes_to_place_2).
 import { type Kysely, sql } from "kysely";
 import type { CapacityReport } from "../contract/agent.ts";
-import type { CnPlacementRules } from "../contract/cn-placement.ts";
+import { type CnPlacementRules, UNRESTRICTED } from "../contract/cn-placement.ts";
 import type { CnRole, CnState } from "../contract/enums.ts";
 import type { Group } from "../lib/placement/group.ts";
 import type { HostedInstance } from "../lib/placement/drain.ts";
@@ -30,23 +30,59 @@ export type NodesToPlace = readonly NodeRow[];
 /** @param now default: the database's clock */
 export async function nodesToPlace(db: Db, now?: Date): Promise<NodesToPlace> {
   const at = sql<Date | null>`${now?.toISOString() ?? null}::timestamptz`;
-  return (await sql<NodeRow>`select * from nodes_to_place(${at})`.execute(db)).rows;
+  return (await sql<NodeRow>`select * from nodes_to_place_2(${at})`.execute(db)).rows;
 }
 
 /** @param load_stale_s seconds after which a summary of a node's load is stale */
 export function snapshotOf(rows: NodesToPlace, load_stale_s: number): Snapshot {
-  const { now } = rows[0]!;
+  const { now, silos } = rows[0]!;
   const stale_before_ms = now.getTime() - load_stale_s * 1_000;
   const nodes = rows.filter((row): row is NodeRow & { server_uuid: string } => row.server_uuid !== null).map((row) => {
-    const { now: _now, cpu_units, ram_mb, disk_bytes, instances, summary, refreshed_at, ...node } = row;
+    const { now: _now, silos: _silos, cpu_units, ram_mb, disk_bytes, instances, summary, refreshed_at, ...node } = row;
     const isStale = refreshed_at === null || refreshed_at.getTime() < stale_before_ms;
     const load = summary === null ? null : loadOf(summary, isStale);
-    return { ...node, used: { cpu_units, ram_mb, disk_bytes, instances }, load };
+    return {
+      ...node,
+      placement: node.placement === null ? UNRESTRICTED : rulesOf(node.placement),
+      neighbours: neighboursOf(node.neighbours, silos ?? {}),
+      used: { cpu_units, ram_mb, disk_bytes, instances },
+      load,
+    };
   });
   return { now, nodes };
 }
 
-/** A row of nodes_to_place. Without approved nodes there is one row, whose node columns are null. */
+/** The rules of a node: the columns of its row that are rules. */
+function rulesOf(row: CnPlacementRules): CnPlacementRules {
+  return {
+    reserved: row.reserved,
+    reserved_reason: row.reserved_reason,
+    cordoned: row.cordoned,
+    cordoned_reason: row.cordoned_reason,
+    overprovision_cpu: row.overprovision_cpu,
+    overprovision_ram: row.overprovision_ram,
+    overprovision_disk: row.overprovision_disk,
+    fault_domain: row.fault_domain,
+    pinned_silo_uuid: row.pinned_silo_uuid,
+    pinned_tenant_uuid: row.pinned_tenant_uuid,
+    note: row.note,
+    labels: row.labels,
+  };
+}
+
+function neighboursOf(counts: Counts, silos: Silos): Neighbours[] {
+  return Object.entries(counts).flatMap(([tenant_id, count]) => {
+    const silo_id = silos[tenant_id];
+    return silo_id === undefined ? [] : [{ tenant_id, silo_id, count }];
+  });
+}
+
+/** The number of a node's instances by tenant. */
+type Counts = Readonly<Record<string, number>>;
+/** The silos by tenant. */
+type Silos = Readonly<Record<string, string>>;
+
+/** A row of nodes_to_place_2. Without approved nodes there is one row, whose node columns are null. */
 type NodeRow = {
   now: Date;
   server_uuid: string | null;
@@ -54,7 +90,7 @@ type NodeRow = {
   state: CnState;
   role: CnRole;
   last_seen: Date | null;
-  placement: CnPlacementRules;
+  placement: CnPlacementRules | null;
   traits: Record<string, string>;
   capacity: CapacityReport | null;
   cpu_units: number;
@@ -62,7 +98,8 @@ type NodeRow = {
   disk_bytes: number;
   instances: number;
   unmade_bytes: number;
-  neighbours: Neighbours[];
+  neighbours: Counts;
+  silos: Silos | null;
   summary: Readonly<Record<string, unknown>> | null;
   refreshed_at: Date | null;
 };

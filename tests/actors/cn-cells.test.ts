@@ -2,7 +2,8 @@
 // from docs/nodes.md, not read from the table.
 import { describe, expect, test } from "vitest";
 import type { CnMessage } from "../../actors/cn/messages.ts";
-import { type CnState, UNRESTRICTED } from "../../actors/cn/state.ts";
+import type { CnState } from "../../actors/cn/state.ts";
+import { UNRESTRICTED } from "../../src/contract/cn-placement.ts";
 import { cn, cnTable } from "../../actors/cn/transition.ts";
 import type { Out } from "../../actors/engine/types.ts";
 import type { SetupApproval } from "../../src/contract/setup.ts";

@@ -1,8 +1,7 @@
 // Nodes and requests for tests of placement. A node with default fields accepts a request with default fields.
 import type { CapacityReport } from "../../src/contract/agent.ts";
-import { UNRESTRICTED } from "../../actors/cn/state.ts";
 import { PLACEMENT_PROFILES_DEFAULT } from "../../src/contract/placement-profiles.ts";
-import type { CnPlacementRules } from "../../src/contract/cn-placement.ts";
+import { type CnPlacementRules, UNRESTRICTED } from "../../src/contract/cn-placement.ts";
 import { activeProfile } from "../../src/lib/placement/profile.ts";
 import type { PlacementRequest } from "../../src/lib/placement/request.ts";
 import type { NodeSnapshot, Snapshot } from "../../src/lib/placement/snapshot.ts";
