@@ -5604,6 +5604,7 @@ CREATE INDEX boot_client_by_guid ON public.boot_client USING btree (guid) WHERE 
 CREATE INDEX boot_record_by_state ON public.boot_record USING btree (state, mac);
 CREATE INDEX boot_record_of_node ON public.boot_record USING btree (server_uuid) WHERE (server_uuid IS NOT NULL);
 CREATE INDEX cn_by_announced_mac ON public.cn USING gin (announced_macs);
+CREATE INDEX cn_by_registration ON public.cn USING btree (registered_at, server_uuid);
 CREATE INDEX cn_by_state ON public.cn USING btree (state, registered_at, server_uuid);
 CREATE UNIQUE INDEX cn_claim_code ON public.cn USING btree (claim_code) WHERE (claim_code IS NOT NULL);
 CREATE INDEX cn_due ON public.cn USING btree (wake_at) WHERE (wake_at IS NOT NULL);

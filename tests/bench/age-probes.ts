@@ -65,7 +65,7 @@ async function lists({ call, keys, project_id, tenant_id, route_table_id, subnet
     const path = `${start}${start.endsWith("?") ? "" : "&"}limit=${PAGE_ROWS}`;
     const key = start.startsWith("/v1/system") ? keys.root : keys.tenant;
     list(start, get(path, key));
-    const late = await latePage(async (token) => (await call("GET", `${path}${token}`, { key })).body.next_page_token);
+    const late = await latePage(async (token) => (await call("GET", `${path}${token}`, { key })).body.next_page);
     if (late !== null) list(start, get(`${path}${late}`, key), ", a late page");
   }
   list("/v1/operations", get(`/v1/operations?limit=${PAGE_ROWS}`));
