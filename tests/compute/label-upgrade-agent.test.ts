@@ -5,7 +5,9 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import type { LabelUpgradeResult, LabelUpgradeStarted } from "../../src/contract/label-upgrade.ts";
 import { putPolicy, seen, stageImages } from "../setup/machine.ts";
-import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
+import { serveNode } from "../../src/http/node-server.ts";
+import { buildExecutables, run } from "../processes/executables.ts";
+import { okOf, openTestControlPlane, ROOT_KEY, type TestControlPlane } from "../support/control-plane.ts";
 import { needs } from "../support/optional-programs.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
 import { type InstanceFixture, makeInstance, openInstanceFixture } from "./instance-fixture.ts";
@@ -218,24 +220,33 @@ test("with --reboot operator it waits for the restart; a node that comes back wi
   expect(await assigned(second.server_uuid)).toBe(OLD);
 });
 
-test("a node that does not come back in time stops it, and the reason has its last heartbeat", async () => {
-  const [first] = rack as [typeof rack[0]];
-  const { operation_id, nodes } = okOf(await upgrade({ reboot: "operator" }));
-  await expect.poll(async () => (await operation(nodes[0].operation_id)).progress.current_step, PATIENCE)
-    .toBe("return");
+test("opsctl stops at a node that does not come back in time, and names its last heartbeat", async () => {
+  const [first, second] = rack as [typeof rack[0], typeof rack[0]];
+  await buildExecutables(["opsctl"]);
+  const server = await serveNode({ fetch: t.plane.fetch, hostname: "127.0.0.1", port: 0 });
+  const opsctl = run("opsctl", ["cn", "upgrade", "--label", "rack=a3", "--platform", NEW, "--reboot", "operator"], {
+    env: {
+      HOME: folder.path,
+      NO_COLOR: "1",
+      OPSCTL_ENDPOINT: `http://127.0.0.1:${server.port}`,
+      OPSCTL_API_KEY: ROOT_KEY,
+    },
+  });
+  const waiting = async () =>
+    (await t.db.query("select id from saga where saga = 'cn-upgrade' and step = 'return' and state = 'running'")).rows;
+  await expect.poll(waiting, PATIENCE).toHaveLength(1);
+  const upgrade_id = (await waiting())[0].id;
   await agents.get(first.server_uuid)!.stop();
   agents.delete(first.server_uuid);
-  await expect.poll(async () => (await operation(nodes[0].operation_id)).steps.at(-2).status, PATIENCE).toBe("running");
-  await t.db.query("update saga set wake_at = berth_now() + interval '1 minute' where id = $1", [
-    nodes[0].operation_id,
-  ]);
-  expect(await ended(operation_id)).toMatchObject({
-    not_upgraded: [{
-      ...first,
-      step: "return",
-      reason: expect.stringMatching(/^the node did not report a restart in time; its last heartbeat was at 20/),
-    }],
-  });
+  await t.db.query("update saga set wake_at = berth_now() + interval '1 minute' where id = $1", [upgrade_id]);
+  const { code, out, err } = await opsctl;
+  await server.close(0);
+  expect([code, err]).toEqual([1, expect.stringContaining(`stopped at ${first.hostname}`)]);
+  expect(out).toMatch(/the node did not report a restart in time; its last heartbeat was at 20/);
+  expect(out).toContain(second.hostname);
+  expect((await status(second.server_uuid)).platform_image).toBe(OLD);
+  expect(await placement(second.server_uuid)).toMatchObject({ cordoned: false });
+  expect(await placement(first.server_uuid)).toMatchObject({ cordoned: true });
 });
 
 test("an abandoned operation begins no more upgrades; an abandoned node gets its image back", async () => {
