@@ -15,6 +15,7 @@ const COLUMNS: readonly Column<SettingView>[] = [
   {
     name: "key",
     title: "Setting",
+    width: "300px",
     sorts: true,
     text: ({ key }) => key,
     cell: (setting) => <button type="button" class="quiet" onClick={() => run(change(setting))}>{setting.key}</button>,

@@ -138,8 +138,8 @@ function Terminal({ id, name }: { readonly id: string; readonly name: string }) 
         <span class="dim" role="status">{LINK_TEXTS[link.value]} {note.value}</span>
       </div>
       {refusal.value !== null && <Problem refusal={refusal.value} />}
-      <Watchers id={id} />
-      <div class="terminal" ref={box} />
+      <Watchers id={id} is_open={isOpen} />
+      <div class="serial" ref={box} />
       <p class="hint">
         <kbd>Ctrl F6</kbd> leaves the terminal. One user types, others watch.
       </p>
@@ -148,14 +148,15 @@ function Terminal({ id, name }: { readonly id: string; readonly name: string }) 
 }
 
 /** Names the users whose consoles of this instance are open, this one included. */
-function Watchers({ id }: { readonly id: string }) {
+function Watchers({ id, is_open }: { readonly id: string; readonly is_open: boolean }) {
   const { data } = useQuery({
     key: `consoles ${id}`,
     kinds: ["console-session"],
     fresh_ms: WATCHERS_MS,
     read: (signal) => get<{ items: OpenConsole[] }>(`/v1/instances/${id}/consoles`, undefined, signal),
   });
-  if (data === undefined || data.items.length === 0) return <p class="hint">No open console.</p>;
+  // The list follows the connection by a moment.
+  if (data === undefined || data.items.length === 0) return <p class="hint">{is_open ? "…" : "No open console."}</p>;
   const names = data.items.map(({ username, mode }) => `${username} (${mode})`);
   return <p class="hint">{counted(names.length, "open console")}: {names.join(", ")}</p>;
 }

@@ -49,10 +49,12 @@ export function VpcPage({ id }: { readonly id: string }) {
         }}
       />
       <Section title="Subnets" count={subnets.data?.length}>
+        {subnets.data?.length === 0 && <p class="dim">The VPC has no subnet.</p>}
         <ul class="plain">{(subnets.data ?? []).map((subnet) => <SubnetRow key={subnet.id} subnet={subnet} />)}</ul>
       </Section>
       <Firewall vpc={vpc} />
       <Section title="NAT gateways" count={gateways.data?.length}>
+        {gateways.data?.length === 0 && <p class="dim">The VPC has no NAT gateway.</p>}
         <ul class="plain">
           {(gateways.data ?? []).map((gateway) => (
             <li key={gateway.id}>
@@ -89,7 +91,7 @@ function Routes({ table }: { readonly table: RouteTable }) {
   });
   return (
     <div class="card">
-      <span>{table.name} {table.is_main && <span class="dim">main</span>}</span>
+      <span>{table.name} {table.is_main && <span class="dim">the VPC's main table</span>}</span>
       <ul class="plain">
         {routes.map((route) => (
           <li key={route.id}>

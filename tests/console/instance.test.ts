@@ -33,7 +33,7 @@ afterAll(async () => {
 beforeEach((context) => needs(context, "chromium"));
 
 /** The rows of the terminal, which also a screen reader reads. */
-const terminal = () => ui.page.locator(".terminal .xterm-rows, .terminal .xterm-accessibility").first();
+const terminal = () => ui.page.locator(".serial .xterm-rows, .serial .xterm-accessibility").first();
 const hasText = (text: string) => terminal().filter({ hasText: text }).waitFor();
 
 test("the serial console: open it with o, type, leave the terminal by key, pause, copy", async () => {
