@@ -4,6 +4,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import type { DrainResult } from "../../src/contract/drain.ts";
 import { conflictWith, notFound } from "../network/public-addresses.ts";
 import { type Answer, okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
+import { serveNode } from "../../src/http/node-server.ts";
+import { buildExecutables, run } from "../processes/executables.ts";
 import { needs } from "../support/optional-programs.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
 import { type ImageServer, serveImage } from "./image-server.ts";
@@ -134,6 +136,33 @@ describe("a required anti-affinity group", () => {
     expect(hosts.filter((host) => host === nodes[2])).toHaveLength(1);
     expect((await member(group.id)).status).toBe(503);
   });
+});
+
+test("a tenant makes a group and an instance in it with tenantctl", async () => {
+  await buildExecutables(["tenantctl"]);
+  const server = await serveNode({ fetch: t.plane.fetch, hostname: "127.0.0.1", port: 0 });
+  const env = {
+    HOME: folder.path,
+    NO_COLOR: "1",
+    TENANTCTL_ENDPOINT: `http://127.0.0.1:${server.port}`,
+    TENANTCTL_API_KEY: g.key,
+    TENANTCTL_PROJECT: g.project_id,
+  };
+  const tenantctl = async (...argv: readonly string[]) => {
+    const { code, out, err } = await run("tenantctl", [...argv, "-o", "json"], { env });
+    expect(code, err).toBe(0);
+    return JSON.parse(out);
+  };
+  const named = ["--policy", "anti_affinity", "--level", "node", "--label", "env=test"];
+  const group = await tenantctl("placement-group", "create", "--name", "copies", ...named);
+  expect(group).toMatchObject({ name: "copies", strictness: "required", labels: { env: "test" } });
+  const sizes = ["--cpu", "1", "--memory", "1GiB", "--image", g.image_id, "--subnet", g.subnet_id];
+  for (const name of ["copy1", "copy2"]) {
+    const { id } = await tenantctl("instance", "create", "--name", name, ...sizes, "--placement-group", "copies");
+    made.push(id);
+  }
+  expect(await hostOf(made[0]!)).not.toBe(await hostOf(made[1]!));
+  await server.close(0);
 });
 
 test("a preferred group uses another node as long as there is one", async () => {
