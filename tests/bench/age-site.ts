@@ -4,12 +4,10 @@ import { randomBytes } from "node:crypto";
 import type { Vpc } from "../../src/contract/network.ts";
 import { KEY_LOOKUP_CHARS, KEY_SECRET_CHARS } from "../../src/contract/limits.ts";
 import { readConfig } from "../../src/config.ts";
-import { migrate } from "../../src/db/migrate.ts";
-import { openClient } from "../../src/db/pool.ts";
 import { formatApiKey } from "../../src/lib/ids/api-key.ts";
 import { type ControlPlane, openControlPlane } from "../../src/wiring.ts";
-import { databaseUrl } from "../support/database-url.ts";
 import { joining, type TestControlPlane } from "../support/control-plane.ts";
+import { benchDatabase } from "./bench-database.ts";
 import { type AgePlaces, type AgeSize, fillWithAge } from "./age-fill.ts";
 import { capacityFor } from "./creates-site.ts";
 
@@ -24,7 +22,6 @@ export type AgeSite = AgePlaces & {
 
 /** A client address, from RFC 5737's range for documentation. */
 const ADDRESS = "192.0.2.10";
-const CREATE_LIMIT_MS = 60_000;
 /** Room on the node for every instance of the fill. */
 const SLOTS = 200_000;
 
@@ -32,7 +29,7 @@ export async function openAgeSite(
   serverUrl: string,
   { name, size, note }: { readonly name: string; readonly size: AgeSize; readonly note: (line: string) => void },
 ): Promise<AgeSite> {
-  const url = await makeDatabase(serverUrl, name);
+  const url = await benchDatabase(serverUrl, name);
   const root = formatApiKey(letters(KEY_LOOKUP_CHARS), letters(KEY_SECRET_CHARS));
   const many = "1000000000";
   const config = readConfig({
@@ -107,16 +104,6 @@ export async function openAgeSite(
     call,
     close: () => plane.close(),
   };
-}
-
-async function makeDatabase(serverUrl: string, name: string): Promise<string> {
-  const admin = await openClient({ url: serverUrl, statementLimit_ms: CREATE_LIMIT_MS });
-  await admin.query(`drop database if exists ${name} with (force)`);
-  await admin.query(`create database ${name}`);
-  await admin.end();
-  const url = databaseUrl(serverUrl, name);
-  await migrate(url);
-  return url;
 }
 
 function letters(count: number): string {

@@ -22,9 +22,9 @@ import { HEAP_FLAG } from "../../src/permissions.ts";
 import { type DbClient, openClient } from "../../src/db/pool.ts";
 import { formatApiKey } from "../../src/lib/ids/api-key.ts";
 import { type OwnCluster, ownCluster } from "../support/cluster.ts";
-import { databaseUrl } from "../support/database-url.ts";
 import { startServer } from "../support/server-process.ts";
 import { type Call, request } from "../processes/client.ts";
+import { emptyBenchDatabase } from "./bench-database.ts";
 import { startFleet } from "./agents-fleet.ts";
 import type { NodeKey } from "./agents-node.ts";
 import { comeBack, type StormReport } from "./agents-storm.ts";
@@ -104,7 +104,7 @@ export type AgentsOptions = {
 export async function measureAgents(options: AgentsOptions): Promise<AgentsReport> {
   const { cluster, agents, seconds, servers: count = 1, single_calls = false, storm = 0, is_profiled = false } =
     options;
-  const url = await makeDatabase(cluster.url, "bench_agents");
+  const url = await emptyBenchDatabase(cluster.url, "bench_agents");
   const connections_max = await filesMax() - OTHER_FILES;
   const inspector = is_profiled ? await freePort() : null;
   const flags = ["-A", HEAP_FLAG, ...(inspector === null ? [] : [`--inspect=127.0.0.1:${inspector}`])];
@@ -285,14 +285,6 @@ function letters(count: number): string {
 
 function sleep(duration_ms: number): Promise<void> {
   return new Promise((wake) => setTimeout(wake, duration_ms));
-}
-
-async function makeDatabase(server_url: string, name: string): Promise<string> {
-  const admin = await openClient({ url: server_url, statementLimit_ms: SEED_LIMIT_MS });
-  await admin.query(`drop database if exists ${name} with (force)`);
-  await admin.query(`create database ${name}`);
-  await admin.end();
-  return databaseUrl(server_url, name);
 }
 
 export function printAgents(report: AgentsReport): void {

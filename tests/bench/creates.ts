@@ -3,11 +3,10 @@
 // database server. Single run: `deno run -A tests/bench/creates.ts`, with --json, --rounds=N, --seconds=N.
 import process from "node:process";
 import { parseArgs } from "node:util";
-import { migrate } from "../../src/db/migrate.ts";
-import { type DbClient, openClient, openPool } from "../../src/db/pool.ts";
+import { type DbClient, openPool } from "../../src/db/pool.ts";
 import { type OwnCluster, ownCluster } from "../support/cluster.ts";
-import { databaseUrl } from "../support/database-url.ts";
 import { startServer } from "../support/server-process.ts";
+import { benchDatabase } from "./bench-database.ts";
 import { type Fleet, startFleet } from "./agents-fleet.ts";
 import { cpuTime_ms } from "./cpu-time.ts";
 import { type Created, createOne } from "./creates-client.ts";
@@ -55,7 +54,7 @@ export type CreatesOptions = {
  * Measures all loads. Returns medians over the rounds; each round runs every load once, between two runs of pgbench.
  */
 export async function measureCreates({ cluster, yardstick, rounds, seconds }: CreatesOptions): Promise<CreatesLine[]> {
-  const url = await makeDatabase(cluster.url, "bench_creates");
+  const url = await benchDatabase(cluster.url, "bench_creates");
   const server = await startServer({ env: { DATABASE_URL: url } });
   const db = openPool({ url, applicationName: "checks", statementLimit_ms: COUNT_LIMIT_MS, connectionsMax: 1 });
   let fleet: Fleet | null = null;
@@ -203,16 +202,6 @@ export function printCreates(lines: readonly CreatesLine[]): void {
 
 function fixed(value: number | null, digits: number): string {
   return value === null ? "-" : value.toFixed(digits);
-}
-
-async function makeDatabase(server_url: string, name: string): Promise<string> {
-  const admin = await openClient({ url: server_url, statementLimit_ms: COUNT_LIMIT_MS });
-  await admin.query(`drop database if exists ${name} with (force)`);
-  await admin.query(`create database ${name}`);
-  await admin.end();
-  const url = databaseUrl(server_url, name);
-  await migrate(url);
-  return url;
 }
 
 function sleep(duration_ms: number): Promise<void> {

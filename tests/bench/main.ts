@@ -4,12 +4,11 @@
 import process from "node:process";
 import { parseArgs } from "node:util";
 import { createEngine } from "../../actors/engine/engine.ts";
-import { migrate } from "../../src/db/migrate.ts";
-import { type Db, openClient, openPool } from "../../src/db/pool.ts";
+import { type Db, openPool } from "../../src/db/pool.ts";
 import { createStore } from "../../src/db/store.ts";
 import { productionPorts } from "../../src/workers/ports.ts";
 import { ownCluster } from "../support/cluster.ts";
-import { databaseUrl } from "../support/database-url.ts";
+import { benchDatabase } from "./bench-database.ts";
 import { AGENTS, measureAgents, printAgents } from "./agents.ts";
 import { cpuTime_ms } from "./cpu-time.ts";
 import { measureCreates } from "./creates.ts";
@@ -97,7 +96,7 @@ function printOthers({ network, networks, agents, starts }: Awaited<ReturnType<t
 
 /** Runs all loads of one subject on a fresh database, between two runs of pgbench. */
 async function runGroup(subject: Subject, yardstick: Yardstick | null): Promise<Line[]> {
-  const url = await makeDatabase();
+  const url = await benchDatabase(cluster.url, DATABASE);
   const owner = openPool({ url, statementLimit_ms: COUNT_LIMIT_MS, connectionsMax: 1 });
   const db = openPool({ url, role: "berth_app", statementLimit_ms: COUNT_LIMIT_MS });
   try {
@@ -159,14 +158,4 @@ function meanOf(one: Pgbench, other: Pgbench): Pgbench {
 
 function throughHttp(databaseUrl: string, ids: readonly string[], db: Db) {
   return runHttpLoad({ databaseUrl, ids, connections: HTTP_CONNECTIONS, seconds, db, serverPid: cluster.pid() });
-}
-
-async function makeDatabase(): Promise<string> {
-  const admin = await openClient({ url: cluster.url, statementLimit_ms: COUNT_LIMIT_MS });
-  await admin.query(`drop database if exists ${DATABASE} with (force)`);
-  await admin.query(`create database ${DATABASE}`);
-  await admin.end();
-  const url = databaseUrl(cluster.url, DATABASE);
-  await migrate(url);
-  return url;
 }

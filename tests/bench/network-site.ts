@@ -5,11 +5,10 @@ import { randomBytes } from "node:crypto";
 import type { Vpc } from "../../src/contract/network.ts";
 import { KEY_LOOKUP_CHARS, KEY_SECRET_CHARS } from "../../src/contract/limits.ts";
 import { readConfig } from "../../src/config.ts";
-import { migrate } from "../../src/db/migrate.ts";
 import { type Connection, openClient } from "../../src/db/pool.ts";
 import { formatApiKey } from "../../src/lib/ids/api-key.ts";
 import { type ControlPlane, openControlPlane } from "../../src/wiring.ts";
-import { databaseUrl } from "../support/database-url.ts";
+import { benchDatabase } from "./bench-database.ts";
 
 /** The number of rows in each of the tables route and firewall_rule. */
 export type SiteSize = {
@@ -50,7 +49,7 @@ export async function openNetworkSite(
   serverUrl: string,
   { name, size }: { readonly name: string; readonly size: SiteSize },
 ): Promise<NetworkSite> {
-  const url = await makeDatabase(serverUrl, name);
+  const url = await benchDatabase(serverUrl, name);
   const root = formatApiKey(letters(KEY_LOOKUP_CHARS), letters(KEY_SECRET_CHARS));
   const config = readConfig({ BERTH_ROOT_KEY: root, BERTH_SECRET_KEY: randomBytes(32).toString("hex") });
   const open = () => openControlPlane({ config, databaseUrl: url, resident: true, show: () => {} });
@@ -101,16 +100,6 @@ export async function made<T>(call: Call, path: string, body: unknown): Promise<
   const { status, text } = await call("POST", path, body);
   if (status !== 201) throw new Error(`POST ${path}: ${status} ${text}`);
   return JSON.parse(text);
-}
-
-async function makeDatabase(serverUrl: string, name: string): Promise<string> {
-  const admin = await openClient({ url: serverUrl, statementLimit_ms: FILL_LIMIT_MS });
-  await admin.query(`drop database if exists ${name} with (force)`);
-  await admin.query(`create database ${name}`);
-  await admin.end();
-  const url = databaseUrl(serverUrl, name);
-  await migrate(url);
-  return url;
 }
 
 function letters(count: number): string {

@@ -7,11 +7,10 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { CN_ROLES } from "../../src/contract/enums.ts";
-import { migrate } from "../../src/db/migrate.ts";
-import { openClient, openPool } from "../../src/db/pool.ts";
+import { openPool } from "../../src/db/pool.ts";
 import { type OwnCluster, ownCluster } from "../support/cluster.ts";
-import { databaseUrl } from "../support/database-url.ts";
 import { ROOT_KEY, startServer } from "../support/server-process.ts";
+import { benchDatabase } from "./bench-database.ts";
 import { cpuTime_ms } from "./cpu-time.ts";
 import { preparePgbench, runBusyRow, type Yardstick } from "./pgbench.ts";
 import { median } from "./report.ts";
@@ -60,7 +59,7 @@ export type RequestsOptions = {
 export async function measureRequests(options: RequestsOptions): Promise<RequestsLine[]> {
   if (!hasWrk()) return [];
   const { cluster, rounds, seconds } = options;
-  const url = await makeDatabase(cluster.url);
+  const url = await benchDatabase(cluster.url, DATABASE);
   const owner = openPool({ url, statementLimit_ms: COUNT_LIMIT_MS, connectionsMax: 1 });
   const ids = await seedNodes(owner, NODES);
   await owner.close();
@@ -238,16 +237,6 @@ async function startBare(url: string) {
     child.once("close", () => fail(new Error("the bare server ended")));
   });
   return { url: `http://127.0.0.1:${port}`, pid: child.pid ?? 0, stop: () => void child.kill() };
-}
-
-async function makeDatabase(server_url: string): Promise<string> {
-  const admin = await openClient({ url: server_url, statementLimit_ms: COUNT_LIMIT_MS });
-  await admin.query(`drop database if exists ${DATABASE} with (force)`);
-  await admin.query(`create database ${DATABASE}`);
-  await admin.end();
-  const url = databaseUrl(server_url, DATABASE);
-  await migrate(url);
-  return url;
 }
 
 if (import.meta.main) {
