@@ -51,7 +51,7 @@ export function createDisk(s: InstanceState, m: Msg<"create_disk">, now: Date): 
 }
 
 const NO_SNAPSHOT = badRequest(
-  "snapshot_id must be a snapshot of the same instance; use an image for another instance",
+  "snapshot_id must be a snapshot of the same instance",
 );
 
 /** Returns the columns that new data disks and snapshots share. */

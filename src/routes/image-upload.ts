@@ -45,7 +45,8 @@ export function imageUploadRoutes(app: App, deps: Deps): void {
     summary: "Begin to upload an image",
     description:
       "The bytes follow in parts: PUT /v1/image-uploads/{upload_id}/parts. The setting `image.uploaded_bytes_max` limits " +
-      "the bytes of all uploaded images of a tenant. The upload is deleted a day after its last part.",
+      "the bytes of all uploaded images of a tenant. The upload is deleted a day after its last part. This version has no " +
+      "export of images, and makes no image from a snapshot.",
     ...rights(deps, "ImageUpload", atTenant),
     request: { params: z.object({ tenant_id: Uuid }), body: jsonBody(ImageUploadBody) },
     responses: answersCreated(ImageUpload, "The upload"),

@@ -1,6 +1,7 @@
 // NICs that are added to an instance, changed and removed. docs/instances.md, "NICs".
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { ADDITIONAL_IPS_MAX, ALLOWED_CIDRS_MAX, EXTRA_NICS_MAX } from "../../src/contract/limits.ts";
 import { brokenInvariants } from "../doctor/broken.ts";
 import { conflictWith, notFound } from "../network/public-addresses.ts";
 import { okOf } from "../support/control-plane.ts";
@@ -151,5 +152,26 @@ test("a repeated request gets the first answer, also after the NIC was removed",
   expect([(await twice()).status, (await twice()).status]).toEqual([204, 204]);
   expect(okOf(await add(id, {}, key))).toEqual(first);
   expect(await a.nicsOf(id)).toHaveLength(1);
+  await a.destroy(id);
+});
+
+test("an instance has at most the NICs of the limit, and a NIC the addresses and blocks of its limits", async () => {
+  const { id } = await a.stopped();
+  const { name } = await a.show(id);
+  const nics = [];
+  for (let n = 0; n < EXTRA_NICS_MAX; n++) nics.push(okOf(await add(id, { name: `nic-${n}` })));
+  conflictWith(
+    await add(id, { name: "one-more" }),
+    `${name} has ${EXTRA_NICS_MAX + 1} NICs already, the most that it can have`,
+  );
+  const nic = nics[0].id;
+  const addresses = (count: number) => Array.from({ length: count }, (_, n) => `10.0.2.${200 + n}`);
+  const blocks = (count: number) => Array.from({ length: count }, (_, n) => `10.0.2.${128 + 4 * n}/30`);
+  await badRequest(change(nic, { additional_ips: addresses(ADDITIONAL_IPS_MAX + 1) }), "additional_ips");
+  await badRequest(change(nic, { allowed_cidrs: blocks(ALLOWED_CIDRS_MAX + 1) }), "allowed_cidrs");
+  const changed = okOf(await change(nic, { additional_ips: addresses(ADDITIONAL_IPS_MAX) }));
+  expect(changed.additional_ips).toHaveLength(ADDITIONAL_IPS_MAX);
+  const allowed = okOf(await change(nic, { allowed_cidrs: blocks(ALLOWED_CIDRS_MAX) }));
+  expect(allowed.allowed_cidrs).toHaveLength(ALLOWED_CIDRS_MAX);
   await a.destroy(id);
 });

@@ -143,7 +143,7 @@ test("bodies that contradict themselves, snapshots of other instances, and the 3
     expectRefused(await createDisk(instance, fields), 400, "BadRequest", message);
   await bad({}, "size_bytes is required for an empty disk");
   await bad({ snapshot_id: snapshot.id, image_id: a.image.id }, "set snapshot_id or image_id, not both");
-  const foreign = "snapshot_id must be a snapshot of the same instance; use an image for another instance";
+  const foreign = "snapshot_id must be a snapshot of the same instance";
   await bad({ snapshot_id: snapshot.id }, foreign, other.id);
   await bad({ snapshot_id: boot.id }, foreign);
   const small = `size_bytes must be at least the ${boot.size_bytes} bytes of the snapshot`;

@@ -31,7 +31,8 @@ export type WebhookReceiver = {
 const LIMIT_MS = 20_000;
 const LOOK_MS = 20;
 
-export async function openReceiver(): Promise<WebhookReceiver> {
+/** Opens a receiver, by default on a free port. */
+export async function openReceiver(port = 0): Promise<WebhookReceiver> {
   const sockets = new Set<Socket>();
   const receiver = { url: "", received: [] as ReceivedEvent[], answer: (_event: ReceivedEvent): ReceiverAnswer => 204 };
   const server = http.createServer((request, response) => {
@@ -51,7 +52,7 @@ export async function openReceiver(): Promise<WebhookReceiver> {
     sockets.add(socket);
     socket.once("close", () => sockets.delete(socket));
   });
-  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  await new Promise<void>((listening) => server.listen(port, "127.0.0.1", listening));
   receiver.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
   return Object.assign(receiver, {
     until: async (matches: (event: ReceivedEvent) => boolean, limit_ms = LIMIT_MS) => {
