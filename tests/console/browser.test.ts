@@ -164,6 +164,22 @@ test("10,000 nodes: few elements, the last row by one key, a search that the ser
   expect(await f.ui().page.locator("tbody tr:not(.space)").count()).toBe(1);
 }, LIMIT_MS);
 
+test("a server that is away is shown, and a filled form is kept and sent to the next server", async () => {
+  const own = await f.site().open();
+  await own.show("/tenants");
+  await own.page.locator(".link.live").waitFor();
+  await own.page.getByRole("link", { name: "default" }).first().waitFor();
+  await own.page.keyboard.press("c");
+  await own.page.getByLabel("Name").last().fill("after-restart");
+  await f.site().restart(async () => {
+    await own.page.locator(".link.lost").waitFor();
+  });
+  await own.page.locator(".link.live").waitFor();
+  expect(await own.page.getByLabel("Name").last().inputValue()).toBe("after-restart");
+  await own.page.keyboard.press("Enter");
+  await own.page.getByRole("heading", { name: "after-restart", level: 1 }).waitFor();
+}, LIMIT_MS);
+
 test("an ended session asks to sign in over the page, which keeps a filled form", async () => {
   const own = await f.site().open();
   await own.show("/tenants");

@@ -25,6 +25,8 @@ export type ConsoleSite =
     readonly databaseUrl: string;
     /** A connection as the owner of the database. */
     readonly db: Db;
+    /** Ends the server at once, calls `meanwhile`, and starts another server on the same port and database. */
+    restart(meanwhile: () => Promise<void>): Promise<void>;
     /** Opens the console in a new browser context, by default as root. `null` does not sign in. */
     open(as?: { readonly key?: string | null; readonly width?: number }): Promise<ConsolePage>;
     close(): Promise<void>;
@@ -33,10 +35,9 @@ export type ConsoleSite =
 export async function openConsoleSite(env: Readonly<Record<string, string>> = {}): Promise<ConsoleSite> {
   await buildConsole(CONSOLE_FILES);
   const database = await freshDatabase();
-  const [server, browser] = await Promise.all([
-    startServer({ env: { DATABASE_URL: database.url, BERTH_LAB: "1", ...env } }),
-    launchChromium(),
-  ]);
+  const start = (PORT = "0") => startServer({ env: { DATABASE_URL: database.url, BERTH_LAB: "1", PORT, ...env } });
+  const [first, browser] = await Promise.all([start(), launchChromium()]);
+  let server = first;
   const db = openPool({ url: database.url, connectionsMax: 2, applicationName: "test" });
   const toServer: TestControlPlane["call"] = (method, path, options) => call(server.url, method, path, options);
   return {
@@ -45,6 +46,11 @@ export async function openConsoleSite(env: Readonly<Record<string, string>> = {}
     db,
     call: toServer,
     ...joining(toServer),
+    restart: async (meanwhile) => {
+      await server.kill();
+      await meanwhile();
+      server = await start(String(server.port));
+    },
     open: async ({ key = ROOT_KEY, width } = {}) => {
       const ui = await openConsole(browser, server.url, width);
       if (key !== null) await signInWithKey(ui, key);
