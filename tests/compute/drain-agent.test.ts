@@ -128,7 +128,7 @@ test("an instance whose migration fails stays, and the operation says why", asyn
 test("a drain can be abandoned, and a node has one drain at a time", async () => {
   const [source] = [...machines.keys()] as [string];
   const ids = await instancesOn(source, DRAIN_MIGRATIONS_MAX + 1);
-  await machines.get(source)!.trouble({ slow_ms: 60_000 });
+  await machines.get(source)!.trouble({ slow_ms: 30_000 });
   const { operation_id } = okOf(await drain(source));
   const moving = async () => (await t.db.query("select from migration where state = 'running'")).rows.length;
   await expect.poll(moving, PATIENCE).toBe(DRAIN_MIGRATIONS_MAX);
