@@ -1,6 +1,6 @@
 // The ruleset of a router in the kernel: replaces it, compares it, and ends the connections that it forbids.
 import type { NetworkDocument, RuleCount } from "../../src/contract/network-document.ts";
-import { markLines, parseConnections } from "./connections.ts";
+import { forbiddenIds, forbiddenTable, parseConnections } from "./connections.ts";
 import { ruleCountsOf, withCounts } from "./rule-counts.ts";
 import { rulesetOf } from "./ruleset.ts";
 import type { Run } from "./run.ts";
@@ -21,13 +21,21 @@ export type RouterFirewall = {
   counts(): Promise<readonly RuleCount[]>;
 };
 
+/** `listing` is how the kernel lists both texts; null until it is needed. */
+type Last = {
+  readonly text: string;
+  readonly taps: ReadonlySet<string>;
+  readonly forbidden: string;
+  listing: string | null;
+};
+
 /** Text that occurs in each rule of a tenant, and in no other part of a ruleset. */
 const RULE_MARK = ' comment "';
 
 /** @param inside runs a program in the router's namespace */
 export function routerFirewall(inside: Run, run: Run): RouterFirewall {
-  /** The ruleset that this process set last. `listing` is how the kernel lists it; null until it is needed. */
-  let last: { readonly text: string; readonly taps: ReadonlySet<string>; listing: string | null } | null = null;
+  /** The ruleset and the table of forbidden connections that this process set last. */
+  let last: Last | null = null;
 
   /** Lists the ruleset without its counters. */
   const listed = () => inside(["nft", "-s", "list", "ruleset"]);
@@ -35,26 +43,20 @@ export function routerFirewall(inside: Run, run: Run): RouterFirewall {
 
   async function isAsSet(): Promise<boolean> {
     if (last === null) return false;
-    last.listing ??= await listingOf(last.text, last.taps, run);
+    last.listing ??= await listingOf(last.text + last.forbidden, last.taps, run);
     return last.listing === await listed();
   }
 
   async function replace(document: NetworkDocument, taps: ReadonlySet<string>, text: string): Promise<void> {
-    const has_counters = last === null || last.text.includes(RULE_MARK);
+    const before = last;
     last = null;
+    const has_counters = before === null || before.text.includes(RULE_MARK);
     await inside(["nft", "-f", "-"], withCounts(text, has_counters ? await counts() : []));
-    await endForbidden(document);
-    last = { text, taps, listing: null };
-  }
-
-  /** Ends the open connections that the document's firewall forbids. */
-  async function endForbidden(document: NetworkDocument): Promise<void> {
-    const lines = markLines(document, parseConnections(await inside(["conntrack", "-L"])));
-    if (lines.length === 0) return;
-    // A connection may have ended meanwhile. conntrack then stops there, so the others are marked one by one.
-    await inside(["conntrack", "-R", "-"], `${lines.join("\n")}\n`).catch(async () => {
-      for (const line of lines) await inside(["conntrack", ...line.split(" ")]).catch(() => {});
-    });
+    // The new rules are in force already, so each connection that begins after this list obeys them.
+    const listing = await inside(["conntrack", "-L", "-o", "id"]);
+    const forbidden = forbiddenTable(forbiddenIds(document, parseConnections(listing)));
+    if (forbidden !== before?.forbidden) await inside(["nft", "-f", "-"], forbidden);
+    last = { text, taps, forbidden, listing: null };
   }
 
   return {
@@ -62,12 +64,14 @@ export function routerFirewall(inside: Run, run: Run): RouterFirewall {
       const text = rulesetOf(document, taps);
       last = null;
       await inside(["nft", "-f", "-"], text);
-      last = { text, taps, listing: null };
+      last = { text, taps, forbidden: forbiddenTable([]), listing: null };
       return true;
     },
     check: async (document, taps) => {
       const text = rulesetOf(document, taps);
-      if (last?.text === text && await isAsSet()) return false;
+      const is_as_set = await isAsSet();
+      if (is_as_set && last?.text === text) return false;
+      if (!is_as_set) last = null;
       await replace(document, taps, text);
       return true;
     },

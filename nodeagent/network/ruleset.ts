@@ -2,7 +2,6 @@
 // Table `netdev berth` filters what a NIC sends: its own addresses only. Table `inet berth` has the firewall, the
 // translation of public addresses, and the few services that the router itself answers.
 import type { DocumentNatGateway, LocalNic, NetworkDocument } from "../../src/contract/network-document.ts";
-import { FORBIDDEN_MARK } from "./connections.ts";
 import { ruleLines } from "./firewall.ts";
 import { EXTERNAL_DEVICE, GATEWAY_IPV6, METADATA_IPV4, METADATA_IPV6, OVERLAY_DEVICE, tapName } from "./names.ts";
 
@@ -120,7 +119,6 @@ function tapSet(nics: readonly LocalNic[]): string[] {
 
 function forwardChain(nics: readonly LocalNic[]): string[] {
   return base("forward", "filter hook forward priority filter; policy drop", [
-    `ct mark ${FORBIDDEN_MARK} counter drop`,
     ...nics.flatMap((nic) => rateLimits(nic).map((rule) => `oifname "${tapName(nic.mac)}" ${rule}`)),
     "tcp flags syn tcp option maxseg size set rt mtu",
     "ct state established,related accept",

@@ -19,7 +19,10 @@ export type LongPolls<K, V> = {
    * the answer, because it may have read the database before the change.
    */
   answer(key: K, answer: V): void;
-  /** Requests a sweep immediately, or 10 ms after the last one. Calls until then share that sweep. */
+  /**
+   * Requests a sweep immediately, or 10 ms after the last one. Calls until then share that sweep. A request that begins
+   * to wait within HINT_AGE_MS after the call is swept as well.
+   */
   nudge(): void;
   held(): number;
   /** Ends every wait with null; later waits end at once. */
@@ -32,6 +35,8 @@ type Waiter<V> = (answer: V | null) => void;
 const EVERY_MS = 250;
 /** The shortest time between two sweeps. */
 const REST_MS = 10;
+/** A request that begins to wait within this time of a hint may have read the database before the change of the hint. */
+const HINT_AGE_MS = 100;
 /** How long an answer is kept for a request that begins to wait. Every request is swept before that. */
 const EARLY_MS = 500;
 const EARLY_MAX = 1_000;
@@ -48,6 +53,7 @@ export function createLongPolls<K extends string | number, V extends object>(
   let sweeping = false;
   let nudged = false;
   let rested_at = 0;
+  let hinted_ms = -Infinity;
   let closed = false;
 
   function lookIn(wait_ms: number): void {
@@ -65,6 +71,11 @@ export function createLongPolls<K extends string | number, V extends object>(
   }
 
   function nudge(): void {
+    hinted_ms = performance.now();
+    sweepSoon();
+  }
+
+  function sweepSoon(): void {
     if (held === 0 || nudged) return;
     nudged = true;
     if (!sweeping) lookIn(Math.max(0, rested_at - performance.now()));
@@ -121,7 +132,9 @@ export function createLongPolls<K extends string | number, V extends object>(
       const limit = setTimeout(abort, hold_ms);
       signal.addEventListener("abort", abort);
       waiters.set(key, same.add(end));
-      if (++held === 1 && !sweeping) lookIn(every_ms);
+      held++;
+      if (performance.now() - hinted_ms < HINT_AGE_MS) sweepSoon();
+      else if (held === 1 && !sweeping) lookIn(every_ms);
     });
   }
 

@@ -44,11 +44,23 @@ test("every 250 ms, one sweep queries all waiting keys, each once", async () => 
 test("while no request waits, there is no sweep and no timer", async () => {
   const polls = longPolls();
   polls.nudge();
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(sweeps).toEqual([]);
   const wait = polls.wait("a", 300, never);
   await vi.advanceTimersByTimeAsync(300);
   expect(await wait).toBeNull();
   expect(vi.getTimerCount()).toBe(0);
   expect(sweeps).toHaveLength(1);
+});
+
+test("a request that begins to wait just after a hint is swept at once, since it may have read before the change", async () => {
+  const polls = longPolls();
+  answers.set("a", { state: "approved" });
+  polls.nudge();
+  await vi.advanceTimersByTimeAsync(50);
+  const wait = polls.wait("a", 10_000, never);
+  await vi.advanceTimersByTimeAsync(10);
+  expect(await wait).toEqual({ state: "approved" });
 });
 
 test("a wait without an answer returns null when its time limit is reached and not before", async () => {

@@ -21,7 +21,7 @@ const BASE: TestVpc = { vni: 4_096, machines: [near, far], rules: [], edge: null
 const ROUTER = "n1-4096";
 /** Programs that a change of a rule may start: read the counters, replace the rules, read the connections. */
 const PROGRAMS_PER_RULE_MAX = 3;
-/** One further program marks the open connections that the rule forbids, or allows again. */
+/** One further program replaces the table of forbidden connections, if others are forbidden than before. */
 const PROGRAMS_PER_DENY_MAX = PROGRAMS_PER_RULE_MAX + 1;
 
 const deny = (fields: Partial<DocumentRule> = {}) => rule({ direction: "inbound", action: "deny", ...fields });
@@ -67,6 +67,20 @@ describe.skipIf(missing !== null)("a newer document", () => {
     await change(documentOf({ ...BASE, rules: [deny()] }, "n1", 2));
     expect(programs.length, programs.join("\n")).toBeLessThanOrEqual(PROGRAMS_PER_DENY_MAX);
     expect(await pings()).toBe(false);
+  });
+
+  test("the table of forbidden connections is restored after somebody else deleted it", async () => {
+    expect(await pings()).toBe(true);
+    const closed = documentOf({ ...BASE, rules: [deny()] }, "n1", 2);
+    await change(closed);
+    const nft = (...words: readonly string[]) => site.run(["ip", "netns", "exec", ROUTER, "nft", ...words]);
+    const listed = () => nft("-s", "list", "table", "inet", "berth_forbidden");
+    const before = await listed();
+    await nft("delete", "table", "inet", "berth_forbidden");
+    expect(await driver.apply(closed)).toMatchObject({ ruleset_replaced: true });
+    expect(await listed()).toBe(before);
+    await change(documentOf(BASE, "n1", 3));
+    expect(await nft("list", "tables"), "without a forbidden connection there is no table").not.toContain("forbidden");
   });
 
   test("an equal document starts no program", async () => {
