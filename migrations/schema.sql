@@ -1021,21 +1021,23 @@ begin
   when 'firewall_rule' then
     insert into firewall_rule (id, incarnation, version, wake_at, state, tenant_id, project_id, vpc_id, name,
         description, priority, direction, action, protocol, source_cidr, destination_cidr, source_ports,
-        destination_ports, icmp_type_code, created_at)
+        destination_ports, icmp_type_code, created_at, labels)
     select r.id, r.incarnation, r.version, r.wake_at, r.state, r.tenant_id, r.project_id, r.vpc_id, r.name,
         r.description, r.priority, r.direction, r.action, r.protocol, r.source_cidr, r.destination_cidr,
-        r.source_ports, r.destination_ports, r.icmp_type_code, r.created_at
+        r.source_ports, r.destination_ports, r.icmp_type_code, r.created_at,
+        case when e ? 'labels' then r.labels else '{}'::jsonb end
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::firewall_rule, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
   when 'floating_ip' then
     insert into floating_ip (id, incarnation, version, wake_at, state, tenant_id, project_id, name, description,
         address, family, pool_id, network_id, external_nic_tag, attached_to, attached_instance_id, hosted_cn,
         created_at, updated_at, generation, operation_id, operation_kind, prior_nic_id, prior_instance_id,
-        prior_cn, reclaimed_as)
+        prior_cn, reclaimed_as, labels)
     select r.id, r.incarnation, r.version, r.wake_at, r.state, r.tenant_id, r.project_id, r.name, r.description,
         r.address, r.family, r.pool_id, r.network_id, r.external_nic_tag, r.attached_to, r.attached_instance_id,
         r.hosted_cn, r.created_at, r.updated_at, case when e ? 'generation' then r.generation else 0 end,
-        r.operation_id, r.operation_kind, r.prior_nic_id, r.prior_instance_id, r.prior_cn, r.reclaimed_as
+        r.operation_id, r.operation_kind, r.prior_nic_id, r.prior_instance_id, r.prior_cn, r.reclaimed_as,
+        case when e ? 'labels' then r.labels else '{}'::jsonb end
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::floating_ip, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
   when 'tenant_idp' then
@@ -1047,10 +1049,11 @@ begin
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
   when 'image' then
     insert into image (id, incarnation, version, wake_at, state, scope_kind, silo_id, tenant_id, project_id, name,
-        description, os, os_version, size_bytes, sha256, source_url, compatibility, created_at, content_bytes)
+        description, os, os_version, size_bytes, sha256, source_url, compatibility, created_at, content_bytes,
+        labels)
     select r.id, r.incarnation, r.version, r.wake_at, r.state, r.scope_kind, r.silo_id, r.tenant_id, r.project_id,
         r.name, r.description, r.os, r.os_version, r.size_bytes, r.sha256, r.source_url, r.compatibility,
-        r.created_at, r.content_bytes
+        r.created_at, r.content_bytes, case when e ? 'labels' then r.labels else '{}'::jsonb end
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::image, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
   when 'image_upload' then
@@ -1120,8 +1123,9 @@ begin
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::port_forward, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
   when 'project' then
-    insert into project (id, incarnation, version, wake_at, state, tenant_id, name, description, created_at)
-    select r.id, r.incarnation, r.version, r.wake_at, r.state, r.tenant_id, r.name, r.description, r.created_at
+    insert into project (id, incarnation, version, wake_at, state, tenant_id, name, description, created_at, labels)
+    select r.id, r.incarnation, r.version, r.wake_at, r.state, r.tenant_id, r.name, r.description, r.created_at,
+        case when e ? 'labels' then r.labels else '{}'::jsonb end
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::project, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
   when 'quota' then
@@ -1181,9 +1185,10 @@ begin
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
   when 'ssh_key' then
     insert into ssh_key (id, incarnation, version, wake_at, state, scope_kind, silo_id, tenant_id, project_id,
-        user_id, name, description, public_key, fingerprint, created_at)
+        user_id, name, description, public_key, fingerprint, created_at, labels)
     select r.id, r.incarnation, r.version, r.wake_at, r.state, r.scope_kind, r.silo_id, r.tenant_id, r.project_id,
-        r.user_id, r.name, r.description, r.public_key, r.fingerprint, r.created_at
+        r.user_id, r.name, r.description, r.public_key, r.fingerprint, r.created_at,
+        case when e ? 'labels' then r.labels else '{}'::jsonb end
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::ssh_key, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
   when 'staging' then
@@ -1242,19 +1247,21 @@ begin
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
   when 'disk' then
     insert into disk (id, tenant_id, project_id, instance_id, name, description, kind, size_bytes, applied_bytes,
-        source_image_id, created_at, resize_operation_id, attached, source_disk_id, consistency)
+        source_image_id, created_at, resize_operation_id, attached, source_disk_id, consistency, labels)
     select r.id, r.tenant_id, r.project_id, r.instance_id, r.name, r.description, r.kind, r.size_bytes,
         r.applied_bytes, r.source_image_id, r.created_at, r.resize_operation_id,
-        case when e ? 'attached' then r.attached else true end, r.source_disk_id, r.consistency
+        case when e ? 'attached' then r.attached else true end, r.source_disk_id, r.consistency,
+        case when e ? 'labels' then r.labels else '{}'::jsonb end
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::disk, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
   when 'nic' then
     insert into nic (id, tenant_id, project_id, instance_id, vpc_id, subnet_id, ordinal, name, mac, primary_ipv4,
-        primary_ipv6, created_at, additional_ips, allowed_cidrs)
+        primary_ipv6, created_at, additional_ips, allowed_cidrs, labels)
     select r.id, r.tenant_id, r.project_id, r.instance_id, r.vpc_id, r.subnet_id, r.ordinal, r.name, r.mac,
         r.primary_ipv4, r.primary_ipv6, r.created_at,
         case when e ? 'additional_ips' then r.additional_ips else '{}'::inet[] end,
-        case when e ? 'allowed_cidrs' then r.allowed_cidrs else '{}'::cidr[] end
+        case when e ? 'allowed_cidrs' then r.allowed_cidrs else '{}'::cidr[] end,
+        case when e ? 'labels' then r.labels else '{}'::jsonb end
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::nic, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
   when 'sealed_user_data' then
@@ -1615,7 +1622,8 @@ begin
         source_ports = case when e ? 'source_ports' then r.source_ports else t.source_ports end,
         destination_ports = case when e ? 'destination_ports' then r.destination_ports else t.destination_ports end,
         icmp_type_code = case when e ? 'icmp_type_code' then r.icmp_type_code else t.icmp_type_code end,
-        created_at = case when e ? 'created_at' then r.created_at else t.created_at end
+        created_at = case when e ? 'created_at' then r.created_at else t.created_at end,
+        labels = case when e ? 'labels' then r.labels else t.labels end
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::firewall_rule, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
   when 'floating_ip' then
@@ -1643,7 +1651,8 @@ begin
         prior_nic_id = case when e ? 'prior_nic_id' then r.prior_nic_id else t.prior_nic_id end,
         prior_instance_id = case when e ? 'prior_instance_id' then r.prior_instance_id else t.prior_instance_id end,
         prior_cn = case when e ? 'prior_cn' then r.prior_cn else t.prior_cn end,
-        reclaimed_as = case when e ? 'reclaimed_as' then r.reclaimed_as else t.reclaimed_as end
+        reclaimed_as = case when e ? 'reclaimed_as' then r.reclaimed_as else t.reclaimed_as end,
+        labels = case when e ? 'labels' then r.labels else t.labels end
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::floating_ip, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
   when 'tenant_idp' then
@@ -1676,7 +1685,8 @@ begin
         source_url = case when e ? 'source_url' then r.source_url else t.source_url end,
         compatibility = case when e ? 'compatibility' then r.compatibility else t.compatibility end,
         created_at = case when e ? 'created_at' then r.created_at else t.created_at end,
-        content_bytes = case when e ? 'content_bytes' then r.content_bytes else t.content_bytes end
+        content_bytes = case when e ? 'content_bytes' then r.content_bytes else t.content_bytes end,
+        labels = case when e ? 'labels' then r.labels else t.labels end
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::image, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
   when 'image_upload' then
@@ -1838,7 +1848,8 @@ begin
         tenant_id = case when e ? 'tenant_id' then r.tenant_id else t.tenant_id end,
         name = case when e ? 'name' then r.name else t.name end,
         description = case when e ? 'description' then r.description else t.description end,
-        created_at = case when e ? 'created_at' then r.created_at else t.created_at end
+        created_at = case when e ? 'created_at' then r.created_at else t.created_at end,
+        labels = case when e ? 'labels' then r.labels else t.labels end
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::project, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
   when 'quota' then
@@ -1970,7 +1981,8 @@ begin
         description = case when e ? 'description' then r.description else t.description end,
         public_key = case when e ? 'public_key' then r.public_key else t.public_key end,
         fingerprint = case when e ? 'fingerprint' then r.fingerprint else t.fingerprint end,
-        created_at = case when e ? 'created_at' then r.created_at else t.created_at end
+        created_at = case when e ? 'created_at' then r.created_at else t.created_at end,
+        labels = case when e ? 'labels' then r.labels else t.labels end
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::ssh_key, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
   when 'staging' then
@@ -2100,10 +2112,12 @@ begin
         agent_version = case when 'agent_version' = any($3) then excluded.agent_version else t.agent_version end;
   when 'disk {id}' then
     insert into disk as t (id, tenant_id, project_id, instance_id, name, description, kind, size_bytes,
-        applied_bytes, source_image_id, created_at, resize_operation_id, attached, source_disk_id, consistency)
+        applied_bytes, source_image_id, created_at, resize_operation_id, attached, source_disk_id, consistency,
+        labels)
     select r.id, r.tenant_id, r.project_id, r.instance_id, r.name, r.description, r.kind, r.size_bytes,
         r.applied_bytes, r.source_image_id, r.created_at, r.resize_operation_id,
-        case when e ? 'attached' then r.attached else true end, r.source_disk_id, r.consistency
+        case when e ? 'attached' then r.attached else true end, r.source_disk_id, r.consistency,
+        case when e ? 'labels' then r.labels else '{}'::jsonb end
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::disk, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int
         on conflict (id) do update set tenant_id = case when 'tenant_id' = any($3) then excluded.tenant_id else t.tenant_id end,
@@ -2119,7 +2133,8 @@ begin
         resize_operation_id = case when 'resize_operation_id' = any($3) then excluded.resize_operation_id else t.resize_operation_id end,
         attached = case when 'attached' = any($3) then excluded.attached else t.attached end,
         source_disk_id = case when 'source_disk_id' = any($3) then excluded.source_disk_id else t.source_disk_id end,
-        consistency = case when 'consistency' = any($3) then excluded.consistency else t.consistency end;
+        consistency = case when 'consistency' = any($3) then excluded.consistency else t.consistency end,
+        labels = case when 'labels' = any($3) then excluded.labels else t.labels end;
   else
     execute berth_statement('upsert', $4, $5, $6) using $1, $2, $3;
   end case;
@@ -4234,6 +4249,7 @@ create table disk (
   attached boolean default true not null,
   source_disk_id uuid,
   consistency text,
+  labels jsonb default '{}'::jsonb not null,
   constraint disk_attached CHECK (
 CASE kind
     WHEN 'boot'::text THEN attached
@@ -4244,6 +4260,7 @@ END),
   constraint disk_consistency CHECK (((consistency IS NULL) OR (kind = 'snapshot'::text))),
   constraint disk_consistency_check CHECK ((consistency = ANY (ARRAY['at_rest'::text, 'frozen'::text, 'crash'::text]))),
   constraint disk_kind_check CHECK ((kind = ANY (ARRAY['boot'::text, 'data'::text, 'snapshot'::text]))),
+  constraint disk_labels_check CHECK ((jsonb_typeof(labels) = 'object'::text)),
   constraint disk_name UNIQUE (instance_id, name),
   constraint disk_of_snapshot CHECK (((kind = 'snapshot'::text) = (source_disk_id IS NOT NULL))),
   constraint disk_pkey PRIMARY KEY (id),
@@ -4357,12 +4374,14 @@ create table firewall_rule (
   destination_ports jsonb,
   icmp_type_code jsonb,
   created_at timestamp with time zone not null,
+  labels jsonb default '{}'::jsonb not null,
   constraint firewall_rule_action_check CHECK ((action = ANY (ARRAY['allow'::text, 'deny'::text]))),
   constraint firewall_rule_check CHECK ((family((source_cidr)::inet) = family((destination_cidr)::inet))),
   constraint firewall_rule_check1 CHECK (((protocol = ANY (ARRAY['tcp'::text, 'udp'::text])) OR ((source_ports IS NULL) AND (destination_ports IS NULL)))),
   constraint firewall_rule_check2 CHECK (((protocol = ANY (ARRAY['icmp4'::text, 'icmp6'::text])) OR (icmp_type_code IS NULL))),
   constraint firewall_rule_destination_ports_check CHECK ((((destination_ports -> 'low'::text))::integer <= ((destination_ports -> 'high'::text))::integer)),
   constraint firewall_rule_direction_check CHECK ((direction = ANY (ARRAY['inbound'::text, 'outbound'::text]))),
+  constraint firewall_rule_labels_check CHECK ((jsonb_typeof(labels) = 'object'::text)),
   constraint firewall_rule_name UNIQUE (vpc_id, name),
   constraint firewall_rule_pkey PRIMARY KEY (id),
   constraint firewall_rule_priority_check CHECK (((priority >= 0) AND (priority <= 65535))),
@@ -4410,6 +4429,7 @@ create table floating_ip (
   prior_instance_id uuid,
   prior_cn uuid,
   reclaimed_as uuid,
+  labels jsonb default '{}'::jsonb not null,
   constraint floating_ip_address UNIQUE (id, address),
   constraint floating_ip_at_rest CHECK (((operation_id IS NOT NULL) OR (num_nulls(prior_nic_id, reclaimed_as) = 2))),
   constraint floating_ip_bound_whole CHECK ((num_nulls(attached_to, attached_instance_id, hosted_cn) = ANY (ARRAY[0, 3]))),
@@ -4421,6 +4441,7 @@ END)),
   constraint floating_ip_check1 CHECK (((network_id IS NULL) = (external_nic_tag IS NULL))),
   constraint floating_ip_family_check CHECK ((family = ANY (ARRAY['v4'::text, 'v6'::text]))),
   constraint floating_ip_generation_check CHECK ((generation >= 0)),
+  constraint floating_ip_labels_check CHECK ((jsonb_typeof(labels) = 'object'::text)),
   constraint floating_ip_name UNIQUE (project_id, name),
   constraint floating_ip_operation_kind_check CHECK ((operation_kind = ANY (ARRAY['attach'::text, 'detach'::text]))),
   constraint floating_ip_operation_whole CHECK (((operation_id IS NULL) = (operation_kind IS NULL))),
@@ -4463,7 +4484,9 @@ create table image (
   compatibility jsonb,
   created_at timestamp with time zone not null,
   content_bytes bigint,
+  labels jsonb default '{}'::jsonb not null,
   constraint image_content_bytes_check CHECK ((content_bytes > 0)),
+  constraint image_labels_check CHECK ((jsonb_typeof(labels) = 'object'::text)),
   constraint image_name UNIQUE NULLS NOT DISTINCT (silo_id, tenant_id, project_id, name),
   constraint image_pkey PRIMARY KEY (id),
   constraint image_scope CHECK (
@@ -4761,9 +4784,11 @@ create table nic (
   created_at timestamp with time zone not null,
   additional_ips inet[] default '{}'::inet[] not null,
   allowed_cidrs cidr[] default '{}'::cidr[] not null,
+  labels jsonb default '{}'::jsonb not null,
   constraint nic_check CHECK (((primary_ipv4 IS NOT NULL) OR (primary_ipv6 IS NOT NULL))),
   constraint nic_ipv4 UNIQUE (subnet_id, primary_ipv4),
   constraint nic_ipv6 UNIQUE (subnet_id, primary_ipv6),
+  constraint nic_labels_check CHECK ((jsonb_typeof(labels) = 'object'::text)),
   constraint nic_mac UNIQUE (mac),
   constraint nic_mac_check CHECK (((trunc(mac) & '01:00:00:00:00:00'::macaddr) = '00:00:00:00:00:00'::macaddr)),
   constraint nic_name UNIQUE (instance_id, name),
@@ -4890,6 +4915,8 @@ create table project (
   name text not null,
   description text not null,
   created_at timestamp with time zone not null,
+  labels jsonb default '{}'::jsonb not null,
+  constraint project_labels_check CHECK ((jsonb_typeof(labels) = 'object'::text)),
   constraint project_name UNIQUE (tenant_id, name),
   constraint project_of_tenant UNIQUE (id, tenant_id),
   constraint project_pkey PRIMARY KEY (id),
@@ -5149,8 +5176,10 @@ create table ssh_key (
   public_key text not null,
   fingerprint text not null,
   created_at timestamp with time zone not null,
+  labels jsonb default '{}'::jsonb not null,
   constraint ssh_key_fingerprint UNIQUE NULLS NOT DISTINCT (silo_id, tenant_id, project_id, user_id, fingerprint),
   constraint ssh_key_fingerprint_check CHECK ((fingerprint ~ '^SHA256:[A-Za-z0-9+/]{43}$'::text)),
+  constraint ssh_key_labels_check CHECK ((jsonb_typeof(labels) = 'object'::text)),
   constraint ssh_key_name UNIQUE NULLS NOT DISTINCT (silo_id, tenant_id, project_id, user_id, name),
   constraint ssh_key_pkey PRIMARY KEY (id),
   constraint ssh_key_scope CHECK (
@@ -5820,6 +5849,7 @@ create view floating_ip_loaded as
     f.prior_instance_id,
     f.prior_cn,
     f.reclaimed_as,
+    f.labels,
     s.vlan_id
    FROM (floating_ip f
      LEFT JOIN external_subnet s ON ((s.id = f.network_id)));

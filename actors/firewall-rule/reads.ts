@@ -2,9 +2,8 @@
 import { type Kysely, sql } from "kysely";
 import type { FirewallRule } from "../../src/contract/network.ts";
 import type { Database, FirewallRuleRow } from "../../src/db/tables.ts";
-import type { IdPage } from "../../src/lib/ids/page-token.ts";
 import { toRfc3339 } from "../../src/lib/text/instant.ts";
-import { finder, reader } from "../record/reads.ts";
+import { finder, type LabeledPage, reader } from "../record/reads.ts";
 import { firewallRule } from "./transition.ts";
 
 const COLUMNS = [
@@ -14,6 +13,7 @@ const COLUMNS = [
   "vpc_id",
   "name",
   "description",
+  "labels",
   "priority",
   "direction",
   "action",
@@ -34,7 +34,7 @@ export const findFirewallRule = finder<FirewallRule>(async (db, ids) => {
   return new Map((await addCounts(db, [...found.values()])).map((rule) => [rule.id, rule]));
 });
 
-export type FirewallRuleQuery = IdPage & { readonly vpc_id: string };
+export type FirewallRuleQuery = LabeledPage & { readonly vpc_id: string };
 
 /** Lists the firewall rules of a VPC in the order of their creation, with the sums of their counters. */
 export async function listFirewallRules(

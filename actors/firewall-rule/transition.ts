@@ -64,6 +64,7 @@ export const firewallRule = record<FirewallRuleState, FirewallRuleMessage, Firew
     parts: (row, { rule }) => rule === undefined ? [] : [vpcChanged(row)],
   },
   delete: { action: "firewall_rule_delete", note: ["name", "vpc_id"], parts: (row) => [vpcChanged(row)] },
+  has_labels: true,
   view: (row) => ({
     id: row.id,
     tenant_id: row.tenant_id,
@@ -73,6 +74,7 @@ export const firewallRule = record<FirewallRuleState, FirewallRuleMessage, Firew
     vpc: row.vpc_id,
     name: row.name,
     description: row.description,
+    labels: row.labels ?? {},
     priority: row.priority,
     direction: row.direction,
     action: row.action,

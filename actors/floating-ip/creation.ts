@@ -3,6 +3,7 @@
 import { NOT_FOUND } from "../../src/contract/fault.ts";
 import { lockKey } from "../../src/lib/ids/lock-key.ts";
 import { poolLock } from "../../src/lib/net/public-pool.ts";
+import { labelsFault } from "../../src/lib/text/labels.ts";
 import { nameFault } from "../../src/lib/text/resource-name.ts";
 import { allocate, audit, go, guard, insert, lock, otherwise, refuse, withActor } from "../engine/effects.ts";
 import type { Of } from "../engine/table.ts";
@@ -16,7 +17,7 @@ type Creation = Of<FloatingIpMessage, "create">;
 export function create(_s: null, m: Creation, now: Date): Out<FloatingIpState> {
   // A request without a usable source gets this refusal, even if its name is also invalid.
   if (m.sources.length === 0) return refuse(m.refusal);
-  const wrong = nameFault(m.name);
+  const wrong = nameFault(m.name) ?? labelsFault(m.labels ?? {});
   if (wrong !== null) return refuse(wrong);
   let out: Out<FloatingIpState> | null = null;
   for (const source of m.sources.toReversed()) {
@@ -27,7 +28,7 @@ export function create(_s: null, m: Creation, now: Date): Out<FloatingIpState> {
 }
 
 function takeFrom({ pool_id, family, network }: AddressSource, m: Creation, now: Date) {
-  const { id, tenant_id, project_id, name, description, token } = m;
+  const { id, tenant_id, project_id, name, description, labels = {}, token } = m;
   const next: Detached = {
     state: "detached",
     id,
@@ -35,6 +36,7 @@ function takeFrom({ pool_id, family, network }: AddressSource, m: Creation, now:
     project_id,
     name,
     description,
+    labels,
     address: token,
     family,
     pool_id,

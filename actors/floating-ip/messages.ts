@@ -1,5 +1,6 @@
 // The messages to a floating IP.
 import type { AddressFamily } from "../../src/contract/enums.ts";
+import type { Labels, LabelsPatch } from "../../src/contract/labels.ts";
 import type { Renaming } from "../../src/lib/text/resource-name.ts";
 import type { Fault, Offsets } from "../engine/types.ts";
 
@@ -20,6 +21,7 @@ export type FloatingIpMessage =
     readonly project_id: string;
     readonly name: string;
     readonly description: string;
+    readonly labels?: Labels;
     /** The sources in the order in which they are tried: the first with a free address provides it. */
     readonly sources: readonly AddressSource[];
     /** The network pool that the request names, or null. It lists the sources. */
@@ -30,7 +32,7 @@ export type FloatingIpMessage =
     readonly token: string;
     readonly operation_id: string;
   }
-  | ({ readonly type: "update" } & Renaming)
+  | ({ readonly type: "update"; readonly labels?: LabelsPatch | null } & Renaming)
   | { readonly type: "delete" }
   /**
    * Starts the operation that binds the floating IP to a NIC. If the floating IP is bound to another NIC, the operation

@@ -2,8 +2,7 @@
 import type { Kysely } from "kysely";
 import type { FloatingIp } from "../../src/contract/network.ts";
 import type { Database } from "../../src/db/tables.ts";
-import type { IdPage } from "../../src/lib/ids/page-token.ts";
-import { reader } from "../record/reads.ts";
+import { type LabeledPage, reader } from "../record/reads.ts";
 import { floatingIpRowView } from "./view.ts";
 
 const COLUMNS = [
@@ -12,6 +11,7 @@ const COLUMNS = [
   "project_id",
   "name",
   "description",
+  "labels",
   "address",
   "family",
   "network_id",
@@ -27,7 +27,7 @@ const floatingIps = reader("floating_ip", COLUMNS, floatingIpRowView);
 
 export const findFloatingIp = floatingIps.find;
 
-export type FloatingIpQuery = IdPage & { readonly project_id: string };
+export type FloatingIpQuery = LabeledPage & { readonly project_id: string };
 
 /** Lists the floating IPs of a project in the order of their creation. */
 export function listFloatingIps(

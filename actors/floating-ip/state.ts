@@ -6,6 +6,7 @@
 // The row has no column for these states. The state follows from the columns that are null, so a process of an earlier
 // release can use the row.
 import type { AddressFamily } from "../../src/contract/enums.ts";
+import type { Labels } from "../../src/contract/labels.ts";
 
 /** A NIC, its instance and the node of the instance. */
 export type Binding = { readonly nic_id: string; readonly instance_id: string; readonly host_cn_uuid: string };
@@ -17,6 +18,7 @@ export type FloatingIpFields = {
   readonly project_id: string;
   readonly name: string;
   readonly description: string;
+  readonly labels: Labels;
   readonly address: string;
   readonly family: AddressFamily;
   /** The pool to which a delete returns the address. */
@@ -65,6 +67,7 @@ export function fieldsOf(s: FloatingIpFields): FloatingIpFields {
     project_id: s.project_id,
     name: s.name,
     description: s.description,
+    labels: s.labels,
     address: s.address,
     family: s.family,
     pool_id: s.pool_id,

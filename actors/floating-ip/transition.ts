@@ -1,6 +1,7 @@
 // A floating IP of a project. It holds one public address from the commit that creates it to the commit that deletes it. A
 // delete is refused while it is attached, and while any node may still answer for the address (docs/networking.md).
 import { conflict, isFault, NOT_FOUND } from "../../src/contract/fault.ts";
+import { relabeled } from "../../src/lib/text/labels.ts";
 import { renamed } from "../../src/lib/text/resource-name.ts";
 import { audit, effect, go, guard, otherwise, refuse, release, remove } from "../engine/effects.ts";
 import { type Of, runTable, type Table } from "../engine/table.ts";
@@ -53,10 +54,13 @@ function inOperation<const C>(cell: C) {
 function update(s: FloatingIpState, m: Msg<"update">, now: Date): Out<FloatingIpState> {
   const next = renamed(s, m);
   if (isFault(next)) return refuse(next);
+  const labels = relabeled(s.labels, m.labels ?? null);
+  if (isFault(labels)) return refuse(labels);
   const { tenant_id, project_id } = s;
+  const changed = { name: next.name, ...m.labels != null && { labels } };
   return go<FloatingIpState>(
-    { ...next, updated_at: now },
-    audit("floating_ip_update", resource(s.id), { tenant_id, project_id, name: next.name }),
+    { ...next, labels, updated_at: now },
+    audit("floating_ip_update", resource(s.id), { tenant_id, project_id, ...changed }),
   );
 }
 

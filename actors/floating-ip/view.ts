@@ -15,6 +15,7 @@ export function floatingIpRowView(row: Pick<FloatingIpRow, Exclude<keyof Floatin
     project_id: row.project_id,
     name: row.name,
     description: row.description,
+    labels: row.labels,
     address: row.address,
     family: row.family,
     attached_to: row.attached_to,

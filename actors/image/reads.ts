@@ -4,9 +4,8 @@ import type { ImageScopeKind } from "../../src/contract/enums.ts";
 import type { Image } from "../../src/contract/image.ts";
 import type { ScopeColumns } from "../../src/contract/scope.ts";
 import type { Database } from "../../src/db/tables.ts";
-import type { IdPage } from "../../src/lib/ids/page-token.ts";
 import { scopeFilter } from "../../src/lib/ids/scope.ts";
-import { reader } from "../record/reads.ts";
+import { hasLabels, type LabeledPage, type LabeledRows, reader } from "../record/reads.ts";
 import { image } from "./transition.ts";
 
 type Db = Kysely<Database>;
@@ -19,6 +18,7 @@ const COLUMNS = [
   "project_id",
   "name",
   "description",
+  "labels",
   "os",
   "os_version",
   "size_bytes",
@@ -34,7 +34,7 @@ const images = reader("image", COLUMNS, image.view);
 export const findImage = images.find;
 
 /** Lists the public images in the order of their ids. */
-export function listPublicImages(db: Db, at: IdPage): Promise<Image[]> {
+export function listPublicImages(db: Db, at: LabeledPage): Promise<Image[]> {
   return images.page(db, { scope_kind: "public" }, at);
 }
 
@@ -42,10 +42,11 @@ export function listPublicImages(db: Db, at: IdPage): Promise<Image[]> {
 export async function listImages(
   db: Db,
   scopes: readonly ScopeColumns<ImageScopeKind>[],
-  rows: number,
+  { rows, labels }: LabeledRows,
 ): Promise<Image[]> {
   const found = await db.selectFrom("image").select(COLUMNS)
     .where((eb) => eb.or(scopes.map(({ user_id: _nobody, ...columns }) => eb.and(scopeFilter(columns)))))
+    .$if(labels !== undefined, (q) => q.where(hasLabels("labels", labels!)))
     .orderBy(sql`array_position(array['public', 'silo', 'tenant', 'project'], scope_kind)`)
     .orderBy("created_at").orderBy("id").limit(rows).execute();
   return found.map(image.view);

@@ -60,6 +60,7 @@ export const image = record<ImageState, ImageMessage, Image>({
       guard("image_is_unused", { image_id }, `image ${image_id} is in use by <WHAT>; delete that first`),
     ],
   },
+  has_labels: true,
   view: imageView,
   constraints: {
     image_name: conflict("an image named <name> already exists in this scope"),
@@ -85,12 +86,25 @@ function scopeNote(row: Scope) {
 }
 
 function imageView(row: Omit<ImageState, "state">): Image {
-  const { id, name, description, os, os_version, size_bytes, content_bytes, sha256, source_url, compatibility } = row;
+  const {
+    id,
+    name,
+    description,
+    labels = {},
+    os,
+    os_version,
+    size_bytes,
+    content_bytes,
+    sha256,
+    source_url,
+    compatibility,
+  } = row;
   return {
     id,
     scope: scopeOf({ ...row, user_id: null }),
     name,
     description,
+    labels,
     os,
     version: os_version,
     size: size_bytes,

@@ -48,12 +48,14 @@ function placedOn(host_cn_uuid: string, m: Create, now: Date) {
     primary_ipv6: plan.ipv6_token,
     additional_ips: [],
     allowed_cidrs: [],
+    labels: {},
   }));
   const boot: DiskRow = {
     ...of,
     id: m.boot_disk.id,
     name: "boot",
     description: "",
+    labels: {},
     kind: "boot",
     size_bytes: m.boot_disk.size_bytes,
     applied_bytes: null,

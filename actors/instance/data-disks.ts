@@ -1,11 +1,12 @@
-// The data disks of an instance, and the operations that they share with snapshots. A data disk belongs to its instance and is on the instance's node; the guest has it while
-// it is attached. Each operation on a data disk occupies the instance (docs/instances.md, "Data disks").
+// The data disks of an instance, and the operations that they share with snapshots. A data disk belongs to its instance
+// and is on the instance's node; the guest has it while it is attached. Each operation on a data disk occupies the instance (docs/instances.md, "Data disks").
 import type { SnapshotConsistency } from "../../src/contract/enums.ts";
-import { badRequest, conflict, type Fault, NOT_FOUND } from "../../src/contract/fault.ts";
+import { badRequest, conflict, type Fault, isFault, NOT_FOUND } from "../../src/contract/fault.ts";
 import { DATA_DISKS_MAX } from "../../src/contract/limits.ts";
 import { toRfc3339 } from "../../src/lib/text/instant.ts";
-import { nameFault } from "../../src/lib/text/resource-name.ts";
-import { go, guard, insert, refuse, remove, upsert } from "../engine/effects.ts";
+import { labelsFault, relabeled } from "../../src/lib/text/labels.ts";
+import { nameFault, renamed } from "../../src/lib/text/resource-name.ts";
+import { go, guard, insert, refuse, remove, reply, upsert } from "../engine/effects.ts";
 import type { Of } from "../engine/table.ts";
 import type { Out, Part } from "../engine/types.ts";
 import { underWay } from "./growth.ts";
@@ -20,8 +21,8 @@ type Msg<T extends InstanceMessage["type"]> = Of<InstanceMessage, T>;
 type Change = Msg<"attach_disk"> | Msg<"detach_disk"> | Msg<"delete_disk"> | Msg<"delete_snapshot">;
 
 export function createDisk(s: InstanceState, m: Msg<"create_disk">, now: Date): Out<InstanceState> {
-  const { name, description, id, snapshot_id = null, image_id = null } = m.disk;
-  const misnamed = nameFault(name);
+  const { name, description, labels, id, snapshot_id = null, image_id = null } = m.disk;
+  const misnamed = nameFault(name) ?? labelsFault(labels);
   if (misnamed !== null) return refuse(misnamed);
   const host_cn_uuid = readyHost(s, "create_disk");
   if (typeof host_cn_uuid !== "string") return refuse(host_cn_uuid);
@@ -38,6 +39,7 @@ export function createDisk(s: InstanceState, m: Msg<"create_disk">, now: Date): 
     id,
     name,
     description,
+    labels,
     kind: "data",
     size_bytes,
     source_image_id: image_id,
@@ -102,6 +104,24 @@ export function changeDisk(s: InstanceState, m: Change, now: Date): Out<Instance
   if (wrong !== null) return refuse(wrong);
   const at_rest = guard("disk_is_at_rest", { disk_id: disk.id }, underWay(disk.id));
   return begun(s, m, { disk, host_cn_uuid, now }, [at_rest]);
+}
+
+/** Changes the name, the description or the labels of a disk or a snapshot. The node does not know them. */
+export function updateDisk(s: InstanceState, m: Msg<"update_disk">, now: Date): Out<InstanceState> {
+  const disk = s.disks.find(({ id, kind }) => id === m.disk_id && (kind === "snapshot") === m.is_snapshot);
+  if (disk === undefined) return refuse(NOT_FOUND);
+  const named = renamed(disk, m);
+  if (isFault(named)) return refuse(named);
+  const labels = relabeled(disk.labels, m.labels);
+  if (isFault(labels)) return refuse(labels);
+  const next = { ...named, labels };
+  const view = m.is_snapshot ? snapshotView : diskView;
+  return go(
+    { ...s, updated_at: now },
+    upsert("disk", ["id"], next),
+    noted(s, m.is_snapshot ? "snapshot_update" : "disk_update", { disk_id: disk.id, name: next.name, labels }),
+    reply(view({ ...next, created_at: new Date(next.created_at) })),
+  );
 }
 
 function notChangeable({ kind, name, attached }: DiskRow, action: Change["type"]): Fault | null {

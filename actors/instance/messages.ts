@@ -1,6 +1,6 @@
 // The messages of an instance.
 import type { InstanceBrand, JobKind, SnapshotConsistency } from "../../src/contract/enums.ts";
-import type { LabelsPatch } from "../../src/contract/labels.ts";
+import type { Labels, LabelsPatch } from "../../src/contract/labels.ts";
 import type { QuotaDefaults } from "../../src/contract/tenancy.ts";
 import type { Blocks } from "../../src/lib/net/ip-block.ts";
 import type { Renaming } from "../../src/lib/text/resource-name.ts";
@@ -28,6 +28,7 @@ export type AddedNic = {
   readonly id: string;
   readonly mac: string;
   readonly name: string;
+  readonly labels: Labels;
   readonly primary_ipv4: string | null;
   readonly primary_ipv6: string | null;
   readonly additional_ips: readonly string[];
@@ -39,6 +40,7 @@ export type DiskPlan = {
   readonly id: string;
   readonly name: string;
   readonly description: string;
+  readonly labels: Labels;
   /** Null for the size of the snapshot. */
   readonly size_bytes: number | null;
   /** The snapshot or the image that is copied; without both, the disk is empty. */
@@ -186,7 +188,7 @@ export type InstanceMessage =
   | ({
     readonly type: "create_snapshot";
     readonly disk_id: string;
-    readonly snapshot: { readonly id: string; readonly name: string; readonly description: string };
+    readonly snapshot: Pick<DiskPlan, "id" | "name" | "description" | "labels">;
     readonly quota_defaults: QuotaDefaults;
   } & Begins)
   | ({ readonly type: "delete_snapshot"; readonly disk_id: string } & Begins)
@@ -207,10 +209,19 @@ export type InstanceMessage =
   }
   /** Adds a NIC to a stopped instance. `token` is unguessable: the commit replaces texts that begin with it. */
   | { readonly type: "create_nic"; readonly nic: AddedNic; readonly place: NicPlace; readonly token: string }
-  /** Replaces the further addresses or the allowed blocks of a NIC. Null keeps the present ones. */
+  /** Changes the name, description or labels of a disk or a snapshot. Null keeps the present ones. */
+  | ({
+    readonly type: "update_disk";
+    readonly disk_id: string;
+    readonly is_snapshot: boolean;
+    readonly labels: LabelsPatch | null;
+  } & Renaming)
+  /** Changes a NIC. A list replaces the present one. Null keeps what is there. */
   | {
     readonly type: "update_nic";
     readonly nic_id: string;
+    readonly name: string | null;
+    readonly labels: LabelsPatch | null;
     readonly additional_ips: readonly string[] | null;
     readonly allowed_cidrs: readonly string[] | null;
     readonly place: NicPlace;

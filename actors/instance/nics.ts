@@ -9,6 +9,7 @@ import { type Blocks, blockText, containsBlock, NOT_A_BLOCK, parseBlock } from "
 import { canonicalMac } from "../../src/lib/net/mac.ts";
 import { subnetLock, subnetPool } from "../../src/lib/net/subnet-pool.ts";
 import { toRfc3339 } from "../../src/lib/text/instant.ts";
+import { labelsFault, relabeled } from "../../src/lib/text/labels.ts";
 import { nameFault } from "../../src/lib/text/resource-name.ts";
 import { allocate, countedLock, go, guard, insert, lock, refuse, remove, reply, upsert } from "../engine/effects.ts";
 import type { Of } from "../engine/table.ts";
@@ -34,7 +35,7 @@ export function notStopped(s: InstanceState, m: Msg<"create_nic"> | Msg<"delete_
 
 export function createNic(s: On<"stopped">, m: Msg<"create_nic">, now: Date): Out<InstanceState> {
   const { nic, place, token } = m;
-  const wrong = nameFault(nic.name) ?? brokenMac(nic.mac) ?? occupied(s) ?? full(s);
+  const wrong = nameFault(nic.name) ?? labelsFault(nic.labels) ?? brokenMac(nic.mac) ?? occupied(s) ?? full(s);
   if (wrong !== null) return refuse(wrong);
   const ipv4 = taken(place, "v4", nic.primary_ipv4, token);
   if (ipv4 !== null && isFault(ipv4)) return refuse(ipv4);
@@ -54,6 +55,7 @@ export function createNic(s: On<"stopped">, m: Msg<"create_nic">, now: Date): Ou
     primary_ipv6: ipv6 === null ? null : ipv6.token,
     additional_ips: [],
     allowed_cidrs: [],
+    labels: nic.labels,
     created_at: toRfc3339(now),
   };
   const lists = listsOf(row, m.nic, place, token);
@@ -76,6 +78,22 @@ export function createNic(s: On<"stopped">, m: Msg<"create_nic">, now: Date): Ou
 export function updateNic(s: InstanceState, m: Msg<"update_nic">, now: Date): Out<InstanceState> {
   const row = s.nics.find(({ id }) => id === m.nic_id);
   if (row === undefined) return refuse(NOT_FOUND);
+  const name = m.name ?? row.name;
+  const labels = relabeled(row.labels, m.labels);
+  const misnamed = nameFault(name);
+  if (misnamed !== null) return refuse(misnamed);
+  if (isFault(labels)) return refuse(labels);
+  const named = { ...row, name, labels };
+  const noting = { nic_id: row.id, name, labels };
+  // The nodes know neither the name nor the labels.
+  if (m.additional_ips === null && m.allowed_cidrs === null) {
+    return go(
+      { ...s, updated_at: now },
+      upsert("nic", ["id"], named),
+      noted(s, "nic_update", noting),
+      reply(viewOf(named)),
+    );
+  }
   const busy = occupied(s);
   if (busy !== null) return refuse(busy);
   if (s.state !== "running" && s.state !== "stopped" && s.state !== "failed") {
@@ -83,7 +101,7 @@ export function updateNic(s: InstanceState, m: Msg<"update_nic">, now: Date): Ou
   }
   const lists = listsOf(row, m, m.place, m.token);
   if (isFault(lists)) return refuse(lists);
-  const next = { ...row, ...lists.row };
+  const next = { ...named, ...lists.row };
   return go(
     { ...s, updated_at: now },
     stays(s.id),
@@ -92,7 +110,7 @@ export function updateNic(s: InstanceState, m: Msg<"update_nic">, now: Date): Ou
     ...lists.conditions,
     upsert("nic", ["id"], next),
     vpcChanged(row),
-    noted(s, "nic_update", { nic_id: row.id, ...lists.row }),
+    noted(s, "nic_update", { ...noting, ...lists.row }),
     reply(viewOf(next)),
   );
 }

@@ -119,8 +119,9 @@ export async function findSealedUserData(db: Db, instance_id: string): Promise<s
 }
 
 /** Lists the disks of an instance, the boot disk first. */
-export async function listDisks(db: Db, instance_id: string): Promise<Disk[]> {
+export async function listDisks(db: Db, instance_id: string, labels?: LabelFilter): Promise<Disk[]> {
   const rows = await db.selectFrom("disk").selectAll().where("instance_id", "=", instance_id)
+    .$if(labels !== undefined, (q) => q.where(hasLabels("labels", labels!)))
     .where("kind", "<>", "snapshot").orderBy("kind").orderBy("id").execute();
   return rows.map(diskView);
 }
@@ -128,7 +129,7 @@ export async function listDisks(db: Db, instance_id: string): Promise<Disk[]> {
 /** Lists the disks of a project, by id. */
 export async function listProjectDisks(
   db: Db,
-  { tenant_id, project_id, after, rows }: Pick<NicFilter, "tenant_id" | "project_id"> & Page,
+  { tenant_id, project_id, labels, after, rows }: Pick<NicFilter, "tenant_id" | "project_id" | "labels"> & Page,
 ): Promise<Disk[]> {
   // Instances have an index by project; disks have one by instance.
   const found = await db.selectFrom("instance as of").innerJoin("disk", "disk.instance_id", "of.id").selectAll("disk")
@@ -137,6 +138,7 @@ export async function listProjectDisks(
       "=",
       project_id!,
     )
+    .$if(labels !== undefined, (q) => q.where(hasLabels("disk.labels", labels!)))
     .$if(after !== undefined, (q) => q.where("disk.id", ">", after!))
     .orderBy("disk.id").limit(rows).execute();
   return found.map(diskView);
@@ -157,13 +159,14 @@ export async function findSnapshot(db: Db, id: string): Promise<Snapshot | undef
 /** Lists the snapshots of an instance or a project, by id. */
 export async function listSnapshots(
   db: Db,
-  { instance_id, tenant_id, project_id, after, rows }: Omit<NicFilter, "subnet_id" | "ip"> & Page,
+  { instance_id, tenant_id, project_id, labels, after, rows }: Omit<NicFilter, "subnet_id" | "ip"> & Page,
 ): Promise<Snapshot[]> {
   const found = await db.selectFrom("instance as of").innerJoin("disk", "disk.instance_id", "of.id").selectAll("disk")
     .where("disk.kind", "=", "snapshot")
     .$if(instance_id !== undefined, (q) => q.where("of.id", "=", instance_id!))
     .$if(tenant_id !== undefined, (q) => q.where("of.tenant_id", "=", tenant_id!))
     .$if(project_id !== undefined, (q) => q.where("of.project_id", "=", project_id!))
+    .$if(labels !== undefined, (q) => q.where(hasLabels("disk.labels", labels!)))
     .$if(after !== undefined, (q) => q.where("disk.id", ">", after!))
     .orderBy("disk.id").limit(rows).execute();
   return found.map(snapshotView);
@@ -188,10 +191,11 @@ export type NicFilter = {
   readonly ip?: string;
   readonly tenant_id?: string;
   readonly project_id?: string;
+  readonly labels?: LabelFilter;
 };
 
 export async function listNics(db: Db, filter: NicFilter & Page): Promise<Nic[]> {
-  const { instance_id, subnet_id, ip, tenant_id, project_id, after, rows } = filter;
+  const { instance_id, subnet_id, ip, tenant_id, project_id, labels, after, rows } = filter;
   const found = await nics(db)
     .$if(ip !== undefined, (q) =>
       q.where((eb) =>
@@ -205,6 +209,7 @@ export async function listNics(db: Db, filter: NicFilter & Page): Promise<Nic[]>
     .$if(instance_id !== undefined, (q) => q.where("instance_id", "=", instance_id!))
     .$if(tenant_id !== undefined, (q) => q.where("tenant_id", "=", tenant_id!))
     .$if(project_id !== undefined, (q) => q.where("project_id", "=", project_id!))
+    .$if(labels !== undefined, (q) => q.where(hasLabels("labels", labels!)))
     .$if(after !== undefined, (q) => q.where("id", ">", after!))
     .orderBy("id").limit(rows).execute();
   return found.map(nicView);

@@ -2,6 +2,7 @@
 // the quota and of the node as its disk (docs/instances.md, "Snapshots").
 import { conflict, NOT_FOUND } from "../../src/contract/fault.ts";
 import { SNAPSHOTS_MAX } from "../../src/contract/limits.ts";
+import { labelsFault } from "../../src/lib/text/labels.ts";
 import { nameFault } from "../../src/lib/text/resource-name.ts";
 import { refuse } from "../engine/effects.ts";
 import type { Of } from "../engine/table.ts";
@@ -15,7 +16,7 @@ export function createSnapshot(
   m: Of<InstanceMessage, "create_snapshot">,
   now: Date,
 ): Out<InstanceState> {
-  const misnamed = nameFault(m.snapshot.name);
+  const misnamed = nameFault(m.snapshot.name) ?? labelsFault(m.snapshot.labels);
   if (misnamed !== null) return refuse(misnamed);
   const source = s.disks.find(({ id, kind }) => id === m.disk_id && kind !== "snapshot");
   if (source === undefined) return refuse(NOT_FOUND);

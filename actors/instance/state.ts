@@ -22,6 +22,7 @@ export type NicRow = {
   readonly additional_ips: readonly string[];
   /** Blocks from which the guest may send besides its addresses. The VPC routes them to the NIC. */
   readonly allowed_cidrs: readonly string[];
+  readonly labels: Labels;
   readonly created_at: string;
 };
 
@@ -32,6 +33,7 @@ export type DiskRow = {
   readonly instance_id: string;
   readonly name: string;
   readonly description: string;
+  readonly labels: Labels;
   /** A snapshot is a copy of a disk that no guest has. */
   readonly kind: DiskKind | "snapshot";
   /** The requested size. */

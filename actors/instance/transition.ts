@@ -4,7 +4,7 @@ import { conflict, NOT_FOUND } from "../../src/contract/fault.ts";
 import { runTable, type Table } from "../engine/table.ts";
 import type { Behavior } from "../engine/types.ts";
 import { create } from "./creation.ts";
-import { changeDisk, createDisk, diskChanged, diskUnchanged } from "./data-disks.ts";
+import { changeDisk, createDisk, diskChanged, diskUnchanged, updateDisk } from "./data-disks.ts";
 import { evacuate, evacuated, notEvacuable, returned } from "./evacuation.ts";
 import { bind, mayMove, unbind } from "./floating-ips.ts";
 import { applied, resize } from "./growth.ts";
@@ -72,6 +72,7 @@ export const instanceTable: Table<InstanceState, InstanceMessage> = {
   delete_snapshot: { absent: "missing", ...everywhere(changeDisk) },
   disk_changed: { absent: "ignore", ...everywhere(diskChanged) },
   disk_unchanged: { absent: "ignore", ...everywhere(diskUnchanged) },
+  update_disk: { absent: "missing", ...everywhere(updateDisk) },
   create_nic: { absent: "missing", ...everywhere(notStopped), stopped: createNic },
   update_nic: { absent: "missing", ...everywhere(updateNic) },
   delete_nic: { absent: "missing", ...everywhere(notStopped), stopped: deleteNic },

@@ -54,13 +54,14 @@ export function lifecycleOf({ state, reason }: Pick<InstanceState, "state" | "re
 type Shown = Omit<DiskRow, "created_at" | "resize_operation_id"> & { readonly created_at: Date };
 
 export function snapshotView(row: Shown): Snapshot {
-  const { id, tenant_id, project_id, instance_id, source_disk_id, name, description, size_bytes, consistency } = row;
+  const { id, tenant_id, project_id, instance_id, source_disk_id } = row;
+  const { name, description, labels, size_bytes, consistency } = row;
   const own = { id, tenant_id, project_id, instance_id, disk_id: source_disk_id ?? "" };
-  return { ...own, name, description, size_bytes, consistency, created_at: toRfc3339(row.created_at) };
+  return { ...own, name, description, labels, size_bytes, consistency, created_at: toRfc3339(row.created_at) };
 }
 
 export function diskView(row: Shown): Disk {
-  const { id, tenant_id, project_id, instance_id, name, description } = row;
+  const { id, tenant_id, project_id, instance_id, name, description, labels } = row;
   const kind = row.kind === "boot" ? "boot" : "data";
   const { size_bytes, applied_bytes, attached, source_image_id, created_at } = row;
   return {
@@ -71,6 +72,7 @@ export function diskView(row: Shown): Disk {
     instance_id,
     name,
     description,
+    labels,
     kind,
     size_bytes,
     applied_bytes,

@@ -5,18 +5,18 @@ import { USAGE_RANGE_DAYS_MAX } from "../../src/contract/limits.ts";
 import type { Project, Usage } from "../../src/contract/tenancy.ts";
 import type { ProjectTotal, ProjectUsage, SiteUsage } from "../../src/contract/usage.ts";
 import type { Database } from "../../src/db/tables.ts";
-import { reader } from "../record/reads.ts";
+import { type LabeledRows, reader } from "../record/reads.ts";
 import { project } from "./transition.ts";
 
 type Db = Kysely<Database>;
 
-const projects = reader("project", ["id", "tenant_id", "name", "description", "created_at"], project.view);
+const projects = reader("project", ["id", "tenant_id", "name", "description", "labels", "created_at"], project.view);
 
 export const findProject = projects.find;
 
 /** Lists the projects of a tenant, oldest first. */
-export function listProjects(db: Db, tenant_id: string, rows: number): Promise<Project[]> {
-  return projects.oldestFirst(db, { tenant_id }, rows);
+export function listProjects(db: Db, tenant_id: string, at: LabeledRows): Promise<Project[]> {
+  return projects.oldestFirst(db, { tenant_id }, at);
 }
 
 export async function findUsage(db: Db, project_id: string): Promise<Usage | undefined> {

@@ -34,8 +34,9 @@ export const project = record<ProjectState, ProjectMessage, Project>({
       guard("project_is_empty", { project_id }, `project ${project_id} still holds <WHAT>; delete that first`),
     ],
   },
-  view: ({ id, tenant_id, name, description, created_at }) => (
-    { id, tenant_id, name, description, created_at: toRfc3339(created_at) }
+  has_labels: true,
+  view: ({ id, tenant_id, name, description, labels = {}, created_at }) => (
+    { id, tenant_id, name, description, labels, created_at: toRfc3339(created_at) }
   ),
   constraints: {
     project_name: conflict("a project named <name> already exists in this tenant"),

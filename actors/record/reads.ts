@@ -22,13 +22,16 @@ export function finder<V>(many: Find<V>["many"]): Find<V> {
 /** A page of a list. With labels, only the records that have them; the table must have the column. */
 export type LabeledPage = IdPage & { readonly labels?: LabelFilter | undefined };
 
+/** How many records a whole list reads. With labels, only those that have them. */
+export type LabeledRows = Omit<LabeledPage, "after">;
+
 /** The queries on the table of one kind of record. */
 export type Reader<R, V> = {
   readonly find: Find<V>;
   /** Lists the records with these values in the order of their ids, which is the order of their creation. */
   page(db: Db, filter: Partial<R>, at: LabeledPage): Promise<V[]>;
   /** Lists at most `rows` of the records with these values, oldest first. */
-  oldestFirst(db: Db, filter: Partial<R>, rows: number): Promise<V[]>;
+  oldestFirst(db: Db, filter: Partial<R>, at: LabeledRows): Promise<V[]>;
 };
 
 /**
@@ -56,8 +59,10 @@ export function reader<T extends TableName, C extends keyof Database[T] & string
         .$if(labels !== undefined, (q) => q.where(hasLabels("labels", labels!)));
       return views(await (after === undefined ? query : query.where("id", ">", after)).execute());
     },
-    async oldestFirst(db, filter, rows) {
-      return views(await select(db, filter).orderBy("created_at").orderBy("id").limit(rows).execute());
+    async oldestFirst(db, filter, { rows, labels }) {
+      const query = select(db, filter).orderBy("created_at").orderBy("id").limit(rows)
+        .$if(labels !== undefined, (q) => q.where(hasLabels("labels", labels!)));
+      return views(await query.execute());
     },
   };
 }

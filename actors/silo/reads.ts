@@ -11,5 +11,5 @@ export const findSilo = silos.find;
 
 /** Lists silos, oldest first. */
 export function listSilos(db: Kysely<Database>, rows: number): Promise<Silo[]> {
-  return silos.oldestFirst(db, {}, rows);
+  return silos.oldestFirst(db, {}, { rows });
 }

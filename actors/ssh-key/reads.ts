@@ -3,22 +3,21 @@ import type { Kysely } from "kysely";
 import type { ScopeColumns } from "../../src/contract/scope.ts";
 import type { SshKey } from "../../src/contract/ssh-key.ts";
 import type { Database } from "../../src/db/tables.ts";
-import type { IdPage } from "../../src/lib/ids/page-token.ts";
 import { scopeFilter } from "../../src/lib/ids/scope.ts";
-import { reader } from "../record/reads.ts";
+import { type LabeledPage, type LabeledRows, reader } from "../record/reads.ts";
 import { sshKey } from "./transition.ts";
 
 type Db = Kysely<Database>;
 
 const SCOPE = ["scope_kind", "silo_id", "tenant_id", "project_id", "user_id"] as const;
-const COLUMNS = ["id", ...SCOPE, "name", "description", "public_key", "fingerprint", "created_at"] as const;
+const COLUMNS = ["id", ...SCOPE, "name", "description", "labels", "public_key", "fingerprint", "created_at"] as const;
 
 const sshKeys = reader("ssh_key", COLUMNS, sshKey.view);
 
 export const findSshKey = sshKeys.find;
 
 /** Lists the public SSH keys in the order of their ids. */
-export function listPublicSshKeys(db: Db, at: IdPage): Promise<SshKey[]> {
+export function listPublicSshKeys(db: Db, at: LabeledPage): Promise<SshKey[]> {
   return sshKeys.page(db, { scope_kind: "public" }, at);
 }
 
@@ -26,8 +25,8 @@ export function listPublicSshKeys(db: Db, at: IdPage): Promise<SshKey[]> {
  * Lists the SSH keys of one scope, oldest first. Without a tenant_id, the scope of a user includes the SSH keys that
  * the user created with an API key of a tenant.
  */
-export function listSshKeys(db: Db, scope: ScopeColumns, rows: number): Promise<SshKey[]> {
-  return sshKeys.oldestFirst(db, scopeFilter(scope), rows);
+export function listSshKeys(db: Db, scope: ScopeColumns, at: LabeledRows): Promise<SshKey[]> {
+  return sshKeys.oldestFirst(db, scopeFilter(scope), at);
 }
 
 /**

@@ -1,4 +1,4 @@
-// An SSH key that instances accept. A key never changes: a new key is another record.
+// An SSH key that instances accept. The key itself never changes: a new key is another record.
 import { conflict, NOT_FOUND } from "../../src/contract/fault.ts";
 import type { ScopeColumns } from "../../src/contract/scope.ts";
 import type { SshKey } from "../../src/contract/ssh-key.ts";
@@ -6,7 +6,7 @@ import { toRfc3339 } from "../../src/lib/text/instant.ts";
 import { parentKey } from "../../src/lib/ids/lock-key.ts";
 import { scopeOf } from "../../src/lib/ids/scope.ts";
 import type { Named } from "../../src/lib/text/resource-name.ts";
-import { type Create, type Delete, record, type RecordState } from "../record/record.ts";
+import { type Create, type Delete, record, type RecordState, type Update } from "../record/record.ts";
 
 type Columns = ScopeColumns & Named & {
   /** Derived from the scope and the fingerprint, so that a scope holds a key at most once. */
@@ -15,7 +15,7 @@ type Columns = ScopeColumns & Named & {
   readonly fingerprint: string;
 };
 
-export type SshKeyMessage = Create<Columns> | Delete;
+export type SshKeyMessage = Create<Columns> | Update | Delete;
 
 export type SshKeyState = RecordState<Columns>;
 
@@ -31,14 +31,17 @@ export const sshKey = record<SshKeyState, SshKeyMessage, SshKey>({
     clash: ({ fingerprint, name }) =>
       conflict(`an ssh key with fingerprint ${fingerprint} already exists in this scope: ${name}`),
   },
+  update: { action: "ssh_key_update", note: noted },
   delete: { action: "ssh_key_delete", note: noted },
+  has_labels: true,
   view: (row) => {
-    const { id, name, description, public_key, fingerprint } = row;
+    const { id, name, description, labels = {}, public_key, fingerprint } = row;
     return {
       id,
       scope: scopeOf(row),
       name,
       description,
+      labels,
       public_key,
       fingerprint,
       created_at: toRfc3339(row.created_at),

@@ -11,5 +11,5 @@ export const findTenant = tenants.find;
 
 /** Lists the tenants of a silo, oldest first. */
 export function listTenants(db: Kysely<Database>, silo_id: string, rows: number): Promise<Tenant[]> {
-  return tenants.oldestFirst(db, { silo_id }, rows);
+  return tenants.oldestFirst(db, { silo_id }, { rows });
 }

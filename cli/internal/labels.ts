@@ -11,7 +11,7 @@ export const LABEL_FILTER_OPTION = [
 
 export const REMOVE_LABEL_OPTION = ["--remove-label <key>", "label to remove; may be repeated", each] as const;
 
-type LabelOptions = { readonly label?: readonly string[]; readonly removeLabel?: readonly string[] };
+export type LabelOptions = { readonly label?: readonly string[]; readonly removeLabel?: readonly string[] };
 
 /** Returns the change of labels that the options name, or undefined without them. */
 export function labelsPatch({ label, removeLabel }: LabelOptions): Record<string, string | null> | undefined {
@@ -37,4 +37,11 @@ export function labelFilter(words: readonly string[] | undefined): string | unde
 /** Returns labels as one text: `env=test,tier=web`. */
 export function labelText(labels: Readonly<Record<string, string>>): string {
   return Object.entries(labels).sort(([a], [b]) => a < b ? -1 : 1).map(([key, value]) => `${key}=${value}`).join(",");
+}
+
+/** Returns the line of labels for the text of one object; nothing without labels. */
+export function labelLines(labels?: Readonly<Record<string, string>>): readonly (readonly ["labels", string])[] {
+  // An older server has no labels here.
+  const text = labelText(labels ?? {});
+  return text === "" ? [] : [["labels", text]];
 }

@@ -3,6 +3,7 @@ import { imageVerbs } from "../image/verbs.ts";
 import { resolveEndpoint } from "./connection.ts";
 import { list } from "./image/list.ts";
 import { show } from "./image/show.ts";
+import { update } from "./image/update.ts";
 import { upload } from "./image/upload.ts";
 import { withIo } from "./open-io.ts";
 
@@ -12,5 +13,5 @@ export function tenantImageVerbs(): AnyCommand[] {
     index_variable: "TENANTCTL_INDEX",
     endpoint: (io) => resolveEndpoint(io.environment, io.flags),
   });
-  return [list(), show(), upload(), ...ofIndex];
+  return [list(), show(), update(), upload(), ...ofIndex];
 }

@@ -75,8 +75,8 @@ export async function resolveProject(io: TenantIo, named: string): Promise<strin
   return pick(await projectsOf(io, tenant), { name: named, singular: "project", plural: "projects" }).id;
 }
 
-export async function projectsOf(io: TenantIo, tenant: string): Promise<Project[]> {
-  return await io.get<Project[]>(`/v1/tenants/${tenant}/projects`);
+export async function projectsOf(io: TenantIo, tenant: string, label?: string): Promise<Project[]> {
+  return await io.get<Project[]>(`/v1/tenants/${tenant}/projects`, { label });
 }
 
 /** Returns the tenant for the path of a request. Throws a usage Failure if unknown. */

@@ -117,7 +117,7 @@ function createAction({ name: instance, lifecycle }: Instance, disks: readonly D
         "--description": description,
       }),
     send: async ({ disk, name = "", description = "" }, key) => {
-      const body: SnapshotBody = { name, description };
+      const body: SnapshotBody = { name, description, labels: {} };
       await send("POST", "/v1/snapshots", { query: { disk }, body, key, respondAsync: true });
       return { said: `Snapshot ${name} is being created` };
     },

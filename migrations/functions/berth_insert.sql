@@ -81,21 +81,23 @@ begin
   when 'firewall_rule' then
     insert into firewall_rule (id, incarnation, version, wake_at, state, tenant_id, project_id, vpc_id, name,
         description, priority, direction, action, protocol, source_cidr, destination_cidr, source_ports,
-        destination_ports, icmp_type_code, created_at)
+        destination_ports, icmp_type_code, created_at, labels)
     select r.id, r.incarnation, r.version, r.wake_at, r.state, r.tenant_id, r.project_id, r.vpc_id, r.name,
         r.description, r.priority, r.direction, r.action, r.protocol, r.source_cidr, r.destination_cidr,
-        r.source_ports, r.destination_ports, r.icmp_type_code, r.created_at
+        r.source_ports, r.destination_ports, r.icmp_type_code, r.created_at,
+        case when e ? 'labels' then r.labels else '{}'::jsonb end
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::firewall_rule, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
   when 'floating_ip' then
     insert into floating_ip (id, incarnation, version, wake_at, state, tenant_id, project_id, name, description,
         address, family, pool_id, network_id, external_nic_tag, attached_to, attached_instance_id, hosted_cn,
         created_at, updated_at, generation, operation_id, operation_kind, prior_nic_id, prior_instance_id,
-        prior_cn, reclaimed_as)
+        prior_cn, reclaimed_as, labels)
     select r.id, r.incarnation, r.version, r.wake_at, r.state, r.tenant_id, r.project_id, r.name, r.description,
         r.address, r.family, r.pool_id, r.network_id, r.external_nic_tag, r.attached_to, r.attached_instance_id,
         r.hosted_cn, r.created_at, r.updated_at, case when e ? 'generation' then r.generation else 0 end,
-        r.operation_id, r.operation_kind, r.prior_nic_id, r.prior_instance_id, r.prior_cn, r.reclaimed_as
+        r.operation_id, r.operation_kind, r.prior_nic_id, r.prior_instance_id, r.prior_cn, r.reclaimed_as,
+        case when e ? 'labels' then r.labels else '{}'::jsonb end
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::floating_ip, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
   when 'tenant_idp' then
@@ -107,10 +109,11 @@ begin
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
   when 'image' then
     insert into image (id, incarnation, version, wake_at, state, scope_kind, silo_id, tenant_id, project_id, name,
-        description, os, os_version, size_bytes, sha256, source_url, compatibility, created_at, content_bytes)
+        description, os, os_version, size_bytes, sha256, source_url, compatibility, created_at, content_bytes,
+        labels)
     select r.id, r.incarnation, r.version, r.wake_at, r.state, r.scope_kind, r.silo_id, r.tenant_id, r.project_id,
         r.name, r.description, r.os, r.os_version, r.size_bytes, r.sha256, r.source_url, r.compatibility,
-        r.created_at, r.content_bytes
+        r.created_at, r.content_bytes, case when e ? 'labels' then r.labels else '{}'::jsonb end
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::image, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
   when 'image_upload' then
@@ -180,8 +183,9 @@ begin
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::port_forward, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
   when 'project' then
-    insert into project (id, incarnation, version, wake_at, state, tenant_id, name, description, created_at)
-    select r.id, r.incarnation, r.version, r.wake_at, r.state, r.tenant_id, r.name, r.description, r.created_at
+    insert into project (id, incarnation, version, wake_at, state, tenant_id, name, description, created_at, labels)
+    select r.id, r.incarnation, r.version, r.wake_at, r.state, r.tenant_id, r.name, r.description, r.created_at,
+        case when e ? 'labels' then r.labels else '{}'::jsonb end
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::project, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
   when 'quota' then
@@ -241,9 +245,10 @@ begin
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
   when 'ssh_key' then
     insert into ssh_key (id, incarnation, version, wake_at, state, scope_kind, silo_id, tenant_id, project_id,
-        user_id, name, description, public_key, fingerprint, created_at)
+        user_id, name, description, public_key, fingerprint, created_at, labels)
     select r.id, r.incarnation, r.version, r.wake_at, r.state, r.scope_kind, r.silo_id, r.tenant_id, r.project_id,
-        r.user_id, r.name, r.description, r.public_key, r.fingerprint, r.created_at
+        r.user_id, r.name, r.description, r.public_key, r.fingerprint, r.created_at,
+        case when e ? 'labels' then r.labels else '{}'::jsonb end
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::ssh_key, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
   when 'staging' then
@@ -302,19 +307,21 @@ begin
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
   when 'disk' then
     insert into disk (id, tenant_id, project_id, instance_id, name, description, kind, size_bytes, applied_bytes,
-        source_image_id, created_at, resize_operation_id, attached, source_disk_id, consistency)
+        source_image_id, created_at, resize_operation_id, attached, source_disk_id, consistency, labels)
     select r.id, r.tenant_id, r.project_id, r.instance_id, r.name, r.description, r.kind, r.size_bytes,
         r.applied_bytes, r.source_image_id, r.created_at, r.resize_operation_id,
-        case when e ? 'attached' then r.attached else true end, r.source_disk_id, r.consistency
+        case when e ? 'attached' then r.attached else true end, r.source_disk_id, r.consistency,
+        case when e ? 'labels' then r.labels else '{}'::jsonb end
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::disk, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
   when 'nic' then
     insert into nic (id, tenant_id, project_id, instance_id, vpc_id, subnet_id, ordinal, name, mac, primary_ipv4,
-        primary_ipv6, created_at, additional_ips, allowed_cidrs)
+        primary_ipv6, created_at, additional_ips, allowed_cidrs, labels)
     select r.id, r.tenant_id, r.project_id, r.instance_id, r.vpc_id, r.subnet_id, r.ordinal, r.name, r.mac,
         r.primary_ipv4, r.primary_ipv6, r.created_at,
         case when e ? 'additional_ips' then r.additional_ips else '{}'::inet[] end,
-        case when e ? 'allowed_cidrs' then r.allowed_cidrs else '{}'::cidr[] end
+        case when e ? 'allowed_cidrs' then r.allowed_cidrs else '{}'::cidr[] end,
+        case when e ? 'labels' then r.labels else '{}'::jsonb end
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::nic, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
   when 'sealed_user_data' then

@@ -184,7 +184,8 @@ begin
         source_ports = case when e ? 'source_ports' then r.source_ports else t.source_ports end,
         destination_ports = case when e ? 'destination_ports' then r.destination_ports else t.destination_ports end,
         icmp_type_code = case when e ? 'icmp_type_code' then r.icmp_type_code else t.icmp_type_code end,
-        created_at = case when e ? 'created_at' then r.created_at else t.created_at end
+        created_at = case when e ? 'created_at' then r.created_at else t.created_at end,
+        labels = case when e ? 'labels' then r.labels else t.labels end
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::firewall_rule, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
   when 'floating_ip' then
@@ -212,7 +213,8 @@ begin
         prior_nic_id = case when e ? 'prior_nic_id' then r.prior_nic_id else t.prior_nic_id end,
         prior_instance_id = case when e ? 'prior_instance_id' then r.prior_instance_id else t.prior_instance_id end,
         prior_cn = case when e ? 'prior_cn' then r.prior_cn else t.prior_cn end,
-        reclaimed_as = case when e ? 'reclaimed_as' then r.reclaimed_as else t.reclaimed_as end
+        reclaimed_as = case when e ? 'reclaimed_as' then r.reclaimed_as else t.reclaimed_as end,
+        labels = case when e ? 'labels' then r.labels else t.labels end
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::floating_ip, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
   when 'tenant_idp' then
@@ -245,7 +247,8 @@ begin
         source_url = case when e ? 'source_url' then r.source_url else t.source_url end,
         compatibility = case when e ? 'compatibility' then r.compatibility else t.compatibility end,
         created_at = case when e ? 'created_at' then r.created_at else t.created_at end,
-        content_bytes = case when e ? 'content_bytes' then r.content_bytes else t.content_bytes end
+        content_bytes = case when e ? 'content_bytes' then r.content_bytes else t.content_bytes end,
+        labels = case when e ? 'labels' then r.labels else t.labels end
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::image, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
   when 'image_upload' then
@@ -407,7 +410,8 @@ begin
         tenant_id = case when e ? 'tenant_id' then r.tenant_id else t.tenant_id end,
         name = case when e ? 'name' then r.name else t.name end,
         description = case when e ? 'description' then r.description else t.description end,
-        created_at = case when e ? 'created_at' then r.created_at else t.created_at end
+        created_at = case when e ? 'created_at' then r.created_at else t.created_at end,
+        labels = case when e ? 'labels' then r.labels else t.labels end
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::project, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
   when 'quota' then
@@ -539,7 +543,8 @@ begin
         description = case when e ? 'description' then r.description else t.description end,
         public_key = case when e ? 'public_key' then r.public_key else t.public_key end,
         fingerprint = case when e ? 'fingerprint' then r.fingerprint else t.fingerprint end,
-        created_at = case when e ? 'created_at' then r.created_at else t.created_at end
+        created_at = case when e ? 'created_at' then r.created_at else t.created_at end,
+        labels = case when e ? 'labels' then r.labels else t.labels end
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::ssh_key, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
   when 'staging' then

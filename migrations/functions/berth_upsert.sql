@@ -19,10 +19,12 @@ begin
         agent_version = case when 'agent_version' = any($3) then excluded.agent_version else t.agent_version end;
   when 'disk {id}' then
     insert into disk as t (id, tenant_id, project_id, instance_id, name, description, kind, size_bytes,
-        applied_bytes, source_image_id, created_at, resize_operation_id, attached, source_disk_id, consistency)
+        applied_bytes, source_image_id, created_at, resize_operation_id, attached, source_disk_id, consistency,
+        labels)
     select r.id, r.tenant_id, r.project_id, r.instance_id, r.name, r.description, r.kind, r.size_bytes,
         r.applied_bytes, r.source_image_id, r.created_at, r.resize_operation_id,
-        case when e ? 'attached' then r.attached else true end, r.source_disk_id, r.consistency
+        case when e ? 'attached' then r.attached else true end, r.source_disk_id, r.consistency,
+        case when e ? 'labels' then r.labels else '{}'::jsonb end
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::disk, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int
         on conflict (id) do update set tenant_id = case when 'tenant_id' = any($3) then excluded.tenant_id else t.tenant_id end,
@@ -38,7 +40,8 @@ begin
         resize_operation_id = case when 'resize_operation_id' = any($3) then excluded.resize_operation_id else t.resize_operation_id end,
         attached = case when 'attached' = any($3) then excluded.attached else t.attached end,
         source_disk_id = case when 'source_disk_id' = any($3) then excluded.source_disk_id else t.source_disk_id end,
-        consistency = case when 'consistency' = any($3) then excluded.consistency else t.consistency end;
+        consistency = case when 'consistency' = any($3) then excluded.consistency else t.consistency end,
+        labels = case when 'labels' = any($3) then excluded.labels else t.labels end;
   else
     execute berth_statement('upsert', $4, $5, $6) using $1, $2, $3;
   end case;

@@ -217,6 +217,7 @@ export const POLICY = {
   InstanceDelete: { who: "operator", scopes: FULL, denied: "hide" },
   DiskList: OBSERVED_READ,
   DiskGet: OBSERVED_READ,
+  DiskUpdate: OF_TENANT,
   DiskResize: OF_TENANT,
   DiskCreate: OF_TENANT,
   DiskAttach: OF_TENANT,
@@ -225,6 +226,7 @@ export const POLICY = {
   SnapshotList: OBSERVED_READ,
   SnapshotGet: OBSERVED_READ,
   SnapshotCreate: OF_TENANT,
+  SnapshotUpdate: OF_TENANT,
   SnapshotDelete: OF_TENANT,
   NicList: OBSERVED_READ,
   NicGet: OBSERVED_READ,
@@ -251,6 +253,7 @@ export const POLICY = {
   SshKeyCreateOwn: { who: "user", scopes: FULL, denied: "forbid" },
   SshKeyList: OF_SCOPE_READ,
   SshKeyCreate: IN_SCOPE,
+  SshKeyUpdate: OF_SCOPE,
   SshKeyDelete: OF_SCOPE,
 
   AgentHeartbeat: { who: "node", scopes: AGENT, denied: "forbid" },

@@ -180,6 +180,7 @@ export const BODY_EXAMPLES: Readonly<Record<string, unknown>> = {
   "POST /v1/tenants/{tenant_id}/images": image,
   "POST /v1/tenants/{tenant_id}/projects/{project_id}/images": image,
   "POST /v1/ssh-keys": sshKey,
+  "PATCH /v1/ssh-keys/{key_id}": patch("laptop-2026"),
   "POST /v1/silos/{silo_id}/ssh-keys": sshKey,
   "POST /v1/tenants/{tenant_id}/ssh-keys": sshKey,
   "POST /v1/tenants/{tenant_id}/projects/{project_id}/ssh-keys": sshKey,
@@ -279,5 +280,12 @@ export const BODY_EXAMPLES: Readonly<Record<string, unknown>> = {
     additional_ips: [],
     allowed_cidrs: ["10.0.1.192/28"],
   },
-  "PATCH /v1/nics/{nic_id}": { additional_ips: ["10.0.1.100"], allowed_cidrs: [] },
+  "PATCH /v1/disks/{disk_id}": { ...patch("data-old"), labels: { tier: "database" } },
+  "PATCH /v1/snapshots/{snapshot_id}": { ...patch("before-upgrade"), labels: { keep: "yes" } },
+  "PATCH /v1/nics/{nic_id}": {
+    name: "inner",
+    labels: { zone: "inner" },
+    additional_ips: ["10.0.1.100"],
+    allowed_cidrs: [],
+  },
 };

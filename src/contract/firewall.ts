@@ -3,6 +3,7 @@
 import { z } from "zod";
 import { wholeNumber } from "./common.ts";
 import { PACKET_PROTOCOLS } from "./enums.ts";
+import { NewLabels } from "./labels.ts";
 import { FIREWALL_SET_RULES_MAX, ICMP_NUMBER_MAX, PORT_MAX } from "./limits.ts";
 import { FirewallRule, FirewallRuleBody } from "./network.ts";
 
@@ -12,9 +13,14 @@ export const FirewallRuleSet = z.object({
 });
 export type FirewallRuleSet = z.infer<typeof FirewallRuleSet>;
 
+/** A rule of the set. */
+const RuleOfSet = FirewallRuleBody.extend({
+  labels: NewLabels.nullish().describe("Replaces the labels of the rule with this name. Default: they stay"),
+});
+
 /** The body that replaces all firewall rules of a VPC. */
 export const FirewallRuleSetBody = z.strictObject({
-  items: z.array(FirewallRuleBody).max(FIREWALL_SET_RULES_MAX).describe("Every name occurs once"),
+  items: z.array(RuleOfSet).max(FIREWALL_SET_RULES_MAX).describe("Every name occurs once"),
 });
 export type FirewallRuleSetBody = z.infer<typeof FirewallRuleSetBody>;
 

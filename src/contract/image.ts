@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { Timestamp, withDefault } from "./common.ts";
 import { INSTANCE_BRANDS, type InstanceBrand } from "./enums.ts";
+import { Labels, NewLabels } from "./labels.ts";
 import {
   DISK_BYTES_MAX,
   IMAGE_ARCH_CHARS_MAX,
@@ -36,6 +37,7 @@ export const Image = z.object({
   scope: ImageScope,
   name: z.string(),
   description: z.string(),
+  labels: Labels,
   os: z.string(),
   version: z.string(),
   size: z.number().int().describe("Size of the file in bytes; the same as size_bytes"),
@@ -54,6 +56,7 @@ export const ImageBody = z.strictObject({
   id: z.guid().nullish().describe("Default: derived from the scope and the sha256"),
   name: ResourceName,
   description: withDefault(Description, ""),
+  labels: withDefault(NewLabels, {}),
   os: z.string().min(1).max(IMAGE_TEXT_CHARS_MAX),
   version: z.string().min(1).max(IMAGE_TEXT_CHARS_MAX),
   size_bytes: z.number().int().min(1).max(Number.MAX_SAFE_INTEGER),

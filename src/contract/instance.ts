@@ -135,6 +135,7 @@ export const Disk = z.object({
   instance_id: z.string(),
   name: z.string(),
   description: z.string(),
+  labels: Labels,
   kind: z.enum(DISK_KINDS),
   size_bytes: z.number().int(),
   applied_bytes: z.number().int().nullable().describe("The size that the node last reported"),
@@ -147,6 +148,7 @@ export type Disk = z.infer<typeof Disk>;
 export const DiskBody = z.strictObject({
   name: ResourceName,
   description: withDefault(Description, ""),
+  labels: withDefault(NewLabels, {}),
   size_bytes: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER).nullish().describe(
     "Above 0, at most 16 TiB, and at least the size of the snapshot or image, which is the default",
   ),
@@ -169,6 +171,7 @@ export const Nic = z.object({
   vpc_id: z.string(),
   subnet_id: z.string(),
   name: z.string(),
+  labels: Labels,
   mac: z.string(),
   primary_ipv4: z.string().nullable(),
   primary_ipv6: z.string().nullable(),
@@ -193,6 +196,7 @@ const AllowedCidrs = z.array(z.union([z.cidrv4(), z.cidrv6()])).max(ALLOWED_CIDR
 /** The body that adds a NIC to a stopped instance. */
 export const NicBody = z.strictObject({
   name: ResourceName,
+  labels: withDefault(NewLabels, {}),
   subnet_id: Uuid,
   primary_ipv4: z.ipv4().nullish().describe("An address of the subnet; default: the lowest free one"),
   primary_ipv6: z.ipv6().nullish().describe("An address of the subnet; default: the lowest free one"),
@@ -204,6 +208,8 @@ export type NicBody = z.infer<typeof NicBody>;
 
 /** The body that changes a NIC. A list replaces the present one; a missing list stays. */
 export const NicPatch = z.strictObject({
+  name: ResourceName.nullish(),
+  labels: LabelsPatch.nullish(),
   additional_ips: AdditionalIps.nullish(),
   allowed_cidrs: AllowedCidrs.nullish(),
 });

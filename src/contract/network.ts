@@ -11,7 +11,7 @@ import {
   ROUTE_TARGET_KINDS,
   SUBNET_KINDS,
 } from "./enums.ts";
-import { Labels, NewLabels } from "./labels.ts";
+import { Labels, LabelsPatch, NewLabels } from "./labels.ts";
 import { FIREWALL_PRIORITY_MAX, ICMP_NUMBER_MAX, PORT_MAX } from "./limits.ts";
 import { Description, ResourceName } from "./tenancy.ts";
 
@@ -116,7 +116,7 @@ export type NatGatewayBody = z.infer<typeof NatGatewayBody>;
 /** A public address that can be attached to a NIC and moved to another. */
 export const FloatingIp = z.object({
   ...owned,
-  ...text,
+  ...labeled,
   address: z.string(),
   family: z.enum(ADDRESS_FAMILIES),
   attached_to: z.string().nullable().describe("The NIC that it is attached to"),
@@ -131,7 +131,7 @@ export const FloatingIp = z.object({
 export type FloatingIp = z.infer<typeof FloatingIp>;
 /** The body that creates a floating IP. Exactly one of family, network_id and pool_id is required. */
 export const FloatingIpBody = z.strictObject({
-  ...described,
+  ...withLabels,
   family: z.enum(ADDRESS_FAMILIES).nullish().describe("Use the fixed pool of this family"),
   network_id: z.guid().nullish().describe("Use this external subnet"),
   pool_id: z.guid().nullish().describe("Use the first network of this pool with a free address"),
@@ -200,7 +200,7 @@ const priority = z.number().int().min(0).max(FIREWALL_PRIORITY_MAX);
 export const FirewallRule = z.object({
   ...ofVpc,
   project: z.string(),
-  ...text,
+  ...labeled,
   priority: z.number().int(),
   direction: z.enum(FIREWALL_DIRECTIONS),
   action: z.enum(FIREWALL_ACTIONS),
@@ -224,7 +224,7 @@ export const FirewallRule = z.object({
 export type FirewallRule = z.infer<typeof FirewallRule>;
 /** The body that creates a rule. Missing fields match everything. */
 export const FirewallRuleBody = z.strictObject({
-  ...described,
+  ...withLabels,
   priority: priority.describe("Rules with higher priority are evaluated first"),
   direction: z.enum(FIREWALL_DIRECTIONS),
   action: z.enum(FIREWALL_ACTIONS),
@@ -242,6 +242,7 @@ const orAny = "Null: the rule matches every value";
 export const FirewallRulePatch = z.strictObject({
   name: ResourceName.nullish(),
   description: Description.nullish(),
+  labels: LabelsPatch.nullish(),
   priority: priority.nullish(),
   direction: z.enum(FIREWALL_DIRECTIONS).nullish(),
   action: z.enum(FIREWALL_ACTIONS).nullish(),

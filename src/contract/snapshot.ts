@@ -1,6 +1,7 @@
 // Snapshots of disks (docs/instances.md, "Snapshots").
 import { z } from "zod";
 import { Timestamp, withDefault } from "./common.ts";
+import { Labels, NewLabels } from "./labels.ts";
 import { SNAPSHOT_CONSISTENCIES } from "./enums.ts";
 import { Description, ResourceName } from "./tenancy.ts";
 
@@ -13,6 +14,7 @@ export const Snapshot = z.object({
   disk_id: z.string().describe("The disk that was copied; it may be deleted by now"),
   name: z.string(),
   description: z.string(),
+  labels: Labels,
   size_bytes: z.number().int(),
   consistency: z.enum(SNAPSHOT_CONSISTENCIES).nullable().describe(
     "at_rest: nothing wrote to the disk, because the guest was off or the disk was detached. frozen: the guest agent had " +
@@ -26,5 +28,6 @@ export type Snapshot = z.infer<typeof Snapshot>;
 export const SnapshotBody = z.strictObject({
   name: ResourceName.describe("Unique among the disks and snapshots of the instance"),
   description: withDefault(Description, ""),
+  labels: withDefault(NewLabels, {}),
 });
 export type SnapshotBody = z.infer<typeof SnapshotBody>;

@@ -1,6 +1,7 @@
 // SSH keys that may log in to instances.
 import { z } from "zod";
 import { Timestamp, withDefault } from "./common.ts";
+import { Labels, NewLabels } from "./labels.ts";
 import { SshKeyScope } from "./scope.ts";
 import { Description, ResourceName } from "./tenancy.ts";
 
@@ -10,6 +11,7 @@ export const SshKey = z.object({
   scope: SshKeyScope,
   name: z.string(),
   description: z.string(),
+  labels: Labels,
   public_key: z.string().describe("One line in OpenSSH format, with its comment"),
   fingerprint: z.string().describe("SHA256: and base64 without padding"),
   created_at: Timestamp,
@@ -20,6 +22,7 @@ export type SshKey = z.infer<typeof SshKey>;
 export const SshKeyBody = z.strictObject({
   name: ResourceName,
   description: withDefault(Description, ""),
+  labels: withDefault(NewLabels, {}),
   public_key: z.string(),
 });
 export type SshKeyBody = z.infer<typeof SshKeyBody>;

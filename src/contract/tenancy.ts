@@ -1,7 +1,7 @@
 // The hierarchy: silos hold tenants, tenants hold projects; tenants and projects have quotas (docs/tenancy.md).
 import { z } from "zod";
 import { Timestamp, withDefault } from "./common.ts";
-import { LabelsPatch } from "./labels.ts";
+import { Labels, LabelsPatch, NewLabels } from "./labels.ts";
 import { DESCRIPTION_CHARS_MAX } from "./limits.ts";
 
 /** A resource name. The actors check its rule, because a violation is a 409 and a schema would give a 400. */
@@ -38,12 +38,16 @@ export const Project = z.object({
   tenant_id: z.string(),
   name: z.string(),
   description: z.string(),
+  labels: Labels,
   created_at: Timestamp,
 });
 export type Project = z.infer<typeof Project>;
 
-/** The body that creates a silo, a tenant or a project. */
+/** The body that creates a silo or a tenant. */
 export const NamedBody = z.strictObject({ name: ResourceName, description: withDefault(Description, "") });
+/** The body that creates a project. */
+export const ProjectBody = NamedBody.extend({ labels: withDefault(NewLabels, {}) });
+export type ProjectBody = z.infer<typeof ProjectBody>;
 
 /** The body that renames or describes a record. Missing fields stay unchanged. */
 export const NamedPatch = z.strictObject({ name: ResourceName.nullish(), description: Description.nullish() });

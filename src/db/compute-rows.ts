@@ -9,10 +9,12 @@ import type {
   SnapshotConsistency,
 } from "../contract/enums.ts";
 import type { Compatibility } from "../contract/image.ts";
+import type { Labels } from "../contract/labels.ts";
 import type { ScopeColumns } from "../contract/scope.ts";
 import type { NamedRow, OwnedRow } from "./network-rows.ts";
 
 export type ImageRow = NamedRow & Omit<ScopeColumns<ImageScopeKind>, "user_id"> & {
+  labels: Labels;
   os: string;
   os_version: string;
   size_bytes: number;
@@ -24,7 +26,7 @@ export type ImageRow = NamedRow & Omit<ScopeColumns<ImageScopeKind>, "user_id"> 
 
 export type InstanceRow = OwnedRow & {
   state: InstanceState;
-  labels: Record<string, string>;
+  labels: Labels;
   deletion_protection: boolean;
   placement_group_id: string | null;
   brand: InstanceBrand;
@@ -48,6 +50,7 @@ type PartRow = {
   project_id: string;
   instance_id: string;
   name: string;
+  labels: Labels;
   created_at: Date;
 };
 
@@ -73,7 +76,7 @@ export type DiskRow = PartRow & {
   consistency: SnapshotConsistency | null;
 };
 
-export type SshKeyRow = NamedRow & ScopeColumns & { public_key: string; fingerprint: string };
+export type SshKeyRow = NamedRow & ScopeColumns & { labels: Labels; public_key: string; fingerprint: string };
 
 export type JobRow = {
   id: string;

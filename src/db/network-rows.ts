@@ -49,6 +49,7 @@ export type RouteRow = OwnedRow & {
 };
 
 export type FirewallRuleRow = OwnedRow & {
+  labels: Labels;
   vpc_id: string;
   priority: number;
   direction: FirewallDirection;
@@ -105,6 +106,7 @@ export type ExternalSubnetRow = NamedRow & {
 };
 
 export type FloatingIpRow = OwnedRow & {
+  labels: Labels;
   address: string;
   family: AddressFamily;
   pool_id: string;

@@ -68,7 +68,7 @@ export interface Database {
   tenant_idp: IdpRow;
   silo: NamedRow & { default_tenant_id: string };
   tenant: NamedRow & { silo_id: string };
-  project: NamedRow & { tenant_id: string };
+  project: NamedRow & { tenant_id: string; labels: Labels };
   tenant_usage: { tenant_id: string; cpu: number; memory_bytes: number; disk_bytes: number; instances: number };
   tenant_quota: TenantQuotaRow;
   project_usage: { project_id: string; cpu: number; memory_bytes: number; disk_bytes: number; instances: number };

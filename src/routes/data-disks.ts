@@ -152,8 +152,8 @@ type Asking = { readonly id: string; readonly place: ResourceScope; readonly pri
 
 /** Returns the disk to create, or a Fault: 404 if the image is missing or may not be used. */
 async function diskPlan(deps: Deps, body: DiskBody, { id, place, principal }: Asking): Promise<DiskPlan | Fault> {
-  const { name, description, size_bytes = null, snapshot_id = null, image_id = null } = body;
-  if (image_id === null) return { id, name, description, size_bytes, snapshot_id };
+  const { name, description, labels, size_bytes = null, snapshot_id = null, image_id = null } = body;
+  if (image_id === null) return { id, name, description, labels, size_bytes, snapshot_id };
   const image = await imageToUse(deps, { image_id, place: place as Place, principal });
   if (image === null) return NOT_FOUND;
   const image_bytes = image.content_bytes ?? image.size_bytes;
@@ -161,7 +161,7 @@ async function diskPlan(deps: Deps, body: DiskBody, { id, place, principal }: As
   if (size_bytes !== null && size_bytes < image_bytes) {
     return badRequest(`size_bytes must be at least the ${image_bytes} bytes of the image`);
   }
-  return { id, name, description, size_bytes: size_bytes ?? image_bytes, image_id: image.id };
+  return { id, name, description, labels, size_bytes: size_bytes ?? image_bytes, image_id: image.id };
 }
 
 type Change = { readonly disk_id: string; readonly type: OnDisk["type"]; readonly what: string };

@@ -5,12 +5,14 @@ import { findDisk, listDisks, listProjectDisks } from "../../actors/instance/rea
 import { atRow, ofDisks } from "../auth/resource-scope.ts";
 import { page, PageQuery, Uuid } from "../contract/common.ts";
 import { badRequest, isFault, NOT_FOUND } from "../contract/fault.ts";
+import { LabelQuery } from "../contract/labels.ts";
 import { Disk, DiskResizeBody, DiskResized } from "../contract/instance.ts";
 import { DISK_BYTES_MAX, NODE_WAIT_MS } from "../contract/limits.ts";
+import { LabeledPatch } from "../contract/tenancy.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { pageById } from "../http/page.ts";
 import { answers, jsonBody, rights } from "./answer.ts";
-import type { App, RouteDeps, Writes } from "./deps.ts";
+import type { App, Ctx, RouteDeps, Writes } from "./deps.ts";
 
 type Deps = Writes & Pick<RouteDeps, "mint" | "settings">;
 
@@ -36,15 +38,17 @@ export function diskRoutes(app: App, deps: Deps): void {
         instance: Uuid.optional(),
         tenant: Uuid.optional(),
         project: Uuid.optional(),
+        label: LabelQuery,
         ...PageQuery,
       }),
     },
     responses: answers(page(Disk), "The disks"),
   });
   app.openapi(listRoute, async (c) => {
-    const { instance, tenant: tenant_id, project: project_id, ...query } = c.req.valid("query");
-    if (instance !== undefined) return c.json({ items: await listDisks(deps.kysely, instance) }, 200);
-    const result = await pageById(query, (at) => listProjectDisks(deps.kysely, { tenant_id, project_id, ...at }));
+    const { instance, tenant: tenant_id, project: project_id, label: labels, ...query } = c.req.valid("query");
+    if (instance !== undefined) return c.json({ items: await listDisks(deps.kysely, instance, labels) }, 200);
+    const of = { tenant_id, project_id, labels };
+    const result = await pageById(query, (at) => listProjectDisks(deps.kysely, { ...of, ...at }));
     return result.ok ? c.json(result.page, 200) : faultResponse(c, result.fault);
   });
 
@@ -60,6 +64,22 @@ export function diskRoutes(app: App, deps: Deps): void {
   app.openapi(showRoute, async (c) => {
     const found = await findDisk(deps.byKey, c.req.valid("param").disk_id);
     return found === undefined ? faultResponse(c, NOT_FOUND) : c.json(found, 200);
+  });
+
+  const updateRoute = createRoute({
+    method: "patch",
+    path,
+    tags,
+    summary: "Rename, describe or label a disk",
+    description: "The guest and the node do not know the name, so this works in every state of the instance.",
+    ...rights(deps, "DiskUpdate", atDisk),
+    request: { params, body: jsonBody(LabeledPatch) },
+    responses: answers(Disk, "The disk"),
+  });
+  app.openapi(updateRoute, async (c) => {
+    const { disk_id } = c.req.valid("param");
+    const outcome = await updateDisk(c, deps, await findDisk(deps.kysely, disk_id), { disk_id, is_snapshot: false });
+    return outcome.ok ? c.json(outcome.reply as Disk, 200) : faultResponse(c, outcome.fault);
   });
 
   const resizeRoute = createRoute({
@@ -94,4 +114,22 @@ export function diskRoutes(app: App, deps: Deps): void {
     }, idempotency);
     return outcome.ok ? c.json(outcome.reply, 200) : faultResponse(c, outcome.fault);
   });
+}
+
+type Changed = { readonly disk_id: string; readonly is_snapshot: boolean };
+
+/** Sends the body of a PATCH to the instance of a disk or a snapshot. */
+export async function updateDisk(
+  c: Ctx,
+  deps: Pick<Deps, "idempotency" | "send">,
+  found: Pick<Disk, "instance_id"> | undefined,
+  changed: Changed,
+) {
+  const idempotency = await deps.idempotency(c);
+  if (isFault(idempotency)) return { ok: false, fault: idempotency } as const;
+  // A repeated request gets the answer of the first one, also after its disk was deleted.
+  if (found === undefined && !idempotency.repeated) return { ok: false, fault: NOT_FOUND } as const;
+  const { name = null, description = null, labels = null } = c.req.valid("json" as never) as LabeledPatch;
+  const to = { kind: "instance" as const, id: found?.instance_id ?? changed.disk_id };
+  return await deps.send(c, to, { type: "update_disk", ...changed, name, description, labels }, idempotency);
 }

@@ -6,6 +6,7 @@ import { addRealized, findVpc, withRealized } from "../../actors/vpc/reads.ts";
 import { atRow, inVpc } from "../auth/resource-scope.ts";
 import { page, PageQuery, Uuid } from "../contract/common.ts";
 import { isFault, NOT_FOUND } from "../contract/fault.ts";
+import { LabelQuery } from "../contract/labels.ts";
 import { FirewallRule, FirewallRuleBody, FirewallRulePatch, type Vpc } from "../contract/network.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { pageById } from "../http/page.ts";
@@ -39,14 +40,14 @@ export function firewallRuleRoutes(app: App, deps: Deps): void {
     summary: "List the firewall rules of a VPC, oldest first",
     description: "404 if `project` is not the project of the VPC.",
     ...rights(deps, "FirewallRuleList", inVpc),
-    request: { query: ofVpc.extend(PageQuery) },
+    request: { query: ofVpc.extend({ label: LabelQuery, ...PageQuery }) },
     responses: answers(page(FirewallRule), "The rules"),
   });
   app.openapi(listRoute, async (c) => {
-    const { vpc: vpc_id, ...query } = c.req.valid("query");
+    const { vpc: vpc_id, label: labels, ...query } = c.req.valid("query");
     const result = await pageById(
       query,
-      async (at) => addRealized(deps.kysely, await listFirewallRules(deps.kysely, { vpc_id, ...at }), ofVpcId),
+      async (at) => addRealized(deps.kysely, await listFirewallRules(deps.kysely, { vpc_id, labels, ...at }), ofVpcId),
     );
     return result.ok ? c.json(result.page, 200) : faultResponse(c, result.fault);
   });
@@ -108,11 +109,11 @@ export function firewallRuleRoutes(app: App, deps: Deps): void {
   });
   app.openapi(updateRoute, async (c) => {
     const { firewall_rule_id: id } = c.req.valid("param");
-    const { name, description, ...changes } = c.req.valid("json");
+    const { name, description, labels, ...changes } = c.req.valid("json");
     const before = await findFirewallRule(deps.kysely, id);
     const vpc = before && await findVpc(deps.kysely, before.vpc_id);
     const rule = ruleChanges(changes);
-    const named = { name: name ?? null, description: description ?? null };
+    const named = { name: name ?? null, description: description ?? null, labels: labels ?? null };
     // Without the rule the message changes nothing: its outcome is 404, or the first reply to a repeated request.
     const change = vpc !== undefined && Object.keys(rule).length > 0 && { rule: { ...rule, plan: blocksOf(vpc) } };
     const message = { type: "update", ...named, ...change } as const;
@@ -133,7 +134,7 @@ function blocksOf({ ipv4_block, ipv6_block }: Vpc): Pick<Vpc, "ipv4_block" | "ip
   return { ipv4_block, ipv6_block };
 }
 
-type Changes = Omit<FirewallRulePatch, "name" | "description">;
+type Changes = Omit<FirewallRulePatch, "name" | "description" | "labels">;
 type Columns = Pick<FirewallRule, Exclude<keyof Changes, undefined>>;
 
 /** Returns the columns that a body changes. Null leaves a column unchanged that cannot be null. */

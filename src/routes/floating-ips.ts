@@ -7,6 +7,7 @@ import { scopeOf } from "../auth/authorize.ts";
 import { atRow, inProject } from "../auth/resource-scope.ts";
 import { page, PageQuery, Uuid } from "../contract/common.ts";
 import { badRequest, isFault, NOT_FOUND } from "../contract/fault.ts";
+import { LabelQuery } from "../contract/labels.ts";
 import { FloatingIp, FloatingIpBody } from "../contract/network.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { pageById } from "../http/page.ts";
@@ -31,6 +32,7 @@ const floatingIp = {
   schema: FloatingIp,
   described: "The floating IP",
   locate: atRow("floating_ip", "floating_ip_id"),
+  has_labels: true,
 } as const;
 
 export function floatingIpRoutes(app: App, deps: Deps): void {
@@ -40,14 +42,14 @@ export function floatingIpRoutes(app: App, deps: Deps): void {
     tags,
     summary: "List the floating IPs of a project",
     ...rights(deps, "FloatingIpList", inProject),
-    request: { query: ofProject.extend(PageQuery) },
+    request: { query: ofProject.extend({ label: LabelQuery, ...PageQuery }) },
     responses: answers(page(FloatingIp), "The floating IPs"),
   });
   app.openapi(listRoute, async (c) => {
-    const { project: project_id, ...query } = c.req.valid("query");
+    const { project: project_id, label: labels, ...query } = c.req.valid("query");
     const result = await pageById(
       query,
-      async (at) => addRealizedOfNics(deps.kysely, await listFloatingIps(deps.kysely, { project_id, ...at })),
+      async (at) => addRealizedOfNics(deps.kysely, await listFloatingIps(deps.kysely, { project_id, labels, ...at })),
     );
     return result.ok ? c.json(result.page, 200) : faultResponse(c, result.fault);
   });
@@ -67,7 +69,7 @@ export function floatingIpRoutes(app: App, deps: Deps): void {
     responses: answersCreated(FloatingIp, "The floating IP"),
   });
   app.openapi(createFloatingIpRoute, async (c) => {
-    const { name, description, ...source } = c.req.valid("json");
+    const { name, description, labels, ...source } = c.req.valid("json");
     const wanted = wantedOf(source);
     if (wanted === null) return faultResponse(c, ONE_SOURCE);
     const { silo_id, tenant_id, project_id } = scopeOf(c);
@@ -84,6 +86,7 @@ export function floatingIpRoutes(app: App, deps: Deps): void {
       project_id,
       name,
       description,
+      labels,
       ...await sourcesOf(deps.kysely, wanted, { silo_id, seesTenant }),
       token: deps.mint.idFrom(idempotency.id, "address"),
       operation_id: deps.mint.idFrom(idempotency.id, "operation"),
@@ -101,7 +104,7 @@ export function floatingIpRoutes(app: App, deps: Deps): void {
   renameRecord(app, deps, {
     ...floatingIp,
     action: "FloatingIpUpdate",
-    summary: "Rename or describe a floating IP",
+    summary: "Rename, describe or label a floating IP",
   });
 
   deleteRecord(app, deps, {
@@ -113,7 +116,9 @@ export function floatingIpRoutes(app: App, deps: Deps): void {
 }
 
 /** Returns the source that the body names for the address, or null unless it names exactly one. */
-function wantedOf({ family, network_id, pool_id }: Omit<FloatingIpBody, "name" | "description">): Wanted | null {
+function wantedOf(
+  { family, network_id, pool_id }: Omit<FloatingIpBody, "name" | "description" | "labels">,
+): Wanted | null {
   const set: Wanted[] = [];
   if (family) set.push({ by: "family", family });
   if (network_id) set.push({ by: "network", id: network_id.toLowerCase() });

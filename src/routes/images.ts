@@ -7,6 +7,7 @@ import { page, Uuid } from "../contract/common.ts";
 import type { ImageScopeKind } from "../contract/enums.ts";
 import { badRequest, type Fault, isFault, NOT_FOUND } from "../contract/fault.ts";
 import { Image, ImageBody } from "../contract/image.ts";
+import { LabelQuery } from "../contract/labels.ts";
 import type { ScopeColumns } from "../contract/scope.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { pageById } from "../http/page.ts";
@@ -43,7 +44,10 @@ const image = {
   schema: Image,
   described: "The image",
   locate: atImage,
+  has_labels: true,
 } as const;
+
+const byLabel = z.object({ label: LabelQuery });
 
 export function imageRoutes(app: App, deps: Deps): void {
   const listPublicRoute = createRoute({
@@ -52,13 +56,14 @@ export function imageRoutes(app: App, deps: Deps): void {
     tags,
     summary: "List the public images",
     ...openRights(deps, "ImageListPublic"),
-    request: { query: PublicQuery },
+    request: { query: PublicQuery.extend(byLabel.shape) },
     responses: answers(page(Image), "The images"),
   });
   app.openapi(listPublicRoute, async (c) => {
     const refused = publicScopeFault(c);
     if (refused !== null) return faultResponse(c, refused);
-    const result = await pageById(c.req.valid("query"), (at) => listPublicImages(deps.kysely, at));
+    const { label: labels, ...query } = c.req.valid("query");
+    const result = await pageById(query, (at) => listPublicImages(deps.kysely, { labels, ...at }));
     return result.ok ? c.json(result.page, 200) : faultResponse(c, result.fault);
   });
 
@@ -94,7 +99,7 @@ export function imageRoutes(app: App, deps: Deps): void {
   renameRecord(app, deps, {
     ...image,
     action: "ImageUpdate",
-    summary: "Rename or describe an image",
+    summary: "Rename, describe or label an image",
   });
 
   deleteRecord(app, deps, {
@@ -117,11 +122,12 @@ function levelRoutes(app: App, deps: Deps, { of, about, path, params, locate }: 
       : `List the images of ${of}, oldest first`,
     description: of === "a project" ? UNION : `Only the images of ${of} itself.${about}`,
     ...rights(deps, "ImageList", locate),
-    request: { params },
+    request: { params, query: byLabel },
     responses: answers(z.array(Image), "The images"),
   });
   app.openapi(listRoute, async (c) => {
-    const images = await wholeList(null, (rows) => listImages(deps.kysely, scopesAt(c), rows));
+    const { label: labels } = c.req.valid("query");
+    const images = await wholeList(null, (rows) => listImages(deps.kysely, scopesAt(c), { rows, labels }));
     return isFault(images) ? faultResponse(c, images) : c.json(images, 200);
   });
 

@@ -45,8 +45,17 @@ export function nicChangeRoutes(app: App, deps: Deps): void {
     const place = await placeOf(deps, body.subnet_id.toLowerCase());
     if (place === null || place.project_id !== scopeOf(c).project_id) return faultResponse(c, NOT_FOUND);
     const id = deps.mint.idFrom(idempotency.id, "nic");
-    const { name, primary_ipv4 = null, primary_ipv6 = null, mac, additional_ips, allowed_cidrs } = body;
-    const nic = { id, name, mac: mac ?? macFrom(id), primary_ipv4, primary_ipv6, additional_ips, allowed_cidrs };
+    const { name, labels, primary_ipv4 = null, primary_ipv6 = null, mac, additional_ips, allowed_cidrs } = body;
+    const nic = {
+      id,
+      name,
+      labels,
+      mac: mac ?? macFrom(id),
+      primary_ipv4,
+      primary_ipv6,
+      additional_ips,
+      allowed_cidrs,
+    };
     const to = { kind: "instance" as const, id: c.req.valid("query").instance };
     const token = deps.mint.idFrom(idempotency.id, "address");
     const message = { type: "create_nic" as const, nic, place: place.place, token };
@@ -59,7 +68,7 @@ export function nicChangeRoutes(app: App, deps: Deps): void {
     method: "patch",
     path,
     tags,
-    summary: "Change the further addresses or the allowed blocks of a NIC",
+    summary: "Change the name, labels, further addresses or allowed blocks of a NIC",
     description:
       `A list replaces the present one. A NIC has at most ${ADDITIONAL_IPS_MAX} further addresses, which the guest ` +
       `configures itself, and ${ALLOWED_CIDRS_MAX} allowed blocks. The nodes of the VPC apply the change at once, also ` +
@@ -70,7 +79,7 @@ export function nicChangeRoutes(app: App, deps: Deps): void {
   });
   app.openapi(updateRoute, async (c) => {
     const { nic_id } = c.req.valid("param");
-    const { additional_ips = null, allowed_cidrs = null } = c.req.valid("json");
+    const { name = null, labels = null, additional_ips = null, allowed_cidrs = null } = c.req.valid("json");
     const idempotency = await deps.idempotency(c);
     if (isFault(idempotency)) return faultResponse(c, idempotency);
     const nic = await findNic(deps.byKey, nic_id);
@@ -79,6 +88,8 @@ export function nicChangeRoutes(app: App, deps: Deps): void {
     const outcome = await deps.send(c, { kind: "instance", id: nic.instance_id }, {
       type: "update_nic",
       nic_id: nic.id,
+      name,
+      labels,
       additional_ips,
       allowed_cidrs,
       place: place.place,

@@ -9,6 +9,7 @@ import { atRow, ofNics } from "../auth/resource-scope.ts";
 import { page, PageQuery, Uuid } from "../contract/common.ts";
 import { badRequest, NOT_FOUND } from "../contract/fault.ts";
 import { Nic } from "../contract/instance.ts";
+import { LabelQuery } from "../contract/labels.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { pageById } from "../http/page.ts";
 import { formatIp, parseIp } from "../lib/net/ip-address.ts";
@@ -37,13 +38,15 @@ export function nicRoutes(app: App, deps: Deps): void {
         instance: Uuid.optional(),
         tenant: Uuid.optional(),
         project: Uuid.optional(),
+        label: LabelQuery,
         ...PageQuery,
       }),
     },
     responses: answers(page(Nic), "The NICs"),
   });
   app.openapi(listRoute, async (c) => {
-    const { ip: text, subnet: subnet_id, instance: instance_id, tenant, project, ...query } = c.req.valid("query");
+    const { ip: text, subnet: subnet_id, instance: instance_id, tenant, project, ...rest } = c.req.valid("query");
+    const { label: labels, ...query } = rest;
     const ip = text === undefined ? undefined : parseIp(text);
     if (ip === null) return faultResponse(c, badRequest("ip: must be an IPv4 or IPv6 address"));
     const caller = callerOf(c);
@@ -55,6 +58,7 @@ export function nicRoutes(app: App, deps: Deps): void {
       instance_id,
       tenant_id: own ?? tenant,
       project_id: project,
+      labels,
     };
     const result = await pageById(
       query,

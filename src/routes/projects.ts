@@ -5,7 +5,8 @@ import { findProject, listProjects } from "../../actors/project/reads.ts";
 import { atProject, atTenant } from "../auth/resource-scope.ts";
 import { Uuid } from "../contract/common.ts";
 import { isFault } from "../contract/fault.ts";
-import { NamedBody, Project } from "../contract/tenancy.ts";
+import { LabelQuery } from "../contract/labels.ts";
+import { Project, ProjectBody } from "../contract/tenancy.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { answers, answersCreated, jsonBody, rights, wholeList } from "./answer.ts";
 import type { App, Writes } from "./deps.ts";
@@ -25,6 +26,7 @@ const project = {
   schema: Project,
   described: "The project",
   locate: atProject,
+  has_labels: true,
 } as const;
 
 export function projectRoutes(app: App, deps: Deps): void {
@@ -34,14 +36,13 @@ export function projectRoutes(app: App, deps: Deps): void {
     tags,
     summary: "List the projects of a tenant, oldest first",
     ...rights(deps, "ProjectList", atTenant),
-    request: { params: ofTenant },
+    request: { params: ofTenant, query: z.object({ label: LabelQuery }) },
     responses: answers(z.array(Project), "The projects"),
   });
   app.openapi(listRoute, async (c) => {
-    const projects = await wholeList(
-      "GET by id",
-      (rows) => listProjects(deps.kysely, c.req.valid("param").tenant_id, rows),
-    );
+    const { tenant_id } = c.req.valid("param");
+    const { label: labels } = c.req.valid("query");
+    const projects = await wholeList("GET by id", (rows) => listProjects(deps.kysely, tenant_id, { rows, labels }));
     return isFault(projects) ? faultResponse(c, projects) : c.json(projects, 200);
   });
 
@@ -51,7 +52,7 @@ export function projectRoutes(app: App, deps: Deps): void {
     tags,
     summary: "Create a project",
     ...rights(deps, "ProjectCreate", atTenant),
-    request: { params: ofTenant, body: jsonBody(NamedBody) },
+    request: { params: ofTenant, body: jsonBody(ProjectBody) },
     responses: answersCreated(Project, "The project"),
   });
   app.openapi(createProjectRoute, async (c) => {
@@ -73,7 +74,7 @@ export function projectRoutes(app: App, deps: Deps): void {
   renameRecord(app, deps, {
     ...project,
     action: "ProjectUpdate",
-    summary: "Rename or describe a project",
+    summary: "Rename, describe or label a project",
   });
 
   deleteRecord(app, deps, {

@@ -5,13 +5,16 @@ import { findDisk, findSnapshot, listSnapshots } from "../../actors/instance/rea
 import { atRow, ofDisk, ofDisks } from "../auth/resource-scope.ts";
 import { page, PageQuery, Uuid } from "../contract/common.ts";
 import { isFault, NOT_FOUND } from "../contract/fault.ts";
+import { LabelQuery } from "../contract/labels.ts";
 import { SNAPSHOTS_MAX } from "../contract/limits.ts";
 import { Snapshot, SnapshotBody } from "../contract/snapshot.ts";
+import { LabeledPatch } from "../contract/tenancy.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { pageById } from "../http/page.ts";
 import { answers, answersCreated, answersNothing, jsonBody, rights } from "./answer.ts";
 import { type Deps, run } from "./data-disks.ts";
 import type { App } from "./deps.ts";
+import { updateDisk } from "./disks.ts";
 import { ACCEPTED, PREFER } from "./operation-answer.ts";
 
 const tags = ["Instances"];
@@ -33,14 +36,17 @@ export function snapshotRoutes(app: App, deps: Deps): void {
         instance: Uuid.optional(),
         tenant: Uuid.optional(),
         project: Uuid.optional(),
+        label: LabelQuery,
         ...PageQuery,
       }),
     },
     responses: answers(page(Snapshot), "The snapshots"),
   });
   app.openapi(listRoute, async (c) => {
-    const { instance: instance_id, tenant: tenant_id, project: project_id, ...query } = c.req.valid("query");
-    const of = instance_id === undefined ? { tenant_id, project_id } : { instance_id };
+    const { instance: instance_id, tenant: tenant_id, project: project_id, label: labels, ...query } = c.req.valid(
+      "query",
+    );
+    const of = { ...instance_id === undefined ? { tenant_id, project_id } : { instance_id }, labels };
     const result = await pageById(query, (at) => listSnapshots(deps.kysely, { ...of, ...at }));
     return result.ok ? c.json(result.page, 200) : faultResponse(c, result.fault);
   });
@@ -57,6 +63,21 @@ export function snapshotRoutes(app: App, deps: Deps): void {
   app.openapi(showRoute, async (c) => {
     const found = await findSnapshot(deps.byKey, c.req.valid("param").snapshot_id);
     return found === undefined ? faultResponse(c, NOT_FOUND) : c.json(found, 200);
+  });
+
+  const updateRoute = createRoute({
+    method: "patch",
+    path: atPath,
+    tags,
+    summary: "Rename, describe or label a snapshot",
+    ...rights(deps, "SnapshotUpdate", atSnapshot),
+    request: { params, body: jsonBody(LabeledPatch) },
+    responses: answers(Snapshot, "The snapshot"),
+  });
+  app.openapi(updateRoute, async (c) => {
+    const { snapshot_id: disk_id } = c.req.valid("param");
+    const outcome = await updateDisk(c, deps, await findSnapshot(deps.kysely, disk_id), { disk_id, is_snapshot: true });
+    return outcome.ok ? c.json(outcome.reply as Snapshot, 200) : faultResponse(c, outcome.fault);
   });
 
   const createSnapshotRoute = createRoute({
@@ -77,14 +98,14 @@ export function snapshotRoutes(app: App, deps: Deps): void {
   });
   app.openapi(createSnapshotRoute, async (c) => {
     const { disk: disk_id } = c.req.valid("query");
-    const { name, description } = c.req.valid("json");
+    const { name, description, labels } = c.req.valid("json");
     const idempotency = await deps.idempotency(c);
     if (isFault(idempotency)) return faultResponse(c, idempotency);
     const disk = await findDisk(deps.kysely, disk_id);
     // A repeated request gets the answer of the first one, also after its disk was deleted.
     if (disk === undefined && !idempotency.repeated) return faultResponse(c, NOT_FOUND);
     const quota_defaults = await deps.settings.quotaDefaults();
-    const snapshot = { id: idempotency.id, name, description };
+    const snapshot = { id: idempotency.id, name, description, labels };
     const ended = await run(c, deps, {
       instance_id: disk?.instance_id ?? disk_id,
       idempotency,

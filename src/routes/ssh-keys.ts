@@ -6,6 +6,7 @@ import { callerOf } from "../auth/authorize.ts";
 import { atScoped } from "../auth/resource-scope.ts";
 import { page, Uuid } from "../contract/common.ts";
 import { badRequest, isFault, NOT_FOUND } from "../contract/fault.ts";
+import { LabelQuery } from "../contract/labels.ts";
 import type { ScopeColumns } from "../contract/scope.ts";
 import { SshKey, SshKeyBody } from "../contract/ssh-key.ts";
 import { faultResponse } from "../http/fault-status.ts";
@@ -14,7 +15,7 @@ import { parseOpensshKey } from "../lib/crypto/openssh-key.ts";
 import { scopedId } from "../lib/ids/scope.ts";
 import { answers, answersCreated, jsonBody, openRights, rights, wholeList } from "./answer.ts";
 import type { App, Ctx, Writes } from "./deps.ts";
-import { deleteRecord } from "./record-routes.ts";
+import { deleteRecord, renameRecord } from "./record-routes.ts";
 import { LEVELS, PUBLIC, PublicQuery, publicScopeFault, scopeAt, scopeOfUser } from "./scopes.ts";
 
 type Deps = Writes;
@@ -36,7 +37,10 @@ const sshKey = {
   schema: SshKey,
   described: "The key",
   locate: atKey,
+  has_labels: true,
 } as const;
+
+const byLabel = z.object({ label: LabelQuery });
 
 export function sshKeyRoutes(app: App, deps: Deps): void {
   ownRoutes(app, deps);
@@ -47,13 +51,14 @@ export function sshKeyRoutes(app: App, deps: Deps): void {
     tags,
     summary: "List the public SSH keys",
     ...openRights(deps, "SshKeyListPublic"),
-    request: { query: PublicQuery },
+    request: { query: PublicQuery.extend(byLabel.shape) },
     responses: answers(page(SshKey), "The keys"),
   });
   app.openapi(listPublicRoute, async (c) => {
     const refused = publicScopeFault(c);
     if (refused !== null) return faultResponse(c, refused);
-    const result = await pageById(c.req.valid("query"), (at) => listPublicSshKeys(deps.kysely, at));
+    const { label: labels, ...query } = c.req.valid("query");
+    const result = await pageById(query, (at) => listPublicSshKeys(deps.kysely, { labels, ...at }));
     return result.ok ? c.json(result.page, 200) : faultResponse(c, result.fault);
   });
 
@@ -86,6 +91,13 @@ export function sshKeyRoutes(app: App, deps: Deps): void {
     return found === undefined ? faultResponse(c, NOT_FOUND) : c.json(found, 200);
   });
 
+  renameRecord(app, deps, {
+    ...sshKey,
+    action: "SshKeyUpdate",
+    summary: "Rename, describe or label an SSH key",
+    description: "The key itself never changes. 403 for a key that the caller may see but not change.",
+  });
+
   deleteRecord(app, deps, {
     ...sshKey,
     action: "SshKeyDelete",
@@ -107,10 +119,13 @@ function ownRoutes(app: App, deps: Deps): void {
     tags,
     summary: "List the caller's SSH keys, oldest first",
     ...rights(deps, "SshKeyListOwn"),
+    request: { query: byLabel },
     responses: answers(z.array(SshKey), "The keys"),
   });
   app.openapi(listRoute, async (c) => {
-    const keys = await wholeList("deleting keys", (rows) => listSshKeys(deps.kysely, scopeOfCaller(c), rows));
+    const { label: labels } = c.req.valid("query");
+    const list = (rows: number) => listSshKeys(deps.kysely, scopeOfCaller(c), { rows, labels });
+    const keys = await wholeList("deleting keys", list);
     return isFault(keys) ? faultResponse(c, keys) : c.json(keys, 200);
   });
 
@@ -137,11 +152,13 @@ function levelRoutes(app: App, deps: Deps, { of, about, path, params, locate }: 
     tags,
     summary: `List the SSH keys of ${of}, oldest first`,
     ...rights(deps, "SshKeyList", locate),
-    request: { params },
+    request: { params, query: byLabel },
     responses: answers(z.array(SshKey), "The keys"),
   });
   app.openapi(listRoute, async (c) => {
-    const keys = await wholeList("deleting keys", (rows) => listSshKeys(deps.kysely, scopeAt(c), rows));
+    const { label: labels } = c.req.valid("query");
+    const list = (rows: number) => listSshKeys(deps.kysely, scopeAt(c), { rows, labels });
+    const keys = await wholeList("deleting keys", list);
     return isFault(keys) ? faultResponse(c, keys) : c.json(keys, 200);
   });
 
@@ -168,7 +185,7 @@ type Wanted = {
 };
 
 async function make(c: Ctx, { deps, scope, body }: Wanted) {
-  const { name, description, public_key } = body;
+  const { name, description, labels, public_key } = body;
   const parsed = parseOpensshKey(public_key);
   if ("error" in parsed) {
     return { ok: false, fault: badRequest(`invalid openssh public key: ${parsed.error}`) } as const;
@@ -177,7 +194,7 @@ async function make(c: Ctx, { deps, scope, body }: Wanted) {
   if (isFault(idempotency)) return { ok: false, fault: idempotency } as const;
   const { fingerprint, line } = parsed;
   const id = scopedId(scope, fingerprint);
-  const message = { type: "create", ...scope, id, name, description, public_key: line, fingerprint } as const;
+  const message = { type: "create", ...scope, id, name, description, labels, public_key: line, fingerprint } as const;
   return await deps.send(c, { kind: "ssh-key", id }, message, idempotency);
 }
 

@@ -3,7 +3,7 @@
 import type { ReplaceFirewall } from "../../actors/vpc/firewall-set.ts";
 import type { FirewallRuleSetBody } from "../contract/firewall.ts";
 import { badRequest, type Fault } from "../contract/fault.ts";
-import type { FirewallRule, FirewallRuleBody, Vpc } from "../contract/network.ts";
+import type { FirewallRule, Vpc } from "../contract/network.ts";
 import { storedBlock } from "../lib/net/ip-block.ts";
 import { canonicalJson } from "../lib/text/canonical-json.ts";
 
@@ -45,20 +45,24 @@ export function firewallDifference(
     update: items.flatMap((item) => {
       const rule = before.get(item.name);
       const columns = columnsOf(item);
-      if (rule === undefined || isSame(rule, { ...columns, description: item.description })) return [];
+      const { description } = item;
+      const labels = item.labels ?? rule?.labels ?? {};
+      if (rule === undefined || isSame(rule, { ...columns, description, labels })) return [];
       const { id } = rule;
-      return [{ type: "update", id, name: null, description: item.description, rule: { ...columns, plan } }];
+      const removed = Object.fromEntries(Object.keys(rule.labels).map((key) => [key, null]));
+      const change = { name: null, description, labels: { ...removed, ...labels } };
+      return [{ type: "update", id, ...change, rule: { ...columns, plan } }];
     }),
     create: items.filter(({ name }) => !before.has(name)).map((item) => {
-      const { name, description } = item;
+      const { name, description, labels } = item;
       const place = { id: newId(name), tenant_id, project_id, vpc_id };
-      return { type: "create", ...place, name, description, ...columnsOf(item), plan };
+      return { type: "create", ...place, name, description, labels: labels ?? {}, ...columnsOf(item), plan };
     }),
   };
 }
 
 /** Returns the columns of a body. Missing ones match everything. Valid networks are in canonical form. */
-function columnsOf(body: FirewallRuleBody): Columns {
+function columnsOf(body: FirewallRuleSetBody["items"][number]): Columns {
   return {
     priority: body.priority,
     direction: body.direction,
@@ -72,10 +76,10 @@ function columnsOf(body: FirewallRuleBody): Columns {
   };
 }
 
-type Compared = Columns & Pick<FirewallRule, "description">;
+type Compared = Columns & Pick<FirewallRule, "description" | "labels">;
 
 function isSame(rule: Compared, wanted: Compared): boolean {
-  return ([...COLUMNS, "description"] as const).every((each) =>
+  return ([...COLUMNS, "description", "labels"] as const).every((each) =>
     canonicalJson(rule[each]) === canonicalJson(wanted[each])
   );
 }

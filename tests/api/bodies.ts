@@ -93,7 +93,7 @@ const CHANGES: Readonly<Record<string, (of?: Objects) => Fields>> = {
     subnet_id: of?.nic_subnet ?? crypto.randomUUID(),
     allowed_cidrs: [],
   }),
-  "PATCH /v1/nics/{nic_id}": () => ({ allowed_cidrs: [] }),
+  "PATCH /v1/nics/{nic_id}": () => ({ description: undefined, allowed_cidrs: [] }),
   "POST /v1/disks/{disk_id}/resize": () => ({ size_bytes: 2 ** 33 }),
   "POST /v1/vpcs": () => ({ ipv4_block: "10.0.0.0/8" }),
   "POST /v1/subnets": () => ({ ipv4_block: freshNetwork(), ipv6_block: null }),

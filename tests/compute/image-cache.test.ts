@@ -70,6 +70,7 @@ function newImage(): Served {
     scope: { kind: "public" },
     name: "linux",
     description: "",
+    labels: {},
     os: "linux",
     version: "1",
     size: BYTES,

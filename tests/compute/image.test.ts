@@ -45,6 +45,7 @@ test("an image is shown with its fields and with its size as size and content_by
     ...body,
     id: expect.any(String),
     scope: { kind: "public" },
+    labels: {},
     size: 3_221_225_472,
     content_bytes: 3_221_225_472,
     created_at: expect.any(String),

@@ -163,3 +163,47 @@ test("bodies that contradict themselves, snapshots of other instances, and the 3
   await remove("snapshot", snapshot.id);
   for (const { id } of [one, other]) await a.destroy(id);
 });
+
+test.each(["running", "stopped"] as const)(
+  "disks, snapshots and NICs of a %s instance are renamed and labelled without a job for the node",
+  async (state) => {
+    const { id } = state === "running" ? await a.running() : await a.stopped();
+    const [boot] = await a.disksOf(id);
+    const [nic] = await a.nicsOf(id);
+    const snapshot = await snapped(boot.id);
+    for (
+      const [path, list] of [
+        [`/v1/disks/${boot.id}`, `/v1/disks?instance=${id}`],
+        [`/v1/snapshots/${snapshot.id}`, `/v1/snapshots?instance=${id}`],
+        [`/v1/nics/${nic.id}`, `/v1/nics?instance=${id}`],
+      ] as const
+    ) {
+      const before = okOf(await a.call("GET", path));
+      const body = { name: "renamed", labels: { tier: "database", owner: "ops" } };
+      if (path.includes("nics")) expect(okOf(await a.call("PATCH", path, { body }))).toMatchObject(body);
+      else {expect(okOf(await a.call("PATCH", path, { body: { ...body, name: `renamed-${before.name}` } })))
+          .toMatchObject({ labels: body.labels });}
+      const changed = okOf(await a.call("PATCH", path, { body: { labels: { owner: null } } }));
+      expect(changed.labels).toEqual({ tier: "database" });
+      expect(okOf(await a.call("GET", path))).toEqual({
+        ...before,
+        name: changed.name,
+        labels: { tier: "database" },
+        realized: changed.realized ?? before.realized,
+      });
+      const listed = async (label: string) => okOf(await a.call("GET", `${list}&label=${label}`)).items.map(idOf);
+      expect([await listed("tier=database"), await listed("owner")]).toEqual([[before.id], []]);
+      const refused = await a.call("PATCH", path, { body: { name: "a/b" } });
+      expect([refused.status, refused.body.message]).toEqual([409, "name must not contain / or \\"]);
+      expect((await a.call("PATCH", path, { body: { labels: { "No Key": "" } } })).status).toBe(400);
+    }
+    // The names of disks and snapshots are unique in their instance.
+    const again = await a.call("PATCH", `/v1/snapshots/${snapshot.id}`, { body: { name: "renamed-boot" } });
+    expect([again.status, again.body.message]).toEqual([
+      409,
+      "the instance has a disk or snapshot with this name already",
+    ]);
+  },
+);
+
+const idOf = ({ id }: { readonly id: string }) => id;

@@ -33,6 +33,7 @@ test("a user's key is shown with scope, line and fingerprint, and is listed", as
     scope: { kind: "user", user_id: member.user_id },
     name: "laptop",
     description: "d",
+    labels: {},
     public_key,
     fingerprint: expect.stringMatching(/^SHA256:[A-Za-z0-9+/]{43}$/),
     created_at: expect.any(String),

@@ -13,6 +13,7 @@ function rule(name: string, fields: Partial<FirewallRule> = {}): FirewallRule {
     vpc: "v",
     name,
     description: "kept",
+    labels: {},
     priority: 100,
     direction: "inbound",
     action: "allow",

@@ -100,6 +100,7 @@ describe("the firewall question", () => {
     project: "",
     name: "",
     description: "",
+    labels: {},
     priority: 0,
     direction: "inbound",
     action: "allow",

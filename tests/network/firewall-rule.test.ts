@@ -21,6 +21,7 @@ test("a rule with only the required fields applies to any protocol and any addre
     vpc,
     name: "least",
     description: "",
+    labels: {},
     priority: 0,
     direction: "outbound",
     action: "deny",

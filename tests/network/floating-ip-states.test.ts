@@ -14,6 +14,7 @@ const FIELDS = {
   project_id: "project",
   name: "web",
   description: "",
+  labels: { tier: "front" },
   address: "203.0.113.7",
   family: "v4",
   pool_id: "pool",

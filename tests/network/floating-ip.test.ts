@@ -42,6 +42,7 @@ describe("a floating IP", () => {
       project_id: a.project_id,
       name: "front",
       description: "d",
+      labels: {},
       address: "203.0.113.2",
       family: "v4",
       attached_to: null,

@@ -130,6 +130,7 @@ POST /v1/instances/{instance_id}/migrate                                 409   4
 GET /v1/instances/{instance_id}/migrations                               404   404   404   404   404   404   200   200
 GET /v1/disks                                                            200   200   200   200   404   404   200   200
 GET /v1/disks/{disk_id}                                                  200   200   200   200   404   404   200   200
+PATCH /v1/disks/{disk_id}                                                200   404   200   200   404   404   200   404
 POST /v1/disks/{disk_id}/resize                                          400   404   400   400   404   404   400   404
 POST /v1/disks                                                           409   404   409   409   404   404   409   404
 POST /v1/disks/{disk_id}/attach                                          409   404   409   409   404   404   409   404
@@ -138,6 +139,7 @@ DELETE /v1/disks/{disk_id}                                               409   4
 GET /v1/snapshots                                                        200   200   200   200   404   404   200   200
 GET /v1/snapshots/{snapshot_id}                                          200   200   200   200   404   404   200   200
 POST /v1/snapshots                                                       409   404   409   409   404   404   409   404
+PATCH /v1/snapshots/{snapshot_id}                                        200   404   200   200   404   404   200   404
 DELETE /v1/snapshots/{snapshot_id}                                       409   404   409   409   404   404   409   404
 GET /v1/nics                                                             200   200   200   200   404   404   200   200
 GET /v1/nics/{nic_id}                                                    200   200   200   200   404   404   200   200
@@ -154,6 +156,7 @@ POST /v1/tenants/{tenant_id}/images                                      201   4
 GET /v1/tenants/{tenant_id}/projects/{project_id}/images                 200   200   200   200   404   404   200   200
 POST /v1/tenants/{tenant_id}/projects/{project_id}/images                201   404   201   201   404   404   201   404
 GET /v1/ssh-keys/{key_id}                                                200   200   200   200   200   200   200   200
+PATCH /v1/ssh-keys/{key_id}                                              403   403   403   403   403   403   200   403
 DELETE /v1/ssh-keys/{key_id}                                             403   403   403   403   403   403   204   403
 GET /v1/silos/{silo_id}/ssh-keys                                         200   200   200   200   200   200   200   200
 POST /v1/silos/{silo_id}/ssh-keys                                        404   404   404   201   404   404   201   404

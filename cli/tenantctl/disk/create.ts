@@ -3,6 +3,7 @@ import { type AnyCommand, command } from "../../framework.ts";
 import { parseByteSize } from "../../internal/byte-size.ts";
 import { blockText } from "../../internal/table.ts";
 import { NO_WAIT_OPTION, operate, operationText, WAIT_OPTION } from "../instance/operation.ts";
+import { LABEL_OPTION, parseLabels } from "../../internal/labels.ts";
 import { withIo } from "../open-io.ts";
 import { resolveImage } from "../image/image.ts";
 import { INSTANCE_OPTION, NAME_HELP, resolveInstance, resolveRecord } from "../record/scope.ts";
@@ -25,13 +26,15 @@ export function create(): AnyCommand {
     .option("--snapshot <snapshot>", "copy this snapshot of the same instance: UUID, unique UUID prefix or name")
     .option("--image <image>", `copy this image: ${NAME_HELP}`)
     .option("--description <text>", "free-form description")
+    .option(...LABEL_OPTION)
     .option(...WAIT_OPTION)
     .option(...NO_WAIT_OPTION)
-    .action(withIo(async (io, { name, instance, sizeBytes: size_bytes, snapshot, image, description, wait }) => {
+    .action(withIo(async (io, { name, instance, sizeBytes: size_bytes, snapshot, image, description, label, wait }) => {
       const query = { instance: await resolveInstance(io, instance) };
-      const body: Omit<DiskBody, "description"> & Partial<DiskBody> = {
+      const body: Omit<DiskBody, "description" | "labels"> & Partial<DiskBody> = {
         name,
         description,
+        labels: label && parseLabels(label),
         size_bytes,
         snapshot_id: snapshot && await resolveRecord(io, SNAPSHOT, { name: snapshot, ...query }),
         image_id: image && await resolveImage(io, image),

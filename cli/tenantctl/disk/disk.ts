@@ -11,6 +11,7 @@ export const DISK: Kind<Disk> = {
   plural: "disks",
   title: "Disk",
   path: "/v1/disks",
+  has_labels: true,
   sample: "root",
   parent: "instance",
   columns: [

@@ -1,5 +1,6 @@
 import type { Disk } from "../../../src/contract/instance.ts";
 import { type AnyCommand, listCommand } from "../../framework.ts";
+import { LABEL_FILTER_OPTION, labelFilter } from "../../internal/labels.ts";
 import { withIo } from "../open-io.ts";
 import { INSTANCE_OPTION, resolveInstance } from "../record/scope.ts";
 import { projectScope } from "../scope.ts";
@@ -8,9 +9,10 @@ import { DISK } from "./disk.ts";
 export function list(): AnyCommand {
   return listCommand("list", "List the disks of a project or an instance", "--instance web1")
     .option(...INSTANCE_OPTION)
-    .action(withIo(async (io, { instance }) => {
+    .option(...LABEL_FILTER_OPTION)
+    .action(withIo(async (io, { instance, label }) => {
       const query = instance === undefined ? await projectScope(io) : { instance: await resolveInstance(io, instance) };
-      const items = await io.all<Disk>(DISK.path, query);
+      const items = await io.all<Disk>(DISK.path, { ...query, label: labelFilter(label) });
       io.table({ items }, items, DISK.columns, "(no disks)");
     }));
 }

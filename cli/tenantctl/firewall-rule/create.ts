@@ -3,6 +3,7 @@ import { FIREWALL_PRIORITY_MAX } from "../../../src/contract/limits.ts";
 import type { FirewallRule, FirewallRuleBody } from "../../../src/contract/network.ts";
 import { type AnyCommand, command, option } from "../../framework.ts";
 import { blockText } from "../../internal/table.ts";
+import { LABEL_OPTION, parseLabels } from "../../internal/labels.ts";
 import { withIo } from "../open-io.ts";
 import { resolveVpc, VPC_OPTION } from "../record/scope.ts";
 import { change, WAIT_OPTION } from "../record/wait.ts";
@@ -19,6 +20,7 @@ export function create(): AnyCommand {
     .option(...VPC_OPTION)
     .requiredOption("--name <name>", "1 to 63 bytes; unique in the VPC")
     .option("--description <text>", "free-form description")
+    .option(...LABEL_OPTION)
     .addOption(
       option("--action <action>", "action on matching packets").choices(FIREWALL_ACTIONS).makeOptionMandatory(),
     )
@@ -39,9 +41,10 @@ export function create(): AnyCommand {
     .option(...WAIT_OPTION)
     .action(withIo(async (io, options) => {
       const { vpc, name, description, action, direction, priority, protocol = "any" } = options;
-      const body: Omit<FirewallRuleBody, "description"> & { description?: string } = {
+      const body: Omit<FirewallRuleBody, "description" | "labels"> & Partial<FirewallRuleBody> = {
         name,
         description,
+        labels: options.label && parseLabels(options.label),
         priority,
         direction: directionOf(direction),
         action,

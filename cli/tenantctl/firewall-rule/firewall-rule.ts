@@ -9,6 +9,7 @@ export const FIREWALL_RULE: Kind<FirewallRule> = {
   plural: "firewall rules",
   title: "FirewallRule",
   path: "/v1/firewall-rules",
+  has_labels: true,
   waits: true,
   sample: "ssh",
   parent: "vpc",

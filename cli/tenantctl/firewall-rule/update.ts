@@ -3,9 +3,11 @@ import { FIREWALL_ACTIONS } from "../../../src/contract/enums.ts";
 import type { FirewallRule, FirewallRulePatch } from "../../../src/contract/network.ts";
 import { type AnyCommand, command, option } from "../../framework.ts";
 import { usageFailure } from "../../internal/failure.ts";
+import { LABEL_OPTION, labelsPatch, REMOVE_LABEL_OPTION } from "../../internal/labels.ts";
 import { DESCRIPTION_OPTION, NAME_OPTION } from "../../internal/named-patch.ts";
 import { blockText } from "../../internal/table.ts";
 import { withIo } from "../open-io.ts";
+import { linesOf } from "../record/kind.ts";
 import { resolveRecord, VPC_FLAGS } from "../record/scope.ts";
 import { change, WAIT_OPTION } from "../record/wait.ts";
 import { FIREWALL_RULE } from "./firewall-rule.ts";
@@ -20,6 +22,8 @@ export function update(): AnyCommand {
     .option(VPC_FLAGS, "VPC in which a name is looked up")
     .option(...NAME_OPTION)
     .option(...DESCRIPTION_OPTION)
+    .option(...LABEL_OPTION)
+    .option(...REMOVE_LABEL_OPTION)
     .addOption(option("--action <action>", "action on matching packets").choices(FIREWALL_ACTIONS))
     .addOption(
       option("--direction <direction>", "direction of packets, as the NIC sees it").choices(DIRECTION_NAMES),
@@ -35,6 +39,7 @@ export function update(): AnyCommand {
       const body: FirewallRulePatch = {
         name: options.name,
         description: options.description,
+        labels: labelsPatch(options),
         action: options.action,
         direction: options.direction && directionOf(options.direction),
         priority: options.priority,
@@ -48,7 +53,7 @@ export function update(): AnyCommand {
         throw usageFailure("there is nothing to change; pass at least one option");
       }
       const id = await resolveRecord(io, FIREWALL_RULE, { name, vpc });
-      const print = (rule: FirewallRule) => io.print(rule, blockText(FIREWALL_RULE.lines(rule)));
+      const print = (rule: FirewallRule) => io.print(rule, blockText(linesOf(FIREWALL_RULE, rule)));
       await change(io, { method: "PATCH", path: `${FIREWALL_RULE.path}/${id}`, body }, { wait: options.wait, print });
     }));
 }

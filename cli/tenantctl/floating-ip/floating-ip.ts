@@ -11,6 +11,7 @@ export const FLOATING_IP: Kind<FloatingIp> = {
   plural: "floating IPs",
   title: "Floating IP",
   path: "/v1/floating-ips",
+  has_labels: true,
   sample: "web-ip",
   parent: "project",
   columns: [

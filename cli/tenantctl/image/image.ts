@@ -1,21 +1,23 @@
 // Lists and finds the control plane's images; shared by the image verbs. See docs/instances.md, "Images".
 import type { Whoami } from "../../../src/contract/api-key.ts";
 import type { Image } from "../../../src/contract/image.ts";
+import { labelLines } from "../../internal/labels.ts";
+import { blockText } from "../../internal/table.ts";
 import { isUuid } from "../../internal/record-name.ts";
 import type { TenantIo } from "../open-io.ts";
 import { pick } from "../record/pick.ts";
 
-const PATH = "/v1/images";
+export const PATH = "/v1/images";
 
 /**
  * Lists the images that the caller can use. If the tenant and the project are known, one request returns all of them.
  * Otherwise joins up to three lists: public images, then the silo's and the tenant's images if those are known.
  */
-export async function visibleImages(io: TenantIo): Promise<Image[]> {
+export async function visibleImages(io: TenantIo, label?: string): Promise<Image[]> {
   const levels = await imageLevels(io);
   const own: Image[] = [];
-  for (const level of levels.own) own.push(...await io.get<Image[]>(`${level}/images`));
-  return levels.with_public ? [...await io.all<Image>(PATH, { scope: "public" }), ...own] : own;
+  for (const level of levels.own) own.push(...await io.get<Image[]>(`${level}/images`, { label }));
+  return levels.with_public ? [...await io.all<Image>(PATH, { scope: "public", label }), ...own] : own;
 }
 
 /**
@@ -39,4 +41,19 @@ export async function resolveImage(io: TenantIo, name: string): Promise<string> 
 export async function findImage(io: TenantIo, name: string): Promise<Image> {
   if (isUuid(name)) return await io.get<Image>(`${PATH}/${name.toLowerCase()}`);
   return pick(await visibleImages(io), { name, singular: "image", plural: "images" });
+}
+
+/** Returns the lines that show and update print. */
+export function imageText(image: Image): string {
+  return blockText([
+    ["id", image.id],
+    ["name", image.name],
+    ["description", image.description],
+    ...labelLines(image.labels),
+    ["scope", image.scope.kind],
+    ["os", image.os],
+    ["version", image.version],
+    ["size", image.size],
+    ["sha256", image.sha256],
+  ]);
 }

@@ -1,6 +1,7 @@
 import type { Nic, NicBody } from "../../../src/contract/instance.ts";
 import { type AnyCommand, command, each } from "../../framework.ts";
 import { blockText } from "../../internal/table.ts";
+import { LABEL_OPTION, parseLabels } from "../../internal/labels.ts";
 import { withIo } from "../open-io.ts";
 import { INSTANCE_OPTION, resolveInstance, resolveRecord, VPC_FLAGS } from "../record/scope.ts";
 import { SUBNET } from "../subnet/subnet.ts";
@@ -14,6 +15,7 @@ export function create(): AnyCommand {
   )
     .requiredOption("--name <name>", "1 to 63 bytes; unique among the NICs of the instance")
     .requiredOption(...INSTANCE_OPTION)
+    .option(...LABEL_OPTION)
     .requiredOption("--subnet <subnet>", "subnet: UUID; with --vpc also a unique UUID prefix or name")
     .option(VPC_FLAGS, "VPC in which the subnet is looked up by name")
     .option("--ipv4 <address>", "an address of the subnet; default: the lowest free one")
@@ -21,10 +23,11 @@ export function create(): AnyCommand {
     .option("--mac <mac>", "MAC address; default: a random one")
     .option("--additional-ip <address>", "further address of the subnet; may be repeated", each)
     .option("--allow-cidr <block>", "block from which the guest may also send; may be repeated", each)
-    .action(withIo(async (io, { name, instance, subnet, vpc, ipv4, ipv6, mac, additionalIp, allowCidr }) => {
+    .action(withIo(async (io, { name, instance, subnet, vpc, ipv4, ipv6, mac, additionalIp, allowCidr, label }) => {
       const query = { instance: await resolveInstance(io, instance) };
-      const body: Omit<NicBody, "additional_ips" | "allowed_cidrs"> & Partial<NicBody> = {
+      const body: Omit<NicBody, "labels" | "additional_ips" | "allowed_cidrs"> & Partial<NicBody> = {
         name,
+        labels: label && parseLabels(label),
         subnet_id: await resolveRecord(io, SUBNET, { name: subnet, vpc }),
         primary_ipv4: ipv4,
         primary_ipv6: ipv6,

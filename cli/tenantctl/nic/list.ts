@@ -1,5 +1,6 @@
 import type { Nic } from "../../../src/contract/instance.ts";
 import { type AnyCommand, listCommand } from "../../framework.ts";
+import { LABEL_FILTER_OPTION, labelFilter } from "../../internal/labels.ts";
 import { withIo } from "../open-io.ts";
 import { INSTANCE_OPTION, resolveInstance, resolveRecord, VPC_FLAGS } from "../record/scope.ts";
 import { projectScope } from "../scope.ts";
@@ -16,13 +17,15 @@ export function list(): AnyCommand {
     .option("--subnet <subnet>", "subnet: UUID; with --vpc also a unique UUID prefix or name")
     .option(VPC_FLAGS, "VPC in which a subnet is looked up by name")
     .option("--ip <address>", "only the NIC with this address")
-    .action(withIo(async (io, { instance, subnet, vpc, ip }) => {
+    .option(...LABEL_FILTER_OPTION)
+    .action(withIo(async (io, { instance, subnet, vpc, ip, label }) => {
       const narrowed = instance !== undefined || subnet !== undefined || ip !== undefined;
       const items = await io.all<Nic>(NIC.path, {
         ...(narrowed ? {} : await projectScope(io)),
         instance: instance === undefined ? undefined : await resolveInstance(io, instance),
         subnet: subnet === undefined ? undefined : await resolveRecord(io, SUBNET, { name: subnet, vpc }),
         ip,
+        label: labelFilter(label),
       });
       io.table({ items }, items, NIC.columns, "(no NICs)");
     }));

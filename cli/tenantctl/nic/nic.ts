@@ -15,6 +15,7 @@ export const NIC: Kind<Nic> = {
   plural: "NICs",
   title: "NIC",
   path: "/v1/nics",
+  has_labels: true,
   sample: "net0",
   parent: "instance",
   columns: [

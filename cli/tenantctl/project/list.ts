@@ -1,5 +1,6 @@
 import type { Project } from "../../../src/contract/tenancy.ts";
 import { type AnyCommand, listCommand } from "../../framework.ts";
+import { LABEL_FILTER_OPTION, labelFilter } from "../../internal/labels.ts";
 import { AGE_COLUMN, type Column, ID_COLUMN } from "../../internal/table.ts";
 import { withIo } from "../open-io.ts";
 import { needTenant, projectsOf } from "../scope.ts";
@@ -13,8 +14,9 @@ const COLUMNS: readonly Column<Project>[] = [
 
 export function list(): AnyCommand {
   return listCommand("list", "List the projects of the tenant")
-    .action(withIo(async (io) => {
-      const projects = await projectsOf(io, await needTenant(io));
+    .option(...LABEL_FILTER_OPTION)
+    .action(withIo(async (io, { label }) => {
+      const projects = await projectsOf(io, await needTenant(io), labelFilter(label));
       io.table(projects, projects, COLUMNS, "(no projects)");
     }));
 }

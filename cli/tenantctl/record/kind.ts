@@ -1,5 +1,5 @@
 // The description of one kind of record for the verbs that all kinds share.
-import { labelText } from "../../internal/labels.ts";
+import { labelLines } from "../../internal/labels.ts";
 import type { Column } from "../../internal/table.ts";
 import type { Named } from "./pick.ts";
 
@@ -33,8 +33,7 @@ type Labeled = { readonly labels?: Readonly<Record<string, string>> };
 
 /** Returns the lines that show and update print: the lines of the kind, and the labels if the record has any. */
 export function linesOf<T extends Named>(kind: Kind<T>, record: T): ReturnType<Kind<T>["lines"]> {
-  const text = kind.has_labels ? labelText((record as Labeled).labels ?? {}) : "";
-  return text === "" ? kind.lines(record) : [...kind.lines(record), ["labels", text]];
+  return kind.has_labels ? [...kind.lines(record), ...labelLines((record as Labeled).labels)] : kind.lines(record);
 }
 
 /** Returns the noun with its article: `an instance`, `a NAT gateway`. */

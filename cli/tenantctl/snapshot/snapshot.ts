@@ -8,6 +8,7 @@ export const SNAPSHOT: Kind<Snapshot> = {
   plural: "snapshots",
   title: "Snapshot",
   path: "/v1/snapshots",
+  has_labels: true,
   sample: "before-upgrade",
   parent: "instance",
   columns: [

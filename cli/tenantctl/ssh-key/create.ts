@@ -4,6 +4,7 @@ import { OPENSSH_KEY_CHARS_MAX } from "../../../src/contract/limits.ts";
 import { type AnyCommand, command, option } from "../../framework.ts";
 import { EXIT } from "../../internal/exit-code.ts";
 import { Failure, usageFailure } from "../../internal/failure.ts";
+import { LABEL_OPTION, parseLabels } from "../../internal/labels.ts";
 import { withIo } from "../open-io.ts";
 import { keyText, OWN_PATH } from "./ssh-key.ts";
 
@@ -11,9 +12,10 @@ export function create(): AnyCommand {
   return command("create", "Store your SSH public key", "--name laptop --public-key-file ~/.ssh/id_ed25519.pub")
     .requiredOption("--name <name>", "1 to 63 bytes; unique among your keys")
     .option("--description <text>", "free-form description")
+    .option(...LABEL_OPTION)
     .option("--public-key <line>", "public key in OpenSSH form; pass this or --public-key-file")
     .addOption(option("--public-key-file <file>", "file with the public key").conflicts("publicKey"))
-    .action(withIo(async (io, { name, description, publicKey, publicKeyFile }) => {
+    .action(withIo(async (io, { name, description, label, publicKey, publicKeyFile }) => {
       const public_key = publicKey ?? (publicKeyFile === undefined ? undefined : await readKeyFile(publicKeyFile));
       if (public_key === undefined) throw usageFailure("pass the key with --public-key or --public-key-file");
       if (/PRIVATE KEY/.test(public_key)) {
@@ -22,7 +24,7 @@ export function create(): AnyCommand {
           EXIT.usage,
         );
       }
-      const body: Partial<SshKeyBody> = { name, description, public_key };
+      const body: Partial<SshKeyBody> = { name, description, labels: label && parseLabels(label), public_key };
       const key = await io.post<SshKey>(OWN_PATH, body);
       io.print(key, keyText(key));
     }));

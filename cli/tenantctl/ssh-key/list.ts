@@ -1,5 +1,6 @@
 import type { SshKey } from "../../../src/contract/ssh-key.ts";
 import { type AnyCommand, listCommand } from "../../framework.ts";
+import { LABEL_FILTER_OPTION, labelFilter } from "../../internal/labels.ts";
 import { type Column, ID_COLUMN } from "../../internal/table.ts";
 import { withIo } from "../open-io.ts";
 import { ownKeys } from "./ssh-key.ts";
@@ -13,8 +14,9 @@ const COLUMNS: readonly Column<SshKey>[] = [
 
 export function list(): AnyCommand {
   return listCommand("list", "List your SSH keys")
-    .action(withIo(async (io) => {
-      const keys = await ownKeys(io);
+    .option(...LABEL_FILTER_OPTION)
+    .action(withIo(async (io, { label }) => {
+      const keys = await ownKeys(io, labelFilter(label));
       io.table(keys, keys, COLUMNS, "(no SSH keys)");
     }));
 }

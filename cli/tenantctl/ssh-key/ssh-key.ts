@@ -1,5 +1,6 @@
 // Shared by the SSH key verbs. Keys belong to the calling user, so requests have no selector.
 import type { SshKey } from "../../../src/contract/ssh-key.ts";
+import { labelLines } from "../../internal/labels.ts";
 import { blockText } from "../../internal/table.ts";
 import { isUuid } from "../../internal/record-name.ts";
 import type { TenantIo } from "../open-io.ts";
@@ -11,8 +12,8 @@ export const KEY_ARGUMENT = ["<ssh-key>", "UUID; for your own keys also a unique
 
 const KEYS = { singular: "SSH key", plural: "SSH keys" };
 
-export async function ownKeys(io: TenantIo): Promise<SshKey[]> {
-  return await io.get<SshKey[]>(OWN_PATH);
+export async function ownKeys(io: TenantIo, label?: string): Promise<SshKey[]> {
+  return await io.get<SshKey[]>(OWN_PATH, { label });
 }
 
 export async function resolveKey(io: TenantIo, name: string): Promise<string> {
@@ -32,6 +33,7 @@ export function keyText(key: SshKey): string {
     ["name", key.name],
     ["fingerprint", key.fingerprint],
     ["scope", key.scope.kind],
+    ...labelLines(key.labels),
     ["public_key", key.public_key],
   ]);
 }

@@ -3,7 +3,8 @@ import { create } from "./create.ts";
 import { remove } from "./delete.ts";
 import { list } from "./list.ts";
 import { show } from "./show.ts";
+import { update } from "./update.ts";
 
 export function sshKeyVerbs(): AnyCommand[] {
-  return [list(), show(), create(), remove()];
+  return [list(), show(), create(), update(), remove()];
 }

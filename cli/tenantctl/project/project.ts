@@ -1,0 +1,23 @@
+// Shared by the verbs of one project.
+import type { Project } from "../../../src/contract/tenancy.ts";
+import { labelLines } from "../../internal/labels.ts";
+import { blockText } from "../../internal/table.ts";
+import type { TenantIo } from "../open-io.ts";
+import { needTenant, resolveProject } from "../scope.ts";
+
+export async function projectPath(io: TenantIo, name: string): Promise<string> {
+  const tenant = await needTenant(io);
+  return `/v1/tenants/${tenant}/projects/${await resolveProject(io, name)}`;
+}
+
+/** Returns the lines that show and update print. */
+export function projectText(project: Project): string {
+  return blockText([
+    ["id", project.id],
+    ["name", project.name],
+    ["description", project.description],
+    ...labelLines(project.labels),
+    ["tenant", project.tenant_id],
+    ["created_at", project.created_at],
+  ]);
+}
