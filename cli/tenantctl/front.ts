@@ -13,6 +13,7 @@ export const FRONT: Front = {
       flags: "--api-key <key>",
       summary: "API key or access token (TENANTCTL_API_KEY, TENANTCTL_ACCESS_TOKEN)",
     },
+    { flags: "--profile <name>", summary: "saved login to use (TENANTCTL_PROFILE)" },
     {
       flags: "--tenant <tenant>",
       summary: "UUID or name of the tenant (TENANTCTL_TENANT); by default the credential's tenant",

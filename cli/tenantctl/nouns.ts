@@ -175,8 +175,13 @@ export const NOUNS: readonly Noun[] = [
     },
   },
   {
+    name: "profile",
+    summary: "Profiles of this machine: saved logins",
+    load: async (summary) => group("profile", summary, (await import("./profile/verbs.ts")).profileVerbs()),
+  },
+  {
     name: "login",
-    summary: "Save an endpoint and an API key, or log in as a user",
+    summary: "Save an endpoint and an API key or a session in a profile",
     load: async (summary) => (await import("./session/login.ts")).login(summary),
   },
   {

@@ -7,7 +7,7 @@ import type { TenantIo } from "./open-io.ts";
 import { isUuid } from "../internal/record-name.ts";
 import { pick } from "./record/pick.ts";
 import { claimsOf } from "./session/claims.ts";
-import { readLogin } from "./session/saved-login.ts";
+import { profileOf, readLogin } from "./session/saved-login.ts";
 
 /**
  * Returns the tenant's UUID from --tenant, else TENANTCTL_TENANT, else the credential's claims or the tenant saved with
@@ -92,7 +92,8 @@ async function tenantOfCredential(io: TenantIo): Promise<string | undefined> {
   const claimed = claimsOf(token)?.tenant_id;
   if (typeof claimed === "string") return claimed;
   // A saved login that cannot be read is ignored; it may not even be in use.
-  const saved = await readLogin(io.environment).catch(() => null);
+  const saved = await profileOf(io.environment, io.flags)
+    .then((profile) => readLogin(io.environment, profile)).catch(() => null);
   const is_same = saved !== null && "api_key" in saved && saved.api_key === token && saved.endpoint === endpoint;
   return is_same ? saved.tenant_id ?? undefined : undefined;
 }

@@ -3,6 +3,7 @@
 const OPTIONS = {
   "--endpoint": "endpoint",
   "--api-key": "apiKey",
+  "--profile": "profile",
   "--tenant": "tenant",
   "--project": "project",
   "--vpc": "vpc",

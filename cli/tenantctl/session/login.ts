@@ -5,12 +5,13 @@ import { isExposed } from "../../internal/endpoint.ts";
 import { usageFailure } from "../../internal/failure.ts";
 import type { Io } from "../../internal/io.ts";
 import { readPassword } from "../../internal/password.ts";
+import { DEFAULT_PROFILE } from "../../internal/profile.ts";
 import { plainText } from "../../internal/plain-text.ts";
 import { startSession } from "../../internal/session.ts";
 import { resolveEndpoint } from "../connection.ts";
 import { openIo, withIo } from "../open-io.ts";
 import { USER_AGENT } from "../user-agent.ts";
-import { type SavedLogin, writeLogin } from "./saved-login.ts";
+import { profileOf, type SavedLogin, writeLogin } from "./saved-login.ts";
 
 export function login(summary: string): AnyCommand {
   return command("login", summary, "--username alice")
@@ -25,6 +26,7 @@ export function login(summary: string): AnyCommand {
       if (username !== undefined && io.flags.apiKey !== undefined) {
         throw usageFailure("--username and --api-key exclude each other; pass one of them");
       }
+      const profile = await profileOf(io.environment, io.flags);
       const endpoint = await resolveEndpoint(io.environment, io.flags);
       if (isExposed(endpoint)) {
         const secret = username === undefined ? "key" : "password";
@@ -33,8 +35,10 @@ export function login(summary: string): AnyCommand {
       const login = username === undefined
         ? await withKey(io, endpoint, apiKeyStdin === true)
         : await withPassword(io, endpoint, { username, from_stdin: passwordStdin === true });
-      await writeLogin(io.environment, login.saved);
-      io.print({ endpoint, username: login.username }, `Logged in to ${endpoint} as ${plainText(login.username)}`);
+      await writeLogin(io.environment, profile, login.saved);
+      const where = profile === DEFAULT_PROFILE ? "" : ` (profile ${profile})`;
+      const said = `Logged in to ${endpoint} as ${plainText(login.username)}${where}`;
+      io.print({ endpoint, username: login.username, profile }, said);
     }));
 }
 

@@ -6,7 +6,7 @@ import type { Session } from "../../internal/profile.ts";
 import { renewSession } from "../../internal/session.ts";
 import { withIo } from "../open-io.ts";
 import { USER_AGENT } from "../user-agent.ts";
-import { eraseLogin, readLogin, type SavedLogin } from "./saved-login.ts";
+import { eraseLogin, profileOf, readLogin, type SavedLogin } from "./saved-login.ts";
 
 const UNAUTHENTICATED = 401;
 
@@ -14,9 +14,10 @@ export function logout(summary: string): AnyCommand {
   return command("logout", summary)
     .action(withIo(async (io) => {
       // A damaged file is deleted, too.
-      const login = await readLogin(io.environment).catch((): "damaged" => "damaged");
-      if (login !== null && login !== "damaged" && "access_token" in login) await endSession(io, login);
-      await eraseLogin(io.environment);
+      const profile = await profileOf(io.environment, io.flags);
+      const login = await readLogin(io.environment, profile).catch((): "damaged" => "damaged");
+      if (login !== null && login !== "damaged" && "access_token" in login) await endSession(io, profile, login);
+      await eraseLogin(io.environment, profile);
       io.print({ erased: login !== null }, logoutText(login));
     }));
 }
@@ -28,7 +29,7 @@ function logoutText(login: SavedLogin | "damaged" | null): string {
 }
 
 /** Ends the session at the server. If that fails, deletes the saved login before it throws. */
-async function endSession(io: Io, session: Session): Promise<void> {
+async function endSession(io: Io, profile: string, session: Session): Promise<void> {
   const { endpoint } = session;
   const server = { endpoint, user_agent: USER_AGENT };
   // Renews an expired access token, so that the session can be ended.
@@ -38,7 +39,7 @@ async function endSession(io: Io, session: Session): Promise<void> {
     const link = { ...server, token: session.access_token, renew };
     await sendForAnswer(io.environment, link, { method: "POST", path: "/v1/auth/logout" });
   } catch (error) {
-    await eraseLogin(io.environment);
+    await eraseLogin(io.environment, profile);
     if (!(error instanceof Failure)) throw error;
     // The session had already ended.
     if (error.status === UNAUTHENTICATED) return;

@@ -67,7 +67,7 @@ test("login asks for the password and saves the tokens without it, readable only
 test("a password from standard input keeps its spaces, but not the line end", async () => {
   const argv = ["login", "--username", "ada", "--password-stdin"];
   const ran = await tenantctl(argv, { env: ENV, isTTY: false, server: identity(), typed: " pass word \n" });
-  expect(JSON.parse(ran.out())).toEqual({ endpoint: ENDPOINT, username: "ada" });
+  expect(JSON.parse(ran.out())).toEqual({ endpoint: ENDPOINT, username: "ada", profile: "default" });
   expect(ran.asked[0]!.body).toEqual({ username: "ada", password: " pass word " });
 });
 

@@ -1,0 +1,92 @@
+// Profiles of tenantctl: several saved logins on one machine.
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { ENDPOINT, type Server } from "../fake-environment.ts";
+import { PROJECT, TENANT, VPC } from "./records.ts";
+import { requestsOf, tenantctl } from "./run.ts";
+
+const LAB = "https://lab.example.org";
+const LIST = ["vpc", "list", "--project", PROJECT, "--no-headers"];
+
+/** Answers whoami for every key, and lists VPCs. */
+const server: Server = ({ path }) =>
+  path === "/v1/auth/whoami" ? { body: { username: "ada", tenant_id: TENANT } } : { body: { items: [VPC] } };
+
+/** Saves a key of the default profile, and another key of the profile lab. */
+async function twoLogins(): Promise<string> {
+  const first = await tenantctl(["login", "--api-key-stdin", "--endpoint", ENDPOINT], {
+    env: {},
+    isTTY: false,
+    server,
+    typed: "key-site",
+  });
+  const { home_dir } = first;
+  const argv = ["login", "--profile", "lab", "--api-key-stdin", "-o", "table"];
+  const env = { TENANTCTL_ENDPOINT: LAB };
+  const second = await tenantctl(argv, { env, home_dir, isTTY: false, server, typed: "key-lab" });
+  expect([first.code, second.code, second.out()]).toEqual([0, 0, `Logged in to ${LAB} as ada (profile lab)\n`]);
+  return home_dir;
+}
+
+/** Returns the key and the server of the only request of a list. */
+async function used(home_dir: string, argv: readonly string[], env: Record<string, string> = {}) {
+  const ran = await tenantctl([...LIST, ...argv], { env, home_dir, server });
+  expect([ran.code, ran.err()]).toEqual([0, ""]);
+  expect(requestsOf(ran)).toHaveLength(1);
+  return ran.asked[0]!.headers.authorization;
+}
+
+const profile = (home_dir: string, ...argv: readonly string[]) =>
+  tenantctl(["profile", ...argv], { env: {}, home_dir });
+
+test("each profile has its own login; a flag selects it, then a variable, then the default", async () => {
+  const home_dir = await twoLogins();
+  expect((await stat(join(home_dir, ".config/tenantctl/profiles/lab.json"))).mode & 0o777).toBe(0o600);
+  expect(await used(home_dir, [])).toBe("Bearer key-site");
+  expect(await used(home_dir, ["--profile", "lab"])).toBe("Bearer key-lab");
+  expect(await used(home_dir, [], { TENANTCTL_PROFILE: "lab" })).toBe("Bearer key-lab");
+  expect(await used(home_dir, ["--profile", "default"], { TENANTCTL_PROFILE: "lab" })).toBe("Bearer key-site");
+  expect(await used(home_dir, ["--profile", "lab"], { TENANTCTL_API_KEY: "key-env" })).toBe("Bearer key-lab");
+  expect((await profile(home_dir, "use", "lab")).out()).toBe("Profile lab is the default\n");
+  expect(await used(home_dir, [])).toBe("Bearer key-lab");
+});
+
+test("profiles are listed, renamed and deleted; the default follows", async () => {
+  const home_dir = await twoLogins();
+  await profile(home_dir, "use", "lab");
+  const listed = async () => JSON.parse((await profile(home_dir, "list", "-o", "json")).out()).items;
+  const row = { credential: "api_key", username: null };
+  expect(await listed()).toEqual([
+    { name: "default", endpoint: ENDPOINT, is_default: false, ...row },
+    { name: "lab", endpoint: LAB, is_default: true, ...row },
+  ]);
+  const taken = await profile(home_dir, "rename", "lab", "default");
+  expect([taken.code, taken.err()]).toEqual([2, "error: profile default exists already\n"]);
+  expect((await profile(home_dir, "rename", "lab", "hall-2")).code).toBe(0);
+  expect(await used(home_dir, [])).toBe("Bearer key-lab");
+  expect((await profile(home_dir, "delete", "hall-2")).out()).toBe("Deleted profile hall-2\n");
+  expect((await listed()).map(({ name, is_default }: Record<string, unknown>) => [name, is_default])).toEqual([
+    ["default", true],
+  ]);
+});
+
+test("a profile without a login is named with the command that makes it; a bad name never becomes a path", async () => {
+  const home_dir = await twoLogins();
+  const missing = await tenantctl([...LIST, "--profile", "hall-9"], { env: {}, home_dir, server });
+  expect([missing.code, missing.err()]).toEqual([
+    2,
+    "error: no endpoint: pass --endpoint, set TENANTCTL_ENDPOINT, or run tenantctl login --profile hall-9\n",
+  ]);
+  const unknown = await profile(home_dir, "use", "hall-9");
+  expect([unknown.code, unknown.err()]).toEqual([
+    3,
+    "error: no profile has the name hall-9; to list them, run: tenantctl profile list\n",
+  ]);
+  const escaping = await tenantctl([...LIST, "--profile", "../login"], { env: {}, home_dir, server });
+  expect([escaping.code, escaping.err()]).toEqual([
+    2,
+    "error: a profile name is 1 to 64 letters, digits, dots, hyphens or underscores\n",
+  ]);
+  expect(escaping.asked).toEqual([]);
+});
