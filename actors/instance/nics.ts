@@ -82,6 +82,10 @@ export function updateNic(s: InstanceState, m: Msg<"update_nic">, now: Date): Ou
   const labels = relabeled(row.labels, m.labels);
   const misnamed = nameFault(name);
   if (misnamed !== null) return refuse(misnamed);
+  // Clients know the primary NIC by its name.
+  if (row.ordinal === 0 && name !== row.name) {
+    return refuse(conflict(`${row.name} is the primary NIC, which keeps its name`));
+  }
   if (isFault(labels)) return refuse(labels);
   const named = { ...row, name, labels };
   const noting = { nic_id: row.id, name, labels };

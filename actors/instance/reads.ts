@@ -8,6 +8,7 @@ import {
   type InstanceShown,
   type Nic,
   type PlacedInstance,
+  type SystemInstance,
 } from "../../src/contract/instance.ts";
 import type { InstanceLoad, MetricsSample } from "../../src/contract/instance-metrics.ts";
 import type { LabelFilter } from "../../src/contract/labels.ts";
@@ -62,8 +63,36 @@ export type InstanceFilter = {
 };
 
 export async function listInstances(db: Db, filter: InstanceFilter & Page): Promise<Instance[]> {
+  const found = await narrowed(withHost(db), filter).execute();
+  return found.map(({ host_live, ...row }) => instanceView(row, host_live));
+}
+
+/** Lists instances with the names of what they belong to, and their addresses. */
+export async function listSystemInstances(db: Db, filter: InstanceFilter & Page): Promise<SystemInstance[]> {
+  const addresses = sql<string[]>`array(
+    select host(a.address)
+      from nic n cross join lateral (values (n.primary_ipv4, 0), (n.primary_ipv6, 1)) as a (address, family)
+     where n.instance_id = i.id and a.address is not null order by n.ordinal, a.family)
+    || array(select host(f.address) from floating_ip f where f.attached_instance_id = i.id order by f.address)`;
+  const found = await narrowed(withHost(db), filter)
+    .innerJoin("project as p", "p.id", "i.project_id").innerJoin("tenant as t", "t.id", "i.tenant_id")
+    .innerJoin("silo as o", "o.id", "t.silo_id").leftJoin("cn as h", "h.server_uuid", "i.host_cn_uuid")
+    .select(["p.name as project_name", "t.name as tenant_name", "o.name as silo_name", "h.hostname as host_name"])
+    .select(addresses.as("addresses")).execute();
+  return found.map(({ host_live, project_name, tenant_name, silo_name, host_name, addresses, ...row }) => ({
+    ...instanceView(row, host_live),
+    silo_name,
+    tenant_name,
+    project_name,
+    host_name,
+    addresses,
+  }));
+}
+
+/** Narrows a query on instances to a page of those that the filter wants. */
+function narrowed(query: ReturnType<typeof withHost>, filter: InstanceFilter & Page) {
   const { image_id, cn, tenant_id, project_id, state, labels, q: text, after, rows } = filter;
-  const found = await withHost(db)
+  return query
     .$if(image_id !== undefined, (q) => q.where("i.image_id", "=", image_id!))
     .$if(cn !== undefined, (q) => q.where("i.host_cn_uuid", "=", cn!))
     .$if(tenant_id !== undefined, (q) => q.where("i.tenant_id", "=", tenant_id!))
@@ -72,8 +101,7 @@ export async function listInstances(db: Db, filter: InstanceFilter & Page): Prom
     .$if(labels !== undefined, (q) => q.where(hasLabels("i.labels", labels!)))
     .$if(text !== undefined, (q) => q.where(contains(text!)))
     .$if(after !== undefined, (q) => q.where("i.id", ">", after!))
-    .orderBy("i.id").limit(rows).execute();
-  return found.map(({ host_live, ...row }) => instanceView(row, host_live));
+    .orderBy("i.id").limit(rows);
 }
 
 function contains(text: string) {

@@ -63,6 +63,16 @@ export const Instance = z.object({
 });
 export type Instance = z.infer<typeof Instance>;
 
+/** An instance in the list of operators, with the names of what it belongs to. */
+export const SystemInstance = Instance.extend({
+  silo_name: z.string(),
+  tenant_name: z.string(),
+  project_name: z.string(),
+  host_name: z.string().nullable().describe("The hostname of its node"),
+  addresses: z.array(z.string()).describe("Of its NICs, the primary one first, and then of its floating IPs"),
+});
+export type SystemInstance = z.infer<typeof SystemInstance>;
+
 /** A network interface, as the guest itself reports it. */
 export const GuestInterface = z.object({
   mac: z.string().regex(GUEST_MAC),

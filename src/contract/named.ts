@@ -83,6 +83,7 @@ export const namedSchemas = {
   PlacedInstance: instance.PlacedInstance,
   Lifecycle: instance.Lifecycle,
   Instance: instance.Instance,
+  SystemInstance: instance.SystemInstance,
   InstanceBody: instance.InstanceBody,
   ExtraNic: instance.ExtraNic,
   Disk: instance.Disk,

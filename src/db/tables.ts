@@ -40,6 +40,7 @@ export type * from "./network-rows.ts";
 
 export interface Database {
   schema_migration: { number: number; name: string; sha256: string; applied_at: Date };
+  cn: { server_uuid: string; hostname: string };
   cn_loaded: CnLoaded;
   enrolment_claim: EnrolmentClaimRow;
   cn_placement: { server_uuid: string; reservoir_enabled: boolean | null; reservoir_percent: number | null };

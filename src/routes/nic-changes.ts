@@ -72,7 +72,7 @@ export function nicChangeRoutes(app: App, deps: Deps): void {
     description:
       `A list replaces the present one. A NIC has at most ${ADDITIONAL_IPS_MAX} further addresses, which the guest ` +
       `configures itself, and ${ALLOWED_CIDRS_MAX} allowed blocks. The nodes of the VPC apply the change at once, also ` +
-      "for a running guest. Addresses that are left out return to the subnet.",
+      "for a running guest. Addresses that are left out return to the subnet. The primary NIC keeps its name.",
     ...rights(deps, "NicUpdate", atNic),
     request: { params, headers: PREFER_WAIT, body: jsonBody(NicPatch) },
     responses: answers(Nic, "The NIC"),

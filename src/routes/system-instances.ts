@@ -1,11 +1,11 @@
 // Instances of all tenants, for operators.
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
-import { listInstances } from "../../actors/instance/reads.ts";
+import { listSystemInstances } from "../../actors/instance/reads.ts";
 import { page, PageQuery, Uuid } from "../contract/common.ts";
 import type { InstanceState } from "../contract/enums.ts";
 import { SEARCH_CHARS_MAX } from "../contract/limits.ts";
-import { Instance } from "../contract/instance.ts";
+import { SystemInstance } from "../contract/instance.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { pageById } from "../http/page.ts";
 import { answers, rights } from "./answer.ts";
@@ -32,12 +32,12 @@ export function systemInstanceRoutes(app: App, deps: Deps): void {
         ...PageQuery,
       }),
     },
-    responses: answers(page(Instance), "The instances, oldest first"),
+    responses: answers(page(SystemInstance), "The instances, oldest first"),
   });
   app.openapi(listRoute, async (c) => {
     const { image: image_id, cn, tenant: tenant_id, q, state, ...query } = c.req.valid("query");
     const filter = { image_id, cn, tenant_id, q, state: state as InstanceState | undefined };
-    const result = await pageById(query, (at) => listInstances(deps.kysely, { ...filter, ...at }));
+    const result = await pageById(query, (at) => listSystemInstances(deps.kysely, { ...filter, ...at }));
     return result.ok ? c.json(result.page, 200) : faultResponse(c, result.fault);
   });
 }

@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => a.t.close());
 
 test("instance list finds instances by text, tenant, host and state", async () => {
-  const { server_uuid, hostname } = {
+  const { hostname } = {
     ...a.node,
     ...(await at.json<{ hostname: string }>(`cn show ${a.node.server_uuid}`)),
   };
@@ -27,8 +27,12 @@ test("instance list finds instances by text, tenant, host and state", async () =
   expect(await names("--state stopped")).toEqual([""]);
   const { items } = okOf(await a.t.call("GET", `/v1/nics?instance=${id}`));
   expect(await names(items[0].primary_ipv4)).toContain("web-1");
-  const row = await at.printed("instance list web-1 -o csv --no-headers --columns name,id,state,host,tenant");
-  expect(row).toBe(`web-1,${id},running,${server_uuid},${a.tenant.tenant_id}\n`);
+  const row = await at.printed("instance list web-1 -o csv --no-headers --columns name,id,state,host,tenant,addresses");
+  const { name: tenant } = okOf(await a.t.call("GET", `/v1/silos/${a.tenant.silo_id}/tenants/${a.tenant.tenant_id}`));
+  const { name: silo } = okOf(await a.t.call("GET", `/v1/silos/${a.tenant.silo_id}`));
+  expect(row).toBe(
+    `web-1,${id},running,${hostname},${silo}/${tenant},"${items[0].primary_ipv4},${items[0].primary_ipv6}"\n`,
+  );
 });
 
 test("search finds an instance by a part of its name", async () => {

@@ -1,7 +1,7 @@
 // Lists of instances, NICs and disks: their query selectors, and the objects that a tenant sees. docs/instances.md.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Instance } from "../../src/contract/instance.ts";
+import type { Instance, Nic } from "../../src/contract/instance.ts";
 import { okOf } from "../support/control-plane.ts";
 import { expectRefused, notFound } from "../network/public-addresses.ts";
 import { openTenant } from "../tenancy/tenant.ts";
@@ -74,7 +74,24 @@ describe("with one running and one stopped instance of a tenant", () => {
     const fleet = async (query: string) => okOf(await a.t.call("GET", `/v1/system/instances${query}`));
     // Lists omit what the guest reports.
     const listed = ({ guest_interfaces: _, ...instance }: Record<string, unknown>) => instance;
-    const there = [await a.show(running.id), await a.show(stopped.id)].map(listed);
+    const host = okOf(await a.t.call("GET", `/v1/system/cns/${running.host_cn_uuid}`));
+    const { name: tenant_name } = okOf(
+      await a.t.call("GET", `/v1/silos/${a.tenant.silo_id}/tenants/${a.tenant.tenant_id}`),
+    );
+    const nics = await Promise.all([running.id, stopped.id].map((id) => a.nicsOf(id)));
+    const names = {
+      silo_name: okOf(await a.t.call("GET", `/v1/silos/${a.tenant.silo_id}`)).name,
+      tenant_name,
+      project_name: okOf(await a.call("GET", `/v1/tenants/${a.tenant.tenant_id}/projects/${a.tenant.project_id}`)).name,
+      host_name: host.hostname,
+    };
+    const there = [await a.show(running.id), await a.show(stopped.id)].map((instance, at) => ({
+      ...listed(instance),
+      ...names,
+      addresses: (nics[at] as Nic[]).flatMap((nic) =>
+        [nic.primary_ipv4, nic.primary_ipv6].filter((each) => each !== null)
+      ),
+    }));
     expect((await fleet(`?cn=${running.host_cn_uuid}`)).items).toEqual(there);
     expect((await fleet(`?image=${image}`)).items).toEqual([there[1]]);
     expect((await fleet(`?image=${image}&cn=${randomUUID()}`)).items).toEqual([]);

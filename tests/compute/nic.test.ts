@@ -175,3 +175,18 @@ test("an instance has at most the NICs of the limit, and a NIC the addresses and
   expect(allowed.allowed_cidrs).toHaveLength(ALLOWED_CIDRS_MAX);
   await a.destroy(id);
 });
+
+test("a NIC is renamed in any state of its instance; the primary NIC keeps its name", async () => {
+  const { id } = await a.stopped();
+  const nic = okOf(await add(id));
+  expect(okOf(await change(nic.id, { name: "database", labels: { tier: "db" } }))).toMatchObject({
+    name: "database",
+    labels: { tier: "db" },
+    primary_ipv4: nic.primary_ipv4,
+  });
+  const primary = (await a.nicsOf(id)).find(({ name }: { name: string }) => name === "primary");
+  conflictWith(await change(primary.id, { name: "first" }), "primary is the primary NIC, which keeps its name");
+  expect(okOf(await change(primary.id, { name: "primary", labels: { tier: "web" } })).labels).toEqual({ tier: "web" });
+  conflictWith(await change(nic.id, { name: "primary" }), "two NICs of the instance have the same name");
+  okOf(await remove(nic.id));
+});

@@ -1,5 +1,5 @@
 // A node with its instances and its time line.
-import type { Instance } from "../../../src/contract/instance.ts";
+import type { SystemInstance } from "../../../src/contract/instance.ts";
 import type { DescribedNoun } from "../../internal/describe.ts";
 import { section } from "../../internal/describe.ts";
 import type { Io } from "../../internal/io.ts";
@@ -18,7 +18,7 @@ export const DESCRIBED_NODE: DescribedNoun<Io> = {
   resolve: async (io, name) => ({ scope: "cn", id: await resolveNode(io, name) }),
   describe: async (io, name) => {
     const node = await findNode(io, name);
-    const instances = await io.all<Instance>(SYSTEM_INSTANCES_PATH, { cn: node.server_uuid });
+    const instances = await io.all<SystemInstance>(SYSTEM_INSTANCES_PATH, { cn: node.server_uuid });
     return {
       answer: { ...node, instances },
       text: `${nodeBlock(node)}\n\n${section(io, "instances", COLUMNS, instances)}`,

@@ -1,6 +1,6 @@
 // The description of instances of all tenants. A name is unique only in a project, so it may match several.
 import { INSTANCE_STATES } from "../../../src/contract/enums.ts";
-import type { Instance } from "../../../src/contract/instance.ts";
+import type { Instance, SystemInstance } from "../../../src/contract/instance.ts";
 import { oneOf } from "../../framework.ts";
 import type { Io } from "../../internal/io.ts";
 import { isUuid, named, pickRecord } from "../../internal/record-name.ts";
@@ -23,23 +23,24 @@ export const INSTANCE_ARGUMENT = ["<instance>", "UUID, unique UUID prefix, or a 
 
 const INSTANCE_NAME = named<Instance>("instance", "opsctl instance list");
 
-export const INSTANCE_COLUMNS: readonly Column<Instance>[] = [
+export const INSTANCE_COLUMNS: readonly Column<SystemInstance>[] = [
   ["NAME", (instance) => instance.name],
   ["ID", (instance) => instance.id, ID_COLUMN],
   ["STATE", (instance) => instance.lifecycle.state, STATE_COLUMN],
   ["CPU", (instance) => instance.cpu],
   ["MEMORY", (instance) => instance.memory_bytes, BYTES_COLUMN],
   ["AGE", (instance) => instance.created_at, AGE_COLUMN],
-  ["HOST", (instance) => instance.host_cn_uuid, ID_COLUMN],
-  ["TENANT", (instance) => instance.tenant_id, ID_COLUMN],
-  ["PROJECT", (instance) => instance.project_id, ID_COLUMN],
+  ["HOST", (instance) => instance.host_name ?? instance.host_cn_uuid],
+  ["TENANT", (instance) => `${instance.silo_name}/${instance.tenant_name}`],
+  ["PROJECT", (instance) => instance.project_name],
+  ["ADDRESSES", (instance) => instance.addresses.join(",")],
   ["REASON", (instance) => instance.lifecycle.reason, WIDE_COLUMN],
 ];
 
 /** Finds an instance of any tenant. A complete UUID needs no list. */
 export async function findInstance(io: Io, name: string): Promise<Instance> {
   if (isUuid(name)) return await io.get<Instance>(`${INSTANCES_PATH}/${name.toLowerCase()}`);
-  return pickRecord(await io.all<Instance>(SYSTEM_INSTANCES_PATH, { q: name }), name, INSTANCE_NAME);
+  return pickRecord(await io.all<SystemInstance>(SYSTEM_INSTANCES_PATH, { q: name }), name, INSTANCE_NAME);
 }
 
 /** Returns the path of an instance of any tenant. */
@@ -74,7 +75,7 @@ type Options = {
   readonly image?: string;
 };
 
-export const INSTANCE: Listing<Instance> & Showing<Instance> = {
+export const INSTANCE: Listing<SystemInstance> & Showing<Instance> = {
   one: "instance of any tenant",
   many: "instances",
   argument: INSTANCE_ARGUMENT,
@@ -90,7 +91,7 @@ export const INSTANCE: Listing<Instance> & Showing<Instance> = {
   columns: INSTANCE_COLUMNS,
   all: async (io, _, { argument, options }) => {
     const { state, tenant, host, image } = options as Options;
-    return await io.all<Instance>(SYSTEM_INSTANCES_PATH, {
+    return await io.all<SystemInstance>(SYSTEM_INSTANCES_PATH, {
       q: argument,
       state,
       image,
