@@ -34,5 +34,6 @@ export const KINDS = [
   "tenant-quota",
   "user",
   "vpc",
+  "webhook",
 ] as const;
 export type Kind = (typeof KINDS)[number];

@@ -51,6 +51,8 @@ const TONES: Readonly<Record<string, string>> = {
   allow: "ok",
   ok: "ok",
   accept: "ok",
+  delivered: "ok",
+  enabled: "ok",
   pending: "warn",
   awaiting_setup: "warn",
   setting_up: "warn",
@@ -65,6 +67,7 @@ const TONES: Readonly<Record<string, string>> = {
   fail: "bad",
   deny: "bad",
   reject: "bad",
+  dead: "bad",
   unwound: "bad",
 };
 

@@ -24,16 +24,18 @@ export function Disks({ instance }: { readonly instance: Instance }) {
             {disk.applied_bytes !== null && disk.applied_bytes < disk.size_bytes && (
               <span class="warn">the node has {bytes(disk.applied_bytes)}</span>
             )}
-            {diskActions(disk, instance.name).map((action) => (
-              <button
-                key={action.title}
-                type="button"
-                aria-label={action.title}
-                onClick={() => run(action)}
-              >
-                {action.button}
-              </button>
-            ))}
+            <span class="actions">
+              {diskActions(disk, instance.name).map((action) => (
+                <button
+                  key={action.title}
+                  type="button"
+                  aria-label={action.title}
+                  onClick={() => run(action)}
+                >
+                  {action.button}
+                </button>
+              ))}
+            </span>
           </li>
         ))}
       </ul>

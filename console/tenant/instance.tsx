@@ -12,9 +12,10 @@ import { operationsOfQuery } from "../operator/node-queries.ts";
 import { AsCommand, Copyable, Facts, Link, Problem, Section, State, When } from "../parts/basics.tsx";
 import { useQuery } from "../parts/use-query.ts";
 import { diskActions, Disks } from "./disks.tsx";
+import { inProject } from "./place.ts";
 import { instanceActions } from "./instance-actions.ts";
 import { InstanceHeading } from "./instance-heading.tsx";
-import { disksQuery, imagesQuery, instanceQuery, nicsQuery } from "./queries.ts";
+import { disksQuery, imagesQuery, instanceQuery, nicsQuery, placementGroupsQuery } from "./queries.ts";
 
 export function InstancePage({ id }: { readonly id: string }) {
   const { data: instance, refusal } = useQuery(instanceQuery(id));
@@ -76,7 +77,10 @@ function AttachWhenRunning({ instance: { id, lifecycle } }: { readonly instance:
 }
 
 function InstanceFacts({ instance }: { readonly instance: Instance }) {
-  const { data: images = [] } = useQuery(imagesQuery({ tenant: instance.tenant_id, project: instance.project_id }));
+  const place = { tenant: instance.tenant_id, project: instance.project_id };
+  const { data: images = [] } = useQuery(imagesQuery(place));
+  const { data: groups = [] } = useQuery(placementGroupsQuery(place));
+  const group = groups.find(({ id }) => id === instance.placement_group_id);
   const image = images.find(({ id }) => id === instance.image_id);
   return (
     <Facts
@@ -87,6 +91,9 @@ function InstanceFacts({ instance }: { readonly instance: Instance }) {
         "Brand": instance.brand,
         "Description": instance.description,
         "Labels": Object.entries(instance.labels).map(([key, value]) => `${key}=${value}`).join(", ") || null,
+        "Placement group": instance.placement_group_id === null
+          ? null
+          : <Link to={inProject(place, "placement-groups")}>{group?.name ?? instance.placement_group_id}</Link>,
         "Deletion": instance.deletion_protection ? "refused: the instance is protected" : "allowed",
         "Node": instance.host_cn_uuid === null
           ? null

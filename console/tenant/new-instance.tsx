@@ -18,7 +18,7 @@ import { useQuery } from "../parts/use-query.ts";
 import { inProject, type Place } from "./place.ts";
 import { usageQuery } from "./project-queries.ts";
 import { useKept } from "./projects.tsx";
-import { floatingIpsQuery, imagesQuery, projectSubnetsQuery, sshKeysQuery } from "./queries.ts";
+import { floatingIpsQuery, imagesQuery, placementGroupsQuery, projectSubnetsQuery, sshKeysQuery } from "./queries.ts";
 
 export function NewInstance({ place }: { readonly place: Place }) {
   useKept(place);
@@ -26,13 +26,14 @@ export function NewInstance({ place }: { readonly place: Place }) {
   const subnets = useQuery(projectSubnetsQuery(place));
   const keys = useQuery(sshKeysQuery(place));
   const addresses = useQuery(floatingIpsQuery(place));
+  const groups = useQuery(placementGroupsQuery(place));
   /** The instances that earlier attempts of this form created, by name. */
   const made = useRef(new Map<string, string>());
   const { data: usage } = useQuery(usageQuery(place.tenant, place.project));
   const values = useSignal<Values>({});
   useActions([networkAction(place)]);
   const above = <Link to={inProject(place, "instances")}>Instances</Link>;
-  const isRead = [images, subnets, keys, addresses].every(({ data }) => data !== undefined);
+  const isRead = [images, subnets, keys, addresses, groups].every(({ data }) => data !== undefined);
   const imageName = images.data?.find(({ id }) => id === values.value["image_id"])?.name;
   return (
     <>
@@ -104,6 +105,14 @@ export function NewInstance({ place }: { readonly place: Place }) {
                 value: each.id,
                 label: `${each.name} ${each.address}`,
               })),
+            },
+            {
+              name: "placement_group",
+              label: "Placement group",
+              type: "choice",
+              isOptional: true,
+              hint: "The instance stays in it",
+              choices: (groups.data ?? []).map(({ id, name }) => ({ value: id, label: name })),
             },
             {
               name: "user_data",
@@ -195,6 +204,7 @@ function bodyOf(values: Values): Partial<InstanceBody> {
     memory = "",
     disk = "",
     ssh_key = "",
+    placement_group = "",
     user_data = "",
   } = values;
   return {
@@ -205,6 +215,7 @@ function bodyOf(values: Values): Partial<InstanceBody> {
     memory_bytes: parseBytes(memory) ?? 0,
     ...(disk !== "" && { disk_bytes: parseBytes(disk) }),
     ...(ssh_key !== "" && { ssh_key_ids: [ssh_key] }),
+    ...(placement_group !== "" && { placement_group_id: placement_group }),
     ...(user_data !== "" && { user_data }),
   };
 }
@@ -218,6 +229,7 @@ function commandOf(values: Values, image: string | undefined): string {
     "--memory-bytes": values["memory"]?.replaceAll(" ", ""),
     "--disk-bytes": values["disk"]?.replaceAll(" ", ""),
     "--ssh-key-id": values["ssh_key"],
+    "--placement-group-id": values["placement_group"],
     ...(values["user_data"] && { "--user-data-file": "-" }),
   });
 }

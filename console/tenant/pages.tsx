@@ -11,15 +11,23 @@ import { Instances } from "./instances.tsx";
 import { Me } from "./me.tsx";
 import { NewInstance } from "./new-instance.tsx";
 import { Projects, Quota } from "./projects.tsx";
+import type { Place } from "./place.ts";
 import { Vpcs } from "./vpcs.tsx";
 
 const PROJECT = "Project";
 const tenant = { audience: "tenant" } as const;
 const both = { audience: "both" } as const;
 
-const one = (name: keyof typeof import("./more-pages.ts"), id: string) => async () => {
+type More = typeof import("./more-pages.ts");
+type OfProject = "PlacementGroups" | "Webhooks";
+
+const one = (name: Exclude<keyof More, OfProject>, id: string) => async () => {
   const View = (await import("./more-pages.ts"))[name];
   return () => <View id={id} />;
+};
+const ofProject = (name: OfProject, place: Place) => async () => {
+  const View = (await import("./more-pages.ts"))[name];
+  return () => <View place={place} />;
 };
 
 export const TENANT_PAGES: readonly PageRow[] = [
@@ -48,6 +56,16 @@ export const TENANT_PAGES: readonly PageRow[] = [
     "/t/:tenant/p/:project/images",
     { ...tenant, title: "Images of the project", group: PROJECT, key: "x" },
     (place) => <Images place={place} />,
+  ),
+  page(
+    "/t/:tenant/p/:project/placement-groups",
+    { ...tenant, title: "Placement groups", group: PROJECT, key: "l" },
+    (place) => <Later load={ofProject("PlacementGroups", place)} />,
+  ),
+  page(
+    "/t/:tenant/p/:project/webhooks",
+    { ...tenant, title: "Webhooks", group: PROJECT, key: "h" },
+    (place) => <Later load={ofProject("Webhooks", place)} />,
   ),
   page(
     "/t/:tenant/p/:project/quota",
@@ -79,6 +97,7 @@ export const TENANT_PAGES: readonly PageRow[] = [
   ),
   page("/vpcs/:id", { ...both, title: "VPC" }, ({ id }) => <Later load={one("VpcPage", id)} />),
   page("/nat-gateways/:id", { ...both, title: "NAT gateway" }, ({ id }) => <Later load={one("GatewayPage", id)} />),
+  page("/webhooks/:id", { ...both, title: "Webhook" }, ({ id }) => <Later load={one("WebhookPage", id)} />),
   page("/operations", { ...both, title: "Operations", group: "Work", key: "r" }, () => <Operations />),
   page("/operations/:id", { ...both, title: "Operation" }, ({ id }) => <Operation id={id} />),
   page("/me", { ...both, title: "My keys and password", key: "k" }, () => <Me />),

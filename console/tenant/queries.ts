@@ -2,7 +2,9 @@
 import type { Image } from "../../src/contract/image.ts";
 import type { Disk, Instance, Nic } from "../../src/contract/instance.ts";
 import type { FloatingIp, Subnet, Vpc } from "../../src/contract/network.ts";
+import type { PlacementGroup } from "../../src/contract/placement-group.ts";
 import type { SshKey } from "../../src/contract/ssh-key.ts";
+import type { Webhook } from "../../src/contract/webhook.ts";
 import { get, getAll, getArray } from "../core/client.ts";
 import type { Query } from "../core/store.ts";
 import type { Place } from "./place.ts";
@@ -121,5 +123,21 @@ export function sshKeysQuery({ tenant, project }: Place): Query<SshKey[]> {
       ]);
       return lists.flat();
     },
+  };
+}
+
+export function placementGroupsQuery(place: Place): Query<PlacementGroup[]> {
+  return {
+    key: `placement groups ${name(place)}`,
+    kinds: ["placement-group"],
+    read: (signal) => getAll<PlacementGroup>("/v1/placement-groups", { ...place }, signal),
+  };
+}
+
+export function webhooksQuery(place: Place): Query<Webhook[]> {
+  return {
+    key: `webhooks ${name(place)}`,
+    kinds: ["webhook"],
+    read: (signal) => getAll<Webhook>("/v1/webhooks", { ...place }, signal),
   };
 }

@@ -1,5 +1,5 @@
 // Flows by keyboard alone that touch several objects: a port forward, snapshots, a rebuild, a migration, a traced packet,
-// a drain by label, an evacuation. The tests act as the nodes.
+// a drain by label, an evacuation, webhooks, placement groups. The tests act as the nodes.
 import { expect, test } from "vitest";
 import { addNode, type Node } from "../compute/compute-fixture.ts";
 import { type InstanceFixture, makeInstance, openInstanceFixture } from "../compute/instance-fixture.ts";
@@ -190,3 +190,48 @@ test("migrate an instance: the page shows the running migration", async () => {
 }, LIMIT_MS);
 
 test("no page breaks the policy", () => expect(f.ui().faults).toEqual([]));
+
+test("create a webhook, store its secret, send a test, disable it, delete it", async () => {
+  const path = `/t/${g.tenant_id}/p/${g.project_id}/webhooks`;
+  const webhooks = () => list(`/v1/webhooks${g.selectors}`);
+  await keyboard.open(path, "Webhooks");
+  await page().getByText("The project has no webhooks.").waitFor();
+  await keyboard.press("c");
+  await keyboard.fill({ Name: "chat", URL: "https://hooks.example/berth", Events: "instance_*" });
+  await page().getByText("tenantctl webhook create --event 'instance_*' --name chat").waitFor();
+  await keyboard.press("Control+Enter");
+  await page().getByText("The secret of the signatures is shown once.").waitFor();
+  await page().getByText(/whsec_/).waitFor();
+  expect(await webhooks()).toMatchObject([{ name: "chat", events: ["instance_*"], enabled: true }]);
+  await keyboard.act("Send a test to chat");
+  await keyboard.press("Control+Enter");
+  await keyboard.waitForHeading("chat");
+  await page().getByRole("gridcell", { name: "webhook_test", exact: true }).waitFor();
+  await keyboard.act("Disable chat");
+  await keyboard.press("Control+Enter");
+  await page().locator("header .state").getByText("disabled").waitFor();
+  expect(await webhooks()).toMatchObject([{ enabled: false }]);
+  await keyboard.act("Delete chat");
+  await keyboard.press("Control+Enter");
+  await keyboard.waitForHeading("Webhooks");
+  expect(await webhooks()).toEqual([]);
+}, LIMIT_MS);
+
+test("create a placement group, rename it, delete it", async () => {
+  const groups = () => list(`/v1/placement-groups${g.selectors}`);
+  await keyboard.open(`/t/${g.tenant_id}/p/${g.project_id}/placement-groups`, "Placement groups");
+  await page().getByText("The project has no placement groups.").waitFor();
+  await keyboard.press("c");
+  await keyboard.fill({ Name: "spread" });
+  await keyboard.press("Control+Enter");
+  await page().getByText("each on another node").waitFor();
+  expect(await groups()).toMatchObject([{ name: "spread", policy: "anti_affinity", strictness: "required" }]);
+  await keyboard.act("Rename spread");
+  await keyboard.fill({ Name: "apart" });
+  await keyboard.press("Control+Enter");
+  await page().getByRole("gridcell", { name: "apart", exact: true }).waitFor();
+  await keyboard.act("Delete apart");
+  await keyboard.press("Control+Enter");
+  await page().getByText("The project has no placement groups.").waitFor();
+  expect(await groups()).toEqual([]);
+}, LIMIT_MS);

@@ -41,6 +41,12 @@ const f = useConsoleSite(async (site) => {
   okOf(await full.call("POST", `/v1/port-forwards?vpc=${vpc.id}`, { body: forward }));
   const [disk] = okOf(await full.call("GET", `/v1/disks?instance=${id}`)).items;
   okOf(await full.call("POST", `/v1/snapshots?disk=${disk.id}`, { body: { name: "monday" } }));
+  okOf(
+    await full.call("POST", `/v1/placement-groups${full.selectors}`, { body: { name: "spread" } }),
+  );
+  const hook = { name: "chat", url: "https://hooks.example/berth" };
+  const webhook = okOf(await full.call("POST", `/v1/webhooks${full.selectors}`, { body: hook }));
+  okOf(await full.call("POST", `/v1/webhooks/${webhook.id}/test`, { body: {} }));
   const [operation] = okOf(await site.call("GET", "/v1/operations"));
   const [job] = okOf(await site.call("GET", "/v1/system/jobs")).items;
   const nodeTabs = ["overview", "hardware", "instances", "setup", "placement", "load", "activity"];
@@ -64,6 +70,7 @@ const f = useConsoleSite(async (site) => {
     "/drain-by-label",
     `/vpcs/${vpc.id}`,
     `/nat-gateways/${gateway.id}`,
+    `/webhooks/${webhook.id}`,
     ...projectPages(full),
   ];
   for (
@@ -81,7 +88,10 @@ const f = useConsoleSite(async (site) => {
 
 function projectPages({ tenant_id, project_id }: TestTenant): string[] {
   const base = `/t/${tenant_id}`;
-  const pages = ["instances", "new-instance", "networks", "floating-ips", "images", "quota", "audit"];
+  const pages = [
+    ...["instances", "new-instance", "networks", "floating-ips", "images", "placement-groups", "webhooks", "quota"],
+    "audit",
+  ];
   return [base, ...pages.map((page) => `${base}/p/${project_id}/${page}`)];
 }
 
@@ -148,7 +158,7 @@ describe("the states of a page", () => {
   test("empty: every list says what it is and what to do", async () => {
     const own = await f.site().open({ key: empty.key });
     expect(await faultsOfAll(own, projectPages(empty))).toEqual([]);
-    for (const page of ["instances", "networks", "floating-ips", "images"]) {
+    for (const page of ["instances", "networks", "floating-ips", "images", "placement-groups", "webhooks"]) {
       await own.show(`/t/${empty.tenant_id}/p/${empty.project_id}/${page}`);
       await own.page.locator(".empty p").waitFor();
     }

@@ -1,0 +1,12 @@
+// `deno task pictures`: takes pictures of the web console (pictures.ts).
+import { fileURLToPath } from "node:url";
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  root: fileURLToPath(new URL("../../", import.meta.url)),
+  test: {
+    include: ["tests/console/pictures.ts"],
+    globalSetup: ["tests/support/global-setup.ts"],
+    pool: "forks",
+  },
+});
