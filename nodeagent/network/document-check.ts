@@ -56,6 +56,7 @@ export function documentProblem(given: unknown): string | null {
     firewall_rules: listOf(rule),
     names: listOf(shape({ name: text(HOST_NAME), ...ADDRESSES })),
     resolvers: listOf(address),
+    ntp_servers: orMissing(listOf(address)),
     peers: orMissing(listOf(ipv4)),
   });
 }

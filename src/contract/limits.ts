@@ -248,6 +248,8 @@ export const FETCH_RANGES_MAX = 100;
 
 /** DNS servers of the guests of VPCs. A node asks them one after another and waits 2 s for each. */
 export const RESOLVERS_MAX = 4;
+/** Time servers of the guests of VPCs. A guest needs four to find the one that is wrong. */
+export const NTP_SERVERS_MAX = 4;
 /** Port forwards of one NAT gateway. Each is a rule in the gateway's node. */
 export const PORT_FORWARDS_MAX = 256;
 /** Classes of sizes in the setting `network.nic_limits`. */

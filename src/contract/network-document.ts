@@ -133,6 +133,9 @@ export const NetworkDocument = z.object({
   firewall_rules: z.array(DocumentRule),
   names: z.array(DocumentName),
   resolvers: z.array(z.string()).describe("Addresses of the DNS servers that answer for other names"),
+  ntp_servers: z.array(z.string()).optional().describe(
+    "Addresses of time servers for guests. A server of an older version sends none",
+  ),
   peers: z.array(underlay_address).optional().describe(
     "The other nodes that have a part of the VPC. The node accepts packets of the VPC from these nodes only. A server " +
       "of an older version sends none, and then every known node is accepted",

@@ -14,6 +14,7 @@ import {
   JOB_LEASE_S,
   LOG_RETENTION_S_DEFAULT,
   LOG_RETENTION_S_MIN,
+  NTP_SERVERS_MAX,
   RESERVOIR_ENABLED_DEFAULT,
   RESERVOIR_PERCENT_DEFAULT,
   RESOLVERS_MAX,
@@ -241,6 +242,13 @@ export const SETTINGS = {
     restart_required: false,
     description: "DNS servers that nodes ask for the guests of VPCs, in this order; []: guests resolve only names of " +
       "their VPC. A change reaches a VPC with its next change",
+  },
+  "network.ntp_servers": {
+    schema: z.array(z.union([z.ipv4(), z.ipv6()], { error: "must be an IP address" })).max(NTP_SERVERS_MAX),
+    default: [],
+    restart_required: false,
+    description: "Time servers that guests of VPCs learn by DHCP and DHCPv6; []: none. Guests reach them like " +
+      "other addresses, by a NAT gateway or a floating IP. A change reaches a VPC with its next change",
   },
   "network.nic_limits": {
     schema: NicLimitClasses,

@@ -71,6 +71,7 @@ export function createSettings(readStored: () => Promise<StoredSettings>, env: E
     const stored = await readStored();
     return {
       resolvers: viewOf("network.resolvers", stored).value as string[],
+      ntp_servers: viewOf("network.ntp_servers", stored).value as string[],
       nic_limits: viewOf("network.nic_limits", stored).value as NicLimitClasses,
     };
   }

@@ -40,7 +40,11 @@ describe.skipIf(missing !== null)("a guest", () => {
   let services: ChildProcessWithoutNullStreams;
   const said: string[] = [];
   const order = (given: Order) => void services.stdin.write(`${JSON.stringify(given)}\n`);
-  const documents = [A, B].map((vpc): NetworkDocument => ({ ...documentOf(vpc, "n1"), resolvers: [RESOLVER] }));
+  const documents = [A, B].map((vpc): NetworkDocument => ({
+    ...documentOf(vpc, "n1"),
+    resolvers: [RESOLVER],
+    ntp_servers: ["192.0.2.123"],
+  }));
   const serveAll = () => {
     for (const document of documents) {
       order({ kind: "set", plan: guestPlan(document, `${ROUTER_PREFIX}${document.vni}`) });
@@ -104,7 +108,7 @@ describe.skipIf(missing !== null)("a guest", () => {
   };
   const withToken = (token: string) => ["-H", `X-aws-ec2-metadata-token: ${token}`];
 
-  test("gets its address, mask, routes, MTU, name and DNS server by DHCP", async () => {
+  test("gets its address, mask, routes, MTU, name, DNS server and time server by DHCP", async () => {
     const lease = await dhcp("a1", a1.mac);
     expect(lease).toMatchObject({ address: "10.0.1.5", types: [2, 5, 6] });
     expect(lease.options).toMatchObject({
@@ -114,6 +118,7 @@ describe.skipIf(missing !== null)("a guest", () => {
       12: [...new TextEncoder().encode("a1")],
       15: [...new TextEncoder().encode("p1.internal")],
       26: [1_450 >> 8, 1_450 & 255],
+      42: [192, 0, 2, 123],
       54: [169, 254, 169, 254],
       119: [2, ...new TextEncoder().encode("p1"), 8, ...new TextEncoder().encode("internal"), 0],
       121: [32, 169, 254, 169, 254, 10, 0, 1, 1, 0, 10, 0, 1, 1],

@@ -23,6 +23,7 @@ const OPTION = {
   hostname: 12,
   domain: 15,
   mtu: 26,
+  ntp: 42,
   requested_address: 50,
   lease_time: 51,
   message_type: 53,
@@ -87,6 +88,7 @@ function optionsOf(request: Uint8Array): Options {
 
 function leaseOptions(guest: Guest, netmask: string, gateway: string, mtu: number): number[] {
   const router = octets(gateway);
+  const ntp = guest.ntp_servers.filter((address) => !address.includes(":")).flatMap(octets);
   const hostname = [...new TextEncoder().encode(guest.hostname)].slice(0, TEXT_BYTES_MAX);
   return [
     ...option(OPTION.lease_time, [LEASE_S >>> 24, LEASE_S >>> 16 & 255, LEASE_S >>> 8 & 255, LEASE_S & 255]),
@@ -94,6 +96,7 @@ function leaseOptions(guest: Guest, netmask: string, gateway: string, mtu: numbe
     ...option(OPTION.router, router),
     ...option(OPTION.dns, octets(METADATA_IPV4)),
     ...option(OPTION.mtu, [mtu >> 8, mtu & 255]),
+    ...(ntp.length === 0 ? [] : option(OPTION.ntp, ntp)),
     ...(hostname.length === 0 ? [] : option(OPTION.hostname, hostname)),
     ...(guest.search === null ? [] : [
       // Some clients read only the first of these two.

@@ -32,7 +32,10 @@ const OPTION = {
   rapid_commit: 14,
   dns: 23,
   domain_search: 24,
+  ntp: 56,
 } as const;
+/** The part of the NTP option that has the address of one server (RFC 5908). */
+const NTP_ADDRESS = 1;
 const STATUS = { success: 0, no_address: 2, not_on_link: 4 } as const;
 /** Bytes of the type and the transaction id. */
 const HEADER_BYTES = 4;
@@ -45,7 +48,10 @@ const SERVER_ID = [0, 3, 0, 1, ...GATEWAY_MAC.split(":").map((part) => parseInt(
 type Option = { readonly code: number; readonly value: Uint8Array };
 
 /** Answers a request of a guest; null if it needs no answer. */
-export function dhcp6Reply(request: Uint8Array, { ipv6, search }: Pick<Guest, "ipv6" | "search">): Uint8Array | null {
+export function dhcp6Reply(
+  request: Uint8Array,
+  { ipv6, search, ntp_servers }: Pick<Guest, "ipv6" | "search" | "ntp_servers">,
+): Uint8Array | null {
   const options = optionsOf(request.subarray(HEADER_BYTES));
   const client = find(options, OPTION.client_id);
   const server = find(options, OPTION.server_id);
@@ -55,18 +61,20 @@ export function dhcp6Reply(request: Uint8Array, { ipv6, search }: Pick<Guest, "i
   if (server !== undefined && !is_for_this_server) return null;
   if (client === undefined && type !== TYPE.information_request) return null;
   const own = addressBytes(ipv6);
-  const dns = [...DNS, ...(search === null ? [] : option(OPTION.domain_search, nameBytes(search)))];
+  const ntp = ntp_servers.filter((address) => address.includes(":"))
+    .flatMap((address) => option(OPTION.ntp, option(NTP_ADDRESS, addressBytes(address))));
+  const services = [...DNS, ...(search === null ? [] : option(OPTION.domain_search, nameBytes(search))), ...ntp];
   switch (type) {
     case TYPE.solicit: {
       const is_rapid = find(options, OPTION.rapid_commit) !== undefined;
       const commit = is_rapid ? option(OPTION.rapid_commit, []) : [];
-      return answer(is_rapid ? TYPE.reply : TYPE.advertise, [...commit, ...addresses(options, own), ...dns]);
+      return answer(is_rapid ? TYPE.reply : TYPE.advertise, [...commit, ...addresses(options, own), ...services]);
     }
     case TYPE.request:
     case TYPE.renew:
-      return is_for_this_server ? answer(TYPE.reply, [...addresses(options, own), ...dns]) : null;
+      return is_for_this_server ? answer(TYPE.reply, [...addresses(options, own), ...services]) : null;
     case TYPE.rebind:
-      return answer(TYPE.reply, [...addresses(options, own), ...dns]);
+      return answer(TYPE.reply, [...addresses(options, own), ...services]);
     case TYPE.confirm: {
       const is_own = asked(options).every((each) => String(each) === String(own));
       return answer(TYPE.reply, status(is_own ? STATUS.success : STATUS.not_on_link));
@@ -75,7 +83,7 @@ export function dhcp6Reply(request: Uint8Array, { ipv6, search }: Pick<Guest, "i
     case TYPE.decline:
       return is_for_this_server ? answer(TYPE.reply, status(STATUS.success)) : null;
     case TYPE.information_request:
-      return answer(TYPE.reply, dns);
+      return answer(TYPE.reply, services);
     default:
       return null;
   }

@@ -15,6 +15,7 @@ export type Guest = {
   readonly floating_ips: readonly string[];
   /** The domain in which the guest searches names without a dot: the names of its VPC's guests. Null without any name. */
   readonly search: string | null;
+  readonly ntp_servers: readonly string[];
 };
 
 export type GuestPlan = {
@@ -51,6 +52,7 @@ export function guestPlan(document: NetworkDocument, namespace: string): GuestPl
         gateway: subnet?.gateway_ipv4 ?? null,
         floating_ips: nic.floating_ips,
         search,
+        ntp_servers: document.ntp_servers ?? [],
       };
     }),
   };

@@ -83,6 +83,8 @@ export type NetworkContent = {
 export type DocumentSettings = {
   /** Addresses of the DNS servers that answer guests. */
   readonly resolvers: readonly string[];
+  /** Addresses of the time servers that guests learn. */
+  readonly ntp_servers: readonly string[];
   readonly nic_limits: NicLimitClasses;
 };
 
@@ -121,6 +123,7 @@ export function documentFor(
     firewall_rules: [...content.firewall_rules],
     names: namesOf(content),
     resolvers: [...settings.resolvers],
+    ntp_servers: [...settings.ntp_servers],
     peers: content.hosts.filter((host) => host.server_uuid !== server_uuid)
       .flatMap((host) => host.underlay_address === null ? [] : [host.underlay_address]).toSorted(),
   };

@@ -46,7 +46,7 @@ const ADDRESS_REQUEST = [0, 3, 0, 12, 0, 0, 0, 7, 0, 0, 0, 0, 0, 0, 0, 0];
 const OWN_ADDRESS = [0xfd, 0, 0, 0xa, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 5];
 const OWN_REQUEST = [0, 3, 0, 40, ...ADDRESS_REQUEST.slice(4), 0, 5, 0, 24, ...OWN_ADDRESS, 0, 0, 0, 0, 0, 0, 0, 0];
 const answer6 = (type: number, ...options: readonly (readonly number[])[]) =>
-  dhcp6Reply(Uint8Array.from([type, 1, 2, 3, ...options.flat()]), { ipv6: a1.ipv6, search: null });
+  dhcp6Reply(Uint8Array.from([type, 1, 2, 3, ...options.flat()]), { ipv6: a1.ipv6, search: null, ntp_servers: [] });
 
 test.each([
   ["a solicit is advertised to", 1, [CLIENT_ID, ADDRESS_REQUEST], 2],
@@ -63,6 +63,18 @@ test.each([
   expect(answer6(type, ...options)?.[0]).toBe(reply);
 });
 
+test("guests learn the time servers of their family", () => {
+  const ntp_servers = ["192.0.2.1", "2001:db8::1", "192.0.2.2"];
+  const plan = { ...PLAN, guests: PLAN.guests.map((guest) => ({ ...guest, ntp_servers })) };
+  const ipv4 = [...dhcpReply(request([53, 1, 1, 255]), plan)!.packet].join(" ");
+  expect(ipv4).toContain([42, 8, 192, 0, 2, 1, 192, 0, 2, 2].join(" "));
+  const asked = Uint8Array.from([11, 1, 2, 3]);
+  const ipv6 = [...dhcp6Reply(asked, { ipv6: a1.ipv6, search: null, ntp_servers })!].join(" ");
+  const server = [0x20, 1, 0x0d, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1];
+  expect(ipv6).toContain([0, 56, 0, 20, 0, 1, 0, 16, ...server].join(" "));
+  expect([...dhcp6Reply(asked, { ipv6: a1.ipv6, search: null, ntp_servers: [] })!].join(" ")).not.toContain("0 56 0");
+});
+
 test("DHCPv6: a guest keeps its own address when it asks whether it may", () => {
   expect([...answer6(4, CLIENT_ID, OWN_REQUEST)!.slice(-2)], "the status").toEqual([0, 0]);
 });
@@ -71,7 +83,7 @@ test("DHCPv6: a second address request gets none, and a guest without an IPv6 ad
   const twice = [...answer6(1, CLIENT_ID, ADDRESS_REQUEST, ADDRESS_REQUEST)!];
   const no_address = [0, 13, 0, 2, 0, 2];
   expect(twice.join(" ")).toContain(no_address.join(" "));
-  expect(dhcp6Reply(Uint8Array.from([11, 1, 2, 3]), { ipv6: null, search: null })).toBeNull();
+  expect(dhcp6Reply(Uint8Array.from([11, 1, 2, 3]), { ipv6: null, search: null, ntp_servers: [] })).toBeNull();
 });
 
 test("a router advertisement has the flags, the route's life, the MTU and the DNS server, and no prefix", () => {
