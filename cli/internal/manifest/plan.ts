@@ -115,9 +115,10 @@ function isSame(from: unknown, to: unknown): boolean {
   return canonicalJson(withoutEmpty(from)) === canonicalJson(withoutEmpty(to));
 }
 
-/** An empty description and a missing one are the same. */
-function withoutEmpty(value: unknown): unknown {
-  return value === "" || value === undefined ? null : value;
+/** An empty description and a missing one are the same, and so are empty and missing labels. */
+export function withoutEmpty(value: unknown): unknown {
+  if (value === "" || value === undefined) return null;
+  return typeof value === "object" && value !== null && Object.keys(value).length === 0 ? null : value;
 }
 
 export function idOf({ list, key }: Reference): string {

@@ -6,7 +6,7 @@ import { Failure } from "../failure.ts";
 import type { Io } from "../io.ts";
 import { yamlText } from "../output/yaml-text.ts";
 import type { ManifestKind } from "./kind.ts";
-import { type Existing, type Plan, planOf, type Reference, type Schema, type Step } from "./plan.ts";
+import { type Existing, type Plan, planOf, type Reference, type Schema, type Step, withoutEmpty } from "./plan.ts";
 import { countText, planData, planText, stepLine } from "./plan-text.ts";
 import { type Manifest, readManifest } from "./read.ts";
 
@@ -117,8 +117,6 @@ function exportedOf(kind: ManifestKind, existing: readonly Existing[]): object {
 /** Returns the values in the order of the fields, without the unset ones. */
 function ordered(values: Readonly<Record<string, unknown>>, fields: readonly string[]): Record<string, unknown> {
   return Object.fromEntries(
-    fields.map((field) => [field, values[field]]).filter(([, value]) =>
-      value !== null && value !== undefined && value !== ""
-    ),
+    fields.map((field) => [field, values[field]]).filter(([, value]) => withoutEmpty(value) !== null),
   );
 }

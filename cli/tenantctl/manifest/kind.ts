@@ -4,7 +4,11 @@ import { FIRST_NIC } from "../nic/nic.ts";
 
 const name = { type: "text", change: "fixed", required: true } as const;
 const parent = name;
-const description = { type: "text", change: "patch" } as const;
+/** The fields that every record has. */
+const described = {
+  description: { type: "text", change: "patch" },
+  labels: { type: "object", change: "patch" },
+} as const;
 const block = { type: "block", change: "fixed" } as const;
 const patched = (type: FieldType) => ({ type, change: "patch" }) as const;
 const replaced = (type: FieldType) => ({ type, change: "replace" }) as const;
@@ -19,28 +23,28 @@ export const KINDS = [
     // SSH keys belong to the user, who may use them in other projects.
     foreign: true,
     key: ["name"],
-    fields: { name, description: { type: "text", change: "fixed" }, public_key: required(fixed("text")) },
+    fields: { name, ...described, public_key: required(fixed("text")) },
   },
   {
     list: "vpcs",
     singular: "VPC",
     path: "/v1/vpcs",
     key: ["name"],
-    fields: { name, description, ipv4_block: block, ipv6_block: block },
+    fields: { name, ...described, ipv4_block: block, ipv6_block: block },
   },
   {
     list: "nat_gateways",
     singular: "NAT gateway",
     path: "/v1/nat-gateways",
     key: ["vpc", "name"],
-    fields: { vpc: parent, name, description, family: fixed("text") },
+    fields: { vpc: parent, name, ...described, family: fixed("text") },
   },
   {
     list: "floating_ips",
     singular: "floating IP",
     path: "/v1/floating-ips",
     key: ["name"],
-    fields: { name, description, family: fixed("text"), attached_to: { type: "object", change: "step" } },
+    fields: { name, ...described, family: fixed("text"), attached_to: { type: "object", change: "step" } },
     // An attachment without a NIC's name is to the first NIC.
     complete: ({ attached_to, ...rest }) =>
       typeof attached_to === "object" && attached_to !== null
@@ -54,7 +58,7 @@ export const KINDS = [
     singular: "route table",
     path: "/v1/route-tables",
     key: ["vpc", "name"],
-    fields: { vpc: parent, name, description },
+    fields: { vpc: parent, name, ...described },
   },
   {
     list: "routes",
@@ -65,7 +69,7 @@ export const KINDS = [
       vpc: parent,
       route_table: parent,
       name,
-      description,
+      ...described,
       destination: required({ type: "block", change: "replace" }),
       target: required(replaced("object")),
     },
@@ -78,7 +82,7 @@ export const KINDS = [
     fields: {
       vpc: parent,
       name,
-      description,
+      ...described,
       ipv4_block: block,
       ipv6_block: block,
       route_table: { type: "text", change: "step" },
@@ -92,7 +96,7 @@ export const KINDS = [
     fields: {
       vpc: parent,
       name,
-      description,
+      ...described,
       priority: required(patched("number")),
       direction: required(patched("text")),
       action: required(patched("text")),
@@ -111,7 +115,7 @@ export const KINDS = [
     key: ["name"],
     fields: {
       name,
-      description,
+      ...described,
       image: required(fixed("text")),
       vpc: required(fixed("text")),
       primary_subnet: required(fixed("text")),

@@ -52,8 +52,8 @@ export async function readProject(io: TenantIo): Promise<Project> {
   );
   const subnets = networks.flatMap((each) => each.subnets);
   const existing = [
-    ...keys.map((key) => record("ssh_keys", key, pick(key, ["description", "public_key"]))),
-    ...vpcs.map((vpc) => record("vpcs", vpc, pick(vpc, ["description", "ipv4_block", "ipv6_block"]))),
+    ...keys.map((key) => record("ssh_keys", key, pick(key, ["description", "labels", "public_key"]))),
+    ...vpcs.map((vpc) => record("vpcs", vpc, pick(vpc, ["description", "labels", "ipv4_block", "ipv6_block"]))),
     ...ips.map((ip) => floatingIp(ip, { nics, name_of })),
     ...networks.flatMap((network) => networkRecords(network, name_of)),
     ...instances.map((instance, at) => instanceRecord(instance, { disks: disks[at]!, subnets, nics, name_of })),
@@ -88,24 +88,24 @@ function networkRecords({ gateways, tables, routes, subnets, rules }: Network, n
   const vpcOf = ({ vpc }: { readonly vpc: string }) => ({ vpc: name_of.get(vpc) });
   return [
     ...gateways.map((each) =>
-      record("nat_gateways", each, { ...vpcOf(each), ...pick(each, ["description", "family"]) })
+      record("nat_gateways", each, { ...vpcOf(each), ...pick(each, ["description", "labels", "family"]) })
     ),
     ...tables.map((each) => ({
-      ...record("route_tables", each, { ...vpcOf(each), description: each.description }),
+      ...record("route_tables", each, { ...vpcOf(each), ...pick(each, ["description", "labels"]) }),
       removable: !each.is_main,
     })),
     ...routes.map((each) =>
       record("routes", each, {
         ...vpcOf(each),
         route_table: name_of.get(each.route_table_id),
-        ...pick(each, ["description", "destination"]),
+        ...pick(each, ["description", "labels", "destination"]),
         target: targetValue(each.target, name_of),
       })
     ),
     ...subnets.map((each) =>
       record("subnets", each, {
         ...vpcOf(each),
-        ...pick(each, ["description", "ipv4_block", "ipv6_block"]),
+        ...pick(each, ["description", "labels", "ipv4_block", "ipv6_block"]),
         route_table: name_of.get(each.route_table_id),
       })
     ),
@@ -117,6 +117,7 @@ function networkRecords({ gateways, tables, routes, subnets, rules }: Network, n
 export function firewallRecord(rule: FirewallRule, vpc: string | undefined): Existing {
   const fields = [
     "description",
+    "labels",
     "priority",
     "direction",
     "action",
@@ -144,7 +145,7 @@ function targetValue(target: RouteTarget, name_of: Names): unknown {
 function floatingIp(ip: FloatingIp, { nics, name_of }: { nics: readonly Nic[]; name_of: Names }): Existing {
   const nic = nics.find(({ id }) => id === ip.attached_to);
   const attached_to = nic === undefined ? null : { instance: name_of.get(nic.instance_id), nic: nic.name };
-  return record("floating_ips", ip, { ...pick(ip, ["description", "family"]), attached_to });
+  return record("floating_ips", ip, { ...pick(ip, ["description", "labels", "family"]), attached_to });
 }
 
 type OfInstance = {
@@ -158,7 +159,7 @@ function instanceRecord(instance: Instance, { disks, subnets, nics, name_of }: O
   const subnet = subnets.find(({ id }) => id === instance.primary_subnet_id);
   const extra = nics.filter(({ instance_id, name }) => instance_id === instance.id && name !== FIRST_NIC);
   return record("instances", instance, {
-    description: instance.description,
+    ...pick(instance, ["description", "labels"]),
     image: name_of.get(instance.image_id) ?? instance.image_id,
     vpc: subnet === undefined ? null : name_of.get(subnet.vpc),
     primary_subnet: subnet?.name ?? null,

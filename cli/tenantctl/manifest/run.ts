@@ -140,11 +140,23 @@ async function change({ io, ids }: Run, { entry, existing, diffs }: Step & { kin
   const changed = new Set(diffs.map(({ field }) => field));
   const patched = [...changed].filter((field) => entry.kind.fields[field]?.change === "patch");
   if (patched.length > 0) {
-    const body = Object.fromEntries(patched.map((field) => [field, entry.values[field] ?? UNSET[field] ?? null]));
-    await io.send({ method: "PATCH", path: `${entry.kind.path}/${existing.id}`, body });
+    const body = Object.fromEntries(patched.map((field) => [field, patchOf(field, entry, existing)]));
+    await io.send({ method: "PATCH", path: `${pathOf(entry)}/${existing.id}`, body });
   }
   if (changed.has("route_table")) await setRouteTable({ io, ids }, entry);
   if (changed.has("disk_bytes")) await enlarge(io, existing.id, Number(entry.values.disk_bytes));
+}
+
+/** Returns the value of a field in the body of a PATCH. Labels that the manifest does not have are removed. */
+function patchOf(field: string, { values }: Entry, existing: Entry): unknown {
+  if (field !== "labels") return values[field] ?? UNSET[field] ?? null;
+  const removed = Object.keys(existing.values[field] ?? {}).map((key) => [key, null]);
+  return { ...Object.fromEntries(removed), ...values[field] ?? {} };
+}
+
+/** SSH keys are listed and created under the user, and changed elsewhere. */
+function pathOf({ list, kind }: Entry): string {
+  return list === "ssh_keys" ? KEYS_PATH : kind.path;
 }
 
 async function setRouteTable({ io, ids }: Pick<Run, "io" | "ids">, { key, values }: Entry): Promise<void> {
@@ -171,14 +183,14 @@ async function attach({ io, ids }: Run, { key, values }: Entry): Promise<void> {
   await io.post(`${path}/attach`, { nic_id });
 }
 
-async function removeRecord({ io }: Run, { list, kind, id, values }: Entry & { readonly id: string }): Promise<void> {
+async function removeRecord({ io }: Run, record: Entry & { readonly id: string }): Promise<void> {
+  const { list, id, values } = record;
   if (list === "floating_ips" && values.attached_to !== null) {
     const { tenant_id, project_id } = await io.get<FloatingIp>(`/v1/floating-ips/${id}`);
     await io.post(`/v1/tenants/${tenant_id}/projects/${project_id}/floating-ips/${id}/detach`);
   }
   if (list === "instances") return await removeInstance(io, id);
-  const path = list === "ssh_keys" ? KEYS_PATH : kind.path;
-  await io.send({ method: "DELETE", path: `${path}/${id}` });
+  await io.send({ method: "DELETE", path: `${pathOf(record)}/${id}` });
 }
 
 /** Only a stopped or failed instance can be deleted. */

@@ -100,6 +100,24 @@ describe("apply", () => {
     expect(again.asked.filter(({ method }) => method !== "GET")).toEqual([]);
   });
 
+  test("sets, changes and removes labels; labels that the manifest does not mention stay", async () => {
+    const shell = await newShell("labels");
+    const labelled = NETWORK.replace("name: main, ipv4", "name: main, labels: { env: test, tier: web }, ipv4");
+    expect((await shell.apply(labelled)).code).toBe(0);
+    expect((await shell.exported()).vpcs).toEqual([
+      { name: "main", labels: { env: "test", tier: "web" }, ipv4_block: "10.0.0.0/16" },
+    ]);
+    expect((await shell.apply(NETWORK)).out()).toContain("0 to change");
+    const changed = labelled.replace("env: test, tier: web", "env: live");
+    const compared = await shell.run("diff -f - -o table", { typed: changed });
+    expect(compared.out()).toContain('    labels: {"env":"test","tier":"web"} -> {"env":"live"}');
+    expect((await shell.apply(changed)).code).toBe(0);
+    expect((await shell.exported()).vpcs).toMatchObject([{ labels: { env: "live" } }]);
+    expect((await shell.apply(changed)).out()).toContain("0 to change");
+    expect((await shell.apply(labelled.replace("{ env: test, tier: web }", "{}"))).code).toBe(0);
+    expect((await shell.exported()).vpcs).toEqual([{ name: "main", ipv4_block: "10.0.0.0/16" }]);
+  });
+
   test("changes, replaces and prunes records", async () => {
     const shell = await newShell("change");
     expect((await shell.apply(NETWORK)).code).toBe(0);
