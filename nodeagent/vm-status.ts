@@ -14,9 +14,7 @@ export type ReportedVm = {
   readonly last_modified: string;
 };
 
-/**
- * The state of a VM that moves between nodes, on both of them. The control plane knows the VM's state and changes nothing.
- */
+/** The state that both nodes report of a VM that moves. The control plane keeps the instance's own state meanwhile. */
 export const MOVING = "migrating";
 
 const MIB = 2 ** 20;

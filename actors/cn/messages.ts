@@ -141,7 +141,10 @@ export type Confirmed = { readonly confirm?: string | undefined };
 /** The message of one type. */
 export type Msg<T extends CnMessage["type"]> = Of<CnMessage, T>;
 
-/** The saga that drains the nodes with a label, its step that commits with the request, and its step that the background worker ends. */
+/**
+ * The saga that drains the nodes with a label. Its step `begun` commits with the request. The background worker ends its
+ * step `drain`.
+ */
 export const CN_DRAIN_LABEL = { saga: "cn-drain-label", begun: "begin", drain: "drain_nodes" } as const;
 
 /** The parameters of that saga. */
@@ -153,7 +156,10 @@ export type LabelDrainParams = {
   readonly nodes: readonly { readonly server_uuid: string; readonly hostname: string; readonly operation_id: string }[];
 };
 
-/** The saga that upgrades the nodes with a label, its step that commits with the request, and its step that the background worker ends. */
+/**
+ * The saga that upgrades the nodes with a label. Its step `begun` commits with the request. The background worker ends
+ * its step `upgrade`.
+ */
 export const CN_UPGRADE_LABEL = { saga: "cn-upgrade-label", begun: "begin", upgrade: "upgrade_nodes" } as const;
 
 /** A boot record of the node, and the platform image that it had before. */

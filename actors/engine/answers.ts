@@ -22,7 +22,8 @@ type Answering = { readonly boxes: Mailboxes; readonly onCommit: ((committed: Co
 /** Returns the function that answers the messages of a commit call, unit by unit. */
 export function createAnswers({ boxes, onCommit }: Answering) {
   return function settle(written: Written): void {
-    // If a unit of a chain was not written, the later units used rows that do not exist. That is no lost race.
+    // The later units of a chain build on the rows of the unit before them. If that unit was not written, their conflict is
+    // no attempt.
     const broken = new Set<Mailbox>();
     for (const [item, result] of written) {
       if (result.status === "conflict" && broken.has(item.box)) continue;

@@ -16,11 +16,11 @@ import { RowList } from "../parts/lists.tsx";
 import { useQuery } from "../parts/use-query.ts";
 import { actorText, verify } from "./audit-event.tsx";
 
-/** Events that one more step down the chain adds to the list. */
+/** Each step adds this many older events to the list. */
 const STEP_EVENTS = 500;
-/** Requests of one step: each looks at 10,000 events, so a search without a match ends. */
+/** The most requests of one step. Each searches 10,000 events, so a step ends also if nothing matches. */
 const REQUESTS_MAX = 5;
-/** The search waits until the typing rests for this long, in milliseconds. */
+/** The search begins when nobody has typed for this long, in milliseconds. */
 const REST_MS = 200;
 
 const COLUMNS: readonly Column<AuditEvent>[] = [
@@ -72,7 +72,7 @@ const TENANT_COLUMNS = COLUMNS.map((column) =>
 
 type Found = { readonly events: readonly AuditEvent[]; readonly before_seq: number | null };
 
-/** Searches down the chain until the list has its events, the chain ends, or enough was looked at. */
+/** Searches older events until the list is full, the chain ends, or the step has used its requests. */
 function found(tenant: string | null, search: AuditSearch, steps: number): Query<Found> {
   const path = tenant === null ? "/v1/audit/events" : `/v1/tenants/${tenant}/audit/events`;
   const order = tenant === null ? "desc" : undefined;

@@ -7,7 +7,7 @@ import { type Compression, compressionOf, formatOf, HEAD_BYTES, judgeImage } fro
 import { ProgramFailed } from "./run-program.ts";
 import { runUnprivileged, SANDBOX_UID } from "./unprivileged.ts";
 
-/** Time limits of a conversion, by the clock and by the processor: 16 TiB do not fit, a large image does. */
+/** Limits of a conversion: elapsed time and processor time. They are enough for a large image, not for 16 TiB. */
 const CONVERT_LIMIT_MS = 30 * 60_000;
 const CONVERT_PROCESSOR_S_MAX = 1_200;
 const INFO_PROCESSOR_S_MAX = 20;
@@ -87,7 +87,7 @@ async function convert(cwd: string, bytes_max: number): Promise<void> {
 
 type Limits = { readonly cwd: string; readonly file_bytes_max: number };
 
-/** Unpacks `source` into `content`. The limit of file sizes ends the program of a file that unpacks to far more. */
+/** Unpacks `source` into `content`. If that becomes far too large, the limit on file sizes ends the program. */
 async function decompress(compression: Compression, limits: Limits): Promise<void> {
   const script = 'exec "$0" -dc < source > content';
   await runUnprivileged(["sh", "-c", script, DECOMPRESSORS[compression]], {

@@ -139,7 +139,7 @@ export function qemuDepartures({ host, store, power, vms }: Moves): Departures {
       };
       return await whileAnswers(link, { signal: options.signal, onLost: closeRelays, run });
     } catch (error) {
-      // A target that answers no more would keep writes of the mirrors open, and with them the guest's.
+      // A write of the guest waits for the write of its mirror. A target that no longer answers would block both.
       await closeRelays();
       // The target never started its copy, so the guest continues here.
       await settle(monitor).catch((late) => host.log(`VM ${vm.id}: ${late.message}`));

@@ -8,7 +8,7 @@ import { openTenant, type TestTenant } from "../tenancy/tenant.ts";
 type Ref = { readonly kind: string; readonly id: string };
 type Feed = { readonly cursor: string; readonly refs: readonly Ref[]; readonly reset: boolean };
 
-/** A change must be on screen within 500 ms; this much of it is the server's. */
+/** The server must answer within this time. Then a page shows a change within 500 ms. */
 const ANSWER_MS_MAX = 300;
 
 let t: TestControlPlane;
