@@ -11,6 +11,8 @@ export type ColumnStyle = {
    * as `4 GiB`. `age`: an ISO 8601 time, shown as the time since. `time`: an ISO 8601 time, shown to the second on a terminal.
    */
   readonly format?: "id" | "state" | "bytes" | "age" | "time";
+  /** Stays on a narrow terminal, which leaves out the columns before it. */
+  readonly stays?: boolean;
   /** Shown only with `-o wide` and by --columns. */
   readonly wide?: boolean;
 };

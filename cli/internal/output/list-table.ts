@@ -1,5 +1,5 @@
 // The table of a list. On a terminal it fits the width: ids are shortened to unique prefixes, then the widest cells are
-// truncated, then the last columns are left out. In a pipe it is whole.
+// truncated, then columns are left out, the last one first. In a pipe it is whole.
 import { cellText, type Column, type ColumnStyle, fitted, pad, textWidth } from "../table.ts";
 import { ageText } from "./age.ts";
 import { colouredState } from "./state-colour.ts";
@@ -38,13 +38,15 @@ export function listTable<T>(columns: readonly Column<T>[], rows: readonly T[], 
     cells: cellsOf(rows.map(cell), style, options),
   }));
   const widths = whole.map(({ title, cells }) => Math.max(textWidth(title), ...cells.map(textWidth)));
-  const count = options.width === null || options.wide ? whole.length : fit(widths, whole, options.width);
-  const kept = whole.slice(0, count);
+  const all = whole.map((_, at) => at);
+  const at_kept = options.width === null || options.wide ? all : fit(widths, whole, options.width);
+  const kept = at_kept.map((at) => ({ ...whole[at]!, width: widths[at]! }));
   const line = (texts: readonly string[], style: (text: string, at: number) => string) =>
     texts.map((text, at) => {
-      const cut = textWidth(text) > widths[at]! ? `${fitted(text, widths[at]! - 1)}${CUT}` : text;
+      const { width } = kept[at]!;
+      const cut = textWidth(text) > width ? `${fitted(text, width - 1)}${CUT}` : text;
       // A colour has no width, so it is added after the padding is known.
-      return style(cut, at) + pad(cut, at === count - 1 ? 0 : widths[at]!).slice(cut.length);
+      return style(cut, at) + pad(cut, at === kept.length - 1 ? 0 : width).slice(cut.length);
     }).join(GAP).trimEnd();
   const head = line(kept.map(({ title }) => title), (text) => text);
   const body = rows.map((_, row) =>
@@ -54,7 +56,7 @@ export function listTable<T>(columns: readonly Column<T>[], rows: readonly T[], 
     )
   );
   const lines = [...options.headers ? [options.colour ? `\u001b[1m${head}\u001b[22m` : head] : [], ...body];
-  return { text: lines.join("\n"), hidden: whole.slice(count).map(({ title }) => title) };
+  return { text: lines.join("\n"), hidden: whole.filter((_, at) => !at_kept.includes(at)).map(({ title }) => title) };
 }
 
 function cellsOf(values: readonly unknown[], { format }: ColumnStyle, { wide, width, now_ms }: TableOptions): string[] {
@@ -97,18 +99,21 @@ function shortened(ids: readonly string[]): string[] {
   return ids.map((id) => id.slice(0, chars).replace(/-$/, ""));
 }
 
-/** Reduces `widths` until the table fits. Returns the number of columns that fit. */
-function fit(widths: number[], columns: readonly Cells[], width: number): number {
-  const total = (count: number) => widths.slice(0, count).reduce((sum, each) => sum + each, GAP.length * (count - 1));
+/** Reduces `widths` until the table fits. Returns the places of the columns that fit. */
+function fit(widths: number[], columns: readonly Cells[], width: number): number[] {
+  const total = (at: readonly number[]) => at.reduce((sum, each) => sum + widths[each]!, GAP.length * (at.length - 1));
+  const kept = columns.map((_, at) => at);
   const floors = columns.map(({ title, style }, at) =>
     Math.min(widths[at]!, at === 0 ? Infinity : Math.max(textWidth(title), CELL_COLUMNS_MIN[style.format ?? "text"]))
   );
-  while (total(widths.length) > width) {
+  while (total(kept) > width) {
     const widest = widths.reduce((best, each, at) => each > floors[at]! && each > (widths[best] ?? 0) ? at : best, -1);
     if (widest < 0) break;
     widths[widest] = widths[widest]! - 1;
   }
-  let count = widths.length;
-  while (count > 1 && total(count) > width) count--;
-  return count;
+  while (kept.length > 1 && total(kept) > width) {
+    const last = kept.findLastIndex((at) => columns[at]!.style.stays !== true);
+    kept.splice(last > 0 ? last : kept.length - 1, 1);
+  }
+  return kept;
 }

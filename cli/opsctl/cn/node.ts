@@ -40,7 +40,11 @@ async function columnsFor(io: Io, nodes: readonly CnView[]): Promise<readonly Co
   if (nodes.length > READY_NODES_MAX && !io.is_data) {
     io.note(`READY is shown for at most ${READY_NODES_MAX} nodes; narrow the list, or run: opsctl cn doctor NODE`);
   }
-  const ready_column: Column<CnView> = ["READY", ({ server_uuid }) => ready?.get(server_uuid), STATE_COLUMN];
+  const ready_column: Column<CnView> = [
+    "READY",
+    ({ server_uuid }) => ready?.get(server_uuid),
+    { ...STATE_COLUMN, stays: true },
+  ];
   const claims_column: Column<CnView> = ["CLAIMS", claimsMark];
   return [
     ["NAME", (node) => node.hostname],

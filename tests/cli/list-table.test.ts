@@ -1,0 +1,44 @@
+// The table of a list on a terminal: which columns a narrow one shows.
+import { expect, test } from "vitest";
+import { listTable } from "../../cli/internal/output/list-table.ts";
+import type { Column } from "../../cli/internal/table.ts";
+
+type Node = { readonly name: string; readonly role: string; readonly version: string; readonly ready: string };
+const ROWS: readonly Node[] = [
+  { name: "cn-1", role: "tenant", version: "1.4.0", ready: "yes" },
+  { name: "cn-2", role: "edge", version: "1.4.0", ready: "no (an operator disabled it)" },
+];
+const columns = (stays: boolean): readonly Column<Node>[] => [
+  ["NAME", (node) => node.name],
+  ["ROLE", (node) => node.role],
+  ["VERSION", (node) => node.version],
+  ["READY", (node) => node.ready, { stays }],
+];
+const table = (width: number | null, stays = true) =>
+  listTable(columns(stays), ROWS, { wide: false, width, colour: false, headers: true, now_ms: 0 });
+
+test("a wide terminal and a pipe show everything", () => {
+  for (const width of [80, null]) {
+    expect(table(width)).toEqual({
+      hidden: [],
+      text: [
+        "NAME  ROLE    VERSION  READY",
+        "cn-1  tenant  1.4.0    yes",
+        "cn-2  edge    1.4.0    no (an operator disabled it)",
+      ].join("\n"),
+    });
+  }
+});
+
+test("cells are truncated before a column is left out", () => {
+  expect(table(34).text.split("\n")[2]).toBe("cn-2  edge    1.4.0    no (an ope…");
+});
+
+test("the last columns are left out first, except one that stays", () => {
+  expect(table(24)).toEqual({
+    hidden: ["VERSION"],
+    text: ["NAME  ROLE    READY", "cn-1  tenant  yes", "cn-2  edge    no (an op…"].join("\n"),
+  });
+  expect(table(24, false).hidden).toEqual(["READY"]);
+  expect(table(4).text).toBe("NAME\ncn-1\ncn-2");
+});
