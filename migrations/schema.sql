@@ -4736,6 +4736,15 @@ END)),
   constraint nat_gateway_version_check CHECK ((version > 0))
 );
 
+create table nat_gateway_count (
+  nat_gateway_id uuid not null,
+  server_uuid uuid not null,
+  connections bigint not null,
+  counted_at timestamp with time zone not null,
+  constraint nat_gateway_count_connections_check CHECK ((connections >= 0)),
+  constraint nat_gateway_count_pkey PRIMARY KEY (nat_gateway_id, server_uuid)
+);
+
 create table network_pool (
   id uuid not null,
   incarnation uuid not null,
@@ -5585,6 +5594,8 @@ alter table instance add constraint instance_project_fkey FOREIGN KEY (project_i
 alter table job_signal add constraint job_signal_job_id_fkey FOREIGN KEY (job_id) REFERENCES job(id) ON DELETE CASCADE;
 alter table nat_gateway add constraint nat_gateway_has_address FOREIGN KEY (public_address) REFERENCES public_address(address) DEFERRABLE INITIALLY DEFERRED;
 alter table nat_gateway add constraint nat_gateway_of_vpc FOREIGN KEY (vpc_id, tenant_id, project_id) REFERENCES vpc(id, tenant_id, project_id);
+alter table nat_gateway_count add constraint nat_gateway_count_nat_gateway_id_fkey FOREIGN KEY (nat_gateway_id) REFERENCES nat_gateway(id) ON DELETE CASCADE;
+alter table nat_gateway_count add constraint nat_gateway_count_server_uuid_fkey FOREIGN KEY (server_uuid) REFERENCES cn(server_uuid) ON DELETE CASCADE;
 alter table network_pool_network add constraint network_pool_network_network_id_fkey FOREIGN KEY (network_id) REFERENCES external_subnet(id);
 alter table network_pool_network add constraint network_pool_network_network_pool_id_fkey FOREIGN KEY (network_pool_id) REFERENCES network_pool(id);
 alter table nic add constraint nic_instance_fkey FOREIGN KEY (instance_id, tenant_id, project_id) REFERENCES instance(id, tenant_id, project_id);
@@ -5697,6 +5708,7 @@ CREATE INDEX nat_gateway_by_address ON public.nat_gateway USING btree (public_ad
 CREATE INDEX nat_gateway_of_vpc_in_order ON public.nat_gateway USING btree (vpc_id, id);
 CREATE INDEX nat_gateway_on_cn ON public.nat_gateway USING btree (host_cn_uuid) WHERE (host_cn_uuid IS NOT NULL);
 CREATE INDEX nat_gateway_to_place ON public.nat_gateway USING btree (id) WHERE (host_cn_uuid IS NULL);
+CREATE INDEX nat_gateway_count_of_cn ON public.nat_gateway_count USING btree (server_uuid);
 CREATE INDEX network_pool_of_network ON public.network_pool_network USING btree (network_id);
 CREATE INDEX network_trace_open ON public.network_trace USING btree (server_uuid) WHERE (answer IS NULL);
 CREATE INDEX nic_by_additional_ip ON public.nic USING gin (additional_ips);
@@ -6085,6 +6097,8 @@ grant delete, insert, select, update on table migration to berth_app;
 grant select on table migration to berth_reader;
 grant delete, insert, select, update on table nat_gateway to berth_app;
 grant select on table nat_gateway to berth_reader;
+grant delete, insert, select, update on table nat_gateway_count to berth_app;
+grant select on table nat_gateway_count to berth_reader;
 grant delete, insert, select, update on table network_pool to berth_app;
 grant select on table network_pool to berth_reader;
 grant delete, insert, select, update on table network_pool_network to berth_app;

@@ -35,7 +35,12 @@ function show(): AnyCommand {
         }
         const counts = taps === null ? [] : await ruleCounts(document.vni, runProgram);
         for (const { rule_id, packets, bytes } of counts) {
-          stdout.write(`  rule ${rule_id}: ${packets} packets, ${bytes} bytes\n`);
+          const is_gateway = document.nat_gateways.some(({ nat_gateway_id }) => nat_gateway_id === rule_id);
+          stdout.write(
+            is_gateway
+              ? `  NAT gateway ${rule_id}: ${packets} connections\n`
+              : `  rule ${rule_id}: ${packets} packets, ${bytes} bytes\n`,
+          );
         }
       }
     }) as AnyCommand;

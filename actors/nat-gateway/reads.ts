@@ -1,8 +1,9 @@
 // Queries for NAT gateways.
-import type { Kysely } from "kysely";
+import { type Kysely, sql } from "kysely";
 import type { NatGateway } from "../../src/contract/network.ts";
 import type { Database } from "../../src/db/tables.ts";
-import { type LabeledPage, reader } from "../record/reads.ts";
+import { toRfc3339 } from "../../src/lib/text/instant.ts";
+import { finder, type LabeledPage, reader } from "../record/reads.ts";
 import { natGateway } from "./transition.ts";
 
 const COLUMNS = [
@@ -25,11 +26,33 @@ const COLUMNS = [
 
 const natGateways = reader("nat_gateway", COLUMNS, natGateway.view);
 
-export const findNatGateway = natGateways.find;
+/** Finds NAT gateways with their counters. */
+export const findNatGateway = finder<NatGateway>(async (db, ids) => {
+  const found = await natGateways.find.many(db, ids);
+  return new Map((await addCounts(db, [...found.values()])).map((gateway) => [gateway.id, gateway]));
+});
 
 export type NatGatewayQuery = LabeledPage & { readonly vpc_id: string };
 
-/** Lists the NAT gateways of a VPC in the order of their creation. */
-export function listNatGateways(db: Kysely<Database>, { vpc_id, ...at }: NatGatewayQuery): Promise<NatGateway[]> {
-  return natGateways.page(db, { vpc_id }, at);
+/** Lists the NAT gateways of a VPC in the order of their creation, with their counters. */
+export async function listNatGateways(
+  db: Kysely<Database>,
+  { vpc_id, ...at }: NatGatewayQuery,
+): Promise<NatGateway[]> {
+  return await addCounts(db, await natGateways.page(db, { vpc_id }, at));
+}
+
+type CountRow = { readonly nat_gateway_id: string; readonly connections: number; readonly counted_at: Date };
+
+async function addCounts(db: Kysely<Database>, gateways: readonly NatGateway[]): Promise<NatGateway[]> {
+  if (gateways.length === 0) return [];
+  const { rows } = await sql<CountRow>`
+    select nat_gateway_id, sum(connections)::bigint as connections, max(counted_at) as counted_at
+      from nat_gateway_count where nat_gateway_id = any(${gateways.map(({ id }) => id)}) group by nat_gateway_id`
+    .execute(db);
+  const by_gateway = new Map(rows.map(({ nat_gateway_id, connections, counted_at }) => [
+    nat_gateway_id,
+    { connections, counted_at: toRfc3339(counted_at) },
+  ]));
+  return gateways.map((gateway) => ({ ...gateway, counts: by_gateway.get(gateway.id) ?? null }));
 }

@@ -106,6 +106,7 @@ export const natGateway = record<NatGatewayState, NatGatewayMessage, NatGateway>
     edge_cluster_id: null,
     desired_generation: row.desired_generation,
     host_cn_uuid: row.host_cn_uuid,
+    counts: null,
     realized: null,
     created_at: toRfc3339(row.created_at),
     updated_at: toRfc3339(row.updated_at),

@@ -47,7 +47,7 @@ export function GatewayPage({ id }: { readonly id: string }) {
 }
 
 function Gateway({ gateway }: { readonly gateway: NatGateway }) {
-  const { id, name, vpc_id, public_address, family, host_cn_uuid, realized } = gateway;
+  const { id, name, vpc_id, public_address, family, host_cn_uuid, counts, realized } = gateway;
   const place = { tenant: gateway.tenant_id, project: gateway.project_id };
   const { data: found } = useQuery(vpcQuery(vpc_id));
   const vpc = found?.name ?? vpc_id;
@@ -120,6 +120,7 @@ function Gateway({ gateway }: { readonly gateway: NatGateway }) {
           "Public address": <Copyable text={public_address} label="the public address" />,
           "Family": family,
           "Runs on": host_cn_uuid === null ? "no node yet" : <code>{host_cn_uuid}</code>,
+          "Connections": counts === null ? null : counts.connections,
           "On the node": realizedText(realized),
           "Created": <When at={gateway.created_at} />,
           "UUID": <Copyable text={id} label="the UUID" />,

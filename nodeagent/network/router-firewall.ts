@@ -29,7 +29,7 @@ type Last = {
   listing: string | null;
 };
 
-/** Text that occurs in each rule of a tenant, and in no other part of a ruleset. */
+/** Text that occurs in each rule with a counter that is kept, and in no other part of a ruleset. */
 const RULE_MARK = ' comment "';
 
 /** @param inside runs a program in the router's namespace */

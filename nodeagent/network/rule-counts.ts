@@ -1,18 +1,23 @@
-// The packets and bytes that each firewall rule has decided about, from the kernel's counters. A rule decides about the
-// first packet of a connection.
+// The packets and bytes that each firewall rule has decided about, and each NAT gateway has translated, from the kernel's
+// counters. Both see only the first packet of a connection. A NAT gateway has its own id in place of a rule's.
 import { RULE_COUNTS_MAX } from "../../src/contract/limits.ts";
 import type { RuleCount } from "../../src/contract/network-document.ts";
 
+/** The words after a counter: `accept`, `drop`, or the translation of a NAT gateway. */
+const ACTION = String.raw`(?:\w+|snat ip6? to \S+)`;
+const COUNTED = new RegExp(String.raw`counter packets (\d+) bytes (\d+) ${ACTION} comment "([^"]*)"`, "g");
+const UNCOUNTED = new RegExp(String.raw`counter (${ACTION} comment "([^"]*)")`, "g");
+
 /** Reads the counters of the rules that `nft list table inet berth` prints. */
 export function ruleCountsOf(listing: string): readonly RuleCount[] {
-  return [...listing.matchAll(/counter packets (\d+) bytes (\d+) \w+ comment "([^"]*)"/g)]
+  return [...listing.matchAll(COUNTED)]
     .map(([, packets, bytes, rule_id = ""]) => ({ rule_id, packets: Number(packets), bytes: Number(bytes) }));
 }
 
 /** Returns a ruleset whose counters begin with these values, so that they survive its replacement. */
 export function withCounts(ruleset: string, counts: readonly RuleCount[]): string {
   const by_rule = new Map(counts.map((count) => [count.rule_id, count]));
-  return ruleset.replace(/counter (\w+ comment "([^"]*)")/g, (line, rest: string, rule_id: string) => {
+  return ruleset.replace(UNCOUNTED, (line, rest: string, rule_id: string) => {
     const count = by_rule.get(rule_id);
     return count === undefined ? line : `counter packets ${count.packets} bytes ${count.bytes} ${rest}`;
   });

@@ -199,8 +199,9 @@ function translation({ blocks, nat_gateways }: NetworkDocument, nics: readonly L
             map(pairs.map(({ outer, inner }) => [inner ?? "", outer])),
           ]),
           ...(gateway === undefined || own.length === 0 ? [] : [
-            `oifname "${EXTERNAL_DEVICE}" ${family} saddr { ${own.join(", ")} } ` +
-            `snat ${family} to ${gateway.public_address}`,
+            // The first packet of each connection passes here, so the counter counts connections.
+            `oifname "${EXTERNAL_DEVICE}" ${family} saddr { ${own.join(", ")} } counter ` +
+            `snat ${family} to ${gateway.public_address} comment "${gateway.nat_gateway_id}"`,
           ]),
         ],
       ),

@@ -144,9 +144,9 @@ export const NetworkDocument = z.object({
 export type NetworkDocument = z.infer<typeof NetworkDocument>;
 
 const count = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
-/** Counters of a firewall rule on one node, since the VPC has a router there. */
+/** Counters of a firewall rule or a NAT gateway on one node, since the VPC has a router there. */
 export const RuleCount = z.object({
-  rule_id: Uuid,
+  rule_id: Uuid.describe("The rule, or the NAT gateway"),
   packets: count.describe("First packets of connections"),
   bytes: count.describe("Their bytes"),
 });

@@ -104,6 +104,13 @@ export const NatGateway = z.object({
   edge_cluster_id: z.string().nullable(),
   desired_generation: z.number().int(),
   host_cn_uuid: z.string().nullable().describe("The edge node that runs it; null until there is one"),
+  counts: z.object({
+    connections: z.number().int().describe("Connections that instances began through it"),
+    counted_at: Timestamp.describe("When a node last reported a change"),
+  }).nullable().describe(
+    "Sums of what its nodes reported, at most about two minutes ago. A node begins again at 0 when it starts. Null: no " +
+      "node has reported yet, or this is the answer to a write",
+  ),
   realized,
   created_at: Timestamp,
   updated_at: Timestamp,

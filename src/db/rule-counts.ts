@@ -1,10 +1,10 @@
-// The counters of firewall rules: the newest report of each node, and their sums.
+// The counters of firewall rules and NAT gateways: the newest report of each node.
 import type { Db } from "./pool.ts";
 import type { RuleCount } from "../contract/network-document.ts";
 
 /**
  * Stores the counters that a node reports. Rules that are deleted, or belong to a VPC of which the node has no part, are
- * left out.
+ * left out, and so are NAT gateways that the node does not run.
  */
 export async function storeRuleCounts(db: Db, server_uuid: string, counts: readonly RuleCount[]): Promise<void> {
   await db.query(
@@ -15,6 +15,14 @@ export async function storeRuleCounts(db: Db, server_uuid: string, counts: reado
         where f.id in (select rule_id from counted)
           and exists (select from vpc_node n where n.vpc_id = f.vpc_id and n.server_uuid = $1)
         order by f.id for key share
+     ), gateways as (
+       select g.id from nat_gateway g
+        where g.id in (select rule_id from counted) and g.host_cn_uuid = $1 order by g.id for key share
+     ), stored as (
+       insert into nat_gateway_count (nat_gateway_id, server_uuid, connections, counted_at)
+       select g.id, $1, c.packets, (select berth_now()) from counted c join gateways g on g.id = c.rule_id
+       on conflict (nat_gateway_id, server_uuid)
+       do update set connections = excluded.connections, counted_at = excluded.counted_at
      )
      insert into firewall_rule_count (rule_id, server_uuid, packets, bytes, counted_at)
      select c.rule_id, $1, c.packets, c.bytes, (select berth_now()) from counted c join rules r on r.id = c.rule_id

@@ -62,6 +62,7 @@ describe("a gateway", () => {
       edge_cluster_id: null,
       desired_generation: 1,
       host_cn_uuid: null,
+      counts: null,
       realized: null,
       created_at,
       updated_at,

@@ -109,7 +109,8 @@ describe.skipIf(missing !== null)("a router in the kernel", () => {
   });
 
   test("the counter of a rule survives a change of the rules and a restart of the agent", async () => {
-    const before = await driver.ruleCounts(A.vni);
+    const rules = async () => (await driver.ruleCounts(A.vni)).filter(({ rule_id }) => rule_id.startsWith("r"));
+    const before = await rules();
     expect(before).toEqual([{ rule_id: "r1", packets: 1, bytes: expect.any(Number) }]);
     const more = rule({ rule_id: "r2", direction: "outbound", action: "deny", protocol: "udp" });
     await driver.apply({ ...DOCUMENT, firewall_rules: [...DOCUMENT.firewall_rules, more] });
@@ -117,7 +118,7 @@ describe.skipIf(missing !== null)("a router in the kernel", () => {
     expect(await open().ruleCounts(A.vni)).toEqual(expect.arrayContaining([...before, none]));
     expect(await driver.apply(DOCUMENT)).toMatchObject({ ruleset_replaced: true });
     expect(await driver.apply(DOCUMENT), "counters are no difference").toMatchObject({ ruleset_replaced: false });
-    expect(await driver.ruleCounts(A.vni)).toEqual(before);
+    expect(await rules()).toEqual(before);
   });
 
   test("a check prints the differences and fails", async () => {

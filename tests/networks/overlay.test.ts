@@ -114,6 +114,16 @@ describe.skipIf(missing !== null)("the overlay network", () => {
     expect(await asks("a1", INTERNET_HOST.ipv4, INTERNET_PORT)).toBe(`internet ${NAT.ipv4}`);
     expect(await asks("a3", INTERNET_HOST.ipv4, INTERNET_PORT)).toBe(`internet ${NAT.ipv4}`);
     expect(await asks("a1", EXTERNAL_GATEWAY.ipv6, INTERNET_PORT)).toBe(`internet ${NAT.ipv6}`);
+    // Each gateway counts the connections that it began; a question may need several. The other nodes have none.
+    const counted = async (node: NodeName) =>
+      (await drivers[node].ruleCounts(A.vni)).filter(({ rule_id }) => rule_id.startsWith("nat"))
+        .map(({ rule_id, packets }) => ({ rule_id, packets }));
+    const before = await counted("n3");
+    expect(before.map(({ rule_id, packets }) => [rule_id, packets > 0])).toEqual([["nat4", true], ["nat6", true]]);
+    expect(await counted("n1")).toEqual([]);
+    await asks("a1", INTERNET_HOST.ipv4, INTERNET_PORT);
+    const [nat4, nat6] = await counted("n3");
+    expect([nat4!.packets > before[0]!.packets, nat6]).toEqual([true, before[1]]);
   });
 
   test("a port forward leads to a NIC of another node, if a rule allows it, in both families", async () => {

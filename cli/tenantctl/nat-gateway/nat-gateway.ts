@@ -1,7 +1,7 @@
 import type { NatGateway } from "../../../src/contract/network.ts";
 import { PENDING_COLUMN } from "../record/realized.ts";
 import type { Kind } from "../record/kind.ts";
-import { ID_COLUMN } from "../../internal/table.ts";
+import { ID_COLUMN, WIDE_COLUMN } from "../../internal/table.ts";
 
 export const NAT_GATEWAY: Kind<NatGateway> = {
   noun: "nat-gateway",
@@ -18,6 +18,7 @@ export const NAT_GATEWAY: Kind<NatGateway> = {
     ["NAME", (gateway) => gateway.name],
     ["ID", (gateway) => gateway.id, ID_COLUMN],
     ["PUBLIC_ADDR", (gateway) => gateway.public_address],
+    ["CONNECTIONS", (gateway) => gateway.counts?.connections, WIDE_COLUMN],
     PENDING_COLUMN,
   ],
   lines: (gateway) => [
@@ -27,5 +28,6 @@ export const NAT_GATEWAY: Kind<NatGateway> = {
     ["project", gateway.project],
     ["public_address", gateway.public_address],
     ["family", gateway.family],
+    ["connections", gateway.counts?.connections],
   ],
 };

@@ -49,7 +49,7 @@ const FAMILIES = [
     selectors: `vpc=${VPC.id}`,
     table: `NAME    ID        PUBLIC_ADDR\negress  33333333  203.0.113.2\n`,
     lines: `id:              ${NAT_GATEWAY.id}\nname:            egress\nvpc:             ${VPC.id}\n` +
-      `project:         ${PROJECT}\npublic_address:  203.0.113.2\nfamily:          v4\n`,
+      `project:         ${PROJECT}\npublic_address:  203.0.113.2\nfamily:          v4\nconnections:     -\n`,
     deleted: `NAT gateway ${NAT_GATEWAY.id} deleted.\n`,
   },
   {

@@ -76,6 +76,7 @@ export const NAT_GATEWAY = {
   family: "v4",
   public_address: "203.0.113.2",
   edge_cluster_id: null,
+  counts: null,
   desired_generation: 1,
   host_cn_uuid: null,
   realized: null,
