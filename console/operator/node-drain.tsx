@@ -27,7 +27,7 @@ export function NodeDrain({ id }: { readonly id: string }) {
   const name = node?.hostname ?? "";
   return (
     <>
-      <Heading title="Drain" above={<Link to={`/nodes/${id}`}>{name}</Link>} />
+      <Heading title="Drain" above={<Link to={`/nodes/${id}`}>{name || "Node"}</Link>} />
       {problem !== undefined && <Problem refusal={problem} />}
       {plan !== undefined && <Plan plan={plan} />}
       {plan !== undefined && rootOnly() === null

@@ -30,7 +30,7 @@ export function NodeEvacuate({ id }: { readonly id: string }) {
   const refused = rootOnly();
   return (
     <>
-      <Heading title="Evacuate" above={<Link to={`/nodes/${id}`}>{name}</Link>} />
+      <Heading title="Evacuate" above={<Link to={`/nodes/${id}`}>{name || "Node"}</Link>} />
       {problem !== undefined && <Problem refusal={problem} />}
       <p>
         For a node that is dead and powered off. Its instances are created on other nodes from their images, with their

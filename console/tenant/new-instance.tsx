@@ -10,7 +10,7 @@ import { go } from "../core/router.ts";
 import { store } from "../core/store.ts";
 import { writersOnly } from "../core/session.ts";
 import { parseBytes } from "../core/text.ts";
-import { Heading, Link } from "../parts/basics.tsx";
+import { Heading, Link, Problem } from "../parts/basics.tsx";
 import { say } from "../core/toast.ts";
 import { Form } from "../parts/form.tsx";
 import { UsageBars } from "../parts/usage.tsx";
@@ -33,11 +33,14 @@ export function NewInstance({ place }: { readonly place: Place }) {
   const values = useSignal<Values>({});
   useActions([networkAction(place)]);
   const above = <Link to={inProject(place, "instances")}>Instances</Link>;
-  const isRead = [images, subnets, keys, addresses, groups].every(({ data }) => data !== undefined);
+  const read = [images, subnets, keys, addresses, groups];
+  const isRead = read.every(({ data }) => data !== undefined);
+  const refusal = read.find((each) => each.refusal !== undefined)?.refusal;
   const imageName = images.data?.find(({ id }) => id === values.value["image_id"])?.name;
   return (
     <>
       <Heading title="Create an instance" above={above} />
+      {!isRead && refusal !== undefined && <Problem refusal={refusal} />}
       {usage !== undefined && <UsageBars usage={usage} />}
       {subnets.data?.length === 0 && (
         <p class="sentence warn">

@@ -11,6 +11,8 @@ import { serveJobs, useConsoleSite } from "./site.ts";
 const LIMIT_MS = 240_000;
 /** A refused page shows the refusal within this time, in milliseconds. */
 const REFUSED_MS = 5_000;
+/** Pages that ask the server only when the user wants it. */
+const ASKS_LATER = new Set(["/doctor", "/placement", "/drain-by-label"]);
 const PASSWORD = "correct horse battery";
 
 /** A tenant with objects of every kind, and a tenant without any. */
@@ -130,9 +132,14 @@ describe.each(["light", "dark"] as const)("every page, full, %s", (colorScheme) 
   }, LIMIT_MS);
 });
 
-describe.each(["viewer", "member", "key"] as const)("every page as %s", (who) => {
+describe.each(
+  (["viewer", "member", "key"] as const).flatMap((who) =>
+    (["light", "dark"] as const).map((theme) => [who, theme] as const)
+  ),
+)("every page as %s, %s", (who, colorScheme) => {
   test("has no accessibility fault, and its own requests are permitted", async () => {
     const ui = await f.site().open({ key: who === "key" ? full.key : keys[who] });
+    await ui.page.emulateMedia({ colorScheme });
     const links = await navigation(ui);
     const own = who === "viewer" ? [] : projectPages(full);
     const found: string[] = [];
@@ -181,7 +188,7 @@ describe("the states of a page", () => {
     await own.page.goto(`${f.site().url}/console/nowhere`);
     await own.page.getByRole("navigation", { name: "Main" }).waitFor();
     const silent: string[] = [];
-    for (const path of links.filter((each) => !["/doctor", "/placement"].includes(each))) {
+    for (const path of [...links, ...objects].filter((each) => !ASKS_LATER.has(each))) {
       await own.show(path);
       const problem = own.page.locator(".problem").filter({ hasText: "refused for a test" });
       const hasId = problem.filter({ hasText: "11111111-2222" }).first().waitFor({ timeout: REFUSED_MS });
@@ -201,7 +208,7 @@ describe("the states of a page", () => {
       await route.continue().catch(() => {});
     });
     const found: string[] = [];
-    for (const path of links) {
+    for (const path of [...links, ...objects]) {
       await own.show(path);
       found.push(...(await own.axe()).map((fault) => `${path}: ${fault}`));
     }
