@@ -13,6 +13,9 @@ const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16">` +
 /** The prefix of the folder in which a build writes its files. Another build may run at the same time. */
 const STAGING = ".build-";
 
+/** The most bytes, compressed, that a browser loads before the first page. */
+export const FIRST_LOAD_BYTES_MAX = 60_000;
+
 /** One file of the build, with its size as sent: compressed, in bytes. */
 export type Built = { readonly name: string; readonly gzip_bytes: number };
 

@@ -100,6 +100,27 @@ test("changes and deletions are shown by diff and made by apply --prune, in the 
   expect((await exported()).network_pools).toBeUndefined();
 });
 
+test("labels of projects are set and removed; a project without labels in the manifest keeps them", async () => {
+  const projects = (labels: string) =>
+    `projects:\n  - { silo: acme, tenant: default, name: intern${labels === "" ? "" : `, labels: ${labels}`} }\n`;
+  const shown = async () => {
+    const { projects: found } = (await exported()) as { projects: Record<string, unknown>[] };
+    return found.find(({ name }) => name === "intern")?.["labels"];
+  };
+  for (
+    const [given, expected] of [
+      ["{ team: web, env: test }", { team: "web", env: "test" }],
+      ["", { team: "web", env: "test" }],
+      ["{ team: shop }", { team: "shop" }],
+      ["{}", undefined],
+    ] as const
+  ) {
+    const done = await apply(projects(given));
+    expect([done.code, done.err()]).toEqual([0, ""]);
+    expect(await shown()).toEqual(expected);
+  }
+});
+
 test("a NIC tag with another MTU, or an unknown silo, is refused before any change", async () => {
   const refused = await apply(manifest("acme", 2).replace("mtu: 1500", "mtu: 9000"));
   expect(refused.code).toBe(1);

@@ -121,6 +121,12 @@ export function withoutEmpty(value: unknown): unknown {
   return typeof value === "object" && value !== null && Object.keys(value).length === 0 ? null : value;
 }
 
+/** Returns the labels in the body of a PATCH. Labels that the manifest does not have are removed. */
+export function labelsPatch(wanted: Entry, existing: Entry): Record<string, unknown> {
+  const removed = Object.keys(existing.values.labels ?? {}).map((key) => [key, null]);
+  return { ...Object.fromEntries(removed), ...wanted.values.labels ?? {} };
+}
+
 export function idOf({ list, key }: Reference): string {
   return `${list} ${key}`;
 }

@@ -23,7 +23,7 @@ const KINDS = [
     singular: "project",
     path: "/v1/tenants",
     key: ["silo", "tenant", "name"],
-    fields: { silo: parent, tenant: parent, name, description },
+    fields: { silo: parent, tenant: parent, name, description, labels: patched("object") },
   },
   {
     list: "quotas",

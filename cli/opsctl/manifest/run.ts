@@ -5,7 +5,7 @@ import type { Silo } from "../../../src/contract/tenancy.ts";
 import { inParallel } from "../../internal/in-parallel.ts";
 import type { Io } from "../../internal/io.ts";
 import type { Entry } from "../../internal/manifest/kind.ts";
-import { type Existing, idOf, type Plan, type Step } from "../../internal/manifest/plan.ts";
+import { type Existing, idOf, labelsPatch, type Plan, type Step } from "../../internal/manifest/plan.ts";
 import { putPolicy, readPolicy } from "../cn/boot/policy/policy.ts";
 import { settingPath } from "../config/setting.ts";
 import { DEFAULT_TENANT, type ListName, SITE } from "./kinds.ts";
@@ -59,13 +59,19 @@ async function create(run: Run, entry: Entry): Promise<void> {
 async function change(run: Run, entry: Entry, before: Entry): Promise<void> {
   const { io } = run;
   const path = pathOf(run, entry);
-  const { description } = entry.values;
+  const { description, labels } = entry.values;
   switch (entry.list as ListName) {
     case "silos":
     case "tenants":
-    case "projects":
       if (description === undefined) return;
       return void await io.send({ method: "PATCH", path, body: { description: description ?? "" } });
+    case "projects": {
+      const body = {
+        ...description !== undefined && { description: description ?? "" },
+        ...labels !== undefined && { labels: labelsPatch(entry, before) },
+      };
+      return void await io.send({ method: "PATCH", path, body });
+    }
     case "quotas":
     case "settings":
       return void await io.send({ method: "PUT", path, body: bodyOf(run, entry) });

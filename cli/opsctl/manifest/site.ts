@@ -64,7 +64,12 @@ async function readTenancy(io: Io, silos: readonly Silo[], quotas: boolean): Pro
     // The default tenant is created and deleted with its silo.
     record("tenants", tenant.id, { silo: silo.name, ...described(tenant) }, tenant.name !== DEFAULT_TENANT),
     ...projects[at]!.map((project) =>
-      record("projects", project.id, { silo: silo.name, tenant: tenant.name, ...described(project) })
+      record("projects", project.id, {
+        silo: silo.name,
+        tenant: tenant.name,
+        ...described(project),
+        labels: project.labels,
+      })
     ),
   ]);
   const limited = tenants.flatMap(({ silo, tenant }, at) => [

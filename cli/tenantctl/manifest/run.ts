@@ -11,7 +11,7 @@ import type { TenantIo } from "../open-io.ts";
 import { projectScope } from "../scope.ts";
 import { KEYS_PATH } from "../ssh-key/ssh-key.ts";
 import type { Entry } from "../../internal/manifest/kind.ts";
-import { idOf, type Plan, type Step } from "../../internal/manifest/plan.ts";
+import { idOf, labelsPatch, type Plan, type Step } from "../../internal/manifest/plan.ts";
 import { KINDS, type ListName } from "./kind.ts";
 import { type Project, REQUESTS_AT_A_TIME } from "./project.ts";
 
@@ -147,11 +147,9 @@ async function change({ io, ids }: Run, { entry, existing, diffs }: Step & { kin
   if (changed.has("disk_bytes")) await enlarge(io, existing.id, Number(entry.values.disk_bytes));
 }
 
-/** Returns the value of a field in the body of a PATCH. Labels that the manifest does not have are removed. */
-function patchOf(field: string, { values }: Entry, existing: Entry): unknown {
-  if (field !== "labels") return values[field] ?? UNSET[field] ?? null;
-  const removed = Object.keys(existing.values[field] ?? {}).map((key) => [key, null]);
-  return { ...Object.fromEntries(removed), ...values[field] ?? {} };
+/** Returns the value of a field in the body of a PATCH. */
+function patchOf(field: string, entry: Entry, existing: Entry): unknown {
+  return field === "labels" ? labelsPatch(entry, existing) : entry.values[field] ?? UNSET[field] ?? null;
 }
 
 /** SSH keys are listed and created under the user, and changed elsewhere. */
