@@ -2,7 +2,7 @@
 import { type AnyCommand, command, group, oneOf } from "../cli/framework.ts";
 import type { Environment } from "../cli/internal/environment.ts";
 import { EXIT, type ExitCode } from "../cli/internal/exit-code.ts";
-import { Ended } from "../cli/internal/failure.ts";
+import { Ended, usageFailure } from "../cli/internal/failure.ts";
 import { environmentOf, runCommand } from "../cli/internal/run.ts";
 import { VERSION } from "../cli/version.ts";
 import { canonicalMac } from "../src/lib/net/mac.ts";
@@ -12,6 +12,7 @@ import { readBooterConfig } from "./config.ts";
 import { CLIENT_KINDS } from "./decision.ts";
 import { type Fields, lineOf } from "./log.ts";
 import { redfishCommand } from "./redfish/command.ts";
+import { broadcastOf, wake } from "./wake.ts";
 
 const CONFIG_PATH = "/etc/berth/booter.toml";
 
@@ -22,6 +23,7 @@ export function buildBooter(): AnyCommand {
     serveCommand(),
     checkCommand(),
     redfishCommand(),
+    wakeCommand(),
   ]);
   root.version(VERSION, "-V, --version", "print the version");
   return root;
@@ -50,6 +52,24 @@ function checkCommand(): AnyCommand {
     )
     .option("--json", "print the findings as JSON")
     .action(async (options, member) => await runCheck(options, environmentOf(member as AnyCommand))) as AnyCommand;
+}
+
+function wakeCommand(): AnyCommand {
+  return command("wake", "Switch machines on by wake-on-LAN, on each network of the booter", "02:00:00:00:00:17")
+    .argument("<mac...>", "the MAC addresses of the machines")
+    .option(...CONFIG_OPTION)
+    .action(async (given, { config: path }, member) => {
+      const { stdout } = environmentOf(member as AnyCommand);
+      const macs = given.map((text) => {
+        const mac = canonicalMac(text);
+        if (mac === null) throw usageFailure(`${text}: a MAC address has 12 hex digits`);
+        return mac;
+      });
+      const { segment } = readBooterConfig(await readConfigText(path), path);
+      await wake(macs, segment);
+      const where = segment.map(broadcastOf).join(", ");
+      stdout.write(`Sent to ${where}. No machine answers such a packet; watch: opsctl cn boot list\n`);
+    }) as AnyCommand;
 }
 
 async function serve(path: string, { stderr, signal }: Environment): Promise<void> {

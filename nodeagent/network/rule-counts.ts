@@ -3,10 +3,9 @@
 import { RULE_COUNTS_MAX } from "../../src/contract/limits.ts";
 import type { RuleCount } from "../../src/contract/network-document.ts";
 
-/** The words after a counter: `accept`, `drop`, or the translation of a NAT gateway. */
-const ACTION = String.raw`(?:\w+|snat ip6? to \S+)`;
-const COUNTED = new RegExp(String.raw`counter packets (\d+) bytes (\d+) ${ACTION} comment "([^"]*)"`, "g");
-const UNCOUNTED = new RegExp(String.raw`counter (${ACTION} comment "([^"]*)")`, "g");
+/** After a counter comes `accept`, `drop`, or the translation of a NAT gateway. */
+const COUNTED = /counter packets (\d+) bytes (\d+) (?:\w+|snat ip6? to \S+) comment "([^"]*)"/g;
+const UNCOUNTED = /counter ((?:\w+|snat ip6? to \S+) comment "([^"]*)")/g;
 
 /** Reads the counters of the rules that `nft list table inet berth` prints. */
 export function ruleCountsOf(listing: string): readonly RuleCount[] {

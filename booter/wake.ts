@@ -1,0 +1,55 @@
+// Wake-on-LAN: switches a machine on by a packet that its network card recognizes while the machine is off. Nothing
+// answers, so a success only means that the packet was sent.
+import { createSocket } from "node:dgram";
+import { Failure } from "../cli/internal/failure.ts";
+import { EXIT } from "../cli/internal/exit-code.ts";
+import type { BooterConfig } from "./config.ts";
+import { ipv4Number, ipv4Text, maskOf } from "./ipv4.ts";
+
+/** The port of the discard service. Cards look at the content of a packet and ignore the port. */
+export const WAKE_PORT = 9;
+/** UDP may lose a packet, so each one is sent this often. */
+const COPIES = 3;
+const SYNCHRONIZATION = [255, 255, 255, 255, 255, 255];
+/** How often the packet repeats the MAC address, by the format. */
+const REPETITIONS = 16;
+
+/** Returns the packet for a canonical MAC address. */
+export function wakePacket(mac: string): Uint8Array {
+  const octets = mac.split(":").map((octet) => parseInt(octet, 16));
+  return Uint8Array.from([...SYNCHRONIZATION, ...Array.from({ length: REPETITIONS }, () => octets).flat()]);
+}
+
+type Segment = BooterConfig["segment"][number];
+
+/** Returns the broadcast address of a network. */
+export function broadcastOf({ address, prefix_len }: Segment): string {
+  return ipv4Text(((ipv4Number(address) ?? 0) | ~maskOf(prefix_len)) >>> 0);
+}
+
+/** Sends the packets of the machines to each network, from the booter's own address there. Throws if one was not sent. */
+export async function wake(macs: readonly string[], segments: readonly Segment[], port = WAKE_PORT): Promise<void> {
+  for (const segment of segments) {
+    const to = broadcastOf(segment);
+    const socket = createSocket("udp4");
+    try {
+      await new Promise<void>((resolve, reject) => {
+        socket.once("error", reject);
+        socket.bind({ address: segment.address, port: 0 }, resolve);
+      });
+      socket.setBroadcast(true);
+      for (let copy = 0; copy < COPIES; copy++) {
+        for (const mac of macs) {
+          await new Promise<void>((resolve, reject) =>
+            socket.send(wakePacket(mac), port, to, (error) => error ? reject(error) : resolve())
+          );
+        }
+      }
+    } catch (error) {
+      const why = (error as Error).message;
+      throw new Failure(`cannot send from ${segment.address} to ${to}: ${why}`, EXIT.failure);
+    } finally {
+      socket.close();
+    }
+  }
+}
