@@ -94,6 +94,21 @@ describe("a NAT gateway", () => {
     });
   });
 
+  test("shows the connections that its own node reports, and believes no other node", async () => {
+    const reports = async (node: NetworkNode, packets: number) => {
+      const counts = [{ rule_id: gateway.id, packets, bytes: 60 * packets }];
+      okOf(await node.call("POST", "/v1/agent/network/poll", { wait: 0, have: {}, counts }));
+    };
+    expect((await show()).counts).toBeNull();
+    await reports(f.one, 99);
+    expect((await show()).counts).toBeNull();
+    await reports(f.two, 3);
+    await reports(f.two, 7);
+    expect((await show()).counts).toEqual({ connections: 7, counted_at: expect.any(String) });
+    const { items } = okOf(await f.call("GET", `/v1/nat-gateways?vpc=${f.vpc.id}`));
+    expect(items[0].counts).toMatchObject({ connections: 7 });
+  });
+
   test("is in effect for a create with Prefer: wait once its node has applied it", async () => {
     const created = f.call("POST", `/v1/nat-gateways?vpc=${f.vpc.id}`, {
       body: { name: "second" },

@@ -112,25 +112,6 @@ test("a rule shows the sums of the counters that the nodes of its VPC report", a
   okOf(await reports(f.one, { rule_id: rule.id, packets: 5, bytes: 300 }));
 });
 
-test("a NAT gateway shows the connections that its own node reports", async () => {
-  const gateway = okOf(await f.call("POST", `/v1/nat-gateways?vpc=${f.vpc.id}`, { body: { name: "counted" } }));
-  const shown = async () => okOf(await f.call("GET", `/v1/nat-gateways/${gateway.id}`)).counts;
-  const reports = async (node: NetworkNode, packets: number) => {
-    const counts = [{ rule_id: gateway.id, packets, bytes: 60 * packets }];
-    okOf(await node.call("POST", "/v1/agent/network/poll", { wait: 0, have: {}, counts }));
-  };
-  expect(await shown()).toBeNull();
-  await f.t.db.query("update nat_gateway set host_cn_uuid = $2 where id = $1", [gateway.id, f.one.server_uuid]);
-  await reports(f.two, 99);
-  expect(await shown(), "another node does not run it").toBeNull();
-  await reports(f.one, 3);
-  await reports(f.one, 7);
-  expect(await shown()).toEqual({ connections: 7, counted_at: expect.any(String) });
-  const { items } = okOf(await f.call("GET", `/v1/nat-gateways?vpc=${f.vpc.id}`));
-  expect(items.find(({ id }: { id: string }) => id === gateway.id).counts).toEqual(await shown());
-  okOf(await f.call("DELETE", `/v1/nat-gateways/${gateway.id}`));
-});
-
 describe("a poll that waits", () => {
   test("is answered when a rule changes, with the whole document at a higher generation", async () => {
     const have = await f.stored(f.one);
