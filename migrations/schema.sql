@@ -1239,10 +1239,10 @@ begin
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
   when 'webhook' then
     insert into webhook (id, incarnation, version, wake_at, state, tenant_id, project_id, name, description,
-        labels, url, events, enabled, sealed_secret, created_at)
+        labels, url, events, enabled, sealed_secret, created_at, enabled_at)
     select r.id, r.incarnation, r.version, r.wake_at, r.state, r.tenant_id, r.project_id, r.name, r.description,
         case when e ? 'labels' then r.labels else '{}'::jsonb end, r.url, r.events, r.enabled, r.sealed_secret,
-        r.created_at
+        r.created_at, r.enabled_at
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::webhook, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
   when 'disk' then
@@ -2084,7 +2084,8 @@ begin
         events = case when e ? 'events' then r.events else t.events end,
         enabled = case when e ? 'enabled' then r.enabled else t.enabled end,
         sealed_secret = case when e ? 'sealed_secret' then r.sealed_secret else t.sealed_secret end,
-        created_at = case when e ? 'created_at' then r.created_at else t.created_at end
+        created_at = case when e ? 'created_at' then r.created_at else t.created_at end,
+        enabled_at = case when e ? 'enabled_at' then r.enabled_at else t.enabled_at end
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::webhook, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
   else
@@ -3762,7 +3763,7 @@ begin
     select o.seq, o.audit, w.id as webhook_id, w.tenant_id, w.project_id,
            row_number() over (partition by w.id order by o.seq) as place
       from of_project o join webhook w on w.project_id = o.project_id
-     where w.enabled and (o.audit->>'ts')::timestamptz >= w.created_at
+     where w.enabled and (o.audit->>'ts')::timestamptz >= coalesce(w.enabled_at, w.created_at)
        and (w.events = '{}' or exists (
          select from unnest(w.events) p(pattern)
           where case when p.pattern like '%*' then starts_with(o.audit->>'action', left(p.pattern, -1))
@@ -5503,6 +5504,7 @@ create table webhook (
   enabled boolean not null,
   sealed_secret text not null,
   created_at timestamp with time zone not null,
+  enabled_at timestamp with time zone,
   constraint webhook_labels_check CHECK ((jsonb_typeof(labels) = 'object'::text)),
   constraint webhook_name UNIQUE (project_id, name),
   constraint webhook_pkey PRIMARY KEY (id),

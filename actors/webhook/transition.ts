@@ -18,6 +18,8 @@ type Columns = Named & {
   readonly url: string;
   readonly events: readonly string[];
   readonly enabled: boolean;
+  /** When it was last enabled again. Missing or null: never disabled. */
+  readonly enabled_at?: Date | null;
   readonly sealed_secret: string;
 };
 
@@ -61,8 +63,10 @@ export const webhook = record<WebhookState, WebhookMessage, Webhook>({
   update: {
     action: "webhook_update",
     note: noted,
-    row: (named, { url, events, enabled }) => ({
+    row: (named, { url, events, enabled }, { before, now }) => ({
       ...named,
+      // The events of the time between are never sent.
+      ...enabled === true && !before.enabled && { enabled_at: now },
       url: url ?? named.url,
       events: events ?? named.events,
       enabled: enabled ?? named.enabled,

@@ -646,7 +646,8 @@ begin
         events = case when e ? 'events' then r.events else t.events end,
         enabled = case when e ? 'enabled' then r.enabled else t.enabled end,
         sealed_secret = case when e ? 'sealed_secret' then r.sealed_secret else t.sealed_secret end,
-        created_at = case when e ? 'created_at' then r.created_at else t.created_at end
+        created_at = case when e ? 'created_at' then r.created_at else t.created_at end,
+        enabled_at = case when e ? 'enabled_at' then r.enabled_at else t.enabled_at end
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::webhook, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
   else

@@ -2,7 +2,7 @@
 -- transaction: no event is left out, and none gets two deliveries at one webhook. Returns the number of events that it
 -- read. Only one call at a time does the work. Only permitted changes of objects of a
 -- project are events, without the requests that only cause deliveries. A webhook gets
--- no event from before its creation. If `pending_max` deliveries of a webhook wait, further ones are dead at once.
+-- no event from before its creation, or from before it was enabled again. If `pending_max` deliveries of a webhook wait, further ones are dead at once.
 create or replace function webhook_follow(events_max int, pending_max int) returns int language plpgsql volatile as $$
 declare
   from_seq bigint;
@@ -30,7 +30,7 @@ begin
     select o.seq, o.audit, w.id as webhook_id, w.tenant_id, w.project_id,
            row_number() over (partition by w.id order by o.seq) as place
       from of_project o join webhook w on w.project_id = o.project_id
-     where w.enabled and (o.audit->>'ts')::timestamptz >= w.created_at
+     where w.enabled and (o.audit->>'ts')::timestamptz >= coalesce(w.enabled_at, w.created_at)
        and (w.events = '{}' or exists (
          select from unnest(w.events) p(pattern)
           where case when p.pattern like '%*' then starts_with(o.audit->>'action', left(p.pattern, -1))

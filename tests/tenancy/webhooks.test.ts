@@ -4,6 +4,7 @@ import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { WEBHOOK_RETRY_S, WEBHOOKS_PER_PROJECT_MAX } from "../../src/contract/limits.ts";
+import { openClient } from "../../src/db/pool.ts";
 import { selfSigned } from "../security/certificate.ts";
 import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { openGarbage, openReceiver, type WebhookReceiver } from "../support/webhook-receiver.ts";
@@ -201,6 +202,25 @@ test("a disabled webhook sends nothing, keeps no new events, and continues with 
   okOf(await t.call("PATCH", `/v1/webhooks/${webhook.id}`, { body: { enabled: true } }));
   await until(() => deliveriesOf(webhook.id), ([first]) => first?.state === "delivered");
   expect(await deliveriesOf(webhook.id)).toHaveLength(1);
+  await drop(webhook);
+});
+
+test("an event of the disabled time is not sent, even if the worker reads it only afterwards", async () => {
+  const webhook = await newWebhook({ events: ["vpc_create"] });
+  const enable = async (enabled: boolean) =>
+    void okOf(await t.call("PATCH", `/v1/webhooks/${webhook.id}`, { body: { enabled } }));
+  await enable(false);
+  // While the lock is held, no worker makes deliveries.
+  const holder = await openClient({ url: t.databaseUrl });
+  await holder.query("select pg_advisory_lock(hashtextextended('webhook-follow', 0))");
+  const between = await newVpc("between");
+  await t.advance(1);
+  await enable(true);
+  await t.advance(1);
+  const after = await newVpc("after");
+  await holder.end();
+  await hook.until(({ event }) => event.resource === `Vpc::"${after.id}"`);
+  expect(hook.received.filter(({ event }) => event.resource === `Vpc::"${between.id}"`)).toEqual([]);
   await drop(webhook);
 });
 
