@@ -21,7 +21,7 @@ type Msg<T extends InstanceMessage["type"]> = Of<InstanceMessage, T>;
 type Change = Msg<"attach_disk"> | Msg<"detach_disk"> | Msg<"delete_disk"> | Msg<"delete_snapshot">;
 
 export function createDisk(s: InstanceState, m: Msg<"create_disk">, now: Date): Out<InstanceState> {
-  const { name, description, labels, id, snapshot_id = null, image_id = null } = m.disk;
+  const { name, description, labels = {}, id, snapshot_id = null, image_id = null } = m.disk;
   const misnamed = nameFault(name) ?? labelsFault(labels);
   if (misnamed !== null) return refuse(misnamed);
   const host_cn_uuid = readyHost(s, "create_disk");

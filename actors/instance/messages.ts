@@ -28,7 +28,8 @@ export type AddedNic = {
   readonly id: string;
   readonly mac: string;
   readonly name: string;
-  readonly labels: Labels;
+  /** A process of an earlier release sends none. */
+  readonly labels?: Labels;
   readonly primary_ipv4: string | null;
   readonly primary_ipv6: string | null;
   readonly additional_ips: readonly string[];
@@ -40,7 +41,8 @@ export type DiskPlan = {
   readonly id: string;
   readonly name: string;
   readonly description: string;
-  readonly labels: Labels;
+  /** A process of an earlier release sends none. */
+  readonly labels?: Labels;
   /** Null for the size of the snapshot. */
   readonly size_bytes: number | null;
   /** The snapshot or the image that is copied; without both, the disk is empty. */
@@ -220,8 +222,9 @@ export type InstanceMessage =
   | {
     readonly type: "update_nic";
     readonly nic_id: string;
-    readonly name: string | null;
-    readonly labels: LabelsPatch | null;
+    /** A process of an earlier release sends neither a name nor labels. */
+    readonly name?: string | null;
+    readonly labels?: LabelsPatch | null;
     readonly additional_ips: readonly string[] | null;
     readonly allowed_cidrs: readonly string[] | null;
     readonly place: NicPlace;

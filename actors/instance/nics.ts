@@ -35,7 +35,7 @@ export function notStopped(s: InstanceState, m: Msg<"create_nic"> | Msg<"delete_
 
 export function createNic(s: On<"stopped">, m: Msg<"create_nic">, now: Date): Out<InstanceState> {
   const { nic, place, token } = m;
-  const wrong = nameFault(nic.name) ?? labelsFault(nic.labels) ?? brokenMac(nic.mac) ?? occupied(s) ?? full(s);
+  const wrong = nameFault(nic.name) ?? labelsFault(nic.labels ?? {}) ?? brokenMac(nic.mac) ?? occupied(s) ?? full(s);
   if (wrong !== null) return refuse(wrong);
   const ipv4 = taken(place, "v4", nic.primary_ipv4, token);
   if (ipv4 !== null && isFault(ipv4)) return refuse(ipv4);
@@ -55,7 +55,7 @@ export function createNic(s: On<"stopped">, m: Msg<"create_nic">, now: Date): Ou
     primary_ipv6: ipv6 === null ? null : ipv6.token,
     additional_ips: [],
     allowed_cidrs: [],
-    labels: nic.labels,
+    labels: nic.labels ?? {},
     created_at: toRfc3339(now),
   };
   const lists = listsOf(row, m.nic, place, token);
@@ -79,7 +79,7 @@ export function updateNic(s: InstanceState, m: Msg<"update_nic">, now: Date): Ou
   const row = s.nics.find(({ id }) => id === m.nic_id);
   if (row === undefined) return refuse(NOT_FOUND);
   const name = m.name ?? row.name;
-  const labels = relabeled(row.labels, m.labels);
+  const labels = relabeled(row.labels, m.labels ?? null);
   const misnamed = nameFault(name);
   if (misnamed !== null) return refuse(misnamed);
   // Clients know the primary NIC by its name.

@@ -16,7 +16,7 @@ export function createSnapshot(
   m: Of<InstanceMessage, "create_snapshot">,
   now: Date,
 ): Out<InstanceState> {
-  const misnamed = nameFault(m.snapshot.name) ?? labelsFault(m.snapshot.labels);
+  const misnamed = nameFault(m.snapshot.name) ?? labelsFault(m.snapshot.labels ?? {});
   if (misnamed !== null) return refuse(misnamed);
   const source = s.disks.find(({ id, kind }) => id === m.disk_id && kind !== "snapshot");
   if (source === undefined) return refuse(NOT_FOUND);
@@ -29,6 +29,6 @@ export function createSnapshot(
   // The node copies what it has: a growth may not have reached the node yet.
   const size_bytes = source.applied_bytes ?? source.size_bytes;
   const copied = { kind: "snapshot", size_bytes, source_disk_id: source.id } as const;
-  const disk = { ...newDisk(s, now), ...m.snapshot, ...copied };
+  const disk = { ...newDisk(s, now), ...m.snapshot, labels: m.snapshot.labels ?? {}, ...copied };
   return begunNew(s, m, { disk, host_cn_uuid, now, source: { source_disk_id: source.id } });
 }
