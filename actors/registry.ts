@@ -46,6 +46,7 @@ import { diskResize } from "./sagas/disk-resize.ts";
 import { floatingIpAllocate } from "./sagas/floating-ip-allocate.ts";
 import { floatingIpAttach } from "./sagas/floating-ip-attach.ts";
 import { floatingIpDetach } from "./sagas/floating-ip-detach.ts";
+import { imageCreate } from "./sagas/image-create.ts";
 import { instanceCreate } from "./sagas/instance-create.ts";
 import { instanceDelete } from "./sagas/instance-delete.ts";
 import { instanceRebuild } from "./sagas/instance-rebuild.ts";
@@ -126,6 +127,7 @@ export const sagas = [
   instanceLifecycle,
   instanceDelete,
   diskChange,
+  imageCreate,
   instanceMigrate,
   instanceEvacuate,
   instanceRebuild,

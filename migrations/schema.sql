@@ -1058,10 +1058,11 @@ begin
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
   when 'image_upload' then
     insert into image_upload (id, incarnation, version, wake_at, state, tenant_id, project_id, name, description,
-        os, os_version, compatibility, content_bytes, size_bytes, received_bytes, created_at, expires_at)
+        os, os_version, compatibility, content_bytes, size_bytes, received_bytes, created_at, expires_at, labels,
+        operation_id, sha256)
     select r.id, r.incarnation, r.version, r.wake_at, r.state, r.tenant_id, r.project_id, r.name, r.description,
         r.os, r.os_version, r.compatibility, r.content_bytes, r.size_bytes, r.received_bytes, r.created_at,
-        r.expires_at
+        r.expires_at, case when e ? 'labels' then r.labels else '{}'::jsonb end, r.operation_id, r.sha256
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::image_upload, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
   when 'instance' then
@@ -1705,7 +1706,10 @@ begin
         size_bytes = case when e ? 'size_bytes' then r.size_bytes else t.size_bytes end,
         received_bytes = case when e ? 'received_bytes' then r.received_bytes else t.received_bytes end,
         created_at = case when e ? 'created_at' then r.created_at else t.created_at end,
-        expires_at = case when e ? 'expires_at' then r.expires_at else t.expires_at end
+        expires_at = case when e ? 'expires_at' then r.expires_at else t.expires_at end,
+        labels = case when e ? 'labels' then r.labels else t.labels end,
+        operation_id = case when e ? 'operation_id' then r.operation_id else t.operation_id end,
+        sha256 = case when e ? 'sha256' then r.sha256 else t.sha256 end
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::image_upload, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
   when 'instance' then
@@ -4522,9 +4526,15 @@ create table image_upload (
   received_bytes bigint not null,
   created_at timestamp with time zone not null,
   expires_at timestamp with time zone not null,
+  labels jsonb default '{}'::jsonb not null,
+  operation_id uuid,
+  sha256 text,
   constraint image_upload_check CHECK (((received_bytes >= 0) AND (received_bytes <= size_bytes))),
+  constraint image_upload_digest CHECK (((sha256 IS NULL) OR ((operation_id IS NOT NULL) AND (received_bytes = size_bytes)))),
+  constraint image_upload_labels_check CHECK ((jsonb_typeof(labels) = 'object'::text)),
+  constraint image_upload_of_operation CHECK (((project_id IS NULL) = (operation_id IS NULL))),
   constraint image_upload_pkey PRIMARY KEY (id),
-  constraint image_upload_project_id_check CHECK ((project_id IS NULL)),
+  constraint image_upload_sha256_check CHECK ((sha256 ~ '^[0-9a-f]{64}$'::text)),
   constraint image_upload_size_bytes_check CHECK ((size_bytes > 0)),
   constraint image_upload_state_check CHECK ((state = 'open'::text)),
   constraint image_upload_version_check CHECK ((version > 0))
@@ -4570,7 +4580,7 @@ create table instance (
   constraint instance_memory_bytes_check CHECK ((memory_bytes > 0)),
   constraint instance_missed_reports_check CHECK (((missed_reports >= 0) AND (missed_reports <= 2))),
   constraint instance_name UNIQUE (project_id, name),
-  constraint instance_operation_kind_check CHECK ((operation_kind = ANY (ARRAY['create'::text, 'start'::text, 'stop'::text, 'restart'::text, 'reset'::text, 'retry'::text, 'delete'::text, 'create_disk'::text, 'attach_disk'::text, 'detach_disk'::text, 'delete_disk'::text, 'create_snapshot'::text, 'delete_snapshot'::text, 'migrate'::text, 'rebuild'::text]))),
+  constraint instance_operation_kind_check CHECK ((operation_kind = ANY (ARRAY['create'::text, 'start'::text, 'stop'::text, 'restart'::text, 'reset'::text, 'retry'::text, 'delete'::text, 'create_disk'::text, 'attach_disk'::text, 'detach_disk'::text, 'delete_disk'::text, 'create_snapshot'::text, 'delete_snapshot'::text, 'create_image'::text, 'migrate'::text, 'rebuild'::text]))),
   constraint instance_owner UNIQUE (id, tenant_id, project_id),
   constraint instance_pkey PRIMARY KEY (id),
   constraint instance_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'provisioning'::text, 'running'::text, 'stopping'::text, 'stopped'::text, 'failed'::text]))),
@@ -5589,6 +5599,7 @@ alter table floating_ip add constraint floating_ip_pool_id_fkey FOREIGN KEY (poo
 alter table image add constraint image_project_fkey FOREIGN KEY (project_id, tenant_id) REFERENCES project(id, tenant_id);
 alter table image add constraint image_silo_fkey FOREIGN KEY (silo_id) REFERENCES silo(id);
 alter table image add constraint image_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES tenant(id);
+alter table image_upload add constraint image_upload_project_fkey FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE;
 alter table image_upload add constraint image_upload_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES tenant(id) ON DELETE CASCADE;
 alter table instance add constraint instance_image_fkey FOREIGN KEY (image_id) REFERENCES image(id);
 alter table instance add constraint instance_placement_group_fkey FOREIGN KEY (placement_group_id, project_id) REFERENCES placement_group(id, project_id);
@@ -5685,6 +5696,7 @@ CREATE INDEX image_of_tenant ON public.image USING btree (tenant_id) WHERE (tena
 CREATE INDEX image_public ON public.image USING btree (id) WHERE (scope_kind = 'public'::text);
 CREATE INDEX image_uploaded ON public.image USING btree (source_url) WHERE (source_url ~~ 'berth:%'::text);
 CREATE INDEX image_upload_due ON public.image_upload USING btree (wake_at) WHERE (wake_at IS NOT NULL);
+CREATE INDEX image_upload_of_project ON public.image_upload USING btree (project_id) WHERE (project_id IS NOT NULL);
 CREATE INDEX image_upload_of_tenant ON public.image_upload USING btree (tenant_id);
 CREATE INDEX instance_of_image ON public.instance USING btree (image_id) WHERE (image_id IS NOT NULL);
 CREATE INDEX instance_of_placement_group ON public.instance USING btree (placement_group_id) WHERE (placement_group_id IS NOT NULL);

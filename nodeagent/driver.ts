@@ -96,6 +96,10 @@ export type Vms = {
   createSnapshot(instance_id: string, snapshot: NewDisk, source_disk_id: string): Promise<SnapshotConsistency>;
   /** Ends an unfinished copy, and removes the snapshot. Does nothing if the snapshot or the VM does not exist. */
   deleteSnapshot(instance_id: string, snapshot_id: string): Promise<void>;
+  /** Writes a snapshot as the file of an image, which refers to no other file, unless it exists. Returns its path. */
+  exportSnapshot(instance_id: string, snapshot_id: string): Promise<string>;
+  /** Removes the file of an image. Does nothing if it does not exist. */
+  deleteExport(instance_id: string, snapshot_id: string): Promise<void>;
   bindAddress(binding: AddressBinding): Promise<void>;
   releaseAddress(release: AddressRelease): Promise<void>;
   hasNic(nic_id: string): boolean;

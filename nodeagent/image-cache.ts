@@ -16,10 +16,13 @@ import { type Agent, log } from "./agent.ts";
 import { RefusedImage } from "./refused-image.ts";
 import { DetailedFailure } from "./detailed-failure.ts";
 import { readUploaded } from "./uploaded-image.ts";
+import { type Sending, sendUpload, type Sent } from "./sent-image.ts";
 
 export type ImageCache = {
   /** Downloads the image if needed and returns the path of its file, which stays until `release` for the job. */
   fetch(agent: Agent, image: Image, use: Use): Promise<string>;
+  /** Sends a file to the control plane, which stores it as an image. Returns its size and digest. */
+  send(agent: Agent, file: Omit<Sending, "api_key">): Promise<Sent>;
   /** Ends the job's use of its images, and removes unused images above the limit. */
   release(agent: Agent, job_id: string): Promise<void>;
 };
@@ -135,6 +138,7 @@ export function createImageCache(
         throw new NotFetched((error as Error).message);
       }
     },
+    send: (agent, file) => sendUpload(agent, { ...file, api_key }),
     release: async (agent, job_id) => {
       if (!used.delete(job_id)) return;
       try {

@@ -83,6 +83,10 @@ export const JOB_STEPS: Readonly<Record<JobKind, JobSteps>> = {
   delete_snapshot: {
     steps: { delete: ({ agent, job }) => agent.driver.vms.deleteSnapshot(instanceOf(job), diskOf(job)) },
   },
+  create_image: {
+    steps: { export: existing(exportSnapshot), send: existing(sendImage) },
+    undo: ({ driver }, job) => driver.vms.deleteExport(instanceOf(job), diskOf(job)),
+  },
   fip_claim: {
     steps: { address: bindAddress },
     undo: ({ driver }, job) => driver.vms.releaseAddress(releaseOf(job)),
@@ -264,6 +268,20 @@ async function createSnapshot({ agent, job }: JobContext) {
   const source_disk_id = text(job, "source_disk_id");
   const consistency = await agent.driver.vms.createSnapshot(instanceOf(job), snapshot, source_disk_id);
   return { snapshot_id: snapshot.id, consistency };
+}
+
+function exportSnapshot({ agent, job }: JobContext): Promise<string> {
+  return agent.driver.vms.exportSnapshot(instanceOf(job), diskOf(job));
+}
+
+/** Sends the file of the image to the control plane, and removes it. */
+async function sendImage(context: JobContext) {
+  const { agent, job, images } = context;
+  const path = await exportSnapshot(context);
+  const onProgress = (percent: number) => context.onProgress("send", percent);
+  const sent = await images.send(agent, { id: text(job, "upload_id"), path, onProgress });
+  await agent.driver.vms.deleteExport(instanceOf(job), diskOf(job));
+  return sent;
 }
 
 function newDiskOf(job: Job): NewDisk {

@@ -72,7 +72,7 @@ export async function simulatedDriver(options: SimulatedOptions): Promise<Driver
       await save();
     },
   };
-  const vms = simulatedVms(inventory, network);
+  const vms = simulatedVms(inventory, network, options.state_dir);
   return {
     hardware: async () => ({
       server_uuid: machine.server_uuid,

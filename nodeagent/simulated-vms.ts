@@ -1,4 +1,7 @@
 // The VMs of a simulated machine: records of the VMs that a real platform would create, stored in the machine's file.
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { writeFileDurably } from "../cli/internal/private-file.ts";
 import { EXIT } from "../cli/internal/exit-code.ts";
 import { Failure } from "../cli/internal/failure.ts";
 import { addressBindings, type Bindings, isLocalNic, nicsOf } from "./address-bindings.ts";
@@ -59,7 +62,9 @@ export type InventoryStore = {
   write(change: Partial<VmInventory>): Promise<void>;
 };
 
-export function simulatedVms(store: InventoryStore, network: Pick<NodeNetwork, "documents">): Vms {
+/** @param folder for the files of images that are made of snapshots */
+export function simulatedVms(store: InventoryStore, network: Pick<NodeNetwork, "documents">, folder: string): Vms {
+  const exportOf = (snapshot_id: string) => join(folder, `snapshot-${snapshot_id}.image`);
   const find = (id: string) => store.read().vms[id];
 
   /** A VM that belongs to another node never starts here. */
@@ -197,6 +202,13 @@ export function simulatedVms(store: InventoryStore, network: Pick<NodeNetwork, "
       return vm.state === "running" && source.attached !== false ? "crash" : "at_rest";
     },
     deleteSnapshot: (id, snapshot_id) => removeDisk(id, snapshot_id),
+    exportSnapshot: async (id, snapshot_id) => {
+      const { size_bytes } = known(existing(id), snapshot_id);
+      // A simulated disk has no content, so its image only says what it is.
+      await writeFileDurably(exportOf(snapshot_id), `simulated disk ${snapshot_id} of ${size_bytes} bytes\n`);
+      return exportOf(snapshot_id);
+    },
+    deleteExport: async (_id, snapshot_id) => await rm(exportOf(snapshot_id), { force: true }),
     bindAddress: addresses.bind,
     releaseAddress: addresses.release,
     hasNic,

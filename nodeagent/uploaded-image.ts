@@ -6,7 +6,8 @@ import { hashFile } from "../cli/image/digest.ts";
 import type { Part } from "../cli/image/part.ts";
 import { EXIT } from "../cli/internal/exit-code.ts";
 import { Failure } from "../cli/internal/failure.ts";
-import { type Agent, REQUEST_LIMIT_MS, rest } from "./agent.ts";
+import type { Agent } from "./agent.ts";
+import { askForBytes } from "./byte-request.ts";
 
 type Reading = {
   /** The id of the stored bytes. */
@@ -15,8 +16,6 @@ type Reading = {
   readonly api_key: string | null;
   readonly onProgress: (percent: number) => void;
 };
-
-const TRIES_MAX = 5;
 
 /** Fills the part with the image's bytes. Throws a Failure if they cannot be read or have another digest. */
 export async function readUploaded(agent: Agent, image: Image, { id, part, api_key, onProgress }: Reading) {
@@ -39,23 +38,7 @@ export async function readUploaded(agent: Agent, image: Image, { id, part, api_k
 type Wanted = { readonly id: string; readonly api_key: string | null; readonly number: number };
 
 async function readPart(agent: Agent, { id, api_key, number }: Wanted): Promise<Uint8Array> {
-  const { environment, link } = agent;
-  for (let tries = 1;; tries += 1) {
-    const answer = await environment.fetch(`${link.endpoint}/v1/agent/images/${id}?part=${number}`, {
-      headers: { authorization: `Bearer ${api_key}`, "user-agent": link.user_agent },
-      // A credential must not follow a redirect to another server.
-      redirect: "manual",
-      signal: AbortSignal.any([environment.signal, AbortSignal.timeout(REQUEST_LIMIT_MS)]),
-    }).catch((error) => {
-      environment.signal.throwIfAborted();
-      return error as Error;
-    });
-    if (answer instanceof Response && answer.status === 200) return new Uint8Array(await answer.arrayBuffer());
-    const isLasting = answer instanceof Response && answer.status < 500 && answer.status !== 429;
-    if (isLasting || tries >= TRIES_MAX) {
-      const why = answer instanceof Response ? `status ${answer.status}` : answer.message;
-      throw new Failure(`the control plane did not send part ${number} of the image: ${why}`, EXIT.failure);
-    }
-    await rest(agent, agent.timers.error_retry_ms);
-  }
+  const what = `the control plane did not send part ${number} of the image`;
+  const answer = await askForBytes(agent, { what, path: `/v1/agent/images/${id}?part=${number}`, api_key });
+  return new Uint8Array(await answer.arrayBuffer());
 }

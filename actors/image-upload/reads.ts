@@ -1,12 +1,32 @@
 // Queries on uploaded images.
 import { type Kysely, sql } from "kysely";
 import type { Database } from "../../src/db/tables.ts";
+import type { PlannedImage } from "./state.ts";
 import { uploadedUrl } from "../../src/lib/ids/uploaded-image.ts";
 
 type Db = Kysely<Database>;
 
 export async function findImageUpload(db: Db, id: string) {
   return await db.selectFrom("image_upload").selectAll().where("id", "=", id).executeTakeFirst();
+}
+
+/** The part of an operation's parameters that its upload needs. */
+type Planned = { readonly tenant_id: string; readonly project_id: string; readonly image: PlannedImage };
+
+/** Returns the operation whose image a job in progress of this node sends; undefined if no job does. */
+export async function findImageOfJob(db: Db, upload_id: string, cn: string) {
+  const { rows: [row] } = await sql<{ operation_id: string; params: Planned }>`
+    select s.id as operation_id, s.params from job j join saga s on s.id = j.saga_id
+     where j.target_cn = ${cn}::uuid and j.state = 'in_progress' and j.kind = 'create_image'
+       and j.payload->>'upload_id' = ${upload_id}`.execute(db);
+  return row && { operation_id: row.operation_id, ...row.params };
+}
+
+/** Returns the id of the image that this upload became. */
+export async function findImageOfUpload(db: Db, upload_id: string): Promise<string | undefined> {
+  const row = await db.selectFrom("image").select("id").where("source_url", "=", uploadedUrl(upload_id))
+    .executeTakeFirst();
+  return row?.id;
 }
 
 /** Returns the size of an uploaded image, if a job of the node that is in progress needs the image; otherwise null. */

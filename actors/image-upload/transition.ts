@@ -1,9 +1,12 @@
 // An image that is being uploaded (docs/instances.md, "Uploaded images"). The record knows how many bytes are stored, so
 // an upload continues after any interruption. When it is complete, the same commit creates the image and ends the upload.
-import { badRequest, conflict, NOT_FOUND } from "../../src/contract/fault.ts";
+// The upload of an image from a snapshot belongs to the operation, which alone ends it; the node only sends the bytes.
+import { badRequest, conflict, type Fault, NOT_FOUND } from "../../src/contract/fault.ts";
 import { IMAGE_PART_BYTES, IMAGE_UPLOAD_IDLE_S } from "../../src/contract/limits.ts";
 import { lockKey } from "../../src/lib/ids/lock-key.ts";
 import { uploadedUrl } from "../../src/lib/ids/uploaded-image.ts";
+import { scopedId } from "../../src/lib/ids/scope.ts";
+import { labelsFault } from "../../src/lib/text/labels.ts";
 import { addMs } from "../../src/lib/text/instant.ts";
 import { nameFault } from "../../src/lib/text/resource-name.ts";
 import { audit, go, guard, lock, refuse, reply, withActor } from "../engine/effects.ts";
@@ -13,15 +16,28 @@ import type { ImageUploadColumns, ImageUploadState } from "./state.ts";
 import { imageUploadView } from "./view.ts";
 
 export type ImageUploadMessage =
-  /** `bytes_max` is the tenant's limit of uploaded bytes. */
-  | ImageUploadColumns & { readonly type: "create"; readonly bytes_max: number }
+  /**
+   * `bytes_max` is the tenant's limit of uploaded bytes. A process of an earlier release names neither labels nor an
+   * operation.
+   */
+  | Omit<ImageUploadColumns, Later> & Partial<Pick<ImageUploadColumns, Later>> & {
+    readonly type: "create";
+    readonly bytes_max: number;
+  }
   /** A part is stored. `from` is the position of its first byte. */
   | { readonly type: "receive"; readonly from: number; readonly bytes: number }
   /** The digest of the stored bytes was computed; the image gets this id. */
   | { readonly type: "finish"; readonly sha256: string; readonly image_id: string }
   | { readonly type: "cancel" }
+  /** The digest of an operation's upload was computed. The operation continues when the node's job ends. */
+  | { readonly type: "seal"; readonly sha256: string }
+  /** The operation creates the image. */
+  | { readonly type: "publish" }
+  /** The operation failed. */
+  | { readonly type: "discard" }
   | { readonly type: "tick" };
 
+type Later = "labels" | "project_id" | "operation_id";
 type Open = At<ImageUploadState, "open">;
 
 export const imageUploadTable: Table<ImageUploadState, ImageUploadMessage> = {
@@ -29,16 +45,28 @@ export const imageUploadTable: Table<ImageUploadState, ImageUploadMessage> = {
   receive: { absent: "missing", open: receive },
   finish: { absent: "missing", open: finish },
   cancel: { absent: "missing", open: cancel },
+  seal: { absent: "missing", open: seal },
+  publish: { absent: "the node did not store the image", open: publish },
+  discard: { absent: "ignore", open: discard },
   tick: { absent: "ignore", open: expire },
 };
 
 function create(_s: null, m: Of<ImageUploadMessage, "create">, now: Date): Out<ImageUploadState> {
-  const { type: _type, bytes_max, ...columns } = m;
+  const { type: _type, bytes_max, labels = {}, project_id = null, operation_id = null, ...columns } = m;
   const { tenant_id, size_bytes, name } = m;
-  const wrong = nameFault(name);
+  const wrong = nameFault(name) ?? labelsFault(labels);
   if (wrong !== null) return refuse(wrong);
   return go<ImageUploadState>(
-    { ...columns, state: "open", project_id: null, received_bytes: 0, created_at: now, expires_at: idleEnd(now) },
+    {
+      ...columns,
+      ...{ labels, project_id, operation_id },
+      state: "open",
+      received_bytes: 0,
+      sha256: null,
+      created_at: now,
+      expires_at: idleEnd(now),
+    },
+    ...operation_id === null ? [] : [guard("operation_runs", { id: operation_id }, "the operation has ended")],
     lock(lockKey("tenant", tenant_id), true),
     lock(lockKey("image-uploads", tenant_id)),
     guard(
@@ -60,35 +88,66 @@ function receive(s: Open, { from, bytes }: Of<ImageUploadMessage, "receive">, no
 }
 
 function finish(s: Open, { sha256, image_id }: Of<ImageUploadMessage, "finish">): Out<ImageUploadState> {
-  if (s.received_bytes < s.size_bytes) {
-    return refuse(conflict(`the upload has ${s.received_bytes} of ${s.size_bytes} bytes`));
-  }
-  const { tenant_id, name, description, os, os_version, compatibility, content_bytes, size_bytes } = s;
-  const scope = { scope_kind: "tenant", silo_id: null, tenant_id, project_id: null } as const;
-  const made = { name, description, os, os_version, compatibility, content_bytes, size_bytes, sha256 };
+  const kept = incomplete(s) ?? ofOperation(s);
+  return kept === null ? becomesImage(s, { sha256, image_id }) : refuse(kept);
+}
+
+function cancel(s: Open): Out<ImageUploadState> {
+  const kept = ofOperation(s);
+  return kept === null ? removed(s, "image_upload_cancel") : refuse(kept);
+}
+
+function seal(s: Open, { sha256 }: Of<ImageUploadMessage, "seal">): Out<ImageUploadState> {
+  const missing = incomplete(s);
+  return missing === null ? go<ImageUploadState>({ ...s, sha256 }) : refuse(missing);
+}
+
+function publish(s: Open): Out<ImageUploadState> {
+  const { sha256 } = s;
+  if (sha256 === null) return refuse(incomplete(s) ?? conflict("the digest of the image was not computed"));
+  return becomesImage(s, { sha256, image_id: scopedId({ ...scopeOf(s), user_id: null }, sha256) });
+}
+
+function discard(s: Open): Out<ImageUploadState> {
+  return removed(s, "image_upload_cancel");
+}
+
+function expire(s: Open, _m: Of<ImageUploadMessage, "tick">, now: Date): Out<ImageUploadState> {
+  return now < s.expires_at ? { out: "ignore" } : removed(s, "image_upload_expire");
+}
+
+/** Returns the 409 for an upload whose bytes are not all stored, or null. */
+function incomplete({ received_bytes, size_bytes }: Open): Fault | null {
+  return received_bytes < size_bytes ? conflict(`the upload has ${received_bytes} of ${size_bytes} bytes`) : null;
+}
+
+/** Returns the 409 for an upload that an operation ends, or null. */
+function ofOperation({ operation_id }: Open): Fault | null {
+  return operation_id === null ? null : conflict(`the upload belongs to operation ${operation_id}`);
+}
+
+type Made = { readonly sha256: string; readonly image_id: string };
+
+/** Creates the image and ends the upload. */
+function becomesImage(s: Open, { sha256, image_id }: Made): Out<ImageUploadState> {
+  const { tenant_id, name, description, labels, os, os_version, compatibility, content_bytes, size_bytes } = s;
+  const made = { name, description, labels, os, os_version, compatibility, content_bytes, size_bytes, sha256 };
   const source_url = uploadedUrl(s.id);
   return go<ImageUploadState>(
     null,
     lock(lockKey("image-uploads", tenant_id)),
-    withActor({ kind: "image", id: image_id }, { type: "create", id: image_id, ...scope, ...made, source_url }),
+    withActor({ kind: "image", id: image_id }, { type: "create", id: image_id, ...scopeOf(s), ...made, source_url }),
     audit("image_upload_finish", resource(s), { tenant_id, name, sha256, image_id }),
     reply({ image_id }),
   );
 }
 
-function cancel(s: Open): Out<ImageUploadState> {
-  return go<ImageUploadState>(
-    null,
-    audit("image_upload_cancel", resource(s), { tenant_id: s.tenant_id, name: s.name }),
-  );
+function scopeOf({ tenant_id, project_id }: Open) {
+  return { scope_kind: project_id === null ? "tenant" : "project", silo_id: null, tenant_id, project_id } as const;
 }
 
-function expire(s: Open, _m: Of<ImageUploadMessage, "tick">, now: Date): Out<ImageUploadState> {
-  if (now < s.expires_at) return { out: "ignore" };
-  return go<ImageUploadState>(
-    null,
-    audit("image_upload_expire", resource(s), { tenant_id: s.tenant_id, name: s.name }),
-  );
+function removed(s: Open, action: string): Out<ImageUploadState> {
+  return go<ImageUploadState>(null, audit(action, resource(s), { tenant_id: s.tenant_id, name: s.name }));
 }
 
 function idleEnd(now: Date): Date {
@@ -106,5 +165,5 @@ export const imageUpload: Behavior<ImageUploadState, ImageUploadMessage> = {
   step: (s, m, now) => runTable(imageUploadTable, s, m, now),
   deadline: (s) => s.expires_at,
   view: imageUploadView,
-  constraints: { image_upload_tenant_fkey: NOT_FOUND },
+  constraints: { image_upload_tenant_fkey: NOT_FOUND, image_upload_project_fkey: NOT_FOUND },
 };

@@ -4,7 +4,9 @@ import { IMAGE_PART_BYTES } from "../../src/contract/limits.ts";
 import { toRfc3339 } from "../../src/lib/text/instant.ts";
 import type { ImageUploadState } from "./state.ts";
 
-export function imageUploadView(row: Omit<ImageUploadState, "state" | "project_id">): ImageUpload {
+type Shown = "id" | "tenant_id" | "name" | "size_bytes" | "received_bytes" | "created_at" | "expires_at";
+
+export function imageUploadView(row: Pick<ImageUploadState, Shown>): ImageUpload {
   const { id, tenant_id, name, size_bytes, received_bytes, created_at, expires_at } = row;
   return {
     ...{ id, tenant_id, name, size_bytes, received_bytes, part_bytes: IMAGE_PART_BYTES },

@@ -52,6 +52,13 @@ export async function listImages(
   return found.map(image.view);
 }
 
+/** Returns whether the project has an image of this name. */
+export async function isImageName(db: Db, { project_id, name }: { project_id: string; name: string }) {
+  const row = await db.selectFrom("image").select("id").where("project_id", "=", project_id).where("name", "=", name)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
 /** Returns the scope of an image, and the columns that an instance copies from it. */
 export async function findImageToUse(db: Db, id: string) {
   const row = await db.selectFrom("image")

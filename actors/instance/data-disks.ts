@@ -141,7 +141,7 @@ function notChangeable({ kind, name, attached }: DiskRow, action: Change["type"]
 }
 
 /** Returns the node of an instance whose disks may change now, or the 409. */
-export function readyHost(s: InstanceState, action: DiskAction): string | Fault {
+export function readyHost(s: InstanceState, action: DiskAction | "create_image"): string | Fault {
   const busy = occupied(s);
   if (busy !== null) return busy;
   if (s.host_cn_uuid === null) return conflict("instance is not placed on a CN yet");

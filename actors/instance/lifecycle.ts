@@ -115,6 +115,7 @@ const JOB_OF = {
   delete_disk: "delete_disk",
   create_snapshot: "create_snapshot",
   delete_snapshot: "delete_snapshot",
+  create_image: "create_image",
   migrate: "migrate_send",
   rebuild: "rebuild",
 } as const satisfies Record<OperationKind, string>;

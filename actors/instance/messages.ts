@@ -1,4 +1,5 @@
 // The messages of an instance.
+import type { PlannedImage } from "../image-upload/state.ts";
 import type { InstanceBrand, JobKind, SnapshotConsistency } from "../../src/contract/enums.ts";
 import type { Labels, LabelsPatch } from "../../src/contract/labels.ts";
 import type { QuotaDefaults } from "../../src/contract/tenancy.ts";
@@ -194,6 +195,15 @@ export type InstanceMessage =
     readonly quota_defaults: QuotaDefaults;
   } & Begins)
   | ({ readonly type: "delete_snapshot"; readonly disk_id: string } & Begins)
+  /** Makes an image of a snapshot. */
+  | ({
+    readonly type: "create_image";
+    readonly snapshot_id: string;
+    readonly upload_id: string;
+    readonly image: Omit<PlannedImage, "content_bytes">;
+  } & Begins)
+  /** The operation that makes an image ends. `reason` is set if it failed. */
+  | { readonly type: "image_ended"; readonly operation_id: string; readonly reason: string | null }
   /** The node changed the data disk or snapshot, and the operation ends. */
   | {
     readonly type: "disk_changed";
@@ -218,7 +228,7 @@ export type InstanceMessage =
     readonly is_snapshot: boolean;
     readonly labels: LabelsPatch | null;
   } & Renaming)
-  /** Changes a NIC. A list replaces the present one. Null keeps what is there. */
+  /** Changes a NIC. A list replaces the present one. Null keeps the present values. */
   | {
     readonly type: "update_nic";
     readonly nic_id: string;

@@ -5,6 +5,7 @@ import type { Snapshot } from "../../src/contract/snapshot.ts";
 import type { Reference } from "../../src/contract/operation.ts";
 import { withNewActor } from "../engine/effects.ts";
 import type { Json, With } from "../engine/types.ts";
+import type { PlannedImage } from "../image-upload/state.ts";
 import type { InstanceState } from "./state.ts";
 
 /**
@@ -21,6 +22,7 @@ export type OperationKind =
   | "delete"
   | "migrate"
   | "rebuild"
+  | "create_image"
   | DiskAction;
 
 /** The operations on data disks and snapshots. Each has a job of the same name. */
@@ -51,6 +53,7 @@ export const DISK_CHANGE = { saga: "disk-change", begun: "begin" } as const;
 export const INSTANCE_MIGRATE = { saga: "instance-migrate", begun: "begin", send: "send" } as const;
 export const INSTANCE_EVACUATE = { saga: "instance-evacuate", begun: "begin", provision: "provision" } as const;
 export const INSTANCE_REBUILD = { saga: "instance-rebuild", begun: "begin" } as const;
+export const IMAGE_CREATE = { saga: "image-create", begun: "begin" } as const;
 export const DISK_RESIZE = { saga: "disk-resize", grown: "grow_record" } as const;
 
 export type InstanceCreateParams = {
@@ -119,6 +122,21 @@ export type DiskChangeParams = {
   readonly disk: Disk | Snapshot;
   /** The disk, snapshot or image that the node copies. */
   readonly source?: CopySource;
+  readonly host_cn_uuid: string;
+  readonly limit_ms: number;
+};
+
+/** The operation that makes an image of a snapshot. */
+export type ImageCreateParams = {
+  readonly instance_id: string;
+  readonly tenant_id: string;
+  readonly project_id: string;
+  readonly snapshot_id: string;
+  /** The size of the disk that the snapshot copied. */
+  readonly size_bytes: number;
+  /** The upload into which the node sends the bytes. */
+  readonly upload_id: string;
+  readonly image: PlannedImage;
   readonly host_cn_uuid: string;
   readonly limit_ms: number;
 };

@@ -9,6 +9,7 @@ import { evacuate, evacuated, notEvacuable, returned } from "./evacuation.ts";
 import { bind, mayMove, unbind } from "./floating-ips.ts";
 import { applied, resize } from "./growth.ts";
 import { act, failOperation, noteClaim, notHere, settle } from "./lifecycle.ts";
+import { createImage, imageEnded } from "./image.ts";
 import type { InstanceMessage } from "./messages.ts";
 import { migrate, moveTo, notMovable, stay } from "./migration.ts";
 import { destroy, forceDelete, notDeletable, nothingLeft, release, unwind } from "./removal.ts";
@@ -70,6 +71,8 @@ export const instanceTable: Table<InstanceState, InstanceMessage> = {
   delete_disk: { absent: "missing", ...everywhere(changeDisk) },
   create_snapshot: { absent: "missing", ...everywhere(createSnapshot) },
   delete_snapshot: { absent: "missing", ...everywhere(changeDisk) },
+  create_image: { absent: "missing", ...everywhere(createImage) },
+  image_ended: { absent: "ignore", ...everywhere(imageEnded) },
   disk_changed: { absent: "ignore", ...everywhere(diskChanged) },
   disk_unchanged: { absent: "ignore", ...everywhere(diskUnchanged) },
   update_disk: { absent: "missing", ...everywhere(updateDisk) },

@@ -118,10 +118,11 @@ begin
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
   when 'image_upload' then
     insert into image_upload (id, incarnation, version, wake_at, state, tenant_id, project_id, name, description,
-        os, os_version, compatibility, content_bytes, size_bytes, received_bytes, created_at, expires_at)
+        os, os_version, compatibility, content_bytes, size_bytes, received_bytes, created_at, expires_at, labels,
+        operation_id, sha256)
     select r.id, r.incarnation, r.version, r.wake_at, r.state, r.tenant_id, r.project_id, r.name, r.description,
         r.os, r.os_version, r.compatibility, r.content_bytes, r.size_bytes, r.received_bytes, r.created_at,
-        r.expires_at
+        r.expires_at, case when e ? 'labels' then r.labels else '{}'::jsonb end, r.operation_id, r.sha256
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::image_upload, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
   when 'instance' then

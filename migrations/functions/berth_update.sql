@@ -267,7 +267,10 @@ begin
         size_bytes = case when e ? 'size_bytes' then r.size_bytes else t.size_bytes end,
         received_bytes = case when e ? 'received_bytes' then r.received_bytes else t.received_bytes end,
         created_at = case when e ? 'created_at' then r.created_at else t.created_at end,
-        expires_at = case when e ? 'expires_at' then r.expires_at else t.expires_at end
+        expires_at = case when e ? 'expires_at' then r.expires_at else t.expires_at end,
+        labels = case when e ? 'labels' then r.labels else t.labels end,
+        operation_id = case when e ? 'operation_id' then r.operation_id else t.operation_id end,
+        sha256 = case when e ? 'sha256' then r.sha256 else t.sha256 end
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::image_upload, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
   when 'instance' then

@@ -13,7 +13,7 @@ import type { DataDiskPorts } from "./data-disks.ts";
 import { guestAgentAt } from "./guest-agent.ts";
 import type { Host } from "./host.ts";
 import type { Qmp } from "./qmp.ts";
-import { copyDisk, createDisk } from "./vm-disks.ts";
+import { copyDisk, createDisk, exportDisk } from "./vm-disks.ts";
 import type { VmDisk, VmRecord } from "./vm-record.ts";
 
 /** Pause between two looks at a copy in progress. */
@@ -111,7 +111,26 @@ export function snapshots({ store, places, qmp, log, signal }: SnapshotPorts) {
       await endCopy(vm, monitor, snapshot_id);
     }
     for (const file of [places(vm.id).disk(snapshot_id), draftOf(vm, snapshot_id)]) await rm(file, { force: true });
+    await removeExport(vm.id, snapshot_id);
     if (known !== undefined) await store.change(vm.id, { disks: vm.disks.filter(({ id }) => id !== snapshot_id) });
+  }
+
+  /** Writes a snapshot as the file of an image. QEMU does not have a snapshot open. */
+  async function exportFile(vm: VmRecord, snapshot_id: string): Promise<string> {
+    if (!vm.disks.some(({ id }) => id === snapshot_id)) throw noDisk(vm.id, snapshot_id);
+    const from = places(vm.id).disk(snapshot_id);
+    const to = exportOf(vm.id, snapshot_id);
+    await exportDisk({ from, to, uid: vm.uid });
+    return to;
+  }
+
+  async function removeExport(instance_id: string, snapshot_id: string): Promise<void> {
+    const file = exportOf(instance_id, snapshot_id);
+    for (const each of [file, `${file}.new`]) await rm(each, { force: true });
+  }
+
+  function exportOf(instance_id: string, snapshot_id: string): string {
+    return `${places(instance_id).disk(snapshot_id)}.image`;
   }
 
   /** Ends what an interrupted copy left in QEMU and on disk. */
@@ -134,7 +153,7 @@ export function snapshots({ store, places, qmp, log, signal }: SnapshotPorts) {
     return `${places(vm.id).disk(snapshot_id)}.copy`;
   }
 
-  return { create, remove };
+  return { create, remove, exportFile, removeExport };
 }
 
 /** Waits until the copy is complete. Throws a Failure if it failed. */

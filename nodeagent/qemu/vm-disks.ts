@@ -80,6 +80,19 @@ export async function copyDisk({ from, to, uid }: Copy, size_bytes: number): Pro
   await rename(draft, to);
 }
 
+/**
+ * Writes a disk that no QEMU uses as the compressed file of an image, unless that exists. `to` appears only when it is
+ * complete.
+ */
+export async function exportDisk({ from, to, uid }: Copy): Promise<void> {
+  if (await exists(to)) return;
+  const draft = await emptyFile(`${to}.new`, uid);
+  const limits = { uid, file_bytes_max: COPY_BYTES_MAX, processor_s_max: COPY_PROCESSOR_S_MAX };
+  const argv = ["qemu-img", "convert", "-f", "qcow2", "-O", "qcow2", "-c", "-o", "compression_type=zstd", from, draft];
+  await runUnprivileged(argv, { ...limits, limit_ms: COPY_LIMIT_MS });
+  await rename(draft, to);
+}
+
 /** Creates a disk from the file of a prepared image, which refers to no other file. */
 export async function copyImage({ from, to, uid }: Copy, size_bytes: number): Promise<void> {
   const draft = `${to}.new`;

@@ -175,6 +175,8 @@ export function qemuVms({ host, store, power, bindings, network }: VmsOptions): 
         const vm = store.get(id);
         if (vm !== undefined) await copies.remove(vm, snapshot_id);
       }),
+    exportSnapshot: (id, snapshot_id) => power.serialized(id, () => copies.exportFile(existing(id), snapshot_id)),
+    deleteExport: (id, snapshot_id) => power.serialized(id, () => copies.removeExport(id, snapshot_id)),
     bindAddress: addresses.bind,
     releaseAddress: addresses.release,
     hasNic,

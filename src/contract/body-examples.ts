@@ -272,6 +272,9 @@ export const BODY_EXAMPLES: Readonly<Record<string, unknown>> = {
   "POST /v1/instances/{instance_id}/console-ticket": { mode: "write", take_over: false, history_bytes: 4_096 },
   "POST /v1/disks": { name: "data", description: "database", size_bytes: 10 * GIB },
   "POST /v1/snapshots": { name: "before-upgrade", description: "before the upgrade to version 5" },
+  "POST /v1/agent/images/{upload_id}": { size_bytes: MIB },
+  "POST /v1/agent/images/{upload_id}/finish": { sha256: null },
+  "POST /v1/snapshots/{snapshot_id}/image": { name: "web-golden", description: "web server, set up in May" },
   "POST /v1/disks/{disk_id}/resize": { size_bytes: 40 * GIB },
   "POST /v1/nics": {
     name: "backend",

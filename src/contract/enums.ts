@@ -201,6 +201,7 @@ export const JOB_KINDS = [
   "delete_disk",
   "create_snapshot",
   "delete_snapshot",
+  "create_image",
   "fip_claim",
   "fip_release",
   "migrate_receive",

@@ -1,4 +1,4 @@
-// Images that tenants upload (docs/instances.md, "Uploaded images").
+// Images whose bytes the site stores (docs/instances.md, "Uploaded images" and "Images from snapshots").
 import { z } from "zod";
 import { Timestamp } from "./common.ts";
 import { ImageBody } from "./image.ts";
@@ -30,3 +30,16 @@ export const ImageUploadEndBody = z.strictObject({
   ),
 });
 export type ImageUploadEndBody = z.input<typeof ImageUploadEndBody>;
+
+/** The body that makes an image of a snapshot. The rest follows from the snapshot and the image of its instance. */
+export const SnapshotImageBody = ImageBody.pick({ name: true, description: true, labels: true }).extend({
+  os: ImageBody.shape.os.nullish().describe("Default: as in the instance's image"),
+  version: ImageBody.shape.version.nullish().describe("Default: as in the instance's image"),
+});
+export type SnapshotImageBody = z.input<typeof SnapshotImageBody>;
+
+/** The body with which a node begins to send the image of a job. */
+export const JobImageBody = z.object({ size_bytes: ImageUploadBody.shape.size_bytes });
+
+/** The digest that the server computed of the bytes that a node sent. */
+export const JobImageDigest = z.object({ sha256: z.string() });

@@ -7,7 +7,7 @@ import { imageUploadView } from "../../actors/image-upload/view.ts";
 import { scopeOf } from "../auth/authorize.ts";
 import { atRow, atTenant } from "../auth/resource-scope.ts";
 import { Uuid, wholeNumber } from "../contract/common.ts";
-import { badRequest, conflict, type Fault, fault, isFault, NOT_FOUND } from "../contract/fault.ts";
+import { type Fault, isFault, NOT_FOUND } from "../contract/fault.ts";
 import { Image } from "../contract/image.ts";
 import { ImageUpload, ImageUploadBody, ImageUploadEndBody } from "../contract/image-upload.ts";
 import { IMAGE_PART_BYTES, IMAGE_UPLOAD_BYTES_MAX } from "../contract/limits.ts";
@@ -15,7 +15,7 @@ import { faultResponse } from "../http/fault-status.ts";
 import { ERROR_RESPONSES } from "../http/openapi.ts";
 import { scopedId } from "../lib/ids/scope.ts";
 import { nodeOf } from "../services/calling-node.ts";
-import { createUploadDigests } from "../services/upload-digests.ts";
+import { isBytes, NO_STORE, NOT_BYTES, PartQuery, uploadParts } from "../services/upload-parts.ts";
 import { answers, answersCreated, answersNothing, jsonBody, refuses, REPEATABLE, rights } from "./answer.ts";
 import type { App, RouteDeps, Writes } from "./deps.ts";
 
@@ -26,17 +26,10 @@ const path = "/v1/image-uploads/{upload_id}";
 const params = z.object({ upload_id: Uuid });
 const atUpload = atRow("image_upload", "upload_id");
 
-const NO_STORE = conflict("this site stores no images; the operator can set BERTH_IMAGE_DIR or BERTH_IMAGE_BUCKET");
-const NOT_BYTES = fault("unsupported_media_type", "send the part as application/octet-stream");
-const OTHER_DIGEST = (found: string) => conflict(`the stored bytes have the SHA-256 ${found}; upload the file again`);
-const OTHER_BYTES = conflict(
-  "the part is stored already with other bytes: another program uploads to this record. Cancel it and begin again",
-);
-const MISSING_BYTES = badRequest("stored bytes are missing; upload the file again");
 const PART_MAX = Math.ceil(IMAGE_UPLOAD_BYTES_MAX / IMAGE_PART_BYTES);
 
 export function imageUploadRoutes(app: App, deps: Deps): void {
-  const digests = deps.imageStore === null ? null : createUploadDigests(deps.imageStore.read);
+  const parts = deps.imageStore === null ? null : uploadParts(deps, deps.imageStore);
 
   const beginRoute = createRoute({
     method: "post",
@@ -46,7 +39,7 @@ export function imageUploadRoutes(app: App, deps: Deps): void {
     description:
       "The bytes follow in parts: PUT /v1/image-uploads/{upload_id}/parts. The setting `image.uploaded_bytes_max` limits " +
       "the bytes of all uploaded images of a tenant. The upload is deleted a day after its last part. This version has no " +
-      "export of images, and makes no image from a snapshot.",
+      "export of images.",
     ...rights(deps, "ImageUpload", atTenant),
     request: { params: z.object({ tenant_id: Uuid }), body: jsonBody(ImageUploadBody) },
     responses: answersCreated(ImageUpload, "The upload"),
@@ -97,35 +90,17 @@ export function imageUploadRoutes(app: App, deps: Deps): void {
     ...rights(deps, "ImageUploadPart", atUpload),
     ...REPEATABLE,
     ...refuses(415),
-    request: { params, query: z.object({ from: wholeNumber(0, IMAGE_UPLOAD_BYTES_MAX) }) },
+    request: { params, query: PartQuery },
     responses: answers(ImageUpload, "The upload with the part"),
   });
   app.openapi(partRoute, async (c) => {
-    if (deps.imageStore === null) return faultResponse(c, NO_STORE);
-    if (c.req.header("content-type") !== "application/octet-stream") return faultResponse(c, NOT_BYTES);
-    const { upload_id: id } = c.req.valid("param");
-    const { from } = c.req.valid("query");
-    const bytes = new Uint8Array(await c.req.arrayBuffer());
-    const upload = await viewOf(id);
+    if (parts === null) return faultResponse(c, NO_STORE);
+    if (!isBytes(c)) return faultResponse(c, NOT_BYTES);
+    const upload = await viewOf(c.req.valid("param").upload_id);
     if (isFault(upload)) return faultResponse(c, upload);
-    const wanted = Math.min(IMAGE_PART_BYTES, upload.size_bytes - upload.received_bytes);
-    // A stored part never changes, so a part that the actor would refuse is not stored.
-    if (from !== upload.received_bytes || bytes.length === 0 || bytes.length !== wanted) {
-      // A repeated part is compared with the stored one; write does not change it.
-      const is_repeated = from % IMAGE_PART_BYTES === 0 && from + bytes.length === upload.received_bytes;
-      if (is_repeated && bytes.length > 0 && !(await deps.imageStore.write(id, from / IMAGE_PART_BYTES, bytes))) {
-        return faultResponse(c, OTHER_BYTES);
-      }
-      // The actor answers with the right position, or accepts a part that it has already.
-      const outcome = await deps.send(c, { kind: "image-upload", id }, { type: "receive", from, bytes: bytes.length });
-      return outcome.ok ? c.json(await viewOf(id) as ImageUpload, 200) : faultResponse(c, outcome.fault);
-    }
-    const is_mine = await deps.imageStore.write(id, from / IMAGE_PART_BYTES, bytes);
-    if (!is_mine) return faultResponse(c, OTHER_BYTES);
-    const outcome = await deps.send(c, { kind: "image-upload", id }, { type: "receive", from, bytes: bytes.length });
-    if (!outcome.ok) return faultResponse(c, outcome.fault);
-    await digests?.add(id, from, bytes);
-    return c.json(outcome.reply, 200);
+    const { from } = c.req.valid("query");
+    const received = await parts.receive(c, upload, { from, bytes: new Uint8Array(await c.req.arrayBuffer()) });
+    return isFault(received) ? faultResponse(c, received) : c.json(received, 200);
   });
 
   const finishRoute = createRoute({
@@ -141,20 +116,16 @@ export function imageUploadRoutes(app: App, deps: Deps): void {
     responses: answersCreated(Image, "The image"),
   });
   app.openapi(finishRoute, async (c) => {
-    if (digests === null) return faultResponse(c, NO_STORE);
+    if (parts === null) return faultResponse(c, NO_STORE);
     const { upload_id: id } = c.req.valid("param");
     const { sha256: expected } = c.req.valid("json") ?? {};
     const idempotency = await deps.idempotency(c);
     if (isFault(idempotency)) return faultResponse(c, idempotency);
     const upload = await findImageUpload(deps.kysely, id);
     if (upload === undefined) return faultResponse(c, NOT_FOUND);
-    const { size_bytes, received_bytes, tenant_id } = upload;
-    if (received_bytes < size_bytes) {
-      return faultResponse(c, conflict(`the upload has ${received_bytes} of ${size_bytes} bytes`));
-    }
-    const sha256 = await digests.digest(id, size_bytes);
-    if (sha256 === null) return faultResponse(c, MISSING_BYTES);
-    if (expected && expected !== sha256) return faultResponse(c, OTHER_DIGEST(sha256));
+    const { tenant_id } = upload;
+    const sha256 = await parts.digest(upload, expected ?? null);
+    if (typeof sha256 !== "string") return faultResponse(c, sha256);
     const scope = { scope_kind: "tenant", silo_id: null, tenant_id, project_id: null, user_id: null } as const;
     const image_id = scopedId(scope, sha256);
     const outcome = await deps.send(
@@ -212,7 +183,8 @@ export function imageUploadRoutes(app: App, deps: Deps): void {
 
   async function viewOf(id: string): Promise<ImageUpload | Fault> {
     const row = await findImageUpload(deps.kysely, id);
-    return row === undefined ? NOT_FOUND : imageUploadView(row);
+    // Only its operation and its node use the upload of an image from a snapshot.
+    return row === undefined || row.operation_id !== null ? NOT_FOUND : imageUploadView(row);
   }
 }
 

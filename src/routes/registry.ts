@@ -23,6 +23,7 @@ import { firewallRuleRoutes } from "./firewall-rules.ts";
 import { floatingIpBindingRoutes } from "./floating-ip-binding.ts";
 import { floatingIpRoutes } from "./floating-ips.ts";
 import { idpRoutes } from "./idps.ts";
+import { agentImageUploadRoutes } from "./agent-image-upload.ts";
 import { imageUploadRoutes } from "./image-upload.ts";
 import { imageRoutes } from "./images.ts";
 import { instanceActionRoutes } from "./instance-actions.ts";
@@ -58,6 +59,7 @@ import { routeTableRoutes } from "./route-tables.ts";
 import { routeRoutes } from "./routes.ts";
 import { searchRoutes } from "./search.ts";
 import { sessionRoutes } from "./sessions.ts";
+import { snapshotImageRoutes } from "./snapshot-image.ts";
 import { snapshotRoutes } from "./snapshots.ts";
 import { siloRoutes } from "./silos.ts";
 import { sshKeyRoutes } from "./ssh-keys.ts";
@@ -129,6 +131,7 @@ const ROUTES: readonly ((app: App, deps: RouteDeps) => void)[] = [
   vpcFirewallRoutes,
   imageRoutes,
   imageUploadRoutes,
+  agentImageUploadRoutes,
   sshKeyRoutes,
   placementGroupRoutes,
   instanceRoutes,
@@ -143,6 +146,7 @@ const ROUTES: readonly ((app: App, deps: RouteDeps) => void)[] = [
   diskRoutes,
   dataDiskRoutes,
   snapshotRoutes,
+  snapshotImageRoutes,
   nicRoutes,
   nicChangeRoutes,
 ];

@@ -87,6 +87,9 @@ const CHANGES: Readonly<Record<string, (of?: Objects) => Fields>> = {
   "POST /v1/instances/{instance_id}/console-ticket": () => ({ mode: "write" }),
   "POST /v1/disks": () => ({ name: "data", size_bytes: 2 ** 30 }),
   "POST /v1/snapshots": () => ({ name: "before" }),
+  "POST /v1/snapshots/{snapshot_id}/image": () => ({ name: "golden" }),
+  "POST /v1/agent/images/{upload_id}": () => ({ size_bytes: 1 }),
+  "POST /v1/agent/images/{upload_id}/finish": () => ({ sha256: null }),
   "POST /v1/nics": (of) => ({
     // A NIC has no description.
     description: undefined,

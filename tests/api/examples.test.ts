@@ -17,7 +17,13 @@ import { readRoutes, type RouteDescription } from "./description.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 /** Values for an example's request: ids for its path, fields with ids of existing objects, and its key. */
-type Stage = { readonly objects?: Objects; readonly fields?: Fields; readonly key?: string | null };
+type Stage = {
+  readonly objects?: Objects;
+  readonly fields?: Fields;
+  readonly key?: string | null;
+  /** The work of a node while the request waits. */
+  readonly work?: () => Promise<void>;
+};
 
 /** Fields with ids or secrets; the test replaces no other field of an example. */
 const NAMING = new Set([
@@ -205,6 +211,24 @@ const STAGES: Readonly<Record<string, () => Stage | Promise<Stage>>> = {
   "POST /v1/port-forwards": () => ({ fields: { nat_gateway_id: ids.nat_gateway_id, nic_id: ids.nic_of_objects } }),
   "POST /v1/disks": () => ({ objects: { instance: ids.instance_id! } }),
   "POST /v1/snapshots": () => ({ objects: { disk: ids.disk_id! } }),
+  "POST /v1/agent/images/{upload_id}": async () => ({
+    objects: { upload_id: await imageInHand("first") },
+    key: host.api_key,
+  }),
+  "POST /v1/agent/images/{upload_id}/finish": async () => {
+    // The example before this one began the upload.
+    const { upload_id, size_bytes } = (await t.db.query(
+      "select id as upload_id, size_bytes::int from image_upload where operation_id is not null",
+    )).rows[0] as { upload_id: string; size_bytes: number };
+    await sendPart(upload_id, "1".repeat(size_bytes));
+    return { objects: { upload_id }, key: host.api_key };
+  },
+  "POST /v1/snapshots/{snapshot_id}/image": async () => {
+    const { rows } = await t.db.query("select id from job where kind = 'create_image' and state = 'in_progress'");
+    const outcome = { kind: "completed" };
+    for (const { id } of rows) okOf(await host.call("POST", `/v1/agent/jobs/${id}/complete`, { outcome }));
+    return { objects: { snapshot_id: made.get("POST /v1/snapshots") ?? "" }, work: sendImage };
+  },
   "POST /v1/nics": async () => {
     // The example before this one resized a disk.
     await host.does("resize_disk");
@@ -239,6 +263,28 @@ async function settingUp(): Promise<Stage> {
   return { objects: { server_uuid }, fields: { epoch } };
 }
 
+/** Begins to make an image of the snapshot of the examples, and returns the id of its upload. */
+async function imageInHand(name: string): Promise<string> {
+  const path = `/v1/snapshots/${made.get("POST /v1/snapshots")}/image`;
+  okOf(await t.call("POST", path, { body: { name }, headers: { prefer: "respond-async" } }));
+  return String((await host.take()).kind["upload_id"]);
+}
+
+async function sendPart(upload_id: string, text: string): Promise<void> {
+  const headers = { "content-type": "application/octet-stream" };
+  okOf(await t.call("PUT", `/v1/agent/images/${upload_id}/parts?from=0`, { key: host.api_key, headers, text }));
+}
+
+/** Does the node's job of making an image. */
+async function sendImage(): Promise<void> {
+  const job = await host.take();
+  const path = `/v1/agent/images/${job.kind["upload_id"]}`;
+  okOf(await host.call("POST", path, { size_bytes: 1 }));
+  await sendPart(String(job.kind["upload_id"]), "2");
+  okOf(await host.call("POST", `${path}/finish`, {}));
+  await host.complete(job);
+}
+
 /** Inserts a job that the agent has claimed. */
 async function jobInHand(): Promise<Stage> {
   const job_id = randomUUID();
@@ -253,16 +299,17 @@ async function jobInHand(): Promise<Stage> {
 }
 
 async function send(route: RouteDescription): Promise<Answer> {
-  const { objects = {}, fields = {}, key }: Stage = await STAGES[route.name]?.() ?? {};
+  const { objects = {}, fields = {}, key, work }: Stage = await STAGES[route.name]?.() ?? {};
   const at = { ...ids, ...objects };
   const example = BODY_EXAMPLES[route.name];
   expect(Object.keys(fields).filter((name) => !NAMING.has(name) || !(name in (example as Fields)))).toEqual([]);
   const body = Array.isArray(example) ? example : { ...example as Fields, ...fields };
   const path = fill(route.path, at) + selectorsOf(route, at);
-  const isAgents = route.path.startsWith("/v1/agent/") && key !== null;
+  const isAgents = route.path.startsWith("/v1/agent/") && key === undefined;
   const asked = isAgents ? agent.call(route.method, path, body) : t.call(route.method, path, { body, key });
   const job = JOBS[route.name];
   if (job !== undefined) await host.done(asked, ...[job].flat());
+  await work?.();
   return await asked;
 }
 

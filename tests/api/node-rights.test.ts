@@ -28,6 +28,9 @@ POST /v1/agent/network/trace               404 404 404             404 404 404
 POST /v1/agent/network-realization         404 403 403             404 403 403
 POST /v1/agent/nic-tags                    200 200 200             200 200 200
 GET /v1/agent/images/{upload_id}           400 400 400             400 400 400
+POST /v1/agent/images/{upload_id}          400 400 400             400 400 400
+PUT /v1/agent/images/{upload_id}/parts     400 400 400             400 400 400
+POST /v1/agent/images/{upload_id}/finish   400 400 400             400 400 400
 GET /v1/agent/consoles/{session_id}        404 404 404             404 404 404
 GET /v1/system/jobs/{job_id}               404 404 404             404 404 404
 GET /v1/system/jobs                        404 404 404             404 404 404

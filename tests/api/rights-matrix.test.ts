@@ -58,6 +58,11 @@ POST /v1/agent/network/trace          401   401   401     403     403     403   
 POST /v1/agent/network-realization    401   401   401     403     403     403   403    403    403     403     403     403
 POST /v1/agent/nic-tags               401   401   401     403     403     403   403    403    403     403     200     200
 GET /v1/agent/images/{upload_id}      401   401   401     403     403     403   403    403    403     403     404     404
+POST /v1/agent/images/{upload_id}     401   401   401     403     403     403   403    403    403     403     404     404
+PUT /v1/agent/images/{upload_id}/parts
+                                      401   401   401     403     403     403   403    403    403     403     404     404
+POST /v1/agent/images/{upload_id}/finish
+                                      401   401   401     403     403     403   403    403    403     403     404     404
 GET /v1/agent/consoles/{session_id}   401   401   401     403     403     403   403    403    403     403     404     404
 GET /v1/system/doctor                 401   401   401     200     200     404   404    404    404     404     404     404
 GET /v1/system/jobs                   401   401   401     200     200     404   404    404    404     404     404     404
@@ -358,6 +363,8 @@ GET /v1/snapshots/{snapshot_id}        401   401   401 200/404 200/404     404  
 POST /v1/snapshots                     401   401   401 409/404     404     404   404    404    404     404     404     404
 PATCH /v1/snapshots/{snapshot_id}      401   401   401 200/404     404     404   404    404    404     404     404     404
 DELETE /v1/snapshots/{snapshot_id}     401   401   401 409/404     404     404   404    404    404     404     404     404
+POST /v1/snapshots/{snapshot_id}/image
+                                       401   401   401 409/404     404     404   404    404    404     404     404     404
 GET /v1/nics                           401   401   401 200/404 200/404     404   404    404    404     404     404     404
 GET /v1/nics/{nic_id}                  401   401   401 200/404 200/404     404   404    404    404     404     404     404
 POST /v1/nics                          401   401   401 409/404     404     404   404    404    404     404     404     404
@@ -534,6 +541,9 @@ const TARGETS: Record<string, (objects: Objects, column: string) => Promise<Targ
   "DELETE /v1/config/{key}": setting,
   "GET /v1/audit/events/{seq}": (objects) => ({ path: `/v1/audit/events/${objects === "existing" ? 0 : 99_999_999}` }),
   "GET /v1/agent/images/{upload_id}": () => ({ path: `/v1/agent/images/${randomUUID()}?part=0` }),
+  "POST /v1/agent/images/{upload_id}": () => ({ path: `/v1/agent/images/${randomUUID()}`, body: { size_bytes: 1 } }),
+  "PUT /v1/agent/images/{upload_id}/parts": () => ({ path: `/v1/agent/images/${randomUUID()}/parts?from=0` }),
+  "POST /v1/agent/images/{upload_id}/finish": () => ({ path: `/v1/agent/images/${randomUUID()}/finish`, body: {} }),
   ...Object.fromEntries(UPLOAD_ROUTES.map((route) => [route, (objects: Objects) => uploadTarget(route, objects)])),
   "GET /v1/agent/consoles/{session_id}": () => ({ path: `/v1/agent/consoles/${randomUUID()}` }),
   "GET /v1/operations/{id}": (objects) => ({ path: `/v1/operations/${ofOperation(objects)}` }),

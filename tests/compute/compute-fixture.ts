@@ -21,6 +21,7 @@ export const SEEN_AHEAD_S = 3_600;
 
 export type Node = {
   readonly server_uuid: string;
+  readonly api_key: string;
   call(method: string, path: string, body?: unknown): Promise<Answer>;
   /** Reports capacity and sends a heartbeat. */
   alive(fields?: Record<string, unknown>): Promise<void>;
@@ -53,6 +54,7 @@ export async function addNode(
   const ask = async (wait = 0) => okOf(await call("POST", "/v1/agent/claim", { claimed_by: server_uuid, wait }));
   const node: Node = {
     server_uuid,
+    api_key,
     call,
     alive: async (more) => {
       okOf(await call("POST", "/v1/agent/capacity", { ...capacity(), ...fields, ...more }));

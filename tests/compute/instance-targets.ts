@@ -49,6 +49,7 @@ const ROUTES: Readonly<Record<string, { readonly query?: string; readonly body?:
   "POST /v1/snapshots": { query: "?disk={disk}" },
   "PATCH /v1/snapshots/{snapshot_id}": { body: { description: "kept" } },
   "DELETE /v1/snapshots/{snapshot_id}": {},
+  "POST /v1/snapshots/{snapshot_id}/image": { body: { name: "golden" } },
   "GET /v1/nics": { query: "?instance={instance}" },
   "GET /v1/nics/{nic_id}": {},
   "POST /v1/nics": { query: "?instance={instance}", body: { subnet_id: "{nic_subnet}" } },

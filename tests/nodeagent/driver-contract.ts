@@ -1,5 +1,6 @@
 // The behavior that every driver has, as tests. A driver's own test file opens a machine and registers them.
 import { randomUUID } from "node:crypto";
+import { readFile, stat } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, test, type TestContext } from "vitest";
 import { isPng } from "../../src/lib/console/png.ts";
 import type { AddressBinding, Driver, VmPlan } from "../../nodeagent/driver.ts";
@@ -162,12 +163,20 @@ export function driverContract(
         await machine!.restart();
         await vms().createDisk(id, restored, { disk_id: snapshot.id });
         expect(others()).toEqual([snapshot.id, restored.id].toSorted());
+        const file = await vms().exportSnapshot(id, snapshot.id);
+        const exported = await readFile(file);
+        expect(await vms().exportSnapshot(id, snapshot.id)).toBe(file);
+        expect(await readFile(file)).toEqual(exported);
+        await vms().deleteExport(id, snapshot.id);
+        await vms().deleteExport(id, snapshot.id);
+        await expect(stat(file)).rejects.toThrow("ENOENT");
         expect(expected).toContain(await vms().createSnapshot(id, { ...restored, id: randomUUID() }, restored.id));
         await vms().deleteDisk(id, restored.id);
         for (const each of others()) await vms().deleteSnapshot(id, each);
         await vms().deleteSnapshot(id, snapshot.id);
         expect(others()).toEqual([]);
         await expect(vms().createSnapshot(id, snapshot, randomUUID())).rejects.toThrow(`VM ${id} has no disk`);
+        await expect(vms().exportSnapshot(id, snapshot.id)).rejects.toThrow(`VM ${id} has no disk`);
         expect((await seen())?.state).toBe(state);
       }
       await vms().halt(id);

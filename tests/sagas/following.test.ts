@@ -99,6 +99,7 @@ test("no instance refuses a message of a step that follows", () => {
     "instance-delete:finish",
     "disk-change:act",
     "disk-change:finish",
+    "image-create:send",
     "instance-migrate:receive",
     "instance-migrate:send",
     "instance-migrate:finish",

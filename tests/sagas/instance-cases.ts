@@ -266,6 +266,30 @@ async function deletingSnapshot(p: InstanceSagas): Promise<Asked> {
   return await onInstance(prepare, () => ({ disk_id }), "delete_snapshot")(p);
 }
 
+/**
+ * Creates an instance with a snapshot and the message that makes an image of it. The node's bytes are stored already,
+ * and their digest is known: these tests have no agent.
+ */
+async function creatingImage(p: InstanceSagas): Promise<Asked> {
+  const [snapshot_id, upload_id] = [randomUUID(), randomUUID()];
+  const name = `image-${upload_id}`;
+  const image = { name, description: "", labels: {}, os: "linux", os_version: "1", compatibility: null };
+  const prepare = async (plane: InstanceSagas) => {
+    const id = await plane.running();
+    await plane.snapshot(id, snapshot_id);
+    return id;
+  };
+  const asked = await onInstance(prepare, () => ({ snapshot_id, upload_id, image }), "create_image")(p);
+  await p.db.query(
+    `insert into image_upload (id, incarnation, version, state, tenant_id, project_id, operation_id, name, description, os,
+       os_version, size_bytes, received_bytes, sha256, created_at, expires_at)
+     select $1, gen_random_uuid(), 1, 'open', tenant_id, project_id, $2, $3, '', 'linux', '1', 1, 1, $4, berth_now(),
+            berth_now() + interval '1 year' from instance where id = $5`,
+    [upload_id, asked.saga_id, name, upload_id.replaceAll("-", "").repeat(2), asked.to.id],
+  );
+  return asked;
+}
+
 function snapshotChange(type: string, ask: Scenario["ask"], ends: readonly string[]): Scenario {
   return {
     ...diskChange(type, ask, []),
@@ -308,6 +332,22 @@ export const SCENARIOS: readonly Scenario[] = [
   snapshotChange("create_snapshot", creatingSnapshot, ["crash"]),
   snapshotChange("delete_snapshot", deletingSnapshot, []),
   diskChange("delete_disk", changingDisk("delete_disk", false), []),
+  {
+    name: "create_image",
+    saga: "image-create",
+    first: ["begin"],
+    later: ["send", "publish"],
+    undone: ["begin"],
+    jobs: ["send"],
+    ask: creatingImage,
+    expectDone: async (p, begun) => {
+      await expectState(p, begun, "running");
+      const changed = (await p.left(begun.before)).map((each) => each.split(":")[0]);
+      expect(changed).toContain("+ image");
+      expect(changed).not.toContain("+ image_upload");
+    },
+    expectFailed: isBefore,
+  },
   {
     name: "create",
     saga: "instance-create",

@@ -55,6 +55,7 @@ test("the tested routes cover these kinds of records", () => {
     "external-subnets",
     "firewall-rules",
     "floating-ips",
+    "image",
     "image-uploads",
     "images",
     "instances",

@@ -141,6 +141,7 @@ GET /v1/snapshots/{snapshot_id}                                          200   2
 POST /v1/snapshots                                                       409   404   409   409   404   404   409   404
 PATCH /v1/snapshots/{snapshot_id}                                        200   404   200   200   404   404   200   404
 DELETE /v1/snapshots/{snapshot_id}                                       409   404   409   409   404   404   409   404
+POST /v1/snapshots/{snapshot_id}/image                                   409   404   409   409   404   404   409   404
 GET /v1/nics                                                             200   200   200   200   404   404   200   200
 GET /v1/nics/{nic_id}                                                    200   200   200   200   404   404   200   200
 POST /v1/nics                                                            409   404   409   409   404   404   409   404

@@ -7,6 +7,7 @@ import { INSTANCE_BRANDS } from "../../../src/contract/enums.ts";
 import { type AnyCommand, command, oneOf } from "../../framework.ts";
 import { EXIT } from "../../internal/exit-code.ts";
 import { Failure, usageFailure } from "../../internal/failure.ts";
+import { LABEL_OPTION, parseLabels } from "../../internal/labels.ts";
 import { parseByteSize } from "../../internal/byte-size.ts";
 import { statusLine } from "../../internal/status-line.ts";
 import { blockText } from "../../internal/table.ts";
@@ -27,6 +28,7 @@ export function upload(): AnyCommand {
     .requiredOption("--os <os>", "operating system, such as debian")
     .requiredOption("--image-version <version>", "version of the operating system, such as 13")
     .option("--description <text>", "description of the image")
+    .option(...LABEL_OPTION)
     .option(
       "--content-size <size>",
       "size of the disk in a compressed file",
@@ -52,6 +54,7 @@ export function upload(): AnyCommand {
         const body: ImageUploadBody = {
           name: given.name ?? basename(file),
           description: given.description ?? "",
+          labels: given.label && parseLabels(given.label),
           os: given.os,
           version: given.imageVersion,
           size_bytes: size,
