@@ -211,7 +211,7 @@ test("an image is made of a snapshot, and an instance runs from it after the sna
   await tenantctl("image", "upload", base, "--os", "linux", "--image-version", "1", "--name", "base", "--label", "a=b");
   await tenantctl("vpc", "create", "--name", "golden", "--ipv4-block", "10.7.0.0/16");
   await tenantctl("subnet", "create", "--name", "golden", "--vpc", "golden", "--ipv4-block", "10.7.1.0/24");
-  const place = ["--subnet", "golden", "--cpu", "1", "--memory", "1GiB", "--label", "test=image"];
+  const place = ["--vpc", "golden", "--subnet", "golden", "--cpu", "1", "--memory", "1GiB", "--label", "test=image"];
   const web1 = await tenantctl("instance", "create", "--name", "web1", "--image", "base", ...place);
   const [boot] = okOf(await own("GET", `/v1/disks?instance=${web1.id}`)).items;
   await tenantctl("snapshot", "create", boot.id, "--instance", "web1", "--name", "monday");
