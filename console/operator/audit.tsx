@@ -20,7 +20,7 @@ import { actorText, verify } from "./audit-event.tsx";
 const STEP_EVENTS = 500;
 /** The most requests of one step. Each searches 10,000 events, so a step ends also if nothing matches. */
 const REQUESTS_MAX = 5;
-/** The search begins when nobody has typed for this long, in milliseconds. */
+/** The search begins this long after the last key press, in milliseconds. */
 const REST_MS = 200;
 
 const COLUMNS: readonly Column<AuditEvent>[] = [

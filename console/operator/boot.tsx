@@ -1,5 +1,5 @@
 // The boot records, the boot policy and the platform images.
-import type { BootPolicy, BootRecord, StagedImage } from "../../src/contract/boot.ts";
+import type { BootPolicy, BootRecord } from "../../src/contract/boot.ts";
 import { BOOT_RECORD_STATES } from "../../src/contract/enums.ts";
 import { type Action, useActions } from "../core/action.ts";
 import { get, getAll, send } from "../core/client.ts";
@@ -10,6 +10,7 @@ import { AsCommand, Facts, Heading, Link, Problem, Section, State, When } from "
 import type { Column } from "../parts/list.tsx";
 import { ListPage } from "../parts/list-page.tsx";
 import { useQuery } from "../parts/use-query.ts";
+import { stagedImagesQuery } from "./node-queries.ts";
 
 const COLUMNS: readonly Column<BootRecord>[] = [
   {
@@ -70,11 +71,7 @@ export function BootRecords() {
     kinds: ["boot-policy", "site"],
     read: (signal) => get<BootPolicy>("/v2/cn-boot-policy", undefined, signal),
   });
-  const { data: images } = useQuery({
-    key: "platform images",
-    kinds: ["staging"],
-    read: (signal) => getAll<StagedImage>("/v2/platform-images", {}, signal),
-  });
+  const { data: images } = useQuery(stagedImagesQuery);
   return (
     <ListPage<BootRecord>
       title="Boot records"

@@ -5,7 +5,8 @@ import { getAll, send } from "../core/client.ts";
 import { opsctl } from "../core/command.ts";
 import { rootOnly } from "../core/session.ts";
 import { bytes } from "../core/text.ts";
-import { AsCommand, When } from "../parts/basics.tsx";
+import { AsCommand } from "../parts/basics.tsx";
+import { createdColumn } from "../parts/columns.tsx";
 import type { Column } from "../parts/list.tsx";
 import { ListPage } from "../parts/list-page.tsx";
 
@@ -65,14 +66,7 @@ export const IMAGE_COLUMNS: readonly Column<Image>[] = [
     text: ({ sha256 }) => sha256,
     cell: ({ sha256 }) => <code>{sha256}</code>,
   },
-  {
-    name: "created",
-    title: "Created",
-    width: "100px",
-    sorts: true,
-    text: ({ created_at }) => created_at,
-    cell: ({ created_at }) => <When at={created_at} />,
-  },
+  createdColumn(),
 ];
 
 function remove({ id, name }: Image): Action {

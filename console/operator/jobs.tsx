@@ -4,6 +4,7 @@ import type { Job } from "../../src/contract/job.ts";
 import { get, getAll } from "../core/client.ts";
 import { opsctl } from "../core/command.ts";
 import { AsCommand, Copyable, Facts, Heading, Link, Problem, Section, State, When } from "../parts/basics.tsx";
+import { createdColumn } from "../parts/columns.tsx";
 import type { Column } from "../parts/list.tsx";
 import { ListPage } from "../parts/list-page.tsx";
 import { useQuery } from "../parts/use-query.ts";
@@ -38,14 +39,7 @@ const COLUMNS: readonly Column<Job>[] = [
     text: ({ target_cn_uuid }) => target_cn_uuid,
     cell: ({ target_cn_uuid }) => <code>{target_cn_uuid}</code>,
   },
-  {
-    name: "created",
-    title: "Created",
-    width: "110px",
-    sorts: true,
-    text: ({ created_at }) => created_at,
-    cell: ({ created_at }) => <When at={created_at} />,
-  },
+  createdColumn(),
 ];
 
 export function Jobs() {

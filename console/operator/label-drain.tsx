@@ -1,6 +1,6 @@
 // The drain of the nodes with a label, one after another: first the plan, then the start. The page of the operation
 // shows the result.
-import type { LabelDrainStarted, PlannedNode } from "../../src/contract/label-drain.ts";
+import type { LabelDrainStarted } from "../../src/contract/label-drain.ts";
 import { LABEL_DRAIN_NODES_MAX } from "../../src/contract/limits.ts";
 import { useSignal } from "@preact/signals";
 import type { Values } from "../core/action.ts";
@@ -9,9 +9,9 @@ import { opsctl } from "../core/command.ts";
 import { go } from "../core/router.ts";
 import { rootOnly } from "../core/session.ts";
 import { counted } from "../core/text.ts";
-import { Heading, Link, Section, State } from "../parts/basics.tsx";
+import { Heading, Link, Section } from "../parts/basics.tsx";
 import { Form } from "../parts/form.tsx";
-import { Moving, Staying } from "./node-drain.tsx";
+import { OtherNodes, Planned } from "./label-plan.tsx";
 
 const PATH = "/v1/cn-drains";
 
@@ -74,18 +74,7 @@ function Plan({ asked, started: { nodes, skipped } }: { readonly asked: Asked; r
           {nodes.map((node) => <Planned key={node.server_uuid} node={node} />)}
         </Section>
       )}
-      {skipped.length > 0 && (
-        <Section title="Not approved, so not drained" count={skipped.length}>
-          <ul class="plain">
-            {skipped.map(({ server_uuid, hostname, state }) => (
-              <li key={server_uuid}>
-                <Link to={`/nodes/${server_uuid}`}>{hostname}</Link>
-                <State of={state} />
-              </li>
-            ))}
-          </ul>
-        </Section>
-      )}
+      <OtherNodes title="Not approved, so not drained" of={skipped} />
       {nodes.length > 0 && (refused === null
         ? (
           <Form
@@ -101,25 +90,5 @@ function Plan({ asked, started: { nodes, skipped } }: { readonly asked: Asked; r
         )
         : <p class="sentence warn">{refused}</p>)}
     </>
-  );
-}
-
-function Planned({ node: { server_uuid, hostname, preview } }: { readonly node: PlannedNode }) {
-  const { instances_on_cn, placeable, not_placeable, quorum_at_risk } = preview;
-  return (
-    <details>
-      <summary>
-        <Link to={`/nodes/${server_uuid}`}>{hostname}</Link> <State of={not_placeable.length === 0 ? "ok" : "reject"} />
-        {" "}
-        <span class="dim">
-          {placeable.length} of {counted(instances_on_cn, "instance")} can move
-        </span>
-      </summary>
-      {quorum_at_risk.length > 0 && (
-        <p class="sentence warn">These instances look like members of a quorum: {quorum_at_risk.join(", ")}.</p>
-      )}
-      {not_placeable.length > 0 && <Staying of={not_placeable} />}
-      <Moving of={placeable} />
-    </details>
   );
 }

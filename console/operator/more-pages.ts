@@ -4,6 +4,7 @@ export { Capacity } from "./capacity.tsx";
 export { Images } from "./images.tsx";
 export { InstanceMigrations } from "./instance-migrations.tsx";
 export { LabelDrain } from "./label-drain.tsx";
+export { LabelUpgrade } from "./label-upgrade.tsx";
 export { NetworkTracePage } from "./network-trace.tsx";
 export { Networks } from "./networks.tsx";
 export { NodeDrain } from "./node-drain.tsx";

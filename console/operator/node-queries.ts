@@ -1,4 +1,5 @@
 // The queries of the pages of one node.
+import type { StagedImage } from "../../src/contract/boot.ts";
 import type { CnPlacement } from "../../src/contract/cn-placement.ts";
 import type { CnView } from "../../src/contract/cn.ts";
 import type { PlacedInstance } from "../../src/contract/instance.ts";
@@ -9,6 +10,13 @@ import type { LayoutProposal } from "../../src/contract/setup.ts";
 import { get, getAll } from "../core/client.ts";
 import type { Query } from "../core/store.ts";
 import { NODES_FRESH_MS } from "./node-rows.ts";
+
+/** The platform images that booters have staged. */
+export const stagedImagesQuery: Query<StagedImage[]> = {
+  key: "platform images",
+  kinds: ["staging"],
+  read: (signal) => getAll<StagedImage>("/v2/platform-images", {}, signal),
+};
 
 export function nodeQuery(id: string): Query<CnView> {
   return {

@@ -125,6 +125,7 @@ export function Nodes() {
     approveAction(),
     { ...(window.data ? closeWindow : openWindow), refused },
     { title: "Drain by label", refused, opens: "/drain-by-label" },
+    { title: "Upgrade by label", refused, opens: "/upgrade-by-label" },
   ]);
   const all = useQuery(nodeWindow({ q: "", state: "", sort: "hostname" }, 0, 1));
   const isNarrowed = q !== "" || state !== "";

@@ -80,7 +80,7 @@ export function Operations() {
 }
 
 /** The operations whose result the page shows. */
-const WITH_OUTCOME = ["cn-drain", "cn-drain-label", "cn-evacuate"];
+const WITH_OUTCOME = ["cn-drain", "cn-drain-label", "cn-upgrade-label", "cn-evacuate"];
 const outcome = (id: string) => async () => {
   const { OperationOutcome } = await import("./more-pages.ts");
   return () => <OperationOutcome id={id} />;

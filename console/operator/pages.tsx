@@ -40,6 +40,7 @@ export const OPERATOR_PAGES: readonly PageRow[] = [
     { ...operator, title: "Evacuate" },
     ({ id }) => <Later load={one("NodeEvacuate", id)} />,
   ),
+  page("/upgrade-by-label", { ...operator, title: "Upgrade by label" }, () => <Later load={more("LabelUpgrade")} />),
   page("/drain-by-label", { ...operator, title: "Drain by label" }, () => <Later load={more("LabelDrain")} />),
   page(
     "/instances/:id/migrations",

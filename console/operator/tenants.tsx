@@ -5,7 +5,8 @@ import { getArray, send } from "../core/client.ts";
 import { opsctl } from "../core/command.ts";
 import type { Query } from "../core/store.ts";
 import { rootOnly } from "../core/session.ts";
-import { Link, When } from "../parts/basics.tsx";
+import { Link } from "../parts/basics.tsx";
+import { createdColumn } from "../parts/columns.tsx";
 import type { Column } from "../parts/list.tsx";
 import { ListPage } from "../parts/list-page.tsx";
 import { useQuery } from "../parts/use-query.ts";
@@ -55,14 +56,7 @@ const COLUMNS: readonly Column<TenantRow>[] = [
     cell: ({ description }) => description,
   },
   { name: "id", title: "UUID", isWideOnly: true, text: ({ id }) => id, cell: ({ id }) => <code>{id}</code> },
-  {
-    name: "created",
-    title: "Created",
-    width: "110px",
-    sorts: true,
-    text: ({ created_at }) => created_at,
-    cell: ({ created_at }) => <When at={created_at} />,
-  },
+  createdColumn(),
 ];
 
 export function Tenants() {

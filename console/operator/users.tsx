@@ -5,7 +5,7 @@ import { type Action, run } from "../core/action.ts";
 import { getAll, send } from "../core/client.ts";
 import { opsctl } from "../core/command.ts";
 import { rootOnly } from "../core/session.ts";
-import { When } from "../parts/basics.tsx";
+import { createdColumn } from "../parts/columns.tsx";
 import type { Column } from "../parts/list.tsx";
 import { ListPage } from "../parts/list-page.tsx";
 import { useQuery } from "../parts/use-query.ts";
@@ -44,14 +44,7 @@ export function Users() {
       text: ({ issuer }) => issuer ?? "password",
       cell: ({ issuer }) => issuer ?? "password",
     },
-    {
-      name: "created",
-      title: "Created",
-      width: "110px",
-      sorts: true,
-      text: ({ created_at }) => created_at,
-      cell: ({ created_at }) => <When at={created_at} />,
-    },
+    createdColumn(),
   ];
   return (
     <ListPage<User>

@@ -1,7 +1,8 @@
 // The columns of a list of instances.
 import type { Instance } from "../../src/contract/instance.ts";
 import { bytes } from "../core/text.ts";
-import { Link, State, When } from "./basics.tsx";
+import { Link, State } from "./basics.tsx";
+import { createdColumn } from "../parts/columns.tsx";
 import type { Column } from "./list.tsx";
 
 export const INSTANCE_COLUMNS: readonly Column<Instance>[] = [
@@ -52,12 +53,5 @@ export const INSTANCE_COLUMNS: readonly Column<Instance>[] = [
     cell: ({ brand }) => brand,
   },
   { name: "id", title: "UUID", isWideOnly: true, text: ({ id }) => id, cell: ({ id }) => <code>{id}</code> },
-  {
-    name: "created",
-    title: "Created",
-    width: "110px",
-    sorts: true,
-    text: ({ created_at }) => created_at,
-    cell: ({ created_at }) => <When at={created_at} />,
-  },
+  createdColumn(),
 ];

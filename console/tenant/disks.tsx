@@ -3,6 +3,7 @@ import type { Disk, Instance } from "../../src/contract/instance.ts";
 import { type Action, run } from "../core/action.ts";
 import { send } from "../core/client.ts";
 import { tenantctl } from "../core/command.ts";
+import { labelAction, labelTexts } from "../core/labels.ts";
 import { writersOnly } from "../core/session.ts";
 import { bytes, exactBytes, parseBytes } from "../core/text.ts";
 import { Problem, Section } from "../parts/basics.tsx";
@@ -20,6 +21,7 @@ export function Disks({ instance }: { readonly instance: Instance }) {
             <span>{disk.name}</span>
             <span class="dim">{disk.kind}</span>
             <span>{bytes(disk.size_bytes)}</span>
+            {labelTexts(disk.labels).map((text) => <span key={text} class="dim">{text}</span>)}
             {!disk.attached && <span class="warn">detached</span>}
             {disk.applied_bytes !== null && disk.applied_bytes < disk.size_bytes && (
               <span class="warn">the node has {bytes(disk.applied_bytes)}</span>
@@ -45,10 +47,15 @@ export function Disks({ instance }: { readonly instance: Instance }) {
 
 /** Returns the actions of a disk, for its buttons and for the palette. */
 export function diskActions(disk: Disk, instance: string): readonly Action[] {
-  if (disk.kind !== "data") return [enlarge(disk, instance)];
+  if (disk.kind !== "data") return [enlarge(disk, instance), label(disk, instance)];
   return disk.attached
-    ? [enlarge(disk, instance), detach(disk, instance)]
-    : [attach(disk, instance), remove(disk, instance)];
+    ? [enlarge(disk, instance), label(disk, instance), detach(disk, instance)]
+    : [attach(disk, instance), label(disk, instance), remove(disk, instance)];
+}
+
+function label({ id, name, labels }: Disk, instance: string): Action {
+  const argv = ["tenantctl", "disk", "update", name, "--instance", instance];
+  return labelAction({ path: `/v1/disks/${id}`, argv, labels, name });
 }
 
 /** Creates a data disk of an instance. */

@@ -3,8 +3,10 @@ import type { FloatingIp } from "../../src/contract/network.ts";
 import type { Action } from "../core/action.ts";
 import { send } from "../core/client.ts";
 import { tenantctl } from "../core/command.ts";
+import { labelAction } from "../core/labels.ts";
 import { writersOnly } from "../core/session.ts";
-import { Link, When } from "../parts/basics.tsx";
+import { Link } from "../parts/basics.tsx";
+import { createdColumn, LABELS_COLUMN } from "../parts/columns.tsx";
 import type { Column } from "../parts/list.tsx";
 import { ListPage } from "../parts/list-page.tsx";
 import { useQuery } from "../parts/use-query.ts";
@@ -41,15 +43,8 @@ export function FloatingIps({ place }: { readonly place: Place }) {
           ? <span class="dim">nothing</span>
           : <Link to={`/instances/${attached_instance_id}`}>{nameOf(attached_instance_id)}</Link>,
     },
-    {
-      name: "created",
-      title: "Created",
-      width: "100px",
-      isWideOnly: true,
-      sorts: true,
-      text: ({ created_at }) => created_at,
-      cell: ({ created_at }) => <When at={created_at} />,
-    },
+    LABELS_COLUMN,
+    createdColumn(true),
   ];
   return (
     <ListPage<FloatingIp>
@@ -61,6 +56,7 @@ export function FloatingIps({ place }: { readonly place: Place }) {
       actionsOf={(ip) => [
         attach(ip, targets, nameOf(ip.attached_instance_id)),
         ...(ip.attached_to === null ? [] : [detach(ip)]),
+        label(ip),
         remove(ip),
       ]}
       actions={[{
@@ -127,6 +123,11 @@ function detach(ip: FloatingIp): Action {
       await send("POST", `/v1/floating-ips/${ip.id}/detach`, { key, respondAsync: true });
     },
   };
+}
+
+function label({ id, name, address, labels }: FloatingIp): Action {
+  const argv = ["tenantctl", "floating-ip", "update", name];
+  return labelAction({ path: `/v1/floating-ips/${id}`, argv, labels, name: address });
 }
 
 function remove(ip: FloatingIp): Action {

@@ -6,10 +6,12 @@ import { PORT_MAX } from "../../src/contract/limits.ts";
 import { type Action, type Choice, useActions } from "../core/action.ts";
 import { get, getAll, send } from "../core/client.ts";
 import { tenantctl } from "../core/command.ts";
+import { labelAction, labelTexts } from "../core/labels.ts";
 import type { Query } from "../core/store.ts";
 import { writersOnly } from "../core/session.ts";
 import { Actions } from "../parts/actions.tsx";
 import { AsCommand, Copyable, Facts, Heading, Link, Problem, Section, When } from "../parts/basics.tsx";
+import { createdColumn, LABELS_COLUMN } from "../parts/columns.tsx";
 import type { Column } from "../parts/list.tsx";
 import { WholeList } from "../parts/lists.tsx";
 import { useQuery } from "../parts/use-query.ts";
@@ -63,7 +65,12 @@ function Gateway({ gateway }: { readonly gateway: NatGateway }) {
     value: nic.id,
     label: `${nic.instance}, ${nic.name}, ${nic.address}`,
   }));
-  useActions([forwardAction(gateway, vpc, targets), deleteAction(gateway, vpc, forwards.data?.length ?? 0)]);
+  const argv = ["tenantctl", "nat-gateway", "update", name, "--vpc", vpc];
+  useActions([
+    forwardAction(gateway, vpc, targets),
+    labelAction({ path: `/v1/nat-gateways/${id}`, argv, labels: gateway.labels }),
+    deleteAction(gateway, vpc, forwards.data?.length ?? 0),
+  ]);
   const nicOf = (forward: PortForward) => named.find((nic) => nic.id === forward.nic_id);
   const columns: readonly Column<PortForward>[] = [
     { name: "name", title: "Name", sorts: true, text: (row) => row.name, cell: (row) => row.name },
@@ -100,15 +107,8 @@ function Gateway({ gateway }: { readonly gateway: NatGateway }) {
       text: (row) => realizedText(row.realized),
       cell: (row) => realizedText(row.realized),
     },
-    {
-      name: "created",
-      title: "Created",
-      width: "110px",
-      isWideOnly: true,
-      sorts: true,
-      text: ({ created_at }) => created_at,
-      cell: ({ created_at }) => <When at={created_at} />,
-    },
+    LABELS_COLUMN,
+    createdColumn(true),
   ];
   return (
     <>
@@ -122,6 +122,7 @@ function Gateway({ gateway }: { readonly gateway: NatGateway }) {
           "Runs on": host_cn_uuid === null ? "no node yet" : <code>{host_cn_uuid}</code>,
           "Connections": counts === null ? null : counts.connections,
           "On the node": realizedText(realized),
+          "Labels": labelTexts(gateway.labels).join(", ") || null,
           "Created": <When at={gateway.created_at} />,
           "UUID": <Copyable text={id} label="the UUID" />,
         }}
@@ -132,13 +133,18 @@ function Gateway({ gateway }: { readonly gateway: NatGateway }) {
           columns={columns}
           query={forwardsQuery(gateway)}
           idOf={(row) => row.id}
-          actionsOf={(row) => [renameForward(row, vpc), deleteForward(row, vpc)]}
+          actionsOf={(row) => [renameForward(row, vpc), labelForward(row, vpc), deleteForward(row, vpc)]}
           empty={<p>The gateway forwards no port. Instances of the VPC can open connections, but get none.</p>}
         />
       </Section>
       <AsCommand line={tenantctl("port-forward list", [], { "--vpc": vpc })} />
     </>
   );
+}
+
+function labelForward({ id, name, labels }: PortForward, vpc: string): Action {
+  const argv = ["tenantctl", "port-forward", "update", name, "--vpc", vpc];
+  return labelAction({ path: `/v1/port-forwards/${id}`, argv, labels, name });
 }
 
 /** `vpc` is the name of the VPC, for the command line. */

@@ -1,8 +1,10 @@
 // The images that a project can use.
 import type { Image } from "../../src/contract/image.ts";
+import type { Action } from "../core/action.ts";
 import { tenantctl } from "../core/command.ts";
+import { labelAction } from "../core/labels.ts";
 import { bytes } from "../core/text.ts";
-import { When } from "../parts/basics.tsx";
+import { createdColumn, LABELS_COLUMN } from "../parts/columns.tsx";
 import type { Column } from "../parts/list.tsx";
 import { ListPage } from "../parts/list-page.tsx";
 import type { Place } from "./place.ts";
@@ -35,14 +37,8 @@ const COLUMNS: readonly Column<Image>[] = [
     text: ({ scope }) => scope.kind,
     cell: ({ scope }) => scope.kind === "public" ? "everyone" : scope.kind,
   },
-  {
-    name: "created",
-    title: "Created",
-    width: "110px",
-    sorts: true,
-    text: ({ created_at }) => created_at,
-    cell: ({ created_at }) => <When at={created_at} />,
-  },
+  LABELS_COLUMN,
+  createdColumn(),
 ];
 
 export function Images({ place }: { readonly place: Place }) {
@@ -54,8 +50,14 @@ export function Images({ place }: { readonly place: Place }) {
       query={imagesQuery(place)}
       columns={COLUMNS}
       idOf={({ id }) => id}
+      actionsOf={(image) => [labelImage(image)]}
       empty={<p>No image is offered to this project. Upload one with the command below, or ask an operator.</p>}
       cli={tenantctl("image list")}
     />
   );
+}
+
+function labelImage({ id, name, labels, scope }: Image): Action {
+  const refused = ["tenant", "project"].includes(scope.kind) ? null : "The image belongs to an operator";
+  return labelAction({ path: `/v1/images/${id}`, argv: ["tenantctl", "image", "update", name], labels, name, refused });
 }

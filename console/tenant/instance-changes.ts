@@ -2,7 +2,8 @@
 import type { Instance, InstancePatch } from "../../src/contract/instance.ts";
 import type { Action } from "../core/action.ts";
 import { send } from "../core/client.ts";
-import { command, tenantctl } from "../core/command.ts";
+import { tenantctl } from "../core/command.ts";
+import { labelAction } from "../core/labels.ts";
 import { writersOnly } from "../core/session.ts";
 import { exactBytes, parseBytes } from "../core/text.ts";
 
@@ -26,31 +27,8 @@ export function resizeInstance({ id, name, cpu, memory_bytes }: Instance, refuse
   };
 }
 
-export function labelInstance(instance: Instance): Action {
-  const { id, name, labels: old } = instance;
-  return {
-    title: "Set labels",
-    fields: [{
-      name: "labels",
-      label: "Labels",
-      type: "lines",
-      isOptional: true,
-      initial: Object.entries(old).map(([key, value]) => `${key}=${value}`).join("\n"),
-      hint: "One KEY=VALUE in each line",
-    }],
-    refused: writersOnly(),
-    cli: ({ labels = "" }) => {
-      const wanted = parseLabels(labels);
-      const set = Object.entries(wanted).flatMap(([key, value]) => ["--label", `${key}=${value}`]);
-      const removed = Object.keys(old).filter((key) => !(key in wanted)).flatMap((key) => ["--remove-label", key]);
-      return command(["tenantctl", "instance", "set", name, ...set, ...removed]);
-    },
-    send: async ({ labels = "" }, key) => {
-      const removed = Object.fromEntries(Object.keys(old).map((each) => [each, null]));
-      const body: InstancePatch = { labels: { ...removed, ...parseLabels(labels) } };
-      await send("PATCH", `/v1/instances/${id}`, { body, key });
-    },
-  };
+export function labelInstance({ id, name, labels }: Instance): Action {
+  return labelAction({ path: `/v1/instances/${id}`, argv: ["tenantctl", "instance", "set", name], labels });
 }
 
 export function protectInstance({ id, name, deletion_protection: isProtected }: Instance): Action {
@@ -66,13 +44,4 @@ export function protectInstance({ id, name, deletion_protection: isProtected }: 
       await send("PATCH", `/v1/instances/${id}`, { body, key });
     },
   };
-}
-
-/** Parses one KEY=VALUE of each line. A line without = is a label with an empty value. */
-export function parseLabels(text: string): Record<string, string> {
-  const lines = text.split("\n").map((line) => line.trim()).filter((line) => line !== "");
-  return Object.fromEntries(lines.map((line) => {
-    const at = line.indexOf("=");
-    return at < 0 ? [line, ""] : [line.slice(0, at), line.slice(at + 1)];
-  }));
 }

@@ -1,14 +1,18 @@
 // The snapshots of the disks of an instance: create, restore into a new disk, delete.
 import type { Disk, Instance } from "../../src/contract/instance.ts";
+import type { SnapshotImageBody } from "../../src/contract/image-upload.ts";
+import type { OperationSummary } from "../../src/contract/operation.ts";
 import type { Snapshot, SnapshotBody } from "../../src/contract/snapshot.ts";
 import { SNAPSHOTS_MAX } from "../../src/contract/limits.ts";
 import { type Action, useActions } from "../core/action.ts";
 import { getAll, send } from "../core/client.ts";
 import { tenantctl } from "../core/command.ts";
+import { labelAction } from "../core/labels.ts";
 import { writersOnly } from "../core/session.ts";
 import type { Query } from "../core/store.ts";
 import { bytes, exactBytes, parseBytes } from "../core/text.ts";
-import { AsCommand, When } from "../parts/basics.tsx";
+import { AsCommand } from "../parts/basics.tsx";
+import { createdColumn, LABELS_COLUMN } from "../parts/columns.tsx";
 import type { Column } from "../parts/list.tsx";
 import { WholeList } from "../parts/lists.tsx";
 import { useQuery } from "../parts/use-query.ts";
@@ -57,14 +61,8 @@ export function InstanceSnapshots({ id }: { readonly id: string }) {
       cell: ({ size_bytes }) => bytes(size_bytes),
     },
     { name: "state", title: "Contents", isWideOnly: true, text: consistencyText, cell: consistencyText },
-    {
-      name: "created",
-      title: "Created",
-      width: "110px",
-      sorts: true,
-      text: ({ created_at }) => created_at,
-      cell: ({ created_at }) => <When at={created_at} />,
-    },
+    LABELS_COLUMN,
+    createdColumn(),
   ];
   return (
     <>
@@ -80,7 +78,12 @@ export function InstanceSnapshots({ id }: { readonly id: string }) {
             columns={columns}
             query={snapshotsQuery(id)}
             idOf={(row) => row.id}
-            actionsOf={(row) => [restoreAction(row, instance), deleteAction(row, instance)]}
+            actionsOf={(row) => [
+              restoreAction(row, instance),
+              imageAction(row, instance),
+              labelSnapshot(row, instance),
+              deleteAction(row, instance),
+            ]}
             empty={<p>The instance has no snapshots.</p>}
           />
           <AsCommand line={tenantctl("snapshot list", [], { "--instance": instance.name })} />
@@ -154,6 +157,38 @@ function restoreAction({ id, name: snapshot, size_bytes }: Snapshot, { id: insta
       return { said: `Disk ${disk} is being created`, to: `/instances/${instance}` };
     },
   };
+}
+
+/** Makes an image of a snapshot. */
+function imageAction({ id, name: snapshot }: Snapshot, { name: instance, lifecycle }: Instance): Action {
+  return {
+    title: `Make an image of ${snapshot}`,
+    button: "Image",
+    notice: "The image belongs to the project, and needs neither the snapshot nor the instance afterwards.",
+    fields: [
+      { name: "name", label: "Name of the image" },
+      { name: "description", label: "Description", isOptional: true },
+    ],
+    refused: writersOnly() ??
+      (["running", "stopped"].includes(lifecycle.state) ? null : "The instance must be running or stopped"),
+    cli: ({ name, description }) =>
+      tenantctl("image create", [name || "NAME"], {
+        "--snapshot": snapshot,
+        "--instance": instance,
+        "--description": description,
+      }),
+    send: async ({ name = "", description = "" }, key) => {
+      const body: SnapshotImageBody = { name, description };
+      const path = `/v1/snapshots/${id}/image`;
+      const { id: operation } = await send<OperationSummary>("POST", path, { body, key, respondAsync: true });
+      return { said: `Image ${name} is being made`, to: `/operations/${operation}` };
+    },
+  };
+}
+
+function labelSnapshot({ id, name, labels }: Snapshot, { name: instance }: Instance): Action {
+  const argv = ["tenantctl", "snapshot", "update", name, "--instance", instance];
+  return labelAction({ path: `/v1/snapshots/${id}`, argv, labels, name });
 }
 
 function deleteAction({ id, name }: Snapshot, instance: Instance): Action {

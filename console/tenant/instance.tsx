@@ -5,11 +5,13 @@ import { useEffect } from "preact/hooks";
 import { useActions } from "../core/action.ts";
 import { get, type Refusal, refusalOf, send } from "../core/client.ts";
 import { tenantctl } from "../core/command.ts";
+import { labelTexts } from "../core/labels.ts";
 import { narrow, query as urlQuery } from "../core/router.ts";
 import { isOperator } from "../core/session.ts";
 import { bytes } from "../core/text.ts";
 import { operationsOfQuery } from "../operator/node-queries.ts";
 import { AsCommand, Copyable, Facts, Link, Problem, Section, State, When } from "../parts/basics.tsx";
+import { RowLabels } from "../parts/row-labels.tsx";
 import { useQuery } from "../parts/use-query.ts";
 import { diskActions, Disks } from "./disks.tsx";
 import { inProject } from "./place.ts";
@@ -46,7 +48,7 @@ export function InstancePage({ id }: { readonly id: string }) {
       )}
       <AttachWhenRunning instance={instance} />
       <InstanceFacts instance={instance} />
-      <Network id={id} />
+      <Network instance={instance} />
       <Disks instance={instance} />
       <Activity id={id} />
       <AsCommand line={tenantctl("instance show", [instance.name])} />
@@ -90,7 +92,7 @@ function InstanceFacts({ instance }: { readonly instance: Instance }) {
         "Image": image?.name ?? <code>{instance.image_id}</code>,
         "Brand": instance.brand,
         "Description": instance.description,
-        "Labels": Object.entries(instance.labels).map(([key, value]) => `${key}=${value}`).join(", ") || null,
+        "Labels": labelTexts(instance.labels).join(", ") || null,
         "Placement group": instance.placement_group_id === null
           ? null
           : <Link to={inProject(place, "placement-groups")}>{group?.name ?? instance.placement_group_id}</Link>,
@@ -107,7 +109,7 @@ function InstanceFacts({ instance }: { readonly instance: Instance }) {
   );
 }
 
-function Network({ id }: { readonly id: string }) {
+function Network({ instance: { id, name } }: { readonly instance: Instance }) {
   const { data: nics, refusal } = useQuery(nicsQuery(id));
   return (
     <Section title="Network" count={nics?.length}>
@@ -119,6 +121,12 @@ function Network({ id }: { readonly id: string }) {
             <Link to={`/vpcs/${nic.vpc_id}`}>{nic.primary_ipv4 ?? nic.primary_ipv6 ?? "no address"}</Link>
             {nic.floating_ips.map((address) => <strong key={address}>{address}</strong>)}
             <code class="dim">{nic.mac}</code>
+            <RowLabels
+              name={nic.name}
+              path={`/v1/nics/${nic.id}`}
+              labels={nic.labels}
+              argv={["tenantctl", "nic", "update", nic.name, "--instance", name]}
+            />
           </li>
         ))}
       </ul>

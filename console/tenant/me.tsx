@@ -10,6 +10,7 @@ import { isOperator, me, writersOnly } from "../core/session.ts";
 import { setSingleKeys, singleKeys } from "../core/keys.ts";
 import { Actions } from "../parts/actions.tsx";
 import { AsCommand, Copyable, Facts, Heading, Problem, Section, When } from "../parts/basics.tsx";
+import { RowLabels } from "../parts/row-labels.tsx";
 import { useQuery } from "../parts/use-query.ts";
 
 export function Me() {
@@ -71,6 +72,12 @@ export function Me() {
             <li key={key.id}>
               {key.name}
               <code class="dim">{key.fingerprint}</code>
+              <RowLabels
+                name={key.name}
+                path={`/v1/ssh-keys/${key.id}`}
+                labels={key.labels}
+                argv={["tenantctl", "ssh-key", "update", key.name]}
+              />
             </li>
           ))}
         </ul>

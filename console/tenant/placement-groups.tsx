@@ -3,8 +3,9 @@ import type { PlacementGroup } from "../../src/contract/placement-group.ts";
 import type { Action } from "../core/action.ts";
 import { send } from "../core/client.ts";
 import { tenantctl } from "../core/command.ts";
+import { labelAction } from "../core/labels.ts";
 import { writersOnly } from "../core/session.ts";
-import { When } from "../parts/basics.tsx";
+import { createdColumn, LABELS_COLUMN } from "../parts/columns.tsx";
 import type { Column } from "../parts/list.tsx";
 import { ListPage } from "../parts/list-page.tsx";
 import { useQuery } from "../parts/use-query.ts";
@@ -36,15 +37,8 @@ export function PlacementGroups({ place }: { readonly place: Place }) {
       cell: ({ strictness }) => ELSE[strictness],
     },
     { name: "members", title: "Instances", width: "110px", isNumeric: true, sorts: true, text: members, cell: members },
-    {
-      name: "created",
-      title: "Created",
-      width: "100px",
-      isWideOnly: true,
-      sorts: true,
-      text: ({ created_at }) => created_at,
-      cell: ({ created_at }) => <When at={created_at} />,
-    },
+    LABELS_COLUMN,
+    createdColumn(true),
   ];
   return (
     <ListPage<PlacementGroup>
@@ -53,7 +47,7 @@ export function PlacementGroups({ place }: { readonly place: Place }) {
       query={placementGroupsQuery(place)}
       columns={columns}
       idOf={({ id }) => id}
-      actionsOf={(group) => [change(group), remove(group, members(group))]}
+      actionsOf={(group) => [change(group), label(group), remove(group, members(group))]}
       actions={[create(place)]}
       empty={<p>The project has no placement groups. Instances join one when they are created.</p>}
       cli={tenantctl("placement-group list")}
@@ -121,6 +115,11 @@ function change({ id, name, description }: PlacementGroup): Action {
       await send("PATCH", `/v1/placement-groups/${id}`, { body: { ...values }, key });
     },
   };
+}
+
+function label({ id, name, labels }: PlacementGroup): Action {
+  const argv = ["tenantctl", "placement-group", "update", name];
+  return labelAction({ path: `/v1/placement-groups/${id}`, argv, labels, name });
 }
 
 function remove({ id, name }: PlacementGroup, members: number): Action {

@@ -4,8 +4,10 @@ import { useEffect } from "preact/hooks";
 import { send } from "../core/client.ts";
 import { opsctl, tenantctl } from "../core/command.ts";
 import { go } from "../core/router.ts";
+import { labelAction } from "../core/labels.ts";
 import { writersOnly } from "../core/session.ts";
-import { Link, When } from "../parts/basics.tsx";
+import { Link } from "../parts/basics.tsx";
+import { createdColumn, LABELS_COLUMN } from "../parts/columns.tsx";
 import type { Column } from "../parts/list.tsx";
 import { ListPage } from "../parts/list-page.tsx";
 import { projectsQuery, usageQuery } from "./project-queries.ts";
@@ -30,14 +32,8 @@ export function Projects({ tenant }: { readonly tenant: string }) {
       text: ({ description }) => description,
       cell: ({ description }) => description,
     },
-    {
-      name: "created",
-      title: "Created",
-      width: "110px",
-      sorts: true,
-      text: ({ created_at }) => created_at,
-      cell: ({ created_at }) => <When at={created_at} />,
-    },
+    LABELS_COLUMN,
+    createdColumn(),
   ];
   return (
     <ListPage<Project>
@@ -47,6 +43,14 @@ export function Projects({ tenant }: { readonly tenant: string }) {
       columns={columns}
       idOf={({ id }) => id}
       open={({ id }) => inProject({ tenant, project: id }, "instances")}
+      actionsOf={({ id, name, labels }) => [
+        labelAction({
+          path: `/v1/tenants/${tenant}/projects/${id}`,
+          argv: ["tenantctl", "project", "update", name],
+          labels,
+          name,
+        }),
+      ]}
       actions={[{
         title: "Create a project",
         key: "c",

@@ -3,9 +3,11 @@ import type { NatGateway, Route, RouteTable, Subnet, Vpc } from "../../src/contr
 import { type Action, useActions } from "../core/action.ts";
 import { getAll, send } from "../core/client.ts";
 import { tenantctl } from "../core/command.ts";
+import { labelAction, labelTexts } from "../core/labels.ts";
 import { writersOnly } from "../core/session.ts";
 import { Actions } from "../parts/actions.tsx";
 import { AsCommand, Copyable, Facts, Heading, Link, Problem, Section, When } from "../parts/basics.tsx";
+import { RowLabels } from "../parts/row-labels.tsx";
 import { useQuery } from "../parts/use-query.ts";
 import { Firewall, ruleAction } from "./firewall.tsx";
 import { inProject } from "./place.ts";
@@ -44,13 +46,16 @@ export function VpcPage({ id }: { readonly id: string }) {
           "IPv4 block": vpc.ipv4_block,
           "IPv6 block": vpc.ipv6_block,
           "VNI": vpc.vni,
+          "Labels": labelTexts(vpc.labels).join(", ") || null,
           "Created": <When at={vpc.created_at} />,
           "UUID": <Copyable text={vpc.id} label="the UUID" />,
         }}
       />
       <Section title="Subnets" count={subnets.data?.length}>
         {subnets.data?.length === 0 && <p class="dim">The VPC has no subnet.</p>}
-        <ul class="plain">{(subnets.data ?? []).map((subnet) => <SubnetRow key={subnet.id} subnet={subnet} />)}</ul>
+        <ul class="plain">
+          {(subnets.data ?? []).map((subnet) => <SubnetRow key={subnet.id} subnet={subnet} vpc={vpc} />)}
+        </ul>
       </Section>
       <Firewall vpc={vpc} />
       <Section title="NAT gateways" count={gateways.data?.length}>
@@ -66,24 +71,26 @@ export function VpcPage({ id }: { readonly id: string }) {
         </ul>
       </Section>
       <Section title="Route tables" count={tables.data?.length}>
-        {(tables.data ?? []).map((table) => <Routes key={table.id} table={table} />)}
+        {(tables.data ?? []).map((table) => <Routes key={table.id} table={table} vpc={vpc} />)}
       </Section>
       <AsCommand line={tenantctl("vpc show", [vpc.name])} />
     </>
   );
 }
 
-function SubnetRow({ subnet }: { readonly subnet: Subnet }) {
+function SubnetRow({ subnet, vpc }: { readonly subnet: Subnet; readonly vpc: Vpc }) {
+  const argv = ["tenantctl", "subnet", "update", subnet.name, "--vpc", vpc.name];
   return (
     <li>
       {subnet.name}
       <span>{[subnet.ipv4_block, subnet.ipv6_block].filter((block) => block !== null).join(", ")}</span>
       <span class="dim">{subnet.kind}</span>
+      <RowLabels name={subnet.name} path={`/v1/subnets/${subnet.id}`} labels={subnet.labels} argv={argv} />
     </li>
   );
 }
 
-function Routes({ table }: { readonly table: RouteTable }) {
+function Routes({ table, vpc }: { readonly table: RouteTable; readonly vpc: Vpc }) {
   const { data: routes = [] } = useQuery({
     key: `routes ${table.id}`,
     kinds: ["route"],
@@ -92,6 +99,12 @@ function Routes({ table }: { readonly table: RouteTable }) {
   return (
     <div class="card">
       <span>{table.name} {table.is_main && <span class="dim">the VPC's main table</span>}</span>
+      <RowLabels
+        name={table.name}
+        path={`/v1/route-tables/${table.id}`}
+        labels={table.labels}
+        argv={["tenantctl", "route-table", "update", table.name, "--vpc", vpc.name]}
+      />
       <ul class="plain">
         {routes.map((route) => (
           <li key={route.id}>
@@ -109,6 +122,7 @@ function vpcActions(vpc: Vpc): Action[] {
   const query = { vpc: vpc.id, project: vpc.project_id };
   return [
     ruleAction(vpc),
+    labelAction({ path: `/v1/vpcs/${vpc.id}`, argv: ["tenantctl", "vpc", "update", vpc.name], labels: vpc.labels }),
     {
       title: "Create a subnet",
       key: "c",

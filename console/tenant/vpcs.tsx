@@ -1,7 +1,8 @@
 // The VPCs of a project.
 import type { Vpc } from "../../src/contract/network.ts";
 import { tenantctl } from "../core/command.ts";
-import { AsCommand, Link, When } from "../parts/basics.tsx";
+import { AsCommand, Link } from "../parts/basics.tsx";
+import { createdColumn, LABELS_COLUMN } from "../parts/columns.tsx";
 import type { Column } from "../parts/list.tsx";
 import { ListPage } from "../parts/list-page.tsx";
 import { networkAction } from "./new-instance.tsx";
@@ -34,14 +35,8 @@ const COLUMNS: readonly Column<Vpc>[] = [
     text: ({ vni }) => vni,
     cell: ({ vni }) => vni,
   },
-  {
-    name: "created",
-    title: "Created",
-    width: "110px",
-    sorts: true,
-    text: ({ created_at }) => created_at,
-    cell: ({ created_at }) => <When at={created_at} />,
-  },
+  LABELS_COLUMN,
+  createdColumn(),
 ];
 
 export function Vpcs({ place }: { readonly place: Place }) {

@@ -4,6 +4,7 @@ import { WEBHOOK_DELIVERY_STATES } from "../../src/contract/enums.ts";
 import { type Action, useActions } from "../core/action.ts";
 import { get, send } from "../core/client.ts";
 import { tenantctl } from "../core/command.ts";
+import { labelAction, labelTexts } from "../core/labels.ts";
 import { query as urlQuery } from "../core/router.ts";
 import { writersOnly } from "../core/session.ts";
 import type { Query } from "../core/store.ts";
@@ -16,7 +17,7 @@ import { useQuery } from "../parts/use-query.ts";
 import { inProject } from "./place.ts";
 import { eventsText, webhookActions } from "./webhooks.tsx";
 
-/** No commit tells of an attempt, so the deliveries are read again after this time, in milliseconds. */
+/** The change feed does not report attempts, so the page reads the deliveries again after this time, in milliseconds. */
 const FRESH_MS = 5_000;
 /** The newest deliveries that the page shows. */
 const DELIVERIES = 200;
@@ -78,9 +79,13 @@ const COLUMNS: readonly Column<WebhookDelivery>[] = [
   },
 ];
 
+function labelWebhook({ id, name, labels }: Webhook): Action {
+  return labelAction({ path: `/v1/webhooks/${id}`, argv: ["tenantctl", "webhook", "update", name], labels });
+}
+
 export function WebhookPage({ id }: { readonly id: string }) {
   const { data: webhook, refusal } = useQuery(webhookQuery(id));
-  useActions(webhook === undefined ? [] : webhookActions(webhook));
+  useActions(webhook === undefined ? [] : [...webhookActions(webhook), labelWebhook(webhook)]);
   const state = urlQuery.value.get("state") ?? "";
   if (webhook === undefined) {
     return (
@@ -103,6 +108,7 @@ export function WebhookPage({ id }: { readonly id: string }) {
           "URL": url,
           "Events": eventsText(webhook),
           "Description": description,
+          "Labels": labelTexts(webhook.labels).join(", ") || null,
           "Created": <When at={created_at} />,
           "UUID": <Copyable text={id} label="the UUID" />,
         }}

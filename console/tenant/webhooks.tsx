@@ -5,7 +5,8 @@ import type { Action, Field } from "../core/action.ts";
 import { send } from "../core/client.ts";
 import { command, tenantctl } from "../core/command.ts";
 import { writersOnly } from "../core/session.ts";
-import { Copyable, Link, When } from "../parts/basics.tsx";
+import { Copyable, Link } from "../parts/basics.tsx";
+import { createdColumn } from "../parts/columns.tsx";
 import type { Column } from "../parts/list.tsx";
 import { ListPage } from "../parts/list-page.tsx";
 import { inProject, type Place } from "./place.ts";
@@ -26,15 +27,7 @@ const COLUMNS: readonly Column<Webhook>[] = [
   { name: "url", title: "URL", text: ({ url }) => url, cell: ({ url }) => url },
   { name: "events", title: "Events", isWideOnly: true, text: eventsText, cell: eventsText },
   { name: "state", title: "State", width: "100px", sorts: true, text: stateText, cell: stateText },
-  {
-    name: "created",
-    title: "Created",
-    width: "100px",
-    isWideOnly: true,
-    sorts: true,
-    text: ({ created_at }) => created_at,
-    cell: ({ created_at }) => <When at={created_at} />,
-  },
+  createdColumn(true),
 ];
 
 export function Webhooks({ place }: { readonly place: Place }) {

@@ -8,6 +8,7 @@ import { BODY_EXAMPLES } from "../../src/contract/body-examples.ts";
 import { namedSchemas } from "../../src/contract/named.ts";
 import { addNode, type Node } from "../compute/compute-fixture.ts";
 import { type Answer, okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
+import { sendImage, sendPart } from "../compute/send-image.ts";
 import { addUpload } from "../compute/upload.ts";
 import { openFolderStore } from "../../src/image-store/folder.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
@@ -220,14 +221,14 @@ const STAGES: Readonly<Record<string, () => Stage | Promise<Stage>>> = {
     const { upload_id, size_bytes } = (await t.db.query(
       "select id as upload_id, size_bytes::int from image_upload where operation_id is not null",
     )).rows[0] as { upload_id: string; size_bytes: number };
-    await sendPart(upload_id, "1".repeat(size_bytes));
+    okOf(await sendPart(t, host, `/v1/agent/images/${upload_id}`, "1".repeat(size_bytes)));
     return { objects: { upload_id }, key: host.api_key };
   },
   "POST /v1/snapshots/{snapshot_id}/image": async () => {
     const { rows } = await t.db.query("select id from job where kind = 'create_image' and state = 'in_progress'");
     const outcome = { kind: "completed" };
     for (const { id } of rows) okOf(await host.call("POST", `/v1/agent/jobs/${id}/complete`, { outcome }));
-    return { objects: { snapshot_id: made.get("POST /v1/snapshots") ?? "" }, work: sendImage };
+    return { objects: { snapshot_id: made.get("POST /v1/snapshots") ?? "" }, work: makesImage };
   },
   "POST /v1/nics": async () => {
     // The example before this one resized a disk.
@@ -270,18 +271,10 @@ async function imageInHand(name: string): Promise<string> {
   return String((await host.take()).kind["upload_id"]);
 }
 
-async function sendPart(upload_id: string, text: string): Promise<void> {
-  const headers = { "content-type": "application/octet-stream" };
-  okOf(await t.call("PUT", `/v1/agent/images/${upload_id}/parts?from=0`, { key: host.api_key, headers, text }));
-}
-
 /** Does the node's job of making an image. */
-async function sendImage(): Promise<void> {
+async function makesImage(): Promise<void> {
   const job = await host.take();
-  const path = `/v1/agent/images/${job.kind["upload_id"]}`;
-  okOf(await host.call("POST", path, { size_bytes: 1 }));
-  await sendPart(String(job.kind["upload_id"]), "2");
-  okOf(await host.call("POST", `${path}/finish`, {}));
+  await sendImage(t, { node: host, job, content: "2" });
   await host.complete(job);
 }
 

@@ -7,6 +7,7 @@ import { conflictWith, expectRefused, notFound } from "../network/public-address
 import { okOf, openTestControlPlane } from "../support/control-plane.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
 import { addNode, type ComputeFixture, openComputeFixture } from "./compute-fixture.ts";
+import { sendImage, sendPart, uploadOf } from "./send-image.ts";
 
 const CONTENT = "the content of a disk";
 const SHA256 = createHash("sha256").update(CONTENT).digest("hex");
@@ -24,7 +25,6 @@ afterAll(async () => {
 
 const makeImage = (snapshot: string, fields: object = {}, headers: Record<string, string> = {}) =>
   a.call("POST", `/v1/snapshots/${snapshot}/image`, { body: { name: randomUUID(), ...fields }, headers });
-const uploadOf = (job: Job) => `/v1/agent/images/${job.kind["upload_id"]}`;
 
 /** Creates an instance with a snapshot. */
 async function snapped() {
@@ -35,17 +35,7 @@ async function snapped() {
   return { id, name, snapshot, size_bytes: boot.size_bytes };
 }
 
-/** Sends bytes as the node does. */
-async function send(job: Job) {
-  okOf(await a.node.call("POST", uploadOf(job), { size_bytes: CONTENT.length }));
-  okOf(await put(job));
-  return okOf(await a.node.call("POST", `${uploadOf(job)}/finish`, {}));
-}
-
-async function put(job: Job) {
-  const headers = { "content-type": "application/octet-stream" };
-  return await a.t.call("PUT", `${uploadOf(job)}/parts?from=0`, { key: a.node.api_key, headers, text: CONTENT });
-}
+const send = (job: Job) => sendImage(a.t, { node: a.node, job, content: CONTENT });
 
 async function uploads(): Promise<number> {
   return (await a.t.db.query("select from image_upload")).rowCount ?? 0;
@@ -92,7 +82,7 @@ test("the image has the digest that the server computed, and what its instance's
   conflictWith(await makeImage(snapshot.id, { name: "golden" }), "an image named golden already exists in this scope");
   // The job is over.
   notFound(await a.node.call("POST", uploadOf(job), { size_bytes: 1 }));
-  notFound(await put(job));
+  notFound(await sendPart(a.t, a.node, uploadOf(job), CONTENT));
 
   // The same bytes are the same image.
   const same = makeImage(snapshot.id, { name: "silver" });

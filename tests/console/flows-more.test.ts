@@ -1,7 +1,8 @@
 // Flows by keyboard alone that touch several objects: a port forward, snapshots, a rebuild, a migration, a traced packet,
-// a drain by label, an evacuation, webhooks, placement groups. The tests act as the nodes.
+// a drain and an upgrade by label, an evacuation, webhooks, placement groups, labels. The tests act as the nodes.
 import { expect, test } from "vitest";
 import { addNode, type Node } from "../compute/compute-fixture.ts";
+import { sendImage } from "../compute/send-image.ts";
 import { type InstanceFixture, makeInstance, openInstanceFixture } from "../compute/instance-fixture.ts";
 import { okOf } from "../support/control-plane.ts";
 import { useKeyboard } from "./keyboard.ts";
@@ -39,6 +40,7 @@ function serve(of: Node): void {
   const all = async () => {
     for (;;) {
       const job = await of.take();
+      if (job.kind.kind === "create_image") await sendImage(f.site(), { node: of, job, content: "the disk of web1" });
       await of.complete(job, job.kind.kind.includes("snapshot") ? { consistency: "crash" } : undefined);
     }
   };
@@ -89,7 +91,7 @@ test("a port outside the range: the refusal is at its field", async () => {
   await keyboard.press("Escape");
 }, LIMIT_MS);
 
-test("create a snapshot, restore it into a new disk, delete it", async () => {
+test("create a snapshot, restore it into a new disk, make an image of it, delete it", async () => {
   await keyboard.open(`/instances/${web1.id}`, "web1");
   await keyboard.act("Show the snapshots");
   await keyboard.waitForHeading("web1: snapshots");
@@ -105,6 +107,16 @@ test("create a snapshot, restore it into a new disk, delete it", async () => {
   await page().getByRole("button", { name: "Detach copy", exact: true }).waitFor();
   const disks = await list(`/v1/disks?instance=${web1.id}`);
   expect(disks.map(({ name }: { name: string }) => name)).toContain("copy");
+  await keyboard.open(`/instances/${web1.id}/snapshots`, "web1: snapshots");
+  await page().getByRole("gridcell", { name: "monday" }).waitFor();
+  await keyboard.act("Make an image of monday");
+  await keyboard.fill({ "Name of the image": "golden" });
+  await page().getByText("tenantctl image create golden --snapshot monday --instance web1").waitFor();
+  await keyboard.press("Control+Enter");
+  await keyboard.waitForHeading("image-create");
+  await page().locator(".heading .state").getByText("succeeded").waitFor();
+  await keyboard.open(`/t/${g.tenant_id}/p/${g.project_id}/images`, "Images");
+  await page().getByRole("gridcell", { name: "golden" }).waitFor();
   await keyboard.open(`/instances/${web1.id}/snapshots`, "web1: snapshots");
   await page().getByRole("gridcell", { name: "monday" }).waitFor();
   await keyboard.act("Delete monday");
@@ -189,8 +201,6 @@ test("migrate an instance: the page shows the running migration", async () => {
   expect([state, target_server_uuid]).toEqual(["running", idle.server_uuid]);
 }, LIMIT_MS);
 
-test("no page breaks the policy", () => expect(f.ui().faults).toEqual([]));
-
 test("create a webhook, store its secret, send a test, disable it, delete it", async () => {
   const path = `/t/${g.tenant_id}/p/${g.project_id}/webhooks`;
   const webhooks = () => list(`/v1/webhooks${g.selectors}`);
@@ -235,3 +245,67 @@ test("create a placement group, rename it, delete it", async () => {
   await page().getByText("The project has no placement groups.").waitFor();
   expect(await groups()).toEqual([]);
 }, LIMIT_MS);
+
+test("set the labels of a VPC, and find it in the list by a label", async () => {
+  const [vpc] = await list(`/v1/vpcs${g.selectors}`);
+  const labels = async () => (await list(`/v1/vpcs${g.selectors}`))[0].labels;
+  await keyboard.open(`/vpcs/${vpc.id}`, vpc.name);
+  await keyboard.act("Set labels");
+  await keyboard.fill({ Labels: "env=test" });
+  await page().getByText(`tenantctl vpc update ${vpc.name} --label env=test`).waitFor();
+  await keyboard.press("Control+Enter");
+  await page().getByText("env=test", { exact: true }).waitFor();
+  expect(await labels()).toEqual({ env: "test" });
+  await keyboard.act("Set labels");
+  await keyboard.fill({ Labels: "tier=web" });
+  await page().getByText(`tenantctl vpc update ${vpc.name} --label tier=web --remove-label env`).waitFor();
+  await keyboard.press("Control+Enter");
+  await page().getByText("tier=web", { exact: true }).waitFor();
+  expect(await labels()).toEqual({ tier: "web" });
+  await keyboard.open(`/t/${g.tenant_id}/p/${g.project_id}/networks`, "Networks");
+  await keyboard.press("/");
+  await keyboard.type("labels:tier=web");
+  await page().getByRole("gridcell", { name: vpc.name }).waitFor();
+  await keyboard.press("Control+a");
+  await keyboard.type("labels:tier=db");
+  await page().getByRole("gridcell", { name: vpc.name }).waitFor({ state: "detached" });
+}, LIMIT_MS);
+
+test("upgrade by label: the plan names nodes that cannot be upgraded, and the start opens the operation", async () => {
+  const [old, next] = ["20261001T000000Z", "20261121T000000Z"];
+  await keyboard.open("/nodes", "Nodes");
+  await keyboard.act("Upgrade by label");
+  await keyboard.waitForHeading("Upgrade by label");
+  await page().getByText("No booter has staged a platform image.").waitFor();
+  okOf(await f.site().call("PUT", "/v2/platform-images", { body: { stamps: [next] } }));
+  await keyboard.fill({ "Label of the nodes": "rack=a3" });
+  await keyboard.press("Enter");
+  await page().getByText("no enrolled boot record belongs to it", { exact: false }).first().waitFor();
+
+  const { server_uuid } = await addNode(f.site(), {}, { hostname: "r2-u1" });
+  okOf(await f.site().call("PATCH", `/v1/cns/${server_uuid}/placement`, { body: { labels: { rack: "b7" } } }));
+  await f.site().db.query(
+    "insert into boot_record (mac, incarnation, version, state, provenance, server_uuid, assigned_pi, rescue, " +
+      "created_at, updated_at) values ('02:00:5e:00:53:01', gen_random_uuid(), 1, 'enrolled', '{}', $1, $2, false, " +
+      "berth_now(), berth_now())",
+    [server_uuid, old],
+  );
+  await f.site().db.query(
+    "update cn_signal set last_status = jsonb_build_object('boot_id', 'one', 'platform_image', $2::text) where server_uuid = $1",
+    [server_uuid, old],
+  );
+  await keyboard.fill({ "Label of the nodes": "rack=b7" });
+  await keyboard.press("Enter");
+  await page().locator("summary").getByText("r2-u1").waitFor();
+  await page().getByText(`now ${old}`, { exact: false }).waitFor();
+  await keyboard.focusButton("Upgrade 1 node");
+  await page().getByText(
+    `opsctl cn upgrade --label rack=b7 --platform ${next} --max-unavailable 1 --reboot agent`,
+    { exact: true },
+  ).waitFor();
+  await keyboard.press("Enter");
+  await keyboard.waitForHeading("cn-upgrade-label");
+  await page().locator(".heading .state").getByText("running").waitFor();
+}, LIMIT_MS);
+
+test("no page breaks the policy", () => expect(f.ui().faults).toEqual([]));

@@ -70,6 +70,7 @@ const f = useConsoleSite(async (site) => {
     `/instances/${id}/trace`,
     `/nodes/${node.server_uuid}/evacuate`,
     "/drain-by-label",
+    "/upgrade-by-label",
     `/vpcs/${vpc.id}`,
     `/nat-gateways/${gateway.id}`,
     `/webhooks/${webhook.id}`,

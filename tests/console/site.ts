@@ -12,6 +12,7 @@ import { joining, type TestControlPlane } from "../support/control-plane.ts";
 import { freshDatabase } from "../support/database.ts";
 import { lacking, needs } from "../support/optional-programs.ts";
 import { ROOT_KEY, startServer } from "../support/server-process.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 
 /** The folder from which a server takes the files of the console. */
 export const CONSOLE_FILES = fileURLToPath(new URL("../../console/dist", import.meta.url));
@@ -35,7 +36,9 @@ export type ConsoleSite =
 export async function openConsoleSite(env: Readonly<Record<string, string>> = {}): Promise<ConsoleSite> {
   await buildConsole(CONSOLE_FILES);
   const database = await freshDatabase();
-  const start = (PORT = "0") => startServer({ env: { DATABASE_URL: database.url, BERTH_LAB: "1", PORT, ...env } });
+  const images = await temporaryFolder("images");
+  const own = { DATABASE_URL: database.url, BERTH_LAB: "1", BERTH_IMAGE_DIR: images.path };
+  const start = (PORT = "0") => startServer({ env: { ...own, PORT, ...env } });
   const [first, browser] = await Promise.all([start(), launchChromium()]);
   let server = first;
   const db = openPool({ url: database.url, connectionsMax: 2, applicationName: "test" });
@@ -61,6 +64,7 @@ export async function openConsoleSite(env: Readonly<Record<string, string>> = {}
       await db.close();
       await server.stop();
       await database.drop();
+      await images.remove();
     },
   };
 }

@@ -146,7 +146,7 @@ export async function call(
   url: string,
   method: string,
   path: string,
-  { key, body, headers }: CallOptions = {},
+  { key, body, text: sent, headers }: CallOptions = {},
 ): Promise<Answer> {
   const response = await fetch(url + path, {
     method,
@@ -155,7 +155,7 @@ export async function call(
       ...(body !== undefined && { "content-type": "application/json" }),
       ...headers,
     },
-    body: body === undefined ? undefined : JSON.stringify(body),
+    body: sent ?? (body === undefined ? undefined : JSON.stringify(body)),
   });
   const text = await response.text();
   const isJson = response.headers.get("content-type")?.startsWith("application/json") ?? false;

@@ -1,0 +1,58 @@
+// The labels of an object: their text, and the action that sets them.
+import type { Action } from "./action.ts";
+import { send } from "./client.ts";
+import { command } from "./command.ts";
+import { writersOnly } from "./session.ts";
+
+export type Labels = Readonly<Record<string, string>>;
+
+/** Returns KEY=VALUE of each label. Absent labels are of a server of an earlier release. */
+export function labelTexts(labels: Labels = {}): string[] {
+  return Object.entries(labels).map(([key, value]) => `${key}=${value}`);
+}
+
+export type Labeled = {
+  /** The URL path of the object, which takes PATCH. */
+  readonly path: string;
+  /** The command that changes the object, such as `tenantctl vpc update web`. */
+  readonly argv: readonly string[];
+  readonly labels: Labels | undefined;
+  /** The object's name, if its page shows other objects, too. */
+  readonly name?: string;
+  readonly refused?: string | null;
+};
+
+export function labelAction({ path, argv, labels: old = {}, name, refused = null }: Labeled): Action {
+  return {
+    title: name === undefined ? "Set labels" : `Set labels of ${name}`,
+    button: name === undefined ? "Set labels" : "Labels",
+    fields: [{
+      name: "labels",
+      label: "Labels",
+      type: "lines",
+      isOptional: true,
+      initial: labelTexts(old).join("\n"),
+      hint: "One KEY=VALUE in each line",
+    }],
+    refused: writersOnly() ?? refused,
+    cli: ({ labels = "" }) => {
+      const wanted = parseLabels(labels);
+      const set = labelTexts(wanted).flatMap((text) => ["--label", text]);
+      const removed = Object.keys(old).filter((key) => !(key in wanted)).flatMap((key) => ["--remove-label", key]);
+      return command([...argv, ...set, ...removed]);
+    },
+    send: async ({ labels = "" }, key) => {
+      const removed = Object.fromEntries(Object.keys(old).map((each) => [each, null]));
+      await send("PATCH", path, { body: { labels: { ...removed, ...parseLabels(labels) } }, key });
+    },
+  };
+}
+
+/** Parses one KEY=VALUE of each line. A line without = is a label with an empty value. */
+export function parseLabels(text: string): Record<string, string> {
+  const lines = text.split("\n").map((line) => line.trim()).filter((line) => line !== "");
+  return Object.fromEntries(lines.map((line) => {
+    const at = line.indexOf("=");
+    return at < 0 ? [line, ""] : [line.slice(0, at), line.slice(at + 1)];
+  }));
+}
