@@ -98,14 +98,17 @@ function Routes({ table, vpc }: { readonly table: RouteTable; readonly vpc: Vpc 
   });
   return (
     <div class="card">
-      <span>{table.name} {table.is_main && <span class="dim">the VPC's main table</span>}</span>
-      <RowLabels
-        name={table.name}
-        path={`/v1/route-tables/${table.id}`}
-        labels={table.labels}
-        argv={["tenantctl", "route-table", "update", table.name, "--vpc", vpc.name]}
-      />
       <ul class="plain">
+        <li>
+          {table.name}
+          {table.is_main && <span class="dim">the VPC's main table</span>}
+          <RowLabels
+            name={table.name}
+            path={`/v1/route-tables/${table.id}`}
+            labels={table.labels}
+            argv={["tenantctl", "route-table", "update", table.name, "--vpc", vpc.name]}
+          />
+        </li>
         {routes.map((route) => (
           <li key={route.id}>
             {route.destination}
@@ -122,7 +125,6 @@ function vpcActions(vpc: Vpc): Action[] {
   const query = { vpc: vpc.id, project: vpc.project_id };
   return [
     ruleAction(vpc),
-    labelAction({ path: `/v1/vpcs/${vpc.id}`, argv: ["tenantctl", "vpc", "update", vpc.name], labels: vpc.labels }),
     {
       title: "Create a subnet",
       key: "c",
@@ -161,6 +163,7 @@ function vpcActions(vpc: Vpc): Action[] {
         await send("POST", "/v1/nat-gateways", { query, body: { name }, key });
       },
     },
+    labelAction({ path: `/v1/vpcs/${vpc.id}`, argv: ["tenantctl", "vpc", "update", vpc.name], labels: vpc.labels }),
     {
       title: "Delete the VPC",
       isDangerous: true,

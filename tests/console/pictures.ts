@@ -43,6 +43,11 @@ test("pictures", async () => {
   const hook = { name: "chat", url: "https://hooks.example/berth", events: ["instance_*"] };
   const webhook = okOf(await a.call("POST", `/v1/webhooks${a.selectors}`, { body: hook }));
   okOf(await a.call("POST", `/v1/webhooks/${webhook.id}/test`, { body: {} }));
+  const [vpc] = okOf(await a.call("GET", `/v1/vpcs${a.selectors}`)).items;
+  okOf(await a.call("PATCH", `/v1/vpcs/${vpc.id}`, { body: { labels } }));
+  const [disk] = okOf(await a.call("GET", `/v1/disks?instance=${id}`)).items;
+  okOf(await a.call("POST", `/v1/snapshots?disk=${disk.id}`, { body: { name: "monday", labels } }));
+  okOf(await site.call("PUT", "/v2/platform-images", { body: { stamps: ["20261121T000000Z"] } }));
   const take = async (ui: ConsolePage, path: string, file: string) => {
     await ui.show(path);
     await ui.settled();
@@ -58,9 +63,11 @@ test("pictures", async () => {
     new: `${project}/new-instance`,
     networks: `${project}/networks`,
     groups: `${project}/placement-groups`,
+    vpc: `/vpcs/${vpc.id}`,
+    snapshots: `/instances/${id}/snapshots`,
+    upgrade: "/upgrade-by-label",
     webhooks: `${project}/webhooks`,
     webhook: `/webhooks/${webhook.id}`,
-    snapshots: `/instances/${id}/snapshots`,
     operations: "/operations",
     audit: "/audit",
     doctor: "/doctor",
