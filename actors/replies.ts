@@ -56,6 +56,7 @@ export type Replies = {
     readonly reactivate: BootRecord;
     readonly rescue: BootRecord;
     readonly assign: BootRecord;
+    readonly set_arguments: BootRecord;
     readonly decommission: BootRecord;
   };
   readonly "boot-roster": { readonly set: Roster };

@@ -115,7 +115,12 @@ export async function openBooter({ config, log, api: given }: BooterOptions): Pr
     const enrolment = openEnrolment({
       api,
       ledger,
-      setup: config.ur?.setup === undefined ? null : { setup: config.ur.setup, console: config.console },
+      setup: config.ur?.setup ?? null,
+      async consoleOf(address) {
+        const mac = records.macOf(address);
+        const facts = mac === null ? null : (await records.find(mac, {})).facts;
+        return facts?.boot_arguments.console?.port ?? config.console;
+      },
       originFor,
       counters,
       log: quiet,

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { isStamp } from "../src/lib/ids/stamp.ts";
 import { ipv4Number, maskOf } from "./ipv4.ts";
 import { CACHE_AGE_HOURS_DEFAULT } from "./limits.ts";
-import { CONSOLES } from "./script/arguments.ts";
+import { BOOT_CONSOLES } from "../src/contract/enums.ts";
 
 const port = z.number().int().min(1).max(65_535);
 /** A TCP or UDP port. 0 picks a free port, for tests. */
@@ -53,7 +53,7 @@ export const BooterConfig = z.strictObject({
   files_dir: path,
   /** The public key that signs Linux node images. The default is the booter's own release key. */
   image_key_file: path.optional(),
-  console: z.enum(CONSOLES).default("text"),
+  console: z.enum(BOOT_CONSOLES).default("text"),
   control_plane: z.strictObject({
     url: webAddress,
     key_file: path,

@@ -954,17 +954,19 @@ begin
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
   when 'boot_policy' then
     insert into boot_policy (id, incarnation, version, wake_at, state, auto_enroll, allowlist, enrollment_pi,
-        enrollment_kernel_args, admin_network, updated_at, rack_networks)
+        enrollment_kernel_args, admin_network, updated_at, rack_networks, label_arguments)
     select r.id, r.incarnation, r.version, r.wake_at, r.state, r.auto_enroll, r.allowlist, r.enrollment_pi,
         r.enrollment_kernel_args, r.admin_network, r.updated_at,
-        case when e ? 'rack_networks' then r.rack_networks else '[]'::jsonb end
+        case when e ? 'rack_networks' then r.rack_networks else '[]'::jsonb end,
+        case when e ? 'label_arguments' then r.label_arguments else '[]'::jsonb end
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::boot_policy, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
   when 'boot_record' then
     insert into boot_record (mac, incarnation, version, wake_at, state, address, networking, provenance,
-        server_uuid, assigned_pi, rescue, hostname, created_at, updated_at)
+        server_uuid, assigned_pi, rescue, hostname, created_at, updated_at, kernel_args, console)
     select r.mac, r.incarnation, r.version, r.wake_at, r.state, r.address, r.networking, r.provenance,
-        r.server_uuid, r.assigned_pi, r.rescue, r.hostname, r.created_at, r.updated_at
+        r.server_uuid, r.assigned_pi, r.rescue, r.hostname, r.created_at, r.updated_at,
+        case when e ? 'kernel_args' then r.kernel_args else '[]'::jsonb end, r.console
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::boot_record, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
   when 'boot_roster' then
@@ -1471,7 +1473,8 @@ begin
         enrollment_kernel_args = case when e ? 'enrollment_kernel_args' then r.enrollment_kernel_args else t.enrollment_kernel_args end,
         admin_network = case when e ? 'admin_network' then r.admin_network else t.admin_network end,
         updated_at = case when e ? 'updated_at' then r.updated_at else t.updated_at end,
-        rack_networks = case when e ? 'rack_networks' then r.rack_networks else t.rack_networks end
+        rack_networks = case when e ? 'rack_networks' then r.rack_networks else t.rack_networks end,
+        label_arguments = case when e ? 'label_arguments' then r.label_arguments else t.label_arguments end
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::boot_policy, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::text;
   when 'boot_record' then
@@ -1487,7 +1490,9 @@ begin
         rescue = case when e ? 'rescue' then r.rescue else t.rescue end,
         hostname = case when e ? 'hostname' then r.hostname else t.hostname end,
         created_at = case when e ? 'created_at' then r.created_at else t.created_at end,
-        updated_at = case when e ? 'updated_at' then r.updated_at else t.updated_at end
+        updated_at = case when e ? 'updated_at' then r.updated_at else t.updated_at end,
+        kernel_args = case when e ? 'kernel_args' then r.kernel_args else t.kernel_args end,
+        console = case when e ? 'console' then r.console else t.console end
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::boot_record, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.mac = (e->>'$id')::text;
   when 'boot_roster' then
@@ -3992,7 +3997,9 @@ create table boot_policy (
   admin_network jsonb,
   updated_at timestamp with time zone not null,
   rack_networks jsonb default '[]'::jsonb not null,
+  label_arguments jsonb default '[]'::jsonb not null,
   constraint boot_policy_id_check CHECK ((id = 'site'::text)),
+  constraint boot_policy_label_arguments_check CHECK ((jsonb_typeof(label_arguments) = 'array'::text)),
   constraint boot_policy_pkey PRIMARY KEY (id),
   constraint boot_policy_state_check CHECK ((state = 'set'::text)),
   constraint boot_policy_version_check CHECK ((version > 0))
@@ -4013,9 +4020,12 @@ create table boot_record (
   hostname text,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
+  kernel_args jsonb default '[]'::jsonb not null,
+  console jsonb,
   constraint boot_record_address UNIQUE (address),
   constraint boot_record_check CHECK (((state <> 'enrolled'::text) OR ((server_uuid IS NOT NULL) AND (assigned_pi IS NOT NULL)))),
   constraint boot_record_check1 CHECK (((address IS NULL) = (networking IS NULL))),
+  constraint boot_record_kernel_args_check CHECK ((jsonb_typeof(kernel_args) = 'array'::text)),
   constraint boot_record_mac_check CHECK ((mac ~ '^[0-9a-f]{2}(:[0-9a-f]{2}){5}$'::text)),
   constraint boot_record_pkey PRIMARY KEY (mac),
   constraint boot_record_state_check CHECK ((state = ANY (ARRAY['discovered'::text, 'enrolling'::text, 'enrolled'::text, 'decommissioned'::text]))),

@@ -70,11 +70,21 @@ export const STANDARD_POLICY: BootPolicy = {
   enrollment_kernel_args: [],
   admin_network: null,
   rack_networks: [],
+  label_arguments: [],
 };
 
 export function policyView(s: BootPolicy): BootPolicy {
-  const { auto_enroll, allowlist, enrollment_pi, enrollment_kernel_args, admin_network, rack_networks } = s;
-  return { auto_enroll, allowlist, enrollment_pi, enrollment_kernel_args, admin_network, rack_networks };
+  const { auto_enroll, allowlist, enrollment_pi, enrollment_kernel_args, admin_network } = s;
+  const { rack_networks, label_arguments } = s;
+  return {
+    auto_enroll,
+    allowlist,
+    enrollment_pi,
+    enrollment_kernel_args,
+    admin_network,
+    rack_networks,
+    label_arguments,
+  };
 }
 
 export const bootPolicy: Behavior<BootPolicyState, BootPolicyMessage> = {

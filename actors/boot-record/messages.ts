@@ -1,5 +1,5 @@
 // The messages of the boot record of one MAC.
-import type { Aggregate } from "../../src/contract/boot.ts";
+import type { Aggregate, BootArguments } from "../../src/contract/boot.ts";
 import type { Offsets } from "../engine/types.ts";
 import type { Of } from "../engine/table.ts";
 
@@ -44,6 +44,7 @@ export type BootRecordMessage =
   | { readonly type: "rescue"; readonly on: true } & Placement
   | { readonly type: "rescue"; readonly on: false }
   | { readonly type: "assign"; readonly platform_image: string }
+  | { readonly type: "set_arguments"; readonly boot_arguments: BootArguments }
   | { readonly type: "decommission" }
   | { readonly type: "converge"; readonly declared: Declared }
   /** The record's node finished setup. */

@@ -1,6 +1,6 @@
 // The boot record of one admin-network MAC: the columns of table boot_record, tagged by state. Rescue is independent of
 // the state and overrides it when the machine boots.
-import type { Networking, Provenance } from "../../src/contract/boot.ts";
+import type { BootConsole, Networking, Provenance } from "../../src/contract/boot.ts";
 import type { At } from "../engine/table.ts";
 
 type RecordBase = {
@@ -8,6 +8,8 @@ type RecordBase = {
   readonly provenance: Provenance;
   readonly rescue: boolean;
   readonly hostname: string | null;
+  readonly kernel_args: readonly string[];
+  readonly console: BootConsole | null;
   readonly created_at: Date;
   readonly updated_at: Date;
 };

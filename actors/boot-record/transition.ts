@@ -38,6 +38,13 @@ export const bootRecordTable: Table<BootRecordState, BootRecordMessage> = {
   admit: { absent: "ignore", discovered: admit, enrolling: "ignore", enrolled: "ignore", decommissioned: "ignore" },
   rescue: { absent: "missing", discovered: rescue, enrolling: rescue, enrolled: rescue, decommissioned: rescue },
   assign: { absent: "missing", discovered: assign, enrolling: assign, enrolled: assign, decommissioned: assign },
+  set_arguments: {
+    absent: "missing",
+    discovered: setArguments,
+    enrolling: setArguments,
+    enrolled: setArguments,
+    decommissioned: setArguments,
+  },
   decommission: {
     absent: "missing",
     discovered: decommission,
@@ -114,6 +121,15 @@ function assign(s: BootRecordState, m: Msg<"assign">, now: Date): Out<BootRecord
   return go(
     { ...s, assigned_pi: m.platform_image, updated_at: now },
     audit("boot_record_assign", resource(s), { mac: s.mac, platform_image: m.platform_image }),
+  );
+}
+
+/** The arguments belong to the hardware, so the record keeps them through reset and removal. */
+function setArguments(s: BootRecordState, m: Msg<"set_arguments">, now: Date): Out<BootRecordState> {
+  const { kernel_args, console } = m.boot_arguments;
+  return go(
+    { ...s, kernel_args, console, updated_at: now },
+    audit("boot_record_arguments", resource(s), { mac: s.mac, kernel_args, console }),
   );
 }
 
@@ -200,6 +216,8 @@ function discovered(
     assigned_pi: null,
     rescue: false,
     hostname: m.declared.hostname,
+    kernel_args: [],
+    console: null,
     created_at: now,
     updated_at: now,
   };

@@ -14,6 +14,8 @@ export function bootRecordView(s: BootRecordState): BootRecord {
     assigned_pi: s.assigned_pi,
     rescue: s.rescue,
     hostname: s.hostname,
+    kernel_args: [...s.kernel_args],
+    console: s.console,
     created_at: toRfc3339(s.created_at),
     updated_at: toRfc3339(s.updated_at),
   };

@@ -2,7 +2,7 @@
 import { type Kysely, sql } from "kysely";
 import type { CnState } from "../../src/contract/enums.ts";
 import type { CnLoaded, Database } from "../../src/db/tables.ts";
-import type { LabelFilter } from "../../src/contract/labels.ts";
+import type { LabelFilter, Labels } from "../../src/contract/labels.ts";
 import { finder, hasLabels } from "../record/reads.ts";
 
 type Db = Kysely<Database>;
@@ -71,6 +71,14 @@ function pageOf({ state, labels, after, rows }: CnListQuery) {
     select cn.server_uuid from cn left join cn_placement p using (server_uuid)
      where ${sql.join([sql<boolean>`true`, ...conditions], sql` and `)}
      order by cn.registered_at, cn.server_uuid limit ${rows}`;
+}
+
+/** Finds the labels of nodes. A node without placement settings is not among them. */
+export async function findLabels(db: Db, server_uuids: readonly string[]): Promise<Map<string, Labels>> {
+  if (server_uuids.length === 0) return new Map();
+  const rows = await db.selectFrom("cn_placement").select(["server_uuid", "labels"])
+    .where(sql<boolean>`server_uuid = any(${server_uuids})`).execute();
+  return new Map(rows.map((row) => [row.server_uuid, row.labels]));
 }
 
 /** Finds the settings of a node, without large columns. */

@@ -144,3 +144,8 @@ function messageOf(text: string): string {
     return "";
   }
 }
+
+/** Returns the reason of a failed call for a counter: the status of the answer, or that none came. */
+export function callFailure(error: unknown): string {
+  return error instanceof ApiFault && error.status !== null ? String(error.status) : "no_answer";
+}

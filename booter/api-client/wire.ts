@@ -1,18 +1,25 @@
 // Validates the control plane's answers, because values of a record become part of packets, paths and boot scripts.
 // Unknown keys are ignored, so that a booter works with a newer control plane.
-import type { BootRecord } from "../../src/contract/boot.ts";
-import { BOOT_RECORD_STATES } from "../../src/contract/enums.ts";
+import type { BootArguments, BootRecord } from "../../src/contract/boot.ts";
+import { BOOT_CONSOLES, BOOT_RECORD_STATES } from "../../src/contract/enums.ts";
 import { MACS_PER_NODE_MAX } from "../../src/contract/limits.ts";
 import { isHostname } from "../../src/lib/net/hostname.ts";
-import { isKernelArgument } from "../../src/lib/text/kernel-argument.ts";
+import { isKernelArgument, reservedKernelArgument } from "../../src/lib/text/kernel-argument.ts";
 import { canonicalMac, isMulticastMac } from "../../src/lib/net/mac.ts";
 import { isSha512Crypt } from "../../src/lib/crypto/sha512-crypt.ts";
 import { isStamp } from "../../src/lib/ids/stamp.ts";
 import { ipv4Number } from "../ipv4.ts";
 
 /** A boot record, with its node's root password hash if the control plane sends one. */
-export type BootFacts = BootRecord & { readonly root_password_hash: string | null };
+export type BootFacts = Omit<BootRecord, "kernel_args" | "console"> & {
+  /** The arguments of the machine and of its node's labels. */
+  readonly boot_arguments: BootArguments;
+  readonly root_password_hash: string | null;
+};
 export type PolicyFacts = { readonly enrollment_pi: string | null; readonly enrollment_kernel_args: readonly string[] };
+
+/** More than any serial port has. The control plane knows the speeds that operators may choose. */
+const SPEED_MAX = 4_000_000;
 
 type Bag = Readonly<Record<string, unknown>>;
 
@@ -48,8 +55,27 @@ export function bootFacts(value: unknown): BootFacts {
     hostname: orNull(bag.hostname, "hostname", isHostname),
     created_at: String(bag.created_at ?? ""),
     updated_at: String(bag.updated_at ?? ""),
+    boot_arguments: argumentsOf(bag.boot_arguments),
     root_password_hash: orNull(bag.root_password_hash, "root_password_hash", isSha512Crypt),
   };
+}
+
+/** A control plane of an earlier release sends no arguments. */
+function argumentsOf(value: unknown): BootArguments {
+  if (value === undefined || value === null) return { kernel_args: [], console: null };
+  const bag = bagOf(value, "boot_arguments");
+  const kernel_args = listOf(bag.kernel_args, "boot_arguments.kernel_args", isOwnKernelArgument);
+  if (bag.console === undefined || bag.console === null) return { kernel_args, console: null };
+  const { port: name, speed } = bagOf(bag.console, "boot_arguments.console");
+  const port = BOOT_CONSOLES.find((each) => each === name);
+  if (port === undefined || typeof speed !== "number" || !Number.isInteger(speed) || speed < 1 || speed > SPEED_MAX) {
+    throw wrong("boot_arguments.console");
+  }
+  return { kernel_args, console: { port, speed } };
+}
+
+function isOwnKernelArgument(text: string): boolean {
+  return isKernelArgument(text) && reservedKernelArgument(text) === null;
 }
 
 function networkingOf(value: unknown): NonNullable<BootRecord["networking"]> {

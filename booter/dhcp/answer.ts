@@ -43,7 +43,7 @@ export type DhcpQuestion = {
   readonly packet: DhcpPacket;
   readonly client: DhcpClient;
   readonly source: { readonly address: string; readonly port: number };
-  readonly record: BootRecord | null;
+  readonly record: Pick<BootRecord, "state" | "address" | "networking" | "rescue" | "assigned_pi" | "hostname"> | null;
   readonly verified: boolean;
   readonly policy: BootSettings;
   readonly rules: DhcpRules;

@@ -7,7 +7,7 @@ import { type Files, PROGRAMS } from "../files.ts";
 import type { Log } from "../log.ts";
 import type { Found, Records } from "../api-client/records.ts";
 import type { BootFacts } from "../api-client/wire.ts";
-import type { Console } from "../script/arguments.ts";
+import type { BootConsolePort } from "../../src/contract/enums.ts";
 import { networkingJson } from "../script/networking.ts";
 import { machineFiles } from "../script/machine-files.ts";
 import { MACHINE_FILES, renderScript } from "../script/render.ts";
@@ -21,7 +21,7 @@ export type RouteOptions = {
   readonly records: Records;
   readonly settings: () => BootSettings;
   readonly files: Files;
-  readonly console: Console;
+  readonly console: BootConsolePort;
   /** Returns http://ADDRESS:PORT, where the machine at this address reaches this booter. */
   readonly originFor: (address: string) => string;
   /** Returns a machine's boot parameter for AMQP, or null if no AMQP broker is configured. */

@@ -1,6 +1,8 @@
-// Builds the kernel's command line. The booter's own properties override the arguments of the boot policy, and secrets
-// never come from the boot policy.
-import { isKernelArgument } from "../../src/lib/text/kernel-argument.ts";
+// Builds the kernel's command line. The booter's own properties override the arguments of operators, and secrets never
+// come from operators.
+import { isKernelArgument, reservedKernelArgument } from "../../src/lib/text/kernel-argument.ts";
+import type { BootConsole } from "../../src/contract/boot.ts";
+import type { BootConsolePort } from "../../src/contract/enums.ts";
 import type { BootFacts } from "../api-client/wire.ts";
 import { cryptHash, flag, key, ScriptFault, value } from "./word.ts";
 
@@ -11,26 +13,39 @@ export type ArgumentParts = {
   readonly kind: "enrol" | "local" | "rescue";
   /** Kernel arguments of the boot policy. They are used for enrolment only. */
   readonly extra: readonly string[];
-  readonly console: Console;
+  /** The console of machines that have none of their own. */
+  readonly console: BootConsolePort;
   /** user:password:address:port for the AMQP broker; null if no broker is configured. */
   readonly amqp: string | null;
   readonly root_password_hash: string | null;
 };
 
-export const CONSOLES = ["text", "ttya", "ttyb", "ttyc", "ttyd"] as const;
-export type Console = (typeof CONSOLES)[number];
+/** The speed of a serial port that the booter's configuration names. */
+const CONSOLE_SPEED = 115_200;
 
-/** Properties that the boot policy cannot set. The booter sets the first two; the last would destroy the pools. */
-const NEVER_EXTRA: ReadonlySet<string> = new Set(["root_shadow", "rabbitmq", "destroy_zpools"]);
+/** Returns the machine's own console, or else the booter's. */
+export function consoleOf({ facts, console }: Pick<ArgumentParts, "facts" | "console">): BootConsole {
+  return facts.boot_arguments.console ?? { port: console, speed: CONSOLE_SPEED };
+}
+
+/**
+ * Returns the kernel arguments of operators. A rescue boot has none of them, because one of them may be the reason why
+ * the machine does not boot.
+ */
+export function operatorArguments({ facts, kind, extra }: Pick<ArgumentParts, "facts" | "kind" | "extra">) {
+  if (kind === "rescue") return [];
+  return [...(kind === "enrol" ? extra : []), ...facts.boot_arguments.kernel_args];
+}
 
 export function kernelLine(parts: ArgumentParts): KernelLine {
-  const { facts, kind, extra, console, amqp, root_password_hash } = parts;
+  const { facts, kind, amqp, root_password_hash } = parts;
+  const { port, speed } = consoleOf(parts);
   const flags: string[] = [];
   const properties = new Map<string, string>();
-  if (kind === "enrol") { for (const each of extra) addExtra(each, flags, properties); }
+  for (const each of operatorArguments(parts)) addExtra(each, flags, properties);
   for (const [name, text] of networkProperties(facts)) properties.set(name, text);
-  if (console !== "text") properties.set(`${console}-mode`, '"115200,8,n,1,-"');
-  properties.set("console", console === "text" ? "text" : `${console}`);
+  if (port !== "text") properties.set(`${port}-mode`, `"${speed},8,n,1,-"`);
+  properties.set("console", port);
   if (amqp !== null && kind === "enrol") properties.set("rabbitmq", value(amqp));
   if (root_password_hash !== null) properties.set("root_shadow", cryptHash(root_password_hash));
   // With noimport the platform imports no pool and starts no service of the node. The argument comes last, as in the
@@ -42,9 +57,11 @@ export function kernelLine(parts: ArgumentParts): KernelLine {
   return { flags: [...flags].sort(), properties: [...properties].map(([name, text]) => `${key(name)}=${text}`) };
 }
 
-/** Adds one argument of the boot policy: `-v`, `a=b`, or the platform's form `-Ba=b,c=d`. */
+/** Adds one argument of an operator: `-v`, `a=b`, or the platform's form `-Ba=b,c=d`. */
 function addExtra(text: string, flags: string[], properties: Map<string, string>): void {
-  if (!isKernelArgument(text)) throw new ScriptFault("a kernel argument of the boot policy has invalid characters");
+  if (!isKernelArgument(text)) throw new ScriptFault("a kernel argument has invalid characters");
+  const reserved = reservedKernelArgument(text);
+  if (reserved !== null) throw new ScriptFault(`no operator may set the kernel argument ${reserved}`);
   for (const part of text.replace(/^-B/, "").split(",").filter((each) => each !== "")) {
     const at = part.indexOf("=");
     if (at < 0 && part.startsWith("-")) {
@@ -52,9 +69,6 @@ function addExtra(text: string, flags: string[], properties: Map<string, string>
       continue;
     }
     const name = key(at < 0 ? part : part.slice(0, at));
-    if (NEVER_EXTRA.has(name.toLowerCase().replaceAll("-", "_"))) {
-      throw new ScriptFault(`the boot policy may not set the kernel argument ${name}`);
-    }
     properties.set(name, value(at < 0 ? "true" : part.slice(at + 1)));
   }
 }

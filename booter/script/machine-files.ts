@@ -10,8 +10,9 @@ const FOLDER = "etc/berth";
 /** Returns the archive: networking.json, and boot.properties with the same properties that a SmartOS kernel gets. */
 export function machineFiles(parts: ArgumentParts & { readonly origin: string; readonly stamp: string }): Uint8Array {
   const { facts, kind, origin, stamp } = parts;
-  // The arguments of the boot policy are on the command line of a Linux kernel.
-  const { properties } = kernelLine({ ...parts, extra: [] });
+  // The arguments of operators are on the command line of a Linux kernel.
+  const boot_arguments = { kernel_args: [], console: facts.boot_arguments.console };
+  const { properties } = kernelLine({ ...parts, facts: { ...facts, boot_arguments }, extra: [] });
   const lines = [
     ...properties,
     `boot=${kind}`,

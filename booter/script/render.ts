@@ -1,5 +1,6 @@
 // Writes the iPXE script of one machine. The script loads a kernel with its arguments, an archive, and the machine's own
 // files.
+import { reservedKernelArgument } from "../../src/lib/text/kernel-argument.ts";
 import { SCRIPT_BYTES_MAX } from "../limits.ts";
 import {
   LINUX_ARCHIVE,
@@ -8,7 +9,7 @@ import {
   type PlatformImage,
   type SmartosImage,
 } from "../platform-image.ts";
-import { type ArgumentParts, kernelLine } from "./arguments.ts";
+import { type ArgumentParts, consoleOf, kernelLine, operatorArguments } from "./arguments.ts";
 import { argument, flag, ScriptFault, url } from "./word.ts";
 
 export type ScriptParts = ArgumentParts & {
@@ -84,21 +85,29 @@ function smartosLines(parts: ScriptParts, { has_hash }: SmartosImage): readonly 
  * lines decides, and the kernel ignores these arguments.
  */
 function linuxLines(parts: ScriptParts, { command_line }: LinuxImage): readonly Line[] {
-  const { stamp, origin, ticket, kind, extra, console } = parts;
+  const { stamp, origin, ticket } = parts;
+  const { port, speed } = consoleOf(parts);
   const folder = `${origin}/os/${stamp}`;
   const words = [
     `initrd=${LINUX_ARCHIVE}`,
     `initrd=${MACHINE_FILES}`,
     ...command_line,
     // The last console is the one that gets the messages of the system.
-    ...(console === "text" ? ["console=tty0"] : [`console=ttyS${TTYS.indexOf(console)},115200`]),
-    ...(kind === "enrol" ? extra : []),
+    ...(port === "text" ? ["console=tty0"] : [`console=ttyS${TTYS.indexOf(port)},${speed}`]),
+    ...operatorArguments(parts).map(operatorArgument),
   ];
   return [
     ["kernel", url(`${folder}/${LINUX_KERNEL}`), ...words.map(argument)],
     ["initrd", "--name", LINUX_ARCHIVE, url(`${folder}/${LINUX_ARCHIVE}`)],
     ["initrd", "--name", MACHINE_FILES, url(`${origin}/bootfs/${ticket}/${MACHINE_FILES}`)],
   ];
+}
+
+/** On Linux, too, only the booter sets the properties that contain secrets. */
+function operatorArgument(text: string): string {
+  const reserved = reservedKernelArgument(text);
+  if (reserved !== null) throw new ScriptFault(`no operator may set the kernel argument ${reserved}`);
+  return text;
 }
 
 /** Linux numbers the serial ports that SmartOS calls ttya to ttyd. */

@@ -3,7 +3,7 @@
 // Forwards the machine's reports to the control plane with the run's epoch.
 import type { Buffer } from "node:buffer";
 import { randomBytes, randomUUID } from "node:crypto";
-import type { CnState } from "../../src/contract/enums.ts";
+import type { BootConsolePort, CnState } from "../../src/contract/enums.ts";
 import type { SetupBundle } from "../../src/contract/setup.ts";
 import { isHostname } from "../../src/lib/net/hostname.ts";
 import { redactSysinfo } from "../../src/lib/text/redact-sysinfo.ts";
@@ -11,7 +11,7 @@ import { macsOf } from "../../src/lib/net/sysinfo-macs.ts";
 import type { AmqpListener, AmqpPeer } from "../amqp/listener.ts";
 import type { Counters } from "../counters.ts";
 import type { Log } from "../log.ts";
-import { type ApiClient, ApiFault, type SetupReport } from "../api-client/client.ts";
+import { type ApiClient, ApiFault, callFailure, type SetupReport } from "../api-client/client.ts";
 import { arrived, maySend, newSending, requestOf, type Sending, sha256 } from "./delivery.ts";
 import type { Delivered, Ledger, Run } from "./ledger.ts";
 import { agentKey, objectOf, setupMessage } from "./message.ts";
@@ -22,7 +22,8 @@ export type EnrolmentOptions = {
   readonly api: ApiClient;
   readonly ledger: Ledger;
   /** Null if the configuration has no [ur.setup]. Machines are then announced, but never set up. */
-  readonly setup: Omit<ValueParts, "bundle" | "origin"> | null;
+  readonly setup: ValueParts["setup"] | null;
+  readonly consoleOf: (address: string) => Promise<BootConsolePort>;
   readonly originFor: (address: string) => string;
   readonly counters: Counters;
   readonly log: Log;
@@ -57,7 +58,7 @@ type Machine = {
 };
 
 export function openEnrolment(options: EnrolmentOptions): Enrolment {
-  const { api, ledger, setup, originFor, counters, log } = options;
+  const { api, ledger, setup, consoleOf, originFor, counters, log } = options;
   const machines = new Map<string, Machine>();
   const bundles = new Map<string, SetupBundle>();
   /** The connection over which the newest script of a run was sent. */
@@ -129,7 +130,7 @@ export function openEnrolment(options: EnrolmentOptions): Enrolment {
       if (before !== state) log("announce.accepted", { server_uuid, mac: peer.mac, state });
     } catch (error) {
       machine.state = null;
-      counters.count("announce_refused_total", { reason: reasonOf(error) });
+      counters.count("announce_refused_total", { reason: callFailure(error) });
       log("announce.refused", { server_uuid, mac: peer.mac, reason: messageOf(error) });
       // 409: this is another machine. Closing its connection releases the identity for the right machine.
       if (error instanceof ApiFault && error.status === 409) peer.drop();
@@ -277,7 +278,8 @@ export function openEnrolment(options: EnrolmentOptions): Enrolment {
       // Written before the values are served. Null: the script was repeated meanwhile, with another token.
       const { token_sha256 } = run.delivered;
       if (await ledger.update(run.server_uuid, (now) => arrived(now, token_sha256)) === null) return null;
-      return setupValues({ ...setup, bundle, origin: originFor(caller.address) });
+      const { address } = caller;
+      return setupValues({ setup, bundle, console: await consoleOf(address), origin: originFor(address) });
     },
     async report(caller, report) {
       const run = runOf(caller);
@@ -289,10 +291,6 @@ export function openEnrolment(options: EnrolmentOptions): Enrolment {
 
 /** In these states the booter announces a node and reports for it; in all others, the node's own agent reports. */
 const BARE: ReadonlySet<CnState> = new Set<CnState>(["awaiting_setup", "setting_up"]);
-
-function reasonOf(error: unknown): string {
-  return error instanceof ApiFault && error.status !== null ? String(error.status) : "no_answer";
-}
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

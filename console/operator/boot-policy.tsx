@@ -111,6 +111,7 @@ function PolicyForm({ of: { policy, etag }, done }: { readonly of: Versioned; re
           enrollment_kernel_args: enrollment_kernel_args.split("\n").filter((line) => line !== ""),
           admin_network: admin_network === "" ? null : parsed("admin_network", admin_network),
           rack_networks: rack_networks === "" ? [] : parsed("rack_networks", rack_networks),
+          label_arguments: policy.label_arguments,
         };
         await send("PUT", POLICY, { body, key, ifMatch: etag });
         return { said: "The boot policy is set" };

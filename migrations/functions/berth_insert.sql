@@ -14,17 +14,19 @@ begin
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
   when 'boot_policy' then
     insert into boot_policy (id, incarnation, version, wake_at, state, auto_enroll, allowlist, enrollment_pi,
-        enrollment_kernel_args, admin_network, updated_at, rack_networks)
+        enrollment_kernel_args, admin_network, updated_at, rack_networks, label_arguments)
     select r.id, r.incarnation, r.version, r.wake_at, r.state, r.auto_enroll, r.allowlist, r.enrollment_pi,
         r.enrollment_kernel_args, r.admin_network, r.updated_at,
-        case when e ? 'rack_networks' then r.rack_networks else '[]'::jsonb end
+        case when e ? 'rack_networks' then r.rack_networks else '[]'::jsonb end,
+        case when e ? 'label_arguments' then r.label_arguments else '[]'::jsonb end
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::boot_policy, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
   when 'boot_record' then
     insert into boot_record (mac, incarnation, version, wake_at, state, address, networking, provenance,
-        server_uuid, assigned_pi, rescue, hostname, created_at, updated_at)
+        server_uuid, assigned_pi, rescue, hostname, created_at, updated_at, kernel_args, console)
     select r.mac, r.incarnation, r.version, r.wake_at, r.state, r.address, r.networking, r.provenance,
-        r.server_uuid, r.assigned_pi, r.rescue, r.hostname, r.created_at, r.updated_at
+        r.server_uuid, r.assigned_pi, r.rescue, r.hostname, r.created_at, r.updated_at,
+        case when e ? 'kernel_args' then r.kernel_args else '[]'::jsonb end, r.console
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::boot_record, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
   when 'boot_roster' then

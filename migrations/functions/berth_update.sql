@@ -32,7 +32,8 @@ begin
         enrollment_kernel_args = case when e ? 'enrollment_kernel_args' then r.enrollment_kernel_args else t.enrollment_kernel_args end,
         admin_network = case when e ? 'admin_network' then r.admin_network else t.admin_network end,
         updated_at = case when e ? 'updated_at' then r.updated_at else t.updated_at end,
-        rack_networks = case when e ? 'rack_networks' then r.rack_networks else t.rack_networks end
+        rack_networks = case when e ? 'rack_networks' then r.rack_networks else t.rack_networks end,
+        label_arguments = case when e ? 'label_arguments' then r.label_arguments else t.label_arguments end
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::boot_policy, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::text;
   when 'boot_record' then
@@ -48,7 +49,9 @@ begin
         rescue = case when e ? 'rescue' then r.rescue else t.rescue end,
         hostname = case when e ? 'hostname' then r.hostname else t.hostname end,
         created_at = case when e ? 'created_at' then r.created_at else t.created_at end,
-        updated_at = case when e ? 'updated_at' then r.updated_at else t.updated_at end
+        updated_at = case when e ? 'updated_at' then r.updated_at else t.updated_at end,
+        kernel_args = case when e ? 'kernel_args' then r.kernel_args else t.kernel_args end,
+        console = case when e ? 'console' then r.console else t.console end
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::boot_record, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.mac = (e->>'$id')::text;
   when 'boot_roster' then

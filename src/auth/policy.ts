@@ -83,6 +83,7 @@ export const POLICY = {
   CnBootReactivate: { who: "root", scopes: FULL, denied: "forbid" },
   CnBootRescue: { who: "root", scopes: FULL, denied: "forbid" },
   CnBootAssign: { who: "root", scopes: FULL, denied: "forbid" },
+  CnBootArguments: { who: "root", scopes: FULL, denied: "forbid" },
   CnBootDecommission: { who: "root", scopes: FULL, denied: "forbid" },
   CnBootPolicyGet: { who: "system-read", scopes: BOOT_READ, denied: "forbid" },
   CnBootPolicySet: { who: "root", scopes: FULL, denied: "forbid" },

@@ -136,6 +136,7 @@ export const BODY_EXAMPLES: Readonly<Record<string, unknown>> = {
   "POST /v2/booter/cns/{server_uuid}/setup-progress": { epoch: 1, step: "pool", message: "zones made", percent: 40 },
   "POST /v2/booter/cns/{server_uuid}/setup-complete": { epoch: 1, mac: MAC },
   "POST /v2/booter/cns/{server_uuid}/setup-failed": { epoch: 1, reason: "no disks were found" },
+  "PUT /v2/cn-boot/{mac}/arguments": { kernel_args: ["-v"], console: { port: "ttyb", speed: 115_200 } },
   "POST /v2/cn-boot/{mac}/assign": { platform_image: STAMP },
 
   "POST /v1/auth/login": { username: "somebody", password: PASSWORD },

@@ -2,10 +2,19 @@
 import { z } from "zod";
 import { Hostname } from "./agent.ts";
 import { Timestamp, withDefault } from "./common.ts";
-import { ALLOWLIST_KINDS, BOOT_RECORD_STATES, PLATFORM_KINDS, PROVENANCE_SOURCES } from "./enums.ts";
+import {
+  ALLOWLIST_KINDS,
+  BOOT_CONSOLES,
+  BOOT_RECORD_STATES,
+  PLATFORM_KINDS,
+  PROVENANCE_SOURCES,
+  RESERVED_KERNEL_PROPERTIES,
+} from "./enums.ts";
+import { LabelText } from "./labels.ts";
 import {
   CIDR_TEXT_CHARS_MAX,
   KERNEL_ARGS_MAX,
+  LABEL_ARGUMENTS_MAX,
   MACS_PER_NODE_MAX,
   RACK_NETWORKS_MAX,
   RACK_RELAYS_MAX,
@@ -27,6 +36,37 @@ export const KernelArgument = z.string().regex(
   /^[A-Za-z0-9_.,:=/+@%-]{1,256}$/,
   "must be 1 to 256 letters, digits or any of _ . , : = / + @ % -",
 );
+
+/** Finds a reserved property in `a=b` and in the platform's form `-Ba=b,c=d`, in either case and with either separator. */
+const RESERVED = new RegExp(
+  `(?:^|^-B|,)(?:${RESERVED_KERNEL_PROPERTIES.join("|").replaceAll("_", "[_-]")})(?:$|[=,])`,
+  "i",
+);
+
+/** A kernel argument of a machine or a label. */
+export const OwnKernelArgument = KernelArgument.refine(
+  (text) => !RESERVED.test(text),
+  `must not set ${RESERVED_KERNEL_PROPERTIES.join(", ")}`,
+);
+
+const CONSOLE_SPEEDS: readonly number[] = [9_600, 19_200, 38_400, 57_600, 115_200];
+
+/** The console of a machine. */
+export const BootConsole = z.strictObject({
+  port: z.enum(BOOT_CONSOLES).describe("The screen, or a serial port; Linux calls ttya to ttyd ttyS0 to ttyS3"),
+  speed: withDefault(
+    z.number().int().refine((speed) => CONSOLE_SPEEDS.includes(speed), `must be one of ${CONSOLE_SPEEDS.join(", ")}`),
+    115_200,
+  ).describe("Bits per second of a serial port. Default: 115200"),
+});
+export type BootConsole = z.infer<typeof BootConsole>;
+
+/** The kernel arguments and the console of one machine, or of the nodes with one label. */
+export const BootArguments = z.strictObject({
+  kernel_args: z.array(OwnKernelArgument).max(KERNEL_ARGS_MAX),
+  console: BootConsole.nullable().describe("Null: the console of the label, or else of the booter's configuration"),
+});
+export type BootArguments = z.infer<typeof BootArguments>;
 
 const NicTag = z.string().regex(
   /^[A-Za-z0-9_.-]{1,63}$/,
@@ -72,6 +112,8 @@ export const BootRecord = z.object({
   assigned_pi: z.string().nullable(),
   rescue: z.boolean(),
   hostname: z.string().nullable(),
+  kernel_args: z.array(z.string()).describe("The kernel arguments of this machine"),
+  console: BootConsole.nullable().describe("The console of this machine"),
   created_at: Timestamp,
   updated_at: Timestamp,
 });
@@ -91,14 +133,19 @@ export const BootClient = z.object({
 });
 export type BootClient = z.infer<typeof BootClient>;
 
+/** A boot record with everything that operators set for its kernel. */
+const WithArguments = BootRecord.extend({
+  boot_arguments: BootArguments.describe("The arguments of the node's labels, and then the machine's own"),
+});
+
 /** A boot record with the last netboot request of its machine. */
-export const BootRecordShown = BootRecord.extend({
+export const BootRecordShown = WithArguments.extend({
   client: BootClient.nullable().describe("The last netboot request; null if no booter reported one"),
 });
 export type BootRecordShown = z.infer<typeof BootRecordShown>;
 
 /** A boot record as a booter gets it: with the hash of the root password that the booted platform sets. */
-export const SeenRecord = BootRecord.extend({
+export const SeenRecord = WithArguments.extend({
   root_password_hash: z.string().optional().describe("sha512-crypt, if one is set. Lists leave it out"),
 });
 export type SeenRecord = z.infer<typeof SeenRecord>;
@@ -141,6 +188,10 @@ export const RackNetwork = AdminNetwork.extend({
 });
 export type RackNetwork = z.infer<typeof RackNetwork>;
 
+/** The arguments of all machines whose node has a label. */
+export const LabelArguments = BootArguments.extend({ label: LabelText.describe("KEY=VALUE") });
+export type LabelArguments = z.infer<typeof LabelArguments>;
+
 /**
  * The boot policy. A PUT replaces all of it: a missing field is an error and does not reset the field to its default.
  * If-Match with the ETag of a GET prevents lost updates.
@@ -152,6 +203,9 @@ export const BootPolicy = z.strictObject({
   enrollment_kernel_args: z.array(KernelArgument).max(KERNEL_ARGS_MAX),
   admin_network: AdminNetwork.nullable(),
   rack_networks: withDefault(z.array(RackNetwork).max(RACK_NETWORKS_MAX), []),
+  label_arguments: withDefault(z.array(LabelArguments).max(LABEL_ARGUMENTS_MAX), []).describe(
+    "The arguments of nodes with these labels. Where several apply, their order is the order of the arguments",
+  ),
 });
 export type BootPolicy = z.infer<typeof BootPolicy>;
 /** The body as clients send it: fields of admin_network with a default are optional. */

@@ -88,6 +88,13 @@ export const ALLOWLIST_KINDS = ["mac_prefix", "service_tag"] as const;
 /** How a boot record was first discovered. */
 export const PROVENANCE_SOURCES = ["booter", "operator"] as const;
 
+/** The console of a machine's operating system: the screen, or a serial port as SmartOS names them. */
+export const BOOT_CONSOLES = ["text", "ttya", "ttyb", "ttyc", "ttyd"] as const;
+export type BootConsolePort = (typeof BOOT_CONSOLES)[number];
+
+/** Kernel properties that no operator sets. The booter sets the first two; the last would destroy a machine's pools. */
+export const RESERVED_KERNEL_PROPERTIES = ["root_shadow", "rabbitmq", "destroy_zpools"] as const;
+
 /** The kinds of platform images: a SmartOS platform, or a Linux node image. */
 export const PLATFORM_KINDS = ["smartos", "linux"] as const;
 export type PlatformKind = (typeof PLATFORM_KINDS)[number];

@@ -26,6 +26,15 @@ export const LabelsPatch = z.record(Key, Value.nullable()).describe(
 );
 export type LabelsPatch = z.infer<typeof LabelsPatch>;
 
+/** One label as text: KEY=VALUE. */
+export const LabelText = z.string().refine(
+  (text) => {
+    const at = text.indexOf("=");
+    return at > 0 && KEY.test(text.slice(0, at)) && VALUE.test(text.slice(at + 1));
+  },
+  `must be KEY=VALUE. ${RULE}`,
+);
+
 /** A filter of a list by labels. Each wanted label has a key, and a value or null for any value. */
 export type LabelFilter = readonly { readonly key: string; readonly value: string | null }[];
 

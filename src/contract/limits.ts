@@ -161,6 +161,8 @@ export const RACK_NETWORKS_MAX = 1_000;
 export const RACK_RELAYS_MAX = 16;
 /** Kernel arguments of the boot policy: a boot script has 4,096 bytes for all arguments. */
 export const KERNEL_ARGS_MAX = 32;
+/** Labels with kernel arguments in the boot policy. */
+export const LABEL_ARGUMENTS_MAX = 100;
 /** Characters of an IPv4 block as text (RFC 4632); the longest is 255.255.255.255/32. */
 export const CIDR_TEXT_CHARS_MAX = 18;
 /** Characters of the version that a node's agent reports, so that lists stay small: five times a common version. */

@@ -1,5 +1,14 @@
 // The tables and their columns for Kysely, named as in the migrations. The actors' reads.ts files query them.
-import type { AdminNetwork, AllowlistEntry, Networking, Provenance, RackNetwork, Roster } from "../contract/boot.ts";
+import type {
+  AdminNetwork,
+  AllowlistEntry,
+  BootConsole,
+  LabelArguments,
+  Networking,
+  Provenance,
+  RackNetwork,
+  Roster,
+} from "../contract/boot.ts";
 import type {
   BootRecordState,
   Capability,
@@ -43,7 +52,12 @@ export interface Database {
   cn: { server_uuid: string; hostname: string };
   cn_loaded: CnLoaded;
   enrolment_claim: EnrolmentClaimRow;
-  cn_placement: { server_uuid: string; reservoir_enabled: boolean | null; reservoir_percent: number | null };
+  cn_placement: {
+    server_uuid: string;
+    reservoir_enabled: boolean | null;
+    reservoir_percent: number | null;
+    labels: Labels;
+  };
   cn_usage: { server_uuid: string; cpu_units: number; ram_mb: number; disk_bytes: number; instances: number };
   cn_load_summary: { server_uuid: string; summary: unknown; last_refreshed_at: Date };
   site_loaded: SiteLoaded;
@@ -244,6 +258,7 @@ export type BootPolicyRow = {
   enrollment_kernel_args: string[];
   admin_network: AdminNetwork | null;
   rack_networks: RackNetwork[];
+  label_arguments: LabelArguments[];
 };
 
 export type BootRecordRow = {
@@ -257,6 +272,8 @@ export type BootRecordRow = {
   assigned_pi: string | null;
   rescue: boolean;
   hostname: string | null;
+  kernel_args: string[];
+  console: BootConsole | null;
   created_at: Date;
   updated_at: Date;
 };

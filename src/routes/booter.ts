@@ -20,6 +20,7 @@ import { faultResponse } from "../http/fault-status.ts";
 import { bootClientFacts } from "../lib/net/boot-client.ts";
 import { redactSysinfo } from "../lib/text/redact-sysinfo.ts";
 import { answers, jsonBody, REPEATABLE, rights } from "./answer.ts";
+import { findBootArguments } from "../services/boot-arguments.ts";
 import { admittedBy, lookUp } from "../services/boot-lookup.ts";
 import { Mac, provenanceOf, underPolicy } from "./cn-boot.ts";
 import type { App, Ctx, RouteDeps, Writes } from "./deps.ts";
@@ -68,8 +69,12 @@ export function booterRoutes(app: App, deps: Deps): void {
     const refusal = is_request ? await deps.signals.bootRequest(mac, request) : null;
     if (refusal !== null) return faultResponse(c, refusal);
     const record = outcome.reply;
-    const hash = await findRootPasswordHash(deps.kysely, record);
-    return c.json(hash === null ? record : { ...record, root_password_hash: hash }, 200);
+    const [hash, argumentsOf] = await Promise.all([
+      findRootPasswordHash(deps.kysely, record),
+      findBootArguments(deps.kysely, [record]),
+    ]);
+    const shown = { ...record, boot_arguments: argumentsOf(mac) };
+    return c.json(hash === null ? shown : { ...shown, root_password_hash: hash }, 200);
   });
 
   const announceRoute = createRoute({

@@ -8,7 +8,7 @@ import { bootRecordView } from "../../actors/boot-record/view.ts";
 import { listStaged } from "../../actors/staging/reads.ts";
 import type { Outcome } from "../../actors/engine/types.ts";
 import type { Action } from "../auth/policy.ts";
-import { AssignBody, BootRecord, BootRecordShown } from "../contract/boot.ts";
+import { AssignBody, BootArguments, BootRecord, BootRecordShown } from "../contract/boot.ts";
 import { page, PageQuery } from "../contract/common.ts";
 import { BOOT_RECORD_STATES } from "../contract/enums.ts";
 import { badRequest, type Fault, isFault, NOT_FOUND, POLICY_CHANGED } from "../contract/fault.ts";
@@ -17,6 +17,7 @@ import { resultsPage, rowsToFetch } from "../http/page.ts";
 import { canonicalMac, isMulticastMac } from "../lib/net/mac.ts";
 import { decodePageToken, FOREIGN_PAGE_TOKEN } from "../lib/ids/page-token.ts";
 import { answers, jsonBody, rights } from "./answer.ts";
+import { findBootArguments } from "../services/boot-arguments.ts";
 import { lookUp } from "../services/boot-lookup.ts";
 import { decideAgain } from "../services/decide-again.ts";
 import type { App, Ctx, IdempotencyClaim, Writes } from "./deps.ts";
@@ -57,11 +58,18 @@ export function cnBootRoutes(app: App, deps: Deps): void {
       .safeParse(decodePageToken(page_token));
     if (cursor?.success === false) return faultResponse(c, FOREIGN_PAGE_TOKEN);
     const rows = await listBootRecords(deps.kysely, { state, after: cursor?.data.mac, rows: rowsToFetch(limit) });
-    const clients = await findBootClients(deps.kysely, rows.map(({ mac }) => mac));
+    const [clients, argumentsOf] = await Promise.all([
+      findBootClients(deps.kysely, rows.map(({ mac }) => mac)),
+      findBootArguments(deps.kysely, rows),
+    ]);
     const result = resultsPage({
       rows,
       limit,
-      view: (row) => ({ ...bootRecordView(row as BootRecordState), client: clients.get(row.mac) ?? null }),
+      view: (row) => ({
+        ...bootRecordView(row as BootRecordState),
+        boot_arguments: argumentsOf(row.mac),
+        client: clients.get(row.mac) ?? null,
+      }),
       cursorOf: (row) => ({ mac: row.mac }),
       narrow: "state=",
     });
@@ -81,7 +89,11 @@ export function cnBootRoutes(app: App, deps: Deps): void {
     const { mac } = c.req.valid("param");
     const [row, clients] = await Promise.all([findBootRecord(deps.byKey, mac), findBootClients(deps.kysely, [mac])]);
     if (row === undefined) return faultResponse(c, NOT_FOUND);
-    return c.json({ ...bootRecordView(row as BootRecordState), client: clients.get(mac) ?? null }, 200);
+    const boot_arguments = (await findBootArguments(deps.kysely, [row]))(mac);
+    return c.json(
+      { ...bootRecordView(row as BootRecordState), boot_arguments, client: clients.get(mac) ?? null },
+      200,
+    );
   });
 
   const authorizeRoute = createRoute({
@@ -159,6 +171,25 @@ export function cnBootRoutes(app: App, deps: Deps): void {
       return outcome.ok ? c.json(outcome.reply, 200) : faultResponse(c, outcome.fault);
     });
   }
+
+  const argumentsRoute = createRoute({
+    method: "put",
+    path: "/v2/cn-boot/{mac}/arguments",
+    tags,
+    summary: "Set the kernel arguments and the console of a machine",
+    description:
+      "Replaces both, from the next netboot on. The boot policy's arguments for the node's labels come before the " +
+      "machine's own; a console replaces the labels'. A rescue boot uses only the console.",
+    ...rights(deps, "CnBootArguments"),
+    request: { params: MacParam, body: jsonBody(BootArguments) },
+    responses: answers(BootRecord, "The record"),
+  });
+  app.openapi(argumentsRoute, async (c) => {
+    const { mac } = c.req.valid("param");
+    const message = { type: "set_arguments" as const, boot_arguments: c.req.valid("json") };
+    const outcome = await deps.sendOnce(c, { kind: "boot-record", id: mac }, message);
+    return outcome.ok ? c.json(outcome.reply, 200) : faultResponse(c, outcome.fault);
+  });
 
   const assignRoute = createRoute({
     method: "post",

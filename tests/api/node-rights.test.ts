@@ -67,6 +67,7 @@ POST /v2/cn-boot/{mac}/reactivate          403 403 403             403 403 403
 POST /v2/cn-boot/{mac}/rescue              403 403 403             403 403 403
 POST /v2/cn-boot/{mac}/rescue/clear        403 403 403             403 403 403
 POST /v2/cn-boot/{mac}/assign              403 403 403             403 403 403
+PUT /v2/cn-boot/{mac}/arguments            403 403 403             403 403 403
 POST /v2/cn-boot/{mac}/decommission        403 403 403             403 403 403
 POST /v2/booter/seen                       403 403 403             403 403 403
 POST /v2/booter/announce                   403 403 403             403 403 403

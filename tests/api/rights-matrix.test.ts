@@ -135,6 +135,7 @@ POST /v2/cn-boot/{mac}/reactivate     401   401   401 409/404     403     403   
 POST /v2/cn-boot/{mac}/rescue         401   401   401 200/404     403     403   403    403    403     403     403     403
 POST /v2/cn-boot/{mac}/rescue/clear   401   401   401 200/404     403     403   403    403    403     403     403     403
 POST /v2/cn-boot/{mac}/assign         401   401   401 200/404     403     403   403    403    403     403     403     403
+PUT /v2/cn-boot/{mac}/arguments       401   401   401 200/404     403     403   403    403    403     403     403     403
 POST /v2/cn-boot/{mac}/decommission   401   401   401 200/404     403     403   403    403    403     403     403     403
 GET /v2/cn-boot-policy                401   401   401     200     200     403   403    200    403     403     403     403
 PUT /v2/cn-boot-policy                401   401   401     200     403     403   403    403    403     403     403     403

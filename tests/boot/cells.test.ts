@@ -37,6 +37,13 @@ const EXPECTED: Record<string, Record<string, string>> = {
     enrolled: "enrolled",
     decommissioned: "decommissioned",
   },
+  set_arguments: {
+    absent: "404",
+    discovered: "discovered",
+    enrolling: "enrolling",
+    enrolled: "enrolled",
+    decommissioned: "decommissioned",
+  },
   decommission: {
     absent: "404",
     discovered: "decommissioned",
@@ -73,6 +80,8 @@ const BASE = {
   provenance: { source: "booter", first_seen_at: NOW.toISOString(), first_seen_by: "key" },
   rescue: false,
   hostname: null,
+  kernel_args: [],
+  console: null,
   created_at: NOW,
   updated_at: NOW,
 } as const;
@@ -111,6 +120,10 @@ const MESSAGES: { [T in BootRecordMessage["type"]]: Extract<BootRecordMessage, {
   admit: { type: "admit", ...LOOKED_UP },
   rescue: { type: "rescue", on: true, ...LOOKED_UP },
   assign: { type: "assign", platform_image: "pi-2" },
+  set_arguments: {
+    type: "set_arguments",
+    boot_arguments: { kernel_args: ["-v"], console: { port: "ttyb", speed: 9_600 } },
+  },
   decommission: { type: "decommission" },
   converge: { type: "converge", declared: { hostname: "h", nic_tags: ["t"] } },
   enroll: { type: "enroll", server_uuid: UUID, enrollment_pi: "pi-1" },

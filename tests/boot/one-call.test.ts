@@ -25,7 +25,7 @@ function put(second: number): Promise<Outcome> {
   };
   const standard = { auto_enroll: true, allowlist: [], enrollment_pi: null, enrollment_kernel_args: [] };
   const span = { network, low: 10, high: 20, except: [] };
-  const policy = { ...standard, admin_network, rack_networks: [] };
+  const policy = { ...standard, admin_network, rack_networks: [], label_arguments: [] };
   return fixture.send({ kind: "boot-policy", id: "site" }, {
     type: "put",
     policy,

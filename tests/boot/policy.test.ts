@@ -25,6 +25,7 @@ test("the default policy lets every machine enrol, but has no admin network and 
     enrollment_kernel_args: [],
     admin_network: null,
     rack_networks: [],
+    label_arguments: [],
   });
   expect(headers.get("etag")).toBe('"boot-policy-0"');
   const first = await putPolicy(own, {}, { headers: { "if-match": '"boot-policy-0"' } });
@@ -40,8 +41,12 @@ test("a PUT replaces the whole policy; a missing field is an error and removes n
     enrollment_kernel_args: ["-v", "noimport=true"],
     admin_network: POLICY.admin_network,
   };
-  expect((await t.call("PUT", "/v2/cn-boot-policy", { body: full })).body).toEqual({ ...full, rack_networks: [] });
-  expect((await show()).body).toEqual({ ...full, rack_networks: [] });
+  expect((await t.call("PUT", "/v2/cn-boot-policy", { body: full })).body).toEqual({
+    ...full,
+    rack_networks: [],
+    label_arguments: [],
+  });
+  expect((await show()).body).toEqual({ ...full, rack_networks: [], label_arguments: [] });
   for (const field of Object.keys(full)) {
     const { [field as keyof typeof full]: _left_out, ...rest } = full;
     const refused = await t.call("PUT", "/v2/cn-boot-policy", { body: rest });
@@ -53,12 +58,16 @@ test("a PUT replaces the whole policy; a missing field is an error and removes n
   for (const field of Object.keys(full).slice(0, 3)) {
     expect(empty.body.message).toContain(`body.${field}: is required`);
   }
-  expect((await show()).body).toEqual({ ...full, rack_networks: [] });
+  expect((await show()).body).toEqual({ ...full, rack_networks: [], label_arguments: [] });
 });
 
 test("enrollment_pi and admin_network can be null, other fields cannot", async () => {
   const none = { ...POLICY, enrollment_pi: null, admin_network: null };
-  expect(okOf(await t.call("PUT", "/v2/cn-boot-policy", { body: none }))).toEqual({ ...none, rack_networks: [] });
+  expect(okOf(await t.call("PUT", "/v2/cn-boot-policy", { body: none }))).toEqual({
+    ...none,
+    rack_networks: [],
+    label_arguments: [],
+  });
   for (const field of ["auto_enroll", "allowlist", "enrollment_kernel_args"]) {
     const refused = await t.call("PUT", "/v2/cn-boot-policy", { body: { ...none, [field]: null } });
     expect([refused.status, refused.body.message]).toEqual([400, expect.stringContaining(field)]);

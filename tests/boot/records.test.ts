@@ -258,7 +258,7 @@ describe("list", () => {
     expect(next_page).toBeUndefined();
     const macs = items.map((item: { mac: string }) => item.mac);
     expect(macs).toEqual([...macs].sort());
-    const { client: _client, ...first } = items[0];
+    const { client: _client, boot_arguments: _arguments, ...first } = items[0];
     expect(first).toEqual(await showRecord(t, macs[0]));
     const { rows } = await t.db.query<{ n: number }>("select count(*)::int as n from boot_record");
     expect(items.length).toBe(rows[0]?.n);

@@ -24,6 +24,7 @@ POST /v2/cn-boot/{mac}/decommission                 401  404  403   403   403   
 POST /v2/cn-boot/{mac}/rescue                       401  404  403   403   403    403    403
 POST /v2/cn-boot/{mac}/rescue/clear                 401  404  403   403   403    403    403
 POST /v2/cn-boot/{mac}/assign                       401  400  403   403   403    403    403
+PUT /v2/cn-boot/{mac}/arguments                     401  404  403   403   403    403    403
 GET /v2/cn-boot-policy                              401  200  200   403   403    200    403
 PUT /v2/cn-boot-policy                              401  400  403   403   403    403    403
 GET /v2/cn-boot-roster                              401  200  200   403   403    200    403
@@ -50,6 +51,7 @@ const BODIES: Record<string, unknown> = {
   "POST /v1/cns/{uuid}/approve-setup": { disk_layout: "single" },
   "POST /v1/cns/{uuid}/root-password": {},
   "POST /v1/cns/{uuid}/traits": { traits: {} },
+  "PUT /v2/cn-boot/{mac}/arguments": { kernel_args: [], console: null },
   "POST /v2/cn-boot/{mac}/assign": { platform_image: "not-staged" },
   "PUT /v2/cn-boot-policy": { auto_enroll: "perhaps" },
   "PUT /v2/cn-boot-roster": {},

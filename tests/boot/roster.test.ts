@@ -100,7 +100,8 @@ describe("a record gets the declared values of its MAC address", () => {
 
   test("only by converge if the record existed before the roster; the record changes once, and its other fields stay", async () => {
     const [mac, quiet, never] = [newMac(), newMac(), newMac()];
-    const before = okOf(await seen(t, mac));
+    okOf(await seen(t, mac));
+    const before = await showRecord(t, mac);
     okOf(await putPolicy(t, { auto_enroll: false }));
     okOf(await seen(t, quiet));
     okOf(await putPolicy(t));

@@ -48,6 +48,27 @@ describe("the kernel line", () => {
     );
   });
 
+  test("contains the arguments of the machine after the policy's, and in a rescue boot only the console", () => {
+    const boot_arguments = { kernel_args: ["-k", "-Ba=2,smt_enabled=true"], console: { port: "ttyb", speed: 57_600 } };
+    const facts = bootFacts(factsOf({ boot_arguments }));
+    const common = 'admin_nic=52:54:00:aa:00:01,ttyb-mode="57600,8,n,1,-",console=ttyb';
+    expect(kernelOf({ facts, extra: ["-v", "a=1"] })).toContain(`/unix -k -v -B a=2,smt_enabled=true,${common}`);
+    expect(kernelOf({ facts, kind: "local", extra: ["a=1"] })).toContain(`/unix -k -B a=2,smt_enabled=true,${common}`);
+    expect(kernelOf({ facts, kind: "rescue" })).toContain(`/unix -B ${common},noimport=true`);
+    const linux = { kind: "linux", command_line: ["quiet"] } as const;
+    expect(kernelOf({ facts, image: linux, kind: "local" })).toMatch(
+      / quiet console=ttyS1,57600 -k -Ba=2,smt_enabled=true$/,
+    );
+    expect(kernelOf({ facts, image: linux, kind: "rescue" })).toMatch(/ quiet console=ttyS1,57600$/);
+  });
+
+  test("is refused if an argument of the machine sets a reserved property, also for a Linux node image", () => {
+    const facts = { ...PARTS.facts, boot_arguments: { kernel_args: ["-Bx=1,Root-Shadow=y"], console: null } };
+    expect(() => bootFacts(factsOf(facts))).toThrow("boot_arguments.kernel_args");
+    expect(() => kernelOf({ facts })).toThrow(ScriptFault);
+    expect(() => kernelOf({ facts, image: { kind: "linux", command_line: [] } })).toThrow(ScriptFault);
+  });
+
   test("is refused if a policy's argument sets a password, the AMQP broker or destroy_zpools", () => {
     for (const each of ["root_shadow=x", "rabbitmq=a:b:c:1", "destroy_zpools=true", "-Bx=1,Root-Shadow=y"]) {
       expect(() => kernelOf({ extra: [each] })).toThrow(ScriptFault);
@@ -164,6 +185,11 @@ test("S-22: 100,000 hostile values are refused when they arrive and when a scrip
     (text) => [
       () => bootFacts(factsOf({ root_password_hash: `$6$${text}$${"a".repeat(85)}.` })),
       () => renderScript({ ...PARTS, root_password_hash: `$6$${text}$${"a".repeat(85)}.` }),
+    ],
+    (text) => [
+      () => bootFacts(factsOf({ boot_arguments: { kernel_args: [text], console: null } })),
+      () =>
+        renderScript({ ...PARTS, facts: { ...PARTS.facts, boot_arguments: { kernel_args: [text], console: null } } }),
     ],
     (text) => [() => policyFacts({ enrollment_pi: text }), () => renderScript({ ...PARTS, amqp: text })],
     (

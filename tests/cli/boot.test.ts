@@ -76,6 +76,45 @@ test("boot assign sends the image and prints the record", async () => {
   expect(ran.out()).toBe(`Assigned platform image ${PI} to ${MAC}; applied at its next netboot\n`);
 });
 
+test("boot arguments replaces arguments and console, clears them, and refuses other consoles", async () => {
+  const server: Server = ({ body }) => ({ body: bootRecord(body as object) });
+  const set = await opsctl(
+    ["cn", "boot", "arguments", MAC, "--kernel-arg", "-v", "--kernel-arg", "a=1", "--console", "ttyb:57600"],
+    { server },
+  );
+  expect(set.asked[0]).toMatchObject({
+    method: "PUT",
+    path: `/v2/cn-boot/${MAC}/arguments`,
+    body: { kernel_args: ["-v", "a=1"], console: { port: "ttyb", speed: 57_600 } },
+  });
+  expect(set.out()).toBe(`Arguments of ${MAC}: -v a=1 console ttyb:57600; applied at its next netboot\n`);
+  const cleared = await opsctl(["cn", "boot", "arguments", MAC, "--clear"], { server });
+  expect(cleared.asked[0]).toMatchObject({ body: { kernel_args: [], console: null } });
+  expect(cleared.out()).toBe(`Arguments of ${MAC}: none of its own; applied at its next netboot\n`);
+  for (const argv of [[], ["--clear", "--console", "text"], ["--console", "com1"], ["--console", "ttyb:fast"]]) {
+    expect((await opsctl(["cn", "boot", "arguments", MAC, ...argv], { server })).code).toBe(2);
+  }
+});
+
+test("policy arguments sets, replaces and clears the arguments of one label", async () => {
+  const { server, held } = policyServer();
+  const run = async (...argv: string[]) => {
+    const ran = await opsctl(["cn", "boot", "policy", "arguments", ...argv], { server });
+    expect(ran.err()).toBe("");
+    return held.policy.label_arguments;
+  };
+  const first = { label: "model=r640", kernel_args: ["a=1"], console: null };
+  const second = { label: "rack=a3", kernel_args: [], console: { port: "ttyb", speed: 115_200 } };
+  await run("model=r640", "--kernel-arg", "a=0");
+  await run("rack=a3", "--console", "ttyb");
+  expect(await run("model=r640", "--kernel-arg", "a=1")).toEqual([first, second]);
+  expect((await opsctl(["cn", "boot", "policy", "show"], { server })).out()).toMatch(
+    /arguments of rack=a3: +console ttyb:115200\n/,
+  );
+  expect(await run("model=r640", "--clear")).toEqual([second]);
+  expect((await opsctl(["cn", "boot", "policy", "arguments", "rack", "--clear"], { server })).code).toBe(2);
+});
+
 const AGGREGATE = { name: "aggr0", mode: "active", macs: ["02:00:00:00:00:02", "02:00:00:00:00:01"] } as const;
 const ROSTER: Roster = [
   { hostname: "n1", macs: [MAC, "02:00:00:00:00:99"], nic_tags: ["admin"], aggregate: undefined },

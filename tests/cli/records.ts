@@ -53,6 +53,8 @@ export function bootRecord(change: Partial<BootRecord> = {}): BootRecord {
     assigned_pi: null,
     rescue: false,
     hostname: null,
+    kernel_args: [],
+    console: null,
     created_at: "2026-11-21T10:00:00Z",
     updated_at: "2026-11-21T10:00:00Z",
     ...change,
@@ -73,6 +75,7 @@ export function bootPolicy(change: Partial<BootPolicy> = {}): BootPolicy {
       resolvers: [],
     },
     rack_networks: [],
+    label_arguments: [],
     ...change,
   };
 }

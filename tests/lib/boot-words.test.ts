@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { Hostname } from "../../src/contract/agent.ts";
-import { KernelArgument, Stamp } from "../../src/contract/boot.ts";
+import { KernelArgument, OwnKernelArgument, Stamp } from "../../src/contract/boot.ts";
 import { isHostname } from "../../src/lib/net/hostname.ts";
-import { isKernelArgument } from "../../src/lib/text/kernel-argument.ts";
+import { isKernelArgument, reservedKernelArgument } from "../../src/lib/text/kernel-argument.ts";
 import { isStamp } from "../../src/lib/ids/stamp.ts";
 
 const HOSTILE = ["", "a b", "a\n", "a\t", "\0", "${x}", "a#b", "a||b", "a&&b", "a;b", "a'b", 'a"b', "a`b", "a\\b", "ä"];
@@ -42,6 +42,16 @@ test("these functions and the contract's schemas accept the same texts", () => {
     }),
     { numRuns: 1_000 },
   );
+});
+
+test("an operator's kernel argument sets no property that only the booter may set", () => {
+  const accepts = (text: string) => OwnKernelArgument.safeParse(text).success;
+  for (const bad of ["root_shadow=x", "Root-Shadow", "rabbitmq=a:b", "-Bx=1,destroy-zpools=true", "a=1,RABBITMQ=b"]) {
+    expect([bad, accepts(bad), reservedKernelArgument(bad)]).toEqual([bad, false, expect.any(String)]);
+  }
+  for (const good of ["root=/dev/sda", "x=root_shadow", "rabbitmq_dns=a", "-v", "my_rabbitmq=a"]) {
+    expect([good, accepts(good), reservedKernelArgument(good)]).toEqual([good, true, null]);
+  }
 });
 
 test("texts of 100 KB are rejected", () => {

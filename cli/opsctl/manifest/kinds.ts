@@ -95,6 +95,7 @@ const KINDS = [
       enrollment_kernel_args: patched("texts"),
       admin_network: patched("object"),
       rack_networks: patched("objects"),
+      label_arguments: patched("objects"),
     },
   },
 ] as const satisfies readonly ManifestKind[];

@@ -3,6 +3,7 @@ import type { BootRecord, BootRecordShown } from "../../../../src/contract/boot.
 import { canonicalMac } from "../../../../src/lib/net/mac.ts";
 import { usageFailure } from "../../../internal/failure.ts";
 import type { Io } from "../../../internal/io.ts";
+import { consoleText } from "./boot-arguments.ts";
 import { blockText } from "../../../internal/table.ts";
 
 export const RECORDS_PATH = "/v2/cn-boot";
@@ -41,6 +42,8 @@ export function recordText(record: BootRecord & Partial<BootRecordShown>): strin
       ["nic_tags", networking.nic_tags.join(", ")],
       ["aggregate", aggregateText(networking.aggregate)],
     ] as const),
+    ["kernel_args", (record.boot_arguments ?? record).kernel_args.join(" ")],
+    ["console", consoleText((record.boot_arguments ?? record).console)],
     ["first_seen", `${provenance.first_seen_at} by ${provenance.source} ${provenance.first_seen_by}`],
     ...(record.client === undefined ? [] : requestRows(record.client)),
     ["created_at", record.created_at],

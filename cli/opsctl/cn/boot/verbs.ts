@@ -1,4 +1,5 @@
 import { type AnyCommand, group } from "../../../framework.ts";
+import { bootArguments } from "./arguments.ts";
 import { assign } from "./assign.ts";
 import { authorize } from "./authorize.ts";
 import { converge } from "./converge.ts";
@@ -6,6 +7,7 @@ import { declared } from "./declared.ts";
 import { decommission } from "./decommission.ts";
 import { list } from "./list.ts";
 import { apply as applyPolicy } from "./policy/apply.ts";
+import { labelArguments } from "./policy/arguments.ts";
 import { set as setPolicy } from "./policy/set.ts";
 import { show as showPolicy } from "./policy/show.ts";
 import { reactivate } from "./reactivate.ts";
@@ -19,13 +21,19 @@ export function bootVerbs(): AnyCommand[] {
     list(),
     show(),
     assign(),
+    bootArguments(),
     authorize(),
     reactivate(),
     rescue(),
     decommission(),
     declared(),
     converge(),
-    group("policy", "Boot policy: which machines may enrol, and how", [showPolicy(), setPolicy(), applyPolicy()]),
+    group("policy", "Boot policy: which machines may enrol, and how", [
+      showPolicy(),
+      setPolicy(),
+      labelArguments(),
+      applyPolicy(),
+    ]),
     group("roster", "Roster: networking declared before machines boot", [showRoster(), applyRoster()]),
   ];
 }

@@ -2,8 +2,10 @@
 // server rejects the change if another operator changed the policy in between.
 import type { BootPolicy, BootPolicyBody } from "../../../../../src/contract/boot.ts";
 import { canonicalJson } from "../../../../../src/lib/text/canonical-json.ts";
+import { Failure } from "../../../../internal/failure.ts";
 import type { Io } from "../../../../internal/io.ts";
 import { plainText } from "../../../../internal/plain-text.ts";
+import { argumentsText } from "../boot-arguments.ts";
 import { blockText } from "../../../../internal/table.ts";
 
 const POLICY_PATH = "/v2/cn-boot-policy";
@@ -19,6 +21,29 @@ export async function readPolicy(io: Io): Promise<VersionedPolicy> {
 export async function putPolicy(io: Io, body: BootPolicyBody | unknown, etag: string | null): Promise<BootPolicy> {
   const headers: Record<string, string> = etag === null ? {} : { "if-match": etag };
   return await io.send<BootPolicy>({ method: "PUT", path: POLICY_PATH, body, headers });
+}
+
+/** Maximum number of attempts to merge a change while other operators change the policy. */
+const TRIES_MAX = 8;
+const PRECONDITION_FAILED = 412;
+
+/**
+ * Reads the policy and writes it with the change. Starts again when another operator changed the policy in between, so
+ * that changes of other fields are kept.
+ */
+export async function changePolicy(
+  io: Io,
+  changeOf: (policy: BootPolicy) => Partial<BootPolicy>,
+): Promise<BootPolicy> {
+  for (let tries = 1;; tries += 1) {
+    const { policy, etag } = await readPolicy(io);
+    try {
+      return await putPolicy(io, { ...policy, ...changeOf(policy) }, etag);
+    } catch (error) {
+      const overtaken = error instanceof Failure && error.status === PRECONDITION_FAILED;
+      if (!overtaken || tries === TRIES_MAX) throw error;
+    }
+  }
 }
 
 /** Returns the names of the fields that differ. */
@@ -59,6 +84,7 @@ export function policyText(policy: BootPolicy, version: string | null = null): s
         ["  relays", rack.relays.join(", ")],
       ] as const
     ),
+    ...(policy.label_arguments ?? []).map((each) => [`arguments of ${each.label}`, argumentsText(each)] as const),
     ["allowlist", allowlist.length === 0 ? "(any machine)" : `${allowlist.length} rules, one must match`],
   ]);
   return [block, ...allowlist.map(({ kind, value }) => `  ${plainText(kind)} ${plainText(value)}`)].join("\n");

@@ -1,14 +1,10 @@
 import type { BootPolicy, StagedImage } from "../../../../../src/contract/boot.ts";
 import { type AnyCommand, command, each, oneOf } from "../../../../framework.ts";
-import { Failure, usageFailure } from "../../../../internal/failure.ts";
+import { usageFailure } from "../../../../internal/failure.ts";
 import type { Io } from "../../../../internal/io.ts";
 import { withIo } from "../../../../internal/run.ts";
 import { STAGED_PATH } from "../../../pi/list.ts";
-import { policyText, putPolicy, readPolicy } from "./policy.ts";
-
-/** Maximum number of attempts to merge a change while other operators change the policy. */
-const TRIES_MAX = 8;
-const PRECONDITION_FAILED = 412;
+import { changePolicy, policyText } from "./policy.ts";
 
 export function set(): AnyCommand {
   return command("set", "Change fields of the boot policy; omitted fields do not change", "--auto-enroll true")
@@ -28,26 +24,10 @@ export function set(): AnyCommand {
           : { enrollment_kernel_args: enrollmentKernelArg.filter((argument) => argument !== "") }),
       };
       if (Object.keys(change).length === 0) throw usageFailure("there is nothing to set; pass at least one option");
-      const policy = await merge(io, change);
+      const policy = await changePolicy(io, () => change);
       io.print(policy, policyText(policy));
       if (enrollmentPi !== undefined) await noteUnstaged(io, enrollmentPi);
     }));
-}
-
-/**
- * Reads the policy and writes it with the change. Starts again when another operator changed the policy in between, so
- * that changes of other fields are kept.
- */
-async function merge(io: Io, change: Partial<BootPolicy>): Promise<BootPolicy> {
-  for (let tries = 1;; tries += 1) {
-    const { policy, etag } = await readPolicy(io);
-    try {
-      return await putPolicy(io, { ...policy, ...change }, etag);
-    } catch (error) {
-      const overtaken = error instanceof Failure && error.status === PRECONDITION_FAILED;
-      if (!overtaken || tries === TRIES_MAX) throw error;
-    }
-  }
 }
 
 /** Warns about an image that no booter has: a booter without the image refuses to serve enrolments. */

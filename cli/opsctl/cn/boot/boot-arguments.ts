@@ -1,0 +1,41 @@
+// The options of kernel arguments and the console, for one machine and for a label.
+import type { BootArguments, BootConsole } from "../../../../src/contract/boot.ts";
+import { BOOT_CONSOLES } from "../../../../src/contract/enums.ts";
+import { usageFailure } from "../../../internal/failure.ts";
+
+export const KERNEL_ARG_OPTION = ["--kernel-arg <argument>", "kernel argument; may be repeated"] as const;
+export const CONSOLE_OPTION = [
+  "--console <port>",
+  `text for the screen, or a serial port ttya to ttyd (ttyS0 to ttyS3 of Linux), with its speed: ttyb:57600`,
+] as const;
+export const CLEAR_OPTION = ["--clear", "remove the arguments and the console"] as const;
+
+type Given = {
+  readonly kernelArg?: readonly string[] | undefined;
+  readonly console?: string | undefined;
+  readonly clear?: true | undefined;
+};
+
+/** Returns the body: all arguments and the console, which replace the present ones. */
+export function argumentsGiven({ kernelArg, console, clear }: Given): BootArguments {
+  const is_set = kernelArg !== undefined || console !== undefined;
+  if (is_set === (clear === true)) throw usageFailure("pass --kernel-arg or --console, or --clear alone");
+  return { kernel_args: [...kernelArg ?? []], console: console === undefined ? null : consoleOf(console) };
+}
+
+function consoleOf(text: string): BootConsole {
+  const [name = "", speed = "115200"] = text.split(":");
+  const port = BOOT_CONSOLES.find((each) => each === name);
+  if (port !== undefined && /^\d{1,6}$/.test(speed)) return { port, speed: Number(speed) };
+  throw usageFailure(`--console ${text}: must be one of ${BOOT_CONSOLES.join(", ")}, and a speed as in ttyb:57600`);
+}
+
+export function argumentsText({ kernel_args, console }: BootArguments): string {
+  const own = consoleText(console);
+  return [...kernel_args, ...(own === null ? [] : [`console ${own}`])].join(" ");
+}
+
+export function consoleText(console: BootConsole | null): string | null {
+  if (console === null) return null;
+  return console.port === "text" ? console.port : `${console.port}:${console.speed}`;
+}

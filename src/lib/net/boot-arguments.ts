@@ -1,0 +1,25 @@
+// The arguments of operators for the kernel of one machine (docs/booting.md, "Kernel arguments and the console").
+import type { BootArguments, LabelArguments } from "../../contract/boot.ts";
+import type { Labels } from "../../contract/labels.ts";
+
+/**
+ * Returns the arguments of the labels that the node has, in the order of the policy, and then the machine's own. The last
+ * console wins, so a machine's own replaces its labels'. `labels` is null for a machine that is no node yet.
+ */
+export function bootArguments(
+  own: BootArguments,
+  labels: Labels | null,
+  label_arguments: readonly LabelArguments[],
+): BootArguments {
+  const applied = [...label_arguments.filter(({ label }) => labels !== null && hasLabel(labels, label)), own];
+  return {
+    kernel_args: applied.flatMap(({ kernel_args }) => kernel_args),
+    console: applied.findLast(({ console }) => console !== null)?.console ?? null,
+  };
+}
+
+function hasLabel(labels: Labels, label: string): boolean {
+  const at = label.indexOf("=");
+  const key = label.slice(0, at);
+  return Object.hasOwn(labels, key) && labels[key] === label.slice(at + 1);
+}
