@@ -10,6 +10,9 @@ import { openSite, type Site } from "./site.ts";
 /** The offsets of the picture's width and height in a PNG file, in bytes. */
 const PNG_WIDTH_AT = 16;
 const SECTOR_BYTES = 512;
+/** The packets with which a guest makes traffic, and the bytes in each. */
+const PINGS = 30;
+const PING_BYTES = 1_400;
 let site: Site;
 let id: string;
 
@@ -65,6 +68,28 @@ test("instance metrics shows what the guest uses", async () => {
   expect((await tenantctl(["instance", "metrics", "web1", "-o", "table"])).out).toMatch(
     /^TIME .*\n20\S+ +\d+ % +\d+ MiB/,
   );
+});
+
+test("usage counts what the guest sends and receives", async () => {
+  await site.logged("web1", /ready host=web1/);
+  const today = async () => {
+    const { code, out, err } = await tenantctl(["usage", "-o", "json"]);
+    expect([code, err]).toEqual([0, ""]);
+    const [day = { network_in_bytes: 0, network_out_bytes: 0 }] = JSON.parse(out).days.toReversed();
+    return day;
+  };
+  const before = await today();
+  const command = `ping -q -c ${PINGS} -i 0.1 -s ${PING_BYTES} $(ip route | awk '/^default/ {print $3}')`;
+  await tenantctl(["instance", "console", "web1"], `${command}\n`);
+  await site.logged("web1", new RegExp(`${PINGS} packets received`));
+  // The agent of this site reports the counters each second.
+  for (const field of ["network_out_bytes", "network_in_bytes"] as const) {
+    const more = async () => (await today())[field] - before[field];
+    await expect.poll(more, BOOT).toBeGreaterThanOrEqual(PINGS * PING_BYTES);
+    expect(await more()).toBeLessThan(2 * PINGS * PING_BYTES);
+  }
+  const csv = await tenantctl(["usage", "-o", "csv"]);
+  expect(csv.out.split("\n")[0]).toContain("network out");
 });
 
 test("a tenant and an operator save the screen", async () => {
