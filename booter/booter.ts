@@ -3,17 +3,18 @@ import { join } from "node:path";
 import { openAmqp } from "./amqp/listener.ts";
 import { amqpLogin, macOfLogin } from "./amqp/rights.ts";
 import type { BooterConfig } from "./config.ts";
+import { bootFile, serverFor } from "./boot-file.ts";
 import { type Counters, newCounters } from "./counters.ts";
 import type { BootSettings } from "./decision.ts";
 import type { DhcpRules } from "./dhcp/answer.ts";
-import { type BootFileQuestion, openDhcp } from "./dhcp/server.ts";
+import { openDhcp } from "./dhcp/server.ts";
+import { NO_LEASES, openLeases } from "./dhcp/leases.ts";
 import { openBootRequests } from "./dhcp/requests.ts";
 import { newTransactions, type Transactions } from "./dhcp/transactions.ts";
-import { BIOS_PROGRAM, type Files, openFiles, UEFI_PROGRAM } from "./files.ts";
+import { type Files, openFiles } from "./files.ts";
 import type { HttpHandler } from "./http/answer.ts";
-import { bootHandler, mayBoot, scriptUrl } from "./http/routes.ts";
+import { bootHandler, mayBoot } from "./http/routes.ts";
 import { openHttp } from "./http/server.ts";
-import { ipv4Number, sameNetwork } from "./ipv4.ts";
 import { ANNOUNCE_MS, READING_MS, REFRESH_MS, STAGED_SCAN_MS } from "./limits.ts";
 import { type Log, rateLimited } from "./log.ts";
 import { openMetrics } from "./metrics.ts";
@@ -93,11 +94,13 @@ export async function openBooter({ config, log, api: given }: BooterOptions): Pr
     enrollment_pi: records.policy().enrollment_pi,
     staged: files.staged(),
   });
-  const mayBootFrom = (address: string) => mayBoot(address, { records, settings });
+  const leases = config.dhcp.mode === "proxy" ? await openLeases(config.state_dir) : NO_LEASES;
+  const mayBootFrom = (address: string) => mayBoot(address, { records, leases, settings });
   const rules: DhcpRules = {
     segments: config.segment,
     relays: config.dhcp.relays,
     relay_reply: config.dhcp.relay_reply,
+    is_proxy: config.dhcp.mode === "proxy",
   };
 
   const closers: (() => Promise<void>)[] = [];
@@ -130,6 +133,7 @@ export async function openBooter({ config, log, api: given }: BooterOptions): Pr
     const handler: HttpHandler = bootHandler({
       secret,
       records,
+      leases,
       settings,
       files,
       console: config.console,
@@ -181,6 +185,8 @@ export async function openBooter({ config, log, api: given }: BooterOptions): Pr
     const dhcp = await openDhcp({
       listen: config.dhcp.listen,
       port: config.dhcp.port,
+      proxy_port: config.dhcp.proxy_port,
+      leases,
       rules,
       records,
       settings,
@@ -211,6 +217,7 @@ export async function openBooter({ config, log, api: given }: BooterOptions): Pr
       const pause_ms = () => taken ? MIRROR_MS : MIRROR_RETRY_MS;
       repeated.push(every(pause_ms, async () => void (taken = await mirror.refresh())));
     }
+    closers.push(() => leases.saved());
     closers.push(() => saveCache(cachePath(config.state_dir), secret, records.cached()));
     const { amqp: bus, ...others } = ports;
     log("booter.started", { ...others, bus, metrics: metrics.port, staged: files.staged().size });
@@ -227,31 +234,6 @@ export async function openBooter({ config, log, api: given }: BooterOptions): Pr
  */
 export function refreshPause_ms(took_ms: number): number {
   return Math.max(REFRESH_MS, Math.min(took_ms * 10, READING_MS - took_ms * 2));
-}
-
-/** Returns the booter's address in the machine's own network, or its first address for a machine behind a relay. */
-function serverFor({ segment }: Pick<BooterConfig, "segment">, address: string): string {
-  const value = ipv4Number(address) ?? 0;
-  const near = segment.find((each) => sameNetwork(ipv4Number(each.address) ?? 0, value, each.prefix_len));
-  return (near ?? segment[0])!.address;
-}
-
-function bootFile(asked: BootFileQuestion, { secret, http_port }: { secret: Uint8Array; http_port: number }): string {
-  const { kind, server, mac, address, xid } = asked;
-  const origin = `http://${server}:${http_port}`;
-  switch (kind) {
-    case "ipxe":
-      return scriptUrl(secret, origin, { mac, address, xid }, new Date());
-    case "uefi_http":
-      return `${origin}/firmware/${UEFI_PROGRAM}`;
-    case "uefi":
-      return UEFI_PROGRAM;
-    case "bios":
-      return BIOS_PROGRAM;
-    case "foreign":
-    case "plain":
-      return "";
-  }
 }
 
 async function stage({ api, files, log }: { api: ApiClient; files: Files; log: Log }): Promise<boolean> {

@@ -24,6 +24,7 @@ function portsOf({ dhcp, tftp, http, metrics, ur, segment }: BooterConfig): Port
   return [
     ...segment.flatMap(({ address }): Port[] => [
       { name: "DHCP", address, port: dhcp.port, kind: "udp" },
+      ...(dhcp.mode === "proxy" ? [{ name: "DHCP proxy", address, port: dhcp.proxy_port, kind: "udp" } as const] : []),
       { name: "TFTP", address, port: tftp.port, kind: "udp" },
       { name: "HTTP", address, port: http.port, kind: "tcp" },
       ...(ur === undefined ? [] : [{ name: "AMQP", address, port: ur.port, kind: "tcp" } as const]),

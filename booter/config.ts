@@ -63,6 +63,8 @@ export const BooterConfig = z.strictObject({
   dhcp: z.strictObject({
     listen: address.default("0.0.0.0"),
     port: listenPort.default(67),
+    mode: z.enum(["server", "proxy"]).default("server"),
+    proxy_port: listenPort.default(4_011),
     answer_only_pxe: z.boolean().default(true),
     relays: z.array(network).max(256).default([]),
     relay_reply: z.enum(["giaddr", "source"]).default("giaddr"),

@@ -2,7 +2,7 @@
 // sends no NAK and has no address pool: the address comes from the boot record, and a client that is not explicitly
 // allowed gets no answer.
 import type { BootRecord } from "../../src/contract/boot.ts";
-import { type BootSettings, decide, type Silence } from "../decision.ts";
+import { type BootSettings, decide, type Decision, type Silence } from "../decision.ts";
 import { DHCP_LEASE_S } from "../limits.ts";
 import { ipv4Number, ipv4Text, maskOf, sameNetwork } from "../ipv4.ts";
 import type { DhcpClient } from "./client.ts";
@@ -27,6 +27,8 @@ export type DhcpRules = {
   /** Networks of relays whose own address is outside the network of the machines behind them. */
   readonly relays: readonly { readonly network: number; readonly prefix_len: number }[];
   readonly relay_reply: "giaddr" | "source";
+  /** True if another server gives the addresses, and the booter only names the boot file (PXE 2.1, 2.2.3). */
+  readonly is_proxy: boolean;
 };
 
 export type DhcpSilence =
@@ -37,7 +39,11 @@ export type DhcpSilence =
   | "no_segment"
   | "other_server"
   | "other_address"
-  | "reply_too_large";
+  | "reply_too_large"
+  | "no_proxy";
+
+/** The port of a question: 67, or 4011, where machines ask a proxy for their boot file. */
+export type DhcpAsked = "dhcp" | "proxy";
 
 export type DhcpQuestion = {
   readonly packet: DhcpPacket;
@@ -47,6 +53,7 @@ export type DhcpQuestion = {
   readonly verified: boolean;
   readonly policy: BootSettings;
   readonly rules: DhcpRules;
+  readonly asked: DhcpAsked;
   /** Returns the file that a client of this kind loads next from the server at this address. */
   readonly bootFile: (client: DhcpClient["kind"], server: string) => string;
 };
@@ -103,6 +110,7 @@ export function answerDhcp(question: DhcpQuestion): DhcpAnswer {
   const segment = segmentOf(packet, address, rules);
   if (segment === null) return silent("no_segment");
   const server = ipv4Number(segment.address)!;
+  if (rules.is_proxy) return proxyAnswer(question, { decision, segment, server });
   if (packet.type === REQUEST) {
     const named = addressOption(packet, 54);
     if (packet.options.has(54) && named !== server) return silent("other_server");
@@ -114,6 +122,32 @@ export function answerDhcp(question: DhcpQuestion): DhcpAnswer {
   const bytes = reply({ packet, client, file, address, server, networking, hostname: record.hostname });
   if (bytes === null) return silent("reply_too_large");
   return { kind: "send", bytes, server: segment.address, ...destination(packet, source, rules) };
+}
+
+/**
+ * Answers as a proxy beside another server. iPXE gets its file at port 4011, because there its address is known, which
+ * the URL of its script contains. Firmware gets the file at once, and again if it asks at port 4011.
+ */
+function proxyAnswer(
+  { packet, client, source, rules, asked, bootFile }: DhcpQuestion,
+  { decision, segment, server }: { readonly decision: Decision; readonly segment: Segment; readonly server: number },
+): DhcpAnswer {
+  if (decision.kind === "lease") return silent("no_proxy");
+  const is_request = packet.type === REQUEST;
+  if (is_request !== (asked === "proxy")) return silent(is_request ? "other_server" : "no_proxy");
+  const file = is_request || client.kind !== "ipxe" ? bootFile(client.kind, segment.address) : "";
+  const options: Option[] = [is_request ? IS_ACK : IS_OFFER, [54, bytesOf(server)], ...classOptions(client)];
+  if (file !== "") options.push([66, ascii(segment.address)], [67, ascii(`${file}\0`)]);
+  for (const code of ECHOED) {
+    const echoed = packet.options.get(code);
+    if (echoed !== undefined) options.push([code, echoed]);
+  }
+  const relayed = packet.options.get(82);
+  if (relayed !== undefined) options.push([82, relayed]);
+  const { xid, flags, ciaddr, giaddr, mac } = packet;
+  const bytes = writeReply({ xid, flags, ciaddr, yiaddr: 0, siaddr: server, giaddr, mac, file, options });
+  const to = is_request ? source : destination(packet, source, rules);
+  return { kind: "send", bytes, server: segment.address, ...to };
 }
 
 /** Returns whether the relay is in the machine's network or in the configuration. Other relays get no reply. */

@@ -6,21 +6,26 @@ import type { Counters } from "../counters.ts";
 import type { BootSettings } from "../decision.ts";
 import type { Log } from "../log.ts";
 import type { Found, Records } from "../api-client/records.ts";
+import { ipv4Text } from "../ipv4.ts";
 import { openUdp, type UdpSocket } from "../udp-socket.ts";
-import { answerDhcp, type DhcpRules, type DhcpSilence } from "./answer.ts";
+import { answerDhcp, type DhcpAsked, type DhcpRules, type DhcpSilence } from "./answer.ts";
 import { clientReport, type DhcpClient, readClient } from "./client.ts";
-import { DECLINE, type DhcpPacket, DISCOVER, type PacketFault, readPacket, REQUEST } from "./packet.ts";
+import { addressOption, DECLINE, type DhcpPacket, DISCOVER, type PacketFault, readPacket, REQUEST } from "./packet.ts";
+import type { Leases } from "./leases.ts";
 import type { BootRequests } from "./requests.ts";
 import type { Transactions } from "./transactions.ts";
 
 export type DhcpOptions = {
   readonly listen: string;
   readonly port: number;
+  /** The port where machines ask a proxy for their boot file. */
+  readonly proxy_port: number;
   readonly rules: DhcpRules;
   readonly records: Records;
   readonly settings: () => BootSettings;
   readonly transactions: Transactions;
   readonly requests: BootRequests;
+  readonly leases: Leases;
   /** Returns the file that a client of this kind loads next. */
   readonly bootFile: (asked: BootFileQuestion) => string;
   readonly counters: Counters;
@@ -50,16 +55,15 @@ const PACKET_BYTES_MAX = 1_500;
 export type DhcpServer = { readonly port: number; close(): Promise<void> };
 
 /** Returns a packet handler that passes replies to `send`. If the record is fresh, the handler makes no lookup. */
-export function dhcpHandler(options: Omit<DhcpOptions, "listen" | "port">, send: (sent: Sent) => void) {
-  const { records, requests, transactions, counters, log, rules, settings } = options;
+export function dhcpHandler(options: Omit<DhcpOptions, "listen" | "port" | "proxy_port">, send: (sent: Sent) => void) {
+  const { records, requests, leases, transactions, counters, log, rules, settings } = options;
 
   function silent(mac: string, reason: AnyReason): void {
     counters.count("dhcp_silent_total", { reason });
     log("dhcp.silent", { mac, reason });
   }
 
-  function decided(asked: Asked, found: Found): void {
-    const { packet, client, source } = asked;
+  function decided({ packet, client, source, asked }: Asked, found: Found): void {
     const answer = answerDhcp({
       packet,
       client,
@@ -68,12 +72,13 @@ export function dhcpHandler(options: Omit<DhcpOptions, "listen" | "port">, send:
       verified: found.verified,
       policy: settings(),
       rules,
+      asked,
       bootFile: (kind, server) =>
         options.bootFile({
           kind,
           server,
           mac: packet.mac,
-          address: found.facts?.address ?? "",
+          address: (rules.is_proxy ? leases.addressOf(packet.mac) : found.facts?.address) ?? "",
           xid: transactions.last(packet.mac)?.xid ?? packet.xid,
         }),
     });
@@ -82,20 +87,26 @@ export function dhcpHandler(options: Omit<DhcpOptions, "listen" | "port">, send:
     send(answer);
   }
 
+  /** A machine asks its server for an address by option 50, and asks port 4011 from the address that it got. */
+  function learn(packet: DhcpPacket, port: DhcpAsked): void {
+    const address = port === "dhcp" ? addressOption(packet, 50) : packet.ciaddr;
+    if (address !== null && address !== 0) leases.learned(packet.mac, ipv4Text(address));
+  }
+
   const failed = (mac: string) => (error: unknown) => {
     counters.count("dhcp_errors_total");
     log("dhcp.error", { mac, error: error instanceof Error ? error.message : "unknown" });
   };
 
-  return (bytes: Uint8Array, source: DhcpSource): void => {
+  return (bytes: Uint8Array, source: DhcpSource, asked: DhcpAsked = "dhcp"): void => {
     try {
-      handle(bytes, source);
+      handle(bytes, source, asked);
     } catch (error) {
       failed("")(error);
     }
   };
 
-  function handle(bytes: Uint8Array, source: DhcpSource): void {
+  function handle(bytes: Uint8Array, source: DhcpSource, port: DhcpAsked): void {
     if (bytes.length > PACKET_BYTES_MAX) return silent("", "too_large");
     const packet = readPacket(bytes);
     if (typeof packet === "string") return silent("", packet);
@@ -113,8 +124,9 @@ export function dhcpHandler(options: Omit<DhcpOptions, "listen" | "port">, send:
       requests.received(packet.mac, client);
       return silent(packet.mac, "foreign_architecture");
     }
+    if (rules.is_proxy && packet.type === REQUEST) learn(packet, port);
     if (packet.type === DISCOVER) transactions.discovered(packet.mac, { xid: packet.xid, client });
-    const asked = { packet, client, source };
+    const asked = { packet, client, source, asked: port };
     const fresh = records.fresh(packet.mac);
     if (fresh !== null) {
       if (packet.type === DISCOVER) requests.received(packet.mac, client);
@@ -132,7 +144,12 @@ export function dhcpHandler(options: Omit<DhcpOptions, "listen" | "port">, send:
   }
 }
 
-type Asked = { readonly packet: DhcpPacket; readonly client: DhcpClient; readonly source: DhcpSource };
+type Asked = {
+  readonly packet: DhcpPacket;
+  readonly client: DhcpClient;
+  readonly source: DhcpSource;
+  readonly asked: DhcpAsked;
+};
 
 /**
  * Returns the client of the packet. If the packet is a REQUEST that does not identify its client, returns the client of
@@ -155,6 +172,17 @@ export async function openDhcp(options: DhcpOptions): Promise<DhcpServer> {
     senders.get(server)?.send(bytes, port, address);
   });
   const sockets: UdpSocket[] = [];
+  // A machine accepts the reply of port 4011 only from this port.
+  const openProxy = async (address: string) => {
+    const socket: UdpSocket = await openUdp({
+      address,
+      port: options.proxy_port,
+      received: (bytes, from) => proxied(bytes, from, "proxy"),
+      failed,
+    });
+    const proxied = dhcpHandler(options, (sent) => socket.send(sent.bytes, sent.port, sent.address));
+    return socket;
+  };
   let port = options.port;
   const open = async (address: string, broadcast: boolean) => {
     const socket = await openUdp({ address, port, shared: true, broadcast, received: handle, failed });
@@ -165,6 +193,9 @@ export async function openDhcp(options: DhcpOptions): Promise<DhcpServer> {
   try {
     for (const { address } of rules.segments) senders.set(address, await open(address, true));
     if (!senders.has(listen)) await open(listen, false);
+    if (rules.is_proxy) {
+      for (const { address } of rules.segments) sockets.push(await openProxy(address));
+    }
   } catch (error) {
     await Promise.all(sockets.map((each) => each.close()));
     throw error;

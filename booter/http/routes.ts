@@ -4,6 +4,7 @@ import { createHash } from "node:crypto";
 import type { Counters } from "../counters.ts";
 import { type BootSettings, type ClientKind, decide, type Decision } from "../decision.ts";
 import { type Files, PROGRAMS } from "../files.ts";
+import type { Leases } from "../dhcp/leases.ts";
 import type { Log } from "../log.ts";
 import type { Found, Records } from "../api-client/records.ts";
 import type { BootFacts } from "../api-client/wire.ts";
@@ -19,6 +20,7 @@ import { fileAnswer, type HttpAnswer, type HttpAsked, type HttpHandler, NOT_FOUN
 export type RouteOptions = {
   readonly secret: Uint8Array;
   readonly records: Records;
+  readonly leases: Leases;
   readonly settings: () => BootSettings;
   readonly files: Files;
   readonly console: BootConsolePort;
@@ -75,7 +77,7 @@ async function bootOf(
 ): Promise<Boot | null> {
   const { facts, verified } = found ?? options.records.fresh(mac) ?? await options.records.find(mac, {});
   const decision = decide({ client, record: facts, verified, policy: options.settings() });
-  if (!("stamp" in decision) || facts === null || facts.address !== address) {
+  if (!("stamp" in decision) || facts === null || !isAddressOf(facts, address, options)) {
     const reason = decision.kind === "nothing" ? decision.reason : "other_address";
     options.counters.count("http_refused_total", { reason });
     options.log("http.refused", { mac, address, reason });
@@ -196,13 +198,21 @@ async function imageFile(asked: HttpAsked, options: RouteOptions): Promise<HttpA
 }
 
 /** Returns whether the decision lets the machine at this IP address boot. The TFTP server uses it, too. */
-export async function mayBoot(address: string, options: Pick<RouteOptions, "records" | "settings">): Promise<boolean> {
-  const { records, settings } = options;
-  const mac = records.macOf(address);
+export async function mayBoot(
+  address: string,
+  options: Pick<RouteOptions, "records" | "leases" | "settings">,
+): Promise<boolean> {
+  const { records, leases, settings } = options;
+  const mac = records.macOf(address) ?? leases.macOf(address);
   if (mac === null) return false;
   const { facts, verified } = records.fresh(mac) ?? await records.find(mac, {});
-  if (facts === null || facts.address !== address) return false;
+  if (facts === null || !isAddressOf(facts, address, options)) return false;
   return decide({ client: "ipxe", record: facts, verified, policy: settings() }).kind !== "nothing";
+}
+
+/** Returns whether the machine has this address: in its record, or from another DHCP server. */
+function isAddressOf({ mac, address }: BootFacts, asked: string, { leases }: Pick<RouteOptions, "leases">): boolean {
+  return address === asked || leases.addressOf(mac) === asked;
 }
 
 /** Returns the URL of a machine's boot script: http://ADDRESS:PORT/script/TICKET. */

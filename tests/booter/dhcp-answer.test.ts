@@ -14,7 +14,7 @@ const SEGMENTS: readonly Segment[] = [
   { address: "10.0.0.1", prefix_len: 24 },
   { address: "10.9.0.1", prefix_len: 24 },
 ];
-const RULES: DhcpRules = { segments: SEGMENTS, relays: [], relay_reply: "giaddr" };
+const RULES: DhcpRules = { segments: SEGMENTS, relays: [], relay_reply: "giaddr", is_proxy: false };
 const POLICY = { answer_only_pxe: true, enrollment_pi: "image", staged: new Set(["image"]) };
 const SCRIPT = "http://10.0.0.1:80/script/TICKET";
 
@@ -25,6 +25,7 @@ function ask(
   const packet = readPacket(clientPacket(parts));
   if (typeof packet === "string") throw new Error(packet);
   return answerDhcp({
+    asked: "dhcp",
     packet,
     client: readClient(packet)!,
     source: { address: "10.0.0.99", port: 4_011 },
@@ -197,6 +198,7 @@ test("a URL longer than 127 characters is only in option 67", () => {
   if (typeof packet === "string") throw new Error(packet);
   const long = `http://10.0.0.1/${"x".repeat(150)}`;
   const answer = answerDhcp({
+    asked: "dhcp",
     packet,
     client: readClient(packet)!,
     source: { address: "0.0.0.0", port: 68 },

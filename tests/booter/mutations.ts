@@ -7,6 +7,7 @@ import { longText, shortText, u16, u32, u64, u8 } from "../../cli/internal/amqp/
 import { newCounters } from "../../booter/counters.ts";
 import { OPTIONS_AT } from "../../booter/dhcp/packet.ts";
 import { dhcpHandler, type Sent } from "../../booter/dhcp/server.ts";
+import { NO_LEASES } from "../../booter/dhcp/leases.ts";
 import { newTransactions } from "../../booter/dhcp/transactions.ts";
 import type { Records } from "../../booter/api-client/records.ts";
 import { bootFacts } from "../../booter/api-client/wire.ts";
@@ -42,10 +43,11 @@ export function dhcpFixture(send: (sent: Sent) => void) {
   };
   const counters = newCounters();
   const handle = dhcpHandler({
-    rules: { segments: [{ address: "10.0.0.1", prefix_len: 24 }], relays: [], relay_reply: "giaddr" },
+    rules: { segments: [{ address: "10.0.0.1", prefix_len: 24 }], relays: [], relay_reply: "giaddr", is_proxy: false },
     records,
     settings: () => ({ answer_only_pxe: true, enrollment_pi: null, staged: new Set(["image"]) }),
     transactions: newTransactions(64),
+    leases: NO_LEASES,
     requests: { received: () => {}, lookedUp: () => {} },
     bootFile: () => "file",
     counters,

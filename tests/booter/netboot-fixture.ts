@@ -14,6 +14,7 @@ import { putPolicy } from "../setup/machine.ts";
 import { type BooterProcess, serveControlPlane, startBooter } from "./booter-process.ts";
 import { LINUX_STAMP, stageLinuxImage } from "./linux-files.ts";
 import { SETUP_BLOCK, stageFiles, STAMP } from "./site.ts";
+import { openForeignDhcp } from "./foreign-dhcp.ts";
 import { openWire } from "./wire.ts";
 
 const run = promisify(execFile);
@@ -66,10 +67,12 @@ export type NetbootFixtureOptions = {
   readonly allowlist?: readonly unknown[];
   /** The kind of the image that machines enrol with. */
   readonly kind?: "smartos" | "linux";
+  /** Another DHCP server gives the addresses 10.77.0.150 to 10.77.0.199, and the booter is a proxy. */
+  readonly is_proxy?: boolean;
 };
 
 export async function openNetbootFixture(
-  { allowlist = [], kind = "smartos" }: NetbootFixtureOptions = {},
+  { allowlist = [], kind = "smartos", is_proxy = false }: NetbootFixtureOptions = {},
 ): Promise<NetbootFixture> {
   const folder = await temporaryFolder("netboot");
   const space = `berth-boot-${process.pid}`;
@@ -107,7 +110,8 @@ export async function openNetbootFixture(
     const { secret } = await t.mintKey("booter");
     await writeFile(join(folder.path, "key"), `${secret}\n`, { mode: 0o600 });
     const config = join(folder.path, "booter.toml");
-    await writeFile(config, `${top}${configText(folder.path, socket.url)}`);
+    await writeFile(config, `${top}${configText(folder.path, socket.url)}${is_proxy ? PROXY : ""}`);
+    if (is_proxy) closers.push((await openForeignDhcp({ ...FOREIGN, space })).close);
     const start = () => startBooter({ config, prefix: inside });
     let booter = await start();
     closers.push(() => booter.kill());
@@ -190,6 +194,12 @@ const NETWORK = {
   gateway: "10.77.0.254",
   resolvers: ["10.77.0.2"],
 };
+
+const FOREIGN = { bridge: "br0", address: "10.77.0.3/24", range: "10.77.0.150,10.77.0.199" };
+const PROXY = `
+[dhcp]
+mode = "proxy"
+`;
 
 function configText(folder: string, server_url: string): string {
   return `state_dir = "${folder}/state"

@@ -1,0 +1,79 @@
+// The addresses that another DHCP server gave to machines, for mode = "proxy". The booter learns them from the machines'
+// broadcast REQUESTs and from the requests to port 4011. They survive a restart of the booter, because a machine loads
+// its files long after its request. Like a MAC address, they prove nothing: a machine can name any address.
+import { join } from "node:path";
+import { canonicalMac } from "../../src/lib/net/mac.ts";
+import { ipv4Number } from "../ipv4.ts";
+import { TRANSACTIONS_MAX } from "../limits.ts";
+import { readOwn, writeDurably } from "../private-file.ts";
+
+export type Leases = {
+  /** Notes the address of a machine. Another machine with the same address loses it. */
+  learned(mac: string, address: string): void;
+  addressOf(mac: string): string | null;
+  macOf(address: string): string | null;
+  /** Returns when all addresses learned so far are on disk. */
+  saved(): Promise<void>;
+};
+
+/** No lease of another server is used: the booter itself gives the addresses of the boot records. */
+export const NO_LEASES: Leases = {
+  learned: () => {},
+  addressOf: () => null,
+  macOf: () => null,
+  saved: () => Promise.resolve(),
+};
+
+export async function openLeases(state_dir: string, max = TRANSACTIONS_MAX): Promise<Leases> {
+  const path = join(state_dir, "leases.json");
+  const addresses = new Map(await readLeases(path));
+  const macs = new Map([...addresses].map(([mac, address]) => [address, mac]));
+  let writing: Promise<void> | null = null;
+  let is_dirty = false;
+
+  function forget(mac: string): void {
+    const address = addresses.get(mac);
+    if (address !== undefined) macs.delete(address);
+    addresses.delete(mac);
+  }
+
+  async function write(): Promise<void> {
+    // Leases that are learned during a write are written after it, all at once.
+    while (is_dirty) {
+      is_dirty = false;
+      await writeDurably(path, `${JSON.stringify([...addresses])}\n`).catch(() => {});
+    }
+    writing = null;
+  }
+
+  return {
+    learned(mac, address) {
+      if (addresses.get(mac) === address) return;
+      forget(mac);
+      const before = macs.get(address);
+      if (before !== undefined) forget(before);
+      if (addresses.size >= max) forget(addresses.keys().next().value!);
+      addresses.set(mac, address);
+      macs.set(address, mac);
+      is_dirty = true;
+      writing ??= write();
+    },
+    addressOf: (mac) => addresses.get(mac) ?? null,
+    macOf: (address) => macs.get(address) ?? null,
+    saved: () => writing ?? Promise.resolve(),
+  };
+}
+
+/** Returns the leases in the file. A missing or damaged file has none: machines that start again are learned again. */
+async function readLeases(path: string): Promise<[string, string][]> {
+  try {
+    const list = JSON.parse(await readOwn(path) ?? "[]") as unknown;
+    if (!Array.isArray(list)) return [];
+    return list.filter((each): each is [string, string] =>
+      Array.isArray(each) && typeof each[0] === "string" && canonicalMac(each[0]) === each[0] &&
+      typeof each[1] === "string" && ipv4Number(each[1]) !== null
+    );
+  } catch {
+    return [];
+  }
+}
