@@ -14,6 +14,7 @@ export type Declared = {
 export type Segment = {
   readonly prefix_len: number;
   readonly gateway: string | null;
+  readonly vlan_id?: number;
   readonly resolvers: readonly string[];
   readonly within?: Offsets;
 };

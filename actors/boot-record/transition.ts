@@ -231,11 +231,12 @@ function enrolling({ record, ...place }: Placing & { readonly record: On<"discov
 
 /** Returns the token of the address to reserve, and the networking spec that contains the token. */
 function placed({ segment, declared, address_token }: Placing) {
-  const { prefix_len, gateway, resolvers } = segment;
+  const { prefix_len, gateway, vlan_id, resolvers } = segment;
   const networking: Networking = {
     address: address_token,
     prefix_len,
     gateway,
+    ...(vlan_id === undefined ? {} : { vlan_id }),
     resolvers: [...resolvers],
     ...networkingOf(declared),
   };

@@ -75,9 +75,15 @@ export function openApiClient({ url, key, fetch: ask = fetch }: ApiOptions): Api
 
   return {
     async seen(mac, client) {
-      const answer = await call("POST", "/v2/booter/seen", { body: { mac, client }, limit_ms: LOOKUP_LATE_MS });
+      const answer = await call("POST", "/v2/booter/seen", {
+        body: { mac, client, follow_aggregate: true },
+        limit_ms: LOOKUP_LATE_MS,
+      });
       const facts = answer === null ? null : bootFacts(answer);
-      if (facts !== null && facts.mac !== mac) throw new ApiFault("the control plane answered for another MAC", null);
+      const names = [facts?.mac, (answer as { member_mac?: unknown } | null)?.member_mac];
+      if (facts !== null && !names.includes(mac)) {
+        throw new ApiFault("the control plane answered for another MAC", null);
+      }
       return facts;
     },
     async records() {

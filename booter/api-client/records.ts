@@ -66,9 +66,18 @@ export function openRecords(options: RecordsOptions): Records {
   let policy: PolicyFacts = { enrollment_pi: null, enrollment_kernel_args: [] };
   let policy_at = -Infinity;
   let reachable = false;
+  /** The record's MAC address for each member of an aggregate. */
+  const members = new Map<string, string>();
   for (const { facts } of known.values()) index(facts);
 
-  function index({ address, mac }: BootFacts): void {
+  /** Returns the MAC address of the port's record: another port's if both are members of one aggregate. */
+  function recordMac(port: string): string {
+    const mac = members.get(port) ?? port;
+    return known.get(mac)?.facts.networking?.aggregate?.macs.includes(port) === true ? mac : port;
+  }
+
+  function index({ address, mac, networking }: BootFacts): void {
+    for (const member of networking?.aggregate?.macs ?? []) members.set(member, mac);
     if (address !== null) byAddress.set(address, mac);
   }
 
@@ -89,7 +98,7 @@ export function openRecords(options: RecordsOptions): Records {
 
   /** Returns the cached record, for use while the control plane is unreachable. */
   function fromCache(mac: string): Found {
-    const found = known.get(mac);
+    const found = known.get(recordMac(mac));
     return found !== undefined && isUsable(found) ? { facts: found.facts, verified: false } : NOT_FOUND;
   }
 
@@ -130,7 +139,7 @@ export function openRecords(options: RecordsOptions): Records {
 
   return {
     fresh(mac) {
-      const found = known.get(mac);
+      const found = known.get(recordMac(mac));
       if (found === undefined) return null;
       const age_ms = now() - found.verified_at;
       if (age_ms < 0 || age_ms > RECORD_FRESH_MS || now() - policy_at > RECORD_FRESH_MS) return null;

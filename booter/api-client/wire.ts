@@ -2,7 +2,7 @@
 // Unknown keys are ignored, so that a booter works with a newer control plane.
 import type { BootArguments, BootRecord } from "../../src/contract/boot.ts";
 import { BOOT_CONSOLES, BOOT_RECORD_STATES } from "../../src/contract/enums.ts";
-import { MACS_PER_NODE_MAX } from "../../src/contract/limits.ts";
+import { MACS_PER_NODE_MAX, VLAN_ID_MAX } from "../../src/contract/limits.ts";
 import { isHostname } from "../../src/lib/net/hostname.ts";
 import { isKernelArgument, reservedKernelArgument } from "../../src/lib/text/kernel-argument.ts";
 import { canonicalMac, isMulticastMac } from "../../src/lib/net/mac.ts";
@@ -89,6 +89,7 @@ function networkingOf(value: unknown): NonNullable<BootRecord["networking"]> {
     address: orNull(bag.address, "networking.address", isAddress) ?? "",
     prefix_len,
     gateway: orNull(bag.gateway, "networking.gateway", isAddress),
+    ...vlanOf(bag.vlan_id),
     resolvers: listOf(bag.resolvers, "networking.resolvers", isAddress),
     hostname: orNull(bag.hostname, "networking.hostname", isHostname),
     nic_tags: listOf(bag.nic_tags, "networking.nic_tags", isTag),
@@ -113,6 +114,14 @@ export function policyFacts(value: unknown): PolicyFacts {
     enrollment_pi: orNull(bag.enrollment_pi, "enrollment_pi", isStamp),
     enrollment_kernel_args: listOf(bag.enrollment_kernel_args, "enrollment_kernel_args", isKernelArgument),
   };
+}
+
+function vlanOf(value: unknown): { readonly vlan_id?: number } {
+  if (value === undefined || value === null) return {};
+  if (typeof value !== "number" || !Number.isInteger(value) || value < 1 || value > VLAN_ID_MAX) {
+    throw wrong("networking.vlan_id");
+  }
+  return { vlan_id: value };
 }
 
 function isTag(text: string): boolean {

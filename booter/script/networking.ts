@@ -4,10 +4,12 @@ import { ipv4Text, maskOf } from "../ipv4.ts";
 import type { BootFacts } from "../api-client/wire.ts";
 
 const ADMIN = "admin";
+/** The VLAN of an untagged network in networking.json. */
+const UNTAGGED = 0;
 
 export function networkingJson({ mac, hostname, networking }: BootFacts): string {
   if (networking === null) throw new Error("the boot record has no address, so networking.json cannot be written");
-  const { address, prefix_len, gateway, resolvers, nic_tags, aggregate } = networking;
+  const { address, prefix_len, gateway, vlan_id, resolvers, nic_tags, aggregate } = networking;
   const tags = [...new Set([ADMIN, ...nic_tags])];
   const port = aggregate === undefined ? { mac } : { mac: aggregate.name };
   const document = {
@@ -22,7 +24,7 @@ export function networkingJson({ mac, hostname, networking }: BootFacts): string
       ip: address,
       netmask: ipv4Text(maskOf(prefix_len)),
       ...(gateway === null ? {} : { gateway }),
-      vlan_id: 0,
+      vlan_id: vlan_id ?? UNTAGGED,
     }],
     aggregations: aggregate === undefined
       ? []

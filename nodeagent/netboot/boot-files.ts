@@ -18,6 +18,8 @@ export type BootNetworking = {
     readonly ip: string;
     readonly netmask: string;
     readonly gateway?: string;
+    /** 0 for an untagged network. */
+    readonly vlan_id?: number;
   }[];
   readonly aggregations: readonly {
     readonly name: string;
@@ -46,6 +48,8 @@ export async function readBootFiles(folder = BOOT_FOLDER) {
 /** The bridge of the admin port. A node has it if the port carries more networks than the admin network. */
 const TRUNK = "trunk";
 const ADMIN_TAG = "admin";
+/** The device of a tagged admin network. */
+const ADMIN_VLAN = "admin-vlan";
 
 /**
  * Returns the value of the agent's option --nic-tags, or null if the admin port carries only the admin network. The
@@ -75,11 +79,18 @@ export function networkFiles(networking: BootNetworking): ReadonlyMap<string, st
     "LinkLocalAddressing=ipv6",
     "",
   ].join("\n");
+  // A tagged admin network is a VLAN of the port, the bond or the bridge.
+  const tag = admin.vlan_id ?? 0;
+  if (tag !== 0) {
+    files.set("30-vlan.netdev", `[NetDev]\nName=${ADMIN_VLAN}\nKind=vlan\n\n[VLAN]\nId=${tag}\n`);
+    files.set("30-vlan.network", `[Match]\nName=${ADMIN_VLAN}\n\n${address}`);
+  }
+  const top = tag === 0 ? address : `[Network]\nVLAN=${ADMIN_VLAN}\nLinkLocalAddressing=no\n`;
   const has_trunk = nicTagsOption(networking) !== null;
   // The MAC address of the bridge is the port's: a bridge of systemd has an invented one.
   if (has_trunk) files.set("10-trunk.netdev", `[NetDev]\nName=${TRUNK}\nKind=bridge\nMACAddress=${mac}\n`);
-  if (has_trunk) files.set("20-trunk.network", `[Match]\nName=${TRUNK}\n\n${address}`);
-  const admin_network = has_trunk ? `[Network]\nBridge=${TRUNK}\n` : address;
+  if (has_trunk) files.set("20-trunk.network", `[Match]\nName=${TRUNK}\n\n${top}`);
+  const admin_network = has_trunk ? `[Network]\nBridge=${TRUNK}\n` : top;
   if (aggregate === undefined) {
     files.set("10-admin.network", `[Match]\nPermanentMACAddress=${mac}\n\n${admin_network}`);
   } else {

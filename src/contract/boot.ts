@@ -20,6 +20,7 @@ import {
   RACK_RELAYS_MAX,
   ROSTER_ENTRIES_MAX,
   SERVICE_TAG_CHARS_MAX,
+  VLAN_ID_MAX,
 } from "./limits.ts";
 
 /** The stamp of a platform image, which identifies the image. */
@@ -81,11 +82,15 @@ export const Aggregate = z.strictObject({
 });
 export type Aggregate = z.infer<typeof Aggregate>;
 
+/** The tag of a VLAN (IEEE 802.1Q). */
+const VlanId = z.number().int().min(1).max(VLAN_ID_MAX);
+
 /** The network settings with which a machine boots. */
 export const Networking = z.object({
   address: z.string(),
   prefix_len: z.number().int(),
   gateway: z.string().nullable(),
+  vlan_id: VlanId.optional().describe("The VLAN tag of the admin network; absent if it is untagged"),
   resolvers: z.array(z.string()),
   hostname: z.string().nullable(),
   nic_tags: z.array(z.string()),
@@ -146,6 +151,7 @@ export type BootRecordShown = z.infer<typeof BootRecordShown>;
 
 /** A boot record as a booter gets it: with the hash of the root password that the booted platform sets. */
 export const SeenRecord = WithArguments.extend({
+  member_mac: z.string().optional().describe("The reported port, if it is another member of the record's aggregate"),
   root_password_hash: z.string().optional().describe("sha512-crypt, if one is set. Lists leave it out"),
 });
 export type SeenRecord = z.infer<typeof SeenRecord>;
@@ -175,6 +181,9 @@ export const AdminNetwork = z.strictObject({
   provision_start_ipv4: z.ipv4(),
   provision_end_ipv4: z.ipv4(),
   gateway: z.ipv4().nullish().transform((value) => value ?? null),
+  vlan_id: VlanId.nullish().transform((value) => value ?? undefined).optional().describe(
+    "The VLAN tag with which the booted system sends; absent if the network is untagged",
+  ),
   resolvers: withDefault(z.array(z.ipv4()).max(8), []),
 });
 export type AdminNetwork = z.infer<typeof AdminNetwork>;
@@ -240,6 +249,9 @@ export const AssignBody = z.strictObject({ platform_image: Stamp });
 /** A machine that sent a packet to the booter. Unknown and malformed members of `client` are ignored. */
 export const SeenBody = z.object({
   mac: z.string().max(32),
+  follow_aggregate: withDefault(z.boolean(), false).describe(
+    "true: a port of a declared aggregate gets the boot record of the aggregate's first member",
+  ),
   client: withDefault(z.record(z.string(), z.unknown()), {}).describe(
     "`arch` (a number), `vendor_class`, `user_class`, `guid`, `relay` (the address of the relay), and `has_boot_file`: false if the booter has no boot " +
       "file for the machine's architecture. If empty, the kept request stays",

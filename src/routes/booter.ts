@@ -2,6 +2,7 @@
 // work together.
 import { createRoute } from "@hono/zod-openapi";
 import { findPolicy } from "../../actors/boot-policy/reads.ts";
+import { findBootPort } from "../../actors/boot-roster/reads.ts";
 import { findAdminAddress, findBundle, findRootPasswordHash } from "../../actors/cn/reads.ts";
 import { withoutClaims } from "../../actors/cn/view.ts";
 import type { CnMessage } from "../../actors/cn/messages.ts";
@@ -49,7 +50,8 @@ export function booterRoutes(app: App, deps: Deps): void {
     responses: answers(SeenRecord.nullable(), "The record"),
   });
   app.openapi(seenRoute, async (c) => {
-    const { mac, client } = c.req.valid("json");
+    const { mac: reported, client, follow_aggregate } = c.req.valid("json");
+    const mac = follow_aggregate ? await findBootPort(deps.kysely, reported) : reported;
     const request = { ...bootClientFacts(client), seen_by: provenanceOf(c) };
     // A booter also looks a record up when a machine fetches its script. Such a call describes no request.
     const is_request = Object.keys(client).length > 0;
@@ -73,7 +75,8 @@ export function booterRoutes(app: App, deps: Deps): void {
       findRootPasswordHash(deps.kysely, record),
       findBootArguments(deps.kysely, [record]),
     ]);
-    const shown = { ...record, boot_arguments: argumentsOf(mac) };
+    const member = mac === reported ? {} : { member_mac: reported };
+    const shown = { ...record, ...member, boot_arguments: argumentsOf(mac) };
     return c.json(hash === null ? shown : { ...shown, root_password_hash: hash }, 200);
   });
 

@@ -85,8 +85,15 @@ export function segmentOf({ admin_network, rack_networks }: Networks, relay: str
   const network = rack ?? admin_network;
   if (network === null) return null;
   const prefix_len = parseCidr(network.ipv4_block)?.prefix ?? 32;
-  const { gateway, resolvers } = network;
-  return { prefix_len, gateway, resolvers, ...(rack_networks.length === 0 ? {} : { within: withinOf(network) }) };
+  const { gateway, vlan_id, resolvers } = network;
+  const tagged = vlan_id === undefined ? {} : { vlan_id };
+  return {
+    prefix_len,
+    gateway,
+    ...tagged,
+    resolvers,
+    ...(rack_networks.length === 0 ? {} : { within: withinOf(network) }),
+  };
 }
 
 /** The offsets of a network's range from the common base. The policy was checked when it was stored. */

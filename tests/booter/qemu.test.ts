@@ -1,6 +1,7 @@
 // A QEMU machine boots through the real booter in a network namespace. `deno task trial` covers UEFI machines and
 // killed booters.
 import { expect, test } from "vitest";
+import { okOf } from "../support/control-plane.ts";
 import { boots, openNetbootFixture, whyNoNetboot } from "./netboot-fixture.ts";
 
 const MAC = "52:54:00:aa:00:01";
@@ -34,6 +35,26 @@ test(
       const { body } = await fixture.t.call("GET", `/v2/cn-boot/${MAC}`);
       expect([body.state, body.address]).toEqual(["enrolling", "10.77.0.10"]);
       expect(fixture.booter().text()).not.toContain("ticket_");
+    } finally {
+      await fixture.close();
+    }
+  },
+  300_000,
+);
+
+test(
+  "a machine that boots from the second port of its aggregate gets the address of the first port's record",
+  async (context) => {
+    context.skip(why_not !== null, why_not ?? "");
+    const fixture = await openNetbootFixture();
+    try {
+      const macs = ["52:54:00:aa:00:aa", MAC];
+      const body = [{ hostname: "node-7", macs, aggregate: { name: "aggr0", mode: "active", macs } }];
+      okOf(await fixture.t.call("PUT", "/v2/cn-boot-roster", { body }));
+      expect(await boots(fixture, { mac: MAC, mode: "bios" }), fixture.booter().text()).toBe(true);
+      const record = okOf(await fixture.t.call("GET", `/v2/cn-boot/${macs[0]}`));
+      expect([record.state, record.address]).toEqual(["enrolling", "10.77.0.10"]);
+      expect((await fixture.t.call("GET", `/v2/cn-boot/${MAC}`)).status).toBe(404);
     } finally {
       await fixture.close();
     }

@@ -59,6 +59,24 @@ describe("the network's files", () => {
   });
 });
 
+test("the address of a tagged admin network is on a VLAN of the port, the bond or the bridge", () => {
+  const vnics = [{ ...VNIC, vlan_id: 120 }];
+  const own = "[Network]\nVLAN=admin-vlan\nLinkLocalAddressing=no\n";
+  const plain = networkFiles({ ...NETWORKING, vnics });
+  expect(plain.get("10-admin.network")).toBe(`[Match]\nPermanentMACAddress=${MAC}\n\n${own}`);
+  expect(plain.get("30-vlan.netdev")).toBe("[NetDev]\nName=admin-vlan\nKind=vlan\n\n[VLAN]\nId=120\n");
+  expect(plain.get("30-vlan.network")).toMatch(/^\[Match\]\nName=admin-vlan\n\n\[Network\]\nAddress=10\.0\.0\.7\/23/);
+  const aggregations = [{ name: "aggr0", lacp_mode: "active", macs: [MAC] }];
+  expect(networkFiles({ ...NETWORKING, vnics, aggregations }).get("20-admin.network")).toBe(
+    `[Match]\nName=aggr0\n\n${own}`,
+  );
+  const nictags = [{ name: "admin" }, { name: "external" }];
+  const trunk = networkFiles({ ...NETWORKING, vnics, nictags });
+  expect(trunk.get("20-trunk.network")).toBe(`[Match]\nName=trunk\n\n${own}`);
+  expect(trunk.get("10-admin.network")).toContain("Bridge=trunk");
+  expect(networkFiles({ ...NETWORKING, vnics: [{ ...VNIC, vlan_id: 0 }] })).toEqual(networkFiles(NETWORKING));
+});
+
 test("root gets the password hash of the boot record, or no password", () => {
   const shadow = "root:*:19000:0:99999:7:::\ndaemon:*:19000:0:99999:7:::\n";
   expect(shadowWithRoot(shadow, "$6$a$b")).toBe(shadow.replace("root:*", "root:$6$a$b"));

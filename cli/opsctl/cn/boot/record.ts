@@ -38,6 +38,7 @@ export function recordText(record: BootRecord & Partial<BootRecordShown>): strin
     ...(networking === null ? [] : [
       ["prefix_len", networking.prefix_len],
       ["gateway", networking.gateway],
+      ...(networking.vlan_id === undefined ? [] : [["vlan_id", networking.vlan_id] as const]),
       ["resolvers", networking.resolvers.join(", ")],
       ["nic_tags", networking.nic_tags.join(", ")],
       ["aggregate", aggregateText(networking.aggregate)],

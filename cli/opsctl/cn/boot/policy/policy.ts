@@ -73,6 +73,7 @@ export function policyText(policy: BootPolicy, version: string | null = null): s
       ["admin_network", network.ipv4_block],
       ["  provision", `${network.provision_start_ipv4} to ${network.provision_end_ipv4}`],
       ["  gateway", network.gateway],
+      ...(network.vlan_id === undefined ? [] : [["  vlan_id", network.vlan_id] as const]),
       ["  resolvers", network.resolvers.join(", ")],
     ] as const),
     ...(racks ?? []).flatMap((rack) =>
@@ -80,6 +81,7 @@ export function policyText(policy: BootPolicy, version: string | null = null): s
         [`rack ${rack.name}`, rack.ipv4_block],
         ["  provision", `${rack.provision_start_ipv4} to ${rack.provision_end_ipv4}`],
         ["  gateway", rack.gateway],
+        ...(rack.vlan_id === undefined ? [] : [["  vlan_id", rack.vlan_id] as const]),
         ["  resolvers", rack.resolvers.join(", ")],
         ["  relays", rack.relays.join(", ")],
       ] as const
