@@ -77,6 +77,9 @@ export const BooterConfig = z.strictObject({
 export type BooterConfig = z.output<typeof BooterConfig>;
 export type SetupConfig = z.output<typeof Setup>;
 
+/** The configuration file of an installed booter. */
+export const CONFIG_PATH = "/etc/berth/booter.toml";
+
 export class ConfigFault extends Error {}
 
 /**

@@ -8,13 +8,11 @@ import { VERSION } from "../cli/version.ts";
 import { canonicalMac } from "../src/lib/net/mac.ts";
 import { openBooter } from "./booter.ts";
 import { check, readConfigText } from "./check.ts";
-import { readBooterConfig } from "./config.ts";
+import { CONFIG_PATH, readBooterConfig } from "./config.ts";
 import { CLIENT_KINDS } from "./decision.ts";
 import { type Fields, lineOf } from "./log.ts";
 import { redfishCommand } from "./redfish/command.ts";
 import { broadcastOf, wake } from "./wake.ts";
-
-const CONFIG_PATH = "/etc/berth/booter.toml";
 
 const CONFIG_OPTION = ["--config <file>", "the configuration file", CONFIG_PATH] as const;
 

@@ -4115,6 +4115,15 @@ create table cn_capacity (
   constraint cn_capacity_pkey PRIMARY KEY (server_uuid)
 ) with (fillfactor=50);
 
+create table cn_hardware (
+  server_uuid uuid not null,
+  hardware jsonb not null,
+  read_at timestamp with time zone not null,
+  read_by text not null,
+  constraint cn_hardware_hardware_check CHECK ((jsonb_typeof(hardware) = 'object'::text)),
+  constraint cn_hardware_pkey PRIMARY KEY (server_uuid)
+);
+
 create table cn_load_hour (
   server_uuid uuid not null,
   hour timestamp with time zone not null,
@@ -5589,6 +5598,7 @@ alter table api_key add constraint api_key_user_id_fkey FOREIGN KEY (user_id) RE
 alter table api_key_use add constraint api_key_use_key_id_fkey FOREIGN KEY (key_id) REFERENCES api_key(id) ON DELETE CASCADE;
 alter table boot_client add constraint boot_client_mac_fkey FOREIGN KEY (mac) REFERENCES boot_record(mac) ON DELETE CASCADE;
 alter table cn_capacity add constraint cn_capacity_server_uuid_fkey FOREIGN KEY (server_uuid) REFERENCES cn(server_uuid) ON DELETE CASCADE;
+alter table cn_hardware add constraint cn_hardware_server_uuid_fkey FOREIGN KEY (server_uuid) REFERENCES cn(server_uuid) ON DELETE CASCADE;
 alter table cn_load_hour add constraint cn_load_hour_server_uuid_fkey FOREIGN KEY (server_uuid) REFERENCES cn(server_uuid) ON DELETE CASCADE;
 alter table cn_load_sample add constraint cn_load_sample_server_uuid_fkey FOREIGN KEY (server_uuid) REFERENCES cn(server_uuid) ON DELETE CASCADE;
 alter table cn_load_summary add constraint cn_load_summary_server_uuid_fkey FOREIGN KEY (server_uuid) REFERENCES cn(server_uuid) ON DELETE CASCADE;
@@ -6047,6 +6057,8 @@ grant delete, insert, select, update on table cn to berth_app;
 grant select on table cn to berth_reader;
 grant delete, insert, select, update on table cn_capacity to berth_app;
 grant select on table cn_capacity to berth_reader;
+grant delete, insert, select, update on table cn_hardware to berth_app;
+grant select on table cn_hardware to berth_reader;
 grant delete, insert, select, update on table cn_load_hour to berth_app;
 grant select on table cn_load_hour to berth_reader;
 grant delete, insert, select, update on table cn_load_sample to berth_app;

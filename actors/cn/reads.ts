@@ -2,6 +2,8 @@
 import { type Kysely, sql } from "kysely";
 import type { CnState } from "../../src/contract/enums.ts";
 import type { CnLoaded, Database } from "../../src/db/tables.ts";
+import type { NodeHardware } from "../../src/contract/hardware.ts";
+import { toRfc3339 } from "../../src/lib/text/instant.ts";
 import type { LabelFilter, Labels } from "../../src/contract/labels.ts";
 import { finder, hasLabels } from "../record/reads.ts";
 
@@ -71,6 +73,12 @@ function pageOf({ state, labels, after, rows }: CnListQuery) {
     select cn.server_uuid from cn left join cn_placement p using (server_uuid)
      where ${sql.join([sql<boolean>`true`, ...conditions], sql` and `)}
      order by cn.registered_at, cn.server_uuid limit ${rows}`;
+}
+
+/** Finds the hardware of a node, as its BMC showed it last. */
+export async function findHardware(db: Db, server_uuid: string): Promise<NodeHardware | undefined> {
+  const row = await db.selectFrom("cn_hardware").selectAll().where("server_uuid", "=", server_uuid).executeTakeFirst();
+  return row && { ...row.hardware, read_at: toRfc3339(row.read_at), read_by: row.read_by };
 }
 
 /** Finds the labels of nodes. A node without placement settings is not among them. */

@@ -2,6 +2,7 @@
 // header, and no message contains it.
 import { Buffer } from "node:buffer";
 import type { CnState } from "../../src/contract/enums.ts";
+import type { Hardware } from "../../src/contract/hardware.ts";
 import type { AnnounceBody, SetupBundle } from "../../src/contract/setup.ts";
 import { ANSWER_BYTES_MAX, CALL_MS, LOOKUP_LATE_MS } from "../limits.ts";
 import { type BootFacts, bootFacts, type PolicyFacts, policyFacts } from "./wire.ts";
@@ -30,6 +31,8 @@ export type ApiClient = {
   policy(): Promise<PolicyFacts>;
   /** Reports the staged images. `kinds` has those that are not SmartOS platforms. */
   stage(body: StagedImages): Promise<void>;
+  /** Stores the hardware of a node. */
+  hardware(server_uuid: string, hardware: Hardware): Promise<void>;
   announce(body: AnnounceBody): Promise<Announced>;
   /** Fetches a setup bundle. The same idempotency key gets the same bundle until the machine's first report. */
   bundle(server_uuid: string, idempotency_key: string): Promise<SetupBundle>;
@@ -105,6 +108,7 @@ export function openApiClient({ url, key, fetch: ask = fetch }: ApiOptions): Api
     },
     policy: async () => policyFacts(await call("GET", "/v2/cn-boot-policy")),
     stage: async (body) => void await call("PUT", "/v2/platform-images", { body }),
+    hardware: async (server_uuid, body) => void await call("PUT", `/v2/booter/cns/${server_uuid}/hardware`, { body }),
     announce: async (body) => await call("POST", "/v2/booter/announce", { body }) as Announced,
     bundle: async (server_uuid, idempotency_key) =>
       await call("POST", `/v2/booter/cns/${server_uuid}/bundle`, { idempotency_key }) as SetupBundle,

@@ -4,9 +4,13 @@ import type { Environment } from "../../cli/internal/environment.ts";
 import { EXIT } from "../../cli/internal/exit-code.ts";
 import { Failure } from "../../cli/internal/failure.ts";
 import { environmentOf } from "../../cli/internal/run.ts";
+import { ApiFault, openApiClient } from "../api-client/client.ts";
+import { readConfigText } from "../check.ts";
+import { CONFIG_PATH, readBooterConfig } from "../config.ts";
 import { readSecretLine } from "../private-file.ts";
 import { type Bmc, BmcFault, openBmc } from "./bmc.ts";
 import { ensureUefi } from "./boot-mode.ts";
+import { readHardware } from "./inventory.ts";
 import { type System, systemOf } from "./system.ts";
 import { BOOT_TARGETS, type Pause, powerCycle, powerOff, setOnetimeBoot } from "./verbs.ts";
 
@@ -16,6 +20,7 @@ const DEADLINE_S = 120;
 const DEADLINE_S_MAX = 86_400;
 /** The pause between two looks at the power state or the boot override. */
 const STEP_MS = 2_000;
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const EXAMPLE = "--host bmc-17 --user admin --password-file /etc/berth/bmc-password";
 
 type Flags = {
@@ -28,13 +33,20 @@ type Flags = {
 };
 
 export function redfishCommand(): AnyCommand {
-  return group("redfish", "Prepare a machine for netboot, or switch it off, through its BMC", [
+  return group("redfish", "Prepare a machine for netboot, read its hardware, or switch it off, through its BMC", [
     command("ensure-uefi", "Set the boot mode to UEFI", EXAMPLE)
       .action((_options, member) => withSystem(member as AnyCommand, ensureUefi)) as AnyCommand,
     command("set-onetime-boot", "Boot from the network once, at the next start", EXAMPLE)
       .addOption(oneOf("--target <target>", "the kind of network boot", BOOT_TARGETS).default("uefi-http" as const))
       .action(({ target }, member) =>
         withSystem(member as AnyCommand, (bmc, system, pause) => setOnetimeBoot(bmc, system, { target, pause }))
+      ) as AnyCommand,
+    command("inventory", "Print the hardware and the firmware as JSON, or send them to the control plane", EXAMPLE)
+      .option("--report", "send them to the control plane, which shows them: opsctl cn hardware")
+      .option("--node <uuid>", "the node's UUID, if the BMC shows another")
+      .option("--config <file>", "the booter's configuration file, for --report", CONFIG_PATH)
+      .action((options, member) =>
+        withSystem(member as AnyCommand, (bmc, system) => inventory(bmc, system, options))
       ) as AnyCommand,
     command("power-cycle", "Restart the machine, or switch it on", EXAMPLE)
       .action((_options, member) => withSystem(member as AnyCommand, powerCycle)) as AnyCommand,
@@ -47,6 +59,26 @@ export function redfishCommand(): AnyCommand {
     .option("--accept-invalid-certs", "accept a certificate that is not trusted")
     .option("--system <system>", "the UUID, name or id of the system, if the BMC has several")
     .option("--deadline <seconds>", "the longest time that the command may take", String(DEADLINE_S)) as AnyCommand;
+}
+
+type InventoryFlags = {
+  readonly report?: true | undefined;
+  readonly node?: string | undefined;
+  readonly config: string;
+};
+
+async function inventory(bmc: Bmc, system: System, { report, node, config }: InventoryFlags): Promise<string> {
+  const hardware = await readHardware(bmc, system);
+  if (report !== true) return JSON.stringify(hardware, null, 2);
+  const server_uuid = (node ?? hardware.system.uuid ?? "").toLowerCase();
+  if (!UUID.test(server_uuid)) throw new BmcFault("the BMC shows no UUID of the system; pass --node");
+  const { control_plane: { url, key_file } } = readBooterConfig(await readConfigText(config), config);
+  const api = openApiClient({ url, key: await readSecretLine(key_file, "control_plane.key_file") });
+  await api.hardware(server_uuid, hardware).catch((error) => {
+    if (!(error instanceof ApiFault) || error.status !== 404) throw error;
+    throw new BmcFault(`no node has the UUID ${server_uuid}; pass --node (opsctl cn list shows the nodes)`);
+  });
+  return `sent the hardware of node ${server_uuid}; see: opsctl cn hardware ${server_uuid}`;
 }
 
 type Body = (bmc: Bmc, system: System, pause: Pause) => Promise<string>;

@@ -57,6 +57,7 @@ export async function sysinfo(roots: InventoryRoots, boot: { hostname: string; p
     "Manufacturer": await dmi("sys_vendor"),
     "Product": await dmi("product_name"),
     "Serial Number": await dmi("product_serial"),
+    "BIOS Version": await dmi("bios_version"),
     "MiB of Memory": Math.floor(memory_kib / 1024),
     "CPU Core Count": processors.length,
     "Disks": Object.fromEntries(

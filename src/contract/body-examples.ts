@@ -1,5 +1,6 @@
 // Example bodies of all routes, for the API description. A test sends each to a control plane, which must accept it;
 // the test replaces only ids and secrets.
+import { HARDWARE_EXAMPLE } from "./hardware.ts";
 
 const ID = "7f1c2a34-5b6d-4e8f-9a0b-1c2d3e4f5a6b";
 const MAC = "02:be:57:00:00:01";
@@ -136,6 +137,7 @@ export const BODY_EXAMPLES: Readonly<Record<string, unknown>> = {
   "POST /v2/booter/cns/{server_uuid}/setup-progress": { epoch: 1, step: "pool", message: "zones made", percent: 40 },
   "POST /v2/booter/cns/{server_uuid}/setup-complete": { epoch: 1, mac: MAC },
   "POST /v2/booter/cns/{server_uuid}/setup-failed": { epoch: 1, reason: "no disks were found" },
+  "PUT /v2/booter/cns/{server_uuid}/hardware": HARDWARE_EXAMPLE,
   "PUT /v2/cn-boot/{mac}/arguments": { kernel_args: ["-v"], console: { port: "ttyb", speed: 115_200 } },
   "POST /v2/cn-boot/{mac}/assign": { platform_image: STAMP },
 

@@ -161,6 +161,9 @@ export const RACK_NETWORKS_MAX = 1_000;
 export const RACK_RELAYS_MAX = 16;
 /** Kernel arguments of the boot policy: a boot script has 4,096 bytes for all arguments. */
 export const KERNEL_ARGS_MAX = 32;
+/** Parts of one kind, such as drives, in the hardware of a node, and characters of each text. */
+export const HARDWARE_PARTS_MAX = 512;
+export const HARDWARE_TEXT_CHARS_MAX = 256;
 /** Labels with kernel arguments in the boot policy. */
 export const LABEL_ARGUMENTS_MAX = 100;
 /** Characters of an IPv4 block as text (RFC 4632); the longest is 255.255.255.255/32. */

@@ -2,6 +2,7 @@
 // audit event. No acknowledged signal is lost: the server replies after it has committed the signal, or a newer one
 // from the same node. Every authenticated call by an agent updates last_seen.
 import { type Fault, fault } from "../contract/fault.ts";
+import type { Hardware } from "../contract/hardware.ts";
 import type { ReportedMetrics } from "../contract/instance-metrics.ts";
 import type { BootClientFacts } from "../lib/net/boot-client.ts";
 import type { Db } from "./pool.ts";
@@ -30,6 +31,8 @@ export type Signals = {
   progress(server_uuid: string, report: JobProgressReport): Promise<Fault | null>;
   /** Stores the last netboot request of the machine with this boot record. */
   bootRequest(mac: string, request: BootClientFacts & { readonly seen_by: string }): Promise<Fault | null>;
+  /** Stores the hardware of a node, as its BMC shows it. */
+  hardware(server_uuid: string, read: HardwareRead): Promise<Fault | null>;
   /** Records that a key was used. Does not wait; the use is lost if the write fails. */
   keyUsed(key_id: string): void;
   /** Writes the queued signals. Later signals get a 503. */
@@ -42,6 +45,8 @@ export type Signals = {
  */
 export type TimedStatus = { readonly id: string; readonly made_at: string | null };
 export type JobProgressReport = { readonly job_id: string; readonly step: string; readonly percent: number | null };
+
+export type HardwareRead = { readonly hardware: Hardware; readonly read_by: string };
 
 /** Batch delay of signals whose caller waits for the write. */
 const FLUSH_MS = 20;
@@ -124,6 +129,14 @@ const BOOT_REQUEST = `
         guid = excluded.guid, relay = excluded.relay, has_boot_file = excluded.has_boot_file, seen_by = excluded.seen_by,
         seen_at = greatest(s.seen_at, excluded.seen_at)`;
 
+const HARDWARE = `
+  insert into cn_hardware as s (server_uuid, hardware, read_at, read_by)
+    select u.id, u.json::jsonb->'hardware', n.now, u.json::jsonb->>'read_by'
+      from unnest($1::uuid[], $2::text[]) u(id, json), (select berth_now() as now) n
+     where exists (select from cn where server_uuid = u.id) order by u.id
+  on conflict (server_uuid) do update
+    set hardware = excluded.hardware, read_at = excluded.read_at, read_by = excluded.read_by`;
+
 export function createSignals(db: Db, options: { flush_ms?: number; entries_max?: number } = {}): Signals {
   const { flush_ms: delay_ms = FLUSH_MS, entries_max } = options;
   /** Each connection parses and plans the statement once, under this name. */
@@ -141,6 +154,7 @@ export function createSignals(db: Db, options: { flush_ms?: number; entries_max?
   const uses = batch("key used", KEY_USED, (entries) => [keys(entries)], USE_FLUSH_MS);
   const renewals = batch("running", RUNNING, keysAndJsons);
   const steps = batch("progress", PROGRESS, (entries) => [jsons(entries)]);
+  const hardwares = batch("hardware", HARDWARE, keysAndJsons);
   const requests = batch("boot request", BOOT_REQUEST, keysAndJsons);
   let closed = false;
 
@@ -169,11 +183,12 @@ export function createSignals(db: Db, options: { flush_ms?: number; entries_max?
     progress: (server_uuid, report) =>
       put(steps, `${server_uuid} ${report.job_id}`, JSON.stringify({ node: server_uuid, ...report })),
     bootRequest: (mac, request) => put(requests, mac, JSON.stringify(request)),
+    hardware: (server_uuid, read) => put(hardwares, server_uuid, JSON.stringify(read)),
     keyUsed: (key_id) => void put(uses, key_id).catch(() => {}), // The next use of the key sends the signal again.
     close: async () => {
       closed = true;
       await Promise.all(
-        [seen, statuses, capacities, metrics, uses, renewals, steps, requests].map((each) => each.flush()),
+        [seen, statuses, capacities, metrics, uses, renewals, steps, requests, hardwares].map((each) => each.flush()),
       );
     },
   };

@@ -18,6 +18,7 @@ import type {
   PlatformKind,
   SessionKind,
 } from "../contract/enums.ts";
+import type { Hardware } from "../contract/hardware.ts";
 import type { Labels } from "../contract/labels.ts";
 import type { Reference } from "../contract/operation.ts";
 import type { CnConflict, SetupProgress } from "../contract/cn.ts";
@@ -58,6 +59,7 @@ export interface Database {
     reservoir_percent: number | null;
     labels: Labels;
   };
+  cn_hardware: { server_uuid: string; hardware: Hardware; read_at: Date; read_by: string };
   cn_usage: { server_uuid: string; cpu_units: number; ram_mb: number; disk_bytes: number; instances: number };
   cn_load_summary: { server_uuid: string; summary: unknown; last_refreshed_at: Date };
   site_loaded: SiteLoaded;

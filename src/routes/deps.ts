@@ -25,6 +25,7 @@ import type { Passwords } from "../auth/password.ts";
 import type { SessionTokens } from "../auth/token.ts";
 import type { SearchHit } from "../contract/search.ts";
 import type { Fault } from "../contract/fault.ts";
+import type { Hardware } from "../contract/hardware.ts";
 import type { ReportedMetrics } from "../contract/instance-metrics.ts";
 import type { HttpEnv } from "../http/env.ts";
 import type { Shares } from "../http/shares.ts";
@@ -100,6 +101,7 @@ export type RouteDeps = {
     capacity(server_uuid: string, report: unknown): Promise<Fault | null>;
     metrics(server_uuid: string, samples: readonly ReportedMetrics[], made_at?: string | null): Promise<Fault | null>;
     bootRequest(mac: string, request: BootClientFacts & { readonly seen_by: string }): Promise<Fault | null>;
+    hardware(server_uuid: string, read: { hardware: Hardware; read_by: string }): Promise<Fault | null>;
     running(server_uuid: string, jobs: readonly string[]): Promise<Fault | null>;
     progress(
       server_uuid: string,

@@ -13,6 +13,7 @@ import { capacityRoutes } from "./capacity.ts";
 import { changeRoutes } from "./changes.ts";
 import { cnApprovalRoutes } from "./cn-approvals.ts";
 import { cnBootRoutes } from "./cn-boot.ts";
+import { cnHardwareRoutes } from "./cn-hardware.ts";
 import { cnSetupRoutes } from "./cn-setup.ts";
 import { cnRoutes } from "./cns.ts";
 import { configRoutes } from "./config.ts";
@@ -87,6 +88,7 @@ const ROUTES: readonly ((app: App, deps: RouteDeps) => void)[] = [
   cnEvacuateRoutes,
   placementRoutes,
   cnBootRoutes,
+  cnHardwareRoutes,
   bootPolicyRoutes,
   booterRoutes,
   registrationRoutes,

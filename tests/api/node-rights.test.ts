@@ -51,6 +51,8 @@ POST /v1/cns/{server_uuid}/reservoir       403 403 403             403 403 403
 DELETE /v1/cns/{server_uuid}               403 403 403             403 403 403
 GET /v1/cns/{server_uuid}/traits           403 403 403             403 403 403
 POST /v1/cns/{server_uuid}/traits          403 403 403             403 403 403
+GET /v1/cns/{server_uuid}/hardware         403 403 403             403 403 403
+PUT /v2/booter/cns/{server_uuid}/hardware  403 403 403             403 403 403
 GET /v1/cns/{server_uuid}/placement        403 403 403             403 403 403
 PATCH /v1/cns/{server_uuid}/placement      403 403 403             403 403 403
 POST /v1/cns/{server_uuid}/drain           403 403 403             403 403 403

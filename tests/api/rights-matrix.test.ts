@@ -112,6 +112,7 @@ GET /v1/operations                    401   401   401     200     200     403   
 GET /v1/operations/{id}               401   401   401 200/404 200/404     404   404    404    404     404     404     404
 POST /v1/operations/{id}/abandon      401   401   401 409/404     403     403   403    403    403     403     403     403
 GET /v1/cns/{server_uuid}/traits      401   401   401 200/404 200/404     403   403    403    403     403     403     403
+GET /v1/cns/{server_uuid}/hardware    401   401   401 200/404 200/404     403   403    403    403     403     403     403
 POST /v1/cns/{server_uuid}/traits     401   401   401 200/404     403     403   403    403    403     403     403     403
 GET /v1/cns/{server_uuid}/placement   401   401   401 200/404 200/404     403   403    403    403     403     403     403
 PATCH /v1/cns/{server_uuid}/placement 401   401   401 200/404     403     403   403    403    403     403     403     403
@@ -148,6 +149,8 @@ POST /v2/booter/seen                  401   401   401     200     403     403   
 POST /v2/booter/announce              401   401   401     200     403     403   403    200    200     403     403     403
 POST /v2/booter/cns/{server_uuid}/bundle
                                       401   401   401 409/404     403     403   403 409/404   403     403     403     403
+PUT /v2/booter/cns/{server_uuid}/hardware
+                                      401   401   401 200/404     403     403   403 200/404   403     403     403     403
 POST /v2/booter/cns/{server_uuid}/setup-progress
                                       401   401   401 409/404     403     403   403 409/404   403     403     403     403
 POST /v2/booter/cns/{server_uuid}/setup-complete

@@ -39,6 +39,7 @@ beforeAll(async () => {
     "/v1/cn-auto-approve",
     `/v1/cns/${node}/placement`,
     `/v1/cns/${node}/traits`,
+    `/v1/cns/${node}/hardware`,
     `/v1/cns/${node}/setup-layout-proposal`,
     "/v1/silos",
     `/v1/silos/${silo_id}`,

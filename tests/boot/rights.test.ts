@@ -16,6 +16,7 @@ DELETE /v1/cns/{uuid}                               401  204  403   403   403   
 POST /v1/cns/{uuid}/root-password                   401  404  403   403   403    403    403
 GET /v1/cns/{uuid}/traits                           401  404  404   403   403    403    403
 POST /v1/cns/{uuid}/traits                          401  404  403   403   403    403    403
+PUT /v2/booter/cns/{uuid}/hardware                  401  400  403   403   403    400    403
 GET /v2/cn-boot                                     401  200  200   403   403    200    403
 GET /v2/cn-boot/{mac}                               401  404  404   403   403    404    403
 POST /v2/cn-boot/{mac}/authorize                    401  409  403   403   403    403    403
@@ -58,6 +59,7 @@ const BODIES: Record<string, unknown> = {
   "PUT /v2/platform-images": { stamps: [".."] },
   "POST /v2/booter/seen": { mac: "no" },
   "POST /v2/booter/announce": { server_uuid: "00000000-0000-0000-0000-000000000000", sysinfo: {} },
+  "PUT /v2/booter/cns/{uuid}/hardware": {},
   "POST /v2/booter/cns/{uuid}/setup-progress": { epoch: 1, step: "s" },
   "POST /v2/booter/cns/{uuid}/setup-complete": { epoch: 1 },
   "POST /v2/booter/cns/{uuid}/setup-failed": { epoch: 1, reason: "r" },

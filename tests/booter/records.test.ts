@@ -41,6 +41,7 @@ function fixture(start: BootFacts[] = []) {
     records: () => answer(() => site.records),
     policy: () => answer(() => ({ enrollment_pi: "image", enrollment_kernel_args: [] })),
     stage: refuse,
+    hardware: refuse,
     announce: refuse,
     bundle: refuse,
     report: refuse,

@@ -16,6 +16,7 @@ import { evacuate } from "./evacuate.ts";
 import { exec } from "./exec/exec.ts";
 import { factoryReset } from "./factory-reset.ts";
 import { set as setLabel } from "./label/set.ts";
+import { hardware } from "./hardware.ts";
 import { list, show } from "../record/verbs.ts";
 import { NODE } from "./node.ts";
 import { set as setPlacement } from "./placement/set.ts";
@@ -40,6 +41,7 @@ export function cnVerbs(): AnyCommand[] {
     describe(DESCRIBED_NODE),
     events(DESCRIBED_NODE),
     doctor(),
+    hardware(),
     approve(),
     group("setup", "Setup of a bare machine", [plan(), approveSetup()]),
     cordon(),
