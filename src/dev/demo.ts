@@ -34,7 +34,8 @@ async function demo(): Promise<void> {
     await nodeJoin(opsctl, agent);
     await bareNode(opsctl, url, folder);
     await netboot(opsctl, url, folder);
-    await tenantNetwork(opsctl, url);
+    const runs_qemu = (await agent.driver) === "qemu";
+    await tenantNetwork(opsctl, { endpoint: url, folder, runs_qemu });
     const left = await leftBehind(dataDir);
     check(`the tenant left nothing behind${left.map((row) => `; ${row}`).join("")}`, left.length === 0);
     say("The doctor checks the database at the end");

@@ -15,14 +15,27 @@ const PATIENCE_MS = 30_000;
 
 export type Agent = ReturnType<typeof startAgent>;
 
-export function startAgent(endpoint: string, stateDir: string) {
+export type AgentPlace = {
+  readonly hostname: string;
+  /** The arguments before a command that run it in the node's network namespace, and the node's address in it. */
+  readonly enter: readonly string[];
+  readonly address?: string;
+};
+
+export function startAgent(
+  endpoint: string,
+  stateDir: string,
+  { hostname, enter, address }: AgentPlace = { hostname: "demo-node", enter: [] },
+) {
   const argv = [
-    ...["run", "--endpoint", endpoint, "--state-dir", stateDir, "--hostname", "demo-node"],
+    ...["run", "--endpoint", endpoint, "--state-dir", stateDir, "--hostname", hostname],
+    ...address === undefined ? [] : ["--underlay-address", address, "--migration-address", address],
     // Real machines where QEMU runs. Their folders are the demo's own, and so is the node's identity.
     ...["--driver", "auto", "--server-uuid", crypto.randomUUID()],
     ...["--machine-dir", machineDir(stateDir), "--run-dir", `${stateDir}-run`],
   ];
-  const child = spawn(join(ROOT, "dist/nodeagent"), [...argv, "--heartbeat-ms", String(HEARTBEAT_MS)], {
+  const [program = "", ...rest] = [...enter, join(ROOT, "dist/nodeagent"), ...argv];
+  const child = spawn(program, [...rest, "--heartbeat-ms", String(HEARTBEAT_MS)], {
     stdio: ["ignore", "pipe", "pipe"],
     // The demo must not write authorized keys of this machine's root.
     env: { ...process.env, HOME: stateDir },

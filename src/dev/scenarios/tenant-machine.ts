@@ -2,12 +2,15 @@
 // starts it, grows its disk, and deletes it.
 import { startImageIndex } from "../image-index.ts";
 import { check, idOf, type Run, say } from "../stage.ts";
+import { liveMigration, type Place } from "./live-migration.ts";
+
+export type MachinePlace = Omit<Place, "image_server"> & { readonly runs_qemu: boolean };
 
 /**
  * Runs the scenario. The tenant already has the VPC `main` with the subnet `front`, and the floating IP `www`. `on`
  * runs tenantctl and prints tables.
  */
-export async function tenantMachine(opsctl: Run, on: Run): Promise<void> {
+export async function tenantMachine(opsctl: Run, on: Run, place: MachinePlace): Promise<void> {
   say("The operator imports an image from an index, after the vendor's own list confirms its digest");
   const index = await startImageIndex();
   try {
@@ -42,6 +45,8 @@ export async function tenantMachine(opsctl: Run, on: Run): Promise<void> {
     for (const kind of ["instance-create", "floating-ip-attach", "disk-resize", "instance-delete"]) {
       check(`${kind} is listed`, new RegExp(`${kind}\\s.*\\bsucceeded`).test(operations));
     }
+    if (place.runs_qemu) await liveMigration(opsctl, on, { ...place, image_server: index.url });
+    else say("No live migration is shown, because the machines of this demo are simulated");
     await opsctl("image", "delete", "demo");
   } finally {
     await index.close();

@@ -1,8 +1,9 @@
 // An operator creates a tenant and a key for it. The tenant builds a network with this key and deletes it again.
 import { check, executable, idOf, type Run, say } from "../stage.ts";
-import { tenantMachine } from "./tenant-machine.ts";
+import { type MachinePlace, tenantMachine } from "./tenant-machine.ts";
 
-export async function tenantNetwork(opsctl: Run, endpoint: string): Promise<void> {
+export async function tenantNetwork(opsctl: Run, place: MachinePlace): Promise<void> {
+  const { endpoint } = place;
   say("The operator creates a tenant with a project, a quota and a key");
   await opsctl("silo", "create", "acme");
   await opsctl("tenant", "create", "web", "--silo", "acme");
@@ -48,7 +49,7 @@ export async function tenantNetwork(opsctl: Run, endpoint: string): Promise<void
     /https\s.*\binbound\s+allow\s+100\b/.test(await on("firewall-rule", "list", "--vpc", "main")),
   );
 
-  await tenantMachine(opsctl, on);
+  await tenantMachine(opsctl, on, place);
 
   say("The operations and the audit chain show what happened");
   check("the gateway's operation", /nat-gateway-create\s+succeeded/.test(await opsctl("operation", "list")));
