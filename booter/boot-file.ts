@@ -1,7 +1,8 @@
 // The file that a machine loads next, and the address of this booter from which it loads it.
 import type { BooterConfig } from "./config.ts";
 import type { BootFileQuestion } from "./dhcp/server.ts";
-import { BIOS_PROGRAM, UEFI_PROGRAM } from "./files.ts";
+import { ARM64_PROGRAM, BIOS_PROGRAM, type Files, SECURE_PROGRAMS, UEFI_PROGRAM } from "./files.ts";
+import type { Architecture } from "./decision.ts";
 import { scriptUrl } from "./http/routes.ts";
 import { ipv4Number, sameNetwork } from "./ipv4.ts";
 
@@ -14,21 +15,28 @@ export function serverFor({ segment }: Pick<BooterConfig, "segment">, address: s
 
 export function bootFile(
   asked: BootFileQuestion,
-  { secret, http_port }: { secret: Uint8Array; http_port: number },
+  { secret, http_port, files }: { secret: Uint8Array; http_port: number; files: Files },
 ): string {
-  const { kind, server, mac, address, xid } = asked;
+  const { kind, architecture, server, mac, address, xid } = asked;
   const origin = `http://${server}:${http_port}`;
   switch (kind) {
     case "ipxe":
       return scriptUrl(secret, origin, { mac, address, xid }, new Date());
     case "uefi_http":
-      return `${origin}/firmware/${UEFI_PROGRAM}`;
+      return `${origin}/firmware/${uefiProgram(architecture, files)}`;
     case "uefi":
-      return UEFI_PROGRAM;
+      return uefiProgram(architecture, files);
     case "bios":
       return BIOS_PROGRAM;
     case "foreign":
     case "plain":
       return "";
   }
+}
+
+/** Returns the program that UEFI firmware starts: the shim, if the booter has one for this architecture. */
+function uefiProgram(architecture: Architecture, files: Files): string {
+  const [shim] = SECURE_PROGRAMS[architecture];
+  if (files.program(shim) !== null) return shim;
+  return architecture === "arm64" ? ARM64_PROGRAM : UEFI_PROGRAM;
 }

@@ -93,6 +93,8 @@ export async function openBooter({ config, log, api: given }: BooterOptions): Pr
     answer_only_pxe: config.dhcp.answer_only_pxe,
     enrollment_pi: records.policy().enrollment_pi,
     staged: files.staged(),
+    arm64_images: files.arm64Images(),
+    has_arm64: files.hasArm64(),
   });
   const leases = config.dhcp.mode === "proxy" ? await openLeases(config.state_dir) : NO_LEASES;
   const mayBootFrom = (address: string) => mayBoot(address, { records, leases, settings });
@@ -143,6 +145,7 @@ export async function openBooter({ config, log, api: given }: BooterOptions): Pr
         const server = serverFor(config, address);
         return amqp_port === null ? null : `${login.user}:${login.password}:${server}:${amqp_port}`;
       },
+      architectureOf: (mac) => transactions.last(mac)?.client.architecture ?? null,
       xidOf: (mac) => transactions.last(mac)?.xid ?? null,
       uses,
       file_uses,
@@ -192,7 +195,7 @@ export async function openBooter({ config, log, api: given }: BooterOptions): Pr
       settings,
       transactions,
       requests: openBootRequests({ send: (mac, client) => api.seen(mac, client), now: Date.now }),
-      bootFile: (asked) => bootFile(asked, { secret, http_port }),
+      bootFile: (asked) => bootFile(asked, { secret, http_port, files }),
       counters,
       log: quiet,
     });

@@ -7,7 +7,7 @@ import { fail, type Finding, ok, warn } from "./check-finding.ts";
 import { portFindings } from "./check-ports.ts";
 import type { BooterConfig } from "./config.ts";
 import { type ClientKind, decide, type Decision } from "./decision.ts";
-import { type Files, openFiles, PROGRAMS } from "./files.ts";
+import { ARM64_PROGRAM, type Files, openFiles, PROGRAMS, SECURE_PROGRAMS } from "./files.ts";
 import { verifiedChannel } from "./mirror/channel.ts";
 import { fetchSmall } from "./mirror/mirror.ts";
 import { imageKey, upstreamKey } from "./mirror/upstream-key.ts";
@@ -32,6 +32,7 @@ export async function check(options: CheckOptions): Promise<Finding[]> {
       files.program(name) === null ? fail(`${config.files_dir}/${name}: is missing`) : ok(`${name}: found`),
     );
   }
+  findings.push(...optionalPrograms(config.files_dir, files));
   const staged = [...files.staged()].sort();
   findings.push(
     staged.length === 0
@@ -49,6 +50,18 @@ export async function check(options: CheckOptions): Promise<Finding[]> {
     if (options.mac !== null) findings.push(machineFinding(options, { ...answers, staged: files.staged() }));
   }
   return findings;
+}
+
+/** Programs for ARM64 and Secure Boot. A shim without its second program starts nothing. */
+function optionalPrograms(folder: string, files: Files): Finding[] {
+  const arm64 = files.program(ARM64_PROGRAM) === null ? [] : [ok(`${ARM64_PROGRAM}: found; ARM64 machines can boot`)];
+  const secure = Object.values(SECURE_PROGRAMS).flatMap(([shim, second]) => {
+    if (files.program(shim) === null) return [];
+    return files.program(second) === null
+      ? [fail(`${folder}/${second}: is missing, and ${shim} loads it`)]
+      : [ok(`${shim} and ${second}: found; UEFI machines start the shim`)];
+  });
+  return [...arm64, ...secure];
 }
 
 async function setupFindings({ ur }: BooterConfig, files: Files): Promise<Finding[]> {
@@ -127,12 +140,15 @@ function machineFinding(
   const record = records?.find((each) => each.mac === mac) ?? null;
   const decision = decide({
     client,
+    architecture: null,
     record,
     verified: true,
     policy: {
       answer_only_pxe: config.dhcp.answer_only_pxe,
       enrollment_pi: policy?.enrollment_pi ?? null,
       staged,
+      arm64_images: new Set(),
+      has_arm64: true,
     },
   });
   const machine = `${mac} as ${client}${record === null ? "" : ` (${record.state}${record.rescue ? ", rescue" : ""})`}`;
@@ -156,6 +172,7 @@ const REASONS: Readonly<Record<Extract<Decision, { readonly kind: "nothing" }>["
   discovered: "its record is discovered; authorize it with opsctl",
   decommissioned: "its record is decommissioned; reactivate it with opsctl",
   no_enrollment_image: "the boot policy names no enrollment_pi",
+  image_of_other_architecture: "its image is for another architecture; assign one: opsctl cn boot assign",
   image_not_staged: "its platform image is not staged on this booter",
 };
 

@@ -8,6 +8,10 @@ import { isStamp } from "../src/lib/ids/stamp.ts";
 export const CLIENT_KINDS = ["ipxe", "uefi_http", "uefi", "bios", "foreign", "plain"] as const;
 export type ClientKind = (typeof CLIENT_KINDS)[number];
 
+/** The architectures of machines and of images. */
+export const ARCHITECTURES = ["x86_64", "arm64"] as const;
+export type Architecture = (typeof ARCHITECTURES)[number];
+
 const SILENCES = [
   "not_pxe",
   "foreign_architecture",
@@ -18,11 +22,14 @@ const SILENCES = [
   "decommissioned",
   "no_enrollment_image",
   "image_not_staged",
+  "image_of_other_architecture",
 ] as const;
 export type Silence = (typeof SILENCES)[number];
 
 export type Question = {
   readonly client: ClientKind;
+  /** Null: unknown, so an image of any architecture is served. */
+  readonly architecture: Architecture | null;
   readonly record: Pick<BootRecord, "state" | "address" | "rescue" | "assigned_pi"> | null;
   /**
    * True if the control plane just confirmed the record; false for a cached record while the control plane is
@@ -37,6 +44,10 @@ export type BootSettings = {
   readonly enrollment_pi: string | null;
   /** The stamps of the platform images in this booter's folder. */
   readonly staged: ReadonlySet<string>;
+  /** The staged images for ARM64; all others are for x86-64. */
+  readonly arm64_images: ReadonlySet<string>;
+  /** Whether the booter has a boot program for ARM64. */
+  readonly has_arm64: boolean;
 };
 
 export type Decision =
@@ -48,37 +59,52 @@ export type Decision =
   | { readonly kind: "lease" }
   | { readonly kind: "enrol" | "local" | "rescue"; readonly stamp: string };
 
-export function decide({ client, record, verified, policy }: Question): Decision {
+export function decide({ client, architecture, record, verified, policy }: Question): Decision {
   if (client === "plain" && policy.answer_only_pxe) return nothing("not_pxe");
   if (client === "foreign") return nothing("foreign_architecture");
   if (record === null) return nothing("no_record");
   // While the control plane cannot be reached, no machine enrols: cached records are used for enrolled nodes only.
   if (!verified && record.state !== "enrolled") return nothing("not_verified");
-  if (record.rescue) return boots("rescue", [record.assigned_pi, policy.enrollment_pi], { client, record, policy });
+  const asked = { client, architecture, record, policy };
+  if (record.rescue) return boots("rescue", [record.assigned_pi, policy.enrollment_pi], asked);
   switch (record.state) {
     case "discovered":
     case "decommissioned":
       return nothing(record.state);
     case "enrolling":
-      return boots("enrol", [policy.enrollment_pi], { client, record, policy });
+      // The policy names one image. A machine of another architecture enrols with the image that is assigned to it.
+      return boots("enrol", [policy.enrollment_pi, ...ofOtherArchitecture(asked)], asked);
     case "enrolled":
-      return boots("local", [record.assigned_pi], { client, record, policy });
+      return boots("local", [record.assigned_pi], asked);
   }
 }
 
-type Bootable = Pick<Question, "client" | "policy"> & { readonly record: NonNullable<Question["record"]> };
+type Bootable = Pick<Question, "client" | "architecture" | "policy"> & {
+  readonly record: NonNullable<Question["record"]>;
+};
 
-/** Picks the first wanted image that is staged and whose name is safe in a path and a boot script. */
+function ofOtherArchitecture({ architecture, record, policy }: Bootable): readonly (string | null)[] {
+  const { enrollment_pi } = policy;
+  return enrollment_pi === null || fits(enrollment_pi, architecture, policy) ? [] : [record.assigned_pi];
+}
+
+function fits(stamp: string, architecture: Architecture | null, { arm64_images }: BootSettings): boolean {
+  return architecture === null || arm64_images.has(stamp) === (architecture === "arm64");
+}
+
+/** Picks the first wanted image that is staged, fits the machine, and whose name is safe in a path and a boot script. */
 function boots(
   kind: "enrol" | "local" | "rescue",
   wanted: readonly (string | null)[],
-  { client, record, policy }: Bootable,
+  { client, architecture, record, policy }: Bootable,
 ): Decision {
   if (record.address === null) return nothing("no_address");
   if (client === "plain") return { kind: "lease" };
   if (kind === "enrol" && policy.enrollment_pi === null) return nothing("no_enrollment_image");
-  const stamp = wanted.find((each) => each !== null && isStamp(each) && policy.staged.has(each));
-  return typeof stamp === "string" ? { kind, stamp } : nothing("image_not_staged");
+  const staged = wanted.filter((each) => each !== null && isStamp(each) && policy.staged.has(each)) as string[];
+  const stamp = staged.find((each) => fits(each, architecture, policy));
+  if (stamp !== undefined) return { kind, stamp };
+  return nothing(staged.length === 0 ? "image_not_staged" : "image_of_other_architecture");
 }
 
 function nothing(reason: Silence): Decision {

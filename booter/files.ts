@@ -16,7 +16,18 @@ import {
 
 export const BIOS_PROGRAM = "undionly.kpxe";
 export const UEFI_PROGRAM = "snponly.efi";
+export const ARM64_PROGRAM = "ipxe-arm64.efi";
+/** Programs that every booter needs. */
 export const PROGRAMS = [BIOS_PROGRAM, UEFI_PROGRAM] as const;
+/**
+ * Signed loaders for Secure Boot, by architecture. The firmware starts the shim, and the shim loads the second program
+ * from the same place, or the third if a key must be enrolled. These names are built into the shim.
+ */
+export const SECURE_PROGRAMS = {
+  x86_64: ["shimx64.efi", "grubx64.efi", "mmx64.efi"],
+  arm64: ["shimaa64.efi", "grubaa64.efi", "mmaa64.efi"],
+} as const;
+const SERVED: readonly string[] = [...PROGRAMS, ARM64_PROGRAM, ...Object.values(SECURE_PROGRAMS).flat()];
 
 const KERNEL = "platform/i86pc/kernel/amd64/unix";
 const ARCHIVE = "platform/i86pc/amd64/boot_archive";
@@ -32,6 +43,10 @@ const LINUX_FILES: ReadonlySet<string> = new Set([LINUX_KERNEL, LINUX_ARCHIVE]);
 export type Files = {
   /** Returns the stamps of the platform images that were complete at the last scan. */
   staged(): ReadonlySet<string>;
+  /** Returns the staged images for ARM64. */
+  arm64Images(): ReadonlySet<string>;
+  /** Returns whether there is a program for ARM64. */
+  hasArm64(): boolean;
   /** Returns a staged image, or null. */
   image(stamp: string): PlatformImage | null;
   /** Returns the images that the last scan refused, each with the reason. */
@@ -51,6 +66,7 @@ type Verified = { readonly mark: string; readonly image: PlatformImage | null; r
 export function openFiles(folder: string, image_key: () => Promise<Uint8Array>): Files {
   let images: ReadonlyMap<string, PlatformImage> = new Map();
   let staged: ReadonlySet<string> = new Set();
+  let arm64: ReadonlySet<string> = new Set();
   let refused: ReadonlyMap<string, string> = new Map();
   const verified = new Map<string, Verified>();
   const programs = new Map<string, { bytes: Uint8Array; mark: string }>();
@@ -66,7 +82,7 @@ export function openFiles(folder: string, image_key: () => Promise<Uint8Array>):
   }
 
   async function scanPrograms(): Promise<void> {
-    for (const name of PROGRAMS) {
+    for (const name of SERVED) {
       const path = await regular(name);
       if (path === null) {
         programs.delete(name);
@@ -111,6 +127,8 @@ export function openFiles(folder: string, image_key: () => Promise<Uint8Array>):
 
   return {
     staged: () => staged,
+    arm64Images: () => arm64,
+    hasArm64: () => programs.has(ARM64_PROGRAM) || programs.has(SECURE_PROGRAMS.arm64[0]),
     image: (stamp) => images.get(stamp) ?? null,
     refused: () => refused,
     program: (name) => programs.get(name)?.bytes ?? null,
@@ -135,6 +153,7 @@ export function openFiles(folder: string, image_key: () => Promise<Uint8Array>):
         [...found].some(([stamp, { kind }]) => images.get(stamp)?.kind !== kind);
       images = found;
       staged = new Set(found.keys());
+      arm64 = new Set([...found].flatMap(([stamp, image]) => isArm64(image) ? [stamp] : []));
       refused = reasons;
       return changed;
     },
@@ -150,4 +169,8 @@ export function openFiles(folder: string, image_key: () => Promise<Uint8Array>):
       return isStamp(stamp) ? await regular("setup", name) : null;
     },
   };
+}
+
+function isArm64(image: PlatformImage): boolean {
+  return image.kind === "linux" && image.architecture === "arm64";
 }

@@ -6,10 +6,15 @@ import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import { isKernelArgument } from "../src/lib/text/kernel-argument.ts";
+import { type Architecture, ARCHITECTURES } from "./decision.ts";
 import { type SignedFile, signedFiles, signingTimeOf } from "./mirror/signed-document.ts";
 
 export type SmartosImage = { readonly kind: "smartos"; readonly has_hash: boolean };
-export type LinuxImage = { readonly kind: "linux"; readonly command_line: readonly string[] };
+export type LinuxImage = {
+  readonly kind: "linux";
+  readonly architecture: Architecture;
+  readonly command_line: readonly string[];
+};
 export type PlatformImage = SmartosImage | LinuxImage;
 
 export const MANIFEST = "manifest.json";
@@ -42,18 +47,22 @@ export async function verifiedLinuxImage({ stamp, fileOf, key }: LinuxImageParts
   } catch (error) {
     throw new Error(`${MANIFEST}: ${error instanceof Error ? error.message : "cannot be verified"}`);
   }
-  const { files, command_line } = manifestOf(document, stamp);
+  const { files, architecture, command_line } = manifestOf(document, stamp);
   for (const file of files) await compare(file, await fileOf(file.name));
-  return { kind: "linux", command_line };
+  return { kind: "linux", architecture, command_line };
 }
 
 function manifestOf(document: Uint8Array, wanted: string) {
   try {
-    const { kind, stamp, command_line, files: listed } = JSON.parse(new TextDecoder().decode(document)) as Record<
+    const { kind, stamp, architecture: named = ARCHITECTURES[0], command_line, files: listed } = JSON.parse(
+      new TextDecoder().decode(document),
+    ) as Record<
       string,
       unknown
     >;
     if (kind !== "linux") throw new Error("kind must be linux");
+    const architecture = ARCHITECTURES.find((each) => each === named);
+    if (architecture === undefined) throw new Error(`architecture must be one of ${ARCHITECTURES.join(", ")}`);
     if (stamp !== wanted) throw new Error(`is the manifest of the image ${String(stamp).slice(0, 64)}`);
     if (
       !Array.isArray(command_line) || command_line.length > COMMAND_LINE_MAX ||
@@ -62,7 +71,7 @@ function manifestOf(document: Uint8Array, wanted: string) {
     const files = signedFiles(listed, FILE_NAME);
     const lacking = [LINUX_KERNEL, LINUX_ARCHIVE].find((each) => !files.some(({ name }) => name === each));
     if (lacking !== undefined) throw new Error(`${lacking} is not among its files`);
-    return { files, command_line: command_line as string[] };
+    return { files, architecture, command_line: command_line as string[] };
   } catch (error) {
     throw new Error(`${MANIFEST}: ${error instanceof SyntaxError ? "is not JSON" : (error as Error).message}`);
   }

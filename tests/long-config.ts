@@ -10,6 +10,7 @@ import { defineConfig } from "vitest/config";
  * kills and the mutants again, in larger numbers.
  */
 export const LONG = [
+  "tests/booter/firmware.test.ts",
   "tests/booter/proxy.test.ts",
   "tests/booter/qemu.test.ts",
   "tests/booter/redfish-process.test.ts",

@@ -99,7 +99,7 @@ const ECHOED = [97, 61] as const;
 export function answerDhcp(question: DhcpQuestion): DhcpAnswer {
   const { packet, client, record, verified, policy, rules, source } = question;
   if (packet.type !== DISCOVER && packet.type !== REQUEST) return silent("not_for_servers");
-  const decision = decide({ client: client.kind, record, verified, policy });
+  const decision = decide({ client: client.kind, architecture: client.architecture, record, verified, policy });
   if (decision.kind === "nothing") return silent(decision.reason);
   const address = ipv4Number(record?.address ?? "");
   const networking = record?.networking ?? null;

@@ -3,7 +3,7 @@
 // decides on which interface a broadcast is sent. Renewals and relayed packets arrive at the bound sockets, so all
 // sockets call the same function.
 import type { Counters } from "../counters.ts";
-import type { BootSettings } from "../decision.ts";
+import type { Architecture, BootSettings } from "../decision.ts";
 import type { Log } from "../log.ts";
 import type { Found, Records } from "../api-client/records.ts";
 import { ipv4Text } from "../ipv4.ts";
@@ -34,6 +34,7 @@ export type DhcpOptions = {
 
 export type BootFileQuestion = {
   readonly kind: DhcpClient["kind"];
+  readonly architecture: Architecture;
   readonly server: string;
   readonly mac: string;
   readonly address: string;
@@ -76,6 +77,7 @@ export function dhcpHandler(options: Omit<DhcpOptions, "listen" | "port" | "prox
       bootFile: (kind, server) =>
         options.bootFile({
           kind,
+          architecture: client.architecture,
           server,
           mac: packet.mac,
           address: (rules.is_proxy ? leases.addressOf(packet.mac) : found.facts?.address) ?? "",
@@ -117,7 +119,7 @@ export function dhcpHandler(options: Omit<DhcpOptions, "listen" | "port" | "prox
       return silent(packet.mac, "declined");
     }
     if (packet.type !== DISCOVER && packet.type !== REQUEST) return silent(packet.mac, "not_for_servers");
-    const client = remembered(packet, identity, transactions);
+    const client = servable(remembered(packet, identity, transactions), settings());
     // Refuses these packets before the lookup. A plain client causes no request to the control plane.
     if (client.kind === "plain" && settings().answer_only_pxe) return silent(packet.mac, "not_pxe");
     if (client.kind === "foreign") {
@@ -159,6 +161,12 @@ function remembered(packet: DhcpPacket, identity: DhcpClient, transactions: Tran
   if (packet.type !== REQUEST || identity.kind !== "plain") return identity;
   const last = transactions.last(packet.mac);
   return last !== null && last.xid === packet.xid ? last.client : identity;
+}
+
+/** A machine for whose architecture the booter has no program is foreign. */
+function servable(client: DhcpClient, { has_arm64 }: BootSettings): DhcpClient {
+  const is_foreign = client.architecture === "arm64" && !has_arm64 && client.kind !== "plain";
+  return is_foreign ? { ...client, kind: "foreign" } : client;
 }
 
 export async function openDhcp(options: DhcpOptions): Promise<DhcpServer> {

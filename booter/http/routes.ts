@@ -2,8 +2,8 @@
 // Firmware programs and platform images are served to every machine that the decision lets boot.
 import { createHash } from "node:crypto";
 import type { Counters } from "../counters.ts";
-import { type BootSettings, type ClientKind, decide, type Decision } from "../decision.ts";
-import { type Files, PROGRAMS } from "../files.ts";
+import { type Architecture, type BootSettings, type ClientKind, decide, type Decision } from "../decision.ts";
+import type { Files } from "../files.ts";
 import type { Leases } from "../dhcp/leases.ts";
 import type { Log } from "../log.ts";
 import type { Found, Records } from "../api-client/records.ts";
@@ -29,6 +29,7 @@ export type RouteOptions = {
   /** Returns a machine's boot parameter for AMQP, or null if no AMQP broker is configured. */
   readonly amqpFor: (mac: string, address: string) => string | null;
   readonly xidOf: (mac: string) => number | null;
+  readonly architectureOf: (mac: string) => Architecture | null;
   readonly uses: ScriptUses;
   /** The uses of the archives with a machine's own files, which contain secrets, too. */
   readonly file_uses: ScriptUses;
@@ -55,7 +56,7 @@ export function bootHandler(options: RouteOptions): HttpHandler {
       case "bootfs":
         return rest.length === 1 ? await ownFile(name, rest[0]!, asked, options) : NOT_FOUND;
       case "firmware":
-        return rest.length === 0 ? await program(name, asked, options) : NOT_FOUND;
+        return await program(programName(asked.path), asked, options);
       case "os":
         return await imageFile(asked, options);
       default:
@@ -76,7 +77,8 @@ async function bootOf(
   found?: Found,
 ): Promise<Boot | null> {
   const { facts, verified } = found ?? options.records.fresh(mac) ?? await options.records.find(mac, {});
-  const decision = decide({ client, record: facts, verified, policy: options.settings() });
+  const architecture = options.architectureOf(mac);
+  const decision = decide({ client, architecture, record: facts, verified, policy: options.settings() });
   if (!("stamp" in decision) || facts === null || !isAddressOf(facts, address, options)) {
     const reason = decision.kind === "nothing" ? decision.reason : "other_address";
     options.counters.count("http_refused_total", { reason });
@@ -185,8 +187,16 @@ async function ownArchive(ticket: Ticket, asked: HttpAsked, options: RouteOption
   }
 }
 
+/**
+ * Returns the name of the program in a path. A shim puts backslashes and a further slash before the name of its second
+ * program.
+ */
+function programName(path: string): string {
+  return path.slice("/firmware/".length).replace(/^(?:[/\\]|%5c)+/i, "");
+}
+
 async function program(name: string, asked: HttpAsked, options: RouteOptions): Promise<HttpAnswer> {
-  if (!PROGRAMS.some((each) => each === name) || !await mayBoot(asked.source, options)) return NOT_FOUND;
+  if (!await mayBoot(asked.source, options)) return NOT_FOUND;
   const bytes = options.files.program(name);
   return bytes === null ? NOT_FOUND : { status: 200, type: "application/efi", content: { bytes } };
 }
@@ -207,7 +217,8 @@ export async function mayBoot(
   if (mac === null) return false;
   const { facts, verified } = records.fresh(mac) ?? await records.find(mac, {});
   if (facts === null || !isAddressOf(facts, address, options)) return false;
-  return decide({ client: "ipxe", record: facts, verified, policy: settings() }).kind !== "nothing";
+  // The first program that a machine loads is chosen by its request. Here its architecture decides nothing more.
+  return decide({ client: "ipxe", architecture: null, record: facts, verified, policy: settings() }).kind !== "nothing";
 }
 
 /** Returns whether the machine has this address: in its record, or from another DHCP server. */

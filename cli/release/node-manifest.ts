@@ -11,6 +11,8 @@ export type Manifest = {
   /** The folder with the files vmlinuz and initramfs, which also gets the manifest. */
   readonly folder: string;
   readonly stamp: string;
+  /** The architecture of kernel and system. The booter takes an image without it for x86_64. */
+  readonly architecture?: "x86_64" | "arm64";
   readonly command_line: readonly string[];
   readonly key: ReleaseKey;
   readonly signed_at: Date;
@@ -22,13 +24,15 @@ export type ListedFile = { readonly name: string; readonly sha256: string; reado
 
 /** Writes the manifest and its signature. Returns the listed files. */
 export async function writeManifest(
-  { folder, stamp, command_line, key, signed_at }: Manifest,
+  { folder, stamp, architecture = "x86_64", command_line, key, signed_at }: Manifest,
 ): Promise<readonly ListedFile[]> {
   const files = await Promise.all(FILES.map(async (name) => {
     const path = join(folder, name);
     return { name, sha256: await sha256Of(path), bytes: (await stat(path)).size };
   }));
-  const document = Buffer.from(`${JSON.stringify({ kind: "linux", stamp, command_line, files }, null, 2)}\n`);
+  const document = Buffer.from(
+    `${JSON.stringify({ kind: "linux", stamp, architecture, command_line, files }, null, 2)}\n`,
+  );
   await writeFile(join(folder, "manifest.json"), document);
   await writeFile(join(folder, "manifest.json.asc"), await signDetached(key, document, signed_at));
   return files;

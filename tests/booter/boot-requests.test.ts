@@ -5,7 +5,14 @@ import { openBootRequests } from "../../booter/dhcp/requests.ts";
 import { REPORT_AGAIN_MS, REPORTS_PENDING_MAX } from "../../booter/limits.ts";
 
 const MAC = "52:54:00:aa:00:01";
-const UEFI: DhcpClient = { kind: "uefi", class: "PXEClient:Arch:00007", arch: 7, guid: null, relay: null };
+const UEFI: DhcpClient = {
+  kind: "uefi",
+  class: "PXEClient:Arch:00007",
+  arch: 7,
+  architecture: "x86_64",
+  guid: null,
+  relay: null,
+};
 const IPXE: DhcpClient = { ...UEFI, kind: "ipxe" };
 const ARM: DhcpClient = { ...UEFI, kind: "foreign", arch: 11 };
 

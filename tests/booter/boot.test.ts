@@ -1,5 +1,7 @@
 // A machine's boot from its first packet to its script, through real sockets and the real control plane.
+import { writeFile } from "node:fs/promises";
 import { connect } from "node:net";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { TICKET_S } from "../../booter/limits.ts";
 import { okOf } from "../support/control-plane.ts";
@@ -86,6 +88,19 @@ test("a machine gets every file of its script by HEAD and then GET, both with th
     expect(head.body).toHaveLength(0);
   }
   expect((await http(`/os/${STAMP}/platform/i86pc/amd64/boot_archive`, address)).body).toEqual(archiveBytes());
+});
+
+test("a shim's path of its second program has backslashes, and names the same file", async () => {
+  const { address } = await offered();
+  const names = ["grubx64.efi", "\\\\grubx64.efi", "/\\grubx64.efi", "%5C%5cgrubx64.efi"];
+  for (const name of names) expect((await http(`/firmware/${name}`, address)).status).toBe(404);
+  await writeFile(join(site.folder, "files/grubx64.efi"), "the second program");
+  await site.restart();
+  const { address: again } = await offered();
+  for (const name of names) expect((await http(`/firmware/${name}`, again)).text).toBe("the second program");
+  for (const name of ["../key", "\\..\\key", "x/grubx64.efi"]) {
+    expect((await http(`/firmware/${name}`, again)).status).toBe(404);
+  }
 });
 
 test("a requested range of a platform image is served", async () => {

@@ -7,7 +7,9 @@ import { BOOT_RECORD_STATES } from "../../src/contract/enums.ts";
 const POLICY: BootSettings = {
   answer_only_pxe: true,
   enrollment_pi: "enrol-image",
-  staged: new Set(["enrol-image", "own-image"]),
+  staged: new Set(["enrol-image", "own-image", "arm64-image"]),
+  arm64_images: new Set(["arm64-image"]),
+  has_arm64: true,
 };
 const NETBOOT = CLIENT_KINDS.filter((kind) => kind !== "plain" && kind !== "foreign");
 
@@ -29,7 +31,13 @@ function recordOf({ state, rescue, addressed }: Row) {
 
 function cell(row: Row, client: ClientKind, changes: { verified?: boolean; only_pxe?: boolean } = {}): Decision {
   const { verified = true, only_pxe = true } = changes;
-  return decide({ client, record: recordOf(row), verified, policy: { ...POLICY, answer_only_pxe: only_pxe } });
+  return decide({
+    client,
+    architecture: "x86_64",
+    record: recordOf(row),
+    verified,
+    policy: { ...POLICY, answer_only_pxe: only_pxe },
+  });
 }
 
 function describeDecision(decision: Decision): string {
@@ -109,7 +117,7 @@ describe("while the control plane is away", () => {
 describe("images", () => {
   const enrolling = { state: "enrolling", rescue: false, address: "10.0.0.10", assigned_pi: "own-image" } as const;
   const ask = (record: Parameters<typeof decide>[0]["record"], changes: Partial<BootSettings>) =>
-    decide({ client: "ipxe", record, verified: true, policy: { ...POLICY, ...changes } });
+    decide({ client: "ipxe", architecture: "x86_64", record, verified: true, policy: { ...POLICY, ...changes } });
 
   test("a machine that enrols gets the policy's image, even if another is assigned", () => {
     expect(ask(enrolling, {})).toEqual({ kind: "enrol", stamp: "enrol-image" });
@@ -130,5 +138,26 @@ describe("images", () => {
   test("rescue falls back to the policy's image when the assigned one is not staged", () => {
     const record = { ...enrolling, rescue: true, assigned_pi: "gone-image" };
     expect(ask(record, {})).toEqual({ kind: "rescue", stamp: "enrol-image" });
+  });
+});
+
+describe("a machine of another architecture than the boot policy's image", () => {
+  const record = (state: "enrolling" | "enrolled", assigned_pi: string | null) => (
+    { state, rescue: false, address: "10.0.0.10", assigned_pi }
+  );
+  const asked = (architecture: "x86_64" | "arm64" | null, of: ReturnType<typeof record>) =>
+    describeDecision(decide({ client: "ipxe", architecture, record: of, verified: true, policy: POLICY }));
+
+  test("enrols with the image that is assigned to it, if that fits", () => {
+    expect(asked("arm64", record("enrolling", "arm64-image"))).toBe("enrol arm64-image");
+    expect(asked("arm64", record("enrolling", "own-image"))).toBe("image_of_other_architecture");
+    expect(asked("arm64", record("enrolling", null))).toBe("image_of_other_architecture");
+    expect(asked("x86_64", record("enrolling", "arm64-image"))).toBe("enrol enrol-image");
+  });
+
+  test("boots only an image of its architecture; an unknown architecture is not compared", () => {
+    expect(asked("arm64", record("enrolled", "arm64-image"))).toBe("local arm64-image");
+    expect(asked("x86_64", record("enrolled", "arm64-image"))).toBe("image_of_other_architecture");
+    expect(asked(null, record("enrolled", "arm64-image"))).toBe("local arm64-image");
   });
 });

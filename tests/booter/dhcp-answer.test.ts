@@ -15,7 +15,13 @@ const SEGMENTS: readonly Segment[] = [
   { address: "10.9.0.1", prefix_len: 24 },
 ];
 const RULES: DhcpRules = { segments: SEGMENTS, relays: [], relay_reply: "giaddr", is_proxy: false };
-const POLICY = { answer_only_pxe: true, enrollment_pi: "image", staged: new Set(["image"]) };
+const POLICY = {
+  answer_only_pxe: true,
+  enrollment_pi: "image",
+  staged: new Set(["image"]),
+  arm64_images: new Set<string>(),
+  has_arm64: false,
+};
 const SCRIPT = "http://10.0.0.1:80/script/TICKET";
 
 function ask(

@@ -21,7 +21,13 @@ function ask(parts: PacketParts, asked: DhcpAsked, state = "enrolling") {
     source: SOURCE,
     record: bootFacts(factsOf({ state })),
     verified: true,
-    policy: { answer_only_pxe: false, enrollment_pi: "image", staged: new Set(["image"]) },
+    policy: {
+      answer_only_pxe: false,
+      enrollment_pi: "image",
+      staged: new Set(["image"]),
+      arm64_images: new Set<string>(),
+      has_arm64: false,
+    },
     rules: { segments: [{ address: "10.0.0.1", prefix_len: 24 }], relays: [], relay_reply: "giaddr", is_proxy: true },
     bootFile: (kind) => `${kind}.file`,
   });

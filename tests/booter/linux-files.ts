@@ -8,7 +8,11 @@ import { writeReleaseKey } from "../release/release-key.ts";
 export const LINUX_STAMP = "20261101T000000Z";
 
 /** Writes the image and its public key below the folder. Returns the setting of the booter that names the key. */
-export async function stageLinuxImage(folder: string, kernel = "a Linux kernel"): Promise<string> {
+export async function stageLinuxImage(
+  folder: string,
+  kernel = "a Linux kernel",
+  architecture: "x86_64" | "arm64" = "x86_64",
+): Promise<string> {
   const image = join(folder, "files/os", LINUX_STAMP);
   await mkdir(image, { recursive: true });
   await writeFile(join(image, "vmlinuz"), kernel);
@@ -18,6 +22,6 @@ export async function stageLinuxImage(folder: string, kernel = "a Linux kernel")
   const key = await readReleaseKey(key_path, null);
   await writeFile(join(folder, "image-key.asc"), armoredPublicKey(key));
   const signed_at = new Date("2026-01-02T00:00:00Z");
-  await writeManifest({ folder: image, stamp: LINUX_STAMP, command_line: ["quiet"], key, signed_at });
+  await writeManifest({ folder: image, stamp: LINUX_STAMP, architecture, command_line: ["quiet"], key, signed_at });
   return `image_key_file = "${folder}/image-key.asc"\n`;
 }

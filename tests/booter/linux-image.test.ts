@@ -66,7 +66,7 @@ describe("an image is refused, and the reason is known, if", () => {
     expect([await files.scan(), [...files.staged()], files.image(LINUX_STAMP)]).toEqual([
       true,
       [LINUX_STAMP],
-      { kind: "linux", command_line: ["quiet"] },
+      { kind: "linux", architecture: "x86_64", command_line: ["quiet"] },
     ]);
   });
 });

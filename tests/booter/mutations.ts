@@ -45,7 +45,13 @@ export function dhcpFixture(send: (sent: Sent) => void) {
   const handle = dhcpHandler({
     rules: { segments: [{ address: "10.0.0.1", prefix_len: 24 }], relays: [], relay_reply: "giaddr", is_proxy: false },
     records,
-    settings: () => ({ answer_only_pxe: true, enrollment_pi: null, staged: new Set(["image"]) }),
+    settings: () => ({
+      answer_only_pxe: true,
+      enrollment_pi: null,
+      staged: new Set(["image"]),
+      arm64_images: new Set<string>(),
+      has_arm64: false,
+    }),
     transactions: newTransactions(64),
     leases: NO_LEASES,
     requests: { received: () => {}, lookedUp: () => {} },

@@ -14,6 +14,7 @@ import { putPolicy } from "../setup/machine.ts";
 import { type BooterProcess, serveControlPlane, startBooter } from "./booter-process.ts";
 import { LINUX_STAMP, stageLinuxImage } from "./linux-files.ts";
 import { SETUP_BLOCK, stageFiles, STAMP } from "./site.ts";
+import { flash } from "./firmware.ts";
 import { openForeignDhcp } from "./foreign-dhcp.ts";
 import { openWire } from "./wire.ts";
 
@@ -24,7 +25,9 @@ const KERNEL =
   "#!ipxe\necho booted ${net0/mac} ${net0/ip} on ${platform} end\necho the last bytes before it stops may get lost\nreboot\n";
 
 export const MODES = ["bios", "uefi", "uefi_http"] as const;
-export type Mode = (typeof MODES)[number];
+/** Firmware that few machines of the tests have: ARM64, and Secure Boot. */
+export const MORE_MODES = ["arm64", "arm64_http", "secure", "secure_http"] as const;
+export type Mode = (typeof MODES)[number] | (typeof MORE_MODES)[number];
 
 export type Vm = {
   /** Returns whether the pattern appears on the machine's console before the machine ends. */
@@ -66,13 +69,15 @@ export type NetbootFixtureOptions = {
   /** The boot policy's allowlist; an empty one admits every machine. */
   readonly allowlist?: readonly unknown[];
   /** The kind of the image that machines enrol with. */
-  readonly kind?: "smartos" | "linux";
+  readonly kind?: "smartos" | "linux" | "arm64";
   /** Another DHCP server gives the addresses 10.77.0.150 to 10.77.0.199, and the booter is a proxy. */
   readonly is_proxy?: boolean;
+  /** Adds files to the folder that the booter serves. */
+  readonly prepare?: (files: string) => Promise<void>;
 };
 
 export async function openNetbootFixture(
-  { allowlist = [], kind = "smartos", is_proxy = false }: NetbootFixtureOptions = {},
+  { allowlist = [], kind = "smartos", is_proxy = false, prepare }: NetbootFixtureOptions = {},
 ): Promise<NetbootFixture> {
   const folder = await temporaryFolder("netboot");
   const space = `berth-boot-${process.pid}`;
@@ -86,14 +91,17 @@ export async function openNetbootFixture(
   try {
     await stageFiles(folder.path);
     await writeFile(join(folder.path, "files/os", STAMP, "platform/i86pc/kernel/amd64/unix"), KERNEL);
-    const top = kind === "linux" ? await stageLinuxImage(folder.path, KERNEL) : "";
+    const top = kind === "smartos"
+      ? ""
+      : await stageLinuxImage(folder.path, KERNEL, kind === "arm64" ? "arm64" : "x86_64");
     for (const name of ["iPXE for BIOS", "iPXE for UEFI"] as const) {
       const path = pathOf(name);
       if (path !== null) await copyFile(path, join(folder.path, "files", basename(path)));
     }
+    await prepare?.(join(folder.path, "files"));
     const t = await openTestControlPlane();
     closers.push(() => t.close());
-    const enrollment_pi = kind === "linux" ? LINUX_STAMP : STAMP;
+    const enrollment_pi = kind === "smartos" ? STAMP : LINUX_STAMP;
     okOf(await putPolicy(t, { enrollment_pi, admin_network: NETWORK, allowlist: [...allowlist] }));
     closers.push(() => inOrder([`ip netns del ${space}`]));
     await inOrder([
@@ -153,7 +161,8 @@ async function power({ mac, mode, uuid, space, tap, folder, machines }: Power): 
   await mkdir(files);
   const argv = await machineArgv(mode, { mac, tap, files });
   const identity = uuid === undefined ? [] : ["-uuid", uuid];
-  const child = spawn("ip", ["netns", "exec", space, QEMU, ...argv, ...identity], { stdio: "ignore" });
+  const program = mode.startsWith("arm64") ? present("qemu-system-aarch64") : QEMU;
+  const child = spawn("ip", ["netns", "exec", space, program, ...argv, ...identity], { stdio: "ignore" });
   let over = false;
   const ended = new Promise<void>((resolve) => {
     child.once("error", () => resolve());
@@ -215,6 +224,17 @@ port = 0
 ${SETUP_BLOCK}`;
 }
 
+const FIRMWARE = {
+  uefi: ["UEFI firmware", "UEFI variables", ["-machine", "q35"]],
+  // Without this property the system could change the variables, among them the keys.
+  secure: [
+    "UEFI firmware with Secure Boot",
+    "UEFI variables with test keys",
+    ["-machine", "q35,smm=on", "-global", "driver=cfi.pflash01,property=secure,value=on"],
+  ],
+  arm64: ["UEFI firmware for ARM64", "UEFI variables for ARM64", ["-machine", "virt", "-cpu", "cortex-a57"]],
+} as const;
+
 type Resources = { readonly mac: string; readonly tap: string; readonly files: string };
 
 async function machineArgv(mode: Mode, { mac, tap, files }: Resources): Promise<string[]> {
@@ -233,17 +253,14 @@ async function machineArgv(mode: Mode, { mac, tap, files }: Resources): Promise<
       `virtio-net-pci,netdev=n0,mac=${mac}`,
     ];
   }
-  await copyFile(present("UEFI variables"), `${files}/variables`);
+  const [code, variables, machine] = FIRMWARE[mode.replace("_http", "") as keyof typeof FIRMWARE];
+  await copyFile(present(variables), `${files}/variables`);
   const off = (...names: string[]) => names.flatMap((name) => ["-fw_cfg", `name=opt/org.tianocore/${name},string=n`]);
   return [
     ...common,
-    "-machine",
-    "q35",
-    "-drive",
-    `if=pflash,format=raw,unit=0,readonly=on,file=${present("UEFI firmware")}`,
-    "-drive",
-    `if=pflash,format=raw,unit=1,file=${files}/variables`,
-    ...off("IPv6PXESupport", "IPv6Support", ...(mode === "uefi_http" ? ["IPv4PXESupport"] : [])),
+    ...machine,
+    ...flash(present(code), `${files}/variables`),
+    ...off("IPv6PXESupport", "IPv6Support", ...(mode.endsWith("_http") ? ["IPv4PXESupport"] : [])),
     ...wire,
     "-device",
     // The card has no ROM, so the firmware's own network boot is used.
@@ -260,14 +277,14 @@ async function inOrder(commands: readonly string[]): Promise<void> {
   }
 }
 
-const PLATFORM = { bios: "pcbios", uefi: "efi", uefi_http: "efi" } as const;
+const platformOf = (mode: Mode) => mode === "bios" ? "pcbios" : "efi";
 const GAVE_UP = /No more network devices|No bootable device|Shell>|BdsDxe: failed to|Could not boot/;
 
 export type Booted = { readonly mac: string; readonly mode: Mode; readonly uuid?: string; readonly running?: Vm };
 
 /** Returns whether the machine boots before it gives up. Starts it unless it is `running`. */
 export async function boots(fixture: NetbootFixture, { mac, mode, uuid, running }: Booted): Promise<boolean> {
-  const booted = new RegExp(`booted ${mac} 10\\.77\\.0\\.\\d+ on ${PLATFORM[mode]} end`);
+  const booted = new RegExp(`booted ${mac} 10\\.77\\.0\\.\\d+ on ${platformOf(mode)} end`);
   const vm = running ?? await fixture.power(mac, mode, uuid);
   await vm.prints(new RegExp(`${booted.source}|${GAVE_UP.source}`));
   const ended_well = booted.test(await vm.console());

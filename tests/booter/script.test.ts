@@ -55,7 +55,7 @@ describe("the kernel line", () => {
     expect(kernelOf({ facts, extra: ["-v", "a=1"] })).toContain(`/unix -k -v -B a=2,smt_enabled=true,${common}`);
     expect(kernelOf({ facts, kind: "local", extra: ["a=1"] })).toContain(`/unix -k -B a=2,smt_enabled=true,${common}`);
     expect(kernelOf({ facts, kind: "rescue" })).toContain(`/unix -B ${common},noimport=true`);
-    const linux = { kind: "linux", command_line: ["quiet"] } as const;
+    const linux = { kind: "linux", architecture: "x86_64", command_line: ["quiet"] } as const;
     expect(kernelOf({ facts, image: linux, kind: "local" })).toMatch(
       / quiet console=ttyS1,57600 -k -Ba=2,smt_enabled=true$/,
     );
@@ -66,7 +66,9 @@ describe("the kernel line", () => {
     const facts = { ...PARTS.facts, boot_arguments: { kernel_args: ["-Bx=1,Root-Shadow=y"], console: null } };
     expect(() => bootFacts(factsOf(facts))).toThrow("boot_arguments.kernel_args");
     expect(() => kernelOf({ facts })).toThrow(ScriptFault);
-    expect(() => kernelOf({ facts, image: { kind: "linux", command_line: [] } })).toThrow(ScriptFault);
+    expect(() => kernelOf({ facts, image: { kind: "linux", architecture: "x86_64", command_line: [] } })).toThrow(
+      ScriptFault,
+    );
   });
 
   test("is refused if a policy's argument sets a password, the AMQP broker or destroy_zpools", () => {

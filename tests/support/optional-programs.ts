@@ -3,7 +3,7 @@
 // without them, with a PATH that leads to none of them. No other file of the tests looks for a program;
 // tests/lint/optional-programs.test.ts checks this rule.
 import { execFileSync } from "node:child_process";
-import { existsSync, globSync } from "node:fs";
+import { existsSync, globSync, readFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import process from "node:process";
 import type { TestContext } from "vitest";
@@ -108,6 +108,22 @@ const NOT_INSTALLED = {
   "systemd-analyze": program("systemd-analyze", "systemd"),
   "systemd-sysusers": program("systemd-sysusers", "systemd"),
   "tar": program("tar"),
+  "iPXE for ARM64": { package: "ipxe (of Debian 13 or later)", places: ["lib/ipxe/ipxe-arm64.efi"] },
+  "iPXE for Secure Boot": {
+    package: "ipxe (of Debian 13 or later)",
+    places: ["lib/ipxe/snponly.efi"],
+    // The shim loads only programs with this section.
+    isUsable: (path) => readFileSync(path).includes(".sbat\0"),
+  },
+  "qemu-system-aarch64": program("qemu-system-aarch64", "qemu-system-arm"),
+  "sbsign": program("sbsign", "sbsigntool"),
+  "shim": { package: "shim-unsigned", places: ["lib/shim/shimx64.efi"] },
+  "UEFI firmware for ARM64": { package: "qemu-efi-aarch64", places: ["share/AAVMF/AAVMF_CODE.fd"] },
+  "UEFI variables for ARM64": { package: "qemu-efi-aarch64", places: ["share/AAVMF/AAVMF_VARS.fd"] },
+  "UEFI firmware with Secure Boot": { package: "ovmf", places: ["share/OVMF/OVMF_CODE_4M.secboot.fd"] },
+  "UEFI variables with test keys": { package: "ovmf", places: ["share/OVMF/OVMF_VARS_4M.snakeoil.fd"] },
+  "the certificate of the test keys": { package: "ovmf", places: ["share/ovmf/PkKek-1-snakeoil.pem"] },
+  "the key of the test keys": { package: "ovmf", places: ["share/ovmf/PkKek-1-snakeoil.key"] },
   "UEFI firmware": { package: "ovmf", places: ["share/OVMF/OVMF_CODE_4M.fd"] },
   "UEFI variables": { package: "ovmf", places: ["share/OVMF/OVMF_VARS_4M.fd"] },
   "umount": program("umount", "mount"),

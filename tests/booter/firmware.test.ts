@@ -1,0 +1,58 @@
+// Machines with ARM64 firmware, and machines with Secure Boot, boot through the real booter.
+import { copyFile } from "node:fs/promises";
+import { join } from "node:path";
+import { beforeEach, describe, expect, test } from "vitest";
+import { lacking, present } from "../support/optional-programs.ts";
+import { ARM64_NEEDS, SECURE_NEEDS, stageArm64, stageSecure } from "./firmware.ts";
+import { boots, openNetbootFixture, whyNoNetboot } from "./netboot-fixture.ts";
+
+const no_netboot = await whyNoNetboot(["uefi"]);
+
+describe("a machine with Secure Boot", () => {
+  const why_not = no_netboot ?? lacking(...SECURE_NEEDS);
+  beforeEach((context) => context.skip(why_not !== null, why_not ?? ""));
+
+  test.each(["secure", "secure_http"] as const)(
+    "boots by %s: the shim, and then the signed iPXE",
+    async (mode) => {
+      const fixture = await openNetbootFixture({ prepare: stageSecure });
+      try {
+        const mac = "52:54:00:aa:05:01";
+        expect(await boots(fixture, { mac, mode }), fixture.booter().text()).toBe(true);
+      } finally {
+        await fixture.close();
+      }
+    },
+    300_000,
+  );
+
+  test("does not boot if iPXE is not signed", async () => {
+    const prepare = async (files: string) => {
+      await stageSecure(files);
+      await copyFile(present("iPXE for Secure Boot"), join(files, "grubx64.efi"));
+    };
+    const fixture = await openNetbootFixture({ prepare });
+    try {
+      const vm = await fixture.power("52:54:00:aa:05:02", "secure");
+      expect(await vm.prints(/Access Denied|Verification failed|Security Violation/i), await vm.console()).toBe(true);
+      expect(await vm.console()).not.toContain("booted");
+      await vm.off();
+    } finally {
+      await fixture.close();
+    }
+  }, 300_000);
+});
+
+describe("an ARM64 machine", () => {
+  const why_not = no_netboot ?? lacking(...ARM64_NEEDS);
+  beforeEach((context) => context.skip(why_not !== null, why_not ?? ""));
+
+  test.each(["arm64", "arm64_http"] as const)("boots by %s", async (mode) => {
+    const fixture = await openNetbootFixture({ prepare: stageArm64, kind: "arm64" });
+    try {
+      expect(await boots(fixture, { mac: "52:54:00:aa:05:03", mode }), fixture.booter().text()).toBe(true);
+    } finally {
+      await fixture.close();
+    }
+  }, 300_000);
+});

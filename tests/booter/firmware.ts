@@ -1,0 +1,54 @@
+// Machines with other firmware: ARM64, and Secure Boot with the test keys of OVMF, whose private key is public.
+import { execFile } from "node:child_process";
+import { copyFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { type Optional, present } from "../support/optional-programs.ts";
+
+const run = promisify(execFile);
+
+export const ARM64_NEEDS = [
+  "qemu-system-aarch64",
+  "UEFI firmware for ARM64",
+  "UEFI variables for ARM64",
+  "iPXE for ARM64",
+] as const satisfies readonly Optional[];
+
+export const SECURE_NEEDS = [
+  "sbsign",
+  "openssl",
+  "shim",
+  "iPXE for Secure Boot",
+  "UEFI firmware with Secure Boot",
+  "UEFI variables with test keys",
+  "the certificate of the test keys",
+  "the key of the test keys",
+] as const satisfies readonly Optional[];
+
+/** The password of OVMF's key for tests. */
+const TEST_KEY_PASSWORD = "snakeoil";
+
+/** Signs the shim and iPXE with the test keys, as a site does with its own keys. */
+export async function stageSecure(files: string): Promise<void> {
+  const key = join(files, "..", "secure-boot.key");
+  const source = present("the key of the test keys");
+  await run(present("openssl"), ["rsa", "-in", source, "-passin", `pass:${TEST_KEY_PASSWORD}`, "-out", key]);
+  const cert = present("the certificate of the test keys");
+  for (const [program, name] of [["shim", "shimx64.efi"], ["iPXE for Secure Boot", "grubx64.efi"]] as const) {
+    await run(present("sbsign"), ["--key", key, "--cert", cert, "--output", join(files, name), present(program)]);
+  }
+}
+
+export async function stageArm64(files: string): Promise<void> {
+  await copyFile(present("iPXE for ARM64"), join(files, "ipxe-arm64.efi"));
+}
+
+/** Returns the flash devices of a machine with this firmware and a copy of the variables. */
+export function flash(code: string, variables: string): string[] {
+  return [
+    "-drive",
+    `if=pflash,format=raw,unit=0,readonly=on,file=${code}`,
+    "-drive",
+    `if=pflash,format=raw,unit=1,file=${variables}`,
+  ];
+}
