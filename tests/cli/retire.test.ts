@@ -49,6 +49,39 @@ test("factory-reset and remove print their result", async () => {
   expect((await changes(["cn", "remove", NODE_ID, "--yes"], {})).out()).toBe(`Removed CN ${NODE_ID}\n`);
 });
 
+test("factory-reset resets the nodes with a label one after another, and stops at the first refusal", async () => {
+  const [second, third] = ["2".repeat(8), "3".repeat(8)].map((start) => `${start}${NODE_ID.slice(8)}`);
+  const nodes = [
+    node({ server_uuid: third, hostname: "rack1-n6", state: "approved" }),
+    node({ hostname: "rack1-n4", state: "approved" }),
+    node({ server_uuid: second, hostname: "rack1-n5", state: "disabled" }),
+    node({ server_uuid: "4".repeat(8) + NODE_ID.slice(8), hostname: "rack1-n7", state: "pending" }),
+  ];
+  let busy = third;
+  const rack: Server = ({ method, path }) => {
+    if (method === "GET") return { body: { items: nodes } };
+    if (path.includes(busy!)) return { status: 409, body: { message: "the node has instances", request_id: "r" } };
+    return { body: node({ server_uuid: path.split("/")[3]!, state: "awaiting_setup" }) };
+  };
+  const argv = ["cn", "factory-reset", "--label", "rack=a3", "--yes"];
+  const stopped = await changes(argv, { server: rack });
+  expect(stopped.sent).toEqual([NODE_ID, second, third].map((id) => `POST /v1/cns/${id}/factory-reset`));
+  expect(stopped.code).not.toBe(0);
+  expect(stopped.out()).toBe([NODE_ID, second].map((id) => `Reset CN ${id} (state=awaiting_setup)\n`).join(""));
+  expect(stopped.err()).toContain(`stopped at rack1-n6 (${third}) after 2 of 3 nodes: the node has instances`);
+  busy = "no node";
+  expect((await changes(argv, { server: rack })).code).toBe(0);
+  // On a terminal, the operator types the label.
+  const asked = ["cn", "factory-reset", "--label", "rack=a3"];
+  const refused = await changes(asked, { server: rack, isTTY: true, typed: ["yes"] });
+  expect([refused.code, refused.sent]).toEqual([1, []]);
+  expect(refused.err()).toContain("Reset 3 nodes:");
+  expect((await changes(asked, { server: rack, isTTY: true, typed: ["rack=a3"] })).sent).toHaveLength(3);
+  for (const wrong of [[], [NODE_ID, "--label", "rack=a3"]]) {
+    expect((await changes(["cn", "factory-reset", "--yes", ...wrong], { server: rack })).code).toBe(2);
+  }
+});
+
 const HASH = `$6$saltsalt$${"a".repeat(85)}/`;
 const password = (argv: string[], options: FakeOptions = {}) =>
   opsctl(["cn", "root-password", NODE_ID, ...argv], { server, ...options });

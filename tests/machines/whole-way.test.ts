@@ -110,6 +110,7 @@ test("a tenant and an operator save the screen", async () => {
 });
 
 test("a reset boots the guest again in the same QEMU process", async () => {
+  await site.logged("web1", /ready host=web1/);
   const before = await site.machines();
   const { code, out, err } = await tenantctl(["instance", "reset", "web1", "-o", "table"]);
   expect([code, err]).toEqual([0, ""]);
@@ -119,6 +120,10 @@ test("a reset boots the guest again in the same QEMU process", async () => {
   const operator = await site.opsctl(["instance", "reset", id]);
   expect([operator.code, operator.out]).toEqual([0, "Instance web1 was reset.\n"]);
   await site.logged("web1", /(ready host=web1[^]*){3}/);
+  // The console is open before the reset, so it shows the first lines of the guest.
+  const console = await tenantctl(["instance", "console", "web1", "--reset"], "");
+  expect([console.code, console.err]).toEqual([0, ""]);
+  await site.logged("web1", /(ready host=web1[^]*){4}/);
 });
 
 test("a data disk reaches the running guest, keeps its data while it is detached, and is deleted", async () => {

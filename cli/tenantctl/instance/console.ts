@@ -19,11 +19,13 @@ export function openConsoleVerb(summary = "Open the serial console of an instanc
     .argument("<instance>", NAME_HELP)
     .option("--watch", "only watch: type nothing")
     .option("--take-over", "type even if somebody else does; the other console then only watches")
+    .option("--reset", "press the reset button when the console is open, for example to reach the boot menu")
     .addHelpText("after", "\nPress Enter, then ~. to close the console.")
-    .action(withIo(async (io, name, { watch, takeOver }) => {
+    .action(withIo(async (io, name, { watch, takeOver, reset }) => {
       if (watch && takeOver) throw usageFailure("--watch and --take-over exclude each other");
       const path = `${INSTANCE.path}/${await resolveInstance(io, name)}`;
-      await attach(io, { name, path, mode: watch ? "watch" : "write", take_over: takeOver === true });
+      const mode = watch ? "watch" : "write";
+      await attach(io, { name, path, mode, take_over: takeOver === true, resets: reset === true });
     }));
 }
 
@@ -49,10 +51,12 @@ type Attached = {
   readonly path: string;
   readonly mode: "write" | "watch";
   readonly take_over: boolean;
+  /** Whether the instance is reset when the console is open. */
+  readonly resets: boolean;
 };
 
 /** Connects the terminal, or the pipes, with the console. */
-async function attach(io: TenantIo, { name, path, mode, take_over }: Attached): Promise<void> {
+async function attach(io: TenantIo, { name, path, mode, take_over, resets }: Attached): Promise<void> {
   const { environment } = io;
   const keyboard = await environment.keyboard();
   const ready = Promise.withResolvers<void>();
@@ -92,7 +96,14 @@ async function attach(io: TenantIo, { name, path, mode, take_over }: Attached): 
     }
     opened.leave();
   }
+  /** Resets the instance. The console shows its output from the first moment. */
+  async function reset(): Promise<void> {
+    await Promise.race([ready.promise, opened.ended]);
+    await io.send({ method: "POST", path: `${path}/reset` });
+    output_at_ms = environment.monotonicMs();
+  }
   try {
+    if (resets) await reset().catch((error) => (opened.leave(), Promise.reject(error)));
     await opened.ended;
   } finally {
     stop();
