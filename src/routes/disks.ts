@@ -78,7 +78,8 @@ export function diskRoutes(app: App, deps: Deps): void {
   });
   app.openapi(updateRoute, async (c) => {
     const { disk_id } = c.req.valid("param");
-    const outcome = await updateDisk(c, deps, await findDisk(deps.kysely, disk_id), { disk_id, is_snapshot: false });
+    const changed = { disk_id, is_snapshot: false, patch: c.req.valid("json") };
+    const outcome = await updateDisk(c, deps, await findDisk(deps.kysely, disk_id), changed);
     return outcome.ok ? c.json(outcome.reply as Disk, 200) : faultResponse(c, outcome.fault);
   });
 
@@ -116,20 +117,20 @@ export function diskRoutes(app: App, deps: Deps): void {
   });
 }
 
-type Changed = { readonly disk_id: string; readonly is_snapshot: boolean };
+type Changed = { readonly disk_id: string; readonly is_snapshot: boolean; readonly patch: LabeledPatch };
 
 /** Sends the body of a PATCH to the instance of a disk or a snapshot. */
 export async function updateDisk(
   c: Ctx,
   deps: Pick<Deps, "idempotency" | "send">,
   found: Pick<Disk, "instance_id"> | undefined,
-  changed: Changed,
+  { patch, ...changed }: Changed,
 ) {
   const idempotency = await deps.idempotency(c);
   if (isFault(idempotency)) return { ok: false, fault: idempotency } as const;
   // A repeated request gets the answer of the first one, also after its disk was deleted.
   if (found === undefined && !idempotency.repeated) return { ok: false, fault: NOT_FOUND } as const;
-  const { name = null, description = null, labels = null } = c.req.valid("json" as never) as LabeledPatch;
+  const { name = null, description = null, labels = null } = patch;
   const to = { kind: "instance" as const, id: found?.instance_id ?? changed.disk_id };
   return await deps.send(c, to, { type: "update_disk", ...changed, name, description, labels }, idempotency);
 }

@@ -76,7 +76,8 @@ export function snapshotRoutes(app: App, deps: Deps): void {
   });
   app.openapi(updateRoute, async (c) => {
     const { snapshot_id: disk_id } = c.req.valid("param");
-    const outcome = await updateDisk(c, deps, await findSnapshot(deps.kysely, disk_id), { disk_id, is_snapshot: true });
+    const changed = { disk_id, is_snapshot: true, patch: c.req.valid("json") };
+    const outcome = await updateDisk(c, deps, await findSnapshot(deps.kysely, disk_id), changed);
     return outcome.ok ? c.json(outcome.reply as Snapshot, 200) : faultResponse(c, outcome.fault);
   });
 
